@@ -1,15 +1,15 @@
-"""Attention as it was published: eight ways to write it, on the same weights, with what goes wrong in print.
+"""Eight published implementations of attention, run on the same weights, with the mistakes that they were published with.
 
-    weights            one set of weights, in the layouts that the rows ask for
-    row                what is known about a row beside its code
+    weights            one set of weights, in the layouts that the rows need
+    row                the properties of a row besides its code
     separate_maps head_matrices fused_map functional unrolled
-                       one file a document: its functions, as meant and as printed, and its rows
+                       one module per document: its functions, corrected and as published, and its rows
     record cost        shapes line by line, FLOPs, bytes and time of a function, observed while it runs
-    compare supported_inputs    a row against the reference; what it accepts, found by trying
-    diff_lines hunts   the lines in which a print differs from what it means; a bug to find
+    compare supported_inputs    compares a row with the reference; finds the inputs that it supports by trying
+    diff_lines hunts   the lines in which published and corrected code differ; quizzes about a mistake
 
-To add a row: write it in the file of its document, and put it into `ROWS`. The name there is what a link calls it, but
-where the link asks for the mistake: `hunted` is a name that gives nothing away, and stays what it is.
+To add a row, write it in the module of its document, and add it to `ROWS`. Its name there is also its name in a link, except
+if the link asks for the mistake: then `hunt_name` gives a name that does not reveal the row and must never change.
 
 >>> from attention.published.compare import compare
 >>> compare(ROWS["fused"], attention.Config(tokens=8, heads=2, d_model=16)).judgement.verdict
@@ -35,7 +35,7 @@ ROWS: dict[str, Row] = {
 
 
 def hunt_name(name: str) -> str:
-    """What a link calls a row whose mistake is looked for."""
+    """The name of a row in a link that asks for its mistake."""
     return blake2s(name.encode(), digest_size=3, person=b"hunt").hexdigest()
 
 
@@ -43,7 +43,10 @@ HUNTS: dict[str, str] = {hunt_name(name): name for name in ROWS}
 
 
 def link_name(name: str, asked: bool) -> str:
-    """What a link calls a row, from either of its names; where its mistake is asked for and it has none, the first that has."""
+    """The name of a row in a link, from either of its names.
+
+    If the link asks for the mistake and the row has none, it is the name of the first row that has one.
+    """
     name = HUNTS.get(name, name)
     wrong = [other for other, row in ROWS.items() if row.as_printed]
     return hunt_name(name if name in wrong else wrong[0]) if asked else name

@@ -1,4 +1,4 @@
-"""What the rows are tried on: sequences, weights and a mask, and the reference on the same."""
+"""The inputs on which rows are compared (sequences, weights and a mask), and the reference on the same inputs."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from attention.scores import POSITIONS, SCALES, SOFTMAXES
 from attention.sources.generated import WIDE, other, sequence
 from attention.steps.values import matrices
 
-CELLS = 2**20  # weights of one case, batch x heads x tokens x tokens, at the most
-WORK = 2**28  # multiplications of its four maps at the most
-MATRICES = 11  # as wide as the tokens, that a comparison holds at once: 8, and 11 where a row joins three (measured)
-NEXT = 10_000  # seeds between one sequence of the batch and the next
+CELLS = 2**20  # largest number of weights of one case, batch x heads x tokens x tokens
+WORK = 2**28  # largest number of multiplications of its four maps
+MATRICES = 11  # of the width of the tokens, held at once in a comparison: 8, or 11 if a row joins three (measured)
+NEXT = 10_000  # difference of the seeds of consecutive sequences of the batch
 Form = Callable[[Bool[Tensor, "b q k"], Tensor], Tensor | None] | None
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """Inputs `query (b q c)`, `key value (b k c)`, weights, and a mask `(b q k)`, True where a key takes part."""
+    """Inputs `query (b q c)`, `key value (b k c)`, weights, and a mask `(b q k)`, True if a key takes part."""
 
     query: Float[Tensor, "b q c"]
     key: Float[Tensor, "b k c"]
@@ -40,11 +40,11 @@ class Case:
 
     @classmethod
     def of(cls, x: Float[Tensor, "b n c"], weights: Weights, mask: Bool[Tensor, "b n n"]) -> Case:
-        """Sequences that attend to themselves, with weights built for their sizes."""
+        """Returns a case of self-attention, with weights built for the sizes of the sequences."""
         return cls(x, x, x, replace(weights, batch=x.shape[0], tokens=x.shape[1]), mask)
 
     def inputs(self, row: Row, form: Form = None) -> dict[str, Tensor | Weights | None]:
-        """The arguments of a row's functions by name; `form` gives the mask another form than the row's own."""
+        """Returns the arguments of a row's functions by name; `form` replaces the row's own form of the mask."""
         given = {"query": self.query, "key": self.key, "value": self.value} if row.crosses else {"x": self.query}
         form = form or FORMS[row.mask]
         masked = {"mask": form(self.mask, self.query)} if form and FORMS[row.mask] else {}
@@ -52,12 +52,12 @@ class Case:
 
 
 def case(config: Config, most: int | None = None, crosses: bool = False) -> Case:
-    """A batch from the settings, in float64, so that what differs is a mistake and not rounding.
+    """Returns a batch from the settings in float64, so that a difference is a mistake and not rounding.
 
-    Sequence 0 is that of the other pages; sequence i is drawn with the i-th next seed, and its last i keys (modulo the
-    length) are padding. Where it `crosses`, keys and values are of another sequence and of a width of their own, if the
-    settings ask for that. Past `CELLS` weights or much `WORK`, and to `most` where given, sequences are cut to their
-    first tokens.
+    Sequence 0 is that of the other pages; the seed of sequence i is larger by i times `NEXT`, and its last i keys (modulo the
+    length) are padding. If it `crosses`, keys and values are of another sequence and of a width of their own, as far as the
+    settings ask for that. Above `CELLS` weights or `WORK` multiplications, and to at most `most` tokens if given, sequences are
+    cut to their first tokens.
     """
     queries, keys = (min(n, most or n) for n in longest(config))
     config, keys = (config, keys) if crosses else (replace(config, keys=0, d_v=0), queries)
@@ -76,16 +76,16 @@ def _case(config: Config, queries: int, keys: int) -> Case:
         return Case(x, y, y, replace(weights, batch=config.batch, tokens=queries), mask)
 
 
-_last = tensor_lru_cache(1)(_case)  # as row after row is compared on it
+_last = tensor_lru_cache(1)(_case)  # because all rows are compared on the same case
 
 
 def bytes_of(config: Config) -> int:
-    """Bytes that comparing a row takes at its peak: its maps in float64, and once more in the layout that it asks for."""
+    """Peak bytes of comparing a row: its maps in float64, and again in the layout that it uses."""
     return MATRICES * torch.float64.itemsize * config.d_model * max(config.d_model, config.heads * config.d_v)
 
 
 def longest(config: Config) -> tuple[int, int]:
-    """Queries and keys of a case: those of the settings, or as many as there is time for, but one key and two queries."""
+    """Numbers of queries and keys of a case: those of the settings, limited by `CELLS` and `WORK` to no fewer than two."""
     by_cells = math.isqrt(CELLS // (config.batch * config.heads))
     width = max(config.d_model, config.heads * config.d_v)
     most = max(2, min(by_cells, WORK // (4 * config.batch * config.d_model * width)))
@@ -93,12 +93,12 @@ def longest(config: Config) -> tuple[int, int]:
 
 
 def _sequences(config: Config, n: int, seed: int, text: str) -> Float[Tensor, "b n c"]:
-    """One sequence of n tokens for each of the batch, as a pass makes it from its seed."""
+    """One sequence of n tokens for each of the batch, generated from its seed as in a pass."""
     return torch.stack([sequence(config, "x", n, seed + NEXT * i, text)["x"] for i in range(config.batch)]).double()
 
 
 def left_out(config: Config) -> list[str]:
-    """The settings that no published row knows, and that rows and reference leave out, in words."""
+    """The settings that no published row supports, and that rows and reference ignore, in words."""
     plain = {"scale": next(iter(SCALES)), "temperature": 1.0, "softcap": 0.0, "softmax": next(iter(SOFTMAXES))}
     odd = [name for name, value in plain.items() if getattr(config, name) != value]
     late = POSITIONS[config.positions].to_heads or POSITIONS[config.positions].to_scores
@@ -106,7 +106,7 @@ def left_out(config: Config) -> list[str]:
 
 
 def reference(row: Row, case: Case) -> Attention:
-    """Attention as the row means it, by our own core: output (b q c), weights (b h q k)."""
+    """Attention as defined by the corrected row, computed by the core: output (b q c), weights (b h q k)."""
     w = row.part(case.weights)
     h = len(w.query)
     q = rearrange(F.linear(case.query, *w.q_proj), "b q (h d) -> b h q d", h=h)
@@ -118,7 +118,7 @@ def reference(row: Row, case: Case) -> Attention:
 
 
 def masks(row: Row, case: Case) -> Bool[Tensor, "b 1 q k"] | None:
-    """The mask that counts for this row: none, causal whatever the settings, or the case's."""
+    """The mask that applies to this row: None, causal independent of the settings, or the case's."""
     if row.mask == "none":
         return None
     return (torch.ones_like(case.mask).tril() if row.mask == "causal" else case.mask)[:, None]

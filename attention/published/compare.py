@@ -1,4 +1,4 @@
-"""A row against the reference: does it agree, by how much does it not, and what does it cost?"""
+"""Compares a row with the reference: whether it agrees, how large the error is, and what it costs."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from attention.published.cost import Cost, Pace, cost, pace
 from attention.published.record import Step, record_run
 from attention.published.row import Row
 
-WITHIN = 1e-6  # relative error of outputs and weights up to which a row agrees; what is computed here is float64
+WITHIN = 1e-6  # relative error of outputs and weights up to which a row agrees; everything is computed in float64
 
 
 @dataclass(frozen=True)
 class Error:
-    """How far a tensor is from the reference: the greatest difference, and the norm of all over the reference's."""
+    """Errors of a tensor: the largest difference from the reference, and the norm of the difference over the reference's."""
 
     greatest: float
     relative: float
 
     @property
     def agrees(self) -> bool:
-        """Within what counts as equal; not so where anything is not a number."""
+        """Whether the relative error is within `WITHIN`; False if it is NaN."""
         return self.relative <= WITHIN
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """Does a row agree? `output` and `square` are the errors of outputs and of weights over the whole batch.
+    """Whether a row agrees. `output` and `square` are the errors of outputs and weights over the whole batch.
 
-    Where the row raises, both are None and `error` says what.
+    If the row raises, both are None and `error` has the message.
     """
 
     verdict: str
@@ -47,11 +47,11 @@ class Judgement:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """One row at one setting, in float32, as pictures need no more; what is judged is float64.
+    """One row at one setting. Tensors are float32, which is enough for pictures; the judgement is computed in float64.
 
-    `weights` (None where it raises), `reference` and `difference` of the first sequence, `(h q k)`, and its `mask
-    (q k)`; `target (q c)` is its output by the reference, and `apart` how far the row's is from that. `raised_at` is
-    the line that raised. `pooled`: one row of weights, and one output, stand for all queries.
+    `weights` (None if the row raises), `reference` and `difference` are those of the first sequence, `(h q k)`, and so is its
+    `mask (q k)`. `target (q c)` is its output by the reference, and `apart` the difference of the row's output from that.
+    `raised_at` is the line that raised. `pooled`: a single row of weights and a single output apply to all queries.
     """
 
     judgement: Judgement
@@ -69,13 +69,13 @@ class Comparison:
 
     @property
     def visible(self) -> Bool[Tensor, "h q k"]:
-        """Where anything is to be seen: what the mask lets through, and what gets weight although it should not."""
+        """The pairs to be drawn: those that the mask allows, and those that have a weight although they are masked."""
         return self.mask | (self.weights != 0) if self.weights is not None else self.mask.expand(self.reference.shape)
 
 
 @torch.no_grad()
 def judge(row: Row, case: Case, printed: bool = False, form: Form = None) -> Judgement:
-    """Whether a row agrees on a case, and no more: the shortest way to know."""
+    """Returns only whether a row agrees on a case, which is the fastest check."""
     try:
         found = row.version(printed)(**case.inputs(row, form))
     except Exception as problem:
@@ -84,13 +84,13 @@ def judge(row: Row, case: Case, printed: bool = False, form: Form = None) -> Jud
 
 
 def compare(row: Row, config: Config, printed: bool = False) -> Comparison:
-    """A row, as meant or as printed, at the settings; on the first tokens only where there are many (`case`)."""
+    """Compares a row, corrected or as published, at the settings; long sequences are cut to their first tokens (see `case`)."""
     return compare_case(row, case(config, crosses=row.crosses), printed)
 
 
 @torch.no_grad()
 def compare_case(row: Row, case: Case, printed: bool = False, form: Form = None) -> Comparison:
-    """A row on a case of your own. What it raises is a result, never raised."""
+    """Compares a row on a given case. An exception of the row is part of the result and never raised."""
     target = reference(row, case)
     run, inputs = row.version(printed), case.inputs(row, form)
     record = record_run(run, **inputs)
@@ -118,14 +118,14 @@ def compare_case(row: Row, case: Case, printed: bool = False, form: Form = None)
 
 @torch.no_grad()
 def influence(row: Row, case: Case, printed: bool = False) -> Float[Tensor, "q k"] | None:
-    """How much the output at q changes when token k becomes another: norm of the change over the mean norm of outputs.
+    """How much the output at q changes if token k is replaced: norm of the change over the mean norm of the outputs.
 
-    Of the first sequence, by trying token after token, those of the keys where they are of another sequence; None where
-    the row raises, or gives no output for each query.
+    It is computed for the first sequence by replacing one token after another (of the key sequence for cross-attention).
+    Returns None if the row raises, or has no output for each query.
     """
     try:
         before = row.version(printed)(**case.inputs(row)).output[0]
-    except Exception:  # `compared` tells which
+    except Exception:  # `compare_case` reports the error
         return None
     if len(before) != case.query.shape[1]:
         return None
@@ -138,9 +138,9 @@ def influence(row: Row, case: Case, printed: bool = False) -> Float[Tensor, "q k
 
 @torch.no_grad()
 def leak(row: Row, case: Case, printed: bool = False) -> float | None:
-    """The greatest change of outputs whose queries must not see the last token, when that becomes another.
+    """The largest change of outputs whose queries must not attend to the last token, if that token is replaced.
 
-    None where all may see it, and where the row raises. The last token's own output may change, as its query does.
+    The last token's own output may change, as its query does. Returns None if all queries may attend to it or the row raises.
     """
     mask = masks(row, case)
     if mask is None:
@@ -150,21 +150,21 @@ def leak(row: Row, case: Case, printed: bool = False) -> float | None:
         blind[:, -1] = False
     try:
         before, after = (row.version(printed)(**given.inputs(row)).output for given in (case, _change_token(case, -1)))
-    except Exception:  # `compared` tells which
+    except Exception:  # `compare_case` reports the error
         return None
     return float((after - before).abs().amax(-1)[blind].max()) if blind.any() else None
 
 
 def costs(row: Row, config: Config, printed: bool = False) -> tuple[Cost, float | None]:
-    """What a row costs at the settings, and its `leak`."""
+    """Returns the cost of a row at the settings, and its `leak`."""
     given = case(config, crosses=row.crosses)
     inputs = given.inputs(row)
-    found = [cost(lambda: row.version(printed)(**inputs)) for _ in range(2)]  # the first makes the layouts of the maps
+    found = [cost(lambda: row.version(printed)(**inputs)) for _ in range(2)]  # the first creates the weight layouts
     return found[-1], leak(row, given, printed)
 
 
 def time_row(row: Row, config: Config, printed: bool = False, rounds: int = 15) -> Pace:
-    """A row's time beside the reference's on the same case, in turns. Raises what the row raises."""
+    """Measures the times of a row and of the reference on the same case, in turns. Raises what the row raises."""
     given = case(config, crosses=row.crosses)
     inputs = given.inputs(row)
     return pace(lambda: row.version(printed)(**inputs), lambda: reference(row, given), rounds)
@@ -182,7 +182,7 @@ def _fits(mine: Tensor, theirs: Tensor) -> bool:
 
 
 def _error(mine: Tensor, theirs: Tensor) -> Error:
-    """Differences of the one to the other; infinite where the shapes don't even broadcast."""
+    """Errors of `mine` against `theirs`; infinite if the shapes do not even broadcast."""
     if not _fits(mine, theirs):
         return Error(math.inf, math.inf)
     apart, least = mine - theirs, torch.finfo(theirs.dtype).tiny
@@ -190,13 +190,13 @@ def _error(mine: Tensor, theirs: Tensor) -> Error:
 
 
 def _visible_pairs(row: Row, case: Case) -> Bool[Tensor, "q k"]:
-    """The mask of the first sequence; all True for a row that has none."""
+    """The mask of the first sequence; all True for a row that has no mask."""
     mask = masks(row, case)
     return torch.ones_like(case.mask[0]) if mask is None else mask[0, 0]
 
 
 def _change_token(case: Case, token: int) -> Case:
-    """The same case with another vector at one token of every sequence that keys are of."""
+    """Returns the case with another vector at one token of every key sequence."""
     x = case.key.clone()
     x[:, token] = 1 - x[:, token]
     return replace(case, query=x if case.query is case.key else case.query, key=x, value=x)

@@ -1,4 +1,4 @@
-"""What a function costs: FLOPs and bytes counted while it runs, and its time beside another's."""
+"""Measures the cost of a function: FLOPs and bytes counted while it runs, and its time relative to another function's."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import flop_registry
 
-WARM = 2  # runs before the first that counts
+WARM = 2  # warm-up runs that do not count
 
 
 @dataclass(frozen=True)
 class Cost:
-    """`flops` of the matrix products, two a multiplication and addition; `peak`, bytes of new tensors alive at once."""
+    """`flops` of the matrix products, two per multiply-add; `peak`, the largest number of bytes of new tensors alive at once."""
 
     flops: int
     peak: int
@@ -28,7 +28,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Pace:
-    """Median seconds of a function and of another, run in turns, and the quartiles of their ratio."""
+    """Median seconds of a function and of a reference, run in turns, and the quartiles of their ratio."""
 
     seconds: float
     reference: float
@@ -42,18 +42,18 @@ class Pace:
 
 
 def cost(run: Callable[[], Any]) -> Cost:
-    """Runs it and counts what its torch operations multiply and allocate, up to an error where it raises one."""
+    """Runs a function and counts the FLOPs and bytes of its torch operations, up to the error if it raises one."""
     counter = _Counter()
     try:
         with torch.no_grad(), counter:
             run()
-    except Exception:  # what it raises is told by whoever records the run; here only the cost until then counts
+    except Exception:  # `record_run` reports the error; only the cost up to it matters here
         pass
     return Cost(counter.flops, counter.peak)
 
 
 def pace(run: Callable[[], Any], reference: Callable[[], Any], rounds: int = 15) -> Pace:
-    """Times both in turns, so that a change of load meets both."""
+    """Times both functions in turns, so that a change of load affects both."""
     times = [(_seconds(run), _seconds(reference)) for _ in range(rounds + WARM)][WARM:]
     ratios = statistics.quantiles((mine / theirs for mine, theirs in times), n=4)
     mine, theirs = (statistics.median(column) for column in zip(*times, strict=True))
@@ -68,11 +68,11 @@ def _seconds(run: Callable[[], Any]) -> float:
 
 
 class _Counter(TorchDispatchMode):
-    """Sees every operation: its FLOPs, and the storages that it makes, until they are freed."""
+    """Intercepts every operation and counts its FLOPs, and the storages that it allocates until they are freed."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """The compiler is not told to keep out of it: that imports all of the compiler and sympy, 75 MB for good."""
+        """Returns False, because disabling the compiler here would import all of it and sympy, 75 MB that are never freed."""
         return False
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Where a print goes wrong, line by line: what differs between a function as printed and as it is meant."""
+"""Compares a row's function as published with the corrected one, line by line."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import Any
 
 from attention.published.row import Row
 
-AROUND = 1  # lines before and after what differs
+AROUND = 1  # unchanged lines that are kept before and after a difference
 ELIDED = "…"
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of code; its `sign` is - where it is only printed, + where it is only meant, and a space in both."""
+    """A line of code; `sign` is "-" if only the published code has it, "+" if only the corrected code has it, else a space."""
 
     sign: str
     code: str
 
 
 def difference(row: Row) -> list[Line]:
-    """Every line of a row's function as printed and as meant, the printed ones first; none where the print is right.
+    """Returns every line of a row's function as published and corrected, published lines first; empty if the row has no mistake.
 
-    Of both, it is the code that counts: neither the name of the function nor the shape in a comment.
+    Only code is compared: neither the name of the function nor the shape in a comment matters.
     """
     if row.as_printed is None:
         return []
@@ -40,7 +40,7 @@ def difference(row: Row) -> list[Line]:
 
 
 def short(found: list[Line]) -> list[Line]:
-    """The lines that differ and those around them; what is left out between is one line of an ellipsis."""
+    """Returns the lines that differ and those around them; each gap is replaced by one line with an ellipsis."""
     near = [any(line.sign != " " for line in found[max(0, i - AROUND) : i + AROUND + 1]) for i in range(len(found))]
     cut: list[Line] = []
     for line, kept in zip(found, near, strict=True):
@@ -52,7 +52,7 @@ def short(found: list[Line]) -> list[Line]:
 
 
 def source(function: Callable[..., Any]) -> list[str]:
-    """The lines of a function under a name that gives nothing away."""
+    """Returns the lines of a function under the name `attention`, which does not reveal its version."""
     plain = inspect.unwrap(function)
     text = inspect.getsource(plain).rstrip()
     return text.replace(f"def {plain.__name__}(", "def attention(", 1).splitlines()

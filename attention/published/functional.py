@@ -50,17 +50,17 @@ def self_attention(query: Tensor, key: Tensor, value: Tensor, mask: Mask) -> Att
 
 
 def no_colon() -> object:
-    """A function's first line without its colon."""
+    """Parses the first line of a function without its colon."""
     return ast.parse("def attention(query, key, value)\n    return query\n")
 
 
 def trailing_comma() -> object:
-    """An assertion that ends in a comma."""
+    """Parses an assertion that ends in a comma."""
     return ast.parse("assert d_model % heads == 0,\n")
 
 
 def never_set() -> object:
-    """A layer reads an attribute that its constructor never sets."""
+    """Reads an attribute of a layer that its constructor never sets."""
     return type("MultiHeadAttention", (nn.Module,), {})().d_v
 
 
@@ -82,7 +82,7 @@ FUNCTIONAL = Row(
     demand="As meant: any batch, any two lengths, a mask of (batch, q, k). As printed: a mask for one sequence.",
     mask="boolean",
     tries=(
-        ("As many sequences as heads", {"batch": 4, "heads": 4, "head": 3}),  # head 0 hides what it should
+        ("As many sequences as heads", {"batch": 4, "heads": 4, "head": 3}),  # head 0 masks the right keys
         ("One sequence", {"batch": 1}),
         ("Two sequences, four heads", {"batch": 2, "heads": 4}),
     ),

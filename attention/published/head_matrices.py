@@ -1,4 +1,4 @@
-"""Document 001: one matrix a head and inputs of different sequences; its text's formula, one weight a position."""
+"""Document 001: one matrix per head and inputs of different sequences; the formula in its text, one weight per position."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def heads_of(query: Queries, key: Keys, value: Keys, w: Weights) -> tuple[Tensor
 
 
 def never_imported() -> object:
-    """A module that the code uses and does not import."""
-    return FunctionType((lambda: math.sqrt(64)).__code__, {})()  # in a module that has no names
+    """Uses a module that is not imported."""
+    return FunctionType((lambda: math.sqrt(64)).__code__, {})()  # in an empty module namespace
 
 
 MATRICES = Row(

@@ -1,6 +1,6 @@
-"""A bug to find: a print with a mistake on settings that show it, what one may guess, and what is wrong.
+"""Quizzes about a mistake: published code with settings that show it, the possible answers, and the right one.
 
-To add one: a line in `HUNTS`. Its mistake must show at its settings without raising, and one of the guesses is right.
+To add a quiz, add an entry to `HUNTS`. Its mistake must show at its settings without raising, and exactly one answer is right.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from attention.config import Config
 
 @dataclass(frozen=True)
 class Hunt:
-    """A question about a row of `ROWS`: `shows` says which of its pictures, `says` what one sees there.
+    """A question about a row of `ROWS`: `shows` selects one of its pictures, `says` describes it.
 
-    `shows`: "weights", of each head by query and key, or "influence", of each token on each output. `offered`: what may be wrong,
-    each with what speaks against it in the pictures or in the code; nothing does against the right one.
+    `shows`: "weights" of each head by query and key, or "influence" of each token on each output. `offered`: the possible
+    answers, each with the evidence against it in the pictures or in the code, which is empty for the right answer.
     """
 
     row: str
@@ -26,16 +26,16 @@ class Hunt:
 
     @property
     def guesses(self) -> tuple[str, ...]:
-        """What one may guess."""
+        """The possible answers."""
         return tuple(guess for guess, _ in self.offered)
 
     @property
     def answer(self) -> str:
-        """The right guess."""
+        """The right answer."""
         return next(guess for guess, against in self.offered if not against)
 
     def against(self, guess: str) -> str:
-        """What speaks against a guess, nothing where it is right."""
+        """The evidence against an answer; empty if the answer is right."""
         return dict(self.offered)[guess]
 
 
@@ -77,5 +77,5 @@ HUNTS: tuple[Hunt, ...] = (
 
 
 def hunt(focus: str) -> Hunt:
-    """The one that a page opens with: not about the row in focus, of which the page tells all."""
+    """Returns the quiz that a page opens with: one about another row than `focus`, whose answer the page shows."""
     return next(each for each in HUNTS if each.row != focus)

@@ -1,8 +1,7 @@
-"""The shapes of a function, line by line, recorded while it runs.
+"""Records the shapes of a function, line by line, while it runs.
 
-The code carries no calls for it: the interpreter reports each line, and the tensors among the local variables are
-looked at. A comment at the end of a line, such as `# b h q d`, gives the axes their letters; a test holds every letter
-to one size.
+The code contains no calls for it: the interpreter reports each line, and the tensors among the local variables are inspected.
+A comment at the end of a line, such as `# b h q d`, names the axes; a test checks that every letter has a single size.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ AXES = re.compile(rf"#\s*({AXIS}(?: {AXIS})*)\s*$")
 
 @dataclass(frozen=True)
 class Step:
-    """A line that made a tensor: the function that it stands in, its code, the variable, its axes and their sizes."""
+    """A line that made a tensor: its function, line number and code, the variable, the names of its axes and their sizes."""
 
     function: str
     line: int
@@ -37,7 +36,7 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """One run: what came out, or the error with the line that raised it; the steps; the source of what ran."""
+    """One run: the result, or the error with the line that raised it; the steps; the source of the functions that ran."""
 
     result: Any
     error: str
@@ -47,9 +46,9 @@ class Record:
 
 
 def record_run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Record:
-    """Runs a function, and those of its own file that it calls, and records every tensor that a line made.
+    """Runs a function, and the functions of its own file that it calls, and records every tensor that a line creates.
 
-    Errors of the function are part of the record. A debugger's own tracing is put back afterwards.
+    Errors of the function are part of the record. The previous trace function, such as a debugger's, is restored afterwards.
     """
     tape = _Tape(inspect.unwrap(function).__code__.co_filename)
     result, error, raised_at = None, "", ""
@@ -65,7 +64,7 @@ def record_run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Recor
 
 
 class _Tape:
-    """What was seen so far in the functions of one file; the first time of each line counts."""
+    """What was recorded so far in the functions of one file; only the first run of each line counts."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -75,11 +74,11 @@ class _Tape:
 
     @property
     def source(self) -> str:
-        """The functions that ran, those that are called before those that call."""
+        """The functions that ran, callees before their callers."""
         return "\n\n".join(map(_source, reversed(self.codes))) + "\n"
 
     def enter(self, frame: FrameType, event: str, _: Any) -> Callable | None:
-        """The interpreter enters a function: of this file, or none of ours."""
+        """Trace function: called when the interpreter enters a function; functions of other files are not traced."""
         code = frame.f_code
         if code.co_filename != self.file or code.co_name.startswith("<"):
             return None

@@ -1,4 +1,4 @@
-"""What is known about one published way to write attention, apart from its code."""
+"""Defines the properties of a published implementation of attention, apart from its code."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from attention.scores import HIDDEN, root
 
 @dataclass(frozen=True)
 class Evidence:
-    """Numbers beside a lesson, to be drawn as lines: `points` are (series, x, y), found in a `setting`."""
+    """Numbers that illustrate a lesson, drawn as lines: `points` are (series, x, y), found in a `setting`."""
 
     title: str
     setting: str
@@ -28,7 +28,7 @@ class Evidence:
 
     @property
     def half(self) -> float:
-        """The least x from which on the first series is over a half; infinity where it never is."""
+        """The smallest x from which the first series stays over one half; infinity if there is none."""
         first = [(x, y) for series, x, y in self.points if series == self.points[0][0]]
         under = max((x for x, y in first if y <= 0.5), default=-math.inf)
         return min((x for x, y in first if x > under), default=math.inf)
@@ -36,9 +36,9 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Document:
-    """What was published: its title, or its first heading where it has none, what `kind` of document it is, and where.
+    """A published document: its title (or first heading if it has no title), its `kind` and its address.
 
-    `address` is "" where the document names none.
+    `address` is "" if the document has none.
     """
 
     title: str
@@ -47,23 +47,23 @@ class Document:
 
     @property
     def title_in_words(self) -> str:
-        """In words: `the notebook “Multi-head attention”`."""
+        """The title in words: `the notebook “Multi-head attention”`."""
         return f"the {self.kind} “{self.title}”"
 
 
 @dataclass(frozen=True)
 class Slip:
-    """A mistake that keeps the printed code from running at all; `show` raises what it raises."""
+    """A mistake that keeps the published code from running; `show` raises the same error."""
 
     what: str
     show: Callable[[], object]
 
     @property
     def error(self) -> str:
-        """Type and message, found by trying."""
+        """Type and message of the error, found by calling `show`."""
         try:
             self.show()
-        except SyntaxError as error:  # without the place, as there is no file
+        except SyntaxError as error:  # without file and line, as there is no file
             return f"{type(error).__name__}: {error.msg}"
         except Exception as error:
             return f"{type(error).__name__}: {error}"
@@ -72,12 +72,12 @@ class Slip:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One way to write attention.
+    """One published implementation of attention.
 
-    `as_meant` and `as_printed` (None: the print is right) take `x` or `query, key, value`, then `w` and, if they have
-    one, `mask`; they give the output and the weights. `part` is what they use of the weights, `scale` what dot products
-    are multiplied by, `mask` a name in `FORMS`. `mistake` names what is wrong in the print, `lesson` explains it,
-    `tries` are settings of knobs at which there is something to see, with a name.
+    `as_meant` (corrected) and `as_printed` (as published; None if that is right) take `x` or `query, key, value`, then `w`
+    and, if they support one, `mask`; they return the output and the weights. `part` selects the weights that they use, `scale`
+    is the factor of the dot products, `mask` a name in `FORMS`. `mistake` names what is wrong in the published code, `lesson`
+    explains it, and `tries` are named settings that show it.
     """
 
     name: str
@@ -100,15 +100,15 @@ class Row:
 
     @property
     def crosses(self) -> bool:
-        """Does it take queries and keys of different sequences?"""
+        """Whether it takes queries and keys of different sequences."""
         return "query" in signature(self.as_meant).parameters
 
     def version(self, printed: bool) -> Callable[..., Attention]:
-        """The function that runs."""
+        """Returns the function that runs: as published if `printed` and there is one, else corrected."""
         return self.as_printed if printed and self.as_printed else self.as_meant
 
     def parameters(self, w: Weights) -> int:
-        """Numbers that it learns."""
+        """Number of learned parameters."""
         w = self.part(w)
         maps = [w.query, w.key, w.value, *([w.output] if self.maps_back else [])]
         biases = [w.query_bias, w.key_bias, w.value_bias, *([w.output_bias] if self.maps_back else [])]
@@ -116,29 +116,29 @@ class Row:
 
 
 def additive_mask(mask: Bool[Tensor, "b q k"], like: Tensor) -> Tensor:
-    """Minus infinity where the mask hides, zero elsewhere, for every head: (b 1 q k)."""
+    """Returns minus infinity for masked keys and zero elsewhere, for every head: (b 1 q k)."""
     return like.new_zeros(mask.shape).masked_fill_(~mask, HIDDEN)[:, None]
 
 
 def boolean(mask: Bool[Tensor, "b q k"], like: Tensor) -> Tensor:
-    """True takes part: (b q k)."""
+    """Returns the mask unchanged, True for a key that takes part: (b q k)."""
     return mask
 
 
 FORMS: dict[str, Callable[[Bool[Tensor, "b q k"], Tensor], Tensor] | None] = {
     "none": None,
-    "causal": None,  # always, whatever is asked for
+    "causal": None,  # always causal, independent of the settings
     "added": additive_mask,
     "boolean": boolean,
 }
 
 
 def greatest_weight(weights: Tensor) -> float:
-    """Mean over all rows of the greatest weight: 1 is one-hot."""
+    """Mean over all rows of the largest weight: 1 is one-hot."""
     return float(weights.amax(-1).mean())
 
 
 def random_tensor(*shape: int, seed: int, uniform: bool = False) -> Tensor:
-    """Normal noise from a seed, or uniform numbers in [0, 1)."""
+    """Returns normal noise from a seed, or uniform numbers in [0, 1)."""
     random = torch.Generator().manual_seed(seed)
     return (torch.rand if uniform else torch.randn)(*shape, generator=random)

@@ -1,4 +1,4 @@
-"""Document 000: query, key and value by three maps, for one head of the whole width and for many."""
+"""Document 000: queries, keys and values by three maps, for one head of the full width and for several heads."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def multi_head(x: Float[Tensor, "b n c"], w: Weights) -> Attention:
 
 
 def saturation() -> Evidence:
-    """Mean greatest weight of a row by width, with and without the scale; noise, and maps as nn.Linear starts."""
+    """Mean largest weight of a row by width, with and without the scale; noise, and maps as nn.Linear initializes them."""
     points = []
     for width in (4, 8, 16, 32, 64, 128, 256, 512):
         x = random_tensor(8, 32, width, seed=width)

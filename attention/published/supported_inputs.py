@@ -1,6 +1,6 @@
-"""What a row accepts, found by trying it on small cases that differ in one thing each.
+"""Finds the inputs that a row supports, by trying it on small cases that differ in one property each.
 
-To add a trial: a function that makes its case, and its name in `TRIALS`.
+To add a trial, write a function that makes its case, and add its name to `TRIALS`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ HEADS, CHANNELS, WIDTH, BATCH, TOKENS = 3, 6, 2, 2, 5
 
 @dataclass(frozen=True)
 class Demand:
-    """What came of a trial: agrees, disagrees, raises (with the error), or "has no such argument"."""
+    """The outcome of a trial: agrees, disagrees, raises (with the error), or "has no such argument"."""
 
     trial: str
     outcome: str
@@ -30,7 +30,7 @@ class Demand:
 
 @dataclass(frozen=True)
 class Trial:
-    """A case to try. `mask`, `cross`: only of rows that take a mask, two inputs. `form`: the mask in another form."""
+    """A case to try. `mask`, `cross`: only for rows that take a mask, or two sequences. `form`: another form of the mask."""
 
     case: Callable[[], Case]
     mask: bool = False
@@ -38,12 +38,12 @@ class Trial:
     form: Form = None
 
     def applies(self, row: Row) -> bool:
-        """Does the row have the argument that this trial is about?"""
+        """Whether the row has the argument that this trial is about."""
         return (row.crosses or not self.cross) and (FORMS[row.mask] is not None or not self.mask)
 
 
 def demands(row: Row, printed: bool = False) -> list[Demand]:
-    """Every trial on a row, as meant or as printed."""
+    """Runs every trial on a row, corrected or as published."""
     return [_try_demand(name, trial, row, printed) for name, trial in TRIALS.items()]
 
 
@@ -56,7 +56,7 @@ def _try_demand(name: str, trial: Trial, row: Row, printed: bool) -> Demand:
 
 
 def small(batch: int = BATCH, tokens: int = TOKENS, heads: int = HEADS, values: int = WIDTH) -> Case:
-    """A case of noise that every query sees whole."""
+    """Returns a case of noise without masked keys."""
     maps = (random_tensor(heads, CHANNELS, width, seed=i).double() for i, width in enumerate((WIDTH, WIDTH, values)))
     weights = Weights.of(*maps, random_tensor(heads, values, CHANNELS, seed=3).double())  # pyright: ignore[reportCallIssue]  as many as there are
     x = random_tensor(batch, tokens, CHANNELS, seed=4).double()
@@ -64,26 +64,26 @@ def small(batch: int = BATCH, tokens: int = TOKENS, heads: int = HEADS, values: 
 
 
 def with_padding(batch: int) -> Case:
-    """Sequences that hide another number of keys each."""
+    """Returns sequences each of which has another number of masked keys."""
     case = small(batch)
     hidden = torch.arange(TOKENS) >= TOKENS - torch.arange(batch)[:, None]
     return replace(case, mask=case.mask & ~hidden[:, None])
 
 
 def with_length(batch: int, tokens: int) -> Case:
-    """Other sizes than the layer was built for."""
+    """Returns other sizes than the layer was built for."""
     case = small(batch, tokens)
     return replace(case, weights=replace(case.weights, batch=BATCH, tokens=TOKENS))
 
 
 def with_cross_attention() -> Case:
-    """Queries of one sequence, keys and values of a longer one."""
+    """Returns queries of one sequence, keys and values of a longer one."""
     other = random_tensor(BATCH, TOKENS + 2, CHANNELS, seed=5).double()
     return replace(small(), key=other, value=other, mask=torch.ones(BATCH, TOKENS, TOKENS + 2, dtype=torch.bool))
 
 
 def blind() -> Case:
-    """The first query sees nothing."""
+    """Returns a case whose first query is fully masked."""
     case = small()
     return replace(case, mask=case.mask & (torch.arange(TOKENS) > 0)[:, None])
 

@@ -1,4 +1,4 @@
-"""Document 004: a causal head with every line written out, then two of them, joined and mapped back."""
+"""Document 004: a causal head with every line written out, then two such heads, concatenated and projected."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def two_heads_as_printed(x: Float[Tensor, "b n c"], w: Weights) -> Attention:
 
 
 def one_hot() -> Evidence:
-    """Mean greatest weight of a row by width: matrices uniform in [0, 1), and the same numbers less their mean."""
+    """Mean largest weight of a row by width: matrices uniform in [0, 1), and the same numbers minus their mean."""
     points = []
     for width in (4, 8, 12, 16, 32, 64, 128):
         x = random_tensor(8, 32, width, seed=width)

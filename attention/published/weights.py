@@ -1,4 +1,4 @@
-"""One set of weights for every way to write attention, in the layouts that they ask for."""
+"""One set of weights for all published implementations, in the layouts that they use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attention.layer import MultiHeadAttention
 
 
 class Linear(NamedTuple):
-    """A map as `nn.Linear` keeps it: `F.linear(x, *linear)` is x weightᵀ + bias."""
+    """A linear map as in `nn.Linear`: `F.linear(x, *linear)` is x weightᵀ + bias."""
 
     weight: Float[Tensor, "o i"]
     bias: Float[Tensor, " o"]
@@ -25,8 +25,7 @@ class Linear(NamedTuple):
 class Weights:
     """The maps of every head, `query key (h c d)`, `value (h c e)`, `output (h e c)`, for tokens as rows: x @ query[0].
 
-    Biases are zeros where there are none. `batch` and `tokens` are the sizes that a layer is built for, where one is
-    built for sizes.
+    Missing biases are zeros. `batch` and `tokens` are the sizes that a layer is built for, if it is built for fixed sizes.
     """
 
     query: Float[Tensor, "h c d"]
@@ -42,20 +41,20 @@ class Weights:
 
     @classmethod
     def of(cls, query: Tensor, key: Tensor, value: Tensor, output: Tensor, batch: int = 1, tokens: int = 1) -> Weights:
-        """Maps without biases."""
+        """Returns weights without biases."""
         rows = (x.new_zeros(x.shape[0], x.shape[-1]) for x in (query, key, value))
         return cls(query, key, value, output, *rows, output.new_zeros(output.shape[-1]), batch, tokens)  # pyright: ignore[reportCallIssue]  as many as there are
 
     @classmethod
     def split(cls, query: Tensor, key: Tensor, value: Tensor, output: Tensor, heads: int, groups: int) -> Weights:
-        """The maps of a pass, each a matrix for all heads; those that heads share are repeated for each of them."""
+        """Returns the maps of a pass, given as one matrix for all heads each; shared maps are repeated for every head."""
         query = rearrange(query, "c (h d) -> h c d", h=heads)
         key, value = (repeat(x, "c (g d) -> (g r) c d", g=groups, r=heads // groups) for x in (key, value))
         return cls.of(query, key, value, rearrange(output, "(h e) c -> h e c", h=heads))
 
     @classmethod
     def from_layer(cls, layer: MultiHeadAttention, batch: int = 1, tokens: int = 1) -> Weights:
-        """The maps and biases of a layer, detached; take over an `nn.MultiheadAttention` with `from_torch` first."""
+        """Returns the maps and biases of a layer, detached; convert an `nn.MultiheadAttention` with `from_torch` first."""
         groups, heads = layer.kv_heads, layer.heads
         maps, biases = [], []
         for proj, g in ((layer.q_proj, heads), (layer.k_proj, groups), (layer.v_proj, groups)):
@@ -68,28 +67,28 @@ class Weights:
         return cls(*maps, output, *biases, last, batch, tokens)  # pyright: ignore[reportCallIssue]  as many as there are
 
     def to(self, dtype: torch.dtype) -> Weights:
-        """The same weights in another dtype."""
+        """Returns the same weights in another dtype."""
         return replace(self, **{name: x.to(dtype) for name, x in vars(self).items() if isinstance(x, Tensor)})
 
     def first(self, heads: int) -> Weights:
-        """The first heads alone."""
+        """Returns the first `heads` heads only."""
         kept = {n: x[:heads] for n, x in vars(self).items() if isinstance(x, Tensor) and n != "output_bias"}
         return replace(self, **kept)
 
     @property
     def merge_heads(self) -> Weights:
-        """All heads as one of their joint width: the same maps, not split."""
+        """All heads as one head of their joint width, with the same maps."""
         maps = {n: rearrange(getattr(self, n), "h c d -> 1 c (h d)") for n in ("query", "key", "value")}
         biases = {f"{n}_bias": rearrange(getattr(self, f"{n}_bias"), "h d -> 1 (h d)") for n in maps}
         return replace(self, **maps, **biases, output=rearrange(self.output, "h e c -> 1 (h e) c"))
 
     @property
     def without_bias(self) -> Weights:
-        """The maps alone, for what has no biases."""
+        """The maps only, for implementations without biases."""
         return Weights.of(self.query, self.key, self.value, self.output, self.batch, self.tokens)
 
     def learning(self) -> tuple[Weights, list[Tensor]]:
-        """The same with gradients, and its leaves: every tensor, and every layout that was asked for, is one itself."""
+        """Returns the same weights with gradients, and all leaves: every tensor and every layout created so far is a leaf."""
         tensors = {name: _leaf(x) for name, x in vars(self).items() if isinstance(x, Tensor)}
         layouts = {name: Linear(*map(_leaf, x)) for name, x in vars(self).items() if isinstance(x, Linear)}
         found = replace(self, **tensors)
@@ -98,27 +97,27 @@ class Weights:
 
     @cached_property
     def q_proj(self) -> Linear:
-        """c to h d."""
+        """Projects c to (h d)."""
         return _linear(self.query, self.query_bias)
 
     @cached_property
     def k_proj(self) -> Linear:
-        """c to h d."""
+        """Projects c to (h d)."""
         return _linear(self.key, self.key_bias)
 
     @cached_property
     def v_proj(self) -> Linear:
-        """c to h e."""
+        """Projects c to (h e)."""
         return _linear(self.value, self.value_bias)
 
     @cached_property
     def out_proj(self) -> Linear:
-        """h e to c."""
+        """Projects (h e) to c."""
         return Linear(rearrange(self.output, "h e c -> c (h e)"), self.output_bias)
 
     @cached_property
     def qkv_proj(self) -> Linear:
-        """c to h 3 d, with query, key and value of a head side by side."""
+        """Projects c to (h 3 d), with query, key and value of a head next to each other."""
         maps = torch.cat([self.query, self.key, self.value], -1)
         return _linear(maps, torch.cat([self.query_bias, self.key_bias, self.value_bias], -1))
 

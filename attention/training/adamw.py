@@ -1,7 +1,7 @@
-"""AdamW (Loshchilov & Hutter 2019, algorithm 2) on all parameters of a model as one row of numbers.
+"""AdamW (Loshchilov & Hutter 2019, algorithm 2) on all parameters of a model as a single vector.
 
-`torch.optim` imports the compiler when its first optimizer is made, which takes a second and a half of the interpreter that all
-visitors share; and a handful of operations on one row is faster than the same on every parameter by itself.
+`torch.optim` imports the compiler when its first optimizer is created, which occupies the interpreter that all visitors
+share for 1.5 seconds. A few operations on one vector are also faster than the same on every parameter separately.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ DECAY = 0.01
 
 
 class AdamW:
-    """Moves the parameters of a model; their values and gradients become parts of one row each."""
+    """Updates the parameters of a model; their values and gradients become views of one vector each."""
 
     def __init__(self, model: nn.Module) -> None:
         self.parameters = list(model.parameters())
@@ -28,12 +28,12 @@ class AdamW:
             each.data, each.grad = value.view_as(each), slope.view_as(each)
 
     def clear(self) -> None:
-        """Forgets the gradient of the last step."""
+        """Sets the gradient to zero."""
         self.gradient.zero_()
 
     @torch.no_grad()
     def step(self, rate: float, longest: float) -> None:
-        """Moves by the gradient that is there, after shortening it to `longest` (Pascanu et al. 2013)."""
+        """Updates the parameters by the current gradient, whose norm is clipped to `longest` (Pascanu et al. 2013)."""
         self.steps += 1
         slope = self.gradient.mul_((longest / (self.gradient.norm() + 1e-6)).clamp(max=1))
         self.mean.lerp_(slope, 1 - MEAN)

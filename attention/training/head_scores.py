@@ -1,7 +1,7 @@
-"""What each head of a trained model does, in numbers, on a probe: four of any head, and the task's own.
+"""Metrics of each head of a trained model on a probe: four general ones, and the task's own.
 
-Definitions as in `attention/heads.py`; the task's own is the mean weight of the places that count on the keys that tell what
-follows (`tasks.Drawn.told`). To add one: a name in `recipe.NUMBERS` and in `LABELS`, which `heads.EVERY` has.
+They are defined in `attention/heads.py`, except the task's own: the mean weight that the queries that count put on the keys that
+determine the answer (`tasks.Drawn.told`). To add one, add a name of `heads.ALL_METRICS` to `recipe.NUMBERS` and to `LABELS`.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ LABELS = {OWN: "Answer", "previous": "Previous", "induction": "Induction", "same
 
 
 def weights(recipe: Recipe, q: Float[Tensor, "l h n d"], k: Float[Tensor, "l h n d"]) -> Float[Tensor, "l h n n"]:
-    """Those that queries and keys of every layer come to under the recipe's mask, scale and softmax."""
+    """The weights of every layer, from its queries and keys, with the recipe's mask, scale and softmax."""
     with torch.inference_mode():
         return Pairs(recipe, q.shape[-2]).context_and_weights(q, k, k)[1]
 
 
 def scores(recipe: Recipe, probe: Drawn, found: Float[Tensor, "l h n n"]) -> dict[str, Float[Tensor, "l h"]]:
-    """Each number of `recipe.NUMBERS` of each head, from the weights that it has on a probe of one sequence."""
+    """Returns each metric of `recipe.NUMBERS` for each head, from its weights on a probe of one sequence."""
     mask = recipe.rule.square(found.shape[-2], found.shape[-1], recipe.span)
     every = profile(found.flatten(0, 1), mask, texts(recipe, probe))
     numbers = {name: getattr(every, name).view(found.shape[:2]) for name in LABELS if name != OWN}
@@ -34,19 +34,19 @@ def scores(recipe: Recipe, probe: Drawn, found: Float[Tensor, "l h n n"]) -> dic
 
 
 def even(recipe: Recipe, probe: Drawn) -> float:
-    """The task's own number of a head that looks at all keys in sight alike."""
+    """The task's own metric of a head with uniform weights."""
     n = probe.counted.shape[1]
     seen = recipe.rule.square(n, n, recipe.span).float()
     return float(scores(recipe, probe, (seen / seen.sum(-1, keepdim=True).clamp(min=1))[None, None])[OWN])
 
 
 def texts(recipe: Recipe, probe: Drawn) -> tuple[str, ...]:
-    """The tokens that are read of a probe, by their names."""
+    """The texts of the tokens of a probe that the model reads."""
     return tuple(recipe.what.texts[token] for token in probe.ids[0, :-1].tolist())
 
 
 def formula(recipe: Recipe, name: str) -> str:
-    """What a number of a head is, in words."""
+    """The definition of a metric in words."""
     if name == OWN:
         return f"mean weight on what tells the answer, where it can be known: {recipe.what.told}"
     return ALL_METRICS[name].formula

@@ -1,9 +1,9 @@
-"""A training as it was seen: its numbers over the steps, queries and keys of some of them, the weights that it ended with.
+"""Stores the history of a training: metrics over the steps, queries and keys of some steps, and the final parameters.
 
-A file of it is an .npz of arrays without pickles: `points (m 3)`, the step, loss and accuracy of each moment; `scores
-(m s l h)`, those of `recipe.NUMBERS`; `frames (f)`, the steps of which there are `q k (f l h n d)`; `weights (p)`, all parameters
-in the order of the model's own, as they were in the end. And `about`, a JSON text with the `format`, the `recipe` as its link
-has it, how it was `made` and under which `license`. Numbers but the points are of float16.
+Its file is an .npz of arrays without pickles: `points (m 3)`, the step, loss and accuracy of each checkpoint; `scores
+(m s l h)`, the metrics of `recipe.NUMBERS`; `frames (f)`, the steps that have `q k (f l h n d)`; `weights (p)`, the final
+parameters in the model's order. `about` is a JSON text with the `format`, the `recipe` as in its link, how it was `made`
+and its `license`. Arrays of real numbers are float16, except for `points`.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from attention.training.recipe import LAST, NUMBERS, RECIPES, Recipe
 from attention.training.run import Checkpoint, probe, train
 
 FORMAT = "attention training 1"
-FRAMES = 15  # steps of a file whose queries and keys are kept, the first and the last among them
+FRAMES = 15  # steps of a file that have queries and keys, including the first and the last
 LICENSE = "MIT, as this project"
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingHistory:
-    """What was seen of a training: `moments` in their order, and all parameters in a row as they are in the end, None before."""
+    """A training: its checkpoints (`moments`) in order, and all final parameters in a row (None before the end)."""
 
     recipe: Recipe
     moments: tuple[Checkpoint, ...]
@@ -40,38 +40,38 @@ class TrainingHistory:
 
     @cached_property
     def frames(self) -> dict[int, Checkpoint]:
-        """The moments whose heads can be shown, by their steps: not one that is made of no numbers."""
+        """The checkpoints whose heads can be shown, by step: those with queries and keys whose loss is finite."""
         return {moment.step: moment for moment in self.moments if moment.q is not None and moment.sound}
 
     @property
     def last(self) -> Checkpoint:
-        """The last moment whose loss is a number."""
+        """The last checkpoint whose loss is finite."""
         return next(moment for moment in reversed(self.moments) if moment.sound)
 
     @property
     def sound(self) -> bool:
-        """Is the loss still a number at its end, so that the model can be asked?"""
+        """Whether the final loss is finite, so that the model can be used."""
         return self.moments[-1].sound
 
     def nearest_frame(self, step: int) -> Checkpoint:
-        """The frame nearest to a step; -1: the last."""
+        """Returns the frame nearest to a step; -1: the last one."""
         steps = list(self.frames)
         return self.frames[steps[-1] if step == LAST else min(steps, key=lambda each: abs(each - step))]
 
     def model(self) -> Model:
-        """The model as it was in the end; raises ValueError where nobody knows."""
+        """Returns the model after the training; raises ValueError if its parameters are not known."""
         if self.parameters is None:
             raise ValueError("The parameters of this course are not known yet.")
         return with_parameters(Model(self.recipe), self.parameters)
 
 
 def parameters(model: Model) -> Float[Tensor, " p"]:
-    """All parameters of a model in a row, in its own order."""
+    """Returns all parameters of a model in a row, in the model's order."""
     return torch.cat([each.detach().flatten() for each in model.parameters()])
 
 
 def with_parameters(model: Model, row: Float[Tensor, " p"]) -> Model:
-    """The same model with parameters from a row; raises ValueError where these are not as many."""
+    """Copies parameters from a row into the model and returns it; raises ValueError if their number is wrong."""
     every = list(model.parameters())
     sizes = [each.numel() for each in every]
     if sum(sizes) != len(row):
@@ -83,20 +83,20 @@ def with_parameters(model: Model, row: Float[Tensor, " p"]) -> Model:
 
 
 def record_training(recipe: Recipe) -> TrainingHistory:
-    """A whole training, from its first step to its last."""
+    """Runs a whole training, from its first step to its last."""
     every = list(train(recipe))
     run = every[-1][0]
     return TrainingHistory(recipe, tuple(seen for _, seen in every if seen), parameters(run.model))
 
 
 def write_training(course: TrainingHistory, made: str) -> bytes:
-    """The file of a course, with the queries and keys of `FRAMES` of its moments."""
+    """Returns the file of a history, with the queries and keys of `FRAMES` of its checkpoints."""
     moments = course.moments
     kept = [moments[at] for at in film(course)]
     about = {"format": FORMAT, "recipe": RECIPES.to_query(course.recipe), "made": made, "license": LICENSE}
     half: dict[str, Any] = {
         "scores": torch.stack([torch.stack([each.scores[name] for name in NUMBERS]) for each in moments]),
-        "q": torch.stack([each.q for each in kept]),  # pyright: ignore[reportArgumentType]  what was just seen has them
+        "q": torch.stack([each.q for each in kept]),  # pyright: ignore[reportArgumentType]  recorded checkpoints have them
         "k": torch.stack([each.k for each in kept]),  # pyright: ignore[reportArgumentType]
         "weights": course.parameters,
     }
@@ -112,8 +112,8 @@ def write_training(course: TrainingHistory, made: str) -> bytes:
 
 
 def film(course: TrainingHistory) -> list[int]:
-    """Which moments make a film of `FRAMES` pictures: from one to the next, about as much changes and as much time passes."""
-    every = torch.stack([weights(course.recipe, each.q, each.k) for each in course.moments if each.q is not None])  # pyright: ignore[reportArgumentType]  both or none
+    """Returns the indices of `FRAMES` checkpoints, chosen so that change and time between consecutive ones are similar."""
+    every = torch.stack([weights(course.recipe, each.q, each.k) for each in course.moments if each.q is not None])  # pyright: ignore[reportArgumentType]  q and k are both set or both None
     change = every.diff(dim=0).abs().mean((1, 2, 3, 4))
     come = F.pad((change / change.sum() + 1 / len(change)).cumsum(0) / 2, (1, 0))
     found = {int((come - i / (FRAMES - 1)).abs().argmin()) for i in range(FRAMES)}
@@ -122,7 +122,7 @@ def film(course: TrainingHistory) -> list[int]:
 
 
 def read_training(data: bytes) -> tuple[TrainingHistory, dict[str, Any]]:
-    """The course of a file, and what it says of itself; the scores of its frames are those of what it has of them.
+    """Returns the history of a file and its `about`; the metrics of the frames are read from the file as well.
 
     Raises ValueError for another format.
     """
@@ -145,6 +145,6 @@ def read_training(data: bytes) -> tuple[TrainingHistory, dict[str, Any]]:
 
 
 def recompute_scores(course: TrainingHistory, moment: Checkpoint) -> dict[str, Tensor]:
-    """The scores of a frame from its queries and keys as they are in the file."""
+    """Computes the metrics of a frame from its queries and keys in the file."""
     assert moment.q is not None and moment.k is not None
     return scores(course.recipe, probe(course.recipe), weights(course.recipe, moment.q, moment.k))

@@ -1,7 +1,8 @@
-"""A transformer of attention alone, built from this package's `MultiHeadAttention`: small enough to be trained while one watches.
+"""An attention-only transformer built from `MultiHeadAttention`, small enough to be trained while the user watches.
 
-Tokens are embedded; each layer adds to them what its heads make of them, after a layer norm (Xiong et al. 2020, pre-LN); a last
-norm and a linear map say which token follows. No layer between them but attention, as in Elhage et al. 2021 ("attention-only").
+Tokens are embedded; each layer adds the output of its heads to them, computed after a layer norm (Xiong et al. 2020, pre-LN);
+a final norm and a linear map give the logits of the next token. There are no layers other than attention, as in Elhage et al.
+2021 ("attention-only").
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Off = Collection[tuple[int, int]]  # heads that are switched off, as layer and h
 
 
 class Heads(NamedTuple):
-    """What meets in the scores of one layer, positions in it: `q k v (b h n d)`."""
+    """Inputs of the attention of one layer, after positions are applied: `q k v (b h n d)`."""
 
     q: Float[Tensor, "b h n d"]
     k: Float[Tensor, "b h n d"]
@@ -34,7 +35,7 @@ class Heads(NamedTuple):
 
 
 class Pairs:
-    """How queries and keys of a recipe become weights: its mask, what positions add to scores, its scale and softmax."""
+    """Computes weights from queries and keys, with the mask, position bias, scale and softmax of a recipe."""
 
     def __init__(self, recipe: Recipe, n: int | None = None) -> None:
         n = recipe.what.tokens if n is None else n
@@ -49,7 +50,7 @@ class Pairs:
     def context_and_weights(
         self, q: Tensor, k: Tensor, v: Tensor
     ) -> tuple[Float[Tensor, "... n d"], Float[Tensor, "... n n"]]:
-        """Context and weights. One more in the denominator is a key of zeros that has a value of zeros."""
+        """Returns context and weights. The 1 in the denominator of softmax₁ is a key of zeros whose value is zeros."""
         if not adds_one(self.recipe.softmax):
             mask = None if self.causal else self.mask
             return attend(q, k, v, mask, self.causal, self.recipe.factor)
@@ -60,7 +61,7 @@ class Pairs:
 
 
 class Layer(nn.Module):
-    """One layer: what its heads make of normed tokens, to be added to these."""
+    """One layer, which returns what its heads add to the tokens."""
 
     def __init__(self, recipe: Recipe) -> None:
         super().__init__()
@@ -69,7 +70,7 @@ class Layer(nn.Module):
         self.attention = MultiHeadAttention(recipe.d_model, recipe.heads, bias=False)
 
     def heads(self, x: Float[Tensor, "b n c"]) -> Heads:
-        """Queries, keys and values of every head."""
+        """Returns queries, keys and values of every head."""
         normed, by = self.norm(x), self.attention
         q, k, v = (
             rearrange(part(normed), "b n (h d) -> b h n d", h=by.heads) for part in (by.q_proj, by.k_proj, by.v_proj)
@@ -77,12 +78,12 @@ class Layer(nn.Module):
         return Heads(self.turned(q), self.turned(k), v) if self.turned else Heads(q, k, v)
 
     def project_heads(self, context: Float[Tensor, "b h n d"]) -> Float[Tensor, "b n c"]:
-        """What all heads together add to the tokens."""
+        """Returns the sum that all heads add to the tokens."""
         return self.attention.out_proj(rearrange(context, "b h n d -> b n (h d)"))
 
 
 class Model(nn.Module):
-    """The model of a recipe, its first weights drawn from its seed."""
+    """The model of a recipe, with initial weights drawn from its seed."""
 
     def __init__(self, recipe: Recipe) -> None:
         super().__init__()
@@ -92,26 +93,26 @@ class Model(nn.Module):
         self.layers = nn.ModuleList(Layer(recipe) for _ in range(recipe.layers))
         self.norm = nn.LayerNorm(recipe.d_model)
         self.says = nn.Linear(recipe.d_model, VOCABULARY, bias=False)
-        self.to(torch.float32)  # whatever others have made the default
+        self.to(torch.float32)  # independent of torch's default dtype
         random = recipe.random(WEIGHTS)
         for name, parameter in self.named_parameters():
-            if parameter.ndim == 2:  # norms begin as they are
+            if parameter.ndim == 2:  # norms keep their own initial values
                 deviation = 1.0 if name.startswith(("embedding", "places")) else recipe.d_model**-0.5
                 nn.init.normal_(parameter, 0.0, deviation, generator=random)
 
     @cached_property
     def pairs(self) -> Pairs:
-        """How queries and keys of its task's length become weights."""
+        """The `Pairs` for the length of the task."""
         return Pairs(self.recipe)
 
     def forward(self, ids: Int[Tensor, "b n"], off: Off = ()) -> Float[Tensor, "b n v"]:
-        """Logits of what follows each token, of the vocabulary."""
+        """Returns the logits of the token that follows each token."""
         return self.forward_with_scores(ids, off)[0]
 
     def forward_with_scores(self, ids: Int[Tensor, "b n"], off: Off = ()) -> tuple[Float[Tensor, "b n v"], list[Heads]]:
-        """The same, and what met in the scores of each layer; heads that are `off` add nothing.
+        """Returns the logits, and the inputs of each layer's attention; heads in `off` add nothing.
 
-        Where places are learned, of at most as many tokens as the task has.
+        With learned positions, there are at most as many tokens as in the task.
         """
         n = ids.shape[1]
         pairs = self.pairs if n == self.recipe.what.tokens else Pairs(self.recipe, n)

@@ -1,4 +1,4 @@
-"""How a small model is trained: the knobs, one line each, and the link that carries them."""
+"""Defines how a small model is trained: the knobs, one line each, and the link that carries them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from attention.training.tasks import TASKS, Task
 
 NARROWEST, WIDEST = 8, 256  # channels
 BATCH = 64  # sequences of a step
-LAST = -1  # the step that is shown and the query in focus, where none was chosen
-TELLING = -1  # the head in focus, where none was chosen: the one that does most for the task
-WEIGHTS, FRESH, TEST, STREAMS = 0, 1, 2, 4  # streams of a seed, and how far seeds are apart
-OWN = "own"  # the task's own number of a head, by whatever name it goes there
+LAST = -1  # default of the step that is shown and of the selected query
+TELLING = -1  # default of the selected head: the one that does most for the task
+WEIGHTS, FRESH, TEST, STREAMS = 0, 1, 2, 4  # streams of a seed, and streams reserved per seed
+OWN = "own"  # the task's own metric of a head
 NUMBERS = (OWN, "previous", "induction", "same", "first")
 
 
@@ -27,13 +27,13 @@ def learned() -> None:
 
 
 LEARNED = "learned"
-PLACES: dict[str, Positions] = POSITIONS | {LEARNED: Positions(learned)}  # its vectors are the model's own
+PLACES: dict[str, Positions] = POSITIONS | {LEARNED: Positions(learned)}  # its vectors are parameters of the model
 
 
 # fmt: off
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """What a training is made of: frozen, hashable, valid. Raises `ConfigError` on anything else; `heads` divide `d_model`."""
+    """The settings of a training: frozen, hashable and valid. Raises `ConfigError` if not; `heads` divide `d_model`."""
 
     task: str = choice("induction", TASKS, "Task", "What the model learns: to say the next token wherever it can be known.")
     layers: int = whole(2, 1, 3, "Layers", "Attention layers, one above the other; nothing else stands between them.")
@@ -73,37 +73,37 @@ class Recipe:
 
     @property
     def factor(self) -> float:
-        """What dot products are multiplied by."""
+        """The factor of the dot products."""
         return SCALES[self.scale](self.d_head)
 
     @property
     def rule(self) -> Rule:
-        """Which pairs take part."""
+        """The mask."""
         return MASKS[self.mask]
 
     @property
     def row(self) -> int:
-        """The query in focus as a position from 0."""
+        """The selected query as a position from 0."""
         return self.query if self.query != LAST else self.what.tokens - 1
 
     def random(self, stream: int) -> Generator:
-        """One of the seed's streams of random numbers: of `WEIGHTS`, of `FRESH` sequences, of those for a `TEST`."""
+        """Returns a generator of one of the seed's streams: `WEIGHTS`, `FRESH` for training sequences, or `TEST`."""
         return Generator().manual_seed(STREAMS * self.seed + stream)
 
     @property
     def alone(self) -> Recipe:
-        """The same with view and focus as by default: what is trained."""
+        """The recipe with default view and focus: only what determines the training."""
         return replace(self, **{name: RECIPES.defaults[name] for name, knob in RECIPES.knobs.items() if knob.about != "tensors"})
 
 
 def _task_defaults(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A task brings the layers, the steps and the positions that suffice for it."""
+    """The layers, steps and positions that suffice for a task."""
     task = TASKS[values["task"]]
     return {"layers": task.layers, "steps": task.steps, "positions": task.positions}
 
 
 def _fit_recipe(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The same values, each allowed by itself, moved to the nearest that fit together."""
+    """Returns values, each valid on its own, moved to the nearest that are valid together."""
     heads, layers, n = values["heads"], values["layers"], TASKS[values["task"]].tokens
     return {
         **values,
@@ -125,13 +125,13 @@ def _misfit(values: Mapping[str, Any], name: str, nearest: Any) -> str:
 
 
 def nearest(values: Mapping[str, Any]) -> tuple[Recipe, list[str]]:
-    """The nearest valid recipe to values that are each allowed by themselves, and what was moved."""
+    """Returns the nearest valid recipe to values that are each valid on their own, and a message for each changed value."""
     fitting = _fit_recipe(values)
     notes = [_misfit(values, name, value) for name, value in fitting.items() if value != values[name]]
     return Recipe(**fitting), notes
 
 
-EDITIONS: tuple[dict[str, Any], ...] = ({"head": 0}, {})  # what the defaults were, where they have changed since
+EDITIONS: tuple[dict[str, Any], ...] = ({"head": 0}, {})  # earlier defaults that have changed since
 RECIPES = Settings(
     Recipe, "a training", prefix="train_", linked="train_", nearest=nearest, brought=_task_defaults, editions=EDITIONS
 )

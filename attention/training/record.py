@@ -1,4 +1,4 @@
-"""Makes the trainings that ship again: `python -m attention.training.record` writes their files; names make some of them."""
+"""Reproduces the shipped trainings: `python -m attention.training.record [NAME ...]` writes their files, by default all."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attention.training.tasks import TASKS
 MADE = "python -m attention.training.record; trained in float32, kept in float16"
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)  # the same sums in the same order, whatever the machine
+    torch.set_num_threads(1)  # the order of sums does not depend on the number of cores
     for name in sys.argv[1:] or TASKS:
         found = record_training(recipe(name))
         path(name).parent.mkdir(exist_ok=True)

@@ -1,7 +1,7 @@
-"""A training as a loop that yields what there is to see: no threads, no Streamlit, nothing but the recipe.
+"""A training as a generator of checkpoints, without threads and without Streamlit: it depends on the recipe only.
 
-Whoever iterates decides when it goes on, and may leave it for as long as they like. All random numbers come from generators of
-its own, so a recipe is one course on one kind of machine, whatever runs beside it.
+The consumer decides when the training continues, and may pause it for any time. All random numbers come from its own
+generators, so a recipe gives the same training on the same kind of machine, whatever else runs.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from attention.training.pace import moments
 from attention.training.recipe import BATCH, FRESH, TEST, Recipe
 from attention.training.tasks import Drawn
 
-WARM = 0.1  # of all steps, in which the learning rate rises; then it falls along a cosine
-HELD_OUT = 128  # sequences that loss and accuracy are told from, never trained on
-LONGEST = 1.0  # norm of the gradient at the most
-PROBE = 3  # the seed of the sequence on which heads are shown
+WARM = 0.1  # share of the steps in which the learning rate rises; then it falls along a cosine
+HELD_OUT = 128  # number of test sequences for loss and accuracy, never used for training
+LONGEST = 1.0  # largest norm of the gradient
+PROBE = 3  # seed of the sequence on which heads are shown
 
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """How far a model has come after some steps: loss (nats) and accuracy on sequences it was not trained on.
+    """State of a training after some steps: loss (nats) and accuracy on test sequences.
 
-    `scores (l h)`: of each head, by their names; `q k (l h n d)`: queries and keys of the probe as they meet, None where they
-    were not kept.
+    `scores (l h)`: metrics of each head, by name; `q k (l h n d)`: queries and keys of the probe after positions are applied,
+    None if they were not kept.
     """
 
     step: int
@@ -45,22 +45,22 @@ class Checkpoint:
 
     @property
     def sound(self) -> bool:
-        """Is its loss a number?"""
+        """Whether the loss is finite."""
         return math.isfinite(self.loss)
 
 
 def draw_sequences(recipe: Recipe, count: int, stream: int) -> Drawn:
-    """Sequences of a recipe's task from one of its seed's streams."""
+    """Draws sequences of a recipe's task from one of its seed's streams."""
     return recipe.what.draw(count, recipe.what.tokens, recipe.random(stream))
 
 
 def probe(recipe: Recipe) -> Drawn:
-    """The one sequence on which the heads are shown, the same for each seed."""
+    """Returns the sequence on which the heads are shown, the same for each seed."""
     return recipe.what.draw(1, recipe.what.tokens, Generator().manual_seed(PROBE))
 
 
 def rate(recipe: Recipe, step: int) -> float:
-    """The learning rate of a step, from 0: up along a line, down along half a cosine (Smith & Topin 2018, one cycle)."""
+    """Learning rate of a step, counted from 0: a linear rise, then half a cosine (Smith & Topin 2018, one cycle)."""
     warm = max(1, round(WARM * recipe.steps))
     if step < warm:
         return recipe.rate * (step + 1) / warm
@@ -68,7 +68,7 @@ def rate(recipe: Recipe, step: int) -> float:
 
 
 class Run:
-    """A training that goes on whenever it is asked to: `step` moves the weights once, `moment` tells how far it is."""
+    """A training in progress: `step` updates the weights once, `checkpoint` measures the current state."""
 
     def __init__(self, recipe: Recipe) -> None:
         self.recipe, self.done = recipe, 0
@@ -78,7 +78,7 @@ class Run:
         self.test, self.probe = draw_sequences(recipe, HELD_OUT, TEST), probe(recipe)
 
     def step(self) -> None:
-        """Moves the weights once."""
+        """Updates the weights once."""
         batch = self.recipe.what.draw(BATCH, self.recipe.what.tokens, self.random)
         self.optimizer.clear()
         loss(self.model(batch.ids[:, :-1]), batch).backward()
@@ -86,7 +86,7 @@ class Run:
         self.done += 1
 
     def checkpoint(self) -> Checkpoint:
-        """How far it is."""
+        """Returns loss, accuracy, metrics, queries and keys at the current step."""
         lost, accuracy = evaluate(self.model, self.test)
         with torch.inference_mode():
             _, heads = self.model.forward_with_scores(self.probe.ids[:, :-1])
@@ -96,22 +96,22 @@ class Run:
 
 
 def loss(logits: Float[Tensor, "b n v"], of: Drawn) -> Float[Tensor, ""]:
-    """Mean cross entropy in nats over the places that count."""
+    """Mean cross entropy in nats over the positions that count."""
     return F.cross_entropy(logits[of.counted], of.ids[:, 1:][of.counted])
 
 
 @torch.inference_mode()
 def evaluate(model: Model, on: Drawn, off: Off = ()) -> tuple[float, float]:
-    """Loss and accuracy on sequences, with some heads switched off."""
+    """Returns loss and accuracy on sequences, with some heads switched off."""
     logits, right = model(on.ids[:, :-1], off), on.ids[:, 1:]
     hit = logits.argmax(-1) == right
     return float(loss(logits, on)), float(hit[on.counted].float().mean())
 
 
 def train(recipe: Recipe) -> Iterator[tuple[Run, Checkpoint | None]]:
-    """A training step by step: after each the run, and a moment where there is something to see; it ends with the last.
+    """Yields the run before the first and after each step, with a checkpoint at the steps of `moments`, else None.
 
-    Where the loss is no number, it ends with the moment that says so.
+    It ends after the last step, or with the first checkpoint whose loss is not finite.
     """
     run, due = Run(recipe), set(moments(recipe))
     while True:

@@ -1,6 +1,6 @@
-"""The trainings that ship with the app, one a task: a name as the link says it, and the file beside this one.
+"""The trainings that ship with the app, one per task: a name as in the link, and a file in `runs`.
 
-`python -m attention.training.record` makes them again. To ship another seed of a task: its line in `SEEDS`.
+`python -m attention.training.record` reproduces them. To ship another seed of a task, change its entry in `SEEDS`.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ WHAT = "A transformer of {layers}, nothing but attention, that learned “{task}
 
 @lru_cache(maxsize=len(TASKS))
 def recipe(name: str) -> Recipe:
-    """What a task is trained with: the defaults, and as many layers and steps as it takes."""
+    """The recipe of a shipped training: the defaults, with the layers, steps and positions of the task."""
     task = TASKS[name]
     return Recipe(task=name, layers=task.layers, steps=task.steps, positions=task.positions, seed=SEEDS[name])
 
 
 def shipped_name(of: Recipe) -> str:
-    """The name under which the training of a recipe ships, empty where it does not."""
+    """The name under which the training of a recipe ships; empty if it does not ship."""
     return of.task if of == recipe(of.task) else ""
 
 
 def path(name: str) -> Path:
-    """Where the training of a task is."""
+    """The file of a task's training."""
     return HERE / f"{name}.npz"
 
 
 @tensor_lru_cache(len(TASKS))
 def course(name: str) -> TrainingHistory:
-    """The training of a task, with its default recipe but for the seed; raises RecordingError where its file is none."""
+    """Returns the history of a task's training by its `recipe`; raises RecordingError if its file is not valid."""
     return _open_training(name)[0]
 
 
 @lru_cache(maxsize=8)
 def about(name: str) -> dict[str, str]:
-    """What the file of a task says of itself; raises RecordingError as `course` does."""
+    """Returns the `about` texts of a task's file; raises RecordingError as `course` does."""
     return _open_training(name)[1]
 
 
@@ -65,18 +65,18 @@ def _open_training(name: str) -> tuple[TrainingHistory, dict[str, Any]]:
 
 
 def shape(name: str) -> Shape:
-    """What the training of a task has as a source of attention."""
+    """Returns what the training of a task offers as a source of attention."""
     return recording(name, -1).shape
 
 
 def steps(name: str) -> tuple[int, ...]:
-    """The steps of a task's training at which its heads can be looked at."""
+    """The steps of a task's training whose heads can be shown."""
     return tuple(course(name).frames)
 
 
 @tensor_lru_cache(4 * len(TASKS))
 def recording(name: str, step: int) -> Recording:
-    """The heads of a task's training after a step, the nearest that there is, as a recording of its probe; -1: the last."""
+    """Returns the heads of the frame nearest to a step as a recording of the training's probe; -1: the last frame."""
     found, moment = course(name), course(name).nearest_frame(step)
     assert moment.q is not None and moment.k is not None
     said = f"{found.recipe.layers} layer{'s' * (found.recipe.layers > 1)}"
@@ -93,7 +93,7 @@ def recording(name: str, step: int) -> Recording:
 
 
 def own(recipe: Recipe) -> dict[str, Any]:
-    """What the knobs of mask and scores say of the heads that a recipe trains."""
+    """The values of the mask and score knobs for the heads that a recipe trains."""
     added = recipe.positions if PLACES[recipe.positions].to_scores else "none"
     told = {"mask": recipe.mask, "span": recipe.span, "scale": recipe.scale, "softmax": recipe.softmax}
     return OWN | told | {"positions": added}

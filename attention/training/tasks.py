@@ -1,10 +1,10 @@
-"""Tasks that a small model learns to attend for: sequences, what is to be said next, and which keys tell it.
+"""Tasks that a small model learns with attention: sequences, the expected next tokens, and the keys that determine them.
 
-A task draws sequences `ids (b n+1)` of whole numbers below `VOCABULARY`; the model reads the first n and says, at every
-place, which token follows. `counted (b n)`: the places at which that can be known; loss and accuracy are of these alone.
-`told (b n n)`: at such a place (a query), the keys from which it is known; a head that looks there does the task's work.
+A task draws sequences `ids (b n+1)` of integers below `VOCABULARY`; the model reads the first n and predicts the next token at
+every position. `counted (b n)`: the positions at which it can be known; loss and accuracy use only these. `told (b n n)`: for
+such a position (a query), the keys from which it is known; a head that attends to them does the task's work.
 
-To add one: a function that draws, and its `Task` in `TASKS`.
+To add a task, write a function that draws its sequences, and add its `Task` to `TASKS`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from jaxtyping import Bool, Int
 from torch import Generator, Tensor
 
 VOCABULARY = 32
-GUESS = math.log(VOCABULARY)  # nats that a guess among all of them costs
-MARK = VOCABULARY - 1  # stands between what is given and what is asked for
-LEAST = 8  # tokens of the shortest period
-KINDS = 4  # of brackets; and of tokens whose majority is asked for
+GUESS = math.log(VOCABULARY)  # loss in nats of a uniform guess
+MARK = VOCABULARY - 1  # separates the given tokens from the expected ones
+LEAST = 8  # number of tokens of the shortest period
+KINDS = 4  # number of kinds of brackets, and of colours
 LETTERS = (*"abcdefghijklmnopqrstuvwxyz", *"αβγδε", "→")
 NUMERALS = (*map(str, range(MARK)), "→")
 BRACKETS = (*"([{<", *")]}>", *("·" for _ in range(VOCABULARY - 2 * KINDS)))
@@ -29,7 +29,7 @@ COLOURS = ("red", "blue", "green", "gold", *("·" for _ in range(MARK - KINDS)),
 
 
 class Drawn(NamedTuple):
-    """Some sequences: their tokens, the places that count, and where the keys stand that tell what follows."""
+    """Sequences: their tokens, the positions that count, and the keys that determine the next token."""
 
     ids: Int[Tensor, "b m"]
     counted: Bool[Tensor, "b n"]
@@ -37,11 +37,11 @@ class Drawn(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A task and what is known of it.
+    """A task and its properties.
 
-    `tokens`: how many the model reads; `texts`: the names of the vocabulary; `layers`, `steps`, `positions`: what suffices for it.
-    `says`: what is to be done; `heads`: the picture that its heads form, and why one layer is or isn't enough; `told`: which
-    keys tell the answer; `before`: the number of a head that has to grow in layer 0 first, where there is one.
+    `tokens`: how many tokens the model reads; `texts`: the texts of the vocabulary; `layers`, `steps`, `positions`: values
+    that suffice for the task. `says`: what is to be done; `heads`: the pattern of its heads, and why one layer is or is not
+    enough; `told`: which keys determine the answer; `before`: the metric of a head in layer 0 that has to grow first, if any.
     """
 
     draw: Callable[[int, int, Generator], Drawn]
@@ -57,18 +57,18 @@ class Task(NamedTuple):
 
 
 def induction(count: int, n: int, random: Generator) -> Drawn:
-    """Random tokens that begin again after a hidden period, of 8 tokens to half of the sequence."""
+    """Draws random tokens that repeat after a hidden period, of 8 tokens to half of the sequence."""
     periods = torch.randint(LEAST, n // 2 + 1, (count, 1), generator=random)
     at = torch.arange(n + 1)
     ids = torch.randint(MARK, (count, n + 1), generator=random).gather(1, at % periods)
     query, key = at[:n, None], at[None, :n]
-    back = query - key + 1  # from what follows the query to the key: whole periods, where the key tells it
+    back = query - key + 1  # from the token after the query to the key: whole periods if the key determines it
     whole = periods[:, :, None]
     return Drawn(ids, at[:n] >= periods, (back % whole == 0) & (back > 0) & (key <= query) & (query >= whole))
 
 
 def reverse(count: int, n: int, random: Generator) -> Drawn:
-    """Random tokens, a mark, and the same tokens backwards."""
+    """Draws random tokens, a mark, and the same tokens in reverse order."""
     m = n // 2
     given = torch.randint(MARK, (count, m), generator=random)
     at = torch.arange(m)
@@ -78,7 +78,7 @@ def reverse(count: int, n: int, random: Generator) -> Drawn:
 
 
 def sort(count: int, n: int, random: Generator) -> Drawn:
-    """Different tokens, a mark, and the same tokens in their order."""
+    """Draws distinct tokens, a mark, and the same tokens in ascending order."""
     m = n // 2
     given = torch.rand(count, MARK, generator=random, dtype=torch.float32).argsort(1)[:, :m]
     ordered, places = given.sort(1)
@@ -88,7 +88,7 @@ def sort(count: int, n: int, random: Generator) -> Drawn:
 
 
 def brackets(count: int, n: int, random: Generator) -> Drawn:
-    """Brackets of four kinds that open and close as they should; where one closes, its kind is asked for."""
+    """Draws balanced brackets of four kinds; the kind of each closing bracket is to be predicted."""
     opens = torch.rand(count, n + 1, generator=random, dtype=torch.float32) < 0.5
     kinds = torch.randint(KINDS, (count, n + 1), generator=random)
     ids, rows = torch.empty(count, n + 1, dtype=torch.long), torch.arange(count)
@@ -107,7 +107,7 @@ def brackets(count: int, n: int, random: Generator) -> Drawn:
 
 
 def majority(count: int, n: int, random: Generator) -> Drawn:
-    """Tokens of four colours and a mark; the colour that stands there most often is asked for."""
+    """Draws tokens of four colours and a mark; the most frequent colour is to be predicted."""
     m = n - 1
     most = torch.randint(KINDS, (count, 1), generator=random)
     shares = torch.rand(count, KINDS, generator=random, dtype=torch.float32).scatter(1, most, 1.5)
@@ -115,7 +115,7 @@ def majority(count: int, n: int, random: Generator) -> Drawn:
     counts = torch.stack([(given == kind).sum(1) for kind in range(KINDS)], 1)
     best = counts.argmax(1, keepdim=True)
     ties = (counts == counts.gather(1, best)).sum(1, keepdim=True) > 1
-    changed = (given != best).long().argmax(1, keepdim=True)  # of two that lead, one gets another place
+    changed = (given != best).long().argmax(1, keepdim=True)  # breaks a tie: one token changes colour
     given = torch.where(ties, given.scatter(1, changed, best), given)
     told = torch.zeros(count, n, n, dtype=torch.bool)
     told[:, m] = torch.cat([given == best, torch.zeros(count, 1, dtype=torch.bool)], 1)
@@ -127,7 +127,7 @@ def _marks(count: int) -> Int[Tensor, "b 1"]:
 
 
 def _after(count: int, n: int, m: int) -> Bool[Tensor, "b n"]:
-    """The places from the mark on, which stands behind m tokens."""
+    """The positions from the mark on, which follows m tokens."""
     return (torch.arange(n) >= m).expand(count, n)
 
 

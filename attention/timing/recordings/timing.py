@@ -23,8 +23,8 @@ class Timing(Case):
     at most 10 % of the median. `first`: the very first call, including compilation. `to_device`, `from_device`: transfers of the
     inputs and of the results. `peak_bytes`: peak memory beyond the inputs, None if not known. `operations`, `traffic`:
     counted (see `roofline`). `peak_operations`, `peak_traffic`: the device's rates per second, measured in the same run.
-    `error`: why there is no time, such as running out of memory; None if there is one. `source`: the file that it was read from, and the source
-    stated in that file; empty if it was measured here.
+    `error`: why there is no time, such as running out of memory; None if there is one. `source`: the file
+    that it was read from, and the source stated in that file; empty if it was measured here.
     """
 
     device_name: str
