@@ -1,4 +1,4 @@
-"""Timing: measure here, add recordings, and see time, speed-up, roofline, memory and transfer."""
+"""Timing: measures here, opens recordings, and shows time, speed-up, roofline, memory and transfer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.views import job_status, questions, timing_recordings, timing_results, timing_versus
 
-EVERY = 1.5  # seconds between two looks at what is being measured
+EVERY = 1.5  # seconds between two updates during a measurement
 LEAVING = f"If nobody looks at this page for {TimingJob.leave_after_s:g} seconds, the sweep ends."
 WHY = {"done": " before the time was up"}
 HELD = " for another program on this host, which is measuring."
@@ -61,7 +61,7 @@ METHOD = """
 
 
 def view(timed: Timed) -> None:
-    """The page of a sweep, and of a CPU against GPUs, which is what one sees first."""
+    """The page of a sweep, with the comparison of a CPU and GPUs first."""
     if questions.question_closes(timed):
         return
     sweep = timed.sweep
@@ -78,16 +78,16 @@ def view(timed: Timed) -> None:
 
 
 def _task(sweep: Sweep) -> TimingJob | None:
-    """What this visitor has measured, or what was measured of this sweep before the page was opened."""
+    """This visitor's measurement, or the last one of this sweep on this host."""
     found = page.visit_state().sweep or TIMING_JOBS.last_measurement(sweep)
     if found is not None:
         found.look(page.visitor())
-        TIMING_JOBS.line.tidy()  # what it waited for may be there
+        TIMING_JOBS.line.tidy()  # what it waited for may be available now
     return found
 
 
 def _start(sweep: Sweep, task: TimingJob | None) -> None:
-    """The button, and what pressing it means."""
+    """Draws the button, and a caption with what it does."""
     button, told = st.columns([1, 4], vertical_alignment="center")
     going = task is not None and task.open
     off = going or not limits().measure or bool(_absent(sweep))
@@ -118,12 +118,12 @@ def _estimate(sweep: Sweep) -> str:
 
 
 def _absent(sweep: Sweep) -> list[str]:
-    """The devices of a sweep, as a link may name them, that this host doesn't have."""
+    """The devices of a sweep that this host does not have; a link may name any."""
     return [key for key in sweep.devices if key not in results.timing.devices()]
 
 
 def _live(sweep: Sweep) -> None:
-    """What changes while a sweep is being measured: its progress, the charts and the table."""
+    """Draws what changes during a measurement: its progress, the charts and the table."""
     task = _task(sweep)
     if task is not None:
         _progress(task)
@@ -141,7 +141,7 @@ def _live(sweep: Sweep) -> None:
 
 
 def _progress(task: TimingJob) -> None:
-    """How far a sweep is, or how it ended and what came of its cases."""
+    """Draws the progress of a sweep, or how it ended and the results of its cases."""
     measured = sum(timing.error is None for timing in task.timings.values())
     said, rest = _outcome_text(task, measured), _rest(task, measured)
     if task.open:
@@ -156,7 +156,7 @@ def _progress(task: TimingJob) -> None:
 
 
 def _outcome_text(task: TimingJob, measured: int) -> str:
-    """What became of it, but for the cases of which there is something to be said."""
+    """The state of a measurement in words; `_rest` has the cases that need a comment."""
     cases, stay = _cases(measured), "was measured and stays" if measured == 1 else "were measured and stay"
     held = f" The first waits{HELD}" if TIMING_JOBS.is_blocked else ""
     return {
@@ -174,7 +174,7 @@ def _cases(measured: int) -> str:
 
 
 def ago(seconds: float) -> str:
-    """How long ago that was, in words."""
+    """A time span since an event, in words."""
     minutes = int(seconds // 60)
     if minutes < 1:
         return "less than a minute ago"
@@ -182,7 +182,7 @@ def ago(seconds: float) -> str:
 
 
 def _rest(task: TimingJob, measured: int) -> str:
-    """What is to be said of the cases that did not settle, came to nothing or were not begun."""
+    """Sentences about the cases that are not stable, failed or were not begun."""
     loose = sum(timing.error is None and not timing.settled for timing in task.timings.values())
     nothing, unbegun = len(task.timings) - measured, task.unbegun
     said = [
@@ -195,7 +195,7 @@ def _rest(task: TimingJob, measured: int) -> str:
 
 
 def _gpu_or_how(sweep: Sweep, found: Sequence[Timing]) -> None:
-    """Where there is no GPU and no recording of one: says so, and what to run."""
+    """If there is no GPU and no recording of one, says so, and which command records one."""
     if len(results.timing.devices()) > 1 or any(timing.device != "cpu" for timing in found):
         return
     here = ": what is measured here is the CPU alone" * limits().measure

@@ -1,6 +1,6 @@
-"""Which lines of timings are drawn: a choice by what they differ in, and at most so many at once.
+"""Selects the lines of timings to draw: by what they differ in, and up to a maximum number at once.
 
-A recording may hold thousands of lines. A chart of all of them is slow, longer than any screen, and can't be read.
+A recording may hold thousands of lines. A chart of all of them is slow, taller than any screen, and unreadable.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import streamlit as st
 from attention.timing import comparison, recordings
 from attention.timing.recordings import Timing
 
-MOST = 24  # lines that are drawn at once, which is as many as have symbols
-BARS = 8  # the same of the transfer, where each has a row of its own
-FEW = 6  # lines among which nobody has to choose
+MOST = 24  # maximum number of lines in a chart, equal to the number of symbols
+BARS = 8  # the same for the transfer, where each line has its own row
+FEW = 6  # up to this many lines no selection is offered
 AXES: dict[str, Callable[[Timing], object]] = {
     "Implementation": lambda timing: timing.implementation,
     "Device": lambda timing: timing.origin,
@@ -28,7 +28,7 @@ AXES: dict[str, Callable[[Timing], object]] = {
 
 
 def selected_timings(found: list[Timing]) -> list[Timing]:
-    """The timings of the lines that the visitor chose; all of them until something is chosen."""
+    """The timings of the lines that the user selected; all of them until something is selected."""
     if count(found) <= FEW:
         return found
     with st.popover("Lines"):
@@ -41,7 +41,7 @@ def selected_timings(found: list[Timing]) -> list[Timing]:
 
 
 def first(timings: list[Timing], most: int) -> list[Timing]:
-    """Those of the first lines; what differs in its device alone stays together, as it will be compared."""
+    """The timings of the first `most` lines; lines that differ only in their device stay together, because they are compared."""
     of: dict[tuple, list[list[Timing]]] = {}
     for line in recordings.lines(timings).values():
         of.setdefault(comparison.kind(line[0]), []).append(line)
@@ -51,7 +51,7 @@ def first(timings: list[Timing], most: int) -> list[Timing]:
 
 
 def comparable_timings(timings: list[Timing], against: str) -> list[Timing]:
-    """Those of the lines that have something to be compared with: the CPU or an implementation, at the same lengths."""
+    """The timings of lines that have a counterpart at the same lengths: on the CPU, or of an implementation."""
     found = recordings.lines(timings)
     both = {label for pair in comparison.pairs(found, against) for label in pair}
     kept = {id(timing) for label in both for timing in found[label]}
@@ -59,11 +59,11 @@ def comparable_timings(timings: list[Timing], against: str) -> list[Timing]:
 
 
 def count(timings: list[Timing]) -> int:
-    """How many lines these are."""
+    """The number of lines in these timings."""
     return len(recordings.lines(timings))
 
 
 def line_count_text(drawn: list[Timing], found: list[Timing]) -> str:
-    """How many lines are drawn, where that is not all of them; else empty."""
+    """The number of lines that are drawn, if they are not all; otherwise empty."""
     some, every = count(drawn), count(found)
     return f"{some} of {every:,} lines are drawn. *Lines* chooses; tables and downloads have all." * (some < every)

@@ -1,4 +1,4 @@
-"""Recordings on the Timing page: how to make them, where to open them, and the list of those that are open."""
+"""Recordings on the Timing page: how to make them, where to open them, and the list of open ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from attention.ui.markdown import escape
 from attention.ui.session import page
 
 LOST = "A file did not arrive here. Open it again."
-FILES = 12  # recordings that are open at once, at the most
+FILES = 12  # maximum number of open recordings
 
 
 def opened_timings() -> list[Timing]:
@@ -25,12 +25,12 @@ def opened_timings() -> list[Timing]:
 
 
 def command(sweep: Sweep) -> str:
-    """What records a sweep on another machine, on all devices of it: those that are named here may not be there."""
+    """The command that records a sweep on all devices of another machine: devices named here may not exist there."""
     return shlex.join(["python", "-m", "attention.timing", *flags(replace(sweep, devices=())), "--out", "gpu.json"])
 
 
 def draw(sweep: Sweep) -> None:
-    """How to record this sweep elsewhere, and the recordings that are open."""
+    """Draws how to record this sweep elsewhere, and the recordings that are open."""
     files = page.visit_state().opened
     with st.expander(
         "Recordings: timings from another machine", expanded=bool(files or results.timing.unreadable_recordings())
@@ -40,7 +40,7 @@ def draw(sweep: Sweep) -> None:
             "join the charts."
         )
         st.code(command(sweep), language="bash")
-        key = f"recordings_{page.visit_state().uploads}"  # a new one each time: what was taken in is listed below it
+        key = f"recordings_{page.visit_state().uploads}"  # a new key each time: files that were opened are listed below it
         st.file_uploader(
             "Recordings (.json)", "json", True, key=key, max_upload_size=8, on_change=_take_in, args=(key,)
         )
@@ -61,7 +61,7 @@ def _about(name: str, timings: list[Timing]) -> str:
 
 
 def _take_in(key: str) -> None:
-    """Opens the files of the uploader beside those that are open; one that can't be is named with what is wrong."""
+    """Opens the uploaded files in addition to those that are open; for each file that fails, notes what is wrong."""
     kept = page.visit_state()
     files, problems = dict(kept.opened), []
     for file in page.widgets().get(key) or []:
@@ -80,7 +80,7 @@ def _take_in(key: str) -> None:
 
 
 def _source(file: str, taken: list[str]) -> str:
-    """What the recording is called: its file, and a number where another one has that name already."""
+    """The name of a recording: that of its file, with a number if the name is taken."""
     base, number = recordings.name(file, "a file", most=90), 1
     while (source := base if number == 1 else f"{base} #{number}") in taken:
         number += 1
@@ -88,7 +88,7 @@ def _source(file: str, taken: list[str]) -> str:
 
 
 def _check(found: list[Timing], files: dict[str, list[Timing]]) -> None:
-    """Raises RecordingError where the file shows nothing new, or is one too many."""
+    """Raises RecordingError if the file is empty or already open, or if too many are open."""
     if not found:
         raise RecordingError("The recording has no timings.")
     for name, timings in files.items():

@@ -1,4 +1,4 @@
-"""What was timed, shown: charts, where and when, tables and downloads."""
+"""Results of measurements: charts, where and when they were made, tables and downloads."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ CHARTS = {
     "transfer": "Of a call with its transfer: the share that is computing, that moves q, k and v to the device, and that "
     "moves the results back. A pale bar did not settle.",
 }
-QUICKEST = {  # what is drawn of each case
+QUICKEST = {  # the statistic that is drawn for each case
     "time": "the line is the quickest, as a busy machine only ever adds time;",
     "speed-up": "each at its quickest",
 }
 MEDIAN = {
     "time": "the line is the median,",
     "speed-up": "median over median",
-}  # in recordings that know no quickest call
-TEXTBOOK = "matmul softmax matmul"  # what implementations are compared with, until another one is chosen
+}  # for recordings without a quickest call
+TEXTBOOK = "matmul softmax matmul"  # the base of comparisons until another one is selected
 NOTHING = "No line has all of what was chosen."
-SENTENCES = 24  # on where a device pays, at the most
+SENTENCES = 24  # maximum number of sentences about where a device is faster
 SHARES = "of matmul peak", "of copy speed"  # columns of the table, as percentages
 FORMATS = {
     name: st.column_config.NumberColumn(name, format="%.4g")
@@ -62,9 +62,9 @@ FORMATS = {
 
 
 def draw(found: list[Timing], lengths: Sequence[int]) -> None:
-    """The chart that was chosen, what is to be known about it, and the tables.
+    """Draws the selected chart, notes about it, and the tables.
 
-    `lengths` fixes the axes while points are still to come.
+    `lengths` fixes the axes while points are still missing.
     """
     chosen = _chart(found, lengths)
     _machine_notes(found, timing_lines.first(chosen, timing_lines.MOST))
@@ -72,9 +72,9 @@ def draw(found: list[Timing], lengths: Sequence[int]) -> None:
 
 
 def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
-    """Draws the chart of the timings that were chosen, and gives these."""
+    """Draws the chart of the selected timings, and returns these."""
     offered, bases = _available_charts(found), comparison.bases(found)
-    if page.widgets().get("timing_chart") not in offered:  # a recording that had more to show was taken away
+    if page.widgets().get("timing_chart") not in offered:  # a recording with more charts was removed
         page.widgets()["timing_chart"] = "time"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         how: Any = {"key": "timing_chart", "required": True, "label_visibility": "collapsed"}
@@ -103,13 +103,13 @@ def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
 
 
 def _available_charts(found: list[Timing]) -> list[str]:
-    """The charts that these timings have something to show in."""
+    """The charts for which there are data in these timings."""
     lacks = {"speed-up": not comparison.bases(found), "transfer": not any(timing.to_device for timing in found)}
     return [name for name in CHARTS if not lacks.get(name)]
 
 
 def _against(bases: list[str]) -> dict[str, Any]:
-    """With what is compared: the CPU, where another device did the same, or one implementation; and if transfer counts."""
+    """Draws the choice of the base of the speed-up, the CPU or an implementation, and whether transfer counts."""
     first = next((name for name in (comparison.CPU, TEXTBOOK) if name in bases), bases[0])
     with st.container(horizontal=True, vertical_alignment="bottom"):
         against = st.selectbox("How many times faster than", bases, bases.index(first), key="timing_against")
@@ -118,14 +118,14 @@ def _against(bases: list[str]) -> dict[str, Any]:
 
 
 def _of_use(which: str, timings: list[Timing], how: dict[str, Any]) -> list[Timing]:
-    """Those that a chart has something to say about."""
+    """The timings that a chart can show."""
     if which == "speed-up":
         return timing_lines.comparable_timings(timings, how["against"])
     return [timing for timing in timings if timing.to_device or which != "transfer"]
 
 
 def _machine_notes(found: list[Timing], drawn: list[Timing]) -> None:
-    """How busy a machine was, and what is to be known before shares are believed."""
+    """Says how busy a machine was, and on which devices shares of the peak exceed 100%."""
     for sentence in convergence.disturbance_sentences(found):
         st.caption(escape(sentence))
     for sentence in comparison.busy(drawn):
@@ -153,7 +153,7 @@ def _table(found: list[Timing], chosen: list[Timing]) -> None:
 
 
 def _pays(drawn: list[Timing]) -> None:
-    """A sentence for each pair of a CPU and another device among the lines that are drawn."""
+    """Draws a sentence for each pair of a CPU and another device among the lines that are drawn."""
     said = comparison.crossovers(drawn) or ["None of the lines that are drawn has a CPU and another device."]
     st.markdown("\n".join(f"- {escape(sentence)}" for sentence in said[:SENTENCES]))
     if len(said) > SENTENCES:
@@ -161,7 +161,7 @@ def _pays(drawn: list[Timing]) -> None:
 
 
 def _growth(found: list[Timing]) -> None:
-    """How many times as long each line takes for twice the length; of those that can't tell, why."""
+    """Draws the factor of time for twice the length, per line; for lines without one, the reason."""
     rows, reasons, look = [], Counter(), Look.of(found)
     for label, line in recordings.lines(found).items():
         if rise := growth.growth(line):

@@ -1,4 +1,4 @@
-"""CPU against GPU: the answer in a sentence, its picture, what is chosen about it, and its numbers with their places."""
+"""CPU against GPU: the answer in a sentence, its chart, the choices for it, and the numbers with their sources."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ KEY = (
     "Solid, filled: measured here. Dashed, filled: recorded on another machine. Dotted, thin strokes: published by others. What "
     "did not settle, timed too few times or too far apart, is an open, faint mark that no line joins."
 )
-MINE = (512, 1024, 2048, 4096)  # lengths that a CPU gets through within a minute or two
+MINE = (512, 1024, 2048, 4096)  # lengths that a CPU computes within a minute or two
 FORMATS: dict[str, Any] = {
     name: st.column_config.NumberColumn(said, format="localized", width=width)
     for name, said, width in (
@@ -46,14 +46,14 @@ FORMATS: dict[str, Any] = {
     name: st.column_config.TextColumn(width=width)
     for name, width in (("method", 130), ("numbers", 70), ("numbers of that", 130), ("known", 100))
 }
-SHOWN = (  # of the columns that the file has, those for which a window has room
+SHOWN = (  # the columns of the file that fit into a window
     "device", "method", "numbers", "tokens", "ms", "times as fast as the CPU", "with the way", "numbers of that",
     "TFLOP/s", "known", "note", "place", "address",
 )  # fmt: skip
 
 
 def draw(timed: Timed, timings: list[Timing]) -> None:
-    """The whole of it, of the timings that there are."""
+    """Draws the whole comparison from these timings."""
     versus = timed.versus
     cpu, gpus = cpu_gpu_series.cpu(versus, timings), cpu_gpu_series.gpus(versus, timings)
     st.markdown(f"##### {escape(cpu_gpu_summary.headline(cpu, gpus, versus))}")
@@ -100,7 +100,7 @@ def _picture(
 def _below(
     versus: CpuGpuSettings, cpu: cpu_gpu_series.TimingSeries | None, gpus: list[cpu_gpu_series.TimingSeries]
 ) -> None:
-    """What the picture shows, and the numbers."""
+    """Draws a caption of the chart, and the table of numbers."""
     apart = [gpu for gpu in gpus if gpu.setting]
     other = f" {apart[0].device}: {apart[0].setting}, so it has rates alone." if apart else ""
     st.caption(
@@ -123,7 +123,7 @@ def _below(
 
 
 def _like(versus: CpuGpuSettings) -> dict[str, Any]:
-    """A sweep of this picture's CPU."""
+    """The knobs of a sweep that measures the CPU of this chart."""
     heads = WIDTH // int(versus.d_head)
     kinds = {"masks": (versus.mask,), "passes": (versus.work,), "dtypes": (versus.cpu_dtype,)}
     sizes = {"lengths": MINE, "heads": (heads,), "d_heads": (int(versus.d_head),), "tokens": TOKENS}

@@ -1,4 +1,4 @@
-"""Training: a small model learns, and its heads form; a film of its steps, live or as it was recorded."""
+"""Training: a small model learns, and its heads form; a film of its steps, live or recorded."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from attention.ui.views import questions, training_curves
 from attention.ui.views import training_course as courses
 from attention.ui.views.training_course import Shown
 
-TICK, LOOK = 0.45, 0.7  # seconds of a picture of the film, and between two looks at a training
+TICK, LOOK = 0.45, 0.7  # seconds per picture of the film, and between two checks of a training
 STEP = "moment"  # the key of the slider over the steps
-FEW = 3  # steps that were seen from which on one can look back
-WAIT = 12  # ticks of the first picture at the most, which goes on as soon as a browser has it
+FEW = 3  # number of steps from which on earlier ones can be shown
+WAIT = 12  # maximum number of ticks of the first picture; the film continues as soon as a browser has it
 HELP = (
     "Heads are numbered by layer and head: 1.3 is head 3 of layer 1. Layer 0 reads the tokens, layer 1 what layer 0 has made "
     "of them."
@@ -46,13 +46,13 @@ def view(recipe: Recipe) -> None:
 
 
 def _film(recipe: Recipe) -> int | None:
-    """Which tick of the film of a recipe comes next, None where none is played."""
+    """The next tick of the film of a recipe, None if none is playing."""
     film = page.visit_state().film
     return film[1] if film is not None and film[0] == recipe.alone else None
 
 
 def _live(recipe: Recipe, live: bool, playing: bool) -> None:
-    """What changes while a training goes on, or a film is played; once that is over, the page is drawn anew without a clock."""
+    """Draws what changes during a training or a film; after the end it reruns the page without a timer."""
     found = courses.current_training(recipe)
     if live and not found.live:
         st.rerun()
@@ -85,7 +85,7 @@ def _live(recipe: Recipe, live: bool, playing: bool) -> None:
 
 
 def _moment(recipe: Recipe, found: Shown) -> Checkpoint:
-    """The one that is shown: that of the slider, or the next one of the film, which ends with the last."""
+    """The checkpoint to show: that of the slider, or the next one of the film, which ends after the last."""
     frames, at = list(found.course.frames.values()), None if found.live else _film(recipe)
     if at is None:
         return found.course.nearest_frame(recipe.at)
@@ -96,19 +96,19 @@ def _moment(recipe: Recipe, found: Shown) -> Checkpoint:
 
 
 def _on_first_frame() -> None:
-    """The first picture of a film is on the screen: the next tick brings the second."""
+    """The first picture of a film is on the screen: the next tick shows the second."""
     kept = page.visit_state()
     if kept.film is not None and kept.film[1] < WAIT:
         kept.film = kept.film[0], WAIT - 1
 
 
 def _reel(pictures: int) -> list[int]:
-    """Which picture each tick of a film shows."""
+    """The index of the picture that each tick of a film shows."""
     return [0] * WAIT + [*range(1, pictures)]
 
 
 def _going(found: Shown, moment: Checkpoint) -> None:
-    """How far a training is, and the way back to what was seen of it."""
+    """Draws the progress of a training, and a button for going back to earlier steps."""
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container():
             courses.going(found)
@@ -118,7 +118,7 @@ def _going(found: Shown, moment: Checkpoint) -> None:
 
 
 def _back(found: Shown, moment: Checkpoint) -> None:
-    """What was seen so far, while a training goes on: nothing but its visitor moves this slider, which grows."""
+    """Draws a slider over the steps so far during a training; the slider grows, but only the user moves it."""
     steps, task = list(found.course.frames), found.task
     done = f"; it is at {task.steps:,} of {task.settings.steps:,}" if task else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -138,9 +138,9 @@ def _back(found: Shown, moment: Checkpoint) -> None:
 
 
 def _controls(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
-    """Play, the step that is shown, and the button that trains.
+    """Draws play, the step that is shown, and the button that trains.
 
-    There is a slider only while nothing moves: a browser would answer for it with what it was told before the last picture.
+    There is a slider only while nothing moves: a browser would send the value that it received before the last picture.
     """
     steps = list(found.course.frames)
     playing = page.visit_state().film is not None or moment.step != found.course.nearest_frame(recipe.at).step
@@ -172,7 +172,7 @@ def _controls(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
 
 
 def _play(step: int, playing: bool) -> None:
-    """Begins the film, from its beginning where it is at its end; or lets it rest at a step."""
+    """Starts the film, from the beginning if it is at its end; or pauses it at a step."""
     recipe = page.setting()
     frames = list(courses.current_training(recipe).course.frames)
     first = WAIT - 1 + (0 if step == frames[-1] else frames.index(step))
@@ -181,13 +181,13 @@ def _play(step: int, playing: bool) -> None:
 
 
 def _on_slider_move(last: int) -> None:
-    """The slider was moved; the last step goes on being the last."""
+    """The slider was moved; the last step is stored as LAST."""
     step = page.widgets()[STEP]
     page.change(at=LAST if step == last else step)
 
 
 def _moment_text(recipe: Recipe, moment: Checkpoint, seen: Picture) -> str:
-    """Where it stands, in words: who looks at what, and what that is good for at one place."""
+    """The state of the model in words: which heads attend to what, and what that achieves at one position."""
     (before, previous), (best, own) = (courses.telling(moment, name) for name in ("previous", OWN))
     told = [f"Head {_number(recipe, before)} has {format_mean(previous)} of its weight on the previous token."] * (
         previous >= courses.STRONG
@@ -208,5 +208,5 @@ def _moment_text(recipe: Recipe, moment: Checkpoint, seen: Picture) -> str:
 
 
 def _number(recipe: Recipe, head: int) -> str:
-    """A head by its layer and its own number there."""
+    """A head as layer and index within the layer, such as 1.3."""
     return f"{head // recipe.heads}.{head % recipe.heads}"

@@ -1,4 +1,4 @@
-"""What one asks a model that was trained: without some of its heads, about a sequence of one's own, and for its files."""
+"""Questions to a trained model: with some heads switched off, and about the user's own sequence; and its files."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from attention.ui.session import page
 from attention.ui.views import questions, training_elsewhere
 from attention.ui.views import training_course as courses
 
-OFF, TYPED = "heads off", "typed"  # the keys of their widgets
-LONGEST = 64  # tokens that are read, where the model has not learned each of its places
+OFF, TYPED = "heads off", "typed"  # keys of widgets
+LONGEST = 64  # maximum number of tokens, unless the positions are learned
 
 
 def _ask_model(recipe: Recipe) -> None:
-    """What one asks a model that was trained."""
+    """Draws the experiments with a trained model."""
     course = courses.current_training(recipe).course
     _switches(recipe, course)
     _words(recipe, course)
 
 
 def _switches(recipe: Recipe, course: TrainingHistory) -> None:
-    """Switches for all heads, and what becomes of loss and accuracy."""
+    """Draws switches for all heads, and the resulting loss and accuracy."""
     st.markdown(
         "**Switch heads off.** Which of them does the work? A head that is off adds nothing to the tokens. Numbers are of "
         "the model as it is after its last step, whatever step is shown above."
@@ -53,13 +53,13 @@ def _change(by: float, places: int, unit: str = "") -> str | None:
 
 
 def _off(recipe: Recipe) -> tuple[tuple[int, int], ...]:
-    """The heads that are switched off, as layer and head; a model of another size may have fewer."""
+    """The heads that are switched off, as (layer, head); a model of another size may have fewer heads."""
     pairs = (tuple(map(int, name.split("."))) for name in page.widgets().get(OFF) or ())
     return tuple(sorted((layer, head) for layer, head in pairs if layer < recipe.layers and head < recipe.heads))
 
 
 def _words(recipe: Recipe, course: TrainingHistory) -> None:
-    """A sequence of one's own: what the model takes to come next, and where each head looks from its end."""
+    """Draws a field for a sequence, the predictions of the model for it, and what each head attends to from its end."""
     st.markdown(
         "**Type a sequence.** What does the model take to come next after its last step, and where do its heads look?"
     )
@@ -93,7 +93,7 @@ def _words(recipe: Recipe, course: TrainingHistory) -> None:
 
 
 def _parse_tokens(recipe: Recipe, typed: str) -> tuple[tuple[int, ...], list[str]]:
-    """The tokens of a text, and those that the task does not know; `->` is the mark, and what is too long is cut."""
+    """The tokens of a text, and words that the task does not know; `->` is the mark, and a text that is too long is cut."""
     known = {text: i for i, text in reversed(list(enumerate(recipe.what.texts))) if text != "·"}
     words = [("→" if word == "->" else word) for word in typed.split()][: _longest(recipe)]
     return tuple(known[word] for word in words if word in known), list(
@@ -102,7 +102,7 @@ def _parse_tokens(recipe: Recipe, typed: str) -> tuple[tuple[int, ...], list[str
 
 
 def _longest(recipe: Recipe) -> int:
-    """Tokens that are read of a text."""
+    """The maximum number of tokens that are read from a text."""
     return recipe.what.tokens if recipe.positions == LEARNED else LONGEST
 
 
@@ -111,7 +111,7 @@ def _limit(recipe: Recipe) -> str:
 
 
 def _places(recipe: Recipe, said: results.training.Said) -> pa.Table:
-    """A line for each place, the last one first: its token, the likeliest next one, and whether that came."""
+    """A table with a line per position, last first: its token, the most likely next one, and whether that is correct."""
     told = recipe.what.texts
     came = [*said.ids[1:], None]
     rows = list(zip(range(len(said.ids)), said.ids, said.next, said.sure, came, strict=True))[::-1]
@@ -127,7 +127,7 @@ def _places(recipe: Recipe, said: results.training.Said) -> pa.Table:
 
 
 def _looks(recipe: Recipe, said: results.training.Said) -> pa.Table:
-    """Where each head looks from the last place: the key that has most of its weight."""
+    """A table of the key that gets most of each head's weight from the last position."""
     told, last = recipe.what.texts, said.weights[:, :, -1]
     most, key = last.max(-1)
     rows = [(layer, head) for layer in range(recipe.layers) for head in range(recipe.heads)]
@@ -142,7 +142,7 @@ def _looks(recipe: Recipe, said: results.training.Said) -> pa.Table:
 
 
 def _files(recipe: Recipe) -> None:
-    """The weights, the run and the program, to take away; made when somebody clicks, outside of a run."""
+    """Draws downloads of the weights, the run and the program; they are made on a click, outside of a run."""
     training_elsewhere.draw(recipe)
     found = courses.current_training(recipe)
     with st.expander("Downloads", icon=":material/download:"), st.container(horizontal=True):
@@ -178,7 +178,7 @@ def _weights(course: TrainingHistory) -> bytes:
 
 
 def _run(course: TrainingHistory) -> str:
-    """The settings and what was seen, moment by moment; numbers of heads as lists by layer and head."""
+    """The settings and the recorded checkpoints as JSON; head scores are lists by layer and head."""
     moments: list[dict[str, Any]] = [
         {"step": each.step, "loss": _finite(each.loss), "accuracy": each.accuracy}
         | {name: each.scores[name].tolist() for name in NUMBERS if each.sound}
@@ -192,7 +192,7 @@ def _finite(number: float) -> float | None:
 
 
 def _look(recipe: Recipe) -> object:
-    """None while there is no model to be asked, or a question hides it."""
+    """The state that the part is drawn with; None while there is no model to ask, or a question hides it."""
     found = courses.current_training(recipe)
     return (
         (recipe.alone, id(found.course.parameters))

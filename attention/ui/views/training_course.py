@@ -1,4 +1,4 @@
-"""Which training the Training page shows of a recipe: one's own, one that ships, one that somebody else asked for, or none."""
+"""The training that the Training page shows for a recipe: the visitor's, a shipped one, another visitor's, or none."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.views import job_status
 
-STRONG = 0.5  # of its weight: from there on a head is said to do something
-STEP = 0.25  # seconds: as long as all but the largest models take for one; stopping shall show within half a second
+STRONG = 0.5  # of its weight: from this share on the page says what a head does
+STEP = 0.25  # seconds, enough for one step of all but the largest models; a stop must be visible within half a second
 STOP = f"What was seen stays. Without it the training goes on until {TrainingJob.leave_after_s:g} seconds after you have left."
 
 
 class Shown(NamedTuple):
-    """What there is to see of a recipe, and where from: a `task`, a file that `ships`, or the model before its first step.
+    """What can be shown of a recipe, and its origin: a `task`, a file that `ships`, or the model before its first step.
 
-    `lost`: why there is nothing of a file that should ship.
+    `lost`: why a file that should ship cannot be shown.
     """
 
     course: TrainingHistory
@@ -40,17 +40,17 @@ class Shown(NamedTuple):
 
     @property
     def live(self) -> bool:
-        """Is there more to come? After a cancel, until its step is done: only then its model is known."""
+        """Whether more is to come; after a cancel, until the current step is done: only then the model is known."""
         return self.task is not None and (self.task.open or not self.task.rests.is_set())
 
     @property
     def has_usable_model(self) -> bool:
-        """Is its model known and made of numbers, so that one can ask it?"""
+        """Whether the model is known and finite, so that it can be used."""
         return self.course.parameters is not None and not self.live and self.course.sound
 
 
 def current_training(recipe: Recipe) -> Shown:
-    """What there is of a recipe; a training that goes on notes that this visitor looks."""
+    """What can be shown of a recipe; records that this visitor views a training that is running."""
     alone, mine = recipe.alone, page.visit_state().learning
     task = mine if mine is not None and mine.settings == alone else None
     ships = shipped.shipped_name(alone)
@@ -70,9 +70,9 @@ def current_training(recipe: Recipe) -> Shown:
 
 
 def focus(recipe: Recipe, found: Shown) -> int:
-    """The head in focus, through all layers; where none was chosen the one that ends with most of the task's own number.
+    """The selected head, counted through all layers; by default the one that ends with the largest own score of the task.
 
-    While a training goes on it is the first one until one stands out, as nobody knows which it will be.
+    While a training is running it is the first head until one is strong, because it is not known which one will be.
     """
     if recipe.head != TELLING:
         return recipe.head
@@ -81,14 +81,14 @@ def focus(recipe: Recipe, found: Shown) -> int:
 
 
 def telling(moment: Checkpoint, name: str) -> tuple[int, float]:
-    """The head that has most of a number, through all layers, and how much."""
+    """The head with the largest value of a score, counted through all layers, and that value."""
     numbers = moment.scores[name].flatten()
     best = int(numbers.argmax())
     return best, float(numbers[best])
 
 
 def label(found: Shown) -> str:
-    """Who trained it, in a word or two in a frame, as markdown."""
+    """The origin of the training in a few words, as a markdown badge."""
     if found.ships:
         return ":green-badge[trained before: a recording]"
     if found.task is None:
@@ -100,9 +100,9 @@ def label(found: Shown) -> str:
 
 
 def begin(recipe: Recipe) -> None:
-    """Has it trained and shown, anew where that has failed or was stopped; the film makes way, and what others can do without.
+    """Trains and shows a recipe, again if that failed or was stopped; ends the film and makes room for the training.
 
-    Where there is no room after all, the page says so when it is drawn anew.
+    If there is no room after all, the page says so when it is drawn again.
     """
     kept = page.visit_state()
     if kept.learning is not None and kept.learning.settings == recipe.alone and not kept.learning.open:
@@ -113,20 +113,20 @@ def begin(recipe: Recipe) -> None:
 
 
 def going(found: Shown) -> None:
-    """How far a training is, and its buttons."""
+    """Draws the progress of a training, and its buttons."""
     if (task := found.task) is not None:
         job_status.going(task, JOBS, _going(task, found.course), partial(_stop, task), STOP, "Stop")
 
 
 def _stop(task: TrainingJob) -> None:
-    """This visitor leaves it; where it ends with that, its last step is waited for, so that all it brought is there."""
+    """This visitor leaves the training; if that ends it, waits for its last step, so that the result is complete."""
     task.leave(page.visitor())
     if not task.open:
         task.rests.wait(STEP)
 
 
 def show_end(recipe: Recipe, found: Shown) -> None:
-    """How a training ended, where that was before its last step; and the one that goes on elsewhere."""
+    """Says how a training ended, if that was before its last step; and which other one of the visitor is running."""
     task, mine = found.task, page.visit_state().learning
     if found.lost:
         said = escape(f"The recording of this training can't be shown: {found.lost}. You can train it here.")
@@ -147,7 +147,7 @@ def show_end(recipe: Recipe, found: Shown) -> None:
 
 
 def _line(recipe: Recipe, task: TrainingJob | None) -> str:
-    """A line that is always there, so that nothing jumps: how long a training takes, that it can be left, how it ended."""
+    """A line that is always there, so that nothing moves: how long a training takes, that it runs on, or how it ended."""
     if task is None:
         return (
             f"To train it here takes about {duration(seconds(recipe.alone))}, more where others use this host as well."
@@ -170,7 +170,7 @@ def _going(task: TrainingJob, course: TrainingHistory) -> str:
 
 
 def _elsewhere(mine: TrainingJob) -> None:
-    """A training of this visitor whose settings are not those of the page any more."""
+    """Draws this visitor's training whose settings are no longer those of the page."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"Your training of {mine.settings.task} with other settings goes on: {mine.share:.0%}.")
         st.button("Back to it", key="back", type="tertiary", on_click=page.change, kwargs=vars(mine.settings))

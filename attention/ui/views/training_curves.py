@@ -1,4 +1,4 @@
-"""How a training goes, in curves: accuracy and loss, and a number of every head; and two trainings that go wrong, to be tried."""
+"""A training in curves: accuracy, loss, and a score of every head; and two trainings that fail, to try."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from attention.ui.views.training_course import Shown
 
 
 class Lesson(NamedTuple):
-    """A training that does not go as one would have it: what its button says, what it sets, and what there is to watch."""
+    """A training that fails: the label of its button, the knobs that it sets, and what to watch."""
 
     label: str
     sets: dict[str, Any]
@@ -48,7 +48,7 @@ LESSONS = (
 
 
 def draw(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
-    """Loss and accuracy, and a number of every head, over the steps; a line where one looks."""
+    """Draws loss and accuracy, and a score of every head, over the steps; a line marks the step that is shown."""
     left, right = st.columns(2)
     with left:
         _progress(recipe, found, moment)
@@ -57,7 +57,7 @@ def draw(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
 
 
 def lessons(recipe: Recipe) -> None:
-    """Trainings that go wrong, a click away."""
+    """Draws a button for each training that fails."""
     st.markdown("**See it go wrong.** Two trainings of induction, with all else as by default.")
     for column, lesson in zip(st.columns(2), LESSONS, strict=True):
         changed = lesson_recipe(recipe, lesson)
@@ -73,7 +73,7 @@ def lessons(recipe: Recipe) -> None:
 
 
 def lesson_recipe(recipe: Recipe, lesson: Lesson) -> Recipe:
-    """The training of a lesson, looked at as another one is."""
+    """The recipe of a lesson, with the same view as the current one."""
     usual = {name: RECIPES.defaults[name] for name, knob in RECIPES.knobs.items() if knob.about in ("tensors", "focus")}
     return nearest(vars(recipe) | usual | lesson.sets)[0]
 
@@ -109,12 +109,12 @@ def _heads(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
 
 
 def _earlier(recipe: Recipe) -> str:
-    """The number that has to grow in layer 0 before the task's own can in the next."""
+    """The score that has to grow in layer 0 before the task's own score can grow in the next layer."""
     return recipe.what.before if recipe.number == OWN and recipe.layers > 1 else ""
 
 
 def _lesson_text(recipe: Recipe, earlier: str) -> str:
-    """What that is, in words."""
+    """A description of that score."""
     if not earlier:
         return ""
     name = LABELS[earlier].lower()

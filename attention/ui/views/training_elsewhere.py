@@ -1,4 +1,4 @@
-"""Where else the heads of a training can be looked at: one that ships by a link, one of a visitor's own within the visit."""
+"""Links to the heads of a training on other pages: a shipped one by a link, the visitor's own within the visit."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from attention.ui.markdown import escape
 from attention.ui.session import page, uploads
 from attention.ui.views import training_course as courses
 
-PAGES = "heads", "layers", "softmax", "masks", "steps"  # those that need no more than queries and keys
-OPEN = 4  # steps of trainings that one visit holds at a time: the oldest makes way
+PAGES = "heads", "layers", "softmax", "masks", "steps"  # the pages that need only queries and keys
+OPEN = 4  # steps of trainings per visit: the oldest is closed for a new one
 ARROW = ":material/arrow_forward:"
 WHAT = "Queries and keys of “{}” after {:,} of {:,} steps, trained here."
 
 
 def draw(recipe: Recipe) -> None:
-    """The ways to other pages of the heads that are shown."""
+    """Draws the links to other pages for the heads that are shown."""
     found = courses.current_training(recipe)
     if not found.ships and found.task is None:
         st.caption("Once it is trained, or while that goes on, the heads of any step can be opened on the other pages.")
@@ -54,18 +54,18 @@ def draw(recipe: Recipe) -> None:
 
 
 def _on_open_click(name: str) -> None:
-    """A run that is under way may begin anew, which forgets what was clicked: so it is noted."""
+    """Records the click, because a run in progress may start again and would forget it."""
     page.visit_state().leads = name
 
 
 def _of(source: str, recipe: Recipe) -> Config:
-    """The head in focus, of a source that has all heads of a recipe."""
+    """The config of the selected head, for a source that has all heads of a recipe."""
     layer, head = divmod(courses.focus(recipe, courses.current_training(recipe)), recipe.heads)
     return Config.of(source, layer=layer, head=head)
 
 
 def _open(name: str, recipe: Recipe) -> None:
-    """Holds the step that is shown, and goes to a page with it."""
+    """Keeps the step that is shown as a source, and opens a page with it."""
     moment = courses.current_training(recipe).course.nearest_frame(recipe.at)
     try:
         query = to_query(_of(register_step(recipe.alone, moment), recipe))
@@ -74,12 +74,12 @@ def _open(name: str, recipe: Recipe) -> None:
         return
     try:
         st.switch_page(f"pages/{name}.py", query_params=query)
-    except StreamlitAPIException:  # the page by itself, without the menu that knows the others
+    except StreamlitAPIException:  # the page runs alone, without the menu that knows the others
         st.markdown(f"[Open on {name.capitalize()}](/{name}?{urlencode(query)})")
 
 
 def register_step(recipe: Recipe, moment: Checkpoint) -> str:
-    """The source that a step of a training is in this visit; raises BroughtError where there is no room for it."""
+    """The source of a step of a training in this visit; raises BroughtError if there is no room for it."""
     kept, key = page.visit_state().steps, (recipe, moment.step)
     if kept.get(key) in uploads.sources():
         return kept[key]

@@ -1,4 +1,4 @@
-"""Your data: attention from a file of one's own, as a source of every page."""
+"""Your data: attention from the user's own file, as a source of every page."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ SHARED = (
 KNOWN = {
     "GPT-2": (12, 12, 12, 64),
     "Llama-3-8B": (32, 32, 8, 128),
-}  # layers, heads, heads with keys, channels of a head
+}  # layers, heads, key-value heads, channels per head
 
 
 def view(how: Reading) -> None:
-    """Where a file is opened, how it was read and what was found, what is open, and how to save such a file."""
+    """Draws the fields for files, how they were read and what was found, the open uploads, and how to save such a file."""
     given = your_data_files.named_files()
     if page.arrives():
         _lead()
@@ -54,7 +54,7 @@ def view(how: Reading) -> None:
 
 
 def _lead() -> None:
-    """Whoever has one line of Python show something comes here first, and wants to see it: every head, on Heads."""
+    """Goes to Heads if files were named at the start (`attention.show`) and all could be read: the user wants to see them."""
     kept = page.visit_state()
     there = [each for each in [kept.taken, *(kept.given or [])] if each]
     if there and not any(each.problem for each in there):
@@ -62,7 +62,7 @@ def _lead() -> None:
 
 
 def _fields(how: Reading) -> Taken | None:
-    """The two fields; what became of the file in them, or of the last one."""
+    """Draws the two fields; returns the result for the file in them, or for the last one."""
     left, right = st.columns([3, 2], gap="medium")
     largest = max(1, int(min(settings().uploads, 64)))
     with left:
@@ -90,14 +90,14 @@ def _fields(how: Reading) -> Taken | None:
 
 
 def _limits(size: int) -> str:
-    """How many tokens of known models so many bytes hold."""
+    """The number of tokens of known models that fit into `size` bytes."""
     counts = {name: results.uploads.most_tokens(size, *sizes) for name, sizes in KNOWN.items()}
     said = [f"{whole:,} tokens of {name} ({weights:,} as weights alone)" for name, (whole, weights) in counts.items()]
     return f"In 16 bits, queries, keys and values of all layers fit for {' or '.join(said)}."
 
 
 def _sample() -> None:
-    """For whoever has no file yet: one that opens with a click, and that can be looked at from the inside."""
+    """Draws an example for users without a file: one button opens it, the other downloads it."""
     with st.container(horizontal=True):
         st.button(
             "Try it with an example",
@@ -119,7 +119,7 @@ def _sample() -> None:
 
 
 def _show_reading(taken: Taken) -> None:
-    """How it was read and what was found, or why it can't be; and the way on."""
+    """Draws how a file was read and what was found, or why it cannot be shown; and links to pages."""
     if taken.problem and taken.found:
         st.warning(escape(taken.problem), icon=":material/info:")
     elif taken.problem:
@@ -142,7 +142,7 @@ def _show_reading(taken: Taken) -> None:
 
 
 def _ways(source: str, primary: bool = False) -> None:
-    """To the pages that show it; to what a link asked for, where that named something of the same name."""
+    """Draws links to the pages that show it; if a link asked for a source of the same name, its query is used."""
     wanted = page.visit_state().wanted
     query = to_query(Config.of(source))
     if primary and wanted and entry_name(wanted["source"]) == entry_name(source):
@@ -157,7 +157,7 @@ def _ways(source: str, primary: bool = False) -> None:
 
 
 def _open() -> None:
-    """What this visit has open, with its size and a way to let go of it."""
+    """Draws the uploads that are open in this visit, with their sizes and a button that closes each."""
     holdings = uploads.holdings()
     if not holdings:
         return
@@ -185,7 +185,7 @@ def _summary_text(holding: Upload) -> str:
 
 
 def _saving() -> None:
-    """How to save such a file, from what one has."""
+    """Draws programs that save such a file, by library."""
     with st.expander("How to save such a file", icon=":material/code:", expanded=not uploads.holdings()):
         for tab, source in zip(st.tabs(list(snippets.SNIPPETS)), snippets.SNIPPETS.values(), strict=True):
             with tab:

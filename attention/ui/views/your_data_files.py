@@ -1,4 +1,4 @@
-"""What became of the files that a visitor opens on Your data: each is read once under a reading, and anew under another one."""
+"""Opens the files of the page Your data: each is read once per reading, and again under another one."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ FORGOTTEN = (
 
 
 def current_file(file: Any, tokens: Any, how: Reading) -> Taken | None:
-    """What became of the file in the field, else of the last one, which a field forgets once its page is left.
+    """The result for the file in the field, or for the last one, because a field forgets its file when the page is left.
 
-    A file takes the place of what it was before under another reading.
+    A file replaces its own source under another reading.
     """
     last = page.visit_state().taken
     if file is None:
@@ -38,14 +38,14 @@ def current_file(file: Any, tokens: Any, how: Reading) -> Taken | None:
 
 
 def open_example() -> None:
-    """Opens the example, as if its file had been chosen."""
+    """Opens the example, as if its file had been uploaded."""
     _open_file(sample.NAME, sample.sample_file(), None, Taken((sample.NAME, "", Reading())))
 
 
 def named_files() -> list[Taken]:
-    """What became of the files that the owner of this machine has named: opened once in a visit, as if somebody chose them.
+    """The results for the files that the owner of this machine has named, opened once per visit as if they were uploaded.
 
-    One that is alone is the last file until another one is opened, so that it can be read otherwise.
+    If there is a single one, it is the last file until another one is opened, so that it can be read in another way.
     """
     kept = page.visit_state()
     if kept.given is None:
@@ -56,7 +56,7 @@ def named_files() -> list[Taken]:
 
 
 def forget_file(source: str) -> None:
-    """Somebody has closed what a file was: nothing more is said of it, but where it stands in its field."""
+    """Forgets a file whose source was closed; only its field still says that it was."""
     kept = page.visit_state()
     kept.given = [each for each in kept.given or [] if each.source != source]
     if kept.taken is not None and kept.taken.source == source:
@@ -64,14 +64,14 @@ def forget_file(source: str) -> None:
 
 
 def _open_file(name: str, data: bytes, texts: tuple[bytes, str] | None, asked: Taken) -> Taken:
-    """What comes of a file that somebody has chosen, from now on the last one."""
+    """Opens an uploaded file, which becomes the last one; returns the result."""
     found = _read_upload(File(name, data, texts), data, asked)
     page.visit_state().taken = kept = replace(found, file=uploads.remember_file(name, data, texts))
     return kept
 
 
 def _again(last: Taken | None, tokens: Any, how: Reading) -> Taken | None:
-    """The last file, under another reading where its bytes are still there; None where there is nothing to say of one."""
+    """The last file, under another reading if its bytes are still there; None if there is no last file."""
     if last is None or last.file is None or not last.source:
         return None
     asked = (last.asked[0], tokens.file_id if tokens else last.asked[1], how)
@@ -90,7 +90,7 @@ def _again(last: Taken | None, tokens: Any, how: Reading) -> Taken | None:
 
 
 def _open_named_file(path: Path) -> Taken:
-    """A file of this machine."""
+    """Opens a file of this machine."""
     file, asked = File(path.name, place=path), Taken((str(path), "", Reading()))
     try:
         return replace(_read_upload(file, path.read_bytes(), asked), file=file)
@@ -99,7 +99,7 @@ def _open_named_file(path: Path) -> Taken:
 
 
 def _read_upload(file: File, data: bytes, asked: Taken) -> Taken:
-    """What comes of a file; `asked` has its reading, and the source whose place it takes."""
+    """The result of reading a file; `asked` has its reading, and the source that it replaces."""
     try:
         found = results.uploads.open_upload(data, file.name, file.tokens, asked.asked[2])
         source = uploads.hold(found.stack, "file", file.name, asked.source)
