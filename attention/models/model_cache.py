@@ -1,4 +1,4 @@
-"""The models that are loaded: some stay for whoever asks next, as long as there is memory."""
+"""The cache of loaded models: some stay loaded for the next request, as long as there is memory."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from time import monotonic
 from attention.models.catalogue import Offer
 from attention.models.loading import Model
 
-IDLE = 1800.0  # seconds after which one that nobody has run is let go of: to load it takes longer than to run it
+IDLE = 1800.0  # seconds after which an unused model is dropped: loading it takes longer than running it
 
 
 class Loaded:
-    """Models by their offers, as a claim on memory; the one that is in use stays."""
+    """Loaded models by offer, as a memory holder of the budget; a model in use is not evicted."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self.clock, self.lock = clock, RLock()
-        self.models: dict[Offer, Model] = {}  # the one that was used longest ago first
+        self.models: dict[Offer, Model] = {}  # the least recently used one first
         self.used: dict[Offer, float] = {}
         self.busy: set[Offer] = set()
 
@@ -27,7 +27,7 @@ class Loaded:
 
     @contextmanager
     def using(self, offer: Offer, load: Callable[[], Model]) -> Iterator[Model]:
-        """The model of an offer, loaded if need be, which is kept while this lasts and for a while after."""
+        """Provides the model of an offer, loaded if necessary, and keeps it within the context and for a while after."""
         with self.lock:
             self.busy.add(offer)
             model = self.models.pop(offer, None)
@@ -46,18 +46,18 @@ class Loaded:
 
     @property
     def used_bytes(self) -> int:
-        """Bytes of all of them."""
+        """Bytes of all models."""
         with self.lock:
             return sum(model.bytes for model in self.models.values())
 
     @property
     def unevictable_bytes(self) -> int:
-        """Those of models that somebody is using."""
+        """Bytes of the models in use."""
         with self.lock:
             return sum(model.bytes for offer, model in self.models.items() if offer in self.busy)
 
     def give_back(self, size: int) -> None:
-        """Lets go of about so many bytes, of models that nobody is using."""
+        """Drops models that are not in use, until about `size` bytes are freed."""
         with self.lock:
             for offer in [offer for offer in self.models if offer not in self.busy]:
                 if size <= 0:
@@ -65,7 +65,7 @@ class Loaded:
                 size -= self.models.pop(offer).bytes
 
     def expire(self, before: float) -> None:
-        """Lets go of what nobody has run for long."""
+        """Drops models that have not been used for IDLE seconds."""
         with self.lock:
             for offer in [offer for offer in self.models if offer not in self.busy]:
                 if self.clock() - self.used.get(offer, 0.0) > IDLE:

@@ -1,4 +1,4 @@
-"""The libraries that models need and the app does not: which are missing, and what to do about it."""
+"""The libraries that models need and the app does not: which are missing, and how to install them."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ INSTALL = "pip install -r requirements-models.txt"
 
 
 class ModelError(RuntimeError):
-    """A model can't be had or can't be shown; the text is a sentence for whoever asked for it."""
+    """A model can't be loaded or can't be shown; the message is a sentence for the user."""
 
 
 def missing() -> tuple[str, ...]:
-    """The libraries that are not installed; nothing is imported to know that."""
+    """Returns the libraries that are not installed, without importing anything."""
     return tuple(name for name in NEEDED if find_spec(name) is None)
 
 
 def library(name: str) -> ModuleType:
-    """A library by its name, imported now; raises ModelError where it is missing or does not fit the others."""
+    """Imports a library by name; raises ModelError if it is missing or does not fit the others."""
     try:
         return importlib.import_module(name)
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""What a pass of a model gave: layers of heads that belong together as one stack, with the tokens of both sides."""
+"""The parts of a model's pass: layers of heads that belong together, as one stack with the tokens of both sides."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from attention.tracing.parts import Group, make_stack
 
 @dataclass(frozen=True)
 class Part:
-    """The layers of one kind of attention: `stack`, the tokens of both sides, and of each value its length after the output map.
+    """The layers of one kind of attention as a `stack`, with the tokens of both sides.
 
-    `norms (l h k)`: of v W_O, by head, None where the map to the output was not seen.
+    `norms (l h k)`: the length of v W_O of each value, by head; None if the output projection was not found.
     """
 
     stack: Stack
     queries: Labels
     keys: Labels
     norms: Float[Tensor, "l h k"] | None = None
-    whole: bool = True  # are all layers of this kind in it?
+    whole: bool = True  # whether all layers of this kind are in it
 
 
 def of_group(
     found: Following, group: Group, title: str, what: str, queries: Labels, keys: Labels, whole: bool = True
 ) -> Part:
-    """A part of some layers that are alike."""
+    """Returns a part of some layers that are alike."""
     names = [name for name, call in found.calls.items() if any(call is one for one in group.calls)]
     lengths = [norms(found.calls[name], found.outputs[name]) for name in names if name in found.outputs]
     stack = replace(make_stack(group, title, queries.texts, keys.texts), what=what)
@@ -45,25 +45,25 @@ def of_group(
 
 
 def of_weights(told: Sequence[Tensor], title: str, what: str, queries: Labels, keys: Labels) -> Part:
-    """A part of weights alone, `(1 h q k)` of each layer, as a model itself has told them."""
+    """Returns a part of weights alone, `(1 h q k)` per layer, as the model returns them; raises ModelError if shapes differ."""
     if len({tuple(each.shape) for each in told}) != 1 or any(each.dim() != 4 or len(each) != 1 for each in told):
         raise ModelError("Its layers differ in their heads or tokens, so that no one map holds them all.")
     return Part(Stack(title, what, queries.texts, keys.texts, weights=torch.cat(list(told)).float()), queries, keys)
 
 
 def every(stack: Stack) -> Iterable[Float[Tensor, "h q k"]]:
-    """The weights of layer after layer, be they there or to be computed."""
+    """Yields the weights of each layer, stored or computed."""
     return (weights(stack, at) for at in range(layers(stack)))
 
 
 def layers(stack: Stack) -> int:
-    """How many there are."""
+    """Returns the number of layers."""
     tensor = stack.q if stack.weights is None else stack.weights
     return 0 if tensor is None else len(tensor)
 
 
 def weights(stack: Stack, at: int) -> Float[Tensor, "h q k"]:
-    """Those of one layer of a stack."""
+    """Returns the weights of one layer of a stack."""
     if stack.weights is not None:
         return stack.weights[at].float()
     assert stack.q is not None and stack.k is not None
@@ -73,7 +73,7 @@ def weights(stack: Stack, at: int) -> Float[Tensor, "h q k"]:
 
 
 def square(stack: Stack, at: int) -> Tensor:
-    """Which pairs take part in the layer in this place, of a stack with queries and keys."""
+    """Returns which pairs take part in a layer, given by its index, for a stack with queries and keys."""
     assert stack.q is not None and stack.k is not None
     if (found := stack.square_of(at)) is not None:
         return found

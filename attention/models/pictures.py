@@ -1,4 +1,4 @@
-"""Pictures for models that see: the one that ships, drawn here, and those that people bring, checked before they are unpacked."""
+"""Pictures for vision models: the example, which is drawn here, and uploads, which are checked before they are unpacked."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from PIL import Image, ImageDraw, UnidentifiedImageError
 
 from attention.models.packages import ModelError
 
-SIDE = 448  # pixels of the picture that ships
+SIDE = 448  # pixels per side of the example
 KINDS = ("PNG", "JPEG", "WEBP")
-PIXELS = 40_000_000  # of a picture that is opened
-LARGEST = 768  # pixels of the longer side that are kept: models look at fewer
+PIXELS = 40_000_000  # pixels of a picture that is opened
+LARGEST = 768  # pixels of the longer side that are kept; models use fewer
 SKY, SEA, SAND = (142, 188, 226), (46, 104, 150), (226, 202, 152)
 SUN, SAIL, HULL, STRIPE, BALL = (250, 214, 90), (246, 244, 238), (120, 62, 44), (196, 60, 52), (58, 140, 88)
 
 
 def sample_picture() -> Image.Image:
-    """A boat under a sun, a ball on the sand: few things, far apart, so that one sees which patches belong together."""
+    """Returns a boat under a sun and a ball on the sand: few things, far apart, so that related patches are easy to see."""
     found = Image.new("RGB", (SIDE, SIDE), SKY)
     draw, at = ImageDraw.Draw(found), SIDE / 448
     draw.rectangle([0, 250 * at, SIDE, 350 * at], SEA)
@@ -38,9 +38,9 @@ def sample_picture() -> Image.Image:
 
 
 def open_picture(data: bytes) -> Image.Image:
-    """A picture that somebody brought, no larger than models look at; raises ModelError where it is none, or too large.
+    """Returns an uploaded picture, scaled down to the size that models use; raises ModelError if it is none, or too large.
 
-    Its size is read before any of its pixels are; the kinds that are opened are few, as each is code of its own.
+    Its size is read before any of its pixels. Only a few formats are allowed, as each has a decoder of its own.
     """
     try:
         with Image.open(io.BytesIO(data), formats=KINDS) as found:
@@ -59,14 +59,14 @@ def open_picture(data: bytes) -> Image.Image:
 
 
 def png(picture: Image.Image) -> bytes:
-    """A picture as a file."""
+    """Returns a picture as a PNG file."""
     memory = io.BytesIO()
     picture.save(memory, "PNG")
     return memory.getvalue()
 
 
 def model_view(pixels: np.ndarray, mean: Sequence[float], deviation: Sequence[float]) -> UInt8[np.ndarray, "y x 3"]:
-    """The picture as a model sees it, `pixels (3 y x)`, its shift and its scale taken back."""
+    """Returns the picture that a model gets as `pixels (3 y x)`, with the normalization undone."""
     deviations, means = (np.asarray(each, dtype=np.float64).reshape(-1, 1, 1) for each in (deviation, mean))
     shown = (pixels.astype(np.float64) * deviations + means).clip(0, 1)
     return (255 * shown).round().astype(np.uint8).transpose(1, 2, 0)

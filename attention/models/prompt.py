@@ -1,4 +1,4 @@
-"""What one asks of a model: which, on what text, and what is shown of it; the knobs, one line each, and their link."""
+"""The knobs of a model's run: which model, its input, and what is shown of its attention, one line each, and their link."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ALL, PLAIN, WORDS = "all", "without marks", "words"
 # fmt: off
 @dataclass(frozen=True, kw_only=True)
 class Prompt:
-    """A model, what it reads, and what is shown of it: frozen, hashable, valid. Raises `ConfigError` on anything else."""
+    """A model, its input, and what is shown of it: frozen, hashable, valid. Raises `ConfigError` on anything else."""
 
     model: str = typed("", 96, "Model", "Which model reads: one of this host's, by its name.")
     text: str = typed(SENTENCE, 2000, "Text", "What the model reads. It stays on this server, in your visit, and in the link.")
@@ -35,7 +35,7 @@ class Prompt:
 
     @property
     def alone(self) -> Prompt:
-        """What is read, with all that is only shown as by default."""
+        """The prompt with defaults for all knobs that only affect what is shown."""
         return replace(self, **{name: PROMPTS.defaults[name] for name, knob in PROMPTS.knobs.items() if knob.about != "tensors"})
 
 

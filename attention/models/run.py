@@ -1,4 +1,4 @@
-"""Has a model read something, and gives the attention of all of its layers, in parts, each of which is one stack."""
+"""Runs a model on an input, and returns the attention of all of its layers in parts, each of which is one stack."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from attention.models.sizes import NUMBER, megabytes
 from attention.tracing.layer_names import NO_PAIRS
 from attention.tracing.parts import CROSS, DECODER, ENCODER, Group, group_calls, labels
 
-Hear = Callable[[float], object]  # told how much of it is done; what it raises ends the pass
-Room = Callable[[int], bool]  # asked for so many bytes
-WEIGHTS = 2**28  # bytes of all weights, where a model has nothing else
+Hear = Callable[[float], object]  # called with the share that is done; an exception that it raises ends the pass
+Room = Callable[[int], bool]  # whether there is memory for this many bytes
+WEIGHTS = 2**28  # bytes of all weights, if a model returns nothing else
 NARROW = 32  # channels of a head
 NAMED = 3  # layers that a note names
 OUTPUTS = {"": "attentions", ENCODER: "encoder_attentions", DECODER: "decoder_attentions", CROSS: "cross_attentions"}
@@ -35,9 +35,9 @@ OUTPUTS = {"": "attentions", ENCODER: "encoder_attentions", DECODER: "decoder_at
 
 @dataclass(frozen=True)
 class Run:
-    """What came of a pass: its parts by their names ("": there is but one), and what had to be left out.
+    """The result of a pass: its parts by name ("" if there is only one), a description, and notes on what was left out.
 
-    Of a picture, the rows and columns of its patches, and the picture as the model sees it.
+    For a picture: the rows and columns of its patches, and the picture as the model gets it.
     """
 
     parts: dict[str, Part]
@@ -48,14 +48,14 @@ class Run:
 
     @property
     def bytes(self) -> int:
-        """What it takes in memory."""
+        """Bytes that it takes in memory."""
         return sum(part.stack.bytes for part in self.parts.values())
 
 
 def run(
     model: Model, text: str, second: str, picture: Image.Image | None, hear: Hear, room: Room = lambda size: True
 ) -> Run:
-    """A pass of a model over a text, two texts or a picture; raises ModelError where that can't be shown, or has no room."""
+    """Runs a model on a text, two texts or a picture; raises ModelError if the result can't be shown or memory is lacking."""
     with torch.no_grad():
         found = model_inputs(model, text, second, picture)
         needed = size(model, found)
@@ -71,7 +71,7 @@ def run(
 
 
 def _forward_pass(model: Model, found: Given, hear: Hear) -> Following:
-    """What was seen of a pass."""
+    """Returns what was recorded of a pass."""
     many = expected_calls(model)
     with follow_model(model.net, lambda count: hear(min(1.0, count / many))) as seen:
         model.net(**_arguments(model, found))
@@ -80,7 +80,7 @@ def _forward_pass(model: Model, found: Given, hear: Hear) -> Following:
 
 
 def _arguments(model: Model, found: Given) -> dict[str, Any]:
-    """What the model is called with, without what it does not take. Nothing is kept of a text for the next token."""
+    """Returns the arguments of the model, without those that it does not take. No cache for a next token is kept."""
     takes = inspect.signature(model.net.forward).parameters
     anything = any(each.kind is each.VAR_KEYWORD for each in takes.values())
     named = {**found.tensors, **({} if model.reads == PICTURE else {"use_cache": False})}
@@ -88,9 +88,9 @@ def _arguments(model: Model, found: Given) -> dict[str, Any]:
 
 
 def _parts(model: Model, found: Given, seen: Following) -> tuple[dict[str, Part], tuple[str, ...]]:
-    """All that was seen; where that is not all there is, what the model itself says of its weights."""
+    """Returns the parts of the recorded calls; if layers are missing, those of the weights that the model returns, if any."""
     unseen = seen.seen.unseen
-    if not seen.calls or set(unseen.values()) - {NO_PAIRS}:  # of layers without pairs a model has no weights, either
+    if not seen.calls or set(unseen.values()) - {NO_PAIRS}:  # layers without pairs have no weights to return
         try:
             return _returned_parts(model, found)
         except ModelError:
@@ -104,15 +104,15 @@ def _parts(model: Model, found: Given, seen: Following) -> tuple[dict[str, Part]
 
 
 def _list_layers(names: Sequence[str]) -> str:
-    """Some layers by their names, the first few of many."""
+    """Returns some layers by name, the first few of many."""
     many = f"{len(names)} layers: " if len(names) > 1 else ""
     return many + ", ".join([*names[:NAMED], *["…"] * (len(names) > NAMED)])
 
 
 def _traced_parts(model: Model, found: Given, seen: Following) -> tuple[dict[str, Part], tuple[str, ...]]:
-    """The parts of what was seen, and a sentence for each that can't be shown."""
+    """Returns the parts of the recorded calls, and a sentence for each group that can't be shown."""
     fitting: list[tuple[Group, tuple[Labels, Labels]]] = []
-    patterns, notes = [], []  # of what is left out
+    patterns, notes = [], []  # patterns of the groups that are left out
     for group in group_calls(seen.calls):
         try:
             fitting.append((group, _sides(found, group.kind, *group.pairs)))
@@ -131,7 +131,7 @@ def _traced_parts(model: Model, found: Given, seen: Following) -> tuple[dict[str
 
 
 def _returned_parts(model: Model, found: Given) -> tuple[dict[str, Part], tuple[str, ...]]:
-    """The parts of the weights that a model gives when it is asked for them, and a sentence for layers that can't be shown."""
+    """Returns the parts of the weights that the model returns on request, and a sentence for layers that can't be shown."""
     needed = NUMBER * expected_calls(model) * _heads(model) * len(found.reads) ** 2
     if needed > WEIGHTS:
         raise ModelError(
@@ -151,7 +151,9 @@ def _returned_parts(model: Model, found: Given) -> tuple[dict[str, Part], tuple[
 
 
 def _of_told(model: Model, found: Given, name: str, told: Sequence[Tensor]) -> tuple[Part | None, tuple[str, ...]]:
-    """The layers whose weights are of these tokens, as many heads as the first of them, and a sentence for the others."""
+    """Returns a part of the layers whose weights belong to these tokens and have the same number of heads, and a
+    sentence on the others.
+    """
     sides = {at: each for at, weights in enumerate(told) if (each := _sides_of(model, found, name, weights))}
     heads = told[min(sides)].shape[1] if sides else 0
     fit = [at for at in sides if told[at].shape[1] == heads]
@@ -167,7 +169,7 @@ def _of_told(model: Model, found: Given, name: str, told: Sequence[Tensor]) -> t
 
 
 def _sides_of(model: Model, found: Given, name: str, weights: Tensor) -> tuple[Labels, Labels] | None:
-    """The tokens of both sides of a layer's weights; None where these are of something else, as of windows."""
+    """Returns the tokens of both sides of a layer's weights; None if its axes are something else, for example windows."""
     by_distance = name in ("", ENCODER) and of_config(
         model.config, "attention_window"
     )  # Longformer: columns are no keys
@@ -180,7 +182,7 @@ def _sides_of(model: Model, found: Given, name: str, weights: Tensor) -> tuple[L
 
 
 def _sides(found: Given, kind: str, queries: int, keys: int) -> tuple[Labels, Labels]:
-    """The tokens of both sides of a part, which have to be as many as there are."""
+    """Returns the tokens of both sides of a part; raises ModelError if their numbers are not those of queries and keys."""
     sides = found.reads, found.reads
     if found.writes is not None and kind != ENCODER:
         sides = found.writes, found.writes if kind == DECODER else found.reads
@@ -201,26 +203,26 @@ def _what(model: Model, found: Given) -> str:
 
 
 def size(model: Model, found: Given) -> int:
-    """Bytes that queries, keys and values of all heads take at the most, and the weights of one layer meanwhile."""
+    """Returns the bytes of queries, keys and values of all heads, at most, and of the weights of one layer."""
     tokens = max(len(found.reads), len(found.writes or ()))
     wide = 3 * expected_calls(model) * tokens * _width(model)
     return NUMBER * (wide + _heads(model) * tokens**2)
 
 
 def expected_calls(model: Model) -> int:
-    """How often its attention is computed in a pass."""
+    """Returns how many times attention is computed in a pass."""
     layers = sum(sizes(model.config, "depths", "num_hidden_layers", "num_layers", "n_layer", "encoder_layers"))
     both = 2 * sum(sizes(model.config, "decoder_layers", "num_decoder_layers")) if model.reads == BOTH else 0
     return max(1, layers + both)
 
 
 def _heads(model: Model) -> int:
-    """Heads of a layer; where the config does not say, as many as the narrowest usual ones."""
+    """Returns the heads of a layer; if the config does not say, as many as fit with NARROW channels each."""
     names = "num_attention_heads", "num_heads", "n_head", "encoder_attention_heads"
     return max(sizes(model.config, *names), default=max(1, _width(model) // NARROW))
 
 
 def _width(model: Model) -> int:
-    """Channels of a token; where the config does not say, those of the widest map that is applied to it."""
+    """Returns the channels of a token; if the config does not say, the most that a linear map takes."""
     wide = (each.in_features for each in model.net.modules() if isinstance(each, nn.Linear))
     return max(sizes(model.config, "hidden_size", "d_model", "hidden_sizes") or wide, default=1)

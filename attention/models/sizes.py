@@ -1,6 +1,6 @@
-"""What a model takes in memory, known from the headers of its files before any of its numbers are read.
+"""Computes the memory of a model from the headers of its files, before any weights are read.
 
-Every number is counted with the four bytes that it has here, whatever its file packs it into.
+Every number counts with the four bytes that it takes here, whatever the file stores.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import Any
 from attention.models.packages import ModelError, library
 
 NUMBER = 4  # bytes
-HEADER = 100 * 2**20  # bytes of a header at the most, as the format's own reader has it
+HEADER = 100 * 2**20  # bytes of a header at most, the limit of the format's own reader
 KINDS = (".safetensors", ".gguf")
 ONLY = "Only .safetensors and .gguf are opened: other files of weights could run code."
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The files of a model's numbers, be it a folder or one file; raises ModelError where none is of a kind that is opened."""
+    """Returns the weight files of a model, given as a folder or a file; raises ModelError if no file has an allowed format."""
     if folder.is_file() and folder.suffix in KINDS:
         return [folder]
     if not folder.is_dir():
@@ -38,7 +38,7 @@ def weight_files(folder: Path) -> list[Path]:
 
 
 def _indexed_files(index: Path) -> list[Path]:
-    """The files that an index names, all beside it."""
+    """Returns the files that an index names, all in its folder."""
     try:
         names = json.loads(index.read_text("utf-8"))["weight_map"].values()
         return sorted({index.parent / Path(name).name for name in names})
@@ -47,12 +47,12 @@ def _indexed_files(index: Path) -> list[Path]:
 
 
 def in_memory(files: Iterable[Path]) -> int:
-    """Bytes that the numbers of these files take once they are loaded."""
+    """Returns the bytes that the weights of these files take once they are loaded."""
     return NUMBER * sum(_gguf(path) if path.suffix == ".gguf" else _safetensors(path) for path in files)
 
 
 def _safetensors(path: Path) -> int:
-    """How many numbers a file says it has, which its length has to bear out."""
+    """Returns how many numbers a file has by its header; raises ModelError if the file is shorter than that."""
     try:
         with path.open("rb") as file:
             (length,) = struct.unpack("<Q", file.read(8))
@@ -75,5 +75,5 @@ def _gguf(path: Path) -> int:
 
 
 def megabytes(size: int) -> str:
-    """Bytes as people read them."""
+    """Returns a number of bytes as text, in MB or GB."""
     return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{max(1, round(size / 1e6)):,} MB"

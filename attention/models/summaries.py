@@ -1,7 +1,7 @@
-"""Other stacks made of one: means over heads or layers, rollout, weights times norms, without marks, words for tokens.
+"""Derives parts from a part: means over heads or layers, rollout, weights times norms, without marks, words for tokens.
 
-A way to sum up is a function of a part, listed in `WAYS`; its name is the choice on the page, the first line of its docstring
-the help.
+A summary is a function of a part, listed in `WAYS`. Its name there is the choice on the page, and the first line of its
+docstring is the help.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def mean_of_layers(part: Part) -> Part:
 def rollout(part: Part) -> Part:
     """How much of each token has come to each place, layer by layer: products of 0.5 W + 0.5 I (Abnar & Zuidema 2020).
 
-    W is the mean of a layer's heads.
+    W is the mean over the heads of a layer.
     """
     if part.queries != part.keys:
         raise ModelError("A rollout follows tokens through layers, so both sides must be the same sequence.")
@@ -63,7 +63,7 @@ def rollout(part: Part) -> Part:
 def norm_weighted(part: Part) -> Part:
     """Each weight times the length of its value after the output map, as a share of its row (Kobayashi et al. 2020).
 
-    A weight on a value near zero brings nothing.
+    A weight on a value near zero contributes nothing.
     """
     if part.norms is None:
         raise ModelError(
@@ -86,7 +86,7 @@ WAYS: dict[str, Callable[[Part], Part]] = {
 
 
 def _alone(part: Part, weights: Float[Tensor, "l h q k"], name: str, said: str) -> Part:
-    """The part with these weights and no queries and keys: what they are in a word or two, and in a sentence."""
+    """Returns the part with these weights and no queries and keys; `name` is added to its title, `said` to its description."""
     old = part.stack
     numbers = old.numbers if len(old.numbers) == len(weights) else ()
     named = {"title": f"{old.title}, {name}", "what": f"{old.what} {said}", "queries": old.queries, "keys": old.keys}
@@ -94,9 +94,9 @@ def _alone(part: Part, weights: Float[Tensor, "l h q k"], name: str, said: str) 
 
 
 def without_marks(part: Part) -> Part:
-    """The part without the model's own marks ([CLS], start and end): rows sum to one again over what is left.
+    """Returns the part without the model's own marks ([CLS], start and end); rows sum to one over the other tokens.
 
-    Where there are queries and keys this is a softmax over the others; else each row is divided by what it has left on them.
+    With queries and keys this is a softmax over the other tokens; otherwise each row is divided by its weight on them.
     """
     rows, cols = (_plain_tokens(labels) for labels in (part.queries, part.keys))
     if len(rows) == len(part.queries) and len(cols) == len(part.keys):
@@ -107,7 +107,7 @@ def without_marks(part: Part) -> Part:
     said = f" Its own marks are hidden: they had {format_percent(gone)} of the weight."
     masks = {part.stack.own_of(at).get("mask") for at in range(layers(part.stack))}
     whole = part.stack.square is None and masks <= {"full", "causal"}
-    if part.stack.q is None or not whole:  # a mask by distance is another one where tokens are missing
+    if part.stack.q is None or not whole:  # a mask by distance changes if tokens are removed
         stack = _divide_part(part, rows, cols, said)
     else:
         q, k, v = (
@@ -131,9 +131,9 @@ def _plain_tokens(labels: Labels) -> list[int]:
 
 
 def words(part: Part) -> Part:
-    """The part with words for tokens, as in Clark et al. 2019, section 4.1.
+    """Returns the part with words instead of tokens, as in Clark et al. 2019, section 4.1.
 
-    The weight on a word is that on its tokens together; its row is the mean of theirs.
+    The weight on a word is the sum over its tokens; its row is the mean of their rows.
     """
     rows, cols = (_numbers(labels.words) for labels in (part.queries, part.keys))
     if len(rows) == max(rows) + 1 and len(cols) == max(cols) + 1:
@@ -149,13 +149,13 @@ def words(part: Part) -> Part:
 
 
 def _numbers(words: Sequence[int]) -> list[int]:
-    """The same words, numbered from 0 without a gap."""
+    """Returns the word numbers, renumbered from 0 without a gap."""
     order = {word: number for number, word in enumerate(dict.fromkeys(words))}
     return [order[word] for word in words]
 
 
 def _sums(words: list[int]) -> Float[Tensor, "n w"]:
-    """One where a token is of a word."""
+    """Returns a matrix that is one where a token belongs to a word."""
     return torch.nn.functional.one_hot(torch.tensor(words), max(words) + 1).float()
 
 

@@ -1,7 +1,8 @@
-"""Attention that was recorded: a format of our own (`file`), the recordings that ship (`shipped`), and the scripts that make
-them again: `constructed` one that is made by hand, `models` those of real models, `minilm` and `smollm2`, computed here from
-weights that some packages have (`packages`). `bounded_json` parses JSON of strangers, for all who read files.
+"""Recorded attention: the file format (`file`), the recordings that ship (`shipped`), and the scripts that make them.
 
-Recordings stand below the knobs, as a config must fit what it shows. Another one is its file here and its line in
-`shipped.SHIPPED`; another text of the same models is a line in `models.RECORDED` too.
+`constructed` makes the one that is built by hand. `models` makes those of real models, `minilm` and `smollm2`, which are
+computed here from weights in installable packages (`packages`). `bounded_json` parses untrusted JSON for all readers of files.
+
+The knobs import this package and not vice versa, as a config must fit the recording that it shows. To add a recording, put
+its file here and a line into `shipped.SHIPPED`; for another text of the same models, add a line to `models.RECORDED` as well.
 """

@@ -1,7 +1,7 @@
-"""JSON from a stranger, parsed in time and memory that grow with the text alone.
+"""Parses untrusted JSON in time and memory that grow only with the length of the text.
 
-`json` makes a list of seventy bytes of two characters, and keeps every name of an object until the object ends, so what a text
-has is counted before anything is made of it.
+`json` makes a list of 70 bytes from two characters, and keeps every name of an object until the object ends. So
+brackets, commas and names are counted before the text is parsed.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ import re
 from typing import Any
 
 SHOWN = 60  # characters of a name in a sentence
-STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"(\s*+:)?|\Z)', re.DOTALL)  # to its end, and the colon behind it
+STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"(\s*+:)?|\Z)', re.DOTALL)  # to its end, with the colon after it
 
 
 class JSONError(ValueError):
-    """The text has too much, nests too deep, or names something twice; the message says what it has."""
+    """The text is too large, nests too deeply, or has a name twice; the message says what it has."""
 
 
 def parse(text: str, most: int, names: int) -> Any:
-    """What a text says; raises ValueError where it is no JSON, and JSONError where it is too much.
+    """Returns the value of a JSON text; raises ValueError if it is not JSON, and JSONError if it exceeds a limit.
 
-    `most`: commas and opening brackets, those within strings included; `names`: different names in all objects together.
+    `most`: commas and opening brackets, including those within strings; `names`: different names in all objects together.
     """
     if sum(map(text.count, "[{,")) > most:
         raise JSONError(f"more than {most:,} commas and opening brackets")
@@ -33,12 +33,12 @@ def parse(text: str, most: int, names: int) -> Any:
 
 
 def _check_names(text: str, most: int, names: int) -> None:
-    """Raises JSONError if a text has more different names."""
+    """Raises JSONError if a text has more than `names` different names."""
     if text.count(":") <= names:
         return
     found: set[str] = set()
     for count, string in enumerate(STRING.finditer(text)):
-        if count > 2 * most + 1:  # two of them have a comma, a bracket or a colon between them
+        if count > 2 * most + 1:  # two strings have a comma, a bracket or a colon between them
             raise JSONError(f"more than {2 * most + 1:,} strings")
         if string[1]:
             found.add(string[0])
@@ -47,7 +47,7 @@ def _check_names(text: str, most: int, names: int) -> None:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of these names and values; raises JSONError where a name comes twice."""
+    """Returns an object of these names and values; raises JSONError if a name occurs twice."""
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:

@@ -1,8 +1,8 @@
-"""Makes the recording of two layers again: `python -m attention.recorded.constructed` writes its file.
+"""Makes the recording of two layers: `python -m attention.recorded.constructed` writes its file.
 
-Four heads that one meets in trained models, made by hand from unit vectors. Layer 0 has a head that looks at the previous
-token and one that looks at the same word; layer 1 an induction head, whose keys say what stood before each token, as the
-first head of layer 0 would have written it there, and a head that rests on the first token.
+Four heads that occur in trained models, built by hand from unit vectors. Layer 0 has a head that attends to the
+previous token and one that attends to the same word. Layer 1 has an induction head, whose keys contain the token before
+each token, as the first head of layer 0 would have written it, and a head that attends to the first token.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from attention.recorded.shipped import path
 
 NAME = "two-layers"
 TEXT = "a heron stood by the weir . later a heron stood by the weir"
-WIDTH = 16  # channels: enough for a unit vector a position, and for one a word and one for the first token
-SURE = 48.0  # length of a query; divided by the root of WIDTH it is a lead of 12 before the softmax
-REST = 0.5  # how strongly a head rests on the first token where nothing fits, in lengths of a query
+WIDTH = 16  # channels: enough for a unit vector per position, or per word and one for the first token
+SURE = 48.0  # length of a query; divided by the root of WIDTH, it is a lead of 12 before the softmax
+REST = 0.5  # score of the first token, relative to that of a match
 
 
 def hand_built_recording() -> Recording:
-    """Queries, keys and values of both layers."""
+    """Returns the recording, with queries, keys and values of both layers."""
     tokens = tuple(TEXT.split())
     n, words = len(tokens), list(dict.fromkeys(tokens))
     unit, first = torch.eye(WIDTH), torch.eye(WIDTH)[-1]
     place, word = unit[:n], torch.stack([unit[words.index(token)] for token in tokens])
-    before = torch.cat([torch.zeros(1, WIDTH), word[:-1]])  # what stood before
-    start = torch.cat([first[None], torch.zeros(n - 1, WIDTH)])  # only the first token is the first
+    before = torch.cat([torch.zeros(1, WIDTH), word[:-1]])  # the previous word
+    start = torch.cat([first[None], torch.zeros(n - 1, WIDTH)])  # only at the first token
     rest = REST * first.expand(n, -1)
-    previous = torch.cat([place[:1], place[:-1]])  # the first has none before it
+    previous = torch.cat([place[:1], place[:-1]])  # the first token has no previous one
     heads = [[(previous, place), (word, word)], [(word + rest, before + start), (first.expand(n, -1), start)]]
     return Recording(
         what="Four heads of two layers: previous token and same word; induction and first token.",

