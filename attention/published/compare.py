@@ -97,7 +97,7 @@ def compare_case(row: Row, case: Case, printed: bool = False, form: Form = None)
     found: Attention | None = record.result
     shown = apart = None
     if found is not None and _fits(found.weights, target.weights):
-        shown = found.weights.expand(target.weights.shape)[0]  # one row of weights for all queries is a square, too
+        shown = found.weights.expand(target.weights.shape)[0]  # a single row of weights applies to all queries
     if found is not None and _fits(found.output, target.output):
         apart = (found.output - target.output)[0]
     return Comparison(

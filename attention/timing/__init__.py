@@ -7,7 +7,7 @@ or `python -m attention.timing --help` (`__main__`). `sweep` lists the cases, `i
 its table adds one), `devices` where. `rounds` visits the cases one at a time (`one_at_a_time`), each prepared by `inputs`
 and timed by `stopwatch`, while an `interference_probe` detects other load; `history` keeps what is known about a
 case so far. `roofline` and `footprint` count operations and bytes. `recordings` stores timings as files,
-`comparison` compares them, `growth` fits how a line grows with length, `convergence` decides whether times are stable,
+`comparison` compares them, `growth` fits how a line grows with length, `convergence` says why times are not stable,
 `units` formats seconds and bytes. CPU against GPU: `published` has figures of others, `cpu_gpu_settings` the
 knobs of the picture, `cpu_gpu_series` its lines and `cpu_gpu_summary` its sentences.
 """

@@ -126,7 +126,7 @@ full    128  cuDNN              504  560  594  612  572""",
 
 @dataclass(frozen=True)
 class Limits:
-    """What a GPU can do at best by its data sheet, dense: TFLOP/s of fp16 products and GB/s of its memory."""
+    """Peak rates of a GPU by its data sheet: TFLOP/s of dense fp16 products, and GB/s of its memory."""
 
     name: str
     teraflops: float
@@ -135,12 +135,12 @@ class Limits:
 
     @property
     def operations(self) -> float:
-        """Operations a second."""
+        """Peak operations per second."""
         return self.teraflops * 1e12
 
     @property
     def traffic(self) -> float:
-        """Bytes a second."""
+        """Peak bytes per second."""
         return self.gigabytes * 1e9
 
 
