@@ -1,5 +1,5 @@
-// What the server sends: one message of a header and bytes, as attention/wire/message.py frames it. The keys of each
-// header stand here, for all who read them.
+// Messages from the server: a header and bytes, framed as in attention/wire/message.py. The headers of all components are
+// typed here.
 
 /**
  * @typedef {{ text: string, muted: string, line: string, masked: string, hatch: string }} Neutrals
@@ -9,8 +9,8 @@
  */
 
 /**
- * How the codes of cells lie in the bytes: `rows` by `columns` a head, each of `tile` by `tile` of the `queries` and
- * `keys`.
+ * The layout of the codes of cells: `rows` by `columns` per head, each a tile of `tile` queries by `tile` keys out of
+ * `queries` and `keys`.
  * @typedef {object} Shape
  * @property {number} heads
  * @property {number} rows
@@ -18,26 +18,26 @@
  * @property {number} tile
  * @property {number} queries
  * @property {number} keys
- * @property {boolean} places  do they say where in its tile the greatest weight stands?
+ * @property {boolean} places  whether the message has the position of the largest weight in each tile
  * @property {number} shift
  * @property {number} bits
- * @property {[number, number]} sights  lines of keys in sight, one for all heads or one each; numbers of a line
- * @property {number[]} most  the greatest code of each head, where its own maximum is
+ * @property {[number, number]} sights  lines of visible keys, one for all heads or one per head; numbers per line
+ * @property {number[]} most  the largest code of each head: the end of the scale “own maximum”
  */
 
 /**
- * What is said of weights, whether of all heads or of one.
+ * Keys of all headers of weights, of one head or all heads.
  * @typedef {object} Weights
  * @property {string} painted  the link of what is drawn
  * @property {number} height
  * @property {string} note
  * @property {Scale} colors
- * @property {"max" | "mean"} pool  what a cell has of its tile
- * @property {string} why  nobody has chosen this scale: why it is in force
+ * @property {"max" | "mean"} pool  how the weights of a tile are pooled
+ * @property {string} why  the reason for the colour scale if it was chosen automatically
  * @property {Focus} focus
  * @property {number} group  heads that share keys and values
- * @property {number} floor  the least weight of the logarithmic scale
- * @property {number} times  the even share at the end of its scale
+ * @property {number} floor  the smallest weight of the logarithmic scale
+ * @property {number} times  the multiple of the uniform weight at the end of its scale
  * @property {string[]} stops
  * @property {{ query: string, key: string }} accents
  * @property {string[]} head_colors
@@ -47,19 +47,19 @@
 /**
  * @typedef {{ tokens: string[], names: string[], certain: number, address?: [string, string] | null }} Known
  * @typedef {Known & { waits?: boolean }} Said
- * @typedef {Said & { key_tokens?: string[] | null }} Told  `key_tokens`: those of keys that are not the queries
+ * @typedef {Said & { key_tokens?: string[] | null }} Told  `key_tokens`: those of the keys in cross-attention
  * @typedef {Weights & Shape & Told & { per?: number, whose?: Whose }} GridHeader
- * `certain`: so many heads, the first ones, are exact, the others a preview from one query of each tile. `per`: heads
- * of a layer, where the grid has layers.
+ * `certain`: the first `certain` heads are exact, the others a preview from one query of each tile. `per`: heads per
+ * layer, if the grid shows several layers.
  */
 
 /**
- * Whose the heads of a layer are, where no page says it: the layer's name, the title of all, who made them of what.
+ * The origin of the heads of a layer, for pictures outside of the app: the layer's name, the title, and the provenance.
  * @typedef {{ layer: string, title: string, provenance: string }} Whose
  */
 
 /**
- * One head: `first` query and key, `names` of both sides where each cell is a token.
+ * One head: `first` query and key, `names` of both sides if each cell is one pair of tokens.
  * @typedef {object} Part
  * @property {number} head
  * @property {number} query
@@ -78,20 +78,21 @@
  * @property {[number, number]} first
  * @property {[string[], string[]]} names
  * @property {boolean} all
- * @property {string} heading  what a file of it says above
- * @property {string} provenance  and below: whose it is
- * @property {string} link  that opens it, empty where there is none
+ * @property {string} heading  the heading of a saved picture
+ * @property {string} provenance  the origin of the heads, below a saved picture
+ * @property {string} link  the link that opens this picture, empty if there is none
  * @typedef {Weights & Shape & Joined} LinesHeader
  */
 
 /**
- * A line for each of some keys, by `names`, the `rest` of them together in the last; what they come to is the output.
+ * One line per key, with its name in `names`; the last line is the sum of `rest` further keys. All lines add up to the
+ * output.
  * @typedef {object} OutputHeader
  * @property {string} painted  the link of what is drawn
- * @property {string} query  the one in focus
+ * @property {string} query  the selected query
  * @property {number} head
  * @property {string[]} names
- * @property {number} rest  how many keys are together; 0 where each has a line
+ * @property {number} rest  number of keys in the last line; 0 if each key has a line
  * @property {number} channels
  * @property {{ query: string, less: string, more: string }} accents
  * @property {BothNeutrals} neutrals
@@ -110,7 +111,7 @@
  */
 
 /**
- * The gallery: a card a mask, and how many rows and columns each picture has.
+ * The gallery of masks: one card per mask; `sides` are the rows and columns of each picture.
  * @typedef {object} GalleryHeader
  * @property {string} painted
  * @property {[number, number]} sides
@@ -120,8 +121,8 @@
  */
 
 /**
- * A step of the pass as it is drawn: `sent` heads from the `first` on, `high` by `broad` cells, each of `tiles`
- * numbers.
+ * A step of the pass as it is drawn: `sent` heads from `first` on, of `high` by `broad` cells, each a tile of `tiles[0]`
+ * by `tiles[1]` numbers.
  * @typedef {object} Step
  * @property {string} name
  * @property {string} title
@@ -139,12 +140,12 @@
  * @property {number} broad
  * @property {[number, number]} tiles
  * @property {number} exponent
- * @property {number[]} most  the greatest magnitude of each head that was sent
+ * @property {number[]} most  the largest magnitude of each head that was sent
  * @property {boolean} places
  */
 
 /**
- * A part of the pass in the diagram: `place` says where it stands, `leads` to which of its `steps` it leads.
+ * A part of the pass in the diagram: `place` is its position, `leads` the one of its `steps` that it selects.
  * @typedef {{ place: string, name: string, title: string, steps: string[], leads: string }} PassPart
  */
 
@@ -154,8 +155,8 @@
  * @property {Step[]} matrices
  * @property {string[]} order
  * @property {PassPart[]} parts
- * @property {string | null} step  null where all are shown
- * @property {string} lesson  what that step is for
+ * @property {string | null} step  null if all are shown
+ * @property {string} lesson  the purpose of that step
  * @property {Focus} focus
  * @property {number} heads
  * @property {number} repeats
@@ -169,7 +170,8 @@
  */
 
 /**
- * u32 length | JSON header | padding to 4 | whatever follows, little-endian: the header, and where the rest begins.
+ * Opens a message (little-endian: u32 length | JSON header | padding to 4 bytes | parts). Returns the header, and the
+ * offset at which the parts begin.
  * @param {Uint8Array} bytes
  * @returns {[any, number]}
  */
@@ -179,7 +181,7 @@ export function openMessage(bytes) {
 }
 
 /**
- * A message with another header, or with some keys of it changed, and whatever follows; the inverse of `opened`.
+ * Returns a message of a header and parts; the inverse of `openMessage`.
  * @param {object} header
  * @param {Uint8Array[]} parts
  * @returns {Uint8Array}

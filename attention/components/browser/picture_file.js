@@ -1,15 +1,15 @@
-// Pictures as files: an SVG, written here or by the server, and a PNG of the same. What is written in one is text.
+// Saves pictures as files: an SVG, written here or by the server, or a PNG rendered from it. Texts remain text in the SVG.
 
 import { penOf, saveAs, saveBlob, signs } from "./elements.js";
 
 const SPACE = "http://www.w3.org/2000/svg", FONT = "system-ui, 'Segoe UI', Helvetica, Arial, sans-serif";
-const DENSE = 2, LARGEST = 8192;  // pixels of a PNG for one of the SVG, and those of a side at the most
-const LINE = 1.4;  // of a letter's height
+const DENSE = 2, LARGEST = 8192;  // pixels of a PNG per pixel of the SVG, and maximum pixels per side
+const LINE = 1.4;  // line height relative to the font size
 
 /** @typedef {Record<string, string | number>} Attributes */
 
 /**
- * An SVG that is being written, on a white ground.
+ * Creates an SVG with a white background and returns its root.
  * @param {number} width
  * @param {number} height
  */
@@ -22,7 +22,7 @@ export function sheet(width, height) {
 }
 
 /**
- * An element at the end of another, with a text that is nothing but text.
+ * Appends an element to another and returns it; `text` is added as text, not as markup.
  * @param {Element} parent
  * @param {string} name
  * @param {Attributes} attributes
@@ -37,7 +37,7 @@ export function put(parent, name, attributes, text) {
 }
 
 /**
- * Text as XML can carry it: what it can't is shown by a sign for that.
+ * Replaces characters that XML does not allow by U+FFFD.
  * @param {string} text
  */
 export function legal(text) {
@@ -45,9 +45,9 @@ export function legal(text) {
 }
 
 /**
- * A text in lines that are no wider than so many pixels; what is too long for one is broken within it.
+ * Breaks a text into lines of at most `width` pixels; words that are longer than a line are broken as well.
  * @param {string} text
- * @param {number} size  of its letters
+ * @param {number} size  the font size
  * @param {number} width
  */
 export function wrapText(text, size, width) {
@@ -61,7 +61,7 @@ export function wrapText(text, size, width) {
 }
 
 /**
- * A sign at the end of the last line, or of a new one; a space begins a new one.
+ * Appends a character to the last line, or to a new line if it does not fit; a space begins a new line.
  * @param {string[]} lines
  * @param {string} sign
  * @param {(line: string) => boolean} fits
@@ -73,7 +73,7 @@ function more(lines, sign, fits) {
 }
 
 /**
- * A text cut to a width, with a sign for what is left out.
+ * Returns a text cut to a width, with “…” for the rest.
  * @param {string} text
  * @param {number} size
  * @param {number} width
@@ -86,7 +86,7 @@ export function cut(text, size, width) {
 }
 
 /**
- * Says of a line whether it is no wider than so many pixels.
+ * Returns a predicate: whether a line is at most `width` pixels wide.
  * @param {number} size
  * @param {number} width
  * @returns {(line: string) => boolean}
@@ -98,11 +98,11 @@ function fitting(size, width) {
 }
 
 /**
- * Lines of text below each other; how far down they reach.
+ * Appends lines of text below each other, and returns the y of their lower edge.
  * @param {Element} parent
  * @param {string[]} lines
  * @param {number} x
- * @param {number} y  of the upper edge
+ * @param {number} y  that of the upper edge
  * @param {number} size
  * @param {Attributes} more
  */
@@ -120,7 +120,7 @@ export function toSvg(root) {
 
 /**
  * @param {string} svg
- * @param {string} name  without what says its kind
+ * @param {string} name  the file name without extension
  * @param {string} kind  "svg" or "png"
  */
 export function saveSvg(svg, name, kind) {

@@ -1,5 +1,6 @@
-// What a head does with the weights of a row: `draw` puts it into an element of any page, with what
-// `attention.components.row_output.message` made. A line a key; the channel that is pointed at is said in numbers.
+// The output of a head for one row, as the sum of weighted values: `draw` adds it to an element of any page, given a
+// message of `attention.components.row_output.message`. It has one line per key, and numbers for the channel under the
+// pointer.
 
 import { alive, find, createElement, createRoot } from "./elements.js";
 import { channelUnder, figure, most, paint, unpackStrips } from "./row_output_strips.js";
@@ -17,7 +18,7 @@ import { applyTheme } from "./theme.js";
  * @property {OutputData} data
  * @property {Strip[]} strips
  * @property {number} channel
- * @property {number} width  for which it is painted
+ * @property {number} width  the width for which it is painted
  */
 
 const MARKUP = `
@@ -52,7 +53,7 @@ export function draw(element, bytes) {
 }
 
 /**
- * The channel stays, unless there is none of this number: then it is that of the output's greatest magnitude.
+ * Shows new data. The selected channel is kept if it exists; otherwise the channel of the largest output is selected.
  * @param {Sum} sum
  * @param {OutputData} data
  */
@@ -69,7 +70,7 @@ function update(sum, data) {
 }
 
 /**
- * A line a key, and the output below.
+ * Writes one line per key, and the output below.
  * @param {Sum} sum
  */
 function setLines(sum) {
@@ -97,7 +98,7 @@ function setLines(sum) {
 }
 
 /**
- * The cell of a strip, and the one of its number at a channel.
+ * Returns the table cells of a strip and of its number at the selected channel.
  * @param {Sum} sum
  * @param {Float32Array} strip
  * @param {number} end
@@ -129,7 +130,7 @@ function paintRow(sum) {
 }
 
 /**
- * The numbers of one channel, in every line.
+ * Writes the numbers of one channel into every line.
  * @param {Sum} sum
  * @param {number} channel
  */

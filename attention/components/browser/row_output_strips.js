@@ -1,4 +1,4 @@
-// Numbers of any sign as strips of cells, one a channel. Nothing in this file knows the page.
+// Paints signed numbers as strips, with one cell per channel. This file does not depend on the page.
 
 import { penOf } from "./elements.js";
 import { under } from "./matrices_cells.js";
@@ -6,7 +6,7 @@ import { openMessage } from "./message.js";
 import { channels } from "./theme.js";
 
 /**
- * `products`: each weight times its values, a line a key.
+ * `products`: each weight times its values, one line per key.
  * @typedef {object} Numbers
  * @property {Float32Array} weights
  * @property {Float32Array[]} values
@@ -16,7 +16,7 @@ import { channels } from "./theme.js";
  */
 
 /**
- * A header, weights (r), values (r e), output (e), all f32.
+ * Unpacks a message: a header, weights (r), values (r e), output (e), all f32.
  * @param {Uint8Array} bytes
  * @returns {OutputData}
  */
@@ -35,7 +35,7 @@ export function most(strips) {
 }
 
 /**
- * The channel of the greatest magnitude among those under a pixel.
+ * Returns the channel of the largest magnitude among those under a pixel.
  * @param {Float32Array} strip
  * @param {number} pixels
  * @param {number} pixel
@@ -48,7 +48,8 @@ export function channelUnder(strip, pixels, pixel) {
 }
 
 /**
- * A strip into a canvas as broad as it is shown: the colour says the sign, its strength the share of `end`.
+ * Paints a strip into a canvas, at the width at which that is shown: the colour is that of the sign, and its opacity the
+ * magnitude relative to `end`.
  * @param {HTMLCanvasElement} canvas
  * @param {Float32Array} strip
  * @param {number} end
@@ -66,7 +67,7 @@ export function paint(canvas, strip, end, colors) {
 }
 
 /**
- * Three significant digits.
+ * Formats a number with three significant digits; two below 0.001 and from 10,000 on.
  * @param {number} value
  */
 export function figure(value) {

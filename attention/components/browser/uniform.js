@@ -14,7 +14,7 @@ export function timesEven(data, { code, weight, sight }) {
 }
 
 /**
- * Formats a multiple with three significant digits, or as a whole number from 100 on.
+ * Formats a multiple with three significant digits, two below 0.001, or as a whole number from 100 on.
  * @param {number} times
  */
 function roundToThreeDigits(times) {

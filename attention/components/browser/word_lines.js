@@ -1,5 +1,5 @@
-// Words of one head with lines: `draw` puts them into an element of any page, with what
-// `attention.components.word_lines.message` made. Queries stand on the left, keys on the right.
+// The words of one head, joined by lines: `draw` adds them to an element of any page, given a message of
+// `attention.components.word_lines.message`. Queries are on the left, keys on the right.
 
 import { unpackCells } from "./cells.js";
 import { alive, find, createRoot } from "./elements.js";
@@ -62,7 +62,7 @@ function createLines(root, data, ways) {
 }
 
 /**
- * A focus that the server names anew moves the cursor; one that it has named before leaves it where it is.
+ * Shows new data. The cursor moves to the selected query if the server's selection or window changed.
  * @param {Web} web
  * @param {LinesData} data
  */
@@ -80,7 +80,7 @@ function update(web, data) {
   say(web);
   if (told !== web.told) {
     const [most] = rankPairs(data, web.cursor);
-    if (most) intoView({ ...web, cursor: { side: 1, at: most.key } });  // seen, too, where there is room
+    if (most) intoView({ ...web, cursor: { side: 1, at: most.key } });  // also visible if there is room for both
     intoView(web);
   }
   web.told = told;

@@ -1,4 +1,4 @@
-// Follows pointer and keys over the words, and says which query was pinned.
+// Handles pointer and keyboard events of the words, and reports the pinned query.
 
 import { find, target } from "./elements.js";
 import { save } from "./word_lines_file.js";
@@ -65,7 +65,7 @@ function onKey(web, event) {
 }
 
 /**
- * Where a key leads; null where it leads nowhere.
+ * Returns the word that a key moves the cursor to, null for other keys.
  * @param {Web} web
  * @param {string} key
  * @returns {Word | null}
@@ -78,7 +78,7 @@ function keyTarget({ data, cursor }, key) {
 }
 
 /**
- * Moves the cursor; a query that is pinned is the one in focus from then on.
+ * Moves the cursor; with `pin`, also reports the query as the selected one.
  * @param {Web} web
  * @param {Word} word
  * @param {boolean} pin
@@ -92,7 +92,7 @@ function go(web, word, pin) {
 }
 
 /**
- * Scrolls the box, and nothing around it, to where the word of the cursor is seen.
+ * Scrolls the box, but not the page, until the word at the cursor is visible.
  * @param {Web} web
  */
 export function intoView({ box, words, cursor }) {

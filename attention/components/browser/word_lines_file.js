@@ -1,4 +1,4 @@
-// The words with lines as a file: as they stand, with whose they are and, where there is one, the link that opens them.
+// Saves the words with lines as a file, with their provenance and, if there is one, the link that opens them.
 
 import { number } from "./cells.js";
 import { cut, paragraph, put, saveSvg, sheet, wrapText, toSvg } from "./picture_file.js";
@@ -13,8 +13,8 @@ import { countOf, every, pairsOf, SEEN } from "./word_lines_view.js";
  */
 
 const WIDTH = 640, EDGE = 16, PITCH = 18;  // pixels
-const FROM = 210, TO = 430;  // where lines begin and end
-const ROOM = 120;  // of a word
+const FROM = 210, TO = 430;  // x at which lines begin and end
+const ROOM = 120;  // maximum width of a word
 const LETTERS = 12, SMALL = 10, HEADING = 14;
 
 /**
@@ -26,7 +26,7 @@ export function save(web, kind) {
 }
 
 /**
- * The SVG of what is shown of the word of the cursor.
+ * Returns the SVG of the words and lines for the word at the cursor.
  * @param {Web} web
  */
 export function fileOf(web) {
@@ -67,7 +67,7 @@ function curves({ data }, root, top, lines, opacity) {
 }
 
 /**
- * The words of a side, each with its place, and its weight where the word of the cursor is on the other one.
+ * Writes the words of a side with their positions, and their weights if the cursor is on the other side.
  * @param {Web} web
  * @param {Element} root
  * @param {number} top

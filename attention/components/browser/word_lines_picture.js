@@ -1,4 +1,4 @@
-// Lines between words: broader and less transparent, the more weight they have.
+// Draws lines between words: larger weights have wider and more opaque lines.
 
 import { find, penOf } from "./elements.js";
 import { drawLine, every, home, pairsOf, SEEN } from "./word_lines_view.js";
@@ -9,12 +9,12 @@ import { drawLine, every, home, pairsOf, SEEN } from "./word_lines_view.js";
  */
 
 const THIN = 0.75, BROAD = 7;  // pixels
-const FAINT = 0.2;  // how much is seen of a line of little weight; of more lines than MANY, less
+const FAINT = 0.2;  // opacity of a line of little weight; less for more than MANY lines
 const MANY = 1000;
-const TALLEST = 8192;  // device pixels of a canvas
+const TALLEST = 8192;  // maximum height of a canvas in device pixels
 
 /**
- * Gives the canvases their size, and paints them anew.
+ * Resizes the canvases and repaints them.
  * @param {Web} web
  */
 export function laidOut(web) {
@@ -40,7 +40,8 @@ function paintAll(web) {
 }
 
 /**
- * The lines of the word that is pointed at, else of the cursor; all others step back only for what is pointed at.
+ * Paints the lines of the word under the pointer, or else of the word at the cursor. All other lines are dimmed if the
+ * pointer is on a word or the cursor is not at its home.
  * @param {Web} web
  */
 export function light(web) {
@@ -50,7 +51,7 @@ export function light(web) {
 }
 
 /**
- * How each line is drawn that is, the heaviest last.
+ * Returns opacity and width of each line with a weight, ascending by weight.
  * @param {Line[]} lines
  */
 export function strokes(lines) {

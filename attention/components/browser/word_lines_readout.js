@@ -1,4 +1,4 @@
-// Words and what is said of them: weights as numbers beside those that a word has lines to, the heaviest in a sentence.
+// Writes the words, the weights next to the words that the current one has lines to, and a sentence with the largest ones.
 
 import { MASKED, number } from "./cells.js";
 import { find, createElement } from "./elements.js";
@@ -15,7 +15,7 @@ const HEAVIEST = 3;
 export const SIDES = [0, 1];
 
 /**
- * The words of both sides, made anew only where there are others.
+ * Writes the words of both sides; existing elements are reused.
  * @param {Web} web
  */
 export function setWords(web) {
@@ -47,7 +47,7 @@ function word(side, at) {
 }
 
 /**
- * Marks the word that is shown and the query in focus, and writes each weight beside the word of the other side.
+ * Marks the current word and the selected query, and writes each weight next to its word on the other side.
  * @param {Web} web
  */
 export function say(web) {
@@ -66,7 +66,7 @@ export function say(web) {
 }
 
 /**
- * What a word looks at most, or what looks at it.
+ * Returns a sentence: what the current query attends to most, or which queries attend most to the current key.
  * @param {Web} web
  */
 export function sentence({ data, hover, cursor }) {

@@ -1,37 +1,37 @@
-// Which lines a word has, and how strong they are. Nothing in this file knows the page.
+// The lines of a word and their weights. This file does not depend on the page.
 
 import { greatest, MASKED, position, weightsOf, ZERO } from "./cells.js";
 
 /**
  * @typedef {Omit<import("./message.js").LinesHeader, "places"> & import("./cells.js").Bytes} LinesData
- * @typedef {0 | 1} Side  of queries, of keys
- * @typedef {{ side: Side, at: number }} Word  counted from the first that is drawn
- * @typedef {{ query: number, key: number, code: number, weight: number, share: number }} Line  `share` of the scale
+ * @typedef {0 | 1} Side  0 for queries, 1 for keys
+ * @typedef {{ side: Side, at: number }} Word  `at` is counted from the first word that is drawn
+ * @typedef {{ query: number, key: number, code: number, weight: number, share: number }} Line  `share`: on the scale
  */
 
 /**
  * @typedef {object} Web
  * @property {HTMLElement} root
- * @property {HTMLElement} box  what scrolls, and has the keyboard
+ * @property {HTMLElement} box  the element that scrolls and has the keyboard focus
  * @property {[HTMLElement, HTMLElement]} sides
  * @property {[HTMLElement[], HTMLElement[]]} words
  * @property {HTMLElement} middle
  * @property {HTMLCanvasElement} base  the lines of all rows
- * @property {HTMLCanvasElement} lit  those of one word
+ * @property {HTMLCanvasElement} lit  the lines of one word
  * @property {import("./word_lines.js").Ways} ways
  * @property {LinesData} data
  * @property {import("./theme.js").Ground} neutrals
  * @property {Word} cursor
  * @property {Word | null} hover
- * @property {string} told  the focus that the server has named last
- * @property {number} width  for which it is laid out
+ * @property {string} told  the last selection by the server
+ * @property {number} width  the width for which it is laid out
  * @property {number} count
  */
 
-export const SEEN = 1 / 256;  // of the scale: of all rows at once, weights below have no line
+export const SEEN = 1 / 256;  // share of the scale below which weights have no line if all rows are shown
 
 /**
- * The query in focus, or the nearest to it that is drawn.
+ * Returns the selected query, or the nearest one that is drawn.
  * @param {LinesData} data
  * @returns {Word}
  */
@@ -40,7 +40,7 @@ export function home({ query, first, queries }) {
 }
 
 /**
- * Is it the query in focus itself?
+ * Whether a word is the selected query.
  * @param {LinesData} data
  * @param {Word} word
  */
@@ -57,7 +57,7 @@ export function countOf({ queries, keys }, side) {
 }
 
 /**
- * A word by its place in the sequence, and its text where it has any.
+ * Returns the position of a word in the sequence, with its text if it has one.
  * @param {LinesData} data
  * @param {Side} side
  * @param {number} at
@@ -68,7 +68,7 @@ export function nameWord({ first, names }, side, at) {
 }
 
 /**
- * The pairs of a word with each of the other side, masked ones among them.
+ * Returns the pairs of a word with each word of the other side, including masked pairs.
  * @param {LinesData} data
  * @param {Word} word
  */
@@ -78,7 +78,7 @@ export function pairsOf(data, { side, at }) {
 }
 
 /**
- * The pairs of a word that have a weight, the heaviest first.
+ * Returns the pairs of a word that have a weight, largest weights first.
  * @param {LinesData} data
  * @param {Word} word
  */

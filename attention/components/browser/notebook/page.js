@@ -1,12 +1,12 @@
-// The picture of a page that stands alone: everything that it shows is in its own elements, as
-// attention/notebook/page.py writes them.
+// The picture of a self-contained page: all of its data are in elements of the page, which attention/notebook/page.py
+// writes.
 
 import { find } from "../elements.js";
 import { draw } from "../heads_layers.js";
 import { unzip } from "./unzip.js";
 
 /**
- * What an element has, as the bytes that it stands for.
+ * Returns the bytes that an element contains as base64.
  * @param {string} id
  */
 function bytesOf(id) {

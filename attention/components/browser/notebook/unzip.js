@@ -1,4 +1,4 @@
-// Bytes that were packed with gzip, as they were.
+// Decompresses gzip.
 
 /**
  * @param {Uint8Array<ArrayBuffer>} bytes

@@ -1,10 +1,10 @@
-// The picture as a widget of a notebook: what is pinned is told to Python.
+// The picture as a notebook widget, which sends pins to Python.
 
 import { draw } from "../heads_layers.js";
 import { unzip } from "./unzip.js";
 
 /**
- * What anywidget gives of the widget's state.
+ * The state of the widget, as anywidget provides it.
  * @typedef {object} Model
  * @property {(name: string) => any} get
  * @property {(name: string, value: unknown) => void} set
@@ -24,7 +24,7 @@ function render({ model, el }) {
       model.save_changes();
     },
   });
-  // While JupyterLab puts on another theme, nothing of its page has a size.
+  // While JupyterLab changes its theme, elements of its page have no size, so the picture is painted a frame later.
   const observer = new MutationObserver(() => requestAnimationFrame(() => drawing.recolour()));
   observer.observe(document.body, { attributeFilter: ["data-jp-theme-light", "class"] });
   return () => {

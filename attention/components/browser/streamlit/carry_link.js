@@ -1,9 +1,9 @@
-// The menu opens a page with an empty link, which keeps what is set. Streamlit then puts the whole link beside it, as
-// an entry of its own in the history, so that Back would first lead to the empty one. Here it is whole from the
-// beginning. Where messages come close together, Streamlit puts the link of the page that is opened beside the path of
-// the one that is left first: that is no place to go back to, and enters nothing.
+// Adds the link to the address of a page that the menu opens. The menu opens a page with an empty link, which keeps the
+// settings, and Streamlit then pushes the complete link as another entry of the history, so that Back would first lead to
+// the empty one. With this script, the first entry is complete. If messages arrive close together, Streamlit also pushes
+// the link of the new page with the path of the old one; that entry is no valid page to go back to and is dropped.
 
-const APART = /\/(timing|training|model|examples|your_data)$/;  // pages whose links say other things, each its own
+const APART = /\/(timing|training|model|examples|your_data)$/;  // pages that have settings of their own in their links
 
 if (!("linksCarried" in document.documentElement.dataset)) {
   document.documentElement.dataset.linksCarried = "";
@@ -16,11 +16,11 @@ if (!("linksCarried" in document.documentElement.dataset)) {
 }
 
 const kind = (/** @type {string} */ path) => APART.exec(path)?.[1] ?? "shared";
-const embedded = (/** @type {string} */ name) => name.startsWith("embed");  // these Streamlit keeps itself
+const embedded = (/** @type {string} */ name) => name.startsWith("embed");  // Streamlit keeps these by itself
 const empty = (/** @type {URL} */ there) => [...there.searchParams.keys()].every(embedded);
 
 /**
- * Is it the link of a page of another kind, beside the path of this one?
+ * Whether an address has the path of the current page and the link of a page of another kind.
  * @param {string | URL | null | undefined} url
  * @param {Record<string, string>} links
  */
@@ -31,7 +31,7 @@ function early(url, links) {
 }
 
 /**
- * The address of a page that is opened, with the link that was last left on a page of its kind.
+ * Returns the address of a page that is opened, with the last link of a page of its kind.
  * @param {string | URL | null | undefined} url
  * @param {Record<string, string>} links
  */

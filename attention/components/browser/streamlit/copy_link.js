@@ -1,8 +1,8 @@
-// Copies the address, with what else the link shall say; where the browser refuses, shows it selected, to be copied by
-// hand. The address follows what is asked for: a click waits for what runs, and for what was typed without Enter and
-// sets off now.
+// Copies the address, with entries added or left out; if the browser refuses, shows it selected, to be copied by hand.
+// The address changes after a run of the app, so a click waits for a running one, and for text that was typed without
+// Enter and is sent when the field loses the focus.
 
-// First all that these need: a browser that finds it one by one in what it loads takes longer.
+// All dependencies are imported first: a browser that discovers them one by one takes longer.
 import { newest } from "../latest_message.js";
 import "./carry_link.js";
 import { find, createRoot } from "../elements.js";
@@ -10,12 +10,12 @@ import { appendStyles } from "./mount.js";
 import { onSettled, typing } from "./on_typing.js";
 
 /**
- * What the server says of a button.
+ * The data of a button.
  * @typedef {{ label: string, adds: Record<string, string>, drops: string[], lacking: string }} Wanted
  */
 
 const SAID = 2500;  // milliseconds
-const LONG = 2000;  // characters that every program takes for a link
+const LONG = 2000;  // length in characters that every program accepts for a link
 const MARKUP = `
 <button type="button"></button><span aria-live="polite"></span>
 <input type="text" readonly hidden aria-label="Link to what is on the screen">`;
@@ -85,7 +85,7 @@ async function offerText(text) {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    return false;  // no clipboard without https, in some frames, or against the visitor's will
+    return false;  // there is no clipboard without https, in some frames, or without the user's permission
   }
 }
 

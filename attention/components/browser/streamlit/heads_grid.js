@@ -1,7 +1,7 @@
-// The grid of heads as a component: what was pinned is its state, the link follows what is painted, and a film that
-// waits for its first picture is told of it.
+// The grid of heads as a component. The pin is its state; after painting, it updates the address bar, and sends the
+// trigger `seen` if the server waits for it.
 
-// First all that these need: a browser that finds it one by one in what it loads takes longer.
+// All dependencies are imported first: a browser that discovers them one by one takes longer.
 import "../cells.js";
 import "../elements.js";
 import "../uniform.js";
@@ -25,8 +25,8 @@ export default await mountComponent("heads_grid.css", draw, (call) => ({
 }));
 
 /**
- * The link of what is now on the screen, right after the frame that shows it, unless another than the last one has
- * taken its place since. Streamlit writes it too, but has to draw the whole page anew for it.
+ * Writes the link of the painted picture to the address bar, unless the address changed since. Streamlit also writes it,
+ * but re-renders the whole page for that.
  * @param {[string, string]} address
  */
 function addressOf([last, query]) {

@@ -1,6 +1,6 @@
-// The large head as a component: the part that was chosen is its state.
+// The enlarged head as a component. The selected part is its state.
 
-// First all that these need: a browser that finds it one by one in what it loads takes longer.
+// All dependencies are imported first: a browser that discovers them one by one takes longer.
 import "../cells.js";
 import "../elements.js";
 import "../uniform.js";

@@ -1,6 +1,6 @@
-// The gallery of masks as a component: a choice sets it off.
+// The gallery of masks as a component. A choice is a trigger.
 
-// First all that these need: a browser that finds it one by one in what it loads takes longer.
+// All dependencies are imported first: a browser that discovers them one by one takes longer.
 import "../elements.js";
 import "../message.js";
 import "../latest_message.js";

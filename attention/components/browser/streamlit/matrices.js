@@ -1,6 +1,6 @@
-// The matrices as a component: a turn to another step sets it off, and so does a pin.
+// The matrices as a component. A turn to another step and a pin are triggers.
 
-// First all that these need: a browser that finds it one by one in what it loads takes longer.
+// All dependencies are imported first: a browser that discovers them one by one takes longer.
 import "../elements.js";
 import "../matrices_events.js";
 import "../matrices_cells.js";

@@ -1,9 +1,9 @@
-// A drawing as Streamlit wants its components: a function that is called for every message, with the same parent.
+// Adapts `draw` functions to Streamlit components: functions that are called with the same parent for every message.
 
 import { newest } from "../latest_message.js";
 
 /**
- * What Streamlit calls a component with.
+ * The argument with which Streamlit calls a component.
  * @typedef {object} Call
  * @property {HTMLElement} parentElement
  * @property {any} data
@@ -17,9 +17,10 @@ import { newest } from "../latest_message.js";
  */
 
 /**
- * What draws bytes in an element, `ways` being told how the latest call is reached, once its style sheet is there.
+ * Loads the style sheet and returns a component, which draws bytes in an element. `ways` gets a function that returns the
+ * latest call.
  * @template W
- * @param {string} style  beside the drawings
+ * @param {string} style  the file name of the style sheet, in the folder above
  * @param {(element: Element, bytes: Uint8Array, ways: W) => View} draw
  * @param {(call: () => Call) => W} ways
  */
@@ -41,8 +42,8 @@ export async function mountComponent(style, draw, ways) {
 }
 
 /**
- * Puts a style sheet after all others of the page, as theirs of the same strength are meant for it alone. It is there
- * before anything is measured, and stays when the component goes.
+ * Adds a style sheet after all others of the page, so that its rules win over theirs of the same specificity. It is
+ * applied before anything is measured, and stays when the component is removed.
  * @param {string} style
  */
 export async function appendStyles(style) {

@@ -1,11 +1,11 @@
-// What was typed into a field without Enter sets off when the field is left, some ten milliseconds after the click that
-// leaves it: a click that would overtake it waits until it has come into the link.
+// Waits for text that was typed into a field without Enter. It is sent when the field loses the focus, about ten
+// milliseconds after the click that causes this; a click that would overtake it waits until the link contains the text.
 
 import { target } from "../elements.js";
 
-// In milliseconds; after five seconds a browser has forgotten the click.
+// In milliseconds. After five seconds, a browser no longer allows what a click permits.
 const LOOK = 30, START = 2000, PATIENCE = 4000;
-const REST = 240;  // in which what was typed sets off, though the run before it has just ended
+const REST = 240;  // time after the end of a run in which the run of the typed text may still start
 const TYPED = '[data-testid="InputInstructions"]';  // Streamlit's "Press Enter to apply"
 const MENU = '[data-testid="stTopNavLink"], [data-testid="stSidebarNavLink"]';
 
@@ -15,8 +15,8 @@ export function typing() {
 
 /**
  * @param {boolean} typed
- * @param {() => string} link  what changes once it has come in
- * @returns {Promise<boolean>} whether all has come in, as far as can be told: a busy server may take longer
+ * @param {() => string} link  returns a text that changes once the typed text was processed
+ * @returns {Promise<boolean>} whether the typed text seems to be processed: a busy server may take longer
  */
 export async function onSettled(typed, link = () => location.href) {
   const before = link(), start = Date.now();
@@ -32,7 +32,7 @@ export async function onSettled(typed, link = () => location.href) {
   return came && !runs();
 }
 
-// The menu of pages: Streamlit sends its click at once, and drops what comes from the page that was left.
+// A click on the menu of pages also waits: Streamlit sends it immediately, and drops later messages from the old page.
 if (!("menuWaits" in document.documentElement.dataset)) {
   document.documentElement.dataset.menuWaits = "";
   let typed = false;

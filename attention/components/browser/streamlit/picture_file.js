@@ -1,6 +1,6 @@
-// Buttons that save a picture which the server has written: the SVG as it is, and a PNG of it.
+// Buttons that save a picture which the server has written, as an SVG or as a PNG rendered from it.
 
-// First all that these need: a browser that finds it one by one in what it loads takes longer.
+// All dependencies are imported first: a browser that discovers them one by one takes longer.
 import { newest } from "../latest_message.js";
 import { find, createRoot, target } from "../elements.js";
 import { saveSvg } from "../picture_file.js";

@@ -1,6 +1,6 @@
-// The row times the values as a component: nobody hears of what is pointed at.
+// The row times the values as a component. It sends nothing to the server.
 
-// First all that these need: a browser that finds it one by one in what it loads takes longer.
+// All dependencies are imported first: a browser that discovers them one by one takes longer.
 import "../elements.js";
 import "../matrices_cells.js";
 import "../message.js";

@@ -1,6 +1,6 @@
-// The words with lines as a component: the query that was pinned is its state.
+// The words with lines as a component. The pinned query is its state.
 
-// First all that these need: a browser that finds it one by one in what it loads takes longer.
+// All dependencies are imported first: a browser that discovers them one by one takes longer.
 import "../cells.js";
 import "../elements.js";
 import "../message.js";
