@@ -1,4 +1,4 @@
-"""What a request says, and plain answers."""
+"""Reads requests, and sends plain answers."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 
 def header(scope: Scope, name: bytes) -> str | None:
-    """The first header of a name, which is in lower case."""
+    """The first header of a given name, which must be in lower case."""
     return next((value.decode("latin-1") for known, value in scope["headers"] if known == name), None)
 
 
 def path(scope: Scope) -> str:
-    """The path below the address of the app, with a slash before it."""
+    """The path below the address of the app, with a leading slash."""
     found = scope["path"]
     for before in (scope.get("root_path", ""), config.get_option("server.baseUrlPath") or ""):
         base = f"/{before.strip('/')}" if before.strip("/") else ""
@@ -31,7 +31,7 @@ def path(scope: Scope) -> str:
 
 
 async def answer(scope: Scope, send: Send, status: int, text: str, headers: Headers = ()) -> None:
-    """Says one sentence, and nobody keeps it; to a websocket, that it is not let in."""
+    """Answers with one sentence that is not cached; closes a websocket."""
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008, "reason": text})
         return
@@ -40,7 +40,7 @@ async def answer(scope: Scope, send: Send, status: int, text: str, headers: Head
 
 
 async def send_response(scope: Scope, send: Send, status: int, body: bytes, headers: Headers = ()) -> None:
-    """An answer as it stands; a HEAD is told its length alone, and what has not changed has none."""
+    """Sends an answer; HEAD gets its length without the body, and 304 has no length."""
     length = [(b"content-length", str(len(body)).encode())] if status != 304 else []
     await send({"type": "http.response.start", "status": status, "headers": [*headers, *length]})
     await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})

@@ -1,4 +1,4 @@
-"""What a visitor sees where a page fails: a sentence and a way on. The log has the rest, beside the number that is shown."""
+"""Shows a visitor a sentence and a way on if a page fails. The log has the error, with the number that is shown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 
 
 def show_error(error: Exception) -> bool:
-    """Says it on the page, in the place of what has failed."""
+    """Shows the error on the page, in the place of what has failed."""
     number = uuid4().hex[:6]
     log.error("The error above was shown as number %s.", number)
     why = reason(error)
@@ -28,6 +28,6 @@ def show_error(error: Exception) -> bool:
 
 
 def reason(error: Exception) -> str:
-    """Why, where the error says so in words for a reader: of a file that ships and is damaged or gone."""
+    """The reason if it is meant for the reader: a shipped file is damaged or missing. Empty otherwise."""
     damaged = import_module("attention.recorded.file").RecordingError
     return import_module("attention.ui.markdown").escape(str(error)) if isinstance(error, damaged) else ""

@@ -1,7 +1,9 @@
-"""Files of the browser's part, compressed once and kept so in memory: Streamlit sends its own as they are, 10 MB of them.
+"""Files of the browser's part, compressed once and kept in memory: Streamlit sends its own uncompressed, 10 MB of
+them.
 
-Only what lies in the folders is known, by name, so that no path that a visitor sends is ever opened. What Streamlit brings has
-a hash in its name and is kept by browsers for good; ours has its hash beside it, and a browser asks whether that still holds.
+Files are looked up by name among those in the folders, so that no path that a visitor sends is ever opened.
+Streamlit's files have a hash in their names, and browsers cache them for good; ours are sent with their hash, and a
+browser asks whether it is still valid.
 """
 
 from __future__ import annotations
@@ -20,15 +22,15 @@ from attention.serving.asgi import App, Receive, Scope, Send, answer, header, pa
 BROWSER = Path(__file__).parents[1] / "components" / "browser"
 COMPONENTS = "/_stcore/bidi-components/"
 STATIC = "/static/"
-TEXT = (".css", ".js", ".json", ".svg", ".txt")  # what compressing makes smaller; Streamlit sends the rest
+TEXT = (".css", ".js", ".json", ".svg", ".txt")  # types that compression makes smaller; Streamlit sends the rest
 FOREVER = "public, immutable, max-age=31536000"
-ASK = "no-cache"  # it may be kept; whoever has it asks whether it still holds
+ASK = "no-cache"  # it may be cached, but must be validated before use
 LEVEL = 9
 NOWHERE: dict[str, File] = {}
 
 
 class File:
-    """A file on its way to browsers: read and compressed by a thread when it is first asked for."""
+    """A file for browsers, which a thread reads and compresses on the first request."""
 
     def __init__(self, path: Path, keeping: str) -> None:
         kind = "text/javascript" if path.suffix == ".js" else guess_type(path.name)[0] or "text/plain"
@@ -41,7 +43,9 @@ class File:
 
     @cached_property
     def content(self) -> asyncio.Future[tuple[bytes, str]]:
-        """Its bytes, compressed, and its hash: under way since somebody has asked, whoever goes away meanwhile."""
+        """The compressed bytes and their hash; once requested, this continues even if the browser that requested it
+        disconnects.
+        """
         return asyncio.ensure_future(asyncio.to_thread(self._make))
 
     def _make(self) -> tuple[bytes, str]:
@@ -49,11 +53,11 @@ class File:
         return gzip.compress(plain, LEVEL, mtime=0), hashlib.sha256(plain).hexdigest()[:32]
 
     async def send_file(self, scope: Scope, send: Send) -> None:
-        """Answers with it, or says that what the browser has still holds."""
+        """Sends the file, or 304 if the browser's copy is still valid."""
         try:
             packed, mark = await asyncio.shield(self.content)
         except OSError:
-            del self.content  # the next one may have more luck
+            del self.content  # the next request tries again
             raise
         headers = [*self.headers, (b"etag", f'"{mark}"'.encode())]
         if f'"{mark}"' in (header(scope, b"if-none-match") or ""):
@@ -65,7 +69,7 @@ class File:
 
 
 class Files:
-    """Sends what it knows; what has an address below its folders and is not known is nowhere."""
+    """Sends known files; other paths below their folders get a 404."""
 
     def __init__(self, app: App, static: Path | None = None, browser: Path = BROWSER) -> None:
         self.app = app
@@ -84,7 +88,7 @@ class Files:
             await self.app(scope, receive, send)
 
     def place(self, where: str) -> tuple[dict[str, File], str]:
-        """The files among which that of a path would be, and its name there."""
+        """The collection of files to which a path belongs, and its name there."""
         if where.startswith(STATIC):
             return self.static, where.removeprefix(STATIC)
         component, _, name = where.removeprefix(COMPONENTS).partition("/")
@@ -93,6 +97,6 @@ class Files:
 
 
 def within(folder: Path, keeping: str) -> dict[str, File]:
-    """The files below a folder by their paths there."""
+    """The files below a folder by their relative paths."""
     files = (file for file in folder.rglob("*") if file.is_file())
     return {file.relative_to(folder).as_posix(): File(file, keeping) for file in files}

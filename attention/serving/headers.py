@@ -1,7 +1,7 @@
-"""What every answer tells a browser to refuse: foreign scripts, frames of strangers, guesses at what a file is.
+"""Security headers of every answer: browsers refuse foreign scripts, frames of other sites, and guessed file types.
 
-Streamlit sends none of this. Each source that the policy allows is needed by something, and tests/browser/test_policy.py walks
-through every page and fails where a browser refused anything.
+Streamlit sends none of these. Each source that the policy allows is needed by something; tests/browser/test_policy.py
+visits every page and fails if a browser refused anything.
 """
 
 from __future__ import annotations
@@ -16,14 +16,20 @@ from streamlit import file_util
 from attention.serving.asgi import App, Message, Receive, Scope, Send
 from attention.serving.settings import Settings
 
-MARKUP = (b"text/html", b"image/svg", b"text/xml", b"application/xml", b"application/xhtml")  # what may hold a script
-SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)  # those that stand in the page itself
+MARKUP = (
+    b"text/html",
+    b"image/svg",
+    b"text/xml",
+    b"application/xml",
+    b"application/xhtml",
+)  # types that may contain a script
+SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)  # inline scripts
 SOURCES = {
     "default-src": "'none'",
-    "script-src": "'self' 'wasm-unsafe-eval'",  # numbers of 64 bits in messages; and the script in Streamlit's page, by its hash
-    "style-src": "'self' 'unsafe-inline'",  # Streamlit, Plotly and the drawings write styles as they go
+    "script-src": "'self' 'wasm-unsafe-eval'",  # 64-bit numbers in messages; and the script in Streamlit's page, by its hash
+    "style-src": "'self' 'unsafe-inline'",  # Streamlit, Plotly and the drawings write styles at run time
     "img-src": "'self' data: blob:",  # Plotly draws heatmaps into data:, and saves pictures by blob:
-    "font-src": "'self' data:",  # formulas bring small fonts within their style
+    "font-src": "'self' data:",  # formulas have small fonts in their style sheets
     "connect-src": "'self'",
     "manifest-src": "'self'",
     "form-action": "'none'",
@@ -33,7 +39,7 @@ FORBIDDEN = ("camera", "display-capture", "geolocation", "microphone", "midi", "
 
 
 class SaferHeaders:
-    """Adds them to whatever is answered; those about pages to pages and to whatever else may hold a script."""
+    """Adds the plain headers to all answers, and those of pages to pages and other types that may contain a script."""
 
     def __init__(self, app: App, settings: Settings) -> None:
         self.app = app
@@ -61,21 +67,21 @@ class SaferHeaders:
 
 
 def of_pages(frames: tuple[str, ...], hashes: tuple[str, ...]) -> dict[str, str]:
-    """Headers of a page that may stand in frames of these sites and has scripts of these hashes in itself."""
+    """Headers of a page that these sites may embed in frames and that contains inline scripts with these hashes."""
     sites = " ".join("'self'" if site == "self" else site for site in frames) or "'none'"
     sources = SOURCES | {"script-src": " ".join([SOURCES["script-src"], *hashes]), "frame-ancestors": sites}
     found = {
         "content-security-policy": "; ".join(f"{name} {allowed}" for name, allowed in sources.items()),
-        "referrer-policy": "same-origin",  # a link says what its visitor looks at
+        "referrer-policy": "same-origin",  # a link contains all settings of its visitor
         "permissions-policy": ", ".join(f"{name}=()" for name in FORBIDDEN),
         "cross-origin-opener-policy": "same-origin",
     }
-    old = {(): "DENY", ("self",): "SAMEORIGIN"}.get(frames)  # for browsers that know no frame-ancestors
+    old = {(): "DENY", ("self",): "SAMEORIGIN"}.get(frames)  # for browsers without frame-ancestors
     return found | ({"x-frame-options": old} if old else {})
 
 
 def inline() -> tuple[str, ...]:
-    """The hashes of the scripts in Streamlit's page, whatever its version has there."""
+    """The hashes of the inline scripts in Streamlit's page, whatever its version contains."""
     text = (Path(file_util.get_static_dir()) / "index.html").read_text("utf-8")
     return tuple(f"'sha256-{_hash(script)}'" for script in SCRIPT.findall(text))
 
@@ -85,5 +91,5 @@ def _hash(script: str) -> str:
 
 
 def encode_headers(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
-    """As ASGI has them."""
+    """Converts headers to the form of ASGI."""
     return [(name.encode(), value.encode()) for name, value in headers.items()]

@@ -1,7 +1,7 @@
-"""`/healthz`: whether this server does its work. Streamlit's own `/_stcore/health` says ok as long as its loop turns.
+"""`/healthz`: whether this server works. Streamlit's own `/_stcore/health` says ok as long as its event loop runs.
 
-503 while what scripts need is being imported, where that has failed, and where work has waited for long while no thread that
-could do it has moved (attention/runtime/stall_detector.py).
+It answers 503 while imports that scripts need are running, if these have failed, and if work has waited for long
+while no thread that could do it has made progress (attention/runtime/stall_detector.py).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ PLACE = "/healthz"
 
 
 class Health:
-    """Answers an owner's probe: `trouble` is why this server is of no use to visitors, empty where it is."""
+    """Answers an owner's probe: `trouble` returns why this server can't serve visitors, empty if it can."""
 
     def __init__(self, app: App, trouble: Callable[[], str]) -> None:
         self.app, self.trouble = app, trouble

@@ -1,4 +1,6 @@
-"""Starts the app as a server of its own process: for `attention.show` in a program, and for the command `attention-lab`."""
+"""Starts the app as a server in its own process: for `attention.show` in a program, and for the command
+`attention-lab`.
+"""
 
 from __future__ import annotations
 
@@ -24,21 +26,21 @@ PATIENCE = 120.0  # seconds until the server must answer
 
 
 def app_file() -> Path:
-    """`app.py`: beside the package in a checkout, in its folder `app` where it is installed from a wheel."""
+    """`app.py`: next to the package in a checkout, in its folder `app` if it is installed from a wheel."""
     installed = PACKAGE / "app" / "app.py"
     return installed if installed.is_file() else PACKAGE.parent / "app.py"
 
 
 def is_available() -> bool:
-    """Is the app there, and can it run?"""
+    """Whether the app is installed and can run."""
     return app_file().is_file() and find_spec("streamlit") is not None
 
 
 def run(files: Sequence[Path] = (), port: int = 0, open_browser: bool = True, log: bool = False) -> None:
     """Serves the app with these files open until it is stopped (Ctrl+C).
 
-    `port` 0 takes a free one; `log` prints what the server logs. Raises RuntimeError if the port is in use or the server ends
-    by itself, and SystemExit if this program is asked to end (SIGTERM).
+    `port` 0 takes a free one; `log` prints what the server logs. Raises RuntimeError if the port is in use or the
+    server does not start, and SystemExit if this program is asked to end (SIGTERM).
     """
     with exit_on_signals(), suppress(KeyboardInterrupt), running(files, port, open_browser, log) as (server, _):
         server.wait()
@@ -48,7 +50,8 @@ def run(files: Sequence[Path] = (), port: int = 0, open_browser: bool = True, lo
 def running(
     files: Sequence[Path], port: int = 0, open_browser: bool = True, log: bool = False, background: bool = False
 ) -> Iterator[tuple[subprocess.Popen, str]]:
-    """The process of a server with these files open, once it answers, and its address; it ends with the context.
+    """Yields the process of a server with these files open, once it answers, and its address; it ends with the
+    context.
 
     `background`: it is in a process group of its own, so that Ctrl+C in a terminal does not stop it.
     """
@@ -71,7 +74,7 @@ def running(
 
 
 def start(files: Sequence[Path], port: int, log: bool = False, background: bool = False) -> subprocess.Popen:
-    """The process of a server with these files open."""
+    """Starts the process of a server with these files open."""
     app = app_file()
     options = [f"--server.port={port}", f"--server.address={HOST}", "--server.headless=true"]
     command = [sys.executable, "-m", "streamlit", "run", str(app), *options]
@@ -84,7 +87,9 @@ def start(files: Sequence[Path], port: int, log: bool = False, background: bool 
 
 @contextmanager
 def exit_on_signals() -> Iterator[None]:
-    """Has SIGTERM and SIGHUP raise SystemExit, so that nothing is left running, unless this program handles them itself."""
+    """Makes SIGTERM and SIGHUP raise SystemExit, so that no process is left running, unless this program handles them
+    itself.
+    """
     names = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     main = threading.current_thread() is threading.main_thread()
     taken = [name for name in names if main and signal.getsignal(name) == signal.SIG_DFL]
@@ -119,7 +124,7 @@ def free_port() -> int:
 
 
 def is_used(port: int) -> bool:
-    """Does something on this machine answer at a port?"""
+    """Whether something on this machine answers at a port."""
     with socket.socket() as tried:
         tried.settimeout(1)
         return tried.connect_ex((HOST, port)) == 0

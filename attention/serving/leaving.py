@@ -1,7 +1,7 @@
-"""A browser that has gone: what its visitor had going in the background ends some seconds later, not minutes.
+"""Ends the background work of a visitor whose browser has gone within seconds, not minutes.
 
-Pages say by looking that somebody is there, and a hidden tab looks once a minute. A websocket that has closed says it sooner;
-one that a network broke is there again within the grace.
+Pages report periodically that they are open, and a hidden tab does so once a minute. A closed websocket says it
+sooner; one that a network interrupted reconnects within GRACE seconds.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from importlib import import_module
 
 from streamlit import runtime
 
-GRACE = 10.0  # seconds in which a browser may come back
+GRACE = 10.0  # seconds in which a browser may reconnect
 
 
 def away(session: str, grace: float = GRACE) -> None:
-    """The websocket of a session has closed: unless another one comes, nobody waits for what its visitor asked for."""
+    """Handles the closed websocket of a session: unless it reconnects within `grace` seconds, its visitor's work
+    ends.
+    """
     asyncio.get_running_loop().call_later(grace, _look, session)
 
 
@@ -26,7 +28,11 @@ def _look(session: str) -> None:
         if found is None or manager.get_active_session_info(session) is not None:
             return
         state = found.session.session_state[import_module("attention.ui.session.visit_state").KEY]
-    except (AttributeError, KeyError, RuntimeError):  # it has shown no page, or this Streamlit can't be asked
+    except (
+        AttributeError,
+        KeyError,
+        RuntimeError,
+    ):  # the session has shown no page, or this version of Streamlit differs
         return
     line = import_module("attention.ui.jobs.job_queue").JOBS
     asyncio.get_running_loop().run_in_executor(None, line.leave, state.visitor)

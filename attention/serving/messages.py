@@ -1,9 +1,9 @@
-"""What a browser may say over its websocket, and how: whatever no page of this app has asked for goes no further.
+"""Filters websocket messages: message types and widget values that this app never requests are dropped.
 
-Streamlit (1.67) takes a widget's value as it comes. One of the wrong kind (text for a slider, a number that is none, JSON that
-breaks off) is looked at in every later run as well, so that its session never gets out again. Such a value is left out
-here, and its widget says what it said before. Some messages are for whoever develops an app: one empties what is kept for
-all visitors, one names the files of the host's repository.
+Streamlit (1.67) accepts any widget value. One of the wrong kind (text for a slider, NaN, truncated JSON) fails in
+every later run as well, so that its session never recovers. Such a value is dropped here, and its widget keeps its
+previous value. Some messages are for developers of an app: one clears the cache of all visitors, one lists the files
+of the host's repository.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from streamlit.runtime.state.common import unpack_widget_state_value
 
 from attention.serving.asgi import App, Message, Receive, Scope, Send, header
 
-SAID = (  # by Streamlit's page where nobody develops
+SAID = (  # sent by Streamlit's page outside of development
     "rerun_script",
     "stop_script",
     "file_urls_request",
@@ -30,14 +30,14 @@ SAID = (  # by Streamlit's page where nobody develops
     "backend_operation_request",
 )
 FILES = "file_uploader_state_value"
-UNREADABLE = 1003  # why a connection is ended: data that can't be taken (RFC 6455, section 7.4.1)
-TOLD = 8  # messages to a browser among which is the one that names its session
+UNREADABLE = 1003  # close code for data that can't be accepted (RFC 6455, section 7.4.1)
+TOLD = 8  # number of first messages to a browser, one of which names its session
 
 
 class Messages:
-    """Lets through what a page may say, and of widgets' values those that their widgets can have.
+    """Passes the messages that a page may send, and the widget values that their widgets can have.
 
-    `away` is told whose websocket has closed.
+    `away` is called with the session whose websocket has closed.
     """
 
     def __init__(self, app: App, away: Callable[[str], object]) -> None:
@@ -55,14 +55,16 @@ class Messages:
 
 
 class Heard:
-    """One websocket, of a session that is known as soon as its browser is told of it."""
+    """One websocket; its session is known as soon as it is sent to the browser."""
 
     def __init__(self, receive: Receive, send: Send, session: str) -> None:
         self.receives, self.sends, self.session = receive, send, session
         self.looks, self.closed = TOLD, False
 
     async def receive(self) -> Message:
-        """The next message that may be said. No page says text; what can't be read ends the connection."""
+        """The next allowed message. Text messages are skipped, as no page sends them; unreadable ones close the
+        connection.
+        """
         while True:
             message = await self.receives()
             if message.get("text") is not None:
@@ -79,7 +81,7 @@ class Heard:
                 return message if kept is said else {**message, "bytes": kept.SerializeToString()}
 
     async def send(self, message: Message) -> None:
-        """Sends, and sees whose session it is; nothing more once the connection is ended."""
+        """Sends a message and notes its session; sends nothing after the connection was closed."""
         if self.closed:
             return
         if self.looks and message.get("bytes"):
@@ -91,13 +93,13 @@ class Heard:
 
 
 def asked_for(scope: Scope) -> str:
-    """The session that a browser wants to go on with; empty where it has none."""
+    """The session that a browser wants to resume; empty if it has none."""
     said = [part.strip() for part in (header(scope, b"sec-websocket-protocol") or "").split(",")]
     return said[2] if len(said) > 2 else ""
 
 
 def parse_frame(frame: bytes | None) -> BackMsg | None:
-    """What a browser says; None where that is nothing of the kind."""
+    """Parses a message of a browser; None if it can't be parsed."""
     found = BackMsg()
     try:
         found.ParseFromString(frame or b"")
@@ -107,14 +109,14 @@ def parse_frame(frame: bytes | None) -> BackMsg | None:
 
 
 def clean_message(said: BackMsg, session: str) -> BackMsg:
-    """The same without values of widgets that there are none of, or that can't have them; itself where all are good."""
+    """A message without invalid widget values or values of unknown widgets; the message itself if all are valid."""
     states = said.rerun_script.widget_states.widgets
     if said.WhichOneof("type") != "rerun_script" or not states:
         return said
     try:
         there = widget_lookup(session)
         good = [state for state in states if can_be(state, there(state.id), session)]
-    except AttributeError:  # this Streamlit can't be asked
+    except AttributeError:  # this version of Streamlit differs
         return said
     if len(good) == len(states):
         return said
@@ -126,7 +128,9 @@ def clean_message(said: BackMsg, session: str) -> BackMsg:
 
 
 def widget_lookup(session: str) -> Callable[[str], Any]:
-    """What is known of a widget of this id that a session was sent; None where there is none, or another one of its key since."""
+    """A function that returns the metadata of a widget by its id; None if it is unknown or its key has a new widget
+    since.
+    """
     found = runtime.get_instance()._session_mgr.get_session_info(session) if session else None
     if found is None:
         return lambda _: None
@@ -140,7 +144,9 @@ def widget_lookup(session: str) -> Callable[[str], Any]:
 
 
 def can_be(state: WidgetState, widget: Any, session: str = "") -> bool:
-    """Can a widget have this value? It is tried, as the next run would; one that was emptied has none."""
+    """Whether a widget can have this value, which is tried as the next run would; a state without a value resets the
+    widget.
+    """
     kind = state.WhichOneof("value")
     if widget is None or (kind and widget.value_type and alike(kind) != alike(widget.value_type)):
         return False
@@ -154,12 +160,12 @@ def can_be(state: WidgetState, widget: Any, session: str = "") -> bool:
 
 
 def alike(kind: str) -> str:
-    """A kind of values; a browser says whole numbers as such to a field of which Streamlit says that it has fractions."""
+    """The kind of a value; a browser may send integers for a field that Streamlit declares as a float."""
     return "number" if kind in ("int_value", "double_value") else kind
 
 
 def check_names(state: WidgetState, allowed: Sequence[str], session: str) -> None:
-    """Raises where a file that a session has sent may not be called as it is, in the place where a widget takes it."""
+    """Raises if the name of a file that a session has uploaded is not allowed for the widget that takes it."""
     files = [file.file_id for file in state.file_uploader_state_value.uploaded_file_info]
     for sent in runtime.get_instance().uploaded_file_mgr.get_files(session, files):
         enforce_filename_restriction(sent.name, allowed)

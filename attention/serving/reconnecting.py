@@ -1,7 +1,9 @@
-"""A browser that comes back to a server which does not know its session: another replica, or the same one after a restart.
+"""Handles browsers that reconnect to a server without their session: another replica, or the same one after a
+restart.
 
-It shows what it showed, and what it asks for next is a change of a part of the page. A new session has no parts: Streamlit would
-ignore this change and all later ones. So such a browser first arrives from its link, as everybody does, and its change follows.
+Such a browser still shows its page, and its next request is a rerun of a part of the page. A new session has no
+parts: Streamlit would ignore this rerun and all later ones. So the page is first opened from its link, as for a new
+visitor, and the rerun follows.
 """
 
 from __future__ import annotations
@@ -16,11 +18,11 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from attention.serving.asgi import App, Message, Receive, Scope, Send
 from attention.serving.messages import asked_for, parse_frame
 
-PATIENCE = 60.0  # seconds after which a change no longer waits for the arrival
+PATIENCE = 60.0  # seconds after which a rerun no longer waits for the page to open
 
 
 class Returning:
-    """Lets the first change of a browser that returns be preceded by its arrival."""
+    """Opens the page from its link before the first rerun of a browser that reconnects."""
 
     def __init__(self, app: App) -> None:
         self.app = app
@@ -34,14 +36,16 @@ class Returning:
 
 
 class Return:
-    """What is received and sent while somebody is on their way back."""
+    """The messages of one browser that reconnects."""
 
     def __init__(self, receive: Receive, send: Send) -> None:
         self.receives, self.sends = receive, send
         self.begun, self.change, self.there = False, None, asyncio.Event()
 
     async def receive(self) -> Message:
-        """The next message; in place of a first change its arrival, and then the change."""
+        """The next message; instead of the first rerun of a part it returns one that opens the page, and then the
+        rerun.
+        """
         if self.change is not None:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.there.wait(), PATIENCE)
@@ -58,26 +62,26 @@ class Return:
         return {**message, "bytes": arrival(asked)}
 
     async def send(self, message: Message) -> None:
-        """Sends, and sees when the arrival is over."""
+        """Sends a message, and notes when the page has been opened."""
         if self.change is not None and is_script_finished(message.get("bytes")):
             self.there.set()
         await self.sends(message)
 
 
 def has_live_session(scope: Scope) -> bool:
-    """Has a browser been given no session yet, or one that is here?"""
+    """Whether a browser has no session yet, or one that this server has."""
     session = asked_for(scope)
     return not session or runtime.get_instance()._session_mgr.get_session_info(session) is not None
 
 
 def run(frame: bytes | None) -> BackMsg | None:
-    """The message, if it asks for a run."""
-    asked = parse_frame(frame)  # where it is none, Streamlit says so
+    """The message, if it requests a run."""
+    asked = parse_frame(frame)  # Streamlit reports frames that can't be parsed
     return asked if asked and asked.WhichOneof("type") == "rerun_script" else None
 
 
 def arrival(asked: BackMsg) -> bytes:
-    """The same page by its link alone, as if it had just been opened."""
+    """Converts a request to one that opens the page from its link alone."""
     found = BackMsg()
     found.CopyFrom(asked)
     found.rerun_script.fragment_id = ""
@@ -88,6 +92,6 @@ def arrival(asked: BackMsg) -> bytes:
 
 
 def is_script_finished(frame: bytes | None) -> bool:
-    """Does a message to a browser say that a run is over?"""
+    """Whether a message to a browser says that a run has finished."""
     told = ForwardMsg.FromString(frame or b"")
     return told.WhichOneof("type") == "script_finished" and told.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY

@@ -1,7 +1,8 @@
-"""Visitors who have left: Streamlit keeps their sessions for two minutes, in case they come back, and then until another leaves.
+"""Forgets sessions of visitors who have left: Streamlit keeps them for two minutes, and then until another one
+leaves.
 
-Up to 128 of them would stay for a night, each with three open files and all that it remembers. A link has every setting, so who
-comes back to a host that has forgotten them has lost no more than the files that they brought.
+Up to 128 of them would stay for a night, each with three open files and all its results. A link has every setting, so
+a visitor who returns after the session was forgotten has lost only the uploaded files.
 """
 
 from __future__ import annotations
@@ -12,28 +13,28 @@ from typing import Any
 
 from streamlit import runtime
 
-EVERY = 15.0  # seconds between two looks
-FEW = 32  # sessions of those who have left that a host with little memory remembers at the most
-_most = math.inf  # those of this host
+EVERY = 15.0  # seconds between two calls of `forget`
+FEW = 32  # largest number of sessions of visitors who have left on a host with little memory
+_most = math.inf  # the limit of this host
 
 
 def only_few() -> None:
-    """From now on no more than a few are remembered."""
+    """Limits the number of remembered sessions to FEW from now on."""
     global _most
     _most = FEW
 
 
 async def forget_sessions() -> None:
-    """Looks now and then, in the loop whose the sessions are, for as long as it is not cancelled."""
+    """Calls `forget` periodically in the event loop of the sessions, until it is cancelled."""
     while True:
         await asyncio.sleep(EVERY)
         forget()
 
 
 def forget() -> None:
-    """Lets go of sessions whose time is up, and of the oldest where there are too many.
+    """Ends sessions that have expired, and the oldest ones if there are too many.
 
-    Streamlit has no public word for it, so another version may do as it does.
+    Streamlit has no public function for this; if another version differs, nothing is done.
     """
     storage = getattr(runtime.get_instance()._session_mgr, "_session_storage", None)
     cache: Any = getattr(storage, "_cache", None)
@@ -45,14 +46,14 @@ def forget() -> None:
 
 
 def _end_session(info: Any) -> None:
-    """Ends a session and empties what it remembers: the loop of a server that nobody visits holds on to the last one.
+    """Ends a session and clears its state: an idle server would hold on to the last one.
 
-    Ended are its files, too, and what its buttons would have made, which stay where they are registered until a session is
-    ended. One whose script still runs, two minutes after its visitor has left, keeps all of it.
+    This also removes its files and the downloads that its buttons would create, which stay registered until the
+    session ends. A session whose script still runs two minutes after its visitor has left keeps all of it.
     """
     session = getattr(info, "session", None)
     if session is not None and getattr(session, "_scriptrunner", session) is None:
         session.shutdown()
         session.session_state.clear()
         widgets = getattr(session.session_state, "_new_widget_state", None)
-        getattr(widgets, "widget_metadata", {}).clear()  # what their buttons call, with what they were given
+        getattr(widgets, "widget_metadata", {}).clear()  # callbacks of buttons, with their arguments

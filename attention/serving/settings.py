@@ -1,8 +1,8 @@
-"""What the owner of a host sets, by environment variables: all of it, read here and nowhere else.
+"""The settings that the owner of a host makes by environment variables; they are read only here.
 
-Each field of `Settings` is a variable of its name, `measure_seconds` is `ATTENTION_MEASURE_SECONDS`; how its text is read says
-`READ`. docs/HOSTING.md has the table for owners. What can't be understood is refused at the start: an owner who sets a bound
-wants one.
+Each field of `Settings` is a variable of its name: `measure_seconds` is `ATTENTION_MEASURE_SECONDS`; `READ` says how
+its text is parsed. docs/HOSTING.md has the table for owners. Invalid values are refused at the start, since an owner
+who sets a limit relies on it.
 """
 
 from __future__ import annotations
@@ -18,44 +18,44 @@ from typing import Any
 PREFIX = "ATTENTION_"
 ON = ("on", "1", "yes", "true", "enabled")
 OFF = ("off", "0", "no", "false", "disabled", "none", "never")
-LEAST, LONGEST = 2.0, 7200.0  # seconds of a sweep that an owner may allow: a slider needs a range
-SMALLEST = 600.0  # MB: the libraries take most of them
-AS_THEY_ARE = ("open", "dask", "models")  # fields whose text has capital letters that count
+LEAST, LONGEST = 2.0, 7200.0  # range of seconds of a sweep that an owner may allow, as a slider needs one
+SMALLEST = 600.0  # MB, most of which the libraries take
+AS_THEY_ARE = ("open", "dask", "models")  # fields whose text is case-sensitive
 LAST_PORT = 65_535
-SHOWN = 80  # characters of a wrong value that are repeated
+SHOWN = 80  # number of characters of an invalid value that a message repeats
 ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:\d{1,5})?")
-SITES = re.compile(r"https?://(\*\.)?[a-z0-9.-]+(:(\d{1,5}|\*))?")  # as a policy has them: any port, all below a name
+SITES = re.compile(r"https?://(\*\.)?[a-z0-9.-]+(:(\d{1,5}|\*))?")  # as in a policy: any port, all subdomains
 HUB = re.compile(r"(?!.*(--|\.\.))\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)  # a model's name on the hub
 HOST = re.compile(r"(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*")
 
 
 class SettingsError(ValueError):
-    """A variable says what it can't; the text names it, its value and what is allowed."""
+    """A variable has an invalid name or value; the message names it, its value and what is allowed."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What holds on this host."""
+    """The settings of this host."""
 
-    measure: bool = True  # may visitors measure?
-    measure_seconds: float = 120.0  # that a sweep may take
+    measure: bool = True  # whether visitors may measure
+    measure_seconds: float = 120.0  # time limit of a sweep
     frames: tuple[str, ...] = ("self",)  # which sites may show the app in a frame: "self", and origins
-    hosts: tuple[str, ...] = ()  # names by which it may be asked for; none: any
-    origins: tuple[str, ...] = ()  # of pages that may connect, beside its own
-    originless: bool = True  # may programs connect that name no origin?
-    uploads: float = 64.0  # MB that the files of one visitor may have together
-    torch_files: bool = True  # may visitors open a .pt?
+    hosts: tuple[str, ...] = ()  # allowed host names; (): any
+    origins: tuple[str, ...] = ()  # origins of pages that may connect, in addition to its own
+    originless: bool = True  # whether programs that send no origin may connect
+    uploads: float = 64.0  # limit in MB of all files of one visitor
+    torch_files: bool = True  # whether visitors may open .pt files
     memory: float = 0.0  # MB that the server may use; 0: what its control group or the machine has
-    metrics: bool = False  # may anybody read Streamlit's counters?
-    models: tuple[tuple[str, str], ...] | None = ()  # beside installed ones, by name: a folder or hub name; None: none
-    models_free: bool | None = None  # may visitors name any model of the hub? None: those who ask from this machine
-    models_size: float = 2000.0  # MB of memory that a model may take
-    open: tuple[str, ...] = ()  # files that whoever comes finds opened, on a machine of one's own
+    metrics: bool = False  # whether Streamlit's counters are public
+    models: tuple[tuple[str, str], ...] | None = ()  # besides installed ones, by name: a folder or hub name; None: none
+    models_free: bool | None = None  # whether visitors may load any model of the hub; None: only from this machine
+    models_size: float = 2000.0  # limit in MB of the memory of a model
+    open: tuple[str, ...] = ()  # files that are open for every visitor, on a private machine
     dask: str = ""  # the scheduler of a cluster that draws long maps
 
 
 def settings(given: Mapping[str, str] | None = None) -> Settings:
-    """What the environment says; raises SettingsError, which names the variable, where that can't be."""
+    """Reads the settings from the environment; raises SettingsError, which names the variable, if a value is invalid."""
     given = os.environ if given is None else given
     names = {f"{PREFIX}{field.name.upper()}": field.name for field in fields(Settings)}
     said = {name: text.strip() for name, text in given.items() if name.startswith(PREFIX)}
@@ -81,7 +81,7 @@ def switch(text: str) -> bool:
 
 
 def number(low: float, high: float, unit: str) -> Callable[[str], float]:
-    """A number between two, with or without its unit."""
+    """A parser of a number between two bounds, with or without its unit."""
 
     def parse_number(text: str) -> float:
         found = float(text.removesuffix(unit))
@@ -93,12 +93,12 @@ def number(low: float, high: float, unit: str) -> Callable[[str], float]:
 
 
 def megabytes(text: str) -> float:
-    """So many, or none where it is switched off."""
+    """A number of MB, or 0 if the text is off."""
     return 0.0 if text in OFF else number(0, 10_000, "mb")(text)
 
 
 def names(form: re.Pattern[str], *words: str) -> Callable[[str], tuple[str, ...]]:
-    """Names of a form, with ports that there are, or one of these words, between spaces or commas."""
+    """A parser of names of a form, with valid ports, or these words, separated by spaces or commas."""
 
     def parse_names(text: str) -> tuple[str, ...]:
         found = tuple(text.replace(",", " ").split())
@@ -112,24 +112,24 @@ def names(form: re.Pattern[str], *words: str) -> Callable[[str], tuple[str, ...]
 
 
 def hosts(text: str) -> tuple[str, ...]:
-    """Names; none where any will do."""
+    """Names of hosts; () if any is allowed."""
     return () if text == "any" else names(HOST)(text)
 
 
 def frames(text: str) -> tuple[str, ...]:
-    """Origins and "self"; nobody where it says none."""
+    """Origins and "self"; () if the text is off."""
     return () if text in OFF else names(SITES, "self")(text)
 
 
 def address(text: str) -> str:
-    """Of a scheduler."""
+    """The address of a scheduler."""
     if not re.fullmatch(r"(tcp|tls|ws|wss)://\S+:\d+", text):
         raise ValueError(text)
     return text
 
 
 def models(text: str) -> tuple[tuple[str, str], ...] | None:
-    """Names for people and where each model lies, between semicolons or lines; none at all where that is switched off."""
+    """Display names and places of models, separated by semicolons or lines; None if the text is off."""
     if text.casefold() in OFF:
         return None
     entries = [] if text.casefold() == "installed" else re.split(r"[;\n]+", text)
@@ -137,7 +137,7 @@ def models(text: str) -> tuple[tuple[str, str], ...] | None:
 
 
 def _model(entry: str) -> tuple[str, str]:
-    """One of them: `name = where`, or where alone; raises ValueError where that is no folder and no name of the hub."""
+    """Parses `name = place`, or a place alone; raises ValueError if that is neither a folder nor a name on the hub."""
     name, _, where = (part.strip() for part in entry.rpartition("="))
     if not (PurePath(where).is_absolute() or HUB.fullmatch(where)):
         raise ValueError(entry)
@@ -145,7 +145,7 @@ def _model(entry: str) -> tuple[str, str]:
 
 
 def anywhere(text: str) -> bool | None:
-    """On, off, or None where it depends on who can reach this server."""
+    """On, off, or None if it depends on who can reach this server."""
     return None if text == "local" else switch(text)
 
 
@@ -155,7 +155,9 @@ def files(text: str) -> tuple[str, ...]:
 
 
 def there(said: Settings) -> Settings:
-    """The same; raises SettingsError where a file or a folder that it names is not there. For the start: a disk may go later."""
+    """Returns its argument; raises SettingsError if a file or folder in it does not exist. Used at the start: disks
+    may change later.
+    """
     folders = [where for _, where in said.models or () if PurePath(where).is_absolute()]
     for name, paths, is_there, what in (
         ("MODELS", folders, Path.is_dir, "a folder"),
@@ -168,7 +170,7 @@ def there(said: Settings) -> Settings:
 
 
 def environment(**said: str) -> dict[str, str]:
-    """The environment of a server that is started from here, with these fields set and none of this process's own."""
+    """The environment for a server started from here, with these fields set and without the settings of this process."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
     return kept | {f"{PREFIX}{name.upper()}": text for name, text in said.items()}
 

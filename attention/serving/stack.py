@@ -1,4 +1,4 @@
-"""What every request passes, in its order."""
+"""The classes that every request passes, in order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WARMTH = Warmth()
 
 
 def middleware() -> list[Middleware]:
-    """The classes that a request passes; ends the program with a sentence where the owner's settings can't be."""
+    """The classes that a request passes; ends the program with a message if the owner's settings are invalid."""
     said = owners()
     return [
         Middleware(SaferHeaders, said),
@@ -37,7 +37,7 @@ def middleware() -> list[Middleware]:
 
 
 def owners() -> Settings:
-    """What the owner of this host has set, be it in the secrets of hosted Streamlit, which count as environment."""
+    """The owner's settings, including those from the secrets of hosted Streamlit, which count as environment."""
     st.secrets.load_if_toml_exists()
     try:
         return there(settings())

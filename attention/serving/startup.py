@@ -1,7 +1,7 @@
-"""Nobody's script runs before all that scripts need is imported; pages are told from then on what they draw with.
+"""Holds websocket connections until imports finish, then adds preload headers to pages.
 
-The server is healthy to Streamlit at once; one thread imports meanwhile (attention/ui/startup.py says why). Visitors come by a
-websocket, and wait.
+The server is healthy to Streamlit at once, while one thread imports (attention/ui/startup.py says why). Visitors
+connect by websocket, and wait.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from attention.serving.session_cleanup import forget_sessions
 CONDITIONS = (
     b"if-none-match",
     b"if-modified-since",
-)  # a page is always sent: its file is as before, its headers may not be
+)  # pages are always sent: even if the file is unchanged, its headers may differ
 log = logging.getLogger(__name__)
 
 
 def import_app() -> None:
-    """Imports what scripts need; no garbage is looked for meanwhile, which took a fifth of the time and found 2 MB."""
+    """Imports what scripts need, with garbage collection off, which took a fifth of the time and found 2 MB."""
     gc.disable()
     import_module("attention.ui.startup").preload()
 
 
 class Warmth:
-    """Has everything been imported? `failed` says what went wrong."""
+    """Whether everything has been imported; `failed` is the error message, if any."""
 
     def __init__(self) -> None:
         self.reached, self.failed = asyncio.Event(), ""
 
     @asynccontextmanager
     async def lifespan(self, _: object) -> AsyncIterator[None]:
-        """The lifespan of a server, in which importing has begun and who has left is forgotten."""
+        """The lifespan of a server, during which imports run and sessions of visitors who have left are forgotten."""
         forgetting = asyncio.create_task(forget_sessions())
         task = asyncio.create_task(asyncio.to_thread(import_app))
         task.add_done_callback(self._log_failure)
@@ -45,7 +45,7 @@ class Warmth:
         forgetting.cancel()
 
     def trouble(self) -> str:
-        """Why visitors would get nothing; empty where they would."""
+        """Why visitors can't be served; empty if they can."""
         if not self.reached.is_set():
             return "starting"
         return self.failed or import_module("attention.runtime.stall_detector").STALL_DETECTOR.stalled()
@@ -58,7 +58,7 @@ class Warmth:
 
 
 class Door:
-    """Lets visitors in once everything is imported."""
+    """Lets websockets connect once everything is imported."""
 
     def __init__(self, app: App, warmth: Warmth) -> None:
         self.app, self.warmth = app, warmth

@@ -1,9 +1,9 @@
-"""Who may send files, and how much of them.
+"""Decides who may send files, and how much of them.
 
-Streamlit keeps whatever anybody sends to the address of a session, up to `server.maxUploadSize` a file, until another session
-has ended. Here a session's page must have a place for files, all that it has sent together is bounded, and what all sessions
-have sent counts as memory of this server. A file on its way counts as its bytes arrive, not by the length that its sender
-states, and ends with its session or when its sender stalls.
+Streamlit keeps any file sent to the address of a session, up to `server.maxUploadSize` per file, until another
+session has ended. Here the session's page must have a file uploader, the total size per session is limited, and the
+files of all sessions count as memory of this server. An upload is counted as its bytes arrive, not by the length that
+its sender states, and ends with its session or when its sender stalls.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from attention.serving.settings import Settings
 
 PLACE = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+")
 MB = 2**20
-FRAME = 2**16  # bytes of a request beside its file
-AHEAD = 2**18  # bytes that are counted before they have arrived, so that not every packet asks for room
+FRAME = 2**16  # bytes of a request in addition to its file
+AHEAD = 2**18  # bytes that are claimed in advance, so that not every packet makes a claim
 LONGEST_HEADERS = 4096  # bytes before a file, its name among them; the parser behind takes a little more per line
 STALL = 20.0  # seconds in which at least FRAME more bytes of a file have to arrive
 LOOK = 2.0  # seconds after which a waiting upload checks whether its session is still open
-CLOSE = {"connection": "close"}  # for senders who stopped sending; others read an answer only after they sent all
+CLOSE = {"connection": "close"}  # for senders that have stopped; others read an answer only after sending all
 NO_PLACE = "This page takes no files."
 TOO_MUCH = "This is more than this server takes from one visitor."
 NO_ROOM = "Others have so much open at the moment that this server has no memory for it. Try again in some minutes."
@@ -45,9 +45,10 @@ log = logging.getLogger(__name__)
 
 
 class Sent:
-    """All files that sessions have sent and that are on their way, as a claim on memory; `coming`: the latter, by session.
+    """All uploaded files, and those that are arriving, as a claim on memory; `coming`: bytes of the latter, by
+    session.
 
-    `has_room` tells whether all that is claimed fits into memory. The budget sets it when it counts this claim.
+    `has_room` returns whether all claims fit into memory. The budget sets it when it counts this claim.
     """
 
     def __init__(self) -> None:
@@ -55,36 +56,36 @@ class Sent:
         self.has_room: Callable[[], bool] = lambda: True
 
     def bounded_by(self, has_room: Callable[[], bool]) -> Sent:
-        """The same claim, which asks for room from now on."""
+        """The same claim, which calls `has_room` from now on."""
         self.has_room = has_room
         return self
 
     @property
     def used_bytes(self) -> int:
-        """Bytes of all of them, as far as they have arrived."""
+        """Bytes of all files that have arrived so far."""
         try:
             there = list(_manager().uploaded_file_mgr.file_storage)
-        except (AttributeError, RuntimeError):  # no server, or one of a Streamlit that can't be asked
+        except (AttributeError, RuntimeError):  # no server, or this version of Streamlit differs
             there = []
         return sum(map(uploaded_bytes, there)) + sum(list(self.coming.values()))
 
     @property
     def unevictable_bytes(self) -> int:
-        """All of it."""
+        """All bytes, as none can be evicted."""
         return self.used_bytes
 
     def give_back(self, size: int) -> None:
-        """They go with the sessions that have sent them."""
+        """Does nothing: files are removed with their sessions."""
 
     def expire(self, before: float) -> None:
-        """The same."""
+        """Does nothing, for the same reason."""
 
 
 SENT = Sent()  # attention/ui/budget.py counts it
 
 
 class Uploads:
-    """Refuses a file before it is read where that can be known, else as soon as it is too much."""
+    """Refuses a file before it is read if possible, else as soon as it exceeds the limits."""
 
     def __init__(
         self,
@@ -113,7 +114,7 @@ class Uploads:
         return self.most - uploaded_bytes(session) - self.sent.coming[session]
 
     async def take(self, file: Arriving, scope: Scope, send: Send) -> None:
-        """Hands a file on while it arrives, and answers with a sentence where it can't be taken."""
+        """Passes a file on while it arrives, and answers with a sentence if it is refused."""
         begun = False
 
         async def sending(message: Message) -> None:
@@ -139,7 +140,9 @@ class Uploads:
 
 
 class Arriving:
-    """A file on its way. Its length may be missing or a lie, so memory is claimed as its bytes arrive."""
+    """A file that is being uploaded. Its stated length may be missing or wrong, so memory is claimed as its bytes
+    arrive.
+    """
 
     def __init__(self, uploads: Uploads, session: str, scope: Scope, receive: Receive) -> None:
         self.uploads, self.session, self.length, self.receives = uploads, session, _length(scope), receive
@@ -149,7 +152,7 @@ class Arriving:
         self._progress()
 
     async def receive(self) -> Message:
-        """The next part, once there is room for it; raises HTTPException where the file is refused."""
+        """The next part, once there is room for it; raises HTTPException if the file is refused."""
         if self.whole:
             return await self.receives()
         message = await self._next()
@@ -160,7 +163,7 @@ class Arriving:
         return message
 
     async def _next(self) -> Message:
-        """Waits for the next part, as long as the session is open and enough has arrived lately."""
+        """Waits for the next part; raises HTTPException if the session has closed or the upload stalls."""
         while True:
             if not is_open(self.session):
                 raise HTTPException(403, CLOSED, CLOSE)
@@ -181,7 +184,7 @@ class Arriving:
                 raise HTTPException(400, LONG_NAME)
 
     def _progress(self) -> None:
-        """Enough has arrived: the sender has STALL seconds for the next FRAME bytes."""
+        """Restarts the time limit: the sender has STALL seconds for the next FRAME bytes."""
         self.due, self.until = self.here + FRAME, self.uploads.clock() + STALL
 
     async def _claim(self, size: int) -> None:
@@ -193,7 +196,7 @@ class Arriving:
             raise HTTPException(413, NO_ROOM)
 
     def release(self) -> None:
-        """It has been stored, or is not coming any more."""
+        """Releases the claim of a file that was stored or has failed."""
         coming = self.uploads.sent.coming
         coming[self.session] -= self.claimed
         if not coming[self.session]:
@@ -201,7 +204,7 @@ class Arriving:
 
 
 def is_open(session: str) -> bool:
-    """Is a browser connected to the session? True where this Streamlit can't be asked."""
+    """Whether a browser is connected to the session; True if this version of Streamlit differs."""
     try:
         return _manager()._session_mgr.get_active_session_info(session) is not None
     except AttributeError:
@@ -209,7 +212,7 @@ def is_open(session: str) -> bool:
 
 
 def takes_files(session: str) -> bool:
-    """Does the page of a session have a place for files? Not where this Streamlit can't be asked."""
+    """Whether the page of a session has a file uploader; False if this version of Streamlit differs."""
     try:
         found = _manager()._session_mgr.get_active_session_info(session)
         state = found.session.session_state

@@ -1,7 +1,7 @@
-"""Which hosts, origins and paths there are for a visitor.
+"""Checks which hosts, origins and paths a visitor may request.
 
-A browser says from which page a websocket comes: that of another site would read along with what its visitor sees here. A
-name that leads to this machine may belong to anybody, so an owner can say which ones are meant.
+A browser states the origin of the page that opens a websocket: a page of another site could read what its visitor
+sees here. Anyone may own a name that resolves to this machine, so an owner can list the allowed ones.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from streamlit import config
 from attention.serving.asgi import App, Receive, Scope, Send, answer, header, path
 from attention.serving.settings import Settings
 
-HEALTH = ("/healthz", "/_stcore/health")  # asked for by an address, not a name
+HEALTH = ("/healthz", "/_stcore/health")  # requested by IP address, not by name
 METRICS = "/_stcore/metrics"
-AGENT = "/_stcore/agent"  # below which Streamlit lets programs drive an app without a browser
-OTHERS = ("static", "media", "component", "app")  # below which there are files, as below what begins like these:
+AGENT = "/_stcore/agent"  # below it, Streamlit lets programs control an app without a browser
+OTHERS = ("static", "media", "component", "app")  # below these are files, as below names with these first characters:
 MARKS = ("_", "~", ".")
 READS = ("GET", "HEAD", "OPTIONS")
-METHODS = (*READS, "POST", "PUT", "DELETE")  # h11 can't write the answer that a CONNECT would get from a page
+METHODS = (*READS, "POST", "PUT", "DELETE")  # h11 can't write an answer to CONNECT
 PORTS = {"http": ":80", "https": ":443"}
 
 
 class Visitors:
-    """Turns away whom the owner does not mean."""
+    """Refuses requests that the owner's settings do not allow."""
 
     def __init__(self, app: App, settings: Settings) -> None:
         self.app, self.settings = app, settings
@@ -49,7 +49,7 @@ class Visitors:
             await self.app(scope, receive, send)
 
     def refusal(self, scope: Scope) -> str:
-        """Why somebody is turned away; empty where they are not."""
+        """Why a request is refused; empty if it is not."""
         host = (header(scope, b"host") or "").lower()
         if self.settings.hosts and not matches_host(host, self.settings.hosts):
             return "This server does not answer to this host name. Its owner lists the names in ATTENTION_HOSTS."
@@ -62,14 +62,14 @@ class Visitors:
         return "" if same(origin, host) or self.is_allowed(origin) else "This page belongs to another site."
 
     def is_allowed(self, origin: str) -> bool:
-        """Is it one that the owner has named, here or to Streamlit?"""
+        """Whether the owner has allowed this origin, here or in Streamlit's options."""
         said = config.get_option("browser.serverAddress") if config.is_manually_set("browser.serverAddress") else None
         listed = {*self.settings.origins, *map(str.lower, config.get_option("server.corsAllowedOrigins"))}
         return origin.lower() in listed or (said is not None and urlsplit(origin).hostname == said.lower())
 
 
 def above(scope: Scope) -> str:
-    """The address of the page below which a browser asks for one, where Streamlit's page would stay blank; empty else."""
+    """The address of the page above the requested one, for which Streamlit's page would stay blank; empty otherwise."""
     if scope["type"] != "http" or scope["method"] not in READS or "text/html" not in (header(scope, b"accept") or ""):
         return ""
     where = path(scope)
@@ -81,7 +81,7 @@ def above(scope: Scope) -> str:
 
 
 def matches_host(host: str, names: tuple[str, ...]) -> bool:
-    """Is a host, with its port or without, one of these? `*.school.example` stands for all below it."""
+    """Whether a host, with or without port, is one of these; `*.school.example` matches all its subdomains."""
     try:
         name = urlsplit(f"//{host}").hostname or ""
     except ValueError:
@@ -91,7 +91,7 @@ def matches_host(host: str, names: tuple[str, ...]) -> bool:
 
 
 def same(origin: str, host: str) -> bool:
-    """Is an origin that of the page which this host has sent? The port of a scheme may be left out."""
+    """Whether an origin is that of the page sent by this host; the default port of a scheme may be left out."""
     try:
         parts = urlsplit(origin.lower())
     except ValueError:
