@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from attention.imported import detect, pickle_tensors, token_file, torch_file
+from attention.imported.deadline import limited
 from attention.imported.reading import Reading, read_stack
 from attention.imported.registry import register
 from attention.imported.validate import BroughtError
@@ -107,6 +108,13 @@ def test_a_long_mask_that_is_a_rule_is_recognised_in_blocks(rule):
         found = register(read_stack(detect.arrays(data, "x.npz"), {}, Reading()).stack)
     assert found.stack.own["mask"] == rule and found.stack.square is None
     assert peak[0] <= 2 * mask.nbytes + GROWTH
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_reading_ends_at_its_deadline(number):
+    name, data = good()[number]
+    with limited(0), pytest.raises(BroughtError, match="takes longer than files may here"):
+        read_stack(detect.arrays(data, name), {}, Reading())
 
 
 @pytest.mark.parametrize("layers", [1, 24])

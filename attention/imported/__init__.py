@@ -11,5 +11,5 @@ allocating before sizes are known and without executing anything: `zip_file` rea
 of the arrays: which tensor is what, by name (`tensor_roles`), which are `steps` of `generate` (joined in `generated`),
 which axis is which (`axes`), texts and numbers next to them (`metadata`), which pairs take part (`masks`) and which
 rule of masks.py that is (`nearest_mask`), what is wrong with the numbers (`checks`), with tokens of a `token_file`.
-`layer_weights` computes the weights of a layer. `sample` is an example file.
+`layer_weights` computes the weights of a layer. `sample` is an example file. A `deadline` limits the processor time of reading.
 """

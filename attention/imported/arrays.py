@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attention.imported.deadline import check_deadline
 from attention.imported.validate import BroughtError
 
 ARRAYS = 1024  # per file: 128 layers of queries, keys, values and weights are half as many
@@ -56,6 +57,7 @@ class Array:
 
     def tensor(self) -> Tensor:
         """Returns the numbers, copied or as a view of the unpacked bytes."""
+        check_deadline()
         dtype, size = TYPES[self.type]
         data = self.content(self.end * size)
         if self.big and size > 1:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from attention.imported.deadline import check_deadline
 from attention.imported.stack import Stack
 from attention.imported.validate import BroughtError
 
@@ -30,6 +31,7 @@ def numbers(name: str, part: Tensor, layers: tuple[int, ...]) -> None:
     """Raises BroughtError if a part `(l h n d)` has numbers that are not finite, too large, or as weights not from 0 to 1."""
     least, most = (0.0, OVER) if name == "weights" else (-GREATEST, GREATEST)
     for at, layer in enumerate(part):
+        check_deadline()
         for head, square in enumerate(layer):
             lowest, highest = square.aminmax()  # NaN if there is any
             if not (least <= float(lowest) and float(highest) <= most):
@@ -53,6 +55,7 @@ def rows(weights: Tensor, layers: tuple[int, ...]) -> str:
     """Returns a sentence if rows of weights `(l h q k)` don't sum to one, else "". Rows without any weight are fully masked."""
     worst = Worst()
     for at, layer in enumerate(weights):
+        check_deadline()
         for head, square in enumerate(layer):
             sums = square.sum(-1, dtype=torch.float32)
             worst.look((sums - 1).abs().masked_fill(sums == 0, 0), ROUNDED, (layers[at], head), sums)
@@ -70,6 +73,7 @@ def hidden_weight_warning(stack: Stack, layers: tuple[int, ...]) -> str:
         return ""
     worst = Worst()
     for at, layer in enumerate(stack.weights):
+        check_deadline()
         square = stack.square[at] if stack.square.ndim == 3 else stack.square
         for head, part in enumerate(layer):
             lost = part.masked_fill(square, 0).sum(-1, dtype=torch.float32)

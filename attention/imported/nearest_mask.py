@@ -14,6 +14,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from attention.imported.deadline import check_deadline
 from attention.masks import FIRST, MASKS, Rule
 from attention.recorded.file import OWN, TOKENS
 
@@ -160,6 +161,7 @@ def nearest(square: Bool[Tensor, "q k"]) -> Nearest:
         tried = [each for each in tried if not differing[each]] or tried[:1]
     found: list[Nearest] = []
     for each in tried:
+        check_deadline()
         found.append(Nearest(each, square, each.count_differing(square)))
         if not found[-1].differing:
             break

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from attention.imported.arrays import ARRAYS, short
+from attention.imported.deadline import check_deadline
 from attention.imported.validate import BroughtError
 
 FILES = ARRAYS + 16  # a .pt has some of its own in addition to one per array
@@ -77,6 +78,7 @@ class Member:
             at = 0
             while read := member.readinto(found[at : at + PIECE]):  # pyright: ignore[reportAttributeAccessIssue]  it is a BufferedIOBase
                 at += read
+                check_deadline()
             if at < self.size or member.read(1):
                 raise BroughtError(BROKEN)
         return found

@@ -6,6 +6,7 @@ import math
 
 from attention.imported import detect, token_file
 from attention.imported.arrays import LARGEST
+from attention.imported.deadline import limited
 from attention.imported.reading import Read, Reading, read_stack
 from attention.imported.validate import BroughtError
 from attention.runtime.executors import RankedExecutor
@@ -50,8 +51,9 @@ def most_tokens(size: int, layers: int, heads: int, kv_heads: int, channels: int
 
 
 def _open_file(data: bytes, name: str, tokens: tuple[bytes, str] | None, how: Reading) -> Read:
-    arrays = detect.arrays(data, name, most(), settings().torch_files)
-    return read_stack(arrays, {} if tokens is None else _texts(*tokens), how)
+    with limited():
+        arrays = detect.arrays(data, name, most(), settings().torch_files)
+        return read_stack(arrays, {} if tokens is None else _texts(*tokens), how)
 
 
 def _texts(data: bytes, name: str) -> dict[str, tuple[str, ...]]:
