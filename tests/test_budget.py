@@ -44,18 +44,18 @@ class Held:
     """Gives back at most 60 MiB at a time."""
 
     def __init__(self, held: int) -> None:
-        self.held, self.asked = held, 0
+        self.used_bytes, self.asked = held, 0
 
     @property
-    def firm(self) -> int:
-        return self.held // 2
+    def unevictable_bytes(self) -> int:
+        return self.used_bytes // 2
 
     def give_back(self, size: int) -> None:
-        self.held -= min(size, 60 * MIB, self.held)
+        self.used_bytes -= min(size, 60 * MIB, self.used_bytes)
         self.asked += 1
 
     def expire(self, before: float) -> None:
-        self.held = 0 if before > 5 else self.held
+        self.used_bytes = 0 if before > 5 else self.used_bytes
 
 
 def test_room_is_made_by_those_who_can_do_without_and_by_no_more_of_them_than_needed():
@@ -74,13 +74,13 @@ def test_room_is_made_by_those_who_can_do_without_and_by_no_more_of_them_than_ne
 
 def test_what_the_process_has_too_much_is_given_back_and_nobody_is_refused_for_it():
     there = 500 * MIB
-    found = Budget(200 * MIB, lambda: there - held.held)
+    found = Budget(200 * MIB, lambda: there - held.used_bytes)
     dear, held = found.register(Held(0)), found.register(Held(100 * MIB), cheap=True)
     assert found.room(90 * MIB) and not held.asked
     there = 120 * MIB  # it takes more than anybody claims
-    assert found.room(60 * MIB) and (held.asked, held.held) == (1, 60 * MIB)
+    assert found.room(60 * MIB) and (held.asked, held.used_bytes) == (1, 60 * MIB)
     there = 0
-    assert found.room(0) and held.held == 0
+    assert found.room(0) and held.used_bytes == 0
     there = -(2**30)
     assert found.room(200 * MIB) and not dear.asked, "what was drawn for minutes is not drawn anew"
 
@@ -219,7 +219,7 @@ def test_who_does_not_fit_is_told_so_and_offered_a_smaller_one(monkeypatch):
 class Firm(Held):
     """What somebody else has and needs."""
 
-    firm = property(lambda self: self.held)
+    unevictable_bytes = property(lambda self: self.used_bytes)
 
     def give_back(self, size: int) -> None:
         return
@@ -240,10 +240,10 @@ def test_what_others_need_counts_and_a_picture_begins_once_there_is_room(monkeyp
     assert "others need so much at the moment that" in test.warning[0].value
     tokens = int(test.button("smaller").label.split()[1].replace(",", ""))
     assert 1024 <= tokens < 16_384 and drawing_estimate(replace(LONG, tokens=tokens)).bytes <= BUDGET.free
-    others.held = 0
+    others.used_bytes = 0
     test.run()
     assert not test.exception and not test.warning and results.long.STUDIO.find(LONG) is not None
-    others.held = 300 * MIB
+    others.used_bytes = 300 * MIB
     test.run()
     assert not test.warning, "what has begun goes on"
     results.long.STUDIO.line.leave(test.session_state[KEY].visitor)
@@ -335,11 +335,11 @@ def test_a_training_begins_where_others_leave_room(monkeypatch):
     monkeypatch.setattr(training_jobs, "JOBS", line)
     monkeypatch.setattr(BUDGET, "most", int(1.5 * claim))
     monkeypatch.setattr(BUDGET, "claims", [line, others])
-    others.held = claim
+    others.used_bytes = claim
     why, smaller = refusal(recipe, "me") or ("", recipe)
     assert "others need" in why and smaller.d_model < recipe.d_model
     assert training_jobs.begin_training(recipe, "me") is None and not line.tasks
-    others.held = 0
+    others.used_bytes = 0
     assert refusal(recipe, "me") is None
     task = training_jobs.begin_training(recipe, "me")
     assert task is not None and task.open

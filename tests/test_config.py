@@ -46,8 +46,8 @@ def test_a_config_of_values_that_do_not_fit_is_refused_with_the_nearest(wanted):
 @given(config=configs())
 def test_what_a_config_derives(config):
     assert config.d_head * config.heads == config.d_model
-    assert config.heads % config.groups == 0
-    assert 0 <= config.row < config.tokens
+    assert config.heads % config.n_kv_heads == 0
+    assert 0 <= config.query_index < config.tokens
     assert 0 <= config.head < config.heads
     assert config.d_model * config.tokens <= MAX_CHANNELS
     assert config.truncated.truncated is config.truncated

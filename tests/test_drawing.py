@@ -138,7 +138,7 @@ def test_a_drawing_that_fails_says_so_and_others_go_on(monkeypatch, caplog):
 
 def test_only_a_few_finished_drawings_are_kept():
     studio = MapJobs()
-    for seed in range(MapJob.kept + 3):
+    for seed in range(MapJob.history + 3):
         studio.ask(Config(tokens=1100, heads=1, d_model=4, seed=seed), SIDE, ME)
         until(lambda: not any(each.open for each in studio.line.tasks))
-    assert len(studio.line.tasks) == MapJob.kept
+    assert len(studio.line.tasks) == MapJob.history

@@ -139,7 +139,7 @@ class Promises(RuleBasedStateMachine):
     def a_run_is_over(self, data, fails: bool) -> None:
         task = data.draw(st.sampled_from(self.running))
         self.running.remove(task)
-        state = task.settled()
+        state = task.next_state()
         self.line.finished(task, RuntimeError() if fails else None)
         self.begun.append(self.line._work)  # the same thread looks for the next
         assert task not in self.line.busy

@@ -145,7 +145,7 @@ def test_a_sweep_waits_for_memory_and_begins_by_itself_once_there_is_some(progra
     left = "this machine has 300 left." if machine else "others need so much at the moment that 250 of 750 are left."
     assert job.lacks.startswith("Measuring needs 700 MiB of memory") and f"{left} It begins by itself" in job.lacks
     assert (job.state, job.claim, job.process) == ("waiting", 0, None)
-    free[0], others.held = 800 * MIB, 0
+    free[0], others.used_bytes = 800 * MIB, 0
     desk.line.tidy()
     until(lambda: not job.open)
     assert (job.state, job.lacks, len(job.timings)) == ("done", "", 1)

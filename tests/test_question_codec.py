@@ -130,7 +130,7 @@ def test_a_link_with_what_is_no_question_opens_all_else_and_says_so():
 )
 def test_what_is_wrong_with_a_draft_is_said(draft, says):
     with pytest.raises(ConfigError) as error:
-        draft.asked()
+        draft.to_question()
     assert says in str(error.value)
 
 

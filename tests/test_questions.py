@@ -88,7 +88,7 @@ def test_equal_keys_have_what_they_have_whatever_the_last_digit_says(tokens, ans
 def test_the_keys_that_a_query_sees_are_counted_by_hand(config):
     question, n = mask_question.question(config), config.tokens
     at = torch.arange(n)
-    seen = int(config.rule(torch.tensor([[config.row]]), at[None], n, config.span).expand(1, n).sum())
+    seen = int(config.rule(torch.tensor([[config.query_index]]), at[None], n, config.span).expand(1, n).sum())
     assert question.answer == str(seen) and question.guesses.count(question.answer) == 1
     assert 2 <= len(set(question.guesses)) == len(question.guesses)
     assert all(0 <= int(guess) <= n for guess in question.guesses)

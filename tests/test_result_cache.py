@@ -145,7 +145,7 @@ def test_a_trace_counts_with_all_its_tensors():
 
 def test_many_settings_at_once_end_also_where_nothing_is_kept(monkeypatch):
     """More visitors than threads, each with settings of their own, all asking for what follows from a trace."""
-    monkeypatch.setattr(results.shared.KEPT, "most", 0)
+    monkeypatch.setattr(results.shared.RESULTS, "most", 0)
     found = {}
 
     def visit(seed: int) -> None:

@@ -26,7 +26,7 @@ def position(guess: str) -> int:
 def test_what_is_called_right_is_and_what_is_not_is_not(config):
     """At every config and query the key with the greatest weight is among the choices, and every other has less."""
     found = trace(config)
-    weights, seen = found.weights[config.head, config.row], found.mask[config.row]
+    weights, seen = found.weights[config.head, config.query_index], found.mask[config.query_index]
     asked = question(found)
     right = (asked.answer, *asked.also)
     assert len(set(asked.guesses)) == len(asked.guesses) and {*right} < {*asked.guesses}
@@ -50,7 +50,7 @@ def test_one_sees_what_one_needs_and_no_weight(config):
     """The tokens with their positions, those of all choices among them, unless they have no texts."""
     found = trace(config)
     asked, names = question(found, Role("one back", "looks one word back: 0.91 of its weight.")), labels(config)
-    if int(found.mask[config.row].sum()) < 2:
+    if int(found.mask[config.query_index].sum()) < 2:
         return
     assert "looks one word back\\." in asked.text and "0.91" not in asked.text.replace("\\", "")
     sentence = asked.text.split("\n\n")[1]

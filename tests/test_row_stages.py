@@ -60,7 +60,7 @@ def evaluate(tex: str, **names: float) -> float:
 @settings(deadline=None, max_examples=60)
 def test_each_step_is_the_float64_one(config):
     t = trace(config)
-    row, head, query = stages(t), config.head, config.row
+    row, head, query = stages(t), config.head, config.query_index
     q, k = t.q[head, query].double(), t.k[head].double()
     dots = (q * k).sum(-1)
     size = float((q.norm() * k.norm(dim=-1)).max()) + 1e-9

@@ -54,7 +54,7 @@ def test_every_tensor_has_the_shape_the_size_and_the_number_that_its_step_says(c
 @given(configs(**SELF))
 def test_the_steps_of_self_attention_are_those_of_the_trace(config):
     found, whole = values(config), trace(config)
-    repeats = config.heads // config.groups
+    repeats = config.heads // config.n_kv_heads
     turned = "turned " if config.positions == "rotary" else ""
     scaled = found.get("scaled", found["scores"])
     theirs = {"x": whole.x, "weights": whole.weights, "context": whole.context, "output": whole.output}

@@ -254,7 +254,7 @@ def test_identity_projections_hand_on_the_input(config):
 @given(config=configs())
 def test_shared_heads_are_repeated(config):
     t = trace(config)
-    share = config.heads // config.groups
+    share = config.heads // config.n_kv_heads
     for part in (t.k, t.v):
         assert torch.equal(part, part[::share].repeat_interleave(share, 0))
 

@@ -15,12 +15,12 @@ from tests.strategies import configs
 @settings(deadline=None, max_examples=60)
 def test_the_lines_come_to_the_output_and_to_the_whole_weight(config, most):
     found = trace(config)
-    row = weighted_values(found, config.head, config.row, most)
+    row = weighted_values(found, config.head, config.query_index, most)
     scale = found.v.abs().max()
     torch.testing.assert_close(row.weights @ row.values, row.output, atol=1e-5 * float(scale) + 1e-7, rtol=1e-4)
-    torch.testing.assert_close(row.output, found.context[config.head, config.row])
-    torch.testing.assert_close(row.weights.sum(), found.weights[config.head, config.row].sum())
-    assert len(row.keys) + row.rest == int(found.mask[config.row].sum())
+    torch.testing.assert_close(row.output, found.context[config.head, config.query_index])
+    torch.testing.assert_close(row.weights.sum(), found.weights[config.head, config.query_index].sum())
+    assert len(row.keys) + row.rest == int(found.mask[config.query_index].sum())
     assert len(row.weights) == len(row.keys) + (row.rest > 0) and row.rest != 1
 
 
@@ -28,13 +28,13 @@ def test_the_lines_come_to_the_output_and_to_the_whole_weight(config, most):
 @settings(deadline=None, max_examples=30)
 def test_the_heaviest_keys_stand_alone_and_first(config):
     found = trace(config)
-    row = weighted_values(found, config.head, config.row, 3)
-    weights = found.weights[config.head, config.row]
+    row = weighted_values(found, config.head, config.query_index, 3)
+    weights = found.weights[config.head, config.query_index]
     assert torch.equal(row.weights[: len(row.keys)], weights[list(row.keys)])
     assert torch.equal(row.values[: len(row.keys)], found.v[config.head, list(row.keys)])
     assert (
         row.weights[: len(row.keys)].tolist()
-        == weights[found.mask[config.row]].sort(descending=True).values.tolist()[: len(row.keys)]
+        == weights[found.mask[config.query_index]].sort(descending=True).values.tolist()[: len(row.keys)]
     )
 
 

@@ -229,7 +229,7 @@ class JobQueue:
         kinds = defaultdict(list)
         for task in sorted(self.tasks, key=lambda task: task.seen):
             kinds[task.kind].append(task)
-        return {task for alike in kinds.values() for task in alike[-alike[0].kept :]}
+        return {task for alike in kinds.values() for task in alike[-alike[0].history :]}
 
     def _due(self) -> None:
         with self.lock:

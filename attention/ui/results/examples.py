@@ -34,7 +34,7 @@ def _times(versus: CpuGpuSettings) -> bytes:
                 [
                     (point.length, point.seconds + point.moved * moved)
                     for point in rival.points
-                    if point.seconds and point.settled
+                    if point.seconds and point.is_stable
                 ]
                 for rival, moved in timed
                 if rival
