@@ -95,7 +95,7 @@ def _join_cells(parts: list[Cells]) -> Cells:
         else torch.cat([part.argmax_in_tile for part in parts if part.argmax_in_tile is not None])
     )
     codes, most = torch.cat([part.codes for part in parts]), torch.cat([part.max_code for part in parts])
-    return replace(first, codes=codes, places=places, most=most)
+    return replace(first, codes=codes, argmax_in_tile=places, max_code=most)
 
 
 def header(stack: Stack, shown: Cells, painted: str) -> dict[str, Any]:
