@@ -1,7 +1,7 @@
-"""A task in the background: its states, who looks, and what becomes of it when they pause, cancel or leave.
+"""A background job: its states, its viewers, and what happens to it when they pause, cancel or leave.
 
-Nothing here runs or waits; `line` does. A visitor who asks for what another one asked for shares their task. So nobody can
-stop it for somebody else: it rests when all who look have paused it, and ends when all have left.
+Nothing here runs or waits; `job_queue` does. Visitors who request equal settings share a job, so that none of them can stop
+it for the others: it pauses only when every viewer has paused it, and ends when every viewer has left.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from attention.ui.jobs import pace
 OPEN = ("waiting", "running", "paused")
 TOO_LONG = "Ended after {:g} minutes of work, the most that one task gets on this host."
 MADE_WAY = "Ended while it was paused, as others needed the memory that it held."
-STILL = 3.0  # seconds without news after which these count for the pace as well
+STILL = 3.0  # seconds without progress after which they count for the pace as well
 
 
 @dataclass(eq=False)
 class Job:
-    """What is done for `settings`: a kind of task is a class of its own, which says in `run` how.
+    """The work for `settings`; each kind of job is a subclass that implements `run`.
 
-    `state`: waiting (for its turn, the first one or the next), running, paused, done, cancelled, left (by all visitors)
-    or failed; `share` of it that is done, from 0 to 1; `said`: why it failed; `looks`: when each visitor has last looked;
-    `resting`: who has paused it; `seen`, `started`, `ended`: by the clock, when anybody has last looked, when it has last
-    begun to run and when it has ended; `rested`: since when it is paused.
+    `state`: waiting (for its first turn or another one), running, paused, done, cancelled, left (by every viewer) or failed;
+    `share`: the part that is done, from 0 to 1; `said`: why it failed. `looks`: when each visitor last viewed it; `resting`:
+    visitors who have paused it. `seen`, `started`, `ended`: clock times of the last view, the last start of a run and the
+    end; `rested`: the clock time since which it is paused.
     """
 
     settings: Hashable
@@ -41,66 +41,66 @@ class Job:
     started: float | None = field(default=None, kw_only=True)
     ended: float | None = field(default=None, kw_only=True)
     rested: float = field(default=0.0, init=False)
-    ran: float = field(default=0.0, init=False)  # seconds of its runs before this one
-    news: float = field(default=0.0, init=False)  # when its share has last grown
+    ran: float = field(default=0.0, init=False)  # seconds of its earlier runs
+    news: float = field(default=0.0, init=False)  # clock time of the last progress
     lock: RLock = field(default_factory=RLock, init=False, repr=False)
 
     kind: ClassVar[str] = "task"
-    history: ClassVar[int] = 3  # of its kind that have ended, those that were last looked at
-    keep_s: ClassVar[float] = 600.0  # seconds after that look for which they are kept
-    shared: ClassVar[bool] = True  # by visitors with equal settings
-    one_each: ClassVar[bool] = True  # does a visitor's new task turn them away from their last one?
+    history: ClassVar[int] = 3  # jobs of its kind that are kept after they have ended: the last viewed ones
+    keep_s: ClassVar[float] = 600.0  # seconds after the last view for which they are kept
+    shared: ClassVar[bool] = True  # whether visitors with equal settings share it
+    one_each: ClassVar[bool] = True  # whether a visitor's new job makes them leave their previous one
     pauses: ClassVar[bool] = True
-    leave_after_s: ClassVar[float] = 15.0  # seconds after which a visitor who no longer looks is taken to have left
-    pause_limit_s: ClassVar[float] = 600.0  # the same for one who has paused it: that costs memory only
-    evict_after_s: ClassVar[float] = 60.0  # seconds of a pause after which it makes way for those who need that memory
-    max_run_s: ClassVar[float] = 1200.0  # seconds of running after which it ends, as others want their turn
-    about: ClassVar[str] = "about"  # how `left` is meant
+    leave_after_s: ClassVar[float] = 15.0  # seconds without a view after which a visitor counts as having left
+    pause_limit_s: ClassVar[float] = 600.0  # the same for visitors who have paused it: that costs memory only
+    evict_after_s: ClassVar[float] = 60.0  # seconds of a pause after which it ends if others need its memory
+    max_run_s: ClassVar[float] = 1200.0  # seconds of running after which it ends, to give others a turn
+    about: ClassVar[str] = "about"  # how exact `seconds_left` is
 
     def run(self) -> None:
-        """Works until it is done or `stop` says so; called again where it goes on after a pause. What it raises is a failure."""
+        """Works until it is done or `stop` returns True; called again after a pause. Any exception is a failure."""
         raise NotImplementedError
 
     def fits(self, has_room: Callable[[int], bool]) -> bool:
-        """Is there memory for its run? `has_room` makes room for so many bytes, if it can. Asked when its turn has come."""
+        """Whether there is memory for its run, called at its turn. `has_room(size)` frees this many bytes if it can."""
         return True
 
     def halt(self) -> None:
-        """Called once it has ended by other means than its run: to stop what doesn't ask `stop`."""
+        """Called if it has ended before its run returned, to stop what does not call `stop`."""
 
     @property
     def guess(self) -> float | None:
-        """Seconds that all of it takes, as far as is known beforehand."""
+        """Estimated seconds of the whole job; None if there is no estimate."""
         return None
 
     @property
     def claim(self) -> int:
-        """Bytes that it holds now, and while there is more to come those that it will hold at its peak."""
+        """Bytes that it holds; until it has ended, those that it will hold at its peak."""
         return 0
 
     @property
     def doing(self) -> str:
-        """What is being done while it runs, for whoever waits behind it."""
+        """What is done while it runs, as visitors who wait behind it read it."""
         return f"a {self.kind} is being made"
 
     @property
     def overdue(self) -> str:
-        """Why it has run for too long; empty where it has not."""
+        """Why it has run for too long; empty if it has not."""
         return TOO_LONG.format(self.max_run_s / 60) if self.ran + self.running > self.max_run_s else ""
 
     @property
     def open(self) -> bool:
-        """Is there more to come?"""
+        """Whether it has not ended."""
         return self.state in OPEN
 
     @property
     def given_up(self) -> bool:
-        """Has it been ended by its visitors? Whoever asks next gets a new one."""
+        """Whether its visitors have cancelled or left it. The next request gets a new job."""
         return self.next_state() in ("cancelled", "left")
 
     @property
     def seconds_spent(self) -> float:
-        """Seconds that it has run, up to its last news; what has passed since counts once it is much."""
+        """Seconds of running up to the last progress; the time since then counts once it exceeds `STILL`."""
         if self.state != "running" or self.started is None:
             return self.ran
         now, heard = self.clock(), max(self.news, self.started)
@@ -108,30 +108,30 @@ class Job:
 
     @property
     def running(self) -> float:
-        """Seconds since its run has begun."""
+        """Seconds since its current run has started; 0 if it does not run."""
         return self.clock() - self.started if self.state == "running" and self.started is not None else 0.0
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds of running until it is done; None where nothing tells."""
+        """Estimated seconds of running until it is done; None if there is no estimate."""
         return pace.seconds_left(self.guess, self.share, self.seconds_spent)
 
     @property
     def slow(self) -> bool:
-        """Does it take far longer than was guessed?"""
+        """Whether it takes far longer than estimated."""
         return pace.slow(self.guess, self.share, self.seconds_spent)
 
     def progress(self, share: float) -> None:
-        """So much of it is done."""
+        """Records the share that is done."""
         self.share, self.news = share, self.clock()
 
     def look(self, visitor: str) -> None:
-        """Notes that a visitor looks at it."""
+        """Records that a visitor views it."""
         with self.lock:
             self.looks[visitor] = self.seen = self.clock()
 
     def leave(self, visitor: str) -> None:
-        """A visitor no longer waits for it; with the last one it is cancelled, and what is finished stays."""
+        """Removes a visitor. If no other is left, it is cancelled, and what is finished stays."""
         with self.lock:
             looked = self.looks.pop(visitor, None)
             self.resting.discard(visitor)
@@ -140,14 +140,14 @@ class Job:
         self.next_state()
 
     def pause(self, visitor: str) -> None:
-        """A visitor would have it rest, as it does once nobody who looks would have it run."""
+        """Pauses it for a visitor; it stops running once every viewer has paused it."""
         with self.lock:
             self.look(visitor)
             self.resting |= {visitor} if self.pauses else set()
         self.next_state()
 
     def go_on(self, visitor: str) -> None:
-        """The same visitor would have it run again, which it does at its place in line."""
+        """Ends the pause of a visitor; it runs again at its place in the queue."""
         with self.lock:
             self.look(visitor)
             self.resting.discard(visitor)
@@ -155,11 +155,11 @@ class Job:
 
     @property
     def makes_way(self) -> bool:
-        """Does it rest, and has it rested for so long that others may have the memory that it holds?"""
+        """Whether it has been paused for so long that others may take its memory."""
         return self.next_state() == "paused" and self.clock() - self.rested >= self.evict_after_s
 
     def begin(self) -> bool:
-        """Does it take its turn? Not where it no longer waits for it."""
+        """Takes its turn and returns True; returns False if it no longer waits for one."""
         with self.lock:
             if self.next_state() != "waiting":
                 return False
@@ -167,11 +167,11 @@ class Job:
             return True
 
     def in_earnest(self) -> None:
-        """Its time counts from now on: what it has waited for since its turn came says nothing of its pace."""
+        """Counts its time from now on: the time that it has waited since its turn came says nothing about its pace."""
         self.started = self.clock()
 
     def end(self, state: str, said: str = "") -> None:
-        """It is over, unless it was before."""
+        """Ends it with this state, unless it has ended before."""
         with self.lock:
             if not self.open:
                 return
@@ -181,11 +181,11 @@ class Job:
             self.halt()
 
     def stop(self) -> bool:
-        """To be asked often by whatever runs: shall it return?"""
+        """Whether `run` must return; `run` has to call this often."""
         return self.next_state() != "running"
 
     def next_state(self) -> str:
-        """The state that follows from who looks now."""
+        """Updates the state from the current viewers and the time, and returns it."""
         with self.lock:
             if self.open:
                 here = self._here()
@@ -209,7 +209,7 @@ class Job:
         }
 
     def _rest(self, state: str) -> None:
-        """From running to a state in which it does not."""
+        """Changes to a state in which it does not run."""
         if self.state == "running" and self.started is not None:
             self.ran += self.clock() - self.started
         self.state, self.rested = state, self.clock()

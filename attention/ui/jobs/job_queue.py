@@ -1,7 +1,7 @@
-"""Tasks that wait in line: so many run at a time, whatever their kinds, in the order in which they were asked for.
+"""A queue of jobs: a fixed number of them run at a time, whatever their kinds, in the order of the requests.
 
-Whoever pauses keeps the place and lets others by. A page asks for its task again and again; whoever no longer asks has left,
-and a task that everybody has left ends at its next look at the clock, or when its turn comes.
+A paused job keeps its position; later jobs may overtake it. Every rerun of a page repeats its request: a visitor who stops
+asking has left, and a job that every visitor has left ends at its next check of the clock, or when its turn comes.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from attention.ui.budget import BUDGET
 from attention.ui.jobs.job import MADE_WAY, Job
 
 T = TypeVar("T", bound=Job)
-ROUND = 15.0  # seconds between two looks at what nobody asks for
+ROUND = 15.0  # seconds between two checks for jobs that no visitor requests
 FAILED = "It failed, and the log says why."
 log = logging.getLogger(__name__)
 
 
 def thread(call: Callable[[], None]) -> None:
-    """Calls in a thread of its own that does not keep a server from ending."""
+    """Calls a function in a daemon thread, which does not keep the server from ending."""
     threading.Thread(target=call, daemon=True).start()
 
 
 def timer(seconds: float, call: Callable[[], None]) -> None:
-    """Calls after so many seconds, unless the server has ended."""
+    """Calls a function after some seconds, unless the server has ended."""
     waits = threading.Timer(seconds, call)
     waits.daemon = True
     waits.start()
 
 
 class JobQueue:
-    """Runs `at_once` tasks in threads that `start` makes, as a lane does."""
+    """Runs `at_once` jobs in threads that `start` provides, as the `submit` of an executor does."""
 
     def __init__(
         self,
@@ -47,14 +47,14 @@ class JobQueue:
     ) -> None:
         self.at_once, self.start, self.later = at_once, start, later
         self.clock = clock
-        self.lock, self.tasks = threading.RLock(), list[Job]()  # by their places
-        self.busy: set[Job] = set()  # in whose run a thread is, be it on its way out
+        self.lock, self.tasks = threading.RLock(), list[Job]()  # in the order of the queue
+        self.busy: set[Job] = set()  # those in whose run a thread is, also if it is about to return
         self.threads, self.armed = 0, False
 
     def request(self, kind: type[T], settings: Hashable, visitor: str, make: Callable[[], T] | None = None) -> T:
-        """The task of these settings, for a visitor: the one that there is, or one that takes the last place.
+        """Returns the job of these settings for a visitor: the existing one, or a new one at the end of the queue.
 
-        One that was given up is begun anew; one that has failed stays until it is forgotten.
+        A job that was given up is replaced by a new one; a failed job stays until it is forgotten.
         """
         with self.lock:
             found = self.find(kind, settings) if kind.shared else None
@@ -68,66 +68,66 @@ class JobQueue:
             return found
 
     def leave_previous(self, kind: type[Job], visitor: str, but: Job | None = None) -> None:
-        """A visitor leaves their tasks of a kind of which each has one."""
+        """Makes a visitor leave their jobs of a kind, except `but`, if the kind allows one job per visitor."""
         with self.lock:
             for other in self._of(kind, visitor):
                 if other is not but:
                     other.leave(visitor)
 
     def _of(self, kind: type[Job], visitor: str) -> list[Job]:
-        """A visitor's tasks of a kind, where each has one."""
+        """A visitor's jobs of a kind, if the kind allows one job per visitor; else none."""
         return [task for task in self.tasks if kind.one_each and isinstance(task, kind) and visitor in task.looks]
 
     def find(self, kind: type[T], settings: Hashable, has: Callable[[T], bool] = lambda _: True) -> T | None:
-        """The newest task of these settings as it is, for somebody who does not wait for it."""
+        """The newest job of these settings that `has` accepts, in any state, for a visitor who does not wait for it."""
         with self.lock:
             fits = (task for task in reversed(self.tasks) if isinstance(task, kind) and task.settings == settings)
             return next((task for task in fits if has(task)), None)
 
     def pause(self, task: Job, visitor: str) -> None:
-        """Lets it rest, where nobody else would have it run."""
+        """Pauses a job for a visitor; it stops running once every viewer has paused it."""
         task.pause(visitor)
         self.tidy()
 
     def go_on(self, task: Job, visitor: str) -> None:
-        """Lets it run again, as soon as there is room."""
+        """Ends the pause of a visitor; the job runs again as soon as there is room."""
         task.go_on(visitor)
         self.tidy()
 
     def leave(self, visitor: str) -> None:
-        """A visitor has gone, and asks for nothing any more."""
+        """Makes a visitor leave all jobs."""
         with self.lock:
             for task in self.tasks:
                 task.leave(visitor)
             self.tidy()
 
     def forget(self, task: Job | None) -> None:
-        """Whoever asks for the same next gets a fresh start, as after a failure."""
+        """Removes a job, so that the next request for its settings starts a new one, as after a failure."""
         with self.lock:
             self.tasks = [other for other in self.tasks if other is not task]
 
     @property
     def used_bytes(self) -> int:
-        """Bytes that its tasks claim."""
+        """Bytes that the jobs claim."""
         with self.lock:
             return sum(task.claim for task in self.tasks)
 
     @property
     def unevictable_bytes(self) -> int:
-        """Those of tasks that have not ended."""
+        """Bytes that the jobs claim which have not ended."""
         with self.lock:
             return sum(task.claim for task in self.tasks if task.open)
 
     def free(self, kind: type[Job], visitor: str) -> int:
-        """Bytes that there would be room for, for a visitor's task of a kind: what ends with their asking for it, as nobody else
-        looks at it, makes way, and what others have paused for long.
+        """Bytes that a visitor's new job of a kind could have. Their previous jobs that have no other viewer would end, and so
+        would jobs that others have paused for long.
         """
         with self.lock:
             own = [task for task in self._of(kind, visitor) if task.open and task.looks.keys() == {visitor}]
             return BUDGET.free + sum(task.claim for task in [*own, *self._resting(visitor)])
 
     def room(self, needed: int, visitor: str) -> bool:
-        """Is there room for a visitor's task of so many bytes, once others have given back? What they paused for long may end."""
+        """Whether a visitor's job of `needed` bytes fits after evictions; may end jobs that others have paused for long."""
         if not BUDGET.room(needed):
             with self.lock:
                 for task in self._resting(visitor):
@@ -135,11 +135,11 @@ class JobQueue:
         return BUDGET.room(needed)
 
     def _resting(self, visitor: str) -> list[Job]:
-        """What others have paused for so long that it makes way for a visitor."""
+        """Jobs that others have paused for so long that they make way for a visitor."""
         return [task for task in self.tasks if task.makes_way and visitor not in task.looks]
 
     def give_back(self, size: int) -> None:
-        """Forgets about so many bytes of what has ended, those first that were looked at longest ago."""
+        """Forgets ended jobs of about `size` bytes, least recently viewed ones first."""
         with self.lock:
             for task in sorted((task for task in self.tasks if not task.open), key=lambda task: task.seen):
                 if size <= 0:
@@ -148,28 +148,28 @@ class JobQueue:
                 self.forget(task)
 
     def expire(self, before: float) -> None:
-        """Each task knows how long it is kept."""
+        """Drops expired jobs; each kind defines how long its jobs are kept."""
         self.tidy()
 
     def before(self, task: Job) -> int:
-        """How many have their turn before this one, those included that have it now."""
+        """The number of jobs whose turn comes before this one, including those that run now."""
         with self.lock:
             if task not in self.tasks or task.next_state() != "waiting":
                 return 0
             return sum(other.next_state() in ("waiting", "running") for other in self.tasks[: self.tasks.index(task)])
 
     def other(self, task: Job) -> str:
-        """What is being done of another kind while this one waits, in words; empty where nothing is."""
+        """What a running job of another kind does while this one waits, in words; empty if there is none."""
         with self.lock:
             return next((each.doing for each in self.busy if each.kind != task.kind), "")
 
     def waiting(self, kind: type[Job]) -> int:
-        """How many of a kind wait for their turn."""
+        """The number of jobs of a kind that wait for their turn."""
         with self.lock:
             return sum(task.next_state() == "waiting" for task in self.tasks if task.kind == kind.kind)
 
     def tidy(self) -> None:
-        """Ends what everybody has left, drops what has ended long ago, and sees to it that whatever can run does."""
+        """Ends jobs that every visitor has left, drops those that ended long ago, and starts those that can run."""
         with self.lock:
             ready = sum(task.next_state() == "waiting" for task in self.tasks)
             self._drop()
@@ -178,7 +178,7 @@ class JobQueue:
                 self.start(self._work)
 
     def take(self) -> Job | None:
-        """The task whose turn it is, if there is room for one."""
+        """Starts the job whose turn it is and returns it; None if there is none or no room for it."""
         with self.lock:
             for task in self.tasks:
                 if task not in self.busy and len(self.busy) < self.at_once and self._fits(task) and task.begin():
@@ -187,12 +187,12 @@ class JobQueue:
             return None
 
     def _fits(self, task: Job) -> bool:
-        """Is there memory for a task that waits? One for which there is none keeps its place, and later ones go first."""
+        """Whether a job waits and there is memory for it. A job without keeps its place, and later ones go first."""
         visitor = next(iter(task.looks), "")
         return task.next_state() == "waiting" and task.fits(lambda needed: self.room(needed, visitor))
 
     def finished(self, task: Job, error: Exception | None = None) -> None:
-        """Its run is over: with it the task, unless that was paused meanwhile."""
+        """Ends a job whose run has returned, unless it was paused meanwhile."""
         with self.lock:
             self.busy.discard(task)
             if error is not None:
@@ -217,7 +217,7 @@ class JobQueue:
                 self.finished(task)
 
     def _drop(self) -> None:
-        """Drops what has ended and nobody has looked at for long, and comes back for the rest though no page may do."""
+        """Drops ended jobs that were not viewed for long, and schedules the next check, as pages may make no request."""
         recent, now = self._recent(), self.clock()
         self.tasks = [task for task in self.tasks if task.open or (task in recent and now - task.seen < task.keep_s)]
         if self.tasks and not self.armed:
@@ -225,7 +225,7 @@ class JobQueue:
             self.later(ROUND, self._due)
 
     def _recent(self) -> set[Job]:
-        """Of each kind as many as are kept of it, those that were last looked at."""
+        """The last viewed jobs of each kind, as many as are kept of it."""
         kinds = defaultdict(list)
         for task in sorted(self.tasks, key=lambda task: task.seen):
             kinds[task.kind].append(task)
@@ -237,6 +237,4 @@ class JobQueue:
             self.tidy()
 
 
-JOBS = BUDGET.register(
-    JobQueue(1)
-)  # of all that would slow down, or be slowed down by, another task: maps, sweeps, trainings
+JOBS = BUDGET.register(JobQueue(1))  # all jobs that would slow each other down: maps, timings, trainings, models

@@ -1,9 +1,8 @@
-"""Maps of long sequences for visitors: drawn in the background, head after head, while pages look on.
+"""Jobs that compute maps of long sequences, head after head, while pages show their progress.
 
-A page asks for the drawing of a config, gets its preview, and comes back for the heads that are finished. One drawing
-is made at a time, by two threads for its blocks or by a cluster (attention/maps/cluster.py), and none beside a sweep of
-timings; others wait in line, each with its preview. A pause stops it within the head that it draws, which is begun
-again when it goes on.
+A page requests the map of a config, gets its preview, and asks again for the heads that are finished. One map job runs at
+a time, with up to two threads for its blocks or on a cluster (attention/maps/cluster.py), and none during a sweep of
+timings; others wait in the queue, each with its preview. A pause stops it within a head, which starts over afterwards.
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ from attention.ui.jobs.job import Job
 from attention.ui.jobs.job_queue import JobQueue
 from attention.ui.jobs.vectors import Vectors, room
 
-MUCH = 2  # times as much memory: whoever asks for that lets smaller pictures go first
+MUCH = 2  # requests for more than this many times as much memory let later ones go first
 MODEST = 15  # niceness of the threads that compute blocks
 T = TypeVar("T")
 
 
 @dataclass(eq=False)
 class MapJob(Job):
-    """The maps of a config. `preview` comes first, then `heads`, in their order."""
+    """The maps of a config. The `preview` comes first, then `heads`, in order."""
 
     settings: Config
     side: int = field(kw_only=True)
@@ -56,12 +55,12 @@ class MapJob(Job):
     keep_s: ClassVar[float] = EXPIRY
 
     def run(self) -> None:
-        """Draws the heads that are missing, in a thread of a lane: there it may wait for its blocks and for nothing above."""
+        """Computes the missing heads in a thread of an executor, where it may wait for blocks but for no higher rank."""
         self.lane.submit(self._draw).result()
 
     def _draw(self) -> None:
         try:
-            self.preview.exception()  # the wait for what somebody looks for at this moment: all threads are its own
+            self.preview.exception()  # waits for the preview, which visitors need first: it has all threads to itself
             if self.stop():
                 return
             self.in_earnest()
@@ -71,7 +70,7 @@ class MapJob(Job):
             self.progress(len(self.heads) / self.settings.heads)
 
     def _group(self, group: range, query: Tensor, key: Tensor) -> None:
-        """Draws what is missing of some heads."""
+        """Computes the missing heads of a group."""
         heads = self.settings.heads
 
         def progress(share: float) -> None:
@@ -83,9 +82,9 @@ class MapJob(Job):
             self.heads.append(head)
 
     def map_groups(self, call: Callable[[HeadMaps, Tensor, Tensor], T]) -> list[T]:
-        """What follows from the finished maps with the queries and keys that they were made of, some heads at a time.
+        """Results of `call` on the finished maps and the queries and keys that they were computed from, group by group.
 
-        Nothing here holds on to the queries and keys of some heads while those of the next are made.
+        No reference to the queries and keys of a group is kept while those of the next one are computed.
         """
         groups = self.vectors.groups
         return [
@@ -94,24 +93,24 @@ class MapJob(Job):
 
     @property
     def guess(self) -> float:
-        """Seconds on a machine that does nothing else."""
+        """Estimated seconds on a machine that does nothing else."""
         return self.estimate.seconds
 
     @property
     def doing(self) -> str:
-        """For whoever waits behind it."""
+        """What is done, as visitors who wait behind it read it."""
         return "the map of a long sequence is being drawn"
 
     @property
     def claim(self) -> int:
-        """Bytes at the peak while there is more to come; then those of what is finished, and of queries and keys."""
+        """Bytes at the peak until it has ended; then those of finished heads, and of queries and keys."""
         if self.open:
             return self.estimate.bytes
         maps = [part for head in self.heads for part in vars(head).values() if isinstance(part, Tensor)]
         return self.vectors.bytes + sum(part.nbytes for part in maps)
 
     def on_behalf_of(self, work: Task[T], visitor: str) -> T:
-        """What comes first, which a visitor waits for: its preview."""
+        """Waits for a result that a visitor needs first, its preview, and counts the visitor as a viewer meanwhile."""
         while True:
             try:
                 return work.result(self.leave_after_s / 4)
@@ -122,37 +121,37 @@ class MapJob(Job):
 
     @property
     def maps(self) -> HeadMaps | None:
-        """The maps of all heads, None before all are finished."""
+        """The maps of all heads; None before all are finished."""
         return join_maps(self.heads) if self.state == "done" else None
 
 
 class MapJobs:
-    """Draws what pages ask for, in line with whatever else waits there."""
+    """Computes the maps that pages request, in one queue with other jobs."""
 
     def __init__(self, line: JobQueue | None = None) -> None:
         self.sketchers = RankedExecutor("sketch", 0, THREADS)
         self.own = RankedExecutor("blocks", 0, THREADS, partial(set_nice, MODEST), pieces=True)
         self.previews, self.lane = RankedExecutor("preview", 1, 1), RankedExecutor("maps", 2, 1)
         self.line = line or JobQueue(1)
-        self.asking: dict[str, tuple[float, int]] = {}  # when whoever waits last asked, and for how many bytes
+        self.asking: dict[str, tuple[float, int]] = {}  # waiting visitors: time of the last request, and its bytes
 
     @cached_property
     def blocks(self) -> Executor:
-        """Who computes blocks of rows: a cluster, where an owner names one."""
+        """The executor of blocks of rows: a cluster if the owner names one."""
         return cluster.executor(settings().dask) or self.own
 
     def ask(self, config: Config, side: int, visitor: str) -> MapJob:
-        """The drawing of a config (give its `tensors`) for a visitor, begun if there is none or if it was given up.
+        """The map job of a config (pass its `tensors`) for a visitor, started if there is none or if it was given up.
 
-        Whoever asks turns away from all others.
+        The visitor leaves all other map jobs.
         """
         return self.line.request(MapJob, config, visitor, lambda: self._begin_drawing(config, side, visitor))
 
     def refusal(self, config: Config, visitor: str) -> tuple[str, Config] | None:
-        """Why there is no room for a visitor's picture beside what others need, and the longest that there is room for.
+        """Why there is no room for a visitor's picture next to what others need, and the longest config that fits.
 
-        None where it is there, or where there is room: then whatever is in its way has been given back, and the visitor's last
-        drawing up. Whoever asks again and again while there is none gets it before all who came later and need as much.
+        None if the job exists, or if there is room: then what is in its way has been evicted, and the visitor has left their
+        previous job. A visitor who keeps asking gets room before all who came later and need as much.
         """
         there = self.find(config.tensors)
         if there is not None and not there.given_up:
@@ -176,11 +175,11 @@ class MapJobs:
         ), smaller
 
     def waits(self, visitor: str) -> bool:
-        """Was there no room for a visitor's picture that there may be room for later?"""
+        """Whether a visitor waits for room for a picture."""
         return visitor in self.asking
 
     def _before(self, visitor: str, needed: int) -> int:
-        """How many who came before a visitor still ask for room, those aside who ask for more than twice as much."""
+        """The number of earlier visitors who still ask for room, excluding those who need over `MUCH` times as much."""
         before = 0
         for who, (asked, theirs) in list(self.asking.items()):
             if who == visitor:
@@ -192,7 +191,7 @@ class MapJobs:
         return before
 
     def find(self, config: Config) -> MapJob | None:
-        """The drawing of a config as it is, for somebody who has turned away from it."""
+        """The map job of a config in any state, for a visitor who does not wait for it; None if there is none."""
         return self.line.find(MapJob, config)
 
     def _begin_drawing(self, config: Config, side: int, visitor: str) -> MapJob:
@@ -206,14 +205,14 @@ class MapJobs:
             "blocks": lambda: self.blocks,
         }
         found = MapJob(config, side=side, clock=self.line.clock, **first)
-        found.look(visitor)  # else the preview is taken for one that nobody waits for
+        found.look(visitor)  # otherwise the preview counts as given up
         self.previews.submit(self._sketch, found)
         return found
 
     def _sketch(self, drawing: MapJob) -> None:
         try:
             drawing.preview.set_result(self._preview(drawing))
-        except Exception as error:  # whoever waits for it gets it
+        except Exception as error:  # is raised where the preview is awaited
             drawing.preview.set_exception(error)
 
     def _preview(self, drawing: MapJob) -> HeadMaps:
@@ -230,12 +229,12 @@ class MapJobs:
 
 
 def drawing_estimate(config: Config) -> Estimate:
-    """What the drawing of a config takes."""
+    """The estimated time and memory of a map job."""
     sizes = config.tokens, config.heads, config.d_model, config.rule, config.span
     return estimate(*sizes, measured_rate(), made_of(config), room())
 
 
 def head_maps_arguments(config: Config) -> dict[str, Any]:
-    """What `head_maps` is asked for, apart from the size of the picture."""
+    """The arguments of `head_maps` for a config, except for the size of the picture."""
     options = {"mask": config.rule, "span": config.span, "scale": config.logit_scale, "pool": "max"}
     return options | {"positions": config.positions, "softcap": config.softcap or None, "softmax": config.softmax}

@@ -1,6 +1,7 @@
-"""A model that reads as a task: it is loaded where it is not yet, and run, while pages look on (attention/models).
+"""Jobs that load a model, unless it is loaded, and run it while pages show progress (attention/models).
 
-Loading and running take a thread that makes way for all others. What it takes is asked of the memory's budget first.
+Loading and running take place in a thread with a lower priority than all others. Their memory is first requested from the
+budget.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ from attention.ui.budget import BUDGET
 from attention.ui.jobs.job import Job
 
 log = logging.getLogger(__name__)
-SAID = 300  # characters of what a library complains of
+SAID = 300  # characters of a library's error message
 MODEST = 5  # niceness of the thread
-LOADING = 0.7  # share of the work that loading is
+LOADING = 0.7  # loading as a share of the work
 LOADED_MODELS = BUDGET.register(Loaded())
 
 
 class Ask(NamedTuple):
-    """A model, what it shall read, and how many bytes it may take; `picture`: the bytes of a PNG, b"" for the one that ships."""
+    """A model, its input, and the bytes that it may take; `picture`: the bytes of a PNG, b"" for the included one."""
 
     offer: Offer
     text: str
@@ -44,12 +45,12 @@ class Ask(NamedTuple):
 
 
 class Stopped(Exception):  # noqa: N818 (nothing went wrong)
-    """Nobody waits for it any more."""
+    """No visitor waits for the job any more."""
 
 
 @dataclass(eq=False)
 class ModelJob(Job):
-    """A pass of a model over what somebody typed. `found` is what came of it, `now` what is being done."""
+    """A pass of a model over a visitor's input. `found`: the result; `now`: the current stage in words."""
 
     settings: Ask
     found: Run | None = field(default=None, init=False)
@@ -64,7 +65,7 @@ class ModelJob(Job):
     leave_after_s: ClassVar[float] = 60.0
 
     def run(self) -> None:
-        """Loads, where need be, and runs."""
+        """Loads the model if it is not loaded, and runs it."""
         try:
             LANE.submit(self._run_model).result()
         except Stopped:
@@ -78,7 +79,7 @@ class ModelJob(Job):
             self.reserved = 0
 
     def _why(self, error: Exception) -> str:
-        """What failed, in which words of the library's; where on this host the model lies is nobody's business."""
+        """What failed, with the message of the library, but without the path of the model on this host."""
         offer, said = self.settings.offer, " ".join(str(error).split())
         said = said.replace(offer.where, "it") if offer.kind == FOLDER else said
         doing = f"{self.now[:1].lower()}{self.now[1:]}" or "getting it ready"
@@ -99,7 +100,7 @@ class ModelJob(Job):
         return found
 
     def _reserve(self, size: int) -> bool:
-        """Is there room for so many bytes? Then they are taken."""
+        """Whether there is room for `size` bytes; if so, reserves them."""
         there = BUDGET.room(size)
         self.reserved = size if there else 0
         return there
@@ -119,17 +120,17 @@ class ModelJob(Job):
 
     @property
     def doing(self) -> str:
-        """For whoever waits behind it."""
+        """What is done, as visitors who wait behind it read it."""
         return "a model is being run"
 
     @property
     def claim(self) -> int:
-        """Bytes that are reserved while a model is loaded and run, then those of what came of it."""
+        """Bytes that are reserved while a model is loaded and run, then those of the result."""
         return self.reserved + (self.found.bytes if self.found else 0)
 
 
 def _modest() -> None:
-    """Lets every other thread go first: a model may take its time, another visitor's slider may not. Linux only."""
+    """Lowers the priority of the thread: a model may take its time, another visitor's slider may not. Linux only."""
     one_thread()
     if sys.platform == "linux":
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), MODEST)

@@ -1,20 +1,18 @@
-"""How long work will still take: as it was guessed beforehand, and more and more as it has gone so far."""
+"""Remaining time of work: first as estimated beforehand, then increasingly as measured so far."""
 
 from __future__ import annotations
 
 import os
 
-PRIOR = (
-    0.05  # share of the work that counts as done at the guessed pace; as much work as that, measured, weighs the same
-)
-SLOW = 1.6  # times its guessed pace from which on work is slow
-EARLY = 2.0  # seconds of work that are too few to call it slow
+PRIOR = 0.05  # share of the work that counts as done at the estimated pace: as much measured work weighs the same
+SLOW = 1.6  # work is slow if it takes more than this many times as long as estimated
+EARLY = 2.0  # seconds of work up to which it is not called slow
 
 
 def seconds_left(guess: float | None, share: float, spent: float) -> float | None:
-    """Seconds that are left of work of which a share is done after so many seconds; None where nothing tells.
+    """Remaining seconds of work of which `share` was done in `spent` seconds; None if there is no estimate.
 
-    `guess`: seconds of all of it. What was guessed for a small share stands beside what was measured for the rest.
+    `guess`: estimated seconds of all of it, which count for the share `PRIOR` in addition to what was measured.
     """
     prior = 0.0 if guess is None else PRIOR
     if prior + share <= 0:
@@ -23,10 +21,10 @@ def seconds_left(guess: float | None, share: float, spent: float) -> float | Non
 
 
 def slow(guess: float | None, share: float, spent: float) -> bool:
-    """Does it go far more slowly than was guessed?"""
+    """Whether work is far slower than estimated."""
     return guess is not None and spent > EARLY and spent > SLOW * guess * share
 
 
 def busy(own: int, cores: int) -> bool:
-    """Do others keep this host busy, beside so many threads of one's own? Known by its load average, on a Unix."""
+    """Whether other processes keep this host busy, besides `own` threads: by its load average, which Unix systems have."""
     return hasattr(os, "getloadavg") and os.getloadavg()[0] > cores + own

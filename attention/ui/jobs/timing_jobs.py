@@ -1,11 +1,10 @@
-"""Measuring for visitors: one sweep at a time on this host, in a process of its own.
+"""Timings for visitors: one sweep at a time on this host, in a separate process.
 
-A process of its own has the threads that it states, memory that nobody else moves, and can be ended in the middle of a
-call; the app's own threads and its other visitors are left alone. Who comes while another one measures waits in line,
-and so does a sweep while a map is drawn: the two would take each other's time.
-What was measured stays for a while: a page that is opened again shows it.
+A separate process has the number of threads that it reports and memory that no other code touches, can be ended in the
+middle of a call, and leaves the app's threads and other visitors alone. Sweeps wait in the queue for each other and for
+map jobs, as they would slow each other down. Results are kept for a while: a page that is opened again shows them.
 
-A visitor's sweep and its process are in `process.py`, what the owner of a host allows in `attention/ui/limits.py`.
+A visitor's sweep and its process are in `timing_process`, what the owner of a host allows in `attention/ui/limits.py`.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ LINE = 8  # sweeps that may wait
 
 
 class TimingJobs:
-    """Takes sweeps and measures them one after the other, in line with whatever else waits there."""
+    """Measures sweeps one after the other, in one queue with other jobs."""
 
     def __init__(self, line: JobQueue | None = None) -> None:
         self.line = line or JobQueue(1)
 
     def submit(self, sweep: Sweep, visitor: str) -> TimingJob:
-        """Puts a sweep at the end of the line, its budget cut to what the host allows."""
+        """Adds a sweep to the end of the queue, with its time budget cut to what the host allows."""
         sweep = limit_budget(sweep)[0]
         with self.line.lock:
             refusal = _refusal(self.line.waiting(TimingJob))
@@ -34,12 +33,12 @@ class TimingJobs:
         return TimingJob(sweep, "failed", said=refusal)
 
     def last_measurement(self, sweep: Sweep) -> TimingJob | None:
-        """What was last measured of a sweep, be it by somebody else or before a page was opened again."""
+        """The last ended job of a sweep with any timings, also by another visitor or from before the page was reopened."""
         return self.line.find(TimingJob, limit_budget(sweep)[0], lambda task: not task.open and bool(task.timings))
 
     @property
     def is_blocked(self) -> bool:
-        """Does the sweep that would be measured now wait for a program outside of this app?"""
+        """Whether the sweep whose turn it is waits for a program outside of this app."""
         return any(isinstance(task, TimingJob) and task.held for task in [*self.line.busy])
 
 
@@ -47,7 +46,7 @@ TIMING_JOBS = TimingJobs(JOBS)
 
 
 def _refusal(waiting: int) -> str:
-    """Why nothing more is taken at the moment; empty where it is."""
+    """Why no more sweeps are accepted at the moment; empty if they are."""
     if not limits().measure:
         return limits().why
     return "Too many are waiting; try again in a few minutes." if waiting >= LINE else ""

@@ -1,7 +1,7 @@
-"""A sweep as a task: the process that measures it, what that prints, and when it is ended.
+"""A sweep as a job: the process that measures it, the output of that process, and when it is ended.
 
-A process is watched: it ends when it takes far longer than its budget, and when its visitor cancels or has left. The
-budget starts when the process has its turn, as another program on this host may be measuring.
+The process is ended if it takes far longer than its time budget, or if its visitor cancels or has left. The budget starts
+when the process has its turn, as another program on this host may be measuring.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ if sys.platform == "linux":
     import resource
 
 ROOT = Path(__file__).parents[3]
-GRACE = 60.0  # seconds over its budget after which a process is ended
-WATCH = 0.5  # seconds between two looks at a process
-MODEST = 5  # niceness of a process: others' sliders go first, and what it times is the quickest of many calls
-SHARE = 0.5  # of what nobody holds, where that is more
+GRACE = 60.0  # seconds beyond its budget after which a process is ended
+WATCH = 0.5  # seconds between two checks of a process
+MODEST = 5  # niceness of a process: other visitors' sliders go first, and a timing is the fastest of many calls
+SHARE = 0.5  # of the free memory, which a process may have if that is more than NEEDED
 LATE = "It was ended {:g} seconds after its time budget was up, as it did not end by itself."
 BEGINS = "It begins by itself as soon as there is room."
 MEMORY = "The system ended the measuring process; most likely its memory ran out."
@@ -43,15 +43,15 @@ MEMORY = "The system ended the measuring process; most likely its memory ran out
 
 @dataclass(eq=False)
 class TimingJob(Job):
-    """A sweep that a visitor asked for; `timings` fill as they come, by case, and stay when it is cancelled.
+    """A sweep that a visitor requested; `timings` (by case) are added as they are measured, and stay if it is cancelled.
 
-    `held`: it has its turn, and waits for a program outside of this app that measures; `cases`: how many there are, as far
-    as is known; `said`: the last words of the process, where it failed; `memory`: bytes that it may have; `lacks`: why its turn
-    can't begin, empty where it can.
+    `held`: it has its turn, and waits for a program outside of this app that measures; `cases`: their number, as far as it is
+    known; `said`: the last output of the process, if it failed; `memory`: bytes that it may have; `lacks`: why its turn can't
+    begin, empty if it can.
 
-    There is no pause. Cases are visited in rounds, so that whatever else happens on a machine meets all alike; a process
-    that stopped between two would go on in another hour of the machine, and its quartiles would hide that. Stopped in the
-    middle of a call it would time its own sleep. And all the while no other program could measure on this host.
+    There is no pause. Cases are measured in rounds, so that disturbances on the machine affect all of them alike. A process
+    that stopped between two rounds would continue under other conditions, and its quartiles would hide that. If it stopped
+    in the middle of a call, it would time its own sleep. Meanwhile, no other program could measure on this host.
     """
 
     settings: Sweep
@@ -65,24 +65,24 @@ class TimingJob(Job):
     kind: ClassVar[str] = "sweep"
     history: ClassVar[int] = 16
     keep_s: ClassVar[float] = 3600.0
-    shared: ClassVar[bool] = False  # who presses a button twice would measure twice
+    shared: ClassVar[bool] = False  # a visitor who presses the button twice measures twice
     one_each: ClassVar[bool] = False
     pauses: ClassVar[bool] = False
-    leave_after_s: ClassVar[float] = 120.0  # a hidden tab asks once a minute
+    leave_after_s: ClassVar[float] = 120.0  # a hidden tab asks once per minute
     about: ClassVar[str] = "at most"
 
     def run(self) -> None:
-        """Runs the command line, and takes in what it prints."""
+        """Runs the command line and reads its output."""
         try:
             with tempfile.TemporaryDirectory(prefix="attention-timing-", ignore_cleanup_errors=True) as compiled:
                 self._measure(compiled)
         except OSError as error:
             self.end("failed", str(error))
         finally:
-            remove_lock()  # a process that was ended leaves it
+            remove_lock()  # a process that was killed leaves it behind
 
     def _measure(self, compiled: str) -> None:
-        """The same; what its process compiles goes to a folder that is removed with it."""
+        """Runs the process, with its compiled code in a folder that is removed afterwards."""
         command = [sys.executable, "-m", "attention.timing", "--lines", *flags(self.settings)]
         quiet, pipe, joined = subprocess.DEVNULL, subprocess.PIPE, subprocess.STDOUT
         env = environment() | {"TORCHINDUCTOR_CACHE_DIR": compiled}
@@ -101,7 +101,7 @@ class TimingJob(Job):
             self.end("done" if process.returncode == 0 else "failed", _last_words(self, process.returncode))
 
     def fits(self, has_room: Callable[[int], bool]) -> bool:
-        """Is there memory for its process, within the budget and on this machine? `lacks` says why not."""
+        """Whether there is memory for its process, in the budget and on this machine; sets `lacks` to the reason if not."""
         there = devices.free_bytes("cpu")
         if not has_room(NEEDED):
             self.lacks = refusal_sentence("Measuring", NEEDED, BUDGET.free_bytes, BEGINS)
@@ -113,39 +113,39 @@ class TimingJob(Job):
         return not self.lacks
 
     def halt(self) -> None:
-        """Ends its process: at once where it has not ended by itself for long, else with time to say goodbye."""
+        """Ends its process: kills it if it is overdue, else terminates it, so that it can clean up."""
         if self.process is not None:
             self.process.kill() if self.state == "failed" else self.process.terminate()
 
     @property
     def overdue(self) -> str:
-        """Said where it is far over its budget."""
+        """The error message if it is far beyond its time budget, else empty."""
         late = not self.held and self.running > self.settings.seconds + GRACE
         return LATE.format(GRACE) if late else ""
 
     @property
     def claim(self) -> int:
-        """What its process may take; one that waits for its turn takes nothing yet."""
+        """Bytes that its process may take; 0 unless it runs."""
         return self.memory if self.state == "running" else 0
 
     @property
     def doing(self) -> str:
-        """For whoever waits behind it."""
+        """What is done, as visitors who wait behind it read it."""
         return "a sweep waits for another program that measures" if self.held else "a sweep is being measured"
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds of its budget, from its turn on."""
+        """Remaining seconds of its time budget; None before its turn."""
         return max(0.0, self.settings.seconds - self.running) if self.started is not None and not self.held else None
 
     @property
     def unbegun(self) -> int:
-        """Cases for which there was no time."""
+        """The number of cases for which there was no time."""
         return max(0, self.cases - len(self.timings))
 
 
 def _watch(task: TimingJob, process: subprocess.Popen) -> None:
-    """Ends the process where its visitor has left or cancelled, or where it is late."""
+    """Ends the process if its visitor has left or cancelled, or if it is overdue."""
     while process.poll() is None:
         if task.stop():
             task.halt()
@@ -156,14 +156,14 @@ def _watch(task: TimingJob, process: subprocess.Popen) -> None:
 
 
 def _last_words(task: TimingJob, code: int) -> str:
-    """Why a process ended, where that is not what it said itself."""
+    """Why a process ended: the signal that ended it, else its own last output."""
     if code == -signal.SIGKILL:
         return MEMORY
     return f"The measuring process ended by the signal {signal.Signals(-code).name}." if code < 0 else task.said
 
 
 def take_in(task: TimingJob, line: str) -> None:
-    """Takes in one line of what the process prints: a timing, that it waits, that it has its turn, or other words."""
+    """Parses one line of the output of the process: a timing, that it waits, that it has its turn, or other text."""
     text = line.strip()
     if text == WAITING:
         task.held = True
@@ -182,21 +182,21 @@ def _take_timing(task: TimingJob, text: str) -> None:
     except (ValueError, KeyError, TypeError):
         task.said = text if task.open else task.said
         return
-    task.timings = {**task.timings, timing.case: timing}  # a new dict: a reader may be half through the old one
+    task.timings = {**task.timings, timing.case: timing}  # a new dict: a reader may be iterating over the old one
     task.cases = cases
     task.progress(share)
 
 
 def _first_to_go(pid: int) -> None:
-    """Where memory runs out, the system shall end the measuring and not the app."""
+    """Makes the system end the measuring process, and not the app, if memory runs out."""
     try:
         Path(f"/proc/{pid}/oom_score_adj").write_text("1000")
     except OSError:
-        return  # not on this system
+        return  # not available on this system
 
 
 def _limit_memory(pid: int, size: int) -> None:
-    """What it asks for beyond so many bytes it does not get: a case that needs more says so. Linux only."""
+    """Limits the memory of a process to `size` bytes: a case that needs more fails and reports it. Linux only."""
     if sys.platform == "linux":
-        with suppress(OSError):  # it has ended
+        with suppress(OSError):  # the process has ended
             resource.prlimit(pid, resource.RLIMIT_DATA, (size, size))

@@ -1,7 +1,7 @@
-"""A training as a task: a small model learns in the background while pages look on (attention/training).
+"""Jobs that train a small model in the background while pages show their progress (attention/training).
 
-It goes on where it was after a pause, as the loop of a training may be left for as long as one likes. It runs in a thread that
-makes way for all others, and looks after every step whether it shall stop.
+After a pause a training continues where it was, as its loop is a generator. It runs in a thread with a lower priority than
+all others, and checks after every step whether it must stop.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ BROKEN = (
     "The loss is no number any more, after {:,} steps: the weights were moved too far. A smaller learning rate, or scores "
     "that are scaled, would keep it finite. Shown is what was last seen before."
 )
-NUMBER = 4  # bytes
-ROUND = 50  # steps that are offered instead are a multiple of these
-LONGEST = Job.max_run_s / 2  # seconds of a processor that one may take: beside others it takes twice as long
+NUMBER = 4  # bytes per number
+ROUND = 50  # a suggested number of steps is a multiple of this
+LONGEST = Job.max_run_s / 2  # processor seconds that a training may take: next to other work it takes twice as long
 
 
 @dataclass(eq=False)
 class TrainingJob(Job):
-    """The training of a recipe (give its `alone`); `moments` come as it goes, and stay when it is stopped.
+    """The training of a recipe (pass its `alone`); `moments` (checkpoints) are added as it runs, and stay if it is stopped.
 
-    `parameters`: those of the model, in a row, whenever it `rests`; None before it has begun.
+    `parameters`: those of the model as one vector, as of when it last came to rest (`rests`); None before its first run.
     """
 
     settings: Recipe
@@ -52,7 +52,7 @@ class TrainingJob(Job):
     kind: ClassVar[str] = "training"
     history: ClassVar[int] = 12  # of a few MB each
     keep_s: ClassVar[float] = 1800.0
-    leave_after_s: ClassVar[float] = 120.0  # the page may be left for others, and a hidden tab asks once a minute
+    leave_after_s: ClassVar[float] = 120.0  # visitors may open other pages, and a hidden tab asks once per minute
 
     def __post_init__(self) -> None:
         self._loop: Iterator[tuple[Run, Checkpoint | None]] = train(self.settings)
@@ -61,7 +61,7 @@ class TrainingJob(Job):
         self.rests.set()
 
     def run(self) -> None:
-        """Trains on until it is done, or shall stop, in a thread whose modesty no other task inherits."""
+        """Trains until it is done or must stop, in a thread whose low priority no other job inherits."""
         self.rests.clear()
         try:
             LANE.submit(self._train).result()
@@ -79,7 +79,7 @@ class TrainingJob(Job):
                 break
         if run is None:
             return
-        if not self.open and self.moments[-1].step != run.done:  # it was stopped between two moments
+        if not self.open and self.moments[-1].step != run.done:  # it was stopped between two checkpoints
             self.moments.append(run.checkpoint())
         self.parameters = parameters(run.model)
         if self.moments and not self.moments[-1].sound:
@@ -87,7 +87,7 @@ class TrainingJob(Job):
 
     @property
     def course(self) -> TrainingHistory:
-        """What was seen of it so far, the same object until there is more."""
+        """The history so far; the same object until there is more."""
         last = self._course
         if len(last.moments) != len(self.moments) or last.parameters is not self.parameters:
             self._course = TrainingHistory(self.settings, tuple(self.moments), self.parameters)
@@ -95,22 +95,22 @@ class TrainingJob(Job):
 
     @property
     def guess(self) -> float:
-        """Seconds that all of it takes on a processor that does nothing else."""
+        """Estimated seconds of the whole training on a processor that does nothing else."""
         return seconds(self.settings)
 
     @property
     def rate(self) -> float:
-        """Steps a second, 0 before the first."""
+        """Steps per second; 0 before the first."""
         return self.steps / self.seconds_spent if self.seconds_spent else 0.0
 
     @property
     def doing(self) -> str:
-        """For whoever waits behind it."""
+        """What is done, as visitors who wait behind it read it."""
         return "a small model is being trained"
 
     @property
     def claim(self) -> int:
-        """Bytes at the peak: what a step keeps for its gradient, the weights with what moves them, and the moments."""
+        """Bytes at the peak: activations that the gradient needs, weights with optimizer state, and checkpoints."""
         recipe, n = self.settings, self.settings.what.tokens
         squares = 4 * recipe.layers * BATCH * recipe.heads * n * n
         tokens = BATCH * n * (12 * recipe.layers * recipe.d_model + 3 * VOCABULARY)
@@ -120,9 +120,9 @@ class TrainingJob(Job):
 
 
 def refusal(recipe: Recipe, visitor: str) -> tuple[str, Recipe] | None:
-    """Why there is no room beside what others need, or no time, for a visitor's training, and the widest or the longest that has.
+    """Why a visitor's training lacks memory next to what others need, or time, and the widest or longest recipe that fits.
 
-    None where it fits, or goes on already.
+    None if it fits, or is in the queue already.
     """
     there = JOBS.find(TrainingJob, recipe)
     if there is not None and there.open:
@@ -137,7 +137,7 @@ def refusal(recipe: Recipe, visitor: str) -> tuple[str, Recipe] | None:
 
 
 def begin_training(recipe: Recipe, visitor: str) -> TrainingJob | None:
-    """The training of a recipe for a visitor, whose last one ends with that; None where there is no room for it."""
+    """Starts the training of a recipe for a visitor, who leaves their previous one; None if there is no room for it."""
     there = JOBS.find(TrainingJob, recipe)
     if there is None or there.given_up:
         JOBS.leave_previous(TrainingJob, visitor)
@@ -147,7 +147,7 @@ def begin_training(recipe: Recipe, visitor: str) -> TrainingJob | None:
 
 
 def _too_long(recipe: Recipe) -> tuple[str, Recipe] | None:
-    """The same of its time alone."""
+    """The same as `refusal`, for time alone."""
     if (needed := seconds(recipe)) <= LONGEST:
         return None
     steps = max(RECIPES.knobs["steps"].low or 1, int(recipe.steps * LONGEST / needed) // ROUND * ROUND)

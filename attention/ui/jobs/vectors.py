@@ -1,4 +1,4 @@
-"""Queries and keys of a long sequence: those of as many heads at a time as there is room for, made again when needed."""
+"""Queries and keys of a long sequence, of as many heads at a time as fit, computed again when needed."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from attention.sources.providers import long_vectors
 from attention.ui.budget import BUDGET
 
 Pair = tuple[Tensor, Tensor]
-SHARE = 6  # of this part of a small budget a long sequence's queries and keys are
-_turn = Lock()  # the tokens that they are made of are larger still: one at a time
-_holding: list[Vectors] = []  # those that were last asked, in this order
-HOLD = 2  # of these may hold on to what they have: one that is drawn, and one that is looked at
+SHARE = 6  # queries and keys of a long sequence take at most this fraction (1 / SHARE) of a small budget
+_turn = Lock()  # one computation at a time: the tokens that it starts from are larger still
+_holding: list[Vectors] = []  # the last used instances, most recent last
+HOLD = 2  # instances that may keep their tensors: one that is computed, and one that is viewed
 
 
 @dataclass(eq=False)
 class Vectors:
-    """Queries `(h n d)` and keys `(g n d)` of a config, group by group of its heads; the last group stays."""
+    """Queries `(h n d)` and keys `(g n d)` of a config, per group of its heads; the last group is kept."""
 
     config: Config
     executor: Executor
@@ -31,24 +31,24 @@ class Vectors:
 
     @property
     def groups(self) -> Iterator[range]:
-        """The heads that are held together: whole groups of those that share keys, as many as there is room for."""
+        """The ranges of heads that are held together: whole groups that share keys, as many as there is room for."""
         heads, together = self.config.heads, self.config.heads // self.config.n_kv_heads
         each = together * 2 * FLOAT * self.config.tokens * self.config.d_head
         step = max(1, room() // each) * together
         return (range(first, min(first + step, heads)) for first in range(0, heads, step))
 
     def of(self, head: int) -> tuple[range, Tensor, Tensor]:
-        """Queries and keys of a head and its neighbours, and the numbers of these; not from a lane of rank 0."""
+        """The group of heads that contains `head`, with its queries and keys; not for callers in executors of rank 0."""
         group = next(group for group in self.groups if head in group)
         with _turn:
             if self.last is None or self.last[0] != group:
-                self.last = None  # before the next ones take their room
+                self.last = None  # frees it before the next group is allocated
                 self.last = group, long_vectors(self.config, self.executor, group)
             self._hold()
             return group, *self.last[1]
 
     def _hold(self) -> None:
-        """Those that were asked longest ago let go, and make theirs again when they are asked."""
+        """Frees the tensors of the least recently used instances, which compute them again when needed."""
         _holding[:] = [*(other for other in _holding if other is not self), self]
         for other in _holding[:-HOLD]:
             other.last = None
@@ -56,11 +56,11 @@ class Vectors:
 
     @property
     def bytes(self) -> int:
-        """What is held now."""
+        """Bytes that are held now."""
         held = self.last
         return sum(each.nbytes for each in held[1]) if held else 0
 
 
 def room() -> int:
-    """Bytes of the queries and keys that are held at once on this host; those of a head, where these take more."""
+    """Bytes of queries and keys that this host holds at once; the smallest group of heads may take more."""
     return min(ROOM, BUDGET.most // SHARE)
