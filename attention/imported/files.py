@@ -1,4 +1,7 @@
-"""Uploaded files, kept until the visit ends or their memory is needed, so that they can be read again with other choices."""
+"""Uploaded files, kept in memory so that they can be read again with other choices.
+
+A file is dropped when the visit ends or its memory is needed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Computes the weights of one layer of a stack from queries and keys, and compares them with weights in a file."""
+"""Computes the weights of a layer from queries and keys, and compares them with weights in a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mask of an uploaded stack: from the name of a rule, from a mask in the file, or from the zeros of its weights.
+"""Finds the mask of an uploaded stack: by a rule's name, a mask in the file, or the zeros of its weights.
 
 All heads of a layer share one mask. If those of a file differ, it is refused, as one of them would be wrong for the others.
 """

@@ -1,4 +1,4 @@
-"""Reads files of NumPy: .npy, one array, and .npz, several in a zip (numpy.lib.format). Python objects are refused.
+"""Reads .npy, one array, and .npz, several in a zip (numpy.lib.format). Python objects are refused.
 
 A header is a Python dictionary as text. It is matched, not evaluated.
 """

@@ -1,8 +1,9 @@
-"""Reads the pickle of a `torch.save` as data: tensors by the place of their numbers, texts, numbers, lists, dictionaries.
+"""Reads the pickle of a `torch.save` as data: tensors, texts, numbers, lists and dictionaries.
 
 A pickle is a program for a stack machine, which may call any function. It is not executed here: its operations are read
 one by one (`pickletools`), and only those that build plain values are carried out. A function or a class is represented by
-its name; the result of calling one that is not in `CALLS` is an `Unknown`. No operation allocates more than its own bytes.
+its name; the result of calling one that is not in `CALLS` is an `Unknown`. No operation allocates more than its
+size in the file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The example file of the upload page: the hand-built two layers of heads, saved as those of a model would be."""
+"""The example file of the upload page: two hand-built layers, saved as those of a model would be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads .pt and .pth files with tensors alone: a zip of a pickle (`pickle_tensors`) and of files of numbers, the storages.
+"""Reads .pt and .pth files with tensors alone: a zip of a pickle (`pickle_tensors`) and of storages.
 
 A tensor is a view of its storage: several may share one, and a tensor may have more elements than its storage has.
 """

@@ -1,4 +1,4 @@
-"""The models that can be chosen, by a name for users: those on the owner's list, and those of installed packages.
+"""The models that can be chosen, by name: those on the owner's list, and those of installed packages.
 
 To add a package that contains a model: a line in `PACKAGES`.
 """

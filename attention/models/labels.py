@@ -1,4 +1,4 @@
-"""The labels of a model's tokens: their texts, which are marks of the model's own, and which form a word together.
+"""The labels of a model's tokens: their texts, which are the model's own marks, and which form a word.
 
 A token may be a part of a character: some bytes of a letter that the tokenizer does not know as a whole. Decoded alone
 it is the replacement character. Its character is found by decoding it with the tokens after it; the offsets of

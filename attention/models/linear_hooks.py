@@ -1,4 +1,4 @@
-"""Records one pass of a model: every call of its attention, and the output projection that follows each of them."""
+"""Records one pass of a model: every call of its attention, and the output projection after each of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parts of a model's pass: layers of heads that belong together, as one stack with the tokens of both sides."""
+"""The parts of a model's pass: layers of one kind of attention as a stack, with the tokens of both sides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures for vision models: the example, which is drawn here, and uploads, which are checked before they are unpacked."""
+"""Pictures for vision models: draws the example, and checks uploads before they are unpacked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The knobs of a model's run: which model, its input, and what is shown of its attention, one line each, and their link."""
+"""The knobs of a model's run, and their link: the model, its input, and what is shown of its attention."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs a model on an input, and returns the attention of all of its layers in parts, each of which is one stack."""
+"""Runs a model on an input, and returns the attention of its layers in parts, each of which is a stack."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Derives parts from a part: means over heads or layers, rollout, weights times norms, without marks, words for tokens.
+"""Derives parts from a part: means, rollout, weights times norms, without marks, words instead of tokens.
 
 A summary is a function of a part, listed in `WAYS`. Its name there is the choice on the page, and the first line of its
 docstring is the help.

@@ -1,4 +1,4 @@
-"""Recorded attention: the file format (`file`), the recordings that ship (`shipped`), and the scripts that make them.
+"""Recorded attention: the file format (`file`), the shipped recordings (`shipped`), and scripts that make them.
 
 `constructed` makes the one that is built by hand. `models` makes those of real models, `minilm` and `smollm2`, which are
 computed here from weights in installable packages (`packages`). `bounded_json` parses untrusted JSON for all readers of files.

