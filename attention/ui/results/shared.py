@@ -23,9 +23,9 @@ from attention.runtime.threads import cores
 from attention.ui.budget import BUDGET, UNDER_WAY
 from attention.ui.budget import KEPT as SHARE
 
-MOST = 2**28  # bytes of cached results; a share of a small budget
+MOST = 2**28  # maximum bytes of cached results; fewer with a small budget
 AT_ONCE = min(2, cores())  # passes that run at the same time, independent of the number of visitors
-PATIENCE = 2.0  # seconds
+PATIENCE = 2.0  # seconds within which other tasks overtake those of low priority
 BESIDE = 0.2  # share of the memory for running work that one task may take if others run next to it
 SPINNER = 0.3  # seconds until a spinner says what is waited for
 P = ParamSpec("P")

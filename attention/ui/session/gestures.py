@@ -39,10 +39,9 @@ def _apply_pin(key: str) -> None:
 
 
 def on_layer_click(key: str = "layers") -> None:
-    """A head was clicked in the map of layers and heads, or in another picture with this `key`. Each click increments
-    `turns`.
+    """A head was clicked in the map of layers and heads, or in another picture with this `key`. Increments `turns`.
 
-    The browser sends the selection, and sends nothing if the same head is selected again, whatever was selected elsewhere
+    A browser sends the selection, and sends nothing if the same head is selected again, whatever was selected elsewhere
     meanwhile.
     """
     cells = _component_event(key, "selection").get("cell")

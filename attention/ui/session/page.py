@@ -1,10 +1,10 @@
-"""The frame of every page. The only module that uses `st.query_params`.
+"""The frame of every page; the only module that uses `st.query_params`.
 
 The single source of truth is one frozen settings object, mirrored in the URL. Widgets only display it; their keys are the
 knobs, and they are re-seeded when they differ. The view is a fragment, and so are the parts around it, including the
 controls: fragment reruns coalesce to the newest value, while full reruns would pile up (one thread each). A widget that
-was moved reruns the view by name. A part is rerun only if it looks different now, because parts would otherwise cause
-most of the messages of a change.
+was moved reruns the view by name. A part is rerun only if it looks different now; otherwise parts would cause most of the
+messages of a change.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def show(
     """Draws a page about settings of one kind: its controls in the sidebar, and the view, named after the view's module.
 
     The parts `above` and `below` are drawn above and below the view, and `aside` below the controls. Every page also
-    keeps the training that the user has started alive, for as long as the page is open.
+    keeps the visitor's training running, for as long as the page is open.
 
     `ahead` starts what the view waits for, as soon as the settings are known. Unless the view draws `any_length`, a
     config that is too long for a trace is cut to its first tokens, and the page says so. The parts get the whole config.
@@ -215,7 +215,7 @@ def _arrive(state: Session, kind: Kind[Any], from_elsewhere: bool) -> None:
 
 
 def _is_new_link(query: dict[str, str], last: dict[str, str]) -> bool:
-    """Whether this link differs from the last one.
+    """Whether this is another link than the last one.
 
     The menu opens a page with an empty link, which keeps the settings; going back in the history to an empty link resets
     them.
@@ -232,9 +232,7 @@ def _fragments() -> list[str] | None:
 
 
 def _now() -> Any:
-    """The settings of this run. The first fragment takes them up from the widgets: that is not possible any more after
-    another was drawn.
-    """
+    """The settings of this run. The first fragment takes them up from the widgets, before any widget is drawn."""
     state, run = session(), _fragments()
     if run is not None and run is not state.run:
         state.run = run
@@ -331,7 +329,7 @@ def _onward(page: str) -> Part:
 
 
 def _tell(notes: list[str]) -> None:
-    """Shows what could not be used in one box, whatever the link contains."""
+    """Shows what could not be used, in one box however long a link is."""
     if not notes:
         return
     told = [escape(note) for note in notes[:TOLD]]

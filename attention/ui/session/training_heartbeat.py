@@ -1,4 +1,4 @@
-"""Keeps a visitor's training running from every page while they read others, until they have left."""
+"""Keeps a visitor's training running while they read other pages, until they have left."""
 
 from __future__ import annotations
 

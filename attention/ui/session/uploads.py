@@ -30,8 +30,7 @@ FILES = BUDGET.register(Files())
 
 
 def hold(stack: Stack, kind: str = "file", name: str = "", instead: str = "") -> str:
-    """Keeps a stack as long as this visit lasts and returns the name of its source; raises BroughtError if there is no
-    room.
+    """Keeps a stack for this visit and returns the name of its source; raises BroughtError if there is no room.
 
     It replaces the source `instead`, which is kept if there is no room.
     """

@@ -24,7 +24,7 @@ ABOUT = {
     "empty rows": "What becomes of queries that see nothing",
     "code": "The mask as code",
 }
-RANGES = 12  # of fully masked queries that are listed
+RANGES = 12  # ranges of fully masked rows that are listed
 DETAILS = {"effect": mask_effect.section, "empty rows": mask_audit.section, "code": mask_code.section}
 
 

@@ -26,7 +26,7 @@ from attention.ui.views import heads_parts as parts
 from attention.ui.views import model_picture
 from attention.ui.views.layers import PICTURE
 
-NOBODY = PROMPTS.defaults["layer"], PROMPTS.defaults["head"]  # no head was selected
+NOBODY = PROMPTS.defaults["layer"], PROMPTS.defaults["head"]  # the values while no head is selected
 OPEN = 4  # stacks of models per visit: the oldest is closed for a new one
 
 

@@ -71,7 +71,7 @@ def draw(trace: Trace) -> None:
 
 
 def _types(found: list[Rounded]) -> dict[str, list]:
-    """The table of all types; if some rows contain NaN, errors say of how many rows they are."""
+    """The table of all types; if some rows contain NaN, errors are followed by the number of the other rows."""
     whole = {name: [_of_rows(getattr(each, name), each) for each in found] for name in ("error", "row_sum")}
     return softmax.types(found) | whole
 
