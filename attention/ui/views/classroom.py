@@ -1,7 +1,7 @@
-"""For a class: the fold in every sidebar where one asks, a question of ours or one of one's own, and copies its link.
+"""For a class: the section of every sidebar that asks a built-in or custom question and copies its link.
 
-What is written stays while settings change and pages are left, until it is written anew; it comes into no link before
-somebody asks it. A page that has a question of its own besides gives `fold` what asks it, by a label.
+A draft is kept while settings and pages change, until it is edited; it is in no link before it is asked. A page with more
+questions passes `fold` the callbacks that ask them, by label.
 """
 
 from __future__ import annotations
@@ -22,11 +22,9 @@ from attention.ui.question_codec import OPTION, OPTIONS, QUESTION, WHY, Draft, d
 from attention.ui.session import page
 from attention.ui.views import questions
 
-OPEN = "class"  # the key of the fold
-LINK = 2000  # characters of a link that every program takes
-TYPED = (
-    5000  # characters that are kept of a field: what is longer than it may be stays there to be shortened, and is told
-)
+OPEN = "class"  # the key of the expander
+LINK = 2000  # characters of a link that every program accepts
+TYPED = 5000  # characters of a field that are kept: a text that is too long can be shortened, and a message says so
 NONE = "none is marked as right"
 EMPTY = "Nothing was copied: write a question first."
 WAYS = {
@@ -37,11 +35,11 @@ TOLD = (
     "A link carries it, packed so that nobody reads the answer in passing. Whoever wants to can unpack it: this hides, "
     "it does not protect."
 )
-Own = Mapping[str, Callable[[], None]]  # what asks, by its label
+Own = Mapping[str, Callable[[], None]]  # callbacks that ask a question, by label
 
 
 def fold(own: Own | None = None) -> page.Part:
-    """The fold of a page, and what else it offers."""
+    """The class section of a page, with the questions of that page."""
     return page.Part("classroom", lambda config: _draw(config, own or {}), _look)
 
 
@@ -61,7 +59,7 @@ def _draw(config: Any, own: Own) -> None:
 
 
 def _look(config: Any) -> object:
-    """Shut it looks the same whatever is set."""
+    """The inputs of the section; constant while it is closed."""
     if not page.widgets().get(OPEN, page.visit_state().classroom):
         return "shut"
     return tuple(_question_presets(config)), bool(config.ask), _loadable(config), _draft(), _length(config) > LINK
@@ -81,7 +79,7 @@ def _question_presets(config: Any) -> dict[str, str]:
 
 
 def _form() -> None:
-    """The fields. Each is told what was written before, as Streamlit forgets what is not drawn."""
+    """Draws the fields, each with what was written before, as Streamlit forgets widgets that are not drawn."""
     draft = _draft()
     _fill_form(draft)
     st.text_area(
@@ -115,7 +113,7 @@ def _form() -> None:
 
 
 def _share_section(config: Any) -> None:
-    """What to do with what is written, and what is wrong with it."""
+    """Draws the buttons that try, copy and load a question, and what is wrong with the draft."""
     code, wrong = _pack_draft(_draft())
     adds, lacking = _entries(config, code), "" if code else "Nothing was copied: see below." if wrong else EMPTY
     told = "Asks here what the link asks, as the class sees it. It can be ended, and changed, at any time."
@@ -134,7 +132,7 @@ def _share_section(config: Any) -> None:
 
 
 def _ask_draft() -> None:
-    """Asks what is written now, which may be newer than what was drawn."""
+    """Asks the question as it is written now, which may be newer than what was drawn."""
     code, _ = _pack_draft(_draft())
     if code:
         page.change(**predict.none(page.setting()) | {"ask": code})
@@ -147,35 +145,35 @@ def _load_question() -> None:
 
 
 def _fill_form(draft: Draft) -> None:
-    """The fields say this. One that does is left alone: what it is told takes the place of what is being typed there."""
+    """Sets the fields to a draft, except those that match: a value that is set replaces what is being typed there."""
     for name, value in vars(draft).items():
         if page.widgets().get(_key(name)) != value:
             page.widgets()[_key(name)] = value
 
 
 def _loadable(config: Any) -> bool:
-    """Is there a question in the link whose answer is known to whoever sits here, and that is not in the form?"""
+    """Whether the link has a question whose answer was revealed here and that is not in the form."""
     return bool(config.ask) and predict.is_revealed(config) and _pack_draft(_draft())[0] != config.ask
 
 
 def _draft() -> Draft:
-    """What is written now: as the fields say, or as it was when they were last there."""
+    """The current draft: from the fields, or as of when they were last drawn."""
     kept, held = page.visit_state().draft, page.widgets()
     said = {field.name: held.get(_key(field.name)) for field in fields(Draft)}
     draft = replace(kept, **{name: _short(value) for name, value in said.items() if value is not None})
     if draft.right in ("", *draft.option_list):
         return draft
     at, fits = kept.option_list, len(kept.option_list) == len(draft.option_list) and draft.right in kept.option_list
-    return replace(draft, right=draft.option_list[at.index(draft.right)] if fits else "")  # its line was written anew
+    return replace(draft, right=draft.option_list[at.index(draft.right)] if fits else "")  # its line was edited
 
 
 def _short(value: str | bool) -> str | bool:
-    """As much of a text as is kept. A limit that Streamlit knows would stand beside the field as if it were the question's."""
+    """The first `TYPED` characters of a text. Streamlit would show a limit of its own as if it were the question's."""
     return value[:TYPED] if isinstance(value, str) else value
 
 
 def _pack_draft(draft: Draft) -> tuple[str, str]:
-    """A draft for a link, "" where it is no question yet, and what is wrong with it."""
+    """A draft encoded for a link, "" if it is not a valid question yet, and what is wrong with it."""
     if not draft.is_started:
         return "", ""
     try:
@@ -185,14 +183,14 @@ def _pack_draft(draft: Draft) -> tuple[str, str]:
 
 
 def _entries(config: Any, code: str) -> dict[str, str]:
-    """What a link to what is on the screen says besides, so that it asks."""
+    """The query parameters that make a link to the current page ask the question."""
     settings = SETTINGS[type(config)]
     asks = settings.to_query(replace(config, ask=code))
     return {name: asks[name] for name in (EDITION, f"{settings.linked}ask") if name in asks} if code else {}
 
 
 def _length(config: Any) -> int:
-    """Characters of the link."""
+    """The number of characters of the link."""
     code, _ = _pack_draft(_draft())
     there = (st.context.url or "").partition("?")[0]
     return len(there) + 1 + len(SETTINGS[type(config)].link(replace(config, **predict.none(config) | {"ask": code})))

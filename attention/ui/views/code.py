@@ -1,6 +1,6 @@
-"""Python as text of the page, in colours, with signs and grounds for lines that were taken away and put in.
+"""Python source as HTML with syntax colours, with signs and backgrounds for removed and added lines.
 
-`st.code` would have a browser load 1.5 MB for its colours.
+`st.code` would make a browser load 1.5 MB for its colours.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ KINDS = {tokenize.COMMENT: "comment", tokenize.STRING: "string", tokenize.NUMBER
 
 
 def show_source(source: str) -> None:
-    """A whole source."""
+    """Shows a whole source."""
     show_diff([("", line) for line in source.rstrip().splitlines()])
 
 
 def show_diff(lines: Sequence[tuple[str, str]]) -> None:
-    """Lines, each with a sign: - taken away, + put in, a space for what stays; none where nothing is compared."""
+    """Shows lines, each with a sign: - removed, + added, a space for unchanged; "" if nothing is compared."""
     written = "".join(
         f"<{SIGNS[sign][0]}>{SIGNS[sign][1]}{color_line(line)}\n</{SIGNS[sign][0]}>" for sign, line in lines
     )
@@ -31,7 +31,7 @@ def show_diff(lines: Sequence[tuple[str, str]]) -> None:
 
 
 def color_line(line: str) -> str:
-    """A line as HTML, its keywords, strings, numbers and comments in spans of their kind."""
+    """A line as HTML, with keywords, strings, numbers and comments in spans of their kind."""
     parts, at = [], 0
     for kind, start, end in _parts(line):
         parts += [escape(line[at:start]), f'<span class="{kind}">{escape(line[start:end])}</span>']
@@ -40,7 +40,7 @@ def color_line(line: str) -> str:
 
 
 def _parts(line: str) -> Iterator[tuple[str, int, int]]:
-    """Kind, start and end of what is coloured."""
+    """Yields kind, start and end of each coloured part of a line."""
     for token in _tokens(line):
         word = token.type == tokenize.NAME and keyword.iskeyword(token.string)
         if word or token.type in KINDS:
@@ -48,7 +48,7 @@ def _parts(line: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _tokens(line: str) -> Iterator[tokenize.TokenInfo]:
-    """The tokens of a line by itself, which may end within a bracket: up to there."""
+    """Yields the tokens of a single line; stops at an error, as lines may end within a bracket."""
     try:
         yield from tokenize.generate_tokens(io.StringIO(line).readline)
     except (tokenize.TokenError, SyntaxError):

@@ -1,4 +1,4 @@
-"""Examples: what attention does in pictures, each one click away."""
+"""Examples: pictures of what attention does, each with a link that opens it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from attention.ui import next_step, results
 from attention.ui.markdown import escape
 
 IN_A_ROW = 2
-# What it shows is said beside it, so nobody needs to hear of it; `st.image` has no word for that.
+# The text next to it says what it shows, so screen readers skip it; `st.image` can't set an empty `alt`.
 PICTURE = '<img alt="" width="96" height="96" style="display: block" src="data:image/png;base64,{}">'
 
 
 def view(tour: Tour) -> None:
-    """A card for each example of a page, or of all."""
+    """Draws a card for each example of a page, or of all pages."""
     st.markdown(
         "**Examples.** Attention lets every token look at others and take over what it needs; a weight says how much. Each "
         "picture here shows one thing about it. Open it, and move anything. To ask others about it, there is *For a class* below "

@@ -1,4 +1,4 @@
-"""The head and the query in focus, where a page has no picture of all heads to choose them in."""
+"""Menus of the selected head and query, for pages without a picture of all heads."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from attention.ui.session import page
 
 
 def head(config: Config) -> None:
-    """A choice of the head, counted from 0."""
+    """Draws the menu of heads, counted from 0."""
     knobs.menu("head", config, range(config.heads))
 
 
 def query(config: Config) -> None:
-    """A choice of the query by position and token; the last one stays the last when the length changes."""
+    """Draws the menu of queries by position and token; the last one stays selected if the length changes."""
     names = labels(config) or [""] * config.tokens
 
     def query_label(at: int) -> str:

@@ -1,4 +1,4 @@
-"""Grouped heads: the same weights from multi-head over grouped-query to multi-query attention."""
+"""Grouped heads: the same projections from multi-head over grouped-query to multi-query attention."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attention.ui.controls import knobs
 from attention.ui.empty_states import missing_parts
 from attention.ui.session import page
 
-COLUMNS = {  # widths in pixels: all of them fit beside the chart at 1280
+COLUMNS = {  # widths in pixels: all columns fit next to the chart at 1280
     "kv_heads": st.column_config.NumberColumn("kv", width=40),
     "name": st.column_config.TextColumn("Attention", width=105),
     "moved": st.column_config.NumberColumn(
@@ -34,7 +34,7 @@ COLUMNS = {  # widths in pixels: all of them fit beside the chart at 1280
 
 
 def section(config: Config) -> None:
-    """The switch that opens it, and the comparison once it is open."""
+    """Draws the switch that opens the comparison, and the comparison if it is open."""
     knobs.segments("grouping", config, on_change=page.change)
     if config.grouping == "hide":
         return
@@ -91,7 +91,7 @@ def _row(config: Config, each: Grouping) -> dict[str, Any]:
 
 
 def _choose(config: Config, kv_heads: int) -> None:
-    """A button that applies a grouping everywhere."""
+    """Draws a button that applies a grouping everywhere."""
     whole = kv_heads == config.heads
     st.button(
         str(kv_heads),
@@ -104,6 +104,6 @@ def _choose(config: Config, kv_heads: int) -> None:
 
 
 def _lines(found: list[Grouping]) -> dict[str, list[Any]]:
-    """A row a grouping and head."""
+    """Columns of a table with one row per grouping and head."""
     rows = [(each.kv_heads, head, moved) for each in found for head, moved in enumerate(each.moved)]
     return dict(zip(("kv_heads", "head", "moved"), map(list, zip(*rows, strict=True)), strict=True))

@@ -1,4 +1,4 @@
-"""Heads: what every head attends to, at once; then the row and the head in focus, numbers, code, groupings and files."""
+"""Heads: the weights of all heads; the selected row and head, statistics, code, groupings and files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FOCUS = frozenset({"head", "query"})
 
 
 def begin(config: Config) -> None:
-    """Starts what the page waits for."""
+    """Starts the computations that the page waits for."""
     if config.truncated is not config:
         heads_long.begin(config)
         return
@@ -27,7 +27,7 @@ def begin(config: Config) -> None:
 
 
 def view(config: Config) -> None:
-    """Every head at once and the row in focus, a question in their place, or the whole page of a long sequence."""
+    """Draws all heads and the selected row, a question in their place, or the whole page of a long sequence."""
     if questions.question_closes(config.truncated):
         return
     if config.truncated is not config:
@@ -45,18 +45,18 @@ def view(config: Config) -> None:
     with st.container(gap=None):
         parts.does(config, roles[config.head])
         proof.badge(config)
-    heads_row.row(results.heads.trace(config))  # not held while the browser draws: others may need the room
+    heads_row.row(results.heads.trace(config))  # no trace is held while the browser draws: others may need the memory
 
 
 def _fields(config: Config) -> None:
-    """The head and the query in focus, and a question about them."""
+    """Draws the fields of the selected head and query, and a button that asks a question about them."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         parts.focus(config, 190)
         questions.offer({"row": "Predict a row"})
 
 
 def _head(config: Config) -> None:
-    """The numbers of every head, and the head in focus large."""
+    """Draws the statistics of every head, and the selected head enlarged."""
     parts.numbers(results.heads.numbers(config.tensors))
     heads_large.large(config)
 
@@ -71,7 +71,7 @@ def _look_code(config: Config) -> object:
 
 
 def _files(config: Config) -> None:
-    """What few changes are seen in: every grouping of keys and values, and the files."""
+    """Draws what few changes affect: the comparison of groupings, and the files."""
     now = page.view_export()
     with st.container():
         grouping.section(config)
@@ -102,7 +102,7 @@ def _look_files(config: Config) -> object:
 
 
 def _short(config: Config) -> bool:
-    """Is this the page of a sequence with a trace, and not closed by a question?"""
+    """Whether the sequence is short enough for a trace and no question hides the page."""
     return config.truncated is config and not questions.is_hidden(config)
 
 

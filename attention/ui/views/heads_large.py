@@ -1,5 +1,6 @@
-"""The head in focus large, in a fold: the grid shows it as well, until it has more cells than pixels there, or a part of it is
-looked at.
+"""The selected head enlarged, in an expander.
+
+It is closed by default: the grid shows the same, unless the head has more cells than pixels there or only a part is selected.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from attention.ui import results
 from attention.ui.session import gestures, page
 from attention.ui.views import heads_parts as parts
 
-WINDOW = ("rows", "cols")  # knobs of what is shown large
-FOLD = "large head"  # key of the fold: is it open?
+WINDOW = ("rows", "cols")  # knobs of the part that is enlarged
+FOLD = "large head"  # key of the expander: whether it is open
 
 
 def large(config: Config) -> None:
-    """The fold, and once it is open the head: a dragged rectangle is drawn anew as finely as there are pixels, and back."""
+    """Draws the expander, and the head if it is open: a dragged rectangle is zoomed in to, as finely as pixels allow."""
     if page.widgets().get(FOLD) is None or page.visit_state().large is not _shows_more_than_grid(config):
         page.widgets()[FOLD] = page.visit_state().large = _shows_more_than_grid(config)
     fold = st.expander("The head in focus, large", icon=":material/zoom_in:", key=FOLD, on_change="rerun")
@@ -28,7 +29,7 @@ def large(config: Config) -> None:
 
 
 def _shows_more_than_grid(config: Config) -> bool:
-    """Does it show what the grid does not?"""
+    """Whether it shows what the grid does not."""
     return bool(config.rows or config.cols) or max(config.tokens, config.n_keys) > theme.side(config.heads)
 
 

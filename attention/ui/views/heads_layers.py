@@ -1,4 +1,4 @@
-"""The map of layers and heads, of a source that has several layers: one number a head; a click opens that layer and head."""
+"""The map of layers and heads of a source with several layers: a statistic per head; a click opens it."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from attention.ui.session import gestures, page
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import questions
 
-FIRST = ("induction", "previous", "entropy")  # the first of these that is known is shown unless somebody chooses
-BUILT = "previous"  # of heads that are built to look back, where nothing but a text that repeats has inductive ones
-AGAIN = {"induction", "duplicate"}  # numbers of tokens that were there before
+FIRST = ("induction", "previous", "entropy")  # the first of these that is available is the default
+BUILT = "previous"  # default of generated heads: they attend back, and only a text that repeats has induction heads
+AGAIN = {"induction", "duplicate"}  # statistics of tokens that have occurred before
 IN_LINE = AGAIN | {
     "previous",
     "next",
     "distance",
     "same",
     "separators",
-}  # numbers of tokens that stand in a line, as words do
+}  # statistics of tokens that have an order, as words do
 SHOWN = frozenset({"layer_map"})
 Cells = dict[tuple[int, int], float]
 
 
 def number(config: Config) -> str:
-    """The number that the map shows."""
+    """The name of the statistic that the map shows."""
     if config.layer_map in EVERY:
         return config.layer_map
     there = known_metrics(config)
@@ -50,8 +50,10 @@ def number(config: Config) -> str:
 
 
 def known_metrics(config: Config) -> dict[str, Described]:
-    """The numbers that say something of a source: some are of tokens whose texts are known, in a sequence that looks at itself,
-    some of those that were there before; of a picture's patches, and of two sequences, none that needs an order.
+    """The statistics that apply to a source, by name.
+
+    Some need token texts and self-attention, some need tokens that occur again. For a picture's patches and for
+    cross-attention, those that need an order do not apply.
     """
     seen = tokens(config)
     several = len({text.casefold() for text in seen.texts}) == len(seen.texts)
@@ -65,13 +67,13 @@ def known_metrics(config: Config) -> dict[str, Described]:
 
 
 def formula(name: str) -> str:
-    """What a number is, and whose, as markdown."""
+    """The definition of a statistic and its reference, as Markdown."""
     found = EVERY[name]
     return escape(f"{found.label}: {found.formula} ({found.source}).")
 
 
 def cells(name: str, found: Mapping[int, Layer]) -> Cells:
-    """A number by layer and head, of those that have one: none has where no query sees a key."""
+    """A statistic by layer and head, of heads that have one: they have none if no query has a visible key."""
     return {
         (layer, head): value
         for layer, each in found.items()
@@ -81,30 +83,30 @@ def cells(name: str, found: Mapping[int, Layer]) -> Cells:
 
 
 def top(described: Described, tokens: int) -> float:
-    """Where the scale of a number ends: the most that it can be; of a distance and of keys, in the mean of a causal mask."""
+    """The end of the scale: the largest possible value; of distances and keys, the largest mean under a causal mask."""
     ends = {"nats": log(tokens), "tokens": (tokens - 1) / 2, "keys": (tokens + 1) / 2, "dimensions": tokens}
     return ends.get(described.unit, 1.0)
 
 
 def digits(described: Described) -> int:
-    """After the point: as many as a cell has room for."""
+    """The number of decimals: as many as a cell has room for."""
     return 1 if described.unit else 2
 
 
 def metric_title(described: Described) -> str:
-    """A number by its name, with its unit where the name has it not."""
+    """The label of a statistic, with its unit if the label does not contain it."""
     unit = described.unit
     return f"{described.label} ({unit})" if unit and unit not in described.label.lower() else described.label
 
 
 def menu(setting: Any, config: Config) -> None:
-    """The choice of the number, a knob of the setting, for the heads of a config."""
+    """Draws the menu of the statistic, a knob of `setting`, for the heads of a config."""
     options = tuple(dict.fromkeys((DEFAULTS["layer_map"], *known_metrics(config), setting.layer_map)))
     knobs.menu("layer_map", setting, options, format_func=choice, on_change=page.change)
 
 
 def draw_map(config: Config, found: Mapping[int, Layer]) -> None:
-    """The map, or why there is none."""
+    """Draws the map, or why there is none."""
     name = number(config)
     held = cells(name, found)
     if not held:
@@ -131,7 +133,7 @@ def draw_map(config: Config, found: Mapping[int, Layer]) -> None:
 
 
 def metric_sentence(config: Config, found: Mapping[int, Layer]) -> str:
-    """The number of the head in focus, and whose is the greatest; "" where there is none."""
+    """The statistic of the selected head, and the head with the largest; "" if no head has one."""
     described, held = EVERY[number(config)], cells(number(config), found)
     if not held:
         return ""
@@ -145,24 +147,24 @@ def metric_sentence(config: Config, found: Mapping[int, Layer]) -> str:
 
 
 def head_title(config: Config, cell: tuple[int, int]) -> str:
-    """A head in words: by its layer too, where there are several."""
+    """A head in words, with its layer if there are several."""
     return f"layer {cell[0]}, head {cell[1]}" if len(layers(config.source)) > 1 else f"head {cell[1]}"
 
 
 def _none(name: str, found: Mapping[int, Layer]) -> str:
-    """Why a number has no map."""
+    """Why a statistic has no map."""
     if any(name in layer.numbers for layer in found.values()):
         return "No query sees a key under this mask: there is nothing to show."
     return f"{EVERY[name].label} needs tokens with texts, which this source has not. Choose another number."
 
 
 def choice(name: str) -> str:
-    """A choice of the menu for the reader. Which number "auto" is says the formula: a browser keeps a choice's first name."""
+    """The label of a menu option. The formula says what "auto" is, as a browser keeps the first label of an option."""
     return EVERY[name].label if name in EVERY else "Auto"
 
 
 def _draw(config: Config) -> None:
-    """The map beside what it shows, and whose heads these are."""
+    """Draws the map next to its menu, a sentence about it, and where the heads come from."""
     found = results.layers.layers(config)
     st.markdown(f"**Layers and heads.** {formula(number(config))} Click a cell to open its head.")
     left, right = parts.beside()
@@ -176,7 +178,7 @@ def _draw(config: Config) -> None:
 
 
 def _look(config: Config) -> object:
-    """None where there is one layer, where the sequence is too long for a trace, or a question hides the heads."""
+    """The inputs of the map; None for one layer, a sequence too long for a trace, or heads that a question hides."""
     if len(layers(config.source)) < 2 or config.truncated is not config or questions.is_hidden(config):
         return None
     return config.tensors, config.head, number(config), config.layer_map

@@ -1,4 +1,4 @@
-"""Heads of a long sequence: a preview at once, then every head exactly, in pixels; zoom down to single tokens."""
+"""Heads of a long sequence: a preview at once, then every head exactly; zoom down to single tokens."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from attention.ui.views import heads_parts as parts
 from attention.ui.views import job_status
 from attention.wire.cells import pixel_cells
 
-TICK = 0.4  # seconds between two looks at a drawing
-ASKS = 2.0  # seconds between two looks whether there is room for one
-BARS = 512  # of a row at the most
+TICK = 0.4  # seconds between two updates of a map job
+ASKS = 2.0  # seconds between two checks whether there is room for one
+BARS = 512  # of a row at most
 TOP = 8  # keys of a row that are listed
-# Pixels of columns, for the longest number of each; together they are in sight in a window of 1280.
+# Pixels of columns, for the longest number of each; all are visible in a window of 1280 pixels.
 WIDTHS = {"key": 64, "token": 84, "weight": 102}
 
 
 def view(config: Config) -> None:
-    """The page of a config that is too long for a trace; what one waits for first: the squares, or the zoom."""
+    """Draws the page of a config that is too long for a trace. The grid comes first, or the zoomed head if there is one."""
     if refused := _refusal(config):
         too_large(*refused, f"Draw {refused[1].tokens:,} tokens")
         if results.long.STUDIO.waits(page.visitor()):
@@ -66,13 +66,13 @@ def view(config: Config) -> None:
         else:
             st.caption("The numbers of every head come when all are exact.")
     _take_away(config, drawing)
-    if drawing.state == "done" and not exact:  # it came to its end meanwhile, and nothing else would say so
+    if drawing.state == "done" and not exact:  # it has ended meanwhile, and nothing else triggers a rerun
         st.rerun()
 
 
 def _every_head(config: Config, drawing: MapJob) -> None:
-    """Two blocks, one of them empty: beside a timer, a browser keeps what nothing replaces."""
-    drawing = current_drawing(config)  # on a busy machine it may have been given up meanwhile, as if nobody looked
+    """Draws two blocks, one of them empty: next to a timer, a browser keeps what nothing replaces."""
+    drawing = current_drawing(config)  # on a busy machine it may have been given up meanwhile, as not viewed
     if _is_awaited(drawing):
         st.fragment(_growing, run_every=TICK)(config, drawing)
         st.empty()
@@ -84,31 +84,31 @@ def _every_head(config: Config, drawing: MapJob) -> None:
 
 
 def _asking(config: Config) -> None:
-    """Nothing to see: looks whether there is room by now, and begins then."""
+    """Draws nothing: reruns the page once there is room, which starts the job."""
     if not _refusal(config):
         st.rerun()
 
 
 def begin(config: Config) -> None:
-    """Begins the drawing of a config for which there is room."""
+    """Starts the map job of a config if there is room."""
     if not _refusal(config):
         current_drawing(config)
 
 
 def _refusal(config: Config) -> tuple[str, Config] | None:
-    """Why a drawing can't begin, and what could; None where it can or need not."""
+    """Why a map job can't start, and a config whose job could; None if it can or need not."""
     stays = page.visit_state().stopped == config.tensors and results.long.STUDIO.find(config.tensors) is not None
     return None if stays else results.long.STUDIO.refusal(config, page.visitor())
 
 
 def current_drawing(config: Config) -> MapJob:
-    """The drawing of a config, begun if there is none; as it is for a visitor who has cancelled it."""
+    """The map job of a config, started if there is none; in its current state if the visitor has cancelled it."""
     kept = results.long.STUDIO.find(config.tensors) if page.visit_state().stopped == config.tensors else None
     return kept or results.long.drawing(config, page.visitor())
 
 
 def _is_awaited(drawing: MapJob) -> bool:
-    """Is there more to come, and does this visitor wait for it?"""
+    """Whether the job has not ended and this visitor waits for it."""
     return drawing.open and page.visit_state().stopped != drawing.settings
 
 
@@ -137,7 +137,7 @@ def _proof(config: Config, drawing: MapJob) -> None:
 
 
 def _growing(config: Config, drawing: MapJob) -> None:
-    """The squares of a drawing that is not finished, drawn anew as heads come."""
+    """Draws the grid of a job that has not ended, updated as heads are finished."""
     one_thread()
     if current_drawing(config) is not drawing or not _is_awaited(drawing):
         st.rerun()
@@ -149,7 +149,7 @@ def _growing(config: Config, drawing: MapJob) -> None:
 
 
 def _show_end(drawing: MapJob) -> None:
-    """What became of a drawing that has an end other than the one that was hoped for."""
+    """Draws why a job has ended if it was not finished, and a button that starts it again."""
     if drawing.state == "done":
         return
     exact = f"{len(drawing.heads)} of {drawing.settings.heads} heads are exact, the others a preview"
@@ -158,7 +158,7 @@ def _show_end(drawing: MapJob) -> None:
 
 
 def _squares(config: Config, drawing: MapJob) -> None:
-    """Every head: exactly, or as the preview has it."""
+    """Draws the grid of heads: exact ones, and the preview for the others."""
     sketch = drawing.on_behalf_of(drawing.preview, page.visitor())
     heads = drawing.heads[:]
     shown = [
@@ -211,7 +211,7 @@ def _row(config: Config, drawing: MapJob) -> None:
 
 
 def _large(config: Config, drawing: MapJob) -> None:
-    """The head in focus, or the part of it that was chosen."""
+    """Draws the selected head, or the selected part of it."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         parts.focus(config, 150)
         knobs.segments("pool", config)
@@ -235,7 +235,7 @@ def _take_away(config: Config, drawing: MapJob) -> None:
     brought = is_uploaded(config.source)
     parts.code(what, lambda: (file_program if brought else program).long_source(config, drawing.side))
     if drawing.state != "done":
-        st.empty()  # in the place of another drawing's
+        st.empty()  # replaces the expander of another job
         return
     with st.expander("Downloads", icon=":material/download:"):
         if brought:

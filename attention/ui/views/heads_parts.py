@@ -1,4 +1,4 @@
-"""What the Heads page shows at any length: its title, the focus, the numbers of every head."""
+"""Parts of the Heads page for any length: title, selected head and query, row scale, statistics, code."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CHANCE = "is random: it was given nothing to look for, so chance decides where i
 
 
 def title(config: Config) -> None:
-    """What is shown, the text whose words are the tokens, and the scale of the colours."""
+    """Draws the title, the text whose words are the tokens, and the menu of the colour scale."""
     st.markdown(_title_text(config), help=provenance.full_text(config))
     with st.container(key="own-text"):
         text, note, scale = st.columns([8, 6, 5], gap="small", vertical_alignment="center")
@@ -42,12 +42,12 @@ def title(config: Config) -> None:
 
 
 def _examples() -> None:
-    """A way in for whoever has just come, where nothing else is to be said."""
+    """Draws a link to the examples for new users, if there is no other note."""
     next_step.page_link("examples", "New here? See the examples", {}, ":material/lightbulb:")
 
 
 def look(config: Config) -> object:
-    """What the title shows of a config; None while a question hides it."""
+    """The inputs of the title; None while a question hides it."""
     if questions.is_hidden(config.truncated):
         return None
     return _title_text(config), provenance.full_text(config), own_text.look(config)
@@ -67,7 +67,7 @@ def _title_text(config: Config) -> str:
 
 
 def _row_sums(config: Config) -> str:
-    """What its rows sum to; of weights that came alone their badge says it."""
+    """What the rows sum to; "" for weights without scores, whose badge says it."""
     if not has_scores(config.source):
         return ""
     said = row_sums(config.softmax, results.heads.fully_masked(config.tensors), config.tokens)
@@ -75,28 +75,28 @@ def _row_sums(config: Config) -> str:
 
 
 def names(config: Config, roles: Sequence[Role | None]) -> list[str]:
-    """What stands beside the numbers of the heads: a short name, "" where no role stands out or a question asks for it."""
+    """The names next to the head numbers: the role, "random", or "" if there is no role or a question asks for it."""
     if questions.unsaid(config):
         return [""] * len(roles)
     return [role.name if role else "random" * _by_chance(config, head) for head, role in enumerate(roles)]
 
 
 def does(config: Config, role: Role | None) -> None:
-    """What the head in focus does, in words."""
+    """Draws what the selected head does, in words."""
     said = escape(role.says) if role else CHANCE if _by_chance(config, config.head) else NO_ROLE
     st.markdown(questions.UNSAID if questions.unsaid(config) else f"**Head {config.head}** {said}")
 
 
 def _by_chance(config: Config, head: int) -> bool:
-    """Is it the one among constructed heads that was given nothing to look for?"""
+    """Whether it is the hand-built head with random projections."""
     return config.source == GENERATED and config.projections == "constructed" and constructed.random(head)
 
 
 def bars(config: Config, found: tables.Row) -> tuple[str, int]:
-    """The scale of the bars of a row, one of those of the colours, and the keys in sight where that matters.
+    """The scale of the bars of a row, one of the colour scales, and the number of visible keys if the scale needs it, else 0.
 
-    Where nobody chose one it is that of the colours; a linear one ends at the greatest weight of a long row, as on one
-    that ends at 1 nothing would be seen.
+    The default is the scale of the colours; for a long row, a linear one ends at the largest weight, as on a scale up to 1
+    nothing would be visible.
     """
     scale = {"linear": "own maximum", "log": "times even"}.get(config.axis) or _as_colors(config)
     return scale, found.seeing if scale == "times even" else 0
@@ -108,14 +108,14 @@ def _as_colors(config: Config) -> str:
 
 
 def said_of_row(text: str, config: Config, scale: str) -> None:
-    """What is said of a row, and the button beside it."""
+    """Draws the text about a row, and the button next to it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(escape(text), width="stretch")
         other_scale(config, scale)
 
 
 def other_scale(config: Config, scale: str) -> None:
-    """A button that draws the bars of the row on the other kind of scale; back at that of the colours, it says so."""
+    """Draws a button that switches the bars between log and linear; "auto" is set if that is the scale of the colours."""
     log = scale not in LOGARITHMIC
     back = (_as_colors(config) in LOGARITHMIC) == log
     st.button(
@@ -129,26 +129,26 @@ def other_scale(config: Config, scale: str) -> None:
 
 
 def focus(config: Config, width: int) -> None:
-    """The head and the query in focus, each in a field of so many pixels."""
+    """Draws the fields of the selected head and query, each `width` pixels wide."""
     last = {"label": f"{KNOBS['query'].label} (-1: the last, {config.tokens - 1:,})"}
     for name, more in (("head", {}), ("query", last)):
         knobs.number(name, config, width=width, on_change=page.change, **more)
 
 
 def extent(rows: tuple[int, int], cols: tuple[int, int], tile: int, then: str = "") -> None:
-    """Which part of a head is shown large, and how finely."""
+    """Draws which part of a head is enlarged, and its resolution."""
     fine = "every token" if tile == 1 else f"{tile} x {tile} tokens a pixel"
     shown = f"Queries {rows[0]:,} to {rows[1] - 1:,}, keys {cols[0]:,} to {cols[1] - 1:,}: {fine}."
     st.caption(f"{shown} {then}".rstrip())
 
 
 def beside() -> list[DeltaGenerator]:
-    """Room for the large head, and beside it for all columns of `numbers`, where a window has 1280 pixels."""
+    """Two columns, for the enlarged head and for all columns of `numbers` in a window of 1280 pixels."""
     return st.columns([10, 9], gap="small")
 
 
 def numbers(found: dict[str, list[float]]) -> None:
-    """The numbers of every head, as a table."""
+    """Draws the statistics of every head as a table."""
     units = ", ".join(f"{number.label.lower()} in {number.unit}" for number in ALL_METRICS.values() if number.unit)
     st.markdown(
         f"**Numbers of every head.** Means over queries that see a key; {units}. Point at a title for its formula."
@@ -165,7 +165,7 @@ def numbers(found: dict[str, list[float]]) -> None:
 
 
 def code(what: str, source: Callable[[], str]) -> None:
-    """A fold with the program that does `what`, written once it is open: a browser loads 1.5 MB to colour it."""
+    """Draws an expander with the program that does `what`, only if it is open: a browser loads 1.5 MB to colour it."""
     if page.widgets().get(what) is None:
         page.widgets()[what] = code_open(what)
     fold = st.expander(f"Code: {what}", icon=":material/code:", key=what, on_change="rerun")
@@ -175,5 +175,5 @@ def code(what: str, source: Callable[[], str]) -> None:
 
 
 def code_open(what: str) -> bool:
-    """Is that fold open? Streamlit forgets that of a fold that was not drawn for once, as where a question hides it."""
+    """Whether that expander is open. Streamlit forgets it if it was not drawn once, as when a question hides it."""
     return page.widgets().get(what, page.visit_state().code)

@@ -1,4 +1,4 @@
-"""The row in focus below the grid of heads, in one of several ways: a function a way, and its name in `WAYS`."""
+"""The selected row below the grid of heads, in one of several forms: a function per form, listed in `WAYS`."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from attention.ui.markdown import escape
 from attention.ui.session import gestures, page
 from attention.ui.views import heads_parts as parts
 
-FEW = 40  # tokens up to which words with lines are seen at a glance
+FEW = 40  # tokens up to which words with lines are readable at a glance
 WEIGHTED = "Weights times values: what the head makes of the row in focus"
 
 
 def row(trace: Trace) -> None:
-    """What there is to say about the row in focus, the choice of how it is shown, and the row."""
+    """Draws a sentence about the selected row, the choice of its form, and the row."""
     config, found = trace.config, tables.row(trace)
     said, chosen = st.columns([9, 7], vertical_alignment="bottom")
     said.caption(_row_sentence(config, found))
@@ -90,7 +90,7 @@ def _all_lines(config: Config, found: tables.Row) -> None:
 
 
 def _too_many(config: Config) -> None:
-    """What stands in the place of too many lines: two ways on."""
+    """Draws two alternatives in place of too many lines."""
     near = _around(config.query_index, config.tokens)
     with st.container(border=True):
         st.markdown(
@@ -108,7 +108,7 @@ def _too_many(config: Config) -> None:
 
 
 def _around(at: int, tokens: int) -> str:
-    """A range of as many tokens as have lines, with one of them in the middle, or as near to it as there is room."""
+    """A range of `MOST` tokens with position `at` in the middle, or as near to it as the sequence allows."""
     first = max(0, min(at - MOST // 2, tokens - MOST))
     return f"{first}-{first + MOST - 1}"
 

@@ -1,4 +1,4 @@
-"""Implementations: published ways to write attention, each against the reference, and what its print does."""
+"""Implementations: published ways to write attention, each compared with the reference."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from attention.ui.views import code, published_details, published_overview, publ
 
 
 def view(config: Config) -> None:
-    """The page of a config."""
+    """Draws the page of a config."""
     if questions.question_closes(config):
         return
     if missing_parts(config, "Implementations: published ways to write attention", "x", "projections"):
@@ -31,13 +31,13 @@ def view(config: Config) -> None:
     name = HUNTS.get(config.implementation, config.implementation)
     name = name if name in names else names[0]
     name_there = link_name(name, asked)
-    version = "as printed" if asked else config.version  # what was asked is what the answer begins with
+    version = "as printed" if asked else config.version  # the answer begins with the version that was asked about
     if (name_there, version) != (config.implementation, config.version):
         page.put(implementation=name_there, version=version)
         config = replace(config, implementation=name_there, version=version)
     row = ROWS[name]
     printed = bool(row.as_printed) and version == "as printed"
-    words = st.container()  # filled after the grid, which is what one waits for
+    words = st.container()  # filled after the grid, which the user waits for
     found = results.published.comparison(config.for_page(results.published.PAGE), name, printed)
     published_squares.grid(config, name, printed, found)
     browser_yield.yield_to_browser()
@@ -77,7 +77,7 @@ def _controls(names: list[str], config: Config, row: Row) -> None:
     knobs.pills(
         "implementation", config, list(numbers) if asked else names, format_func=named, label_visibility="collapsed"
     )
-    switches = ("bug",) if asked else ("version", "bug")  # what is asked about is a print
+    switches = ("bug",) if asked else ("version", "bug")  # questions are about the published version
     sizes = ("batch", "keys", "d_v") if row.crosses else ("batch",)
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         for name in switches:
@@ -88,7 +88,7 @@ def _controls(names: list[str], config: Config, row: Row) -> None:
 
 
 def _on_mistake_switch() -> None:
-    """Whoever asks for the mistake has it named by nothing from then on, also where the link is copied at once."""
+    """Asks for the mistake or shows it. Once asked, nothing names it, not even a link that is copied at once."""
     _asks(page.widgets()["bug"] or page.setting().bug)
 
 
@@ -97,4 +97,4 @@ def _asks(bug: str) -> None:
 
 
 SWITCHED = {"bug": _on_mistake_switch}
-ASKS = {"Ask to find the bug": lambda: _asks("question")}  # for a class
+ASKS = {"Ask to find the bug": lambda: _asks("question")}  # callbacks of the class section, by label

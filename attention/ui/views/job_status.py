@@ -1,4 +1,4 @@
-"""A task in the background as any page shows it: how far it is, how long it will take, pause, cancel, its end."""
+"""A background job as every page shows it: progress, remaining time, pause, cancel, and its end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from attention.ui.session import page
 def going(
     task: Job, line: JobQueue, said: str, cancel: Callable[[], None], why: str | None = None, word: str = "Cancel"
 ) -> None:
-    """A task that this visitor waits for: `said` of it, the time, and buttons; `why` helps with the one that ends it."""
+    """Draws a job that this visitor waits for: text, time, and buttons; `why`: the help text of the one that ends it."""
     visitor = page.visitor()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(min(task.share, 1.0), status_text(task, said, line.before(task), visitor, line.other(task)))
@@ -36,7 +36,7 @@ def going(
 
 
 def show_end(task: Job, said: str, again: Callable[[], None] | None = None) -> None:
-    """What became of a task, where it is, and a way to begin it again."""
+    """Draws the end of a job in its place, and a button that starts it again."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(1.0 if task.state == "done" else min(task.share, 1.0), said)
         if again is not None:
@@ -44,7 +44,7 @@ def show_end(task: Job, said: str, again: Callable[[], None] | None = None) -> N
 
 
 def status_text(task: Job, said: str, before: int, visitor: str, other: str = "") -> str:
-    """What is said of a task, and what there is to wait for: a turn, the `other` that runs, some seconds."""
+    """The text about a job, and what it waits for: its turn, the `other` job that runs, or the remaining seconds."""
     if task.state == "waiting":
         why = f", as {other}" if before and other else ""
         said, how = f"Waiting{f': {before} before this one{why}' if before else ''}. {said}", "once it begins."
@@ -57,7 +57,7 @@ def status_text(task: Job, said: str, before: int, visitor: str, other: str = ""
 
 
 def _seconds(task: Job) -> str:
-    """In steps that a reader can use: a number that trembles says more than is known."""
+    """The remaining time, rounded: a number that keeps changing suggests more than is known."""
     left = math.ceil(task.seconds_left or 0.0)
     return (
         f"{task.about.capitalize()} {duration(left if left < 10 or task.about != 'about' else 5 * math.ceil(left / 5))}"
@@ -65,7 +65,7 @@ def _seconds(task: Job) -> str:
 
 
 def _pace(task: Job) -> str:
-    """Why it takes longer than it would alone, as far as is known."""
+    """Why it takes longer than estimated, as far as is known."""
     if task.guess is None:
         return ""
     if pace.busy(THREADS, cores()):

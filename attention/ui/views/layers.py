@@ -1,4 +1,4 @@
-"""Layers: every head of every layer at once, as one number each; and the head in focus."""
+"""Layers: every head of every layer as one statistic each, and the selected head."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ PICTURE = (
 )
 OTHERS = "looks at another sequence; roles are told of sequences that look at themselves."
 MODELS = next_step.REAL, "recorded:minilm-street"  # recordings of several layers
-TOLD = "entropy", "effective_keys", "first", "previous", "induction"  # numbers that are said of the head in focus
+TOLD = "entropy", "effective_keys", "first", "previous", "induction"  # statistics that are listed for the selected head
 
 
 def begin(config: Config) -> None:
-    """Starts what the page waits for."""
+    """Starts the computations that the page waits for."""
     results.heads.begin(config)
     results.layers.begin(config)
 
 
 def view(config: Config) -> None:
-    """The map, and what the head in focus does."""
+    """Draws the map, and what the selected head does."""
     if questions.question_closes(config):
         return
     st.markdown(_title(config), help=provenance.full_text(config))
@@ -54,7 +54,7 @@ def view(config: Config) -> None:
 
 
 def _several() -> None:
-    """The way to a source that has a map worth its name, where one layer is a single row."""
+    """Draws buttons that open sources with several layers, as the map of one layer is a single row."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("One layer is one row. Several layers of a real model:")
         for source in filter(readable, MODELS):
@@ -79,7 +79,7 @@ def _title(config: Config) -> str:
 
 
 def _focus(config: Config, layer: Layer) -> None:
-    """The head in focus: its picture, what it does, some of its numbers, and the way to all of it."""
+    """Draws the selected head: its picture, what it does, some statistics, and a link to all of it."""
     role = layer.roles[config.head]
     kinds = ": its weight is spread over keys of many kinds" if tokens(config).line else ""  # patches have no kinds
     none = OTHERS if config.is_cross else f"has no role that stands out{kinds}."
@@ -102,7 +102,7 @@ def _focus(config: Config, layer: Layer) -> None:
 
 
 def _metric_text(name: str, layer: Layer, head: int) -> str:
-    """A number of a head in words."""
+    """A statistic of a head in words."""
     described, value = EVERY[name], layer.numbers[name][head]
     number = "none, as it sees nothing" if value is None else f"{format_mean(value)} {described.unit}".strip()
     return escape(f"{described.label}: {number}")

@@ -1,4 +1,4 @@
-"""Which heads do alike: in a sentence, each against each, and as points that are as far from each other as they are apart."""
+"""Which heads are similar: in a sentence, as a matrix of distances, and as points on a map."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_compared as compared
 from attention.ui.views.layers_compared import Cell, head_label
 
-GROUPS, MEMBERS = 6, 8  # of heads that are nearly the same, and of those in one group, that are named
+GROUPS, MEMBERS = 6, 8  # groups of nearly equal heads that are named, and heads per group
 HELP = (
     "How far two heads are apart: the Jensen-Shannon divergence of what the same query makes of the same keys, in the mean of "
     "the queries (Clark et al. 2019, section 6). 0 bits: both do the same. 1 bit: they never look at the same key."
@@ -58,7 +58,7 @@ def _nothing(heads: int) -> str:
 
 
 def _similar_heads_text(config: Config, far: Distances, cells: list[Cell]) -> str:
-    """The heads that are nearly the same, or the two that are nearest."""
+    """The groups of heads that are nearly the same, or the two nearest heads if there are no groups."""
     if not far.groups:
         one, two, apart = _nearest(far)
         nearest = (
@@ -77,14 +77,14 @@ def _nearest(far: Distances) -> tuple[int, int, float]:
 
 
 def _list_names(names: list[str]) -> str:
-    """Some names in words; those of a long list are counted."""
+    """Names in words; of a long list, the rest is counted."""
     if len(names) > MEMBERS:
         return f"{', '.join(names[:MEMBERS])} and {len(names) - MEMBERS} more"
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _square(config: Config, far: Distances, cells: list[Cell]) -> None:
-    """Each against each, in the order of the tree."""
+    """Draws the matrix of distances, in the order of the tree."""
     names = [head_label(config, cells[head]) for head in far.order]
     focus = far.order.index(cells.index((config.layer, config.head)))
     st.plotly_chart(
@@ -101,11 +101,11 @@ def _square(config: Config, far: Distances, cells: list[Cell]) -> None:
 
 
 def _map(config: Config, far: Distances, cells: list[Cell]) -> None:
-    """Near heads near each other."""
+    """Draws the heads as points; similar heads are near each other."""
     found = results.layers.layers(config)
     color = compared.axis(config, maps.number(config), found)
     reach = points.end(float(far.places.abs().max()))
-    long = points.HEIGHT / 2 / reach  # pixels of a square root of a bit, both ways
+    long = points.HEIGHT / 2 / reach  # pixels per square root of a bit, in both directions
     places = {cell: (x, y) for cell, (x, y) in zip(cells, far.places.tolist(), strict=True)}
     st.vega_lite_chart(
         compared.table(config, found, places, lambda width, x, y: (width / 2 + x * long, points.HEIGHT / 2 - y * long)),

@@ -1,4 +1,4 @@
-"""Any two numbers of the heads of all layers against each other; and heads as points, wherever they are drawn as such."""
+"""Any two statistics of all heads against each other, and heads as points for every chart that has them."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from attention.ui.views import questions
 BOTH = {
     "across": "first",
     "upwards": "entropy",
-}  # the knobs, and what stands for those that a picture's patches have not
-FEW = 24  # heads up to which all have their names beside their points
+}  # the knobs, and their values if the chosen statistic does not apply, as to a picture's patches
+FEW = 24  # heads up to which all points may have names
 Found = Mapping[int, Layer]
-Cell = tuple[int, int]  # a head by its layer and its own number there
+Cell = tuple[int, int]  # layer, and head within it
 
 
 def _draw(config: Config) -> None:
-    """Two menus, and a point a head."""
+    """Draws two menus, and one point per head."""
     config = _with_known_metrics(config.truncated)
     found, focus = results.layers.layers(config), (config.layer, config.head)
     st.markdown(
@@ -55,12 +55,12 @@ def _draw(config: Config) -> None:
 
 
 def _metric_options(config: Config) -> tuple[str, ...]:
-    """The numbers that can be compared."""
+    """The statistics that can be compared."""
     return tuple(EVERY) if tokens(config).line else tuple(maps.known_metrics(config))
 
 
 def _with_known_metrics(config: Config) -> Config:
-    """The same with two numbers that there are; the menus show them too."""
+    """The same config with two statistics that apply; the menus are set to them as well."""
     there = _metric_options(config)
     other = {name: instead for name, instead in BOTH.items() if getattr(config, name) not in there}
     for name, instead in other.items():
@@ -91,7 +91,7 @@ def _points(config: Config, found: Found, x: maps.Cells, y: maps.Cells) -> None:
 
 
 def axis(config: Config, name: str, found: Found) -> Axis:
-    """The scale of a number, which ends where it must, or at what is more than that."""
+    """The axis of a statistic, which ends at its largest possible value, or at the largest found if that is more."""
     described = EVERY[name]
     end = max([maps.top(described, config.tokens), *maps.cells(name, found).values()])
     return Axis(described.label, end)
@@ -104,9 +104,9 @@ def table(
     at: Callable[[int, float, float], Point],
     named: Collection[Cell] = (),
 ) -> pa.Table:
-    """The points of heads; those in `named` and the one in focus carry their names, or all that have room where they are few.
+    """The points of heads. Those in `named` and the selected one have names, or all that have room if there are few.
 
-    `at`: where a place is in a chart of a width, in pixels.
+    `at(width, x, y)`: the position of a point in pixels, in a chart of this width.
     """
     focus, colors = (config.layer, config.head), maps.cells(maps.number(config), found)
     first = {*named, focus} & places.keys()
@@ -135,18 +135,18 @@ def table(
 
 
 def head_label(config: Config, cell: Cell) -> str:
-    """A head by its layer and its own number there, as in L1H3: beside an axis, 1.3 would be a number."""
+    """A head by its layer and its index there, as in L1H3: next to an axis, 1.3 would read as a number."""
     return f"L{cell[0]}H{cell[1]}" if len(layers(config.source)) > 1 else f"H{cell[1]}"
 
 
 def does(found: Found, cell: Cell) -> str:
-    """What a head does, in a word or two."""
+    """What a head does, in one or two words."""
     role = found[cell[0]].roles[cell[1]]
     return role.name if role else "nothing that stands out"
 
 
 def view_inputs(config: Config) -> object:
-    """What every part of the page shows of a config; None while a question hides the heads."""
+    """The inputs of every part of the page; None while a question hides the heads."""
     shown = config.truncated
     return (
         None if questions.is_hidden(shown) else (shown.tensors, shown.head, maps.number(shown), questions.unsaid(shown))

@@ -1,4 +1,4 @@
-"""Every head in a sentence with all its numbers, and the map of layers to take away."""
+"""A table of every head with a sentence and all statistics, and the map of layers as a file."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from attention.ui.views import layers_compared as compared
 from attention.ui.views import questions
 from attention.ui.views.layers_compared import Found
 
-FOLD, FILES = "every head", "layers as files"  # keys of the folds
+FOLD, FILES = "every head", "layers as files"  # keys of the expanders
 
 
 def _table(config: Config) -> None:
-    """A line a head, in a fold: it is made once that is open."""
+    """Draws one row per head in an expander; computed only if that is open."""
     fold = st.expander("Every head in a sentence", icon=":material/table_rows:", key=FOLD, on_change="rerun")
     if not fold.open:
         return
@@ -42,7 +42,7 @@ def _table(config: Config) -> None:
 
 
 def columns(found: Found, known: list[str]) -> dict[str, list[Any]]:
-    """The lines: layer, head, what it does, and these numbers."""
+    """The columns: layer, head, what it does, and these statistics."""
     heads = [(layer, head) for layer, each in found.items() for head in range(len(each.roles))]
     told: dict[str, list[Any]] = {"layer": [layer for layer, _ in heads], "head": [head for _, head in heads]}
     roles = (found[layer].roles[head] for layer, head in heads)
@@ -61,7 +61,7 @@ def _number(name: str) -> Any:
 
 
 def _files(config: Config) -> None:
-    """The map as it stands, once the fold is open."""
+    """Draws the downloads of the current map, if the expander is open."""
     fold = st.expander("Downloads", icon=":material/download:", key=FILES, on_change="rerun")
     if not fold.open:
         return
@@ -74,7 +74,7 @@ def _files(config: Config) -> None:
 
 
 def picture(config: Config, found: Found) -> str:
-    """The map of layers as an SVG, with whose heads these are; "" where there is none."""
+    """The map of layers as an SVG that says where the heads come from; "" if no head has the statistic."""
     described, known = EVERY[maps.number(config)], maps.cells(maps.number(config), found)
     if not known:
         return ""
