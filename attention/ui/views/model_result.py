@@ -82,8 +82,8 @@ def _register_part(task: Task, name: str, prompt: Prompt) -> tuple[str, Part]:
 def with_selected_head(prompt: Prompt, source: str, sees: bool = False) -> Config:
     """The config of a source with the selected layer and head, as far as they exist.
 
-    If none was selected, it is the head with the largest statistic in the map; over a picture (`sees`) it is all heads of
-    a layer.
+    If none was selected, it has the head with the largest statistic in the map; over a picture (`sees`), which then shows
+    the mean of all heads, it has head 0.
     """
     usual = Config.of(source)
     layer = min(layers(source), key=lambda number: abs(number - prompt.layer))

@@ -73,7 +73,7 @@ def question_closes(config: Any, **others: Asks) -> bool:
 
 
 def unsaid(config: Any) -> bool:
-    """Whether a question next to visible pictures keeps secret what heads do, because that might be its answer."""
+    """Whether a question next to visible pictures withholds what heads do, because that might be its answer."""
     return bool(config.ask) and not is_hidden(config) and not predict.is_revealed(config)
 
 
