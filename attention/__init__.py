@@ -70,7 +70,7 @@ __all__ = [
     "watch",
 ]
 
-_HOMES = {  # the module of each public name, imported when the name is first used: a server starts before PyTorch is there
+_HOMES = {  # module of each public name, imported on first use: a server starts before PyTorch is imported
     "Attention": "attention.attend",
     "Cancelled": "attention.maps.jobs",
     "Config": "attention.config",
@@ -88,7 +88,7 @@ _HOMES = {  # the module of each public name, imported when the name is first us
 
 
 def __getattr__(name: str) -> Any:
-    """A public name from its module (PEP 562)."""
+    """Returns a public name from its module (PEP 562)."""
     if name not in _HOMES:
         raise AttributeError(f"module 'attention' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
@@ -99,7 +99,7 @@ def __dir__() -> list[str]:
 
 
 class _Package(ModuleType):
-    """Keeps `attention.trace` the function: importing the module of this name would put the module in its place."""
+    """Keeps `attention.trace` the function: importing the module of that name would replace it."""
 
     @property
     def trace(self) -> Any:

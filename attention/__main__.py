@@ -1,4 +1,4 @@
-"""The command `attention-lab`, also `python -m attention`: starts the app, with files opened if some are named."""
+"""The command `attention-lab`, also `python -m attention`: starts the app and opens the named files."""
 
 from __future__ import annotations
 

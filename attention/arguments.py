@@ -1,4 +1,4 @@
-"""What the core accepts: which arguments fit together, which masks are memory, what weights can be written into."""
+"""Validation of the core's arguments: shapes and dtypes, classes of masks, and the tensor `out`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from torch import Tensor
 FLOATS = torch.float32, torch.float64, torch.bfloat16, torch.float16
 NUMBER = float, int
 DENSE = torch.strided
-PLAIN = {Tensor, torch.nn.Parameter, type(None)}  # classes whose memory holds what they stand for
+PLAIN = {Tensor, torch.nn.Parameter, type(None)}  # classes whose memory holds their entries
 OWN_FUNCTIONS = Tensor.__torch_function__.__func__, torch._C._disabled_torch_function_impl  # pyright: ignore[reportAttributeAccessIssue]
 OWN_DISPATCH = torch._C._disabled_torch_dispatch_impl  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def with_entries(mask: Any, device: torch.device | None) -> Any:
-    """The mask, made here where it is a `torch.nn.attention.bias.CausalBias`: that has sizes, and no entries in memory."""
-    bias = sys.modules.get("torch.nn.attention.bias")  # imported where there is an instance; importing it takes seconds
+    """Returns the mask, materialized if it is a `torch.nn.attention.bias.CausalBias`, which has no entries in memory."""
+    bias = sys.modules.get("torch.nn.attention.bias")  # imported if there is an instance; importing takes seconds
     if bias is None or not isinstance(mask, bias.CausalBias):
         return mask
     shift = mask.seq_len_kv - mask.seq_len_q if mask.variant == bias.CausalVariant.LOWER_RIGHT else 0
@@ -26,11 +26,11 @@ def with_entries(mask: Any, device: torch.device | None) -> Any:
 
 
 def plain_mask(mask: Any, device: torch.device | None) -> Any:
-    """The mask as a tensor whose memory holds its entries.
+    """Returns the mask as a tensor whose memory holds its entries.
 
-    A CausalBias of torch is made here. Other subclasses of Tensor pass where every operation on them is theirs
-    (`__torch_dispatch__`) or torch's. Raises TypeError for one that replaces some of torch's functions, as its memory may
-    hold anything.
+    A `CausalBias` is materialized. Other subclasses of Tensor are returned unchanged if all operations on them are
+    either their own (`__torch_dispatch__`) or torch's. Raises TypeError for a subclass that replaces some of torch's
+    functions, as its memory may hold anything.
     """
     mask = with_entries(mask, device)
     kind = type(mask)
@@ -46,7 +46,10 @@ def plain_mask(mask: Any, device: torch.device | None) -> Any:
 
 
 def fit_together(query, key, value, mask, dropout_p, is_causal, scale, enable_gqa) -> bool:
-    """Do the arguments fit together at first sight? If not, torch's own function decides, and raises the error."""
+    """Whether the arguments fit together, as far as quick checks can tell.
+
+    If not, torch's own function decides, and raises the error. Raises ValueError for sparse and nested tensors.
+    """
     if not (isinstance(query, Tensor) and isinstance(key, Tensor) and isinstance(value, Tensor)):
         return False
     if not (query.layout is key.layout is value.layout is DENSE) or query.is_nested or key.is_nested or value.is_nested:
@@ -85,7 +88,7 @@ def _check_dense(**tensors: Tensor) -> None:
 
 
 def _square(q: torch.Size, k: torch.Size, v: torch.Size, enable_gqa: bool) -> tuple[int, ...] | None:
-    """The shape of the scores of inputs of these shapes, None where they don't fit together at first sight."""
+    """Returns the shape of the scores, None if the shapes of the inputs do not pass the quick checks."""
     if min(len(q), len(k), len(v)) < 2 + enable_gqa or q[-1] != k[-1] or k[-2] != v[-2]:
         return None
     if enable_gqa:

@@ -1,9 +1,9 @@
 """Scaled dot-product attention with the weights of every head.
 
 The semantics are those of `torch.nn.functional.scaled_dot_product_attention`, which does not return its weights. On a
-CPU most of the time of a large attention goes into touching fresh memory and into passes over it (docs/LOG.md), so the
-work is done in place, in blocks of rows that stay in the cache, skips keys that a whole block may not see, and asks for
-huge pages.
+CPU, a large attention spends most of its time touching fresh memory and passing over it (docs/LOG.md). The work is
+therefore done in place, in blocks of rows that fit into the cache; keys that are masked for a whole block are skipped,
+and memory is requested in huge pages.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from attention.runtime.tensor_cache import tensor_lru_cache
 from attention.scores import HIDDEN, Normalise, soft_cap, standard
 from attention.summary import summarize
 
-FEW = 2**14  # cells of all heads up to which a call into torch costs more than what it does
-SMALL = 2**18  # cells of one head's square below which one batched product is faster than blocks
-WHOLE = APART  # cells of all heads below which it is as fast where nothing is skipped, and busy cores are waited for less often
+FEW = 2**14  # cells of all heads up to which a call into torch costs more than its computation
+SMALL = 2**18  # cells of one head below which one batched product is faster than blocks
+WHOLE = APART  # cells of all heads below which that is as fast if nothing is skipped, and suffers less from busy cores
 HALVES = torch.bfloat16, torch.float16  # their scores and weights are computed in float32
 
 
 class Attention(NamedTuple):
-    """What attention gives: `output (... q e)`, and `weights (... q k)`, which sum to one over the keys.
+    """The result of attention: `output (... q e)`, and `weights (... q k)`, whose rows sum to one (to zero if fully masked).
 
     >>> q = torch.ones(2, 5, 8)
     >>> attention.scaled_dot_product_attention(q, q, q)
@@ -58,22 +58,23 @@ def scaled_dot_product_attention(
     softcap: float | None = None,
     out: Tensor | None = None,
 ) -> Attention:
-    """softmax(q kᵀ scale + mask) v, and the softmax itself (Vaswani et al. 2017, section 3.2.1).
+    """Returns softmax(q kᵀ scale + mask) v, and the softmax itself (Vaswani et al. 2017, section 3.2.1).
 
     query (... q d), key (... k d), value (... k e); a boolean mask (True takes part) or one of query's dtype (added)
-    broadcasts to (... q k); `scale` is 1/sqrt(d) unless given; `is_causal` hides keys after the query's position. With
-    `enable_gqa`, dimension -3 of key and value may be a divisor of query's. `softcap` squeezes scaled scores by tanh
-    before the mask. A query that may see no key gets zero weights and a zero output. What a boolean mask or `is_causal`
-    hides may be anything in key, as long as no gradient is asked for; otherwise, and in value, it has to be finite, as zero
-    times NaN is NaN. Weights are returned before dropout. `out (... q k)` is filled with the weights and returned as such,
-    which saves fresh memory. Not under torch.func's transforms or forward-mode differentiation.
+    broadcasts to (... q k); `scale` is 1/sqrt(d) unless given; `is_causal` masks keys after the query's position. With
+    `enable_gqa`, dimension -3 of key and value may be a divisor of query's. `softcap` bounds scaled scores by tanh
+    before the mask. A fully masked row has zero weights and a zero output. Keys that a boolean mask or `is_causal`
+    masks may hold any values as long as no gradient is required; otherwise they must be finite, and so must value, as
+    zero times NaN is NaN. Weights are returned before dropout. `out (... q k)` is filled with the weights and returned
+    as `weights`, which saves fresh memory. torch.func's transforms and forward-mode differentiation are not supported.
 
-    Scores and weights of 16-bit inputs are computed in float32, as torch's fused kernels do, and the results rounded to
-    the inputs' dtype. Under autocast query, key and value are cast to its dtype. A mask may be a `CausalBias` of torch.
+    Scores and weights of 16-bit inputs are computed in float32, as in torch's fused kernels, and the results are
+    rounded to the inputs' dtype. Under autocast, query, key and value are cast to its dtype. A mask may be a
+    `CausalBias` of torch.
 
-    Raises what torch's function raises for the same misuse, ValueError for a softcap that is not positive and for sparse
-    or nested tensors, TypeError for a mask whose class replaces functions of torch, and RuntimeError for an `out` of
-    another shape or dtype, or together with gradients.
+    Raises the errors of torch's function for the same misuse, ValueError for a softcap that is not positive and for
+    sparse or nested tensors, TypeError for a mask whose class replaces functions of torch, and RuntimeError for an
+    `out` of another shape or dtype, or together with gradients.
 
     >>> q = torch.arange(12.0).view(1, 3, 4) / 10
     >>> output, weights = attention.scaled_dot_product_attention(q, q, q, is_causal=True)
@@ -116,7 +117,7 @@ def attend(
     dropout_p: float = 0.0,
     out: Tensor | None = None,
 ) -> Attention:
-    """The pass for inputs that are known to be sound; `normalise` turns a block of logits into weights, in place."""
+    """Computes attention of validated inputs; `normalise` turns a block of logits into weights, in place."""
     given, half = query, query.dtype in HALVES
     if half:
         query, key, value = query.float(), key.float(), value.float()
@@ -129,19 +130,19 @@ def attend(
     queries, d, keys = q[-2], q[-1], k[-2]
     scale = scale if scale is not None else 1 / math.sqrt(d or 1)
     if scale == 0:
-        query, scale = query * 0, 1  # a product of bfloat16 times nothing leaves its memory as it was
+        query, scale = query * 0, 1  # a bfloat16 product that is scaled by zero leaves its output memory unchanged
     learning = torch.is_grad_enabled() and _needs_grad(query, key, value, mask)
     if out is not None:
         check_out(out, (*q[:-1], keys), given, learning)
-    products = query.numel() * keys  # d of them a cell
+    products = query.numel() * keys  # d of them per cell
     plain = type(query) in PLAIN and type(key) in PLAIN and type(value) in PLAIN and type(mask) in PLAIN
     if learning or dropout_p > 0 or products == 0 or (not plain and normalise is standard):
         found = _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_p)
         return _to_attention(found, given, out) if half or out is not None else found
     at_once = queries * keys <= SMALL or query.device.type != "cpu"
     if not (at_once or half or is_causal) and mask is None and normalise is standard:
-        at_once = products < WHOLE * d  # of 16 bits, weights in float32 would be held beside the rounded ones
-    into, like = (_at_once, query) if at_once else (by_blocks, given)  # blocks of float32 end up in weights of 16 bits
+        at_once = products < WHOLE * d  # for 16 bits, float32 weights would be held in addition to the rounded ones
+    into, like = (_at_once, query) if at_once else (by_blocks, given)  # float32 blocks are written to 16-bit weights
     weights = out if out is not None and out.is_contiguous() and out.dtype == like.dtype else None
     if weights is None and (into is by_blocks or products > FEW * d):
         weights = empty_hugepages((*q[:-1], keys), like)
@@ -150,13 +151,13 @@ def attend(
 
 
 def _to_attention(found: Attention, given: Tensor, out: Tensor | None) -> Attention:
-    """The result in the dtype of the query that was `given`; the weights in `out` if there is one."""
+    """Returns the result in the dtype of the query that was `given`; the weights are in `out` if there is one."""
     output, weights = (x.to(given.dtype) for x in found)
     return Attention(output, weights if out is None or out is weights else out.copy_(weights))
 
 
 def _autocast_dtype(query: Tensor) -> torch.dtype | None:
-    """The dtype that autocast computes in on query's device, None where it is off."""
+    """Returns the dtype that autocast computes in on query's device, None if autocast is off."""
     kind = "cpu" if query.is_cpu else query.device.type
     if kind == "cpu" or torch.amp.is_autocast_available(kind):
         return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else None
@@ -168,17 +169,17 @@ def _needs_grad(*tensors: Tensor | None) -> bool:
 
 
 def _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_p) -> Attention:
-    """The textbook form, each step out of place, so that gradients flow and rows that see nothing get zeros."""
+    """Computes attention as textbooks do, each step out of place, so that gradients flow; fully masked rows get zeros."""
     scores = (query * scale) @ key.mT
     if softcap:
         scores = softcap * torch.tanh(scores / softcap)
-    if is_causal:  # every query sees itself
+    if is_causal:  # no row is fully masked: key 0 is visible to every query
         hidden = ~torch.ones(scores.shape[-2:], dtype=torch.bool, device=query.device).tril()
         weights = torch.softmax(scores.masked_fill(hidden, HIDDEN), -1)
     elif mask is not None:
         scores = scores.masked_fill(~mask, HIDDEN) if mask.dtype == torch.bool else scores + mask
         blind = ~seeing(mask)
-        scores = scores.masked_fill(blind, 0)  # a softmax over nothing has no gradient, not even where it is replaced
+        scores = scores.masked_fill(blind, 0)  # a softmax over no key has no gradient, even if it is replaced
         weights = torch.softmax(scores, -1).masked_fill(blind, 0)
     else:
         weights = torch.softmax(scores, -1)
@@ -186,10 +187,11 @@ def _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_
 
 
 def _at_once(weights, query, key, value, mask, is_causal, scale, softcap, normalise) -> tuple[Tensor, Tensor]:
-    """All heads in one batched product, in place: the fastest for small squares, and on accelerators.
+    """Computes all heads in one batched product, in place: fastest for small squares, and on accelerators.
 
-    The product begins with what the mask adds, where all heads have one mask: that saves a pass over all scores, but has
-    to be looked at afterwards, for which a processor need not wait for its accelerator.
+    On a CPU the product starts from the additive mask if all heads share one. This saves a pass over all scores, but
+    the weights must be checked for NaN afterwards. On an accelerator, `is_causal` needs no check, so nothing waits for
+    the device.
     """
     few, seen, added = weights is None, mask, None
     if is_causal:
@@ -200,17 +202,17 @@ def _at_once(weights, query, key, value, mask, is_causal, scale, softcap, normal
     weights = normalise(_logits(weights, query, key, seen, scale, softcap, added))
     if (mask is not None or added is not None) and _astray(weights, few):
         blind = ~seeing(seen)  # pyright: ignore[reportArgumentType]  a row without a number has a mask
-        if _astray(weights.masked_fill_(blind, 0), few) and added is not None:  # and what is hidden may be none
+        if _astray(weights.masked_fill_(blind, 0), few) and added is not None:  # a masked score may be NaN, too
             normalise(_logits(weights, query, key, seen, scale, softcap)).masked_fill_(blind, 0)
     return torch.matmul(weights, value), weights
 
 
 def _logits(weights, query, key, seen, scale, softcap, added=None) -> Float[Tensor, "*b q k"]:
-    """What the softmax sees, in `weights` or in fresh memory. What is `added` lets a NaN through where it hides."""
+    """Returns the logits, in `weights` or in fresh memory. With `added`, a masked score that is NaN stays NaN."""
     q, keys = query.shape, key.shape[-2]
     queries, d = q[-2], q[-1]
     many, across = query.reshape(-1, queries, d), key.reshape(-1, keys, d).mT
-    begin, beta = (_edges(query.dtype, query.device)[0], 0) if added is None else (added, 1)  # beta 0 leaves it out
+    begin, beta = (_edges(query.dtype, query.device)[0], 0) if added is None else (added, 1)  # beta=0 ignores `begin`
     if weights is None:
         weights = torch.baddbmm(begin, many, across, beta=beta, alpha=scale).view(*q[:-1], keys)
     else:
@@ -219,14 +221,14 @@ def _logits(weights, query, key, seen, scale, softcap, added=None) -> Float[Tens
         return weights
     soft_cap(weights, softcap)
     if seen is not None and seen.dtype == torch.bool:
-        torch.where(seen, weights, _edges(query.dtype, query.device)[1], out=weights)  # a fill in place takes longer
+        torch.where(seen, weights, _edges(query.dtype, query.device)[1], out=weights)  # a fill in place is slower
     elif seen is not None:
         weights.add_(seen)
     return weights
 
 
 def _additive_mask(mask: Tensor, like: Tensor) -> Float[Tensor, "..."] | None:
-    """What a mask adds to the scores of every head, None where heads have masks of their own."""
+    """Returns what a mask adds to the scores of every head, None if heads have masks of their own."""
     if mask.ndim > 2:
         if mask.shape[:-2].numel() > 1:
             return None
@@ -236,16 +238,16 @@ def _additive_mask(mask: Tensor, like: Tensor) -> Float[Tensor, "..."] | None:
 
 @tensor_lru_cache(8)
 def _falling(queries: int, keys: int, device: torch.device, dtype: torch.dtype) -> Float[Tensor, "q k"]:
-    """The same of the causal mask."""
+    """Returns the additive causal mask."""
     return torch.where(until(queries, keys, device), *_edges(dtype, device))
 
 
 def _astray(weights: Float[Tensor, "*b q k"], few: bool) -> bool:
-    """Has any row no number? Then none of its weights has one."""
+    """Whether any row is NaN; if so, all of its weights are."""
     return math.isnan((weights if few else weights[..., 0]).min().item())
 
 
 @tensor_lru_cache(8)
 def _edges(dtype: torch.dtype, device: torch.device) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-    """What is added to a score that takes part, and to one that is hidden."""
+    """Returns what is added to a visible score, and to a masked one."""
     return torch.zeros((), dtype=dtype, device=device), torch.tensor(HIDDEN, dtype=dtype, device=device)

@@ -1,6 +1,6 @@
-"""The pass in blocks: some rows of a head at a time, that stay in the cache, over the keys that any of them may see.
+"""Attention in blocks of rows that fit into the cache, over the keys that are visible to any of the rows.
 
-What a mask hides from a whole block is not even multiplied. Rows of large squares are shared by threads of their own.
+Keys that are masked for a whole block are not even multiplied. Threads share the rows of large squares.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ from attention.runtime.tensor_cache import tensor_lru_cache
 from attention.runtime.threads import parallel_for
 from attention.scores import HIDDEN, soft_cap
 
-BLOCK = 2**20  # cells of a block of rows at the most: 4 MB of float32, small enough to stay in a cache
-ROWS = 256  # rows of a block at the most: the shorter, the more of a triangle is skipped
-TALL = 2**23  # cells of a block where nothing is skipped: the taller, the better a product uses both threads
-NEAR, FAR = 2**20, 2**22  # bytes of a block of a thread's own where nothing is skipped, in the second cache and beyond
-APART = 2**25  # cells of all heads from which threads take blocks of their own: torch's own stay awake and in the way
-HALF_APART = 2**21  # the same of 16 bits: on busy cores torch's own threads took three times as long
+BLOCK = 2**20  # maximum number of cells of a block of rows: 4 MB of float32, small enough to stay in a cache
+ROWS = 256  # maximum number of rows of a block: shorter blocks skip more of a triangle
+TALL = 2**23  # cells of a block if nothing is skipped: a product uses both threads better in taller blocks
+NEAR, FAR = 2**20, 2**22  # bytes of a thread's own block if nothing is skipped, in the second-level cache or beyond it
+APART = 2**25  # cells of all heads from which threads compute blocks of their own: torch's threads would busy-wait
+HALF_APART = 2**21  # the same for 16 bits: on busy cores torch's own threads took three times as long
 
 
 class Block(NamedTuple):
-    """Some rows of the square and the keys that any of them may see; `hidden (rows, keys from tail on)` may not be.
+    """Some rows of the square, and the keys that are visible to any of them.
 
-    `blind` marks the rows that see nothing, where there are any.
+    `hidden (r t)` is True for masked pairs, of keys from `tail` on. `blind (r 1)` marks fully masked rows, None if no
+    row is.
     """
 
     rows: slice
@@ -41,11 +42,11 @@ class Block(NamedTuple):
 
 
 def by_blocks(weights, query, key, value, mask, is_causal, scale, softcap, normalise) -> tuple[Tensor, Tensor]:
-    """Some rows of a head at a time, over the keys that they may see; all else of `weights` becomes zero."""
+    """Computes some rows of a head at a time, over the keys visible to them; all other `weights` become zero."""
     queries, keys = weights.shape[-2:]
     skips = is_causal or (mask is not None and mask.dtype == torch.bool)
     shared = mask is None or mask.shape[:-2].numel() == 1
-    same = weights.dtype == query.dtype  # else blocks have more bits than the weights that are kept of them
+    same = weights.dtype == query.dtype  # else blocks have more bits than the weights that are stored
     alone = shared and weights.numel() >= (APART if same else HALF_APART) and torch.get_num_threads() > 1
     tall = own_block() // query.element_size() if alone else TALL
     height = max(1, min(queries, min(ROWS, BLOCK // keys) if skips else tall // keys))
@@ -81,7 +82,7 @@ def by_blocks(weights, query, key, value, mask, is_causal, scale, softcap, norma
             torch.mm(block, value[at][cols], out=output[at][rows])
 
     def blocks() -> Iterator[tuple[tuple[int, ...], Block]]:
-        """Of every other head backwards, as a triangle's blocks grow: each thread gets as much."""
+        """Yields blocks, of every other head backwards: a triangle's blocks grow, so each thread gets as much."""
         for turn, at in enumerate(heads):
             for block in (plan or plan_blocks(at))[:: 1 if turn % 2 else -1]:
                 yield at, block
@@ -92,16 +93,16 @@ def by_blocks(weights, query, key, value, mask, is_causal, scale, softcap, norma
 
 
 def own_block() -> int:
-    """Bytes of a block that a thread computes alone, where nothing is skipped: half of the second cache if it is large.
+    """Returns the bytes of a block that one thread computes if nothing is skipped: half of a large second-level cache.
 
-    Half of a small one would be so few rows that the calls around them cost more than a fetch from the third.
+    Half of a small one would hold so few rows that the calls around them cost more than fetching from the third level.
     """
     half = processor.caches().get(2, 0) // 2
     return half if half >= NEAR else FAR
 
 
 def _plan(mask: Tensor | None, is_causal: bool, queries: int, keys: int, height: int) -> Iterator[Block]:
-    """Blocks of rows with the keys that they may see, so that what a mask hides is not even multiplied."""
+    """Yields blocks of rows with the keys visible to them, so that masked keys are not even multiplied."""
     for first in range(0, queries, height):
         rows = slice(first, min(first + height, queries))
         if is_causal:
@@ -117,7 +118,7 @@ def _plan(mask: Tensor | None, is_causal: bool, queries: int, keys: int, height:
 
 
 def seeing(mask: Tensor) -> Bool[Tensor, "..."]:
-    """Which rows of a mask see any key?"""
+    """Returns for each row of a mask whether any key is visible."""
     return (mask if mask.dtype == torch.bool else mask != HIDDEN).any(-1, keepdim=True)
 
 
@@ -127,7 +128,7 @@ def until(queries: int, keys: int, device: torch.device | str) -> Bool[Tensor, "
 
 
 def _visible_block(mask: Bool[Tensor, "r k"], rows: slice) -> Block:
-    """The block of these rows of a boolean mask: from the first key that any row sees to the last."""
+    """Returns the block of these rows of a boolean mask: from the first key that any row sees to the last."""
     seen = mask.any(0).nonzero()
     keys = slice(int(seen[0]), int(seen[-1]) + 1) if len(seen) else slice(0, 0)
     partly = (~mask[:, keys].all(0)).nonzero()

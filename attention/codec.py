@@ -1,6 +1,6 @@
-"""Config <-> URL query: the settings of a picture (attention/settings.py). Never raises on a stranger's text.
+"""Conversion between a config and a URL query (attention/settings.py). Never raises, whatever the query.
 
-To change a default, add what it was to every edition in EDITIONS, and an empty one at their end.
+To change a default, add its old value to every edition in EDITIONS, and append an empty edition.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from typing import Any
 from attention.config import Config, coerce, fixed_by_source, source_defaults, why_invalid
 from attention.settings import EDITION, Settings, short
 
-# What the defaults were, from the first edition on, where they have changed since.
+# Old defaults, from the first edition on, if they have changed since.
 EDITIONS: tuple[dict[str, Any], ...] = (
     {"projections": "tied", "colors": "linear", "step": "scores"},
     {"step": "scores"},
     {},
 )
-NEWEST = {EDITION: str(len(EDITIONS))}  # a link that sets everything back, where an empty one keeps what is set
-RENAMED = {"layers": "depth"}  # knobs by the names that links may still have
+NEWEST = {EDITION: str(len(EDITIONS))}  # a link that resets every knob; an empty one keeps the current values
+RENAMED = {"layers": "depth"}  # knobs by old names that links may still have
 
 
 def fit_values(values: Mapping[str, Any]) -> tuple[Config, list[str]]:
-    """The nearest valid config to values that are each allowed by themselves, and what was moved."""
+    """Returns the nearest valid config to values that are each allowed by themselves, and notes on what was moved."""
     fitting = coerce(dict(values))
-    known = fixed_by_source(values["source"], values["layer"])  # a page shows these as they are, whatever was asked for
+    known = fixed_by_source(values["source"], values["layer"])  # shown as the source has them, whatever was requested
     moved = [name for name, value in fitting.items() if value != values[name] and name not in known]
     moved = [name for name in moved if not _whole(values, name)]
     notes = [f"{why_invalid(dict(values), name)}: {name} moved to {_format_value(fitting[name])}." for name in moved]
@@ -32,12 +32,12 @@ def fit_values(values: Mapping[str, Any]) -> tuple[Config, list[str]]:
 
 
 def _source_defaults_of(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The defaults that a source brings with it."""
+    """Returns the defaults of a source."""
     return source_defaults(values["source"], values.get("layer"))
 
 
 def _ignored_knobs(values: Mapping[str, Any], named: Mapping[str, Any]) -> list[str]:
-    """A sentence for each knob that a link names and its source decides."""
+    """Returns a sentence for each knob that a link names although the source determines it."""
     known = fixed_by_source(values["source"], values["layer"])
     lost = [name for name in named if name in known and named[name] != known[name]]
     return [f"{name}={short(named[name])}: {why_invalid(dict(values), name)}; it was ignored." for name in lost]
@@ -55,7 +55,7 @@ CONFIGS = Settings(
 
 
 def to_query(config: Config) -> dict[str, str]:
-    """The knobs that differ from their defaults, as text; `from_query` gives the same config back.
+    """Returns the knobs that differ from their defaults, as text; `from_query` returns the same config.
 
     >>> to_query(attention.Config(mask="window", span=8))
     {'v': '3', 'mask': 'window', 'span': '8'}
@@ -64,12 +64,12 @@ def to_query(config: Config) -> dict[str, str]:
 
 
 def link(config: Config) -> str:
-    """The query string of a config, without its question mark: what follows `?` in the address bar."""
+    """Returns the query string of a config, without its question mark: what follows `?` in the address bar."""
     return CONFIGS.link(config)
 
 
 def from_query(mapping: Mapping[str, str | Sequence[str]]) -> tuple[Config, list[str]]:
-    """The config that a query describes, and a sentence for each thing in it that could not be used. Never raises.
+    """Returns the config that a query describes, and a sentence for each part that could not be used. Never raises.
 
     >>> from_query({"v": "3", "mask": "window", "heads": "many"})
     (Config(mask='window'), ["heads='many' is not a whole number between 1 and 32. The default is 8."])
@@ -78,7 +78,7 @@ def from_query(mapping: Mapping[str, str | Sequence[str]]) -> tuple[Config, list
 
 
 def _whole(values: Mapping[str, Any], name: str) -> bool:
-    """Is it the range of all tokens, spelled out?"""
+    """Whether the value is the range of all tokens, spelled out."""
     return name in ("rows", "cols") and values[name] == f"0-{values['tokens'] - 1}"
 
 

@@ -1,7 +1,8 @@
-"""Config: everything that decides what is drawn, one line a knob.
+"""Config: every setting that determines a picture, one line per knob.
 
-A knob is a field whose line says its default, what is allowed, its label and its help (attention/settings.py); sidebar,
-link, tests and command line read that line. What one value must fit to another (heads divide d_model, say) is said once, in `fitted`.
+A knob is a field whose line has its default, what is allowed, its label and its help (attention/settings.py); sidebar,
+link, tests and command line read that line. How values must fit together (heads divide d_model, for example) is defined
+once, in `coerce`.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ from attention.settings import text as _text
 from attention.settings import whole as _whole
 from attention.training import shipped as trainings
 
-MAX_WEIGHTS = 16_000_000  # weights of one trace, heads x tokens x tokens, at the most: 64 MB in float32
-MAX_CHANNELS = 2**25  # channels of all tokens together at the most: 128 MB in float32
+MAX_WEIGHTS = 16_000_000  # maximum number of weights of one trace, heads x tokens x tokens: 64 MB in float32
+MAX_CHANNELS = 2**25  # maximum number of channels of all tokens together: 128 MB in float32
 MAX_TOKENS = 2**16  # tokens
-LEAST_CAP = 1e-3  # the smallest softcap but 0: all weights are uniform to three digits, and float32 can divide by it
-LINEAR_MAX_TOKENS = 32  # tokens up to which weights are seen on a scale from 0 to 1
-MAX_TRACE_TOKENS = 1024  # tokens whose weights are computed all at once, where CELLS allows it
-LAST_QUERY = -1  # the query in focus, where none was chosen: the last token
-# Every matrix that a pass may have, in the order in which they are computed; what a config has of them: steps/plan.py.
+LEAST_CAP = 1e-3  # smallest softcap except 0: all weights are uniform to three digits, and float32 can divide by it
+LINEAR_MAX_TOKENS = 32  # maximum number of tokens for which the automatic colour scale goes from 0 to 1
+MAX_TRACE_TOKENS = 1024  # maximum number of tokens whose weights are computed all at once, within MAX_WEIGHTS
+LAST_QUERY = -1  # the selected query if none was chosen: the last token
+# Every matrix that a pass may have, in the order of computation; those that a config has: steps/plan.py.
 STEPS = (
     "embedded x", "sines x", "x", "embedded y", "sines y", "y", "W_q", "W_k", "W_v", "Q", "K", "V", "q", "k", "v",
     "turned q", "turned k", "scores", "scaled", "capped", "bias", "biased", "mask", "logits", "weights", "context",
@@ -41,9 +42,9 @@ STEPS = (
 )  # fmt: skip
 RANGE = r"(?:\d{1,5}-\d{1,5})?"  # the first and the last of some tokens, or nothing for all
 RANGED = "a first and a last token, as in 100-611, or nothing for all"
-GENERATED = "generated"  # the source whose attention is made from the knobs
-TRAINED = "trained"  # the kind of sources whose heads are there as they were after some steps
-SHAPES: dict[str, Callable[[str], Shape]] = {  # of all other kinds
+GENERATED = "generated"  # the source whose attention is computed from the knobs
+TRAINED = "trained"  # the kind of sources whose heads were recorded at several training steps
+SHAPES: dict[str, Callable[[str], Shape]] = {  # sizes of sources of all other kinds
     "recorded": shipped.shape,
     TRAINED: trainings.shape,
     **dict.fromkeys(registry.KINDS, registry.shape),
@@ -62,24 +63,24 @@ INPUT_KNOBS: tuple[str, ...] = (
     "keys",
     "d_v",
     "batch",
-)  # knobs that only make attention
+)  # knobs that only affect generated attention
 SENTENCE = "The river bank was steep so the boat left the bank and then the river took the boat"
 
 
 def shape(source: str) -> Shape | None:
-    """The sizes of a source, None where the knobs say them."""
+    """Returns the sizes of a source, None if the knobs determine them."""
     kind, _, key = source.partition(":")
     return SHAPES[kind](key) if kind in SHAPES else None
 
 
 def layers(source: str) -> tuple[int, ...]:
-    """The layers of a source, as its model counts them."""
+    """Returns the layers of a source, as its model counts them."""
     sizes = shape(source)
     return sizes.numbers if sizes else (0,)
 
 
 def training_steps(source: str) -> tuple[int, ...]:
-    """After which steps of its training there are the heads of a source."""
+    """Returns the training steps at which the heads of a source were recorded; (0,) if it has no training."""
     kind, _, key = source.partition(":")
     return trainings.steps(key) if kind == TRAINED else (0,)
 
@@ -87,10 +88,11 @@ def training_steps(source: str) -> tuple[int, ...]:
 # fmt: off
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """One setting of every knob: frozen, hashable, valid. Raises `ConfigError` on anything else.
+    """One valid setting of every knob, frozen and hashable. Raises `ConfigError` for any other values.
 
     `heads` divide `d_model`, `kv_heads` (0: one for each head) divide `heads`, `head` is one of the heads, `query` one
-    of the tokens (-1: the last), and tokens x d_model is at most 33,554,432. What a `source` decides is as it is there.
+    of the tokens (-1: the last), and tokens x d_model is at most 33,554,432. Knobs that a `source` determines have the
+    values of that source.
 
     >>> config = attention.Config(tokens=9, heads=2, d_model=64, mask="window", span=3)
     >>> config.d_head
@@ -164,37 +166,37 @@ class Config:
                 raise ConfigError(_misfit(self, name, value))
 
     def __repr__(self) -> str:
-        """The call that makes it: knobs at their default are left out."""
+        """Returns the call that creates the config, without knobs at their defaults."""
         chosen = (f"{name}={value!r}" for name, value in vars(self).items() if value != DEFAULTS[name])
         return f"Config({', '.join(chosen)})"
 
     @classmethod
     def of(cls, source: str, **values: Any) -> Config:
-        """The config of a source as it is there, but for some knobs: what a link of these alone opens."""
+        """Returns the config of a source with the source's own defaults, except for these knobs, as a link with these alone."""
         return cls(**{**defaults(source, values.get("layer")), "source": source, **values})
 
     def of_layer(self, number: int) -> Config:
-        """The same of another layer of its source, with the mask of that layer if layers have different ones."""
+        """Returns the config of another layer of its source, with the mask of that layer if layers have different ones."""
         return Config(**coerce(vars(self) | {"layer": number}))
 
     @property
     def d_head(self) -> int:
-        """Channels of one head."""
+        """The number of channels of one head."""
         return self.d_model // self.heads
 
     @property
     def logit_scale(self) -> float:
-        """What dot products are multiplied by: the scale over the temperature."""
+        """The factor of dot products: the scale divided by the temperature."""
         return SCALES[self.scale](self.d_head) / self.temperature
 
     @property
     def n_kv_heads(self) -> int:
-        """Heads that have keys and values of their own: `kv_heads`, or `heads` where it is 0."""
+        """The number of heads with keys and values of their own: `kv_heads`, or `heads` if it is 0."""
         return self.kv_heads or self.heads
 
     @property
     def rule(self) -> Rule:
-        """Which pairs take part: the mask, combined with the second one where that is asked for."""
+        """The rule for which pairs take part: the mask, combined with the second one if requested."""
         return COMBINATIONS[self.combine](MASKS[self.mask], MASKS[self.second])
 
     @property
@@ -204,34 +206,34 @@ class Config:
 
     @property
     def query_index(self) -> int:
-        """The query in focus as a position from 0."""
+        """The position of the selected query, counted from 0."""
         return self.query if self.query != LAST_QUERY else self.tokens - 1
 
     @property
     def color_scale(self) -> str:
-        """The scale of colours that is in force: the one that was chosen, or that of the length."""
+        """The colour scale in use: the chosen one, or the one for the sequence length."""
         return self.colors if self.colors != "auto" else "linear" if self.tokens <= LINEAR_MAX_TOKENS else "times even"
 
     @property
     def color_reason(self) -> str:
-        """Why that scale is in force, where nobody chose it: `auto: linear up to 32 tokens`."""
+        """Why that scale is in use if it was not chosen, as in `auto: linear up to 32 tokens`; else empty."""
         side = "up to" if self.tokens <= LINEAR_MAX_TOKENS else "beyond"
         return f"auto: {self.color_scale} {side} {LINEAR_MAX_TOKENS} tokens" if self.colors == "auto" else ""
 
     @property
     def window(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """The queries and the keys that are drawn large, each as the first and the one after the last."""
+        """The ranges of queries and keys that are shown enlarged, each as its first token and the one after its last."""
         return ends(self.rows, self.tokens), ends(self.cols, self.n_keys)
 
     @property
     def is_cross(self) -> bool:
-        """Are the keys of its source those of another sequence?"""
+        """Whether the keys of the source are those of another sequence."""
         sizes = shape(self.source)
         return bool(sizes and sizes.keys)
 
     @property
     def n_keys(self) -> int:
-        """How many keys the weights are of: the tokens, or those of another sequence that its source has."""
+        """The number of keys: the tokens, or those of another sequence if the source has one."""
         sizes = shape(self.source)
         return (sizes.keys if sizes else 0) or self.tokens
 
@@ -246,15 +248,15 @@ class Config:
 
     @property
     def tensors(self) -> Config:
-        """The same tensors with focus and view as by default: what a cache of tensors is keyed by."""
+        """The config with the knobs of selection and view at their defaults: the key of tensor caches."""
         return self.for_page("")
 
     def for_page(self, page: str) -> Config:
-        """The same of a page with knobs of its own: those that change no tensor there are as by default."""
+        """Returns the config of a page: knobs that change no tensor there are at their defaults."""
         return _tensors(self, page)
 
 
-@lru_cache(maxsize=256)  # asked for several times a picture, and a config is checked anew whenever one is made
+@lru_cache(maxsize=256)  # called several times per picture, and creating a config validates it
 def _tensors(config: Config, page: str) -> Config:
     idle = (name for name, knob in KNOBS.items() if knob.about != "tensors" or (knob.pages and page not in knob.pages))
     return replace(config, **{name: DEFAULTS[name] for name in idle})
@@ -264,11 +266,12 @@ KNOBS: dict[str, Knob] = {entry.name: entry.metadata["knob"] for entry in fields
 DEFAULTS: dict[str, Any] = {entry.name: entry.default for entry in fields(Config)}
 
 
-@lru_cache(maxsize=256)  # asked for whenever a config is made
+@lru_cache(maxsize=256)  # called whenever a config is created
 def fixed_by_source(source: str, layer: int | None = None) -> dict[str, Any]:
-    """The knobs that a source decides, and how: its sizes, and that nothing is made. None where all is made from knobs.
+    """Returns the values of knobs that a source determines: its sizes, and defaults of the input knobs.
 
-    If its layers have different masks, that of the layer, the first unless given, is decided as well.
+    If its layers have different masks, the mask of `layer` is included, by default that of the first. For generated
+    attention only `layer` and `training_step` are fixed.
     """
     sizes = shape(source)
     if sizes is None:
@@ -276,7 +279,7 @@ def fixed_by_source(source: str, layer: int | None = None) -> dict[str, Any]:
     groups = sizes.kv_heads % sizes.heads
     own = {"heads": sizes.heads, "d_model": sizes.heads * sizes.d_head, "kv_heads": groups}
     own |= {} if sizes.long else {"tokens": sizes.tokens}
-    own |= {} if sizes.square else {"baseline": DEFAULTS["baseline"]}  # the mask that it was made with
+    own |= {} if sizes.square else {"baseline": DEFAULTS["baseline"]}  # auto: the mask that it was computed with
     one = {"training_step": 0} if training_steps(source) == (0,) else {}
     one |= {"layer": sizes.numbers[0]} if one and sizes.layers == 1 else {}
     one |= _own_rule(sizes, nearest(sizes.numbers, layer)) if sizes.rules else {}
@@ -284,18 +287,21 @@ def fixed_by_source(source: str, layer: int | None = None) -> dict[str, Any]:
 
 
 def nearest(numbers: tuple[int, ...], layer: int | None) -> int:
-    """The layer of these that is nearest to one, the first if none is named."""
+    """Returns the number that is nearest to `layer`, the first if `layer` is None."""
     return numbers[0] if layer is None else min(numbers, key=lambda number: abs(number - layer))
 
 
 def _own_rule(sizes: Shape, layer: int) -> dict[str, Any]:
-    """The knobs of the mask as a layer of a source has them."""
+    """Returns the mask knobs of a layer of a source."""
     mask, span = sizes.rules[sizes.numbers.index(layer)]
     return {name: DEFAULTS[name] for name in ("combine", "second")} | {"mask": mask, "span": span}
 
 
 def source_defaults(source: str, layer: int | None = None) -> dict[str, Any]:
-    """The defaults that a source brings with it: what it decides, of a layer or of its first, and what else it was recorded with."""
+    """Returns the defaults of a source: the values that it determines, and the settings it was recorded with.
+
+    Values that differ by layer are those of `layer`, by default of the first.
+    """
     sizes = shape(source)
     first = (
         {"layer": sizes.numbers[0], "training_step": training_steps(source)[-1], "tokens": sizes.tokens} if sizes else {}
@@ -304,17 +310,17 @@ def source_defaults(source: str, layer: int | None = None) -> dict[str, Any]:
 
 
 def defaults(source: str, layer: int | None = None) -> dict[str, Any]:
-    """Every knob as a link leaves it that names this source alone, and maybe a layer; `source` itself is left as by default."""
+    """Returns every knob of a link with this source alone, and maybe a layer; `source` itself stays at its default."""
     return DEFAULTS | source_defaults(source, layer)
 
 
 def check(name: str, value: Any, knob: Knob | None = None) -> None:
-    """Raises ConfigError unless the knob, that of the name or another given, allows this value by itself."""
+    """Raises ConfigError unless the knob of this name, or `knob` if given, allows this value by itself."""
     (knob or KNOBS[name]).check(name, value, DEFAULTS[name])
 
 
 def coerce(values: dict[str, Any]) -> dict[str, Any]:
-    """The same values, each allowed by itself, moved to the nearest that fit together."""
+    """Returns the values, each allowed by itself, moved to the nearest that fit together."""
     known = fixed_by_source(values["source"], values["layer"])
     values, sizes = values | known, shape(values["source"])
     heads = values["heads"]
@@ -337,13 +343,13 @@ def coerce(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _inside(text: str, tokens: int) -> str:
-    """A range within so many tokens, its ends in their order; all of them are nothing."""
+    """Returns a range within `tokens` tokens, its ends in order; empty if it contains all of them."""
     first, last = ends(text, tokens)
     return "" if (first, last) == (0, tokens) else f"{first}-{last - 1}"
 
 
 def ends(text: str, tokens: int) -> tuple[int, int]:
-    """The first token of a range and the one after its last, of at least two where there are two."""
+    """Returns the first token of a range and the one after its last; a range has at least two tokens if possible."""
     if not text:
         return 0, tokens
     first, last = sorted(min(int(end), tokens - 1) for end in text.split("-"))
@@ -356,7 +362,7 @@ def _gap(values: dict[str, Any], groups: int) -> tuple[int, int]:
 
 
 def why_invalid(values: dict[str, Any], name: str) -> str:
-    """Why this value does not fit the others."""
+    """Returns why this value does not fit the others."""
     source, value = values["source"], values[name]
     sizes, called = shape(source), registry.entry_name(source) if registry.is_uploaded(source) else source
     if name in fixed_by_source(source, values["layer"]):
@@ -380,12 +386,12 @@ def why_invalid(values: dict[str, Any], name: str) -> str:
 
 
 def _layer_list(numbers: tuple[int, ...]) -> str:
-    """How many layers there are, or which, where these are not all from 0 on."""
+    """Returns the number of layers, or their numbers if these are not consecutive from 0."""
     return str(len(numbers)) if numbers == tuple(range(len(numbers))) else ", ".join(map(str, numbers))
 
 
 def _range_problem(text: str, tokens: int) -> str:
-    """Why a range is not as it should be."""
+    """Returns what is wrong with a range."""
     first, last = map(int, text.split("-")) if text else (0, 0)
     if max(first, last) >= tokens:
         return f"{text} reaches beyond {tokens:,} tokens (counted from 0)"

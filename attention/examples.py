@@ -1,6 +1,6 @@
-"""Pictures worth opening: a link each, a sentence that is true of it, and a question for a class.
+"""Example pictures, each with a link, a sentence that is true of it, and a question for a class.
 
-To add one: a line in `EXAMPLES`, and what its sentence claims as a function of its name in tests/test_examples.py.
+To add one, add a line to `EXAMPLES`, and what its sentence claims as a function of its name to tests/test_examples.py.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ RANDOM: dict[str, Any] = {"projections": "independent", "input": "noise"}
 
 @dataclass(frozen=True)
 class Example:
-    """A picture: the page that shows it and its settings; what it shows in a sentence, and a question to ask about it."""
+    """A picture: the page that shows it, its settings, a sentence on what it shows, and a question about it."""
 
     title: str
     page: str
@@ -30,14 +30,14 @@ class Example:
 
     @property
     def query(self) -> dict[str, str]:
-        """What its link carries: never nothing, as that would leave a page at what it has shown before."""
+        """The query of its link, which is never empty: an empty one would keep the page at its current settings."""
         if isinstance(self.config, CpuGpuSettings):
             return VERSUS.to_query(self.config) or {EDITION: str(len(VERSUS.editions))}
         return to_query(self.config) or NEWEST
 
 
 def _of(name: str, source: str, knobs: dict[str, int], *said: str, page: str = "heads") -> dict[str, Example]:
-    """An example of a source, by its name; none where the source's file is damaged, and all others are there."""
+    """Returns an example of a source by its name; empty if the source's file is damaged, which leaves all others intact."""
     try:
         title, says, asks = said
         return {name: Example(title, page, Config.of(source, **knobs), says, asks)}
@@ -114,7 +114,7 @@ EXAMPLES: dict[str, Example] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Tour:
-    """What the page of examples shows."""
+    """The settings of the page of examples."""
 
     about: str = choice(
         "all",

@@ -1,9 +1,8 @@
-"""What a head does, in numbers.
+"""Head statistics: numbers that describe what a head does.
 
-Every function takes the `Rows` of heads and gives one number a head, `(h)`. To add one: write it, and
-put its name and unit into `NUMBERS`, and its field into `Profile`; the table follows. Numbers of pairs that the tokens
-make stand in `OF_TOKENS`. Rows that see nothing count in no
-mean.
+Every function takes the `Rows` of heads and returns one number per head, `(h)`. To add one, write it, add it to
+`METRICS` with its name and unit, and add its field to `Profile`; the table follows. Statistics of pairs that depend on
+the tokens are in `TOKEN_METRICS`. Fully masked rows count in no mean.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from torch import Tensor
 Weights = Float[Tensor, "h q k"]
 PerHead = Float[Tensor, "h"]
 Pairs = tuple[Int[Tensor, " s"], Int[Tensor, " s"]]  # queries and keys
-CACHED = 2**18  # weights that stay in a processor's cache while they are read for one number after another
+CACHED = 2**18  # weights that stay in a processor's cache while several statistics read them
 
 
 class HeadMetric(NamedTuple):
-    """A number about a head: how it is computed, what it is called, its unit, its formula, and whose that is."""
+    """A head statistic: its function, label, unit and formula, and the publication of the formula."""
 
     of: Callable[[Rows], PerHead]
     label: str
@@ -34,7 +33,7 @@ class HeadMetric(NamedTuple):
 
 
 class TokenMetric(NamedTuple):
-    """A number about the weight on some pairs: which, of those of the same token; what else is said of it is as above."""
+    """A statistic of the weight on some pairs; `of` selects them from the pairs of equal tokens. Else as `HeadMetric`."""
 
     of: Callable[[Tensor, Tensor], Pairs]
     label: str
@@ -45,7 +44,7 @@ class TokenMetric(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """The numbers of every head, each `(h)`, in the order of `NUMBERS` and `OF_TOKENS`; these are None without tokens."""
+    """The statistics of every head, each `(h)`, as in `METRICS` and `TOKEN_METRICS`; the latter are None without tokens."""
 
     entropy: PerHead
     entropy_share: PerHead
@@ -60,10 +59,11 @@ class Profile:
 def profile(
     weights: Float[Tensor, "h q k"], mask: Bool[Tensor, "q k"] | None = None, tokens: Sequence[str] | None = None
 ) -> Profile:
-    """The numbers of every head from its weights `(h q k)`, which may be a tensor of your own.
+    """Returns the statistics of every head from its weights `(h q k)`, which may be a tensor of your own.
 
-    `mask` says which keys a query may see (True takes part); without it, those that have weight. `tokens`: the n texts
-    of queries that are also the keys; without them, numbers that need them are None. Raises ValueError for other shapes.
+    `mask` is True for the keys that are visible to a query; without it, keys with weight count as visible. `tokens` are
+    the n texts of queries that are also the keys; without them, statistics that need them are None. Raises ValueError
+    for other shapes.
 
     >>> weights = torch.eye(4).roll(-1, 1)[None]  # one head: each query attends to the key before it
     >>> profile(weights).previous
@@ -81,7 +81,7 @@ def profile(
 def metrics(
     found: Rows, weights: Weights, mask: Bool[Tensor, "q k"] | None, tokens: Sequence[str] | None
 ) -> dict[str, PerHead]:
-    """Those of the rows of these weights by their names; without `tokens`, those that need none."""
+    """Returns the statistics of the rows of these weights by name; without `tokens`, those that need none."""
     known = {name: number.of(found) for name, number in METRICS.items()}
     if tokens is None:
         return known
@@ -91,12 +91,12 @@ def metrics(
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """What the numbers need of the rows of one or more heads.
+    """What the statistics need of the rows of one or more heads.
 
     `entropy` in nats, the `greatest` weight, the mean `distance` to the keys in tokens, the weights on the `first` key
-    `(h q)` and on the `previous` one, of the queries from the second on that have one `(h m)`; `choices`: how many keys
-    a row may see, (h q) or (q); `sees_first` (h q) or (q) and `sees_previous` (h m) or (m): which rows may see these keys;
-    without a mask all that have any weight.
+    `(h q)`, and on the `previous` one, of the queries from the second on that have one `(h m)`; `choices`, (h q) or
+    (q): the number of visible keys of a row; `sees_first`, (h q) or (q), and `sees_previous`, (h m) or (m): the rows to
+    which these keys are visible; without a mask, all rows that have any weight.
     """
 
     entropy: Float[Tensor, "h q"]
@@ -110,12 +110,12 @@ class Rows:
 
     @property
     def seeing(self) -> Bool[Tensor, "h q"]:
-        """Which rows see anything? Those of a softmax that adds one may do so and still have no weight."""
+        """The rows with a visible key. If the softmax adds one, such a row may still have no weight."""
         return (self.choices > 0).expand_as(self.greatest)
 
 
 def rows(weights: Weights, mask: Bool[Tensor, "q k"] | None = None) -> Rows:
-    """The rows of heads, from their weights, which are read block by block, in float32 at least."""
+    """Returns the rows of heads from their weights, which are read block by block, in float32 or wider."""
     queries, keys = weights.shape[-2:]
     dtype = torch.promote_types(weights.dtype, torch.float32)
     high = min(queries, max(1, CACHED // keys))
@@ -141,30 +141,30 @@ def rows(weights: Weights, mask: Bool[Tensor, "q k"] | None = None) -> Rows:
 
 
 def _block(weights: Weights, apart: Float[Tensor, "q k"]) -> tuple[Tensor, Tensor, Tensor]:
-    """Entropy, greatest weight and mean distance of some rows of some heads."""
+    """Returns entropy, largest weight and mean distance of some rows of some heads."""
     return row_entropy(weights), weights.amax(-1), (weights * apart).sum(-1)
 
 
 def row_entropy(weights: Float[Tensor, "*q k"]) -> Float[Tensor, "*q"]:
-    """Entropy of each row in nats (Clark et al. 2019, section 3.3): -sum p ln p."""
+    """Returns the entropy of each row in nats (Clark et al. 2019, section 3.3): -sum p ln p."""
     logs = weights.clamp(min=torch.finfo(weights.dtype).tiny).log2()  # 0 ln 0 is 0; `log` and `entr` are slower
-    bits = (weights * logs).sum(-1).clamp(max=0)  # of a weight that was rounded to above one it would be positive
-    return 0 - math.log(2) * bits  # and minus zero would be written with its sign
+    bits = (weights * logs).sum(-1).clamp(max=0)  # a weight that was rounded to above one would make it positive
+    return 0 - math.log(2) * bits  # minus zero would be written with its sign
 
 
 def entropy(rows: Rows) -> PerHead:
-    """Mean entropy of the rows, in nats."""
+    """Returns the mean entropy of the rows, in nats."""
     return _mean(rows.entropy, rows.seeing)
 
 
 def entropy_share(rows: Rows) -> PerHead:
-    """Mean over the rows of entropy over the most it could be, ln of the keys they may see, where these are several."""
+    """Returns the mean of entropy / ln(visible keys), its largest value, over the rows with several visible keys."""
     share = rows.entropy / rows.choices.clamp(min=2).to(rows.entropy.dtype).log()
     return _mean(share, rows.seeing & (rows.choices > 1))
 
 
 def greatest(rows: Rows) -> PerHead:
-    """Mean over the rows of the greatest weight: the confidence of Voita et al. 2019, section 4.
+    """Returns the mean over the rows of the largest weight: the confidence of Voita et al. 2019, section 4.
 
     They leave out the end-of-sentence token; here every token counts.
     """
@@ -172,42 +172,42 @@ def greatest(rows: Rows) -> PerHead:
 
 
 def distance(rows: Rows) -> PerHead:
-    """Mean distance between query and key in tokens, weighted by attention (Vig & Belinkov 2019, equation 6)."""
+    """Returns the mean distance of query and key in tokens, weighted by attention (Vig & Belinkov 2019, equation 6)."""
     return _mean(rows.distance, rows.seeing)
 
 
 def first(rows: Rows) -> PerHead:
-    """Mean weight on the first token, over the queries that see it: the attention sink of Xiao et al. 2023, section 3.1."""
+    """Returns the mean weight on the first token, if visible: the attention sink of Xiao et al. 2023, section 3.1."""
     return _mean(rows.first, rows.sees_first.expand_as(rows.first))
 
 
 def previous(rows: Rows) -> PerHead:
-    """Mean weight on the token just before, over the queries that see it (Olsson et al. 2022: previous-token)."""
+    """Returns the mean weight on the token just before, if visible (Olsson et al. 2022: previous-token)."""
     return _mean(rows.previous, rows.sees_previous.expand_as(rows.previous))
 
 
 def token_numbers(tokens: Sequence[str]) -> Int[Tensor, " n"]:
-    """A number for each token, the same for the same one, capital letters aside."""
+    """Returns a number for each token, the same for equal tokens, ignoring case."""
     words = [token.casefold() for token in tokens]
     numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
     return torch.tensor([numbers[word] for word in words])
 
 
 def same_token_pairs(tokens: Sequence[str]) -> Pairs:
-    """Queries and keys that are the same token, capital letters aside; a query and itself are such a pair."""
+    """Returns queries and keys that are the same token, ignoring case; a query and itself are such a pair."""
     at = token_numbers(tokens)
     query, key = (at[:, None] == at).nonzero(as_tuple=True)
     return query, key
 
 
 def induction_pairs(query: Int[Tensor, " m"], key: Int[Tensor, " m"]) -> Pairs:
-    """Of pairs of the same token: queries, and keys right after an earlier copy (Olsson et al. 2022: prefix matching)."""
+    """Returns queries, and keys right after an earlier copy of them (Olsson et al. 2022: prefix matching)."""
     earlier = key < query
     return query[earlier], key[earlier] + 1
 
 
 def mean_weight_on(weights: Weights, mask: Bool[Tensor, "q k"] | None, query: Tensor, key: Tensor) -> PerHead:
-    """Mean weight of a query on such keys of its own, over the queries that see one."""
+    """Returns the mean weight of a query on its keys in these pairs, over the queries for which one is visible."""
     found = weights.flatten(1).index_select(1, query * weights.shape[2] + key)  # faster than by two indices
     found = found.to(torch.promote_types(weights.dtype, torch.float32))
     rows = found.new_zeros(weights.shape[:2]).index_add_(1, query, found)
@@ -218,7 +218,7 @@ def mean_weight_on(weights: Weights, mask: Bool[Tensor, "q k"] | None, query: Te
 
 
 def _mean(rows: Float[Tensor, "h q"], counted: Bool[Tensor, "h q"]) -> PerHead:
-    """Mean over the rows that count; 0 where none does."""
+    """Returns the mean over the rows that count; 0 if no row does."""
     return torch.where(counted, rows, 0).sum(-1) / counted.sum(-1).clamp(min=1)
 
 
@@ -258,7 +258,7 @@ METRICS: dict[str, HeadMetric] = {
         "Olsson et al. 2022: previous-token head",
     ),
 }
-TOKEN_METRICS: dict[str, TokenMetric] = {  # numbers of those pairs of queries and keys that their tokens make
+TOKEN_METRICS: dict[str, TokenMetric] = {  # statistics of pairs of queries and keys that depend on their tokens
     "same": TokenMetric(
         lambda *pairs: pairs,
         "Same",
@@ -274,7 +274,7 @@ TOKEN_METRICS: dict[str, TokenMetric] = {  # numbers of those pairs of queries a
         "Olsson et al. 2022: prefix matching",
     ),
 }
-ALL_METRICS: dict[str, HeadMetric | TokenMetric] = METRICS | TOKEN_METRICS  # by their names in a profile
+ALL_METRICS: dict[str, HeadMetric | TokenMetric] = METRICS | TOKEN_METRICS  # by their names in `Profile`
 assert tuple(ALL_METRICS) == tuple(field.name for field in fields(Profile)), (
     "NUMBERS, OF_TOKENS: each needs its field in Profile"
 )
