@@ -1,1 +1,1 @@
-"""Data to figure, one file a topic. A chart function takes data and returns a figure; it shows and saves nothing."""
+"""Charts, one file per topic. A chart function takes data and returns a figure; it does not show or save it."""

@@ -1,9 +1,9 @@
-"""CPU against GPU (Plotly): time, how many times faster, rate and limits, each against the length or the operations a byte.
+"""CPU against GPU (Plotly): time, speed-up, rate and limits, each against the length or the operations per byte.
 
-What was measured, recorded and published never looks alike. Measured here: a solid line with filled marks. Recorded elsewhere:
-dashed, filled marks. Published: dotted, marks of thin strokes, and colours that nothing timed has. Copied to the GPU and
-back a line is dashed and dotted, and fainter. A limit is thinner, without marks. What did not settle is an open, faint mark that
-no line joins, as in the other charts of times.
+Measured, recorded and published times always look different. Measured here: a solid line with filled marks. Recorded
+elsewhere: dashed, filled marks. Published: dotted, marks of thin strokes, and colours that no timing has. With the transfer
+to the GPU and back a line is dash-dotted and fainter. A limit is thinner, without marks. A time that is not stable is an
+open, faint mark that no line joins, as in the other charts of times.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from attention.timing.units import seconds as spelt
 
 HEIGHT = 360  # pixels, without its legend
 DASHES = {MEASURED: "solid", RECORDED: "dash", PUBLISHED: "dot"}
-CARRIED = "7px,3px,1px,3px"  # twice within the sample of a legend, beside its mark
-PAPERS = {"H100": "#b34d9a", "A100": "#808000", "H200": "#6f7ad6"}  # apart from COLORS, and seen on both grounds
+CARRIED = "7px,3px,1px,3px"  # fits twice into the line of a legend entry, next to its mark
+PAPERS = {"H100": "#b34d9a", "A100": "#808000", "H200": "#6f7ad6"}  # distinct from COLORS, visible on both backgrounds
 THIN = ("asterisk", "cross-thin", "x-thin", "y-up", "y-down", "hash", "line-ns", "y-left", "y-right")
 SHEETS = PAPERS | {"T4": "#767b86", "L4": "#7d6f64", "RTX 4090": "#2a9d8f"}
-FILLED = ("diamond", "square", "triangle-up", "pentagon")  # of GPUs that were timed; a CPU's is a circle
+FILLED = ("diamond", "square", "triangle-up", "pentagon")  # marks of GPUs that were timed; a CPU's is a circle
 Y = {"time": "seconds a call", "times faster": "times as fast as the CPU", "rate": "operations a second"}
 ENDS = {"time": (5e-5, 30.0), "times faster": (0.7, 2e4), "rate": (2e10, 1.2e15), "limits": (2e10, 1.2e15)}
 LEFT_OUT = {"without": ("moved",), "with": ("alone",), "without and with": ()}
 WITH = "copied to the GPU and back"
-SAMPLE = 46  # pixels of a line in the legend
+SAMPLE = 46  # pixels of the line of a legend entry
 
 
 @dataclass(frozen=True)
 class Mark:
-    """Where a point stands in a picture, and what is said beside the pointer."""
+    """The coordinates of a point in a chart, and its text for the hover box."""
 
     point: Point
     x: float
@@ -53,7 +53,7 @@ class Mark:
 
 
 def figure(versus: CpuGpuSettings, cpu: TimingSeries | None, gpus: Sequence[TimingSeries]) -> go.Figure:
-    """The picture that was chosen."""
+    """Returns the selected chart."""
     found = go.Figure()
     PICTURES[versus.picture](found, versus, cpu, gpus)
     _laid_out(found, versus, [*([cpu] if cpu else []), *gpus])
@@ -78,7 +78,7 @@ def _time(found: go.Figure, versus: CpuGpuSettings, cpu: TimingSeries | None, gp
 
 
 def _apart(found: go.Figure, versus: CpuGpuSettings, cpu: TimingSeries | None, gpus: Sequence[TimingSeries]) -> None:
-    """How far the lines that the answer speaks of are apart, at its length."""
+    """Adds the gap between the two lines that the summary compares, at its length."""
     told = cpu_gpu_summary.against(cpu, list(gpus))
     if cpu is None or told is None:
         return
@@ -105,7 +105,7 @@ def _apart(found: go.Figure, versus: CpuGpuSettings, cpu: TimingSeries | None, g
 
 
 def _whole(point: Point) -> Mark:
-    """A time with that of the way there and back."""
+    """Returns the mark of a time that includes the transfer to the GPU and back."""
     seconds = (point.seconds or 0.0) + point.moved
     return Mark(point, point.length, seconds, f"{spelt(seconds)}, of which {spelt(point.moved)} on the way")
 
@@ -125,7 +125,7 @@ def _times_faster(
 
 
 def _ratio(gpu: TimingSeries, ratio: Ratio, times: float, against: str) -> Mark:
-    """The mark of a ratio, as sure as both of its times are."""
+    """Returns the mark of a ratio, unsure if the GPU's time is, and not stable unless both times are."""
     at = gpu.at(ratio.length)
     unsure = at.unsure if at else False
     point = Point(ratio.length, None, 0.0, unsure=unsure, loose=ratio.loose)
@@ -161,7 +161,7 @@ def _limits(found: go.Figure, versus: CpuGpuSettings, cpu: TimingSeries | None, 
 
 
 def _roof(found: go.Figure, label: str, limit: tuple[float, float], ends: list[float], color: str, dash: str) -> None:
-    """A limit: on the slope by its bytes a second, on the ceiling by its operations."""
+    """Adds a roofline: a slope given by the bytes per second, and a ceiling given by the operations per second."""
     ceiling, slope = limit
     xs = sorted({min(ends) / 4, ceiling / slope, max(ends) * 2})
     found.add_scatter(
@@ -183,7 +183,7 @@ PICTURES: dict[str, Callable[[go.Figure, CpuGpuSettings, TimingSeries | None, Se
 
 
 def look(rival: TimingSeries, gpus: Sequence[TimingSeries], carried: bool = False) -> dict[str, Any]:
-    """Colour, dash and mark of a line, by what it is and whence it is known."""
+    """Returns colour, dash and mark of a line: by method, device, and whether it was measured, recorded or published."""
     dash = CARRIED if carried else DASHES[rival.kind]
     if rival.kind == PUBLISHED:
         symbol = f"{THIN[METHODS.index(rival.method)]}-open"
@@ -203,7 +203,7 @@ def _line(
     carried: bool = False,
     more: str = "",
 ) -> None:
-    """A line through what settled, and its marks; the others faint, by themselves."""
+    """Adds a line with marks through the stable times; the others are faint marks that no line joins."""
     looks, label = look(rival, gpus, carried), f"{rival.label}{more}{f', {WITH}' * carried}"
     name = _short(rival, gpus, carried) + more
     firm, loose = ([mark for mark in marks if mark.point.is_stable is kind] for kind in (True, False))
@@ -218,7 +218,7 @@ def _line(
 
 
 def _short(rival: TimingSeries, gpus: Sequence[TimingSeries], carried: bool) -> str:
-    """What the legend calls a line: no longer than it takes to tell it from the others."""
+    """Returns the name of a line in the legend, the shortest one that is unique."""
     if [gpu.short for gpu in gpus].count(rival.short) > 1:
         return f"{rival.label}{f', {WITH}' * carried}"
     return f"{rival.device}, {rival.dtype}, {WITH}" if carried else rival.short
@@ -227,9 +227,9 @@ def _short(rival: TimingSeries, gpus: Sequence[TimingSeries], carried: bool) -> 
 def _marker_trace(
     rival: TimingSeries, marks: Sequence[Mark], looks: dict[str, Any], label: str, name: str
 ) -> dict[str, Any]:
-    """Where marks stand, how they look (open where a time did not settle) and what is said beside the pointer."""
+    """Returns the coordinates, style (open marks for times that are not stable) and hover texts of some marks."""
     color, published = looks["color"], rival.kind == PUBLISHED
-    unsure = "circle-open" if published else f"{looks['symbol']}-open"  # as the legend has it; a stroke can't be open
+    unsure = "circle-open" if published else f"{looks['symbol']}-open"  # as in the legend; a stroke can't be open
     symbols = [looks["symbol"] if mark.point.is_stable else unsure for mark in marks]
     edge = {"width": 2 if published else 0, "color": color}
     return {
@@ -260,7 +260,7 @@ def _describe_rates(point: Point) -> str:
 
 
 def _band(found: go.Figure, cpu: TimingSeries) -> None:
-    """The area between the quartiles of what was timed."""
+    """Adds the area between the quartiles of the stable times."""
     firm = [(point.length, point.quartiles) for point in cpu.points if point.quartiles and point.is_stable]
     if not firm:
         return
@@ -279,7 +279,7 @@ def _band(found: go.Figure, cpu: TimingSeries) -> None:
 
 
 def _laid_out(found: go.Figure, versus: CpuGpuSettings, every: Sequence[TimingSeries]) -> None:
-    """Axes that stay where they are whatever is chosen, unless a point lies beyond."""
+    """Sets the layout. The axes keep their ranges when settings change, unless a point lies beyond them."""
     names = dict.fromkeys(trace.name for trace in _traces(found) if trace.showlegend is not False and trace.name)
     rows = sum(len(wrap(name.replace("<br>", " "), WIDTH)) for name in names)
     found.update_layout(
@@ -297,7 +297,7 @@ def _laid_out(found: go.Figure, versus: CpuGpuSettings, every: Sequence[TimingSe
 
 
 def _across(versus: CpuGpuSettings, every: Sequence[TimingSeries]) -> dict[str, Any]:
-    """The axis of lengths, or of operations a byte."""
+    """Returns the axis of lengths, or of operations per byte."""
     if versus.picture == "limits":
         least, most = (cpu_gpu_series.intensity(n, versus) for n in (LENGTHS[0], LENGTHS[-1]))
         reach = [log10(least / 4), log10(most * 2)]
@@ -308,7 +308,7 @@ def _across(versus: CpuGpuSettings, every: Sequence[TimingSeries]) -> dict[str, 
 
 
 def _ends(found: go.Figure, picture: str) -> list[float]:
-    """Logarithms of the least and the greatest of the axis."""
+    """Returns the logarithms of both ends of the y axis."""
     ys = [y for trace in _traces(found) for y in (trace.y if trace.y is not None else ()) if y]
     low, high = ENDS[picture]
     return [log10(min([low, *ys])), log10(max([high, *(y * 1.3 for y in ys)]))]

@@ -1,4 +1,4 @@
-"""All weights of all heads (Altair): how often each size occurs, and how spread out every query is, head below head."""
+"""The distribution of all weights (Altair): a histogram and the entropy per query, one strip per head."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from attention.charts import theme
 from attention.charts.stages import bare
 from attention.number_format import PERCENT
 
-TALL, FULL = 0.88, 460  # share of a head's strip that its greatest bar fills, and the height of all strips together
+TALL, FULL = 0.88, 460  # share of a head's strip that its largest bar fills, and the height of all strips in pixels
 SIZES = (1e-8, 1e-6, 1e-4, 1e-2, 1)
 
 
 @lru_cache(maxsize=32)
 def histogram(heads: int, focus: int) -> dict[str, Any]:
-    """Weights by size on a log axis, a strip a head, over the columns of `softmax_tables.histogram`; axes are fixed."""
+    """Returns weights by size on a log axis, one strip per head, over the columns of `tables.softmax.histogram`.
+
+    The axes are fixed.
+    """
     x = alt.X(
         "low:Q",
         title="weight (log)",
@@ -41,9 +44,9 @@ def histogram(heads: int, focus: int) -> dict[str, Any]:
 
 @lru_cache(maxsize=32)
 def entropies(heads: int, queries: int, greatest: float, focus: int) -> dict[str, Any]:
-    """Entropy by query, a strip a head, over the columns of `softmax_tables.entropies`.
+    """Returns the entropy by query, one strip per head, over the columns of `tables.softmax.entropies`.
 
-    A strip is `greatest` nats tall, the most that a query could have here; the grey line is the most of each query.
+    A strip is `greatest` nats tall, the largest possible entropy of any query; the grey line is that of each query.
     """
     scale = alt.Scale(domain=[-0.5, queries - 0.5], nice=False)
     x = alt.X("query:Q", title="query →", scale=scale, axis=alt.Axis(tickMinStep=1, format="d", grid=False))
@@ -66,7 +69,7 @@ def entropies(heads: int, queries: int, greatest: float, focus: int) -> dict[str
 
 
 def _strips(heads: int, focus: int, height: str) -> alt.Chart:
-    """A chart whose rows know the `base` and the `top` of what they draw: a head's strip is one unit tall."""
+    """Returns a chart with computed columns `base` and `top` for its bars: a head's strip is one unit tall."""
     return alt.Chart().transform_calculate(base="datum.head + 0.5", top=f"datum.head + 0.5 - {TALL} * {height}")
 
 
@@ -82,7 +85,7 @@ def _colors(heads: int) -> alt.Color:
 
 
 def _mark_selected(chart: Any, heads: int, focus: int) -> alt.LayerChart | alt.FacetChart:
-    """With a frame around the head in focus."""
+    """Adds a frame around the selected head."""
     frame = alt.Chart().mark_rect(fill=None, stroke=theme.QUERY, strokeWidth=1.5)
     around = frame.encode(
         x=alt.value(0),

@@ -1,7 +1,7 @@
-"""Heads as points (Altair): over two of their numbers, or on a map of how far they are apart; a click on one chooses it.
+"""Heads as points (Altair): over two of their statistics, or on a map of their distances; a click selects a head.
 
-A point has the colour of its cell in the map of layers. Made without their data, so that they are built once for all settings
-that look alike.
+A point has the colour of its cell in the map of layers. The charts are built without data, once for all settings that
+give the same chart.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from attention.charts.spec import dataless
 from attention.number_format import MEAN
 
 HEIGHT = 360  # pixels
-WIDTHS = (250, 350, 500, 700, 1000)  # pixels of a chart, for each of which is known which names have room
+WIDTHS = (250, 350, 500, 700, 1000)  # widths of a chart in pixels for which the names that fit are computed
 NEVER = 10**6
-LETTER, LINE, ASIDE, ABOVE = 7, 12, 9, 8  # pixels of a name: a letter, its height, how far it stands from its point
+LETTER, LINE, ASIDE, ABOVE = 7, 12, 9, 8  # pixels of a name: width of a letter, height, and offsets from its point
 FAR = (
     0.3,
     0.45,
     0.6,
     0.8,
     1.0,
-)  # square roots of a bit from the middle of a map to its upper end: the first that has room
-SIZE, SMALL, MANY = 90, 36, 150  # square pixels of a point, of one of MANY
+)  # square roots of a bit from the middle of a map to its upper end: the first that fits is used
+SIZE, SMALL, MANY = 90, 36, 150  # square pixels of a point, and of one of more than MANY
 
 
 Point = tuple[float, float]
@@ -37,14 +37,14 @@ Box = tuple[float, float, float, float]
 
 
 class Axis(NamedTuple):
-    """What an axis or a scale of colours is of, and where it ends; it begins at 0."""
+    """The title and the end of an axis or a colour scale, which begins at 0."""
 
     title: str
     top: float
 
 
 class Beside(NamedTuple):
-    """From which width of a chart on a name is seen, and whether it stands to the left of its point."""
+    """The chart width from which a name is shown, and whether it is placed to the left of its point."""
 
     room: int
     left: bool
@@ -52,10 +52,10 @@ class Beside(NamedTuple):
 
 @lru_cache(maxsize=64)
 def numbers(across: Axis, upwards: Axis, color: Axis, heads: int) -> dict[str, Any]:
-    """So many points over the columns layer, head, x, y, value, does, named, focus, turn of a table.
+    """Returns `heads` points over the columns layer, head, x, y, value, does, named, left, room, focus, turn of a table.
 
-    `does`: what a head does, in a few words; `named`: what stands beside its point, "" for nothing; `left`: on which side;
-    `room`: how wide the chart is in which that touches nothing else. The last two are of `beside`.
+    `does`: the role of a head in a few words; `named`: the name next to its point, "" for none; `left`: whether it is on
+    the left; `room`: the chart width from which it overlaps nothing. The last two are results of `beside`.
     """
     x, y = (_by_number(name, axis) for name, axis in (("x", across), ("y", upwards)))
     tips = [alt.Tooltip(f"{name}:Q", title=axis.title, format=MEAN) for name, axis in
@@ -65,9 +65,9 @@ def numbers(across: Axis, upwards: Axis, color: Axis, heads: int) -> dict[str, A
 
 @lru_cache(maxsize=64)
 def places(color: Axis, heads: int, far: float) -> dict[str, Any]:
-    """The same on a map, `x` and `y` in square roots of bits, `far` from its middle to its upper end.
+    """Returns the same points on a map, `x` and `y` in square roots of bits, `far` from its middle to its upper end.
 
-    As far is as long both ways, whatever its width.
+    Both axes have the same scale at any width.
     """
     sides = alt.ExprRef(f"-{far} * width / {HEIGHT}"), alt.ExprRef(f"{far} * width / {HEIGHT}")
     bare = alt.Axis(labels=False, ticks=False, grid=False, domain=False, title=None)
@@ -77,11 +77,11 @@ def places(color: Axis, heads: int, far: float) -> dict[str, Any]:
 
 
 def beside(names: Sequence[str], first: Collection[int], places: Callable[[int], Sequence[Point]]) -> list[Beside]:
-    """Where each name stands, and from which width of a chart on it touches no point and no name that is placed before it.
+    """Returns the side of each name, and the chart width from which it overlaps no point and no name placed before it.
 
-    `places`: where the points are in a chart of a width, in pixels from its upper left corner. Those of `first` are named at
-    any width, the others in their order, where there is room for them. A name that a phone's chart would cut stands to the
-    left of its point.
+    `places`: returns the points in a chart of a given width, in pixels from its upper left corner. Those of `first` are
+    named at any width, the others in order, if there is room. A name that would be cut off on a phone is placed to the left
+    of its point.
     """
     edge = WIDTHS[1]
     left = [x + ASIDE + LETTER * len(name) > edge for name, (x, _) in zip(names, places(edge), strict=True)]
@@ -107,14 +107,14 @@ def _rooms(
 
 
 def _box(name: str, point: Point, left: bool) -> Box:
-    """Left, top, right and bottom of a name beside its point."""
+    """Returns left, top, right and bottom of a name next to its point."""
     wide, y = LETTER * len(name), point[1] - ABOVE
     x = point[0] - ASIDE - wide if left else point[0] + ASIDE
     return x, y - LINE / 2, x + wide, y + LINE / 2
 
 
 def _near(box: Box, point: Point) -> bool:
-    """Is some of a point under a name?"""
+    """Whether a point overlaps the box of a name."""
     radius = sqrt(SIZE / pi)
     apart = (max(low - at, 0, at - high) for low, high, at in ((box[0], box[2], point[0]), (box[1], box[3], point[1])))
     return all(each < radius for each in apart)
@@ -125,7 +125,7 @@ def _over(one: Box, other: Box) -> bool:
 
 
 def end(most: float) -> float:
-    """How far a map reaches whose farthest head is so far from its middle, on either axis."""
+    """Returns the end of a map's axes, given the distance `most` of the farthest head from the middle on either axis."""
     return next((far for far in FAR if most <= 0.9 * far), max(FAR[-1], most))
 
 
@@ -136,7 +136,7 @@ def _by_number(name: str, axis: Axis) -> dict[str, Any]:
 
 
 def _point_layers(x: alt.X, y: alt.Y, color: Axis, tips: list[alt.Tooltip], heads: int) -> dict[str, Any]:
-    """The points, the ring of the one in focus, and the names beside some."""
+    """Returns the points, a ring around the selected one, and the names next to some."""
     chosen = alt.selection_point(name=CELL, fields=["layer", "head", "turn"], on="click", clear=False, toggle=False)
     scale = alt.Scale(domain=[0, color.top], range=list(theme.NUMBERS), clamp=True)
     told = [alt.Tooltip("layer:O"), alt.Tooltip("head:O"), alt.Tooltip("does:N", title="what it does"), *tips]

@@ -1,4 +1,4 @@
-"""One head, large (Plotly): zoom, hover, camera."""
+"""A large heatmap of one head (Plotly), with zoom, hover and download."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from torch import Tensor
 
 from attention.charts import theme
 
-LABELLED = 32  # tokens up to which the axes carry them
-PIXELS = 256  # cells a side at the most; beyond, a cell is the greatest weight of its tile
-MASKED = "rgba(128,128,128,0.18)"  # what is not drawn shows the ground; what fades into it would look half hidden
+LABELLED = 32  # maximum number of tokens for which the axes show their texts
+PIXELS = 256  # maximum number of cells per side; with more tokens, a cell is the largest weight of its tile
+MASKED = "rgba(128,128,128,0.18)"  # shows where no cell is drawn; a colour of the map that fades into it would look partly masked
 STRIPES = (
     "<svg xmlns='http://www.w3.org/2000/svg'><pattern id='p' width='8.5' height='8.5' patternUnits='userSpaceOnUse' "
     "patternTransform='rotate(45)'><path d='M0 0V9' stroke='gray' stroke-opacity='.28' stroke-width='8.5'/></pattern>"
     "<rect width='100%' height='100%' fill='url(#p)'/></svg>"
 )
-HATCH = {  # and the stripes of all hidden cells: in pixels, whatever the size, and below every cell
+HATCH = {  # the stripes of masked cells, below all cells: their width is in pixels, at any size of the figure
     "source": "data:image/svg+xml;base64," + base64.b64encode(STRIPES.encode()).decode(),
     "layer": "below",
     "sizing": "stretch",
@@ -35,10 +35,10 @@ HATCH = {  # and the stripes of all hidden cells: in pixels, whatever the size, 
     "sizey": 1,
 }
 AXIS = {"showgrid": False, "zeroline": False, "constrain": "domain", "automargin": False}
-LETTER, CUT = 7, 10  # pixels of a letter beside an axis, and letters of a token at the most
-FEW = 6  # tokens up to which each has a tick
-BAR_BELOW = {"b": 100, "r": 14}  # pixels around a square whose scale is below it
-SELECTING = {  # Plotly offers no way back from these two to a rectangle
+LETTER, CUT = 7, 10  # pixels per letter next to an axis, and maximum number of letters of a token
+FEW = 6  # maximum number of tokens for which each has a tick
+BAR_BELOW = {"b": 100, "r": 14}  # margins in pixels of a heatmap with its colour bar below
+SELECTING = {  # Plotly has no button that returns from these two to a rectangle
     "displaylogo": False,
     "modeBarButtonsToRemove": ["zoom2d", "pan2d"],
 }
@@ -54,14 +54,15 @@ def weights(
     height: int = theme.FOCUS_HEIGHT,
     seeing: Float[Tensor, "q k"] | None = None,
 ) -> go.Figure:
-    """A head's weights, queries down and keys across, NaN where the mask hides; `tile` tokens a cell.
+    """Returns a heatmap of a head's weights, queries down and keys across, NaN for masked pairs; `tile` tokens per cell.
 
-    The colour scale is fixed at 0 to 1; "log" shows 1e-4 to 1, "times even" the weight times the keys in sight of its
-    query (`seeing`; unless given, those that are drawn) from 1/100 to 100, "own maximum" 0 to the greatest weight of
-    queries that see more than one key. The row of `query` has a frame.
+    The colour scale is fixed at 0 to 1; "log" shows 1e-4 to 1, "times even" the weight relative to the uniform weight from
+    1/100 to 100, "own maximum" 0 to the largest weight of queries with more than one visible key. `seeing`: the number of
+    visible keys per query; by default the keys drawn are counted, and "own maximum" includes all queries. The row of
+    `query` has a frame.
     """
     spec = _spec(cells, tile, colors, labels, query, height, seeing=seeing)
-    return go.Figure(spec, _validate=False)  # checking it all takes ten times as long
+    return go.Figure(spec, _validate=False)  # validation takes ten times as long
 
 
 def selectable(
@@ -74,9 +75,9 @@ def selectable(
     seeing: Float[Tensor, "q k"] | None = None,
     keys: list[str] | None = None,
 ) -> Ready:
-    """The same of a part that begins at the query and the key `first`; dragging in it selects a rectangle.
+    """Returns a heatmap of a part that begins at the query and key `first`; dragging in it selects a rectangle.
 
-    `keys`: the labels of keys that are not the queries.
+    `keys`: the labels of the keys, if they are not the queries.
     """
     spec = _spec(cells, tile, colors, labels, query, theme.FOCUS_HEIGHT, first, seeing, keys)
     spec["layout"]["dragmode"] = "select"
@@ -84,9 +85,9 @@ def selectable(
 
 
 class Ready(go.Figure):
-    """A figure that is sent as it stands, and can do nothing else: its arrays are in the form that travels.
+    """A figure that can only be sent to the browser: its arrays are already in the transfer format.
 
-    What Plotly's own does on its way, to check, copy and convert what it is made of, takes longer than the pass.
+    Plotly's own figures are validated, copied and converted before they are sent, which takes longer than the pass.
     """
 
     spec: dict[str, Any]
@@ -101,7 +102,7 @@ class Ready(go.Figure):
 
 
 def _typed_array(values: np.ndarray) -> dict[str, str]:
-    """An array of float32 as the browser reads it: a typed array in base64."""
+    """Returns an array as float32 in the format that the browser reads: a typed array in base64."""
     packed = base64.b64encode(np.ascontiguousarray(values, np.float32)).decode()  # pyright: ignore[reportArgumentType]  an array is a buffer
     return {"dtype": "f4", "bdata": packed, "shape": ", ".join(map(str, values.shape))}
 
@@ -117,7 +118,7 @@ def _spec(
     seeing: Float[Tensor, "q k"] | None = None,
     keys: list[str] | None = None,
 ) -> dict[str, Any]:
-    """The figure as Plotly's JSON has it, with arrays."""
+    """Returns the figure as in Plotly's JSON, but with arrays."""
     rows, columns = cells.shape
     top, left, high, wide = *first, rows * tile, columns * tile  # cells are centred on their tokens
     below, beside = _ticks(labels if keys is None else keys, left, wide), _ticks(labels, top, high)
@@ -131,7 +132,7 @@ def _spec(
         "images": [HATCH],
         "xaxis": AXIS | across,
         "yaxis": AXIS | down | {"scaleanchor": "x"},
-        "uirevision": f"{rows} {columns} {tile} {first}",  # a zoom stays while the size does
+        "uirevision": f"{rows} {columns} {tile} {first}",  # the zoom is kept as long as the size is the same
         "shapes": [] if query is None else _frames(query, tile, first, rows, columns),
     }
     drawn = _cells(cells, tile, first) | _shades(cells, tile, colors, seeing)
@@ -140,23 +141,23 @@ def _spec(
 
 
 def margin(below: Mapping[str, Any] = NO_TICKS, beside: Mapping[str, Any] = NO_TICKS) -> dict[str, int | bool]:
-    """Pixels around a square: room for its scale and for what stands along its axes.
+    """Returns the margins of a heatmap in pixels: room for its colour bar and for the labels of its axes.
 
-    Fixed, as Plotly draws a figure that finds its own margins twice: half of the 100 ms that a browser spends on one.
+    They are fixed, because Plotly draws a figure with automatic margins twice, which is half of the 100 ms in a browser.
     """
-    upright = LETTER * max(map(len, below.get("ticktext", ())), default=2)  # tokens that have no room side by side
+    upright = LETTER * max(map(len, below.get("ticktext", ())), default=2)  # tokens below are upright if they don't fit
     long = max(map(len, [*beside.get("ticktext", ()), *beside.get("labelalias", {}).values()]), default=0)
     return {"l": 34 + LETTER * max(5, long), "r": 88, "t": 12, "b": 40 + upright, "pad": 0, "autoexpand": False}
 
 
 def _cells(cells: Float[Tensor, "q k"], tile: int, first: tuple[int, int]) -> dict:
-    """Where the cells are."""
+    """Returns the positions of the cells."""
     middle = (tile - 1) / 2
     return {"x0": first[1] + middle, "y0": first[0] + middle, "dx": tile, "dy": tile, "hoverongaps": False}
 
 
 def _shades(cells: Float[Tensor, "q k"], tile: int, colors: str, seeing: Float[Tensor, "q k"] | None) -> dict:
-    """Where on their scale the cells stand, and what is said of them under the pointer: the weight itself."""
+    """Returns the values of the cells on the colour scale, and their hover text, which has the weight itself."""
     at = "query %{y}<br>key %{x}" if tile == 1 else f"query %{{y:.0f}} ± {tile // 2}<br>key %{{x:.0f}} ± {tile // 2}"
     what = f"{at}<br>{'weight' if tile == 1 else f'greatest of {tile} x {tile}'}"
     if colors == "times even":
@@ -171,7 +172,7 @@ def _shades(cells: Float[Tensor, "q k"], tile: int, colors: str, seeing: Float[T
 
 
 def _scale(cells: Float[Tensor, "q k"], colors: str, seeing: Float[Tensor, "q k"] | None) -> dict:
-    """The map of colours, from where to where, and its bar."""
+    """Returns the colour map, its range and the colour bar."""
     low, high, bar = 0.0, 1.0, {"title": {"text": "weight"}, "thickness": 12, "outlinewidth": 0}
     if colors == "log":
         low = log10(theme.LOG_FLOOR)
@@ -186,7 +187,7 @@ def _scale(cells: Float[Tensor, "q k"], colors: str, seeing: Float[Tensor, "q k"
 
 
 def _most(cells: Float[Tensor, "q k"], seeing: Float[Tensor, "q k"] | None) -> float:
-    """The greatest weight of queries that see more than one key, of all where none does; 1 where nothing is greater than 0."""
+    """Returns the largest weight of queries with more than one visible key, of all queries if that is 0; 1 if both are."""
     drawn = cells.nan_to_num(0)
     several = drawn if seeing is None else drawn.masked_fill(seeing == 1, 0)
     return float(several.max()) or float(drawn.max()) or 1.0
@@ -195,7 +196,7 @@ def _most(cells: Float[Tensor, "q k"], seeing: Float[Tensor, "q k"] | None) -> f
 def difference(
     cells: Float[Tensor, "q k"], tile: int, labels: list[str], height: int = theme.FOCUS_HEIGHT
 ) -> go.Figure:
-    """What was taken (below zero) and what was given (above), centred on zero and fixed at -1 to 1."""
+    """Returns a heatmap of weights lost (below zero) and gained (above), centred on zero and fixed at -1 to 1."""
     what = "change" if tile == 1 else f"farthest from 0 of {tile} x {tile}"
     figure = weights(cells, tile, "linear", labels, height=height)
     figure.update_traces(
@@ -206,12 +207,12 @@ def difference(
         hovertemplate=f"query %{{y}}<br>key %{{x}}<br>{what} %{{z:+.3g}}<extra></extra>",
     )
     edge = {"showline": True, "mirror": True, "linecolor": theme.HIDDEN}
-    figure.layout.images = ()  # an update would add to them; no change is the ground itself
+    figure.layout.images = ()  # an update would append to them; cells without change show the background
     return figure.update_layout(plot_bgcolor="rgba(0,0,0,0)").update_xaxes(**edge).update_yaxes(**edge)
 
 
 def outputs(cells: Float[Tensor, "q c"], tiles: tuple[int, int], limit: float) -> go.Figure:
-    """Differences of outputs, queries down and channels across, from -limit to limit; `tiles`: queries, channels a cell."""
+    """Returns differences of outputs from -limit to limit, queries down, channels across; `tiles`: both per cell."""
     figure = difference(cells, 1, [])
     down, across = ([tile * i for i in range(count)] for tile, count in zip(tiles, cells.shape, strict=True))
     what = "difference" if tiles == (1, 1) else f"farthest from 0 of {tiles[0]} x {tiles[1]}"
@@ -230,13 +231,13 @@ def outputs(cells: Float[Tensor, "q c"], tiles: tuple[int, int], limit: float) -
 def vector(
     cells: Float[Tensor, "1 k"], tile: int, colors: str, seeing: Float[Tensor, "1 k"] | None = None
 ) -> go.Figure:
-    """One row of weights for all queries; it has no axis of queries, and is as high as there is room."""
+    """Returns a heatmap of one row of weights that all queries share; it has no query axis, and the row fills the height."""
     figure = weights(cells, tile, colors, [], seeing=seeing)
     return figure.update_yaxes(title="", showticklabels=False, ticks="", scaleanchor=None)
 
 
 def influence(cells: Float[Tensor, "q k"]) -> go.Figure:
-    """How much each output changes with each token; what is exactly nothing is left out, as hidden pairs are."""
+    """Returns how much each output changes with each token; exact zeros are left out, like masked pairs."""
     figure = weights(cells.masked_fill(cells == 0, torch.nan), 1, "own maximum", [])
     figure.update_traces(
         colorscale=theme.plotly_scale(theme.INFLUENCE),
@@ -247,13 +248,13 @@ def influence(cells: Float[Tensor, "q k"]) -> go.Figure:
 
 
 def narrow(figure: go.Figure) -> go.Figure:
-    """The same square for a narrow column, with its scale below; what the scale is of stands above the figure."""
+    """Changes the figure for a narrow column: the colour bar is below, without a title, which the page shows above."""
     bar = {"orientation": "h", "y": -0.24, "yanchor": "top", "thickness": 8, "title": {"text": ""}, "nticks": 5}
     return figure.update_layout(height=theme.NARROW_HEIGHT, margin=BAR_BELOW).update_traces(colorbar=bar)
 
 
 def _ticks(labels: list[str], first: int, count: int) -> dict:
-    """Tokens as tick labels where they fit, beside their positions elsewhere; Plotly reads markup, so it is escaped."""
+    """Returns tokens as tick labels if they fit, otherwise next to their positions; escaped, as Plotly reads markup."""
     names = {first + at: html.escape(_cut(label)) for at, label in enumerate(labels[first : first + count])}
     if len(names) > LABELLED:
         return {"tickformat": "d", "labelalias": {str(at): f"{at} {name}" for at, name in names.items()}}
@@ -266,7 +267,7 @@ def _cut(label: str) -> str:
 
 
 def _frames(query: int, tile: int, first: tuple[int, int], rows: int, columns: int) -> list[dict]:
-    """A frame around the row of tiles with the query, where that is shown."""
+    """Returns a frame around the row of tiles with the query, none if that is not shown."""
     top = first[0] + (query - first[0]) // tile * tile
     if not first[0] <= top < first[0] + rows * tile:
         return []

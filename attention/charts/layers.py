@@ -1,6 +1,6 @@
-"""The map of layers and heads (Altair): one number a head, coloured; a click on a cell chooses it.
+"""The map of layers and heads (Altair): one statistic per head, as a colour; a click on a cell selects the head.
 
-Made without its data, so that it is built once for all settings that look alike.
+The chart is built without data, once for all settings that give the same chart.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from attention.charts.spec import dataless
 from attention.number_format import MEAN
 
 CELL = "cell"  # the selection: the layer and the head of the cell that was clicked, and the `turn` of the table
-ROW, LEAST, HIGH = 24, 9, 440  # pixels of a layer, of one of very many, and of all that are not more than that
-WIDE, TALL = 26, 13  # pixels of a cell from which it carries its number
-BRIGHT = 0.5  # of the scale, from which black words are read better than white ones
+ROW, LEAST, HIGH = 24, 9, 440  # pixels: height of a layer, its minimum, and maximum of all unless that needs more
+WIDE, TALL = 26, 13  # minimum size in pixels of a cell that shows its number
+BRIGHT = 0.5  # share of the scale from which black text is easier to read than white text
 
 
 @lru_cache(maxsize=64)
 def numbers(layers: tuple[int, ...], heads: int, label: str, top: float, digits: int) -> dict[str, Any]:
-    """Cells over the columns layer, head, value, focus, turn of a table, as a Vega-Lite specification.
+    """Returns cells over the columns layer, head, value, focus, turn of a table, as a Vega-Lite specification.
 
-    Colours go from 0 to `top`; numbers have so many `digits`. The cell that is in focus has a frame.
+    Colours go from 0 to `top`; numbers have `digits` decimals. The selected cell has a frame.
     """
     x = alt.X("head:O", title="head →", axis=alt.Axis(labelAngle=0), scale=alt.Scale(domain=list(range(heads))))
     row = height(len(layers)) // len(layers)
@@ -66,10 +66,10 @@ def numbers(layers: tuple[int, ...], heads: int, label: str, top: float, digits:
 
 
 def height(layers: int) -> int:
-    """Pixels of so many layers."""
+    """Returns the height of `layers` layers in pixels."""
     return layers * max(LEAST, min(ROW, HIGH // layers))
 
 
 def _bar(label: str, high: int) -> alt.Legend:
-    """The scale of the colours, beside the cells and as high."""
+    """Returns the colour scale, next to the cells and of their height."""
     return alt.Legend(title=label, gradientLength=max(60, high - 24), gradientThickness=12, tickCount=3)

@@ -1,4 +1,4 @@
-"""The map of layers and heads as an SVG file, with whose heads they are and the link that opens them. What is written is text."""
+"""The map of layers and heads as an SVG file, with the source of the heads and its link. All labels are text elements."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from textwrap import wrap
 
 from attention.charts import theme
 
-EDGE, LEFT, BELOW = 16, 62, 34  # pixels around all, beside the cells for layers, and below them for heads
-CELL, ROW, NARROW = 40, 24, 22  # of a cell's width and height; of one of many, which have no numbers
-WIDE = 640  # pixels at the least
-LETTERS, SMALL, LINE = 12, 10, 1.4  # pixels of a letter, and a line's height in letters
-STEPS = 40  # of the bar of colours
+EDGE, LEFT, BELOW = 16, 62, 34  # pixels: margin, space left of the cells for layers, and below them for heads
+CELL, ROW, NARROW = 40, 24, 22  # pixels: width and height of a cell, and width of one of many, which have no numbers
+WIDE = 640  # minimum width in pixels
+LETTERS, SMALL, LINE = 12, 10, 1.4  # font sizes in pixels, and line height relative to them
+STEPS = 40  # of the colour bar
 
 
 def svg(
@@ -24,7 +24,7 @@ def svg(
     title: str,
     whose: Sequence[str],
 ) -> str:
-    """A cell for each layer and head, coloured from 0 to `top`; below it the paragraphs that say whose they are."""
+    """Returns one cell per layer and head, coloured from 0 to `top`; the paragraphs `whose` below name their source."""
     cell = CELL if heads <= 16 else NARROW
     width = max(WIDE, LEFT + cell * heads + 2 * EDGE)
     said = [line for text in whose for line in wrap(text, int((width - 2 * EDGE) / (0.55 * SMALL)))]
@@ -54,7 +54,7 @@ def _cells(
     corner: tuple[int, int],
     wide: int,
 ) -> list[str]:
-    """The cells with their numbers, and the names of layers and heads."""
+    """Returns the cells with their numbers, and the labels of layers and heads."""
     left, down = corner
     parts = [_text("layer", left - 8, down - 6, SMALL, "end", muted=True)]
     for at, layer in enumerate(layers):
@@ -75,7 +75,7 @@ def _cells(
 
 
 def _scale(top: float, digits: int, y: float) -> list[str]:
-    """The bar of colours, with its ends."""
+    """Returns the colour bar with the values at its ends."""
     wide = 4
     bar = [
         f'<rect x="{EDGE + 30 + wide * at}" y="{y}" width="{wide + 0.5}" height="10" fill="{color(at / (STEPS - 1))}"/>'
@@ -89,7 +89,7 @@ def _scale(top: float, digits: int, y: float) -> list[str]:
 
 
 def color(share: float) -> str:
-    """The colour of a share of the scale, between those of the map of numbers."""
+    """Returns the colour at a share of the scale, interpolated between those of `theme.NUMBERS`."""
     stops = [[int(stop[at : at + 2], 16) for at in (1, 3, 5)] for stop in theme.NUMBERS]
     at = min(1.0, max(0.0, share)) * (len(stops) - 1)
     low = min(int(at), len(stops) - 2)
@@ -114,5 +114,5 @@ def _text(
 
 
 def _legal(text: str) -> str:
-    """Text that is text in XML; what that can't carry is left out."""
+    """Returns text escaped for XML, without characters that are not printable."""
     return html.escape("".join(sign for sign in text if sign.isprintable()))

@@ -1,4 +1,4 @@
-"""Numbers beside a lesson (Altair): lines over a width that doubles."""
+"""The chart of a lesson (Altair): lines over a width that doubles."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attention.charts.spec import dataless
 
 
 def lines(x: str, y: str, series: list[str], widths: list[float]) -> dict[str, Any]:
-    """Lines over the columns series, x, y of a table, as a Vega-Lite specification; y is fixed at 0 to 1."""
+    """Returns lines over the columns series, x, y of a table, as a Vega-Lite specification; y is fixed at 0 to 1."""
     color = alt.Color("series:N", title=None, scale=alt.Scale(domain=series, range=list(theme.HEADS[: len(series)])))
     chart = (
         alt.Chart()

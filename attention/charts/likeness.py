@@ -1,4 +1,4 @@
-"""How far any two heads are apart (Plotly): a square in the order of a tree, in which alike heads stand together."""
+"""The matrix of distances between heads (Plotly), in the order of a tree, which places similar heads next to each other."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from attention.charts import theme
 from attention.charts.heatmap import Ready
 
 HEIGHT = 430
-LABELLED = 60  # heads up to which each has a tick; a browser leaves out what has no room
+LABELLED = 60  # maximum number of heads with tick labels; the browser leaves out those that do not fit
 
 
 def square(apart: Float[Tensor, "h h"], names: Sequence[str], focus: int | None) -> Ready:
-    """Bits of any two heads, from 0 to 1; both in the order that they are given in. The head in focus has a frame.
+    """Returns the distances in bits, from 0 to 1, of every two heads in the given order. The selected head has a frame.
 
-    The names are ours, a layer and a head as in L1H3: no text that a visitor could have written.
+    The names are generated from layer and head, as in L1H3, so they contain no text of a visitor.
     """
     ticks: dict[str, Any] = {
         "type": "category",
@@ -54,7 +54,7 @@ def square(apart: Float[Tensor, "h h"], names: Sequence[str], focus: int | None)
 
 
 def _frame(at: int, ends: list[float], along: str) -> dict[str, Any]:
-    """A frame around a row, or a column."""
+    """Returns a frame around a row or a column."""
     one = [at - 0.5, at + 0.5]
     (x0, x1), (y0, y1) = (one, ends) if along == "x" else (ends, one)
     return {"type": "rect", "x0": x0, "x1": x1, "y0": y0, "y1": y1, "line": {"color": theme.QUERY, "width": 1.5}}

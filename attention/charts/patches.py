@@ -1,4 +1,4 @@
-"""A picture under the weights of one query of its patches: what it looks at is bright, the rest in the dark (Vega-Lite)."""
+"""An image with the weights of one of its patches (Vega-Lite): patches that it attends to are bright, the others dark."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from attention.charts import theme
 
 CELL = "patch"  # the selection: row, column and `turn` of the patch that was clicked
 DARK = 0.82  # opacity over a patch without weight
-WIDE = 352  # pixels: as wide as a phone has room for
+WIDE = 352  # pixels that fit on a phone
 
 
 ENDS = {"width": {"expr": "width"}, "height": {"expr": "height"}}
 
 
 def spotlight(picture: bytes, rows: int, cols: int, height: int, width: int) -> dict[str, Any]:
-    """Patches over a PNG of so many pixels: columns row, col, weight, share (of the greatest), focus, most, turn of a table."""
+    """Returns patches over a PNG of `height` x `width` pixels.
+
+    Columns of the table: row, col, weight, share (weight relative to the largest), focus, most, turn.
+    """
     high = round(WIDE * height / width)
     place = {
         "x": {"field": "col", "type": "ordinal", "axis": None, "scale": {"paddingInner": 0, "paddingOuter": 0}},
@@ -51,6 +54,6 @@ def spotlight(picture: bytes, rows: int, cols: int, height: int, width: int) -> 
 
 
 def _frame_mark(flag: str, color: str, place: dict[str, Any], dash: list[int]) -> dict[str, Any]:
-    """A frame around the patch that a column marks."""
+    """Returns a frame around the patches for which the column `flag` is true."""
     mark = {"type": "rect", "fill": None, "stroke": color, "strokeWidth": 3, "strokeDash": dash, "aria": False}
     return {"transform": [{"filter": f"datum.{flag}"}], "mark": mark, "encoding": place}

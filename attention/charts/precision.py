@@ -1,4 +1,4 @@
-"""A head in a number type against float64: the map of differences (Plotly) and the row that is farthest off (Altair)."""
+"""A head in a number type against float64: the map of differences (Plotly) and the row with the largest one (Altair)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from attention.charts.stages import bare
 
 
 def differences(cells: Float[Tensor, "p r"], broken: Bool[Tensor, "p r"], tile: int, end: float) -> go.Figure:
-    """Weights less the exact ones, queries down and keys across, on a scale from -end to end; NaN where hidden.
+    """Returns weights minus the exact ones, queries down, keys across, on a scale from -end to end; NaN for masked pairs.
 
-    Cells that are no number (`broken`) have a colour of their own; `tile` tokens a cell.
+    Cells that are not finite (`broken`) have their own colour; `tile` tokens per cell.
     """
     beside, below = ([tile * i for i in range(size)] for size in cells.shape)
     place = {"type": "heatmap", "x": below, "y": beside, "hoverongaps": False}
@@ -32,7 +32,7 @@ def differences(cells: Float[Tensor, "p r"], broken: Bool[Tensor, "p r"], tile: 
     }
     shown |= {"zmin": -end, "zmax": end, "colorscale": theme.differences()}
     kinds = ((cells.isnan() & ~broken, MASKED, "hidden"), (broken, theme.BROKEN, "not a number"))
-    flat = [_flat(*kind) for kind in kinds if kind[0].any()]  # a picture each, which a browser makes anew every time
+    flat = [_flat(*kind) for kind in kinds if kind[0].any()]  # one image each, which a browser renders again every time
     down = AXIS | {"title": {"text": "← query"}, "autorange": "reversed", "scaleanchor": "x"}
     layout = {
         "height": theme.FOCUS_HEIGHT,
@@ -46,7 +46,7 @@ def differences(cells: Float[Tensor, "p r"], broken: Bool[Tensor, "p r"], tile: 
 
 
 def _flat(where: Bool[Tensor, "p r"], color: str, said: str) -> dict[str, Any]:
-    """Cells in one colour, wherever they are."""
+    """Returns the cells of `where` in one colour."""
     ones = torch.ones(where.shape).masked_fill(~where, torch.nan).numpy()
     words = f"query %{{y}}<br>key %{{x}}<br>{said}<extra></extra>"
     return {"z": ones, "hovertemplate": words, "colorscale": [(0, color), (1, color)], "showscale": False}
@@ -54,7 +54,7 @@ def _flat(where: Bool[Tensor, "p r"], color: str, said: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=32)
 def row(keys: int, end: float) -> dict[str, Any]:
-    """The differences of one row over the columns of `softmax_tables.worst_row`, from -end to end."""
+    """Returns the differences of one row over the columns of `tables.softmax.worst_row`, from -end to end."""
     x = alt.X("key:Q", title="key →", scale=alt.Scale(domain=[-0.5, keys - 0.5], nice=False), axis=alt.Axis(grid=False))
     scale = alt.Scale(domain=[-end, end], nice=False)
     y = alt.Y("difference:Q", title="difference", scale=scale, axis=alt.Axis(format=".1e", tickCount=5))

@@ -1,7 +1,6 @@
-"""The row in focus: weight by key (Altair).
+"""The selected row: weight by key (Altair).
 
-The chart is made without its data, so that it is built once for all rows that look alike; building takes longer than
-computing the row.
+The chart is built without data, once for all rows that give the same chart; building takes longer than computing a row.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from attention.charts import theme
 from attention.charts.spec import DATA, dataless
 from attention.number_format import weight_text
 
-LABELLED = 48  # keys up to which a bar carries its token
+LABELLED = 48  # maximum number of keys for which bars are labelled with tokens
 
 
 @lru_cache(maxsize=64)
 def weights(labels: tuple[str, ...], keys: int, colors: str = "linear", seeing: int = 0) -> dict[str, Any]:
-    """Bars over the columns key, token, weight of a table, as a Vega-Lite specification; one bar a key.
+    """Returns bars over the columns key, token, weight of a table, one per key, as a Vega-Lite specification.
 
-    The axis is that of `scale`, of a query that sees so many keys; "times even" has a line at the even share.
+    The axis is that of `scale` for a query with `seeing` visible keys; "times even" has a line at the uniform weight.
     """
     few, base = keys <= LABELLED, bottom(colors, keys, seeing)
     bars = (
@@ -52,7 +51,7 @@ def _by_position(keys: int) -> alt.X:
 
 
 def axis(field: str, weight: str, colors: str, keys: int, seeing: int = 0, title: str = "weight", **more: Any) -> alt.Y:
-    """An axis of weights, on the `scale` of the column `weight`; under "times even" it says how many times that."""
+    """Returns an axis of weights with the `scale` of the column `weight`; "times even" has multiples of the uniform weight."""
     scaled = scale(weight, colors, keys, seeing)
     if colors != "times even":
         return alt.Y(f"{field}:Q", title=title, scale=scaled, axis=alt.Axis(tickCount=3, **more))
@@ -64,11 +63,11 @@ def axis(field: str, weight: str, colors: str, keys: int, seeing: int = 0, title
 
 
 def scale(field: str, colors: str, keys: int, seeing: int = 0) -> alt.Scale:
-    """The scale of an axis of weights, after that of the colours.
+    """Returns the scale of an axis of weights that matches the colour scale.
 
-    Fixed at 0 to 1; "log" begins at 1e-4, or at a tenth of the even share of `keys` where that is less; "times even" goes
-    from a hundredth of the even share of a query that sees so many keys to a hundred times that, or to the greatest
-    weight where that is more; "own maximum" ends at the greatest weight.
+    It is fixed at 0 to 1; "log" begins at 1e-4, or at a tenth of the uniform weight of `keys` keys if that is less; "times
+    even" goes from 1/100 of the uniform weight of `seeing` visible keys to 100 times that, or to the largest weight if that
+    is more; "own maximum" ends at the largest weight.
     """
     low = bottom(colors, keys, seeing)
     if colors == "times even":
@@ -80,14 +79,17 @@ def scale(field: str, colors: str, keys: int, seeing: int = 0) -> alt.Scale:
 
 
 def bottom(colors: str, keys: int, seeing: int = 0) -> float:
-    """Where the bars of such a scale begin."""
+    """Returns the lower end of the bars on such a scale."""
     if colors == "times even":
         return 1 / (theme.TIMES * max(1, seeing))
     return min(theme.LOG_FLOOR, 1 / (10 * keys)) if colors == "log" else 0
 
 
 def even_share(colors: str, seeing: int) -> list[alt.Chart]:
-    """A line at the even share of a query that sees so many keys, where that has a place; one, whatever the data."""
+    """Returns a line at the uniform weight of `seeing` visible keys for "times even", none for other scales.
+
+    The data is aggregated to one row, so that a single line is drawn.
+    """
     if colors != "times even":
         return []
     line = alt.Chart().transform_aggregate(rows="count()").mark_rule(color=theme.HIDDEN, strokeDash=[4, 3], aria=False)
@@ -95,9 +97,9 @@ def even_share(colors: str, seeing: int) -> list[alt.Chart]:
 
 
 def own_end(field: str) -> alt.ExprRef:
-    """Where an axis ends at the greatest of a column, 1 where there is none.
+    """Returns the end of an axis at the largest value of a column, 1 if there is none.
 
-    As an expression: a browser draws a chart before its data are there, and an end of its own finding would be infinite.
+    It is an expression, because a browser draws a chart before its data arrive, and an automatic end would be infinite.
     """
     return alt.ExprRef(f"{_greatest(field)} || 1")
 
@@ -107,6 +109,6 @@ def _greatest(field: str) -> str:
 
 
 def names(labels: tuple[str, ...]) -> str:
-    """Tokens by position as a Vega expression: every token is a quoted literal, whatever it says."""
+    """Returns tokens by position as a Vega expression, with every token as a quoted literal."""
     quoted = ", ".join("'" + label.replace("\\", "\\\\").replace("'", "\\'") + "'" for label in labels)
     return f"[{quoted}][datum.value]"

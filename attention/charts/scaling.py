@@ -1,4 +1,4 @@
-"""Why divide by the square root of d_head (Altair): four curves over d_head, with and without, and where one is now."""
+"""Curves over d_head with and without the division by its square root (Altair), and the current settings as a point."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def _shape() -> alt.Shape:
 
 
 def _tips(*names: str) -> list[alt.Tooltip]:
-    """Formats are those of the sentences below the curves."""
+    """Returns tooltips, with the formats of the sentences below the curves."""
     formats = {"variance": ".4", "error": ".4", "median": ".3"}
     tips = [alt.Tooltip(f"{name}:Q", format=formats.get(name, MEAN)) for name in names]
     return [alt.Tooltip("kind:N"), alt.Tooltip("d_head:Q"), *tips]
 
 
 def _curve(name: str, title: str, scale: alt.Scale, axis: alt.Axis, dash: list[int] | None = None) -> list[alt.Chart]:
-    """A line through the points of each kind, and a diamond where one is now."""
+    """Returns a line through the points of each kind, and a diamond at the current settings."""
     y = alt.Y(f"{name}:Q", title=title, scale=scale, axis=axis)
     base = alt.Chart().encode(x=_x(), y=y, color=_color(), tooltip=_tips(name))
     swept = base.transform_filter("datum.kind != 'now'")
@@ -52,7 +52,7 @@ def _curve(name: str, title: str, scale: alt.Scale, axis: alt.Axis, dash: list[i
 
 @lru_cache(maxsize=1)
 def variance() -> dict[str, Any]:
-    """Variance of the logits, measured points with their standard errors on the lines of theory: d_head, and 1."""
+    """Returns the variance of the logits: measured points with standard errors on the theoretical lines, d_head and 1."""
     ends = alt.Scale(type="log", domain=[1e-3, 1e6], nice=False, clamp=True)
     axis = alt.Axis(values=[1e-3, 1, 1e3, 1e6], format="~g", labelOverlap=False)
     y = alt.Y("variance:Q", title="variance of the logits", scale=ends, axis=axis)
@@ -74,21 +74,21 @@ def variance() -> dict[str, Any]:
 
 @lru_cache(maxsize=16)
 def entropy(most: float) -> dict[str, Any]:
-    """Mean entropy of a row in nats; the axis ends at the most it could be, ln of the number of keys."""
+    """Returns the mean entropy of a row in nats; the axis ends at its largest value `most`, ln of the number of keys."""
     layers = _curve("entropy", "entropy (nats)", alt.Scale(domain=[0, most], nice=False), alt.Axis(tickCount=4))
     return bare(alt.layer(*layers).properties(height=theme.CURVE_HEIGHT))
 
 
 @lru_cache(maxsize=1)
 def greatest() -> dict[str, Any]:
-    """Mean of the greatest weight of a row."""
+    """Returns the mean of the largest weight of a row."""
     layers = _curve("greatest", "greatest weight", alt.Scale(domain=[0, 1]), alt.Axis(tickCount=4))
     return bare(alt.layer(*layers).properties(height=theme.CURVE_HEIGHT))
 
 
 @lru_cache(maxsize=1)
 def jacobian() -> dict[str, Any]:
-    """Norm of the softmax's Jacobian, mean (solid) and median (dashed); no row has more than a half."""
+    """Returns the norm of the softmax's Jacobian, mean (solid) and median (dashed); it is at most 1/2."""
     ends, axis = alt.Scale(domain=[0, 0.5]), alt.Axis(tickCount=5)
     layers = [
         part for name, dash in NORMS.items() for part in _curve(name, "|J|: mean, median dashed", ends, axis, dash)

@@ -1,4 +1,4 @@
-"""Shares of the weight, head by head (Altair). Made without data, so that a chart is built once."""
+"""Shares of the weight per head (Altair). Charts are built once, without data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attention.number_format import PERCENT
 
 @lru_cache(maxsize=64)
 def by_head(heads: int, focus: int, title: str) -> dict[str, Any]:
-    """Bars over the columns `head` and `share` of a table, as a Vega-Lite specification; the axis is 0 to 1."""
+    """Returns bars over the columns `head` and `share` of a table, as a Vega-Lite specification; the axis is 0 to 1."""
     chart = (
         alt.Chart()
         .mark_bar(strokeWidth=2)
@@ -32,9 +32,9 @@ def by_head(heads: int, focus: int, title: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=64)
 def by_grouping(kv_heads: tuple[int, ...], used: int) -> dict[str, Any]:
-    """Lines over the columns `kv_heads`, `head`, `moved`, one a head, as a Vega-Lite specification.
+    """Returns one line per head over the columns `kv_heads`, `head`, `moved`, as a Vega-Lite specification.
 
-    From multi-head on the left to multi-query on the right; the axis is 0 to 1, `used` has a mark.
+    They go from multi-head on the left to multi-query on the right; the axis is 0 to 1, a rule marks `used`.
     """
     x = alt.X("kv_heads:O", title="heads of keys and values →", sort=list(kv_heads), axis=alt.Axis(labelAngle=0))
     y = alt.Y("moved:Q", title="weight moved", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1]))
@@ -46,6 +46,6 @@ def by_grouping(kv_heads: tuple[int, ...], used: int) -> dict[str, Any]:
 
 
 def _colors(heads: int) -> alt.Color:
-    """Every head in its own colour."""
+    """Returns one colour per head, from `theme.HEADS`."""
     colors = [theme.HEADS[head % len(theme.HEADS)] for head in range(heads)]
     return alt.Color("head:O", legend=None, scale=alt.Scale(domain=list(range(heads)), range=colors))

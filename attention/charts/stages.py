@@ -1,7 +1,7 @@
-"""How a row of weights came about: a panel a step over the same keys, with one order and one pointer (Altair).
+"""The computation of one row of weights (Altair): one panel per step over the same keys, with a shared order and pointer.
 
-Charts are made without their data, so that they are built once for all rows that look alike. The columns of the table
-are those of `tables.stages`.
+Charts are built without data, once for all rows that give the same chart. The columns of the table are those of
+`tables.softmax.stages`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from attention.charts.row import axis, even_share, names
 from attention.charts.spec import dataless
 from attention.number_format import PERCENT, weight_text
 
-LABELLED = 48  # keys up to which the axis carries their tokens
+LABELLED = 48  # maximum number of keys for which the axis shows tokens
 TITLES = {"dots": "q · k", "scaled": "scaled", "logits": "logit", "weights": "weight"}
-# Pixels don't know the page's ink, so they keep Streamlit's.
+# A canvas can't use the text colour of the page, so it keeps Streamlit's.
 MANY = {"usermeta": {"embedOptions": {"renderer": "canvas"}}, "config": {"aria": False}}
 POINTER = {
     "name": "pointer",
@@ -29,14 +29,14 @@ POINTER = {
 ROOM: dict[str, Any] = {
     "minExtent": 36,
     "maxExtent": 36,
-}  # of the labels beside an axis, so that panels begin at the same place
-HALF = 0.42  # of a bar's width, in keys
+}  # width of the axis labels in pixels, so that panels are aligned
+HALF = 0.42  # half of a bar's width, in keys
 SHARES = (0, 0.5, 0.9, 0.99)
-SETS = {"50%": "", "90%": "b0", "99%": "70", "rest": "40"}  # how strong a key is drawn: its alpha in hexadecimal
+SETS = {"50%": "", "90%": "b0", "99%": "70", "rest": "40"}  # opacity of a key, as a hexadecimal alpha
 
 
 def reach(greatest: float) -> float:
-    """The next of 1, 2, 5, 10, 20 … above: where an axis ends, so that it stands still while a slider moves a little."""
+    """Returns the next of 1, 2, 5, 10, 20 …: the end of an axis that stays the same while a slider moves a little."""
     if not 0 < greatest < math.inf:
         return 1.0
     power = 10.0 ** math.floor(math.log10(greatest))
@@ -47,10 +47,10 @@ def reach(greatest: float) -> float:
 def panels(
     labels: tuple[str, ...], keys: int, dots: float, logits: float, colors: str = "linear", seeing: int = 0
 ) -> dict[str, Any]:
-    """Dot products, scaled, logits and weights over the keys, as one Vega-Lite specification.
+    """Returns dot products, scaled scores, logits and weights over the keys, as one Vega-Lite specification.
 
-    `labels`: the tokens in the order drawn, () for none; `dots` and `logits`: where those axes end on both sides; `colors`
-    and `seeing`: the axis of weights (`row.scale`).
+    `labels`: the tokens in the order shown, () for none; `dots` and `logits`: the ends of those axes on both sides;
+    `colors` and `seeing`: the axis of weights (`row.scale`).
     """
     ends = {"dots": dots, "scaled": logits, "logits": logits}
     steps = [_panel(name, keys, _signed_axis(name, end), ()) for name, end in ends.items()]
@@ -63,7 +63,7 @@ def panels(
 def variants(
     columns: tuple[str, ...], labels: tuple[str, ...], keys: int, colors: str = "linear", seeing: int = 0
 ) -> dict[str, Any]:
-    """The same row under several softmaxes, a panel each, named by its column; the columns are those of the table."""
+    """Returns the row under several softmaxes, one panel each, with the title from `columns`; the data are v0, v1, …"""
     last, even = len(columns) - 1, even_share(colors, seeing)
     axes = [_weight(f"v{i}", colors, keys, seeing, name) for i, name in enumerate(columns)]
     steps = [_panel(f"v{i}", keys, y, labels if i == last else (), i == last, even) for i, y in enumerate(axes)]
@@ -72,7 +72,7 @@ def variants(
 
 @lru_cache(maxsize=64)
 def single_step(name: str, labels: tuple[str, ...], keys: int, dots: float) -> dict[str, Any]:
-    """One step alone: its dot products or its weights; nothing else of the row is in it."""
+    """Returns a chart of a single step: the dot products or the weights."""
     y = _weight(name, "linear", keys) if name == "weights" else _signed_axis(name, dots)
     chart = _panel(name, keys, y, labels, last=True)
     return bare(chart.properties(height=theme.ROW_HEIGHT), keys)
@@ -80,9 +80,9 @@ def single_step(name: str, labels: tuple[str, ...], keys: int, dots: float) -> d
 
 @lru_cache(maxsize=32)
 def mass(keys: int) -> dict[str, Any]:
-    """Share of the weight that the heaviest keys hold together, over the columns `count`, `held` and `holds`.
+    """Returns the share of the weight on the heaviest keys, over the columns `count`, `held` and `holds`.
 
-    `holds` names the shares that this many keys are the smallest set for, None where there is none.
+    `holds` names the shares for which this number of keys is the smallest, None if there is none.
     """
     x = alt.X("count:Q", title="heaviest keys", scale=alt.Scale(domain=[0, keys], nice=False), axis=_whole(keys))
     axis = alt.Axis(format="%", values=SHARES, labelOverlap=False)
@@ -95,10 +95,10 @@ def mass(keys: int) -> dict[str, Any]:
 
 
 def bare(chart: alt.TopLevelMixin, marks: int = 0) -> dict[str, Any]:
-    """The specification of a chart without its data, which takes the width that it gets.
+    """Returns the specification of a chart without data that fits the available width.
 
-    Of many `marks` along an axis a browser draws pixels instead of elements, and describes none of them to itself.
-    The pointer is felt in every panel that is to be touched, and the key nearest to it is the same in all.
+    With more than `LABELLED` marks along an axis the browser draws on a canvas, without ARIA descriptions. Every panel
+    with a named layer tracks the pointer, and all share the key nearest to it.
     """
     spec = dataless(chart, validate=False) | {"autosize": {"type": "fit-x", "contains": "padding"}}
     if marks > LABELLED:
@@ -126,7 +126,7 @@ def _step(name: str, title: str, scale: alt.Scale) -> alt.Y:
 def _panel(
     name: str, keys: int, y: alt.Y, labels: tuple[str, ...], last: bool | None = None, even: Sequence[alt.Chart] = ()
 ) -> alt.LayerChart | alt.FacetChart:
-    """Bars of the keys that are seen, a mark for those that are not, and what is under the pointer; `even`: the even share."""
+    """Returns bars for visible keys, marks for masked ones, and the key under the pointer; `even`: the uniform weight."""
     last = name == "weights" if last is None else last
     across = alt.Scale(domain=[-0.5, keys - 0.5], nice=False)
     axis = _keys(labels, keys) if last else alt.Axis(labels=False, ticks=False, grid=False)
@@ -153,12 +153,12 @@ def _panel(
 
 
 def _size(keys: int) -> int:
-    """Of the mark of a hidden key, in pixels."""
+    """Returns the size of the mark of a masked key in pixels."""
     return max(4, min(12, 400 // keys))
 
 
 def _nearest_key(base: alt.Chart, name: str) -> alt.Chart:
-    """What the pointer finds: the nearest key."""
+    """Returns the invisible points that the pointer selects, one per key."""
     return (
         base.mark_point(opacity=0, aria=False)
         .encode(y=alt.value(theme.STEP_HEIGHT / 2))
@@ -167,7 +167,7 @@ def _nearest_key(base: alt.Chart, name: str) -> alt.Chart:
 
 
 def _pointer_rule(base: alt.Chart, name: str) -> list[alt.Chart]:
-    """A line through the key under the pointer, and its value in words."""
+    """Returns a line through the key under the pointer, and its value as text."""
     here = base.transform_filter({"param": "pointer", "empty": False})
     number = f"format(datum.{name}, '.4')" if name in ("dots", "scaled", "logits") else f"({weight_text(name)})"
     value = f"isValid(datum.{name}) ? {number} : '−∞'"

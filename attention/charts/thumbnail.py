@@ -1,4 +1,4 @@
-"""A head as a small picture by itself: the colours of the weights on a linear scale, masked cells grey. Lines in the same."""
+"""Thumbnails as pixels: a head in the colours of the weights on a linear scale, masked cells grey; and lines."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from torch.nn import functional as F
 
 from attention.charts.theme import HIDDEN, WEIGHTS
 
-SIDE = 168  # pixels at the most
+SIDE = 168  # maximum number of pixels per side
 EDGE = 16  # pixels around lines
 
 
 def png(pixels: UInt8[np.ndarray, "p r 3"]) -> bytes:
-    """Pixels as a file."""
+    """Returns pixels as a PNG file."""
     memory = io.BytesIO()
     Image.fromarray(pixels).save(memory, "PNG")
     return memory.getvalue()
@@ -27,9 +27,9 @@ def png(pixels: UInt8[np.ndarray, "p r 3"]) -> bytes:
 def thumbnail(
     weights: Float[Tensor, "q k"], mask: Bool[Tensor, "q k"], colors: Sequence[str] = WEIGHTS
 ) -> UInt8[np.ndarray, "p r 3"]:
-    """The pixels of one head; where it has more cells than pixels, a pixel is the greatest weight under it.
+    """Returns the pixels of one head; if it has more cells than pixels, a pixel is the largest weight under it.
 
-    `colors`: a map from 0 to 1, where it is not weights that are drawn.
+    `colors`: another colour map from 0 to 1, for values that are not weights.
     """
     tile, cell = -(-len(weights) // SIDE), max(1, SIDE // len(weights))
     seen = weights.masked_fill(~mask, -1)[None]
@@ -40,7 +40,7 @@ def thumbnail(
 
 
 def lines(points: Sequence[Sequence[tuple[float, float]]]) -> UInt8[np.ndarray, "p r 3"]:
-    """The pixels of lines through points, both axes logarithmic; the first is the brightest."""
+    """Returns the pixels of lines through points, on two logarithmic axes; the first line is the brightest."""
     logs = [np.log10(np.array(line, dtype=float)) for line in points if line]
     low, high = (pick(np.concatenate(logs), axis=0) for pick in (np.min, np.max))
     image = Image.new("RGB", (SIDE, SIDE), rgb(WEIGHTS[1]))
@@ -56,12 +56,12 @@ def lines(points: Sequence[Sequence[tuple[float, float]]]) -> UInt8[np.ndarray, 
 
 
 def interpolate(values: Float[np.ndarray, "*any"], colors: Sequence[str]) -> Float[np.ndarray, "*any 3"]:
-    """The colours of values from 0 to 1 on a map, each channel from 0 to 255."""
+    """Returns the colours of values from 0 to 1 on a colour map, each channel from 0 to 255."""
     stops = np.array([rgb(color) for color in colors], dtype=np.float32)
     at = values * (len(stops) - 1)
     return np.stack([np.interp(at, range(len(stops)), channel) for channel in stops.T], -1)
 
 
 def rgb(color: str) -> tuple[int, int, int]:
-    """The channels of `#rrggbb`."""
+    """Returns the channels of `#rrggbb`."""
     return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)

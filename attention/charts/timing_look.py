@@ -1,8 +1,8 @@
-"""How a line of timings looks: what its colour, its symbol and its dashes say.
+"""Colours, symbols and dashes of lines of timings.
 
-A colour is an implementation. A symbol is a device, and where dtype, mask, pass or sizes differ as well, one of these on
-a device: shapes, unlike shades, are told apart by every eye and on paper. A dashed line was recorded. An open, faint mark that
-no line joins did not settle.
+The colour is the implementation. The symbol is the device, combined with dtype, mask, pass and sizes if these differ:
+shapes, unlike shades, are distinguishable on paper and for colour-blind readers. A dashed line was recorded. An open,
+faint mark that no line joins is a time that is not stable.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ Kind = tuple[str | int, ...]
 
 
 def kind(timing: Timing) -> Kind:
-    """What a symbol stands for: the device, and all of the case but implementation and length."""
+    """Returns the meaning of a symbol: the device, and all of the case except implementation and length."""
     return timing.origin, *(getattr(timing, name) for name in comparison.SETTING)
 
 
 @dataclass(frozen=True)
 class Look:
-    """How the lines of a figure look, the same in every chart of the same timings; `kinds` in the order of symbols."""
+    """The style of the lines of a figure, equal in every chart of the same timings; `kinds` in the order of symbols."""
 
     kinds: tuple[Kind, ...]
 
     @classmethod
     def of(cls, timings: Iterable[Timing]) -> Look:
-        """The look of a figure of these timings."""
+        """Returns the style of a figure of these timings."""
         return cls(tuple(dict.fromkeys(map(kind, timings))))
 
     def color(self, timing: Timing) -> str:
@@ -67,6 +67,9 @@ class Look:
         return "dash" if timing.source else "solid"
 
     def legend_label(self, label: str, timing: Timing) -> str:
-        """What a legend calls a line: where all were recorded at one place, which its head says, the word is enough."""
+        """Returns the label of a line in a legend, with "recorded" instead of the place if that is the same for all.
+
+        The title of the legend names the place.
+        """
         alone = len({origin for origin, *_ in self.kinds}) == 1
         return label.replace(f" · {timing.origin}", " · recorded") if alone and timing.source else label

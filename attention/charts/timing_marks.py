@@ -1,6 +1,6 @@
-"""What the charts of timings are made of: an empty figure over length, lines, bands, stars and roofs.
+"""The parts of timing charts: an empty figure over length, lines, bands, stars and roofs.
 
-What colours, symbols and dashes say is in `timing_look.py`.
+The meaning of colours, symbols and dashes is in `timing_look.py`.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from attention.timing.recordings import Timing, lines
 from attention.timing.units import seconds
 
 HEIGHT = 460
-WIDTH = 50  # characters of a line in a legend: what a phone has room for
-FINE = 58  # the same of its small print
-NARROW = 34  # the same of the box beside the pointer
-FONT = "Arial, Helvetica, sans-serif"  # which a picture of the chart has as well, so that its legend fits
-ROW = 17  # pixels that a line of a legend adds, or a phone, where none stand side by side, had no room for the chart
+WIDTH = 50  # characters per line of a legend that fit on a phone
+FINE = 58  # the same for its title, in a smaller font
+NARROW = 34  # the same for the hover box
+FONT = "Arial, Helvetica, sans-serif"  # also available in a downloaded image of the chart, so that its legend fits
+ROW = 17  # pixels that a line of a legend adds: on a phone entries are below each other and would leave no room for the chart
 FAINT = 0.16  # opacity of a band
-PALE = 0.65  # opacity of a mark that did not settle
+PALE = 0.65  # opacity of a mark whose time is not stable
 LOOSE = "open and faint: did not settle, no line joins it"
-LAST = 2000  # of a legend, whose entries have 1000
-ERRORS = 12  # lengths at which something ran out of memory that are named in a chart, at the most
+LAST = 2000  # rank of the last entry of a legend; the others have 1000
+ERRORS = 12  # maximum number of lengths in a chart that are labelled with “out of memory”
 
 
 LEGEND: dict[str, Any] = {
     "orientation": "h",
     "xref": "container",
     "yref": "container",
-    "maxheight": 0.65,  # beyond that it scrolls, which a picture of it can't
+    "maxheight": 0.65,  # a taller one scrolls, which an image of it can't
     "yanchor": "bottom",
     "y": 0.01,
     "x": 0.01,
@@ -48,7 +48,7 @@ LEGEND: dict[str, Any] = {
 
 
 def figure(timings: Sequence[Timing], y: str, lengths: Iterable[int]) -> tuple[go.Figure, Look]:
-    """An empty figure over length, both axes logarithmic."""
+    """Returns an empty figure over length with two logarithmic axes, and the style of its lines."""
     at = sorted({*lengths, *(timing.length for timing in timings)})
     axis: dict[str, Any] = {"type": "log", "title": "length (tokens)"}
     if at:
@@ -79,18 +79,18 @@ def figure(timings: Sequence[Timing], y: str, lengths: Iterable[int]) -> tuple[g
 
 
 def legend(timings: Sequence[Timing]) -> dict[str, Any]:
-    """Under the figure, headed by where and when it was measured, so that a picture of it says so by itself."""
+    """Returns a legend below the figure, whose title says where and when it was measured, so that images include it."""
     told = "<br>".join(map(escape, _legend_title(timings)))
     return LEGEND | {"title": {"text": told, "side": "top", "font": {"size": 11, "color": theme.PLOTLY_TEXT}}}
 
 
 def _legend_title(timings: Iterable[Timing]) -> list[str]:
-    """The lines of a legend's head."""
+    """Returns the lines of a legend's title."""
     return [part for text in origins(timings) for part in wrap(text, FINE, break_on_hyphens=False)]
 
 
 def origins(timings: Iterable[Timing]) -> list[str]:
-    """With which torch, on which system and day each device was measured, a sentence each."""
+    """Returns one sentence per device: the torch version, system and day of its measurement."""
     found = {timing.origin: timing for timing in timings}
     return [
         f"{origin}: torch {timing.torch} on {timing.system}, {timing.threads} CPU threads, float32 precision "
@@ -100,12 +100,12 @@ def origins(timings: Iterable[Timing]) -> list[str]:
 
 
 def wrap_label(label: str) -> str:
-    """A label as a legend and a title have it: in lines that a phone has room for."""
+    """Returns a label for a legend or a title, in lines that fit on a phone."""
     return _break_label(label, WIDTH)
 
 
 def wrap_hover_label(label: str) -> str:
-    """A label as the box beside the pointer has it: in lines that fit beside it on a phone."""
+    """Returns a label for the hover box, in lines that fit next to the pointer on a phone."""
     return _break_label(label, NARROW)
 
 
@@ -123,9 +123,9 @@ def line(
     xs: Sequence[float] | None = None,
     settled: Sequence[bool] | None = None,
 ) -> None:
-    """A line through the points that settled; the others are open and faint, and no line joins them.
+    """Adds a line through the stable points; the others are open and faint, and no line joins them.
 
-    `settled`: where that is not whether the times of the points did.
+    `settled`: whether each point is stable, by default whether its time is.
     """
     firm = [point.settled for point in points] if settled is None else settled
     marks = list(zip(points, [point.length for point in points] if xs is None else xs, ys, hover, firm, strict=True))
@@ -150,7 +150,7 @@ def line(
 
 
 def loose(figure: go.Figure) -> None:
-    """Says in the legend, once, what an open mark is."""
+    """Adds one legend entry that explains open marks."""
     if any(figure.select_traces({"name": wrap_label(LOOSE)})):
         return
     figure.add_scatter(
@@ -168,7 +168,7 @@ def loose(figure: go.Figure) -> None:
 def band(
     figure: go.Figure, label: str, points: Sequence[Timing], ends: Sequence[tuple[float, float] | None], look: Look
 ) -> None:
-    """The area between the lower and the upper ends, in the colour of its line; left open where there are none."""
+    """Adds the area between the lower and upper ends, in the colour of its line, with gaps where ends are None."""
     xs: list[float | None] = []
     ys: list[float | None] = []
     for known, group in groupby(zip(points, ends, strict=True), key=lambda pair: pair[1] is not None):
@@ -193,7 +193,7 @@ def band(
 
 
 def star(figure: go.Figure, label: str, points: list[SpeedUp], color: str) -> None:
-    """A star where the ratio crosses one, with the range that its uncertainty leaves."""
+    """Adds a star where the ratio crosses one, with its uncertainty interval."""
     found = comparison.crossover(points)
     if found is None or found.length is None or found.length <= found.shortest:
         return
@@ -218,7 +218,7 @@ def star(figure: go.Figure, label: str, points: list[SpeedUp], color: str) -> No
 
 
 def roof(figure: go.Figure, name: str, timings: list[Timing], look: Look) -> None:
-    """What a device reached at best in one dtype; in the symbol of the first line under it."""
+    """Adds the best operations and bytes per second of a device in one dtype, with the symbol of its first line."""
     peaks = [(t.peak_operations, t.peak_traffic) for t in timings if t.peak_operations and t.peak_traffic]
     if not peaks:
         return
@@ -239,7 +239,7 @@ def roof(figure: go.Figure, name: str, timings: list[Timing], look: Look) -> Non
 
 
 def describe_point(timing: Timing) -> str:
-    """What is said about a point: how quick, median and quartiles, rate and share, and why it did not settle."""
+    """Returns the hover text of a point: fastest time, median, quartiles, rate and share, and why it is not stable."""
     found = timing.spread
     parts = [f"{seconds(found.quickest)} at its quickest"] if found.quickest is not None else []
     between = f" ({seconds(found.lower)} to {seconds(found.upper)}) over {found.repeats:,} blocks"

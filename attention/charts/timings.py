@@ -1,7 +1,7 @@
-"""Timings (Plotly): time, speed-up, roofline, memory and transfer, each against the length.
+"""Timings (Plotly): time, speed-up, memory and transfer against the length, and the roofline.
 
-Every name in a figure comes from `recordings.labels`, so that what was recorded elsewhere says so, with its device.
-What they are drawn with is in `timing_marks.py`.
+Every name in a figure comes from `recordings.labels`, so that recordings from elsewhere are labelled with their device.
+The parts of the figures are in `timing_marks.py`.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from attention.timing.comparison import SpeedUp
 from attention.timing.recordings import Timing, lines
 from attention.timing.units import seconds as told_seconds
 
-NARROW = 50  # times the least of an axis of rates up to which its ticks double, so that there are some
-GUIDES = ("dot", "dashdot", "longdashdot")  # how the matrices are drawn that memory stands beside
+NARROW = 50  # ratio of largest to smallest rate below which ticks are powers of two, so that there are enough
+GUIDES = ("dot", "dashdot", "longdashdot")  # dashes of the reference lines in the memory chart
 PARTS = {"compute": "seconds", "to the device": "to_device", "results back": "from_device"}
 
 
 def seconds(timings: Sequence[Timing], lengths: Iterable[int] = ()) -> go.Figure:
-    """Time at its quickest against length, with the band up to the upper quartile, both axes logarithmic.
+    """Returns the fastest time against length, with a band up to the upper quartile, on two logarithmic axes.
 
-    `lengths` fixes the axis while points are still to come. What ran out of memory is named at its length.
+    `lengths` fixes the axis while points are still being measured. Lengths that ran out of memory are labelled.
     """
     figure, look = marks.figure(timings, "seconds a call", lengths)
     for label, line in lines(timings).items():
@@ -42,9 +42,9 @@ def seconds(timings: Sequence[Timing], lengths: Iterable[int] = ()) -> go.Figure
 
 
 def speed_up(timings: Sequence[Timing], transfer: bool = False, against: str = comparison.CPU) -> go.Figure:
-    """How many times faster than the CPU each other device is, or than one implementation the others of the same work.
+    """Returns how many times faster each device is than the CPU, or each implementation of the same work than `against`.
 
-    With its uncertainty; the crossover is a mark at one. With `transfer`, the way to the device and back counts.
+    Bands show the uncertainty; a star marks the crossover at one. `transfer`: include the transfer to the device and back.
     """
     figure, look = marks.figure(timings, f"times faster than {against}", ())
     found = lines(timings)
@@ -62,12 +62,12 @@ def speed_up(timings: Sequence[Timing], transfer: bool = False, against: str = c
 
 
 def _ends(point: SpeedUp) -> tuple[float, float] | None:
-    """Between what a ratio lies, where both of its times settled."""
+    """Returns the uncertainty interval of a ratio, None unless both times are stable."""
     return (point.low, point.high) if point.settled and point.low is not None and point.high is not None else None
 
 
 def _ratio(point: SpeedUp, against: str) -> str:
-    """A ratio in words, and whether it stands on times that settled."""
+    """Returns the hover text of a ratio, which says if one of its times is not stable."""
     end = _ends(point)
     said = [f"{point.ratio:.3g} times as fast as {against}" + (f" ({end[0]:.3g} to {end[1]:.3g})" if end else "")]
     said += [] if point.settled else ["a time of the two did not settle"]
@@ -75,11 +75,10 @@ def _ratio(point: SpeedUp, against: str) -> str:
 
 
 def roofline(timings: Sequence[Timing]) -> go.Figure:
-    """Operations a second against operations for each byte that must move, under what the device reached at best.
+    """Returns operations per second against operations per byte that must be moved, below the best rates of the device.
 
     The slope is its copying speed, the ceiling its matrix product, both measured in the same run (Williams, Waterman
-    and Patterson 2009). A point may stand above the slope, where caches hold what would have to move, and not above
-    the ceiling.
+    and Patterson 2009). A point may be above the slope, if caches hold the bytes to be moved, but not above the ceiling.
     """
     figure, look = marks.figure(timings, "operations a second", ())
     found = lines(timings)
@@ -98,10 +97,10 @@ def roofline(timings: Sequence[Timing]) -> go.Figure:
 
 
 def memory(timings: Sequence[Timing], lengths: Iterable[int] = ()) -> go.Figure:
-    """Bytes held at the peak beyond the inputs, beside what one matrix of n x n a head takes.
+    """Returns the peak bytes beyond the inputs, with reference lines for one n x n matrix per head.
 
-    On a CPU, what is under the resolution of a process's resident size (1 MiB) is left out. Bytes are counted, not timed: a
-    point stands firm also where its time did not settle.
+    On a CPU, points below the resolution of a process's resident size (1 MiB) are left out. Bytes are counted, not timed,
+    so a point counts as stable even if its time is not.
     """
     figure, look = marks.figure(timings, "peak bytes beyond the inputs", lengths)
     for label, line in lines(timings).items():
@@ -115,7 +114,10 @@ def memory(timings: Sequence[Timing], lengths: Iterable[int] = ()) -> go.Figure:
 
 
 def _guides(figure: go.Figure, timings: Sequence[Timing]) -> None:
-    """One matrix of n x n a head, for each batch, heads and width of a number that there are; none of too many."""
+    """Adds the bytes of one n x n matrix per head for each combination of batch, heads and bytes per number.
+
+    Adds none if there are more combinations than `GUIDES`.
+    """
     found: dict[tuple[int, int, int], set[int]] = {}
     for timing in timings:
         found.setdefault((timing.batch, timing.heads, _bytes(timing)), set()).add(timing.length)
@@ -135,7 +137,7 @@ def _guides(figure: go.Figure, timings: Sequence[Timing]) -> None:
 
 
 def transfer(timings: Sequence[Timing]) -> go.Figure:
-    """What share of a call with its transfer is computing, the way to the device and the way back, line by line."""
+    """Returns the shares of computing, transfer to the device and transfer back in a call, one subplot per line."""
     found = {label: [t for t in comparison.with_times(line) if t.to_device] for label, line in lines(timings).items()}
     found = {label: line for label, line in found.items() if line}
     height = max(HEIGHT, 110 + 200 * len(found))
@@ -160,7 +162,7 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
                 row=at,
                 col=1,
             )
-    margin = {"t": 70, "b": 10, "l": 10, "r": 10}  # room for buttons and the first title
+    margin = {"t": 70, "b": 10, "l": 10, "r": 10}  # space for buttons and the first title
     legend = marks.legend([timing for line in found.values() for timing in line])
     figure.update_layout(height=height, barmode="stack", barnorm="percent", margin=margin, legend=legend)
     figure.update_annotations(font_size=12, x=0, xanchor="left", align="left")
@@ -170,7 +172,7 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
 
 
 def _share(value: float, timing: Timing) -> str:
-    """A part of a call with its transfer, in words."""
+    """Returns the hover text of a part of a call with its transfer."""
     whole = timing.seconds + timing.to_device + timing.from_device
     said = [f"{told_seconds(value)} ({format_percent(value / whole)})", convergence.why_not(timing)]
     return "<br>".join(map(marks.wrap_hover_label, filter(None, said)))

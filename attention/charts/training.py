@@ -1,7 +1,7 @@
-"""How a training goes (Altair): loss and accuracy over its steps, and a number of every head; a line where one looks.
+"""Training curves (Altair): loss and accuracy over the steps, and a statistic of every head; a rule at the selected step.
 
-Made without their data; the axes are those of the whole training from its first step on, so that curves grow into them. That of
-the loss alone follows what comes, in few and large steps, as nobody knows how bad it gets.
+Charts are built without data; from the first step on, the axes are those of the whole training, so that curves grow into
+them. Only the axis of the loss adapts, in few large steps, because the largest loss is not known in advance.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from attention.charts import theme
 from attention.charts.spec import dataless
 from attention.number_format import MEAN, PERCENT
 
-NOW, EARLIER = "now", "earlier"  # the series of the step that is looked at, and of what has to come first
+NOW, EARLIER = "now", "earlier"  # the series of the selected step, and of a statistic that has to grow first
 HEIGHT = 150
-DASHES = [[1, 0], [5, 3], [2, 2]]  # of the layers
-_COLUMNS = "width < 420 ? 4 : min(8, {})"  # of the legend: eight are as wide
+DASHES = [[1, 0], [5, 3], [2, 2]]  # dashes of the layers
+_COLUMNS = "width < 420 ? 4 : min(8, {})"  # of the legend: eight fill the width
 ACCURACY, LOSS = "accuracy", "loss (nats)"
 CURVES = {ACCURACY: theme.DIVIDED, LOSS: theme.RAW}
 ROUND = [
@@ -28,24 +28,24 @@ ROUND = [
     1,
     2,
     *(first * 10**power for power, first in product(range(39), (5, 10, 20))),
-]  # losses that are marked, up to float32's most
+]  # losses with ticks, up to the largest float32
 
 
 def ceiling(loss: float) -> float:
-    """Where the axis of the loss ends, so that this one is on it: the same for a while, whatever comes."""
+    """Returns the end of the loss axis for a loss: the next of a few marks, so that it rarely changes."""
     return next((mark for mark in ROUND[3:] if mark >= loss), math.inf)
 
 
 def _curves() -> alt.Chart:
-    """Lines of whatever series they are filtered for."""
+    """Returns a line chart to be filtered by series."""
     return alt.Chart().mark_line(strokeWidth=2, clip=True)
 
 
 @lru_cache(maxsize=64)
 def progress(steps: int, most: float) -> dict[str, Any]:
-    """Accuracy, and loss up to a `ceiling` on an axis of its own, over the columns series, step, value of a table.
+    """Returns accuracy, and loss up to a `ceiling` on a second axis, over the columns series, step, value of a table.
 
-    The loss is even steps up to one nat and logarithmic from there on (symlog), so that both a good and a lost training show.
+    The loss axis is symlog, nearly linear up to one nat and logarithmic above, to show both good and diverged trainings.
     """
     marks = [mark for mark in ROUND if mark <= most]
     axes = {
@@ -78,9 +78,9 @@ def progress(steps: int, most: float) -> dict[str, Any]:
 
 @lru_cache(maxsize=64)
 def heads(layers: int, per: int, steps: int, label: str, earlier: str = "") -> dict[str, Any]:
-    """A number of every head over the columns series (its number, as in 1.3), layer, step, value of a table.
+    """Returns a statistic of every head over the columns series (layer and head, as in 1.3), layer, step, value of a table.
 
-    `earlier`: the name of another number, which has to grow first, in the series EARLIER; drawn behind them, broad and grey.
+    `earlier`: the name of a statistic that has to grow first, in the series EARLIER; a broad grey line behind the others.
     """
     names = [f"{layer}.{head}" for layer in range(layers) for head in range(per)]
     colors = [theme.HEADS[i % len(theme.HEADS)] for i in range(len(names))]

@@ -1,7 +1,7 @@
-"""A pass matrix by matrix: what a `step` is, which there are (`plan`), their numbers (`values`), and the `program` of them.
+"""A pass matrix by matrix: the class of a `step`, the list of steps (`plan`), their `values`, and their `program`.
 
-A step is a line of `plan.steps`, its numbers come from `values`, its line of code from `program`; `STEPS` in config.py has
-its name, as a link carries it. `parts` are the pass in small, for a diagram; `lessons` say what each step is for.
-`file_program` is the program of what was recorded or brought, `training_program` the one that trains a small model.
+Steps are listed by `plan.steps`, their tensors come from `values` and their code from `program`; `STEPS` in config.py has
+their names, as used in links. `parts` groups the steps for a diagram; `lessons` explains the purpose of each step.
+`file_program` is the program of recorded or uploaded attention, `training_program` the one that trains a small model.
 `mask_table` is the code of a mask that is no rule.
 """

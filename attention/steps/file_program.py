@@ -1,6 +1,6 @@
-"""The program of attention that was recorded or brought: it reads the file that stands below a picture, and computes the rest.
+"""Programs of recorded or uploaded attention: they read the downloaded file and compute the weights.
 
-A test runs it for every such source and compares the weights. It needs torch and NumPy; that of a long one this app, too.
+A test runs them for every such source and compares the weights. They need torch and NumPy, long ones also this package.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from attention.config import Config, shape
 from attention.scores import scale_form
 from attention.steps.program import condition, scores, softmax
 
-FILE = "attention.npz"  # what it is called where it is downloaded
+FILE = "attention.npz"  # the name of the downloaded file
 READ = f"""\
 import numpy as np
 import torch
@@ -21,7 +21,7 @@ data = np.load("{FILE}")  # stands under Downloads
 
 
 def source(config: Config) -> str:
-    """The program of a config whose source has queries and keys, or weights alone: it ends with `weights (heads queries n)`."""
+    """Returns the program for a source with queries and keys, or weights alone; it ends with `weights (heads queries n)`."""
     sizes = shape(config.source)
     assert sizes is not None
     if not sizes.has.issuperset("qk"):
@@ -37,7 +37,7 @@ def source(config: Config) -> str:
 
 
 def long_source(config: Config, side: int) -> str:
-    """The call that draws one too long for all its weights at once: it ends with `maps`, of `side` pixels."""
+    """Returns the program for a config too long for all weights at once; it ends with `maps`, of `side` pixels per side."""
     scale = scale_form(config.scale).code.replace("d_head", str(config.d_head))
     warm = "" if config.temperature == 1 else f" / {config.temperature!r}"
     given = [f"span={config.span}", f"scale={scale}{warm}", f"side={side}", f'pool="{config.pool}"']

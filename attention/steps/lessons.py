@@ -1,4 +1,4 @@
-"""What a step is for, in a plain sentence each, by the name of the step."""
+"""The purpose of each step in a plain sentence, by the name of the step."""
 
 from __future__ import annotations
 
@@ -48,9 +48,10 @@ NOT_MIXED = (
 
 
 def lesson(config: Config, step: str) -> str:
-    """What a step is for under some settings: heads that are made by hand, or looked at as they are, are not mixed.
+    """Returns the purpose of a step under a config.
 
-    Where queries, keys and values came as they are, nothing was dealt out to heads.
+    W_o does not mix heads that are constructed or have identity projections. If the source has queries, keys and values,
+    they were not split into heads here.
     """
     if step in GIVEN and not made_here(config):
         return GIVEN[step]

@@ -1,6 +1,6 @@
-"""A mask that is no rule as code to take away: the keys that each query sees, as ranges; a mask_mod and a dense tensor of it.
+"""Code of a mask that is no rule, with the visible keys of each query as ranges: a mask_mod and a dense tensor.
 
-A test runs both programs and checks that they give the mask.
+A test runs both programs and compares the masks.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from torch import Tensor
 
 from attention.steps.file_program import FILE
 
-LINES = 400  # of a program at the most
+LINES = 400  # maximum number in a program
 
 
 def mask_mod(mask: Bool[Tensor, "q k"]) -> str:
-    """A program with the mask as `mask_mod`, and attention by blocks of it."""
+    """Returns a program with the mask as `mask_mod`, and attention that skips masked blocks."""
     queries, keys = mask.shape
     return (
         "import torch\n"
@@ -33,7 +33,7 @@ def mask_mod(mask: Bool[Tensor, "q k"]) -> str:
 
 
 def dense(mask: Bool[Tensor, "q k"]) -> str:
-    """A program with the mask as `mask (queries keys)`, True where the query at q takes the key at k into account."""
+    """Returns a program with the mask as `mask (queries keys)`, True for visible pairs."""
     queries, keys = mask.shape
     return (
         "import torch\n"
@@ -45,7 +45,10 @@ def dense(mask: Bool[Tensor, "q k"]) -> str:
 
 
 def _table(mask: Bool[Tensor, "q k"]) -> str:
-    """The lines that make `mask`; neighbouring queries that see the same keys share one. Of too many, what loads it."""
+    """Returns the lines that build `mask`, one per run of queries with the same visible keys.
+
+    If there are more than `LINES`, returns code that loads it from a file.
+    """
     lines = [f"mask = torch.zeros({mask.shape[0]}, {mask.shape[1]}, dtype=torch.bool)"]
     for first, last, row in _alike(mask):
         for start, stop in _ranges(row):
@@ -56,12 +59,12 @@ def _table(mask: Bool[Tensor, "q k"]) -> str:
 
 
 def _alike(mask: Bool[Tensor, "q k"]) -> Iterator[tuple[int, int, Tensor]]:
-    """Runs of queries that see the same keys: the first, the one after the last, and their row."""
+    """Yields runs of queries with the same visible keys: the first, the one after the last, and their row."""
     new = [0, *((mask[1:] != mask[:-1]).any(1).nonzero()[:, 0] + 1).tolist(), len(mask)]
     return ((first, last, mask[first]) for first, last in pairwise(new))
 
 
 def _ranges(row: Bool[Tensor, " k"]) -> list[tuple[int, int]]:
-    """The keys that a query sees, as the first and the one after the last of each run."""
+    """Returns the visible keys of a query, as the first and the one after the last of each run."""
     edges = F.pad(row.int(), (1, 1)).diff().nonzero()[:, 0].tolist()
     return list(zip(edges[::2], edges[1::2], strict=True))

@@ -1,6 +1,6 @@
-"""The pass in small: a few parts in the order of computing, each with the steps that make it up.
+"""The parts of a pass that a diagram shows, in the order of computation, each with its steps.
 
-What a diagram shows. To add a step to a part: its name here, beside `config.STEPS`; a test holds every step to one part.
+To add a step to a part, add its name here and in `config.STEPS`; a test checks that every step is in exactly one part.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from attention.steps.values import pairs
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the pass: `place` in the diagram, `name` as it stands there, what it is, and its `steps`.
+    """A part of the pass: its `place` and `name` in the diagram, a `title` that describes it, and its `steps`.
 
-    `leads`: the step that tells most about the part, or the last of its steps where the settings lack it.
+    `leads`: the most informative step of the part, or the last of its steps if the config does not have that one.
     """
 
     place: str
@@ -47,7 +47,7 @@ PARTS: tuple[Part, ...] = (
 
 
 def parts(config: Config) -> list[Part]:
-    """The parts that the pass of these settings has, with the steps that it has of them."""
+    """Returns the parts that the pass of a config has, each with the steps that exist."""
     plan = by_name(config)
     both = replace(PARTS[0], name="x, y", title="The tokens of both sequences as vectors, a row each")
     wanted = (both, *PARTS[1:]) if config.keys else PARTS

@@ -1,8 +1,8 @@
 """A pass as a list of matrices: what each is, how it is computed from the others, and what it costs.
 
-Only the steps that the settings have: no bias without a position rule that adds one, no mask where every pair takes
-part. Where queries and keys were not made here, the pass begins with them, and ends with what there is. Nothing is
-computed here; the numbers are in `values.py`. To add a step: its line here, its name in `config.STEPS`, its tensor in
+It has only the steps of the config: no bias without a position rule that adds one, no mask if all pairs are visible. If
+queries and keys come from a source, the pass begins with them and ends with the last step that can be computed. Nothing
+is computed here; the tensors are in `values.py`. To add a step, add it here, its name to `config.STEPS`, and its tensor to
 `values.py`.
 """
 
@@ -16,7 +16,7 @@ from attention.scores import POSITIONS, adds_one, adds_penalty, scale_form
 from attention.sources.providers import has
 from attention.steps.step import Source, Step, cells_of, length_of, make_step, matrix_product
 
-SOFTMAX = 5  # operations a cell: compare for the maximum, subtract, exponential, add, divide
+SOFTMAX = 5  # operations per cell: compare for the maximum, subtract, exponential, add, divide
 SOFTCAP = 3  # divide, tanh, multiply
 TURN = 3  # two products and a sum
 GIVEN = {
@@ -26,25 +26,25 @@ GIVEN = {
 }
 
 
-@lru_cache(maxsize=64)  # asked for by whoever draws, counts or lights a matrix
+@lru_cache(maxsize=64)  # called whenever a matrix is drawn, counted or highlighted
 def steps(config: Config) -> tuple[Step, ...]:
-    """Every matrix of the pass of these settings, in the order of computing (Vaswani et al. 2017, section 3.2)."""
+    """Returns every matrix of the pass of a config, in the order of computation (Vaswani et al. 2017, section 3.2)."""
     before = (_inputs, _projection_steps, _split, _rotation_steps) if made_here(config) else (_source_steps,)
     return tuple(step for part in (*before, _score_steps, _mask_steps, _output_steps) for step in part(config))
 
 
 def by_name(config: Config) -> dict[str, Step]:
-    """The same, found by their names."""
+    """Returns the steps by name."""
     return {step.name: step for step in steps(config)}
 
 
 def made_here(config: Config) -> bool:
-    """Has its source the tokens and the maps that queries, keys and values are made of?"""
+    """Whether the source has the tokens and the projections from which queries, keys and values are computed."""
     return has(config.source).issuperset(("x", "projections"))
 
 
 def _source_steps(config: Config) -> list[Step]:
-    """What a source has instead of x and the maps; positions that turn queries and keys have turned them."""
+    """Returns the steps of a source without x and projections; rotary positions are already applied to its queries and keys."""
     found = {"q": ("h", "q", "d"), "k": ("g", "k", "d"), "v": ("g", "k", "e")}
     return [
         make_step(config, name, GIVEN[name], f"b {heads} {axis} {width}", f"{name}_{{{heads}ij}}")
@@ -133,7 +133,7 @@ def _rotation_steps(config: Config) -> list[Step]:
     if not POSITIONS[config.positions].to_heads:
         return []
     found = {"q": ("h", "q"), "k": ("g", "k")}
-    whole = config.d_head // 2 * 2  # the last channel of an odd d_head stays as it is
+    whole = config.d_head // 2 * 2  # the last channel of an odd d_head is not turned
     return [
         make_step(
             config,
@@ -150,7 +150,7 @@ def _rotation_steps(config: Config) -> list[Step]:
 
 
 def _group(config: Config) -> tuple[str, str]:
-    """The head of keys and values that belongs to head h, in a formula, and what its r is."""
+    """Returns the kv head of head h as a formula, and the definition of its r."""
     ratio = config.heads // config.n_kv_heads
     return (r"\lfloor h / r \rfloor", f",\\quad r = {ratio}") if ratio > 1 else ("h", "")
 
@@ -229,7 +229,7 @@ def _bias_steps(config: Config, before: str, cells: int) -> list[Step]:
 
 
 def scored_last(config: Config) -> str:
-    """The name of the last step before the mask."""
+    """Returns the name of the last step before the mask."""
     return _score_steps(config)[-1].name
 
 
@@ -264,7 +264,7 @@ def _mask_steps(config: Config) -> list[Step]:
 
 
 def _output_steps(config: Config) -> list[Step]:
-    """What comes of the weights, where there are values, and of that, where there is a last map."""
+    """Returns the steps after the weights: the context if there are values, the output if there is an output projection."""
     return (_context_steps(config) if "v" in has(config.source) else []) + (
         _output(config) if made_here(config) else []
     )

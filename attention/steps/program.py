@@ -1,8 +1,8 @@
-"""A short PyTorch program that computes exactly the weights on the screen.
+"""Short PyTorch programs: one that computes the weights on the screen, and two with the mask of a config.
 
-The text is put together from one snippet a step; a test runs it for many configs and compares x and the weights, to
-float32 accuracy. It needs torch alone. And the mask of a config as code to take away: a mask_mod for flex_attention, and a
-dense boolean tensor, both from the rule's own source; a test checks that both give the square on the screen.
+The first is composed of one snippet per step and needs only torch; a test runs it for many configs and compares x and the
+weights to float32 accuracy. The mask is a mask_mod for flex_attention or a dense boolean tensor, both from the source
+code of the rule; a test compares both with the mask on the screen.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ INDICES = {"q": "q_idx", "k": "kv_idx"}
 
 
 def source(config: Config) -> str:
-    """The program of a config: it ends with `x (n d_model)` and `weights (heads n n)` as variables."""
+    """Returns the program of a config; it defines `x (n d_model)` and `weights (heads n n)`."""
     parts = [
         _imports(config),
         *_roles(config),
@@ -96,7 +96,7 @@ def source(config: Config) -> str:
 
 
 def long_source(config: Config, side: int) -> str:
-    """The call that draws a config too long for all its weights at once: it ends with `maps`, of `side` pixels."""
+    """Returns the program for a config too long for all weights at once; it ends with `maps`, of `side` pixels per side."""
     scale = scale_form(config.scale).code.replace("d_head", str(config.d_head))
     warm = "" if config.temperature == 1 else f" / {config.temperature!r}"
     given = [f"span={config.span}", f"scale={scale}{warm}", f"side={side}", f'pool="{config.pool}"']
@@ -121,7 +121,7 @@ def _imports(config: Config) -> str:
 
 
 def _roles(config: Config) -> list[str]:
-    """What constructed heads are made by, as it stands in its file."""
+    """Returns the source code that constructs hand-built heads; [] for other heads."""
     if config.projections != "constructed":
         return []
     constants = [f"{name} = {getattr(constructed, name)!r}\n" for name in PARTS]
@@ -186,7 +186,7 @@ def _repeat_kv_line(config: Config) -> str:
 
 
 def scores(config: Config, queries: str = "n", mask: str = "") -> str:
-    """From `Q` and `K` to `scores`, with what hides a pair as `mask`: the rule of a config, or as it is given."""
+    """Returns the lines from `Q` and `K` to masked `scores`, with the code of `mask`, by default the rule of the config."""
     warm = "" if config.temperature == 1 else f" / {config.temperature!r}"
     lines = [f"scores = Q @ K.transpose(-2, -1) * ({scale_form(config.scale).code}{warm})"]
     if config.softcap:
@@ -200,20 +200,20 @@ def scores(config: Config, queries: str = "n", mask: str = "") -> str:
 
 
 def condition(config: Config) -> str:
-    """The rule of a config as an expression over q, k, n and span."""
+    """Returns the rule of a config as an expression over q, k, n and span."""
     return JOINED[config.combine].format(_expression(config.mask), _expression(config.second))
 
 
 @cache
 def _expression(mask: str) -> str:
-    """The expression of one mask, read from its own source."""
+    """Returns the expression of one mask, read from its source code."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(MASKS[mask].allows)))
     answer = next(node.value for node in ast.walk(tree) if isinstance(node, ast.Return) and node.value)
     return ast.unparse(answer).replace("FIRST", str(FIRST)).replace("GAP", str(GAP))
 
 
 def softmax(config: Config) -> str:
-    """From `scores` and `mask` to `weights`."""
+    """Returns the lines from `scores` and `mask` to `weights`."""
     lines = ["weights = torch.softmax(scores, -1)"]
     if adds_one(config.softmax):
         lines.append(
@@ -224,7 +224,7 @@ def softmax(config: Config) -> str:
 
 
 def mask_mod(config: Config) -> str:
-    """A program with the rule as `mask_mod`, and attention by blocks of it (Dong et al. 2024, section 3.2)."""
+    """Returns a program with the rule as `mask_mod`, and attention that skips masked blocks (Dong et al. 2024, section 3.2)."""
     queries = _queries(config)
     return textwrap.dedent(f"""\
         import torch
@@ -242,7 +242,7 @@ def mask_mod(config: Config) -> str:
 
 
 def dense(config: Config) -> str:
-    """A program with the rule as `mask (queries n)`, True where the query at q takes the key at k into account."""
+    """Returns a program with the rule as `mask (queries n)`, True for visible pairs."""
     return textwrap.dedent(f"""\
         import torch
         from torch.nn.functional import scaled_dot_product_attention
@@ -257,7 +257,7 @@ def dense(config: Config) -> str:
 
 
 def _queries(config: Config) -> str:
-    """What a program calls their number: that of the keys, where a sequence looks at itself."""
+    """Returns the variable of the number of queries, which is that of the keys for self-attention."""
     return "queries" if config.is_cross else "n"
 
 
@@ -266,14 +266,14 @@ def _each(config: Config) -> str:
 
 
 def _lengths(config: Config) -> str:
-    """The line that says how long the sequences are, and how far the rule reaches."""
+    """Returns the line that defines the lengths of the sequences and the span of the rule."""
     if config.is_cross:
         return f"queries, n, span = {config.tokens}, {config.n_keys}, {config.span}  # n keys"
     return f"n, span = {config.tokens}, {config.span}"
 
 
 def _flex_names(expression: str) -> str:
-    """The expression with the index names that flex_attention uses."""
+    """Returns the expression with the index names of flex_attention."""
     tree = ast.parse(expression, mode="eval")
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):

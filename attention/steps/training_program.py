@@ -1,6 +1,6 @@
-"""A PyTorch program that trains the model of a recipe: the same first weights, sequences and steps, with torch alone.
+"""A PyTorch program that trains the model of a recipe: same initial weights, sequences and steps, with torch alone.
 
-A test runs it and compares the loss after some steps. What draws the sequences is the task's own source.
+A test runs it and compares the loss after some steps. The sequences are sampled by the source code of the task.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Model(nn.Module):
 
 
 def source(recipe: Recipe) -> str:
-    """The program of a recipe: it prints the loss now and then, and ends with `model` and its last `loss` as variables."""
+    """Returns the program of a recipe: it prints the loss every 100 steps, and defines `model` and its last `loss`."""
     parts = HEAD, _sizes(recipe), DRAWN, _task(recipe), _positions(recipe), _mask(recipe), _model(recipe)
     return "".join(parts) + _training(recipe)
 
@@ -100,7 +100,7 @@ def _sizes(recipe: Recipe) -> str:
 
 
 def _task(recipe: Recipe) -> str:
-    """What draws sequences, as it stands in its file."""
+    """Returns the source code that samples sequences."""
     parts = tasks._marks, tasks._after, recipe.what.draw
     return "".join(f"{inspect.getsource(part)}\n\n" for part in parts)
 
@@ -111,7 +111,7 @@ def _positions(recipe: Recipe) -> str:
 
 
 def _mask(recipe: Recipe) -> str:
-    """What is added to the scores."""
+    """Returns the code of the mask that is added to the scores."""
     lines = [
         "q, k = torch.arange(n)[:, None], torch.arange(n)[None, :]",
         f"mask = ({condition(Config(mask=recipe.mask))}).expand(n, n)",

@@ -1,7 +1,7 @@
-"""The numbers of every step of a pass, of self- and of cross-attention, as plain as the formulas say them.
+"""The tensors of every step of a pass, for self- and cross-attention, computed as in the formulas.
 
-What is of the size of the weights is computed for as many heads as are asked for: a pass has up to six such tensors, and
-a picture shows one head of each.
+Tensors of the size of the weights are computed only for the requested heads: a pass has up to seven of them, and a
+picture shows one head of each.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from attention.sources.providers import layer_inputs, square
 from attention.steps.plan import by_name, made_here, steps
 from attention.steps.step import lengths
 
-AT_ONCE = 2**22  # weights that are computed together at the most: 16 MB
-NARROW, WIDE, VECTORS, SQUARES = 2, 6, 2.5, 5  # copies of each kind at the peak, pictures included (measured)
+AT_ONCE = 2**22  # maximum number of weights that are computed at once: 16 MB
+NARROW, WIDE, VECTORS, SQUARES = 2, 6, 2.5, 5  # copies of each kind at the peak, including pictures (measured)
 
 
 def values(config: Config, heads: slice = slice(None)) -> dict[str, Tensor]:
-    """The tensor of every step by its name, in float32 and of the shape `Step.shape` (the mask: bool).
+    """Returns the tensor of every step by name, in float32 with the shape `Step.shape` (the mask: bool).
 
-    What is of the size of the weights (h q k) has only the heads of the slice.
+    Tensors of the size of the weights (h q k) have only the heads of the slice.
     """
     with torch.inference_mode():
         found = _generated_values(config) if made_here(config) else _source_values(config)
@@ -47,7 +47,7 @@ def values(config: Config, heads: slice = slice(None)) -> dict[str, Tensor]:
 
 
 def bytes_of(config: Config) -> int:
-    """Bytes that all steps take at their peak, with what is drawn of them: about."""
+    """Returns about the peak bytes of all steps, including their pictures."""
     n = lengths(config)
     wide = max(n["c"], n["h"] * n["e"])
     maps = n["c"] * (NARROW * n["c"] + WIDE * wide) if made_here(config) else 0
@@ -56,7 +56,7 @@ def bytes_of(config: Config) -> int:
 
 
 def attention_values(config: Config, found: dict[str, Tensor], heads: slice) -> dict[str, Tensor]:
-    """From queries and keys to the weights, and with values to the context, for some heads: every step of it."""
+    """Returns every step from queries and keys to the weights, and to the context if there are values, for some heads."""
     at = torch.arange(config.heads)[heads]
     shared = at // (config.heads // config.n_kv_heads)
     q, k = (found.get(f"turned {name}", found[name]) for name in "qk")
@@ -73,20 +73,20 @@ def attention_values(config: Config, found: dict[str, Tensor], heads: slice) -> 
     if "mask" in present:
         own["mask"] = mask = pairs(config)
         last = own["logits"] = last.masked_fill(~mask, HIDDEN)
-    own["weights"] = SOFTMAXES[config.softmax](last.clone()).nan_to_num_(0.0)  # a row that sees no key is 0 / 0
+    own["weights"] = SOFTMAXES[config.softmax](last.clone()).nan_to_num_(0.0)  # a fully masked row is 0 / 0
     if "v" in found:
         own["context"] = einsum(own["weights"], found["v"][shared], "h q k, h k e -> h q e")
     return own
 
 
 def pairs(config: Config) -> Tensor:
-    """The mask (q k), True where a query sees a key."""
+    """Returns the mask (q k), True for visible pairs."""
     sizes = lengths(config)
     return square(config, sizes["q"], sizes["k"])
 
 
 def position_bias(config: Config, heads: Tensor) -> Float[Tensor, "h q k"]:
-    """What positions add to the scores of these heads, given by their numbers."""
+    """Returns the position bias of some heads, given by their indices."""
     sizes = lengths(config)
     to_scores = POSITIONS[config.positions].to_scores
     assert to_scores, config.positions
@@ -95,10 +95,10 @@ def position_bias(config: Config, heads: Tensor) -> Float[Tensor, "h q k"]:
 
 
 def difference(config: Config, found: dict[str, Tensor]) -> float:
-    """The greatest difference of a head's context to torch's scaled_dot_product_attention on the same q, k, v.
+    """Returns the largest difference of the context from torch's scaled_dot_product_attention on the same q, k, v.
 
-    All heads, of at most AT_ONCE weights together; a softcap, which torch's function lacks, goes in with the mask, and
-    one added to the denominator as a key and a value of zeros.
+    Compares the first heads, as many as have AT_ONCE weights, but at least one. A softcap, which torch's function lacks, is
+    passed with the mask, and one added to the denominator as a key and a value of zeros.
     """
     sizes = lengths(config)
     count = min(sizes["h"], max(1, AT_ONCE // (sizes["q"] * sizes["k"])))
@@ -118,7 +118,7 @@ def difference(config: Config, found: dict[str, Tensor]) -> float:
 
 
 def _source_values(config: Config) -> dict[str, Tensor]:
-    """Queries, keys and maybe values of a source that has no more; shared ones once."""
+    """Returns queries, keys and, if there are any, values of a source without projections; shared ones are not repeated."""
     layer, repeats = layer_inputs(config), config.heads // config.n_kv_heads
     assert layer.q is not None and layer.k is not None, config.source
     return {"q": layer.q, "k": layer.k[::repeats]} | ({} if layer.v is None else {"v": layer.v[::repeats]})
@@ -137,13 +137,13 @@ def _inputs(config: Config) -> dict[str, Tensor]:
 
 
 def matrices(config: Config) -> dict[str, Tensor]:
-    """The four maps: `W_q (c c)`, `W_k (c, g d)`, `W_v (c, g e)`, `W_o (h e, c)`."""
+    """Returns the four projections: `W_q (c c)`, `W_k (c, g d)`, `W_v (c, g e)`, `W_o (h e, c)`."""
     w = maps(config)
     return {"W_q": w.query, "W_k": w.key, "W_v": w.value, "W_o": w.output}
 
 
 def _projected_values(config: Config, found: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Queries, keys and values: of all heads side by side, split into heads, and turned where positions ask for it."""
+    """Returns queries, keys and values: of all heads concatenated, split into heads, and turned by rotary positions."""
     x, other, g = found["x"], found["y" if config.keys else "x"], config.n_kv_heads
     flat = {"Q": x @ found["W_q"], "K": other @ found["W_k"], "V": other @ found["W_v"]}
     split = {
