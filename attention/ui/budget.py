@@ -24,7 +24,7 @@ FILES = BUDGET.register(SENT.bounded_by(lambda: BUDGET.room(0)))
 
 
 def refusal_sentence(what: str, needed: int, free: int, then: str = "Try again in some minutes.") -> str:
-    """Returns why `needed` bytes are not available if `free` are left, and what to do or to expect `then`."""
+    """Returns why `needed` bytes are not available if `free` are left, and, if they may be later, what to expect `then`."""
     asks = f"{what} needs {needed / 2**20:,.0f} MiB of memory at once;"
     if needed > BUDGET.most:
         return f"{asks} this host has {BUDGET.most / 2**20:,.0f} for all."

@@ -43,7 +43,7 @@ def verdict(far: float, agrees: bool, rounded: bool = False) -> str:
 
 
 def figure(number: float) -> str:
-    """A number without exponent, with one significant digit if it is below 1 (0.0000002), else with three."""
+    """A number with one significant digit and no exponent if it is below 1 (0.0000002), else with three digits."""
     return f"{Decimal(f'{number:.0e}'):f}" if number < 1 else f"{number:.3g}"
 
 

@@ -68,9 +68,9 @@ USED = (  # what libraries import on first use; a test runs every page and repor
     "pyarrow.vendored.version",
     "streamlit.material_icon_names",
 )
-CLOCK = 2.0  # seconds between two collections
-TIDY = 15  # collections from one eviction of expired results to the next
-ROUND, OLDEST = 5, 2  # collections from one of all objects to the next (others: new ones), oldest generation
+CLOCK = 2.0  # seconds between two checks for garbage
+TIDY = 15  # checks from one eviction of expired results to the next
+ROUND, OLDEST = 5, 2  # checks from one collection of all objects to the next (others: new ones), oldest generation
 
 
 def preload() -> None:

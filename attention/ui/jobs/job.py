@@ -46,7 +46,7 @@ class Job:
     lock: RLock = field(default_factory=RLock, init=False, repr=False)
 
     kind: ClassVar[str] = "task"
-    history: ClassVar[int] = 3  # jobs of its kind that are kept after they have ended: the last viewed ones
+    history: ClassVar[int] = 3  # ended jobs are kept if they are among this many last viewed jobs of their kind
     keep_s: ClassVar[float] = 600.0  # seconds after the last view for which they are kept
     shared: ClassVar[bool] = True  # whether visitors with equal settings share it
     one_each: ClassVar[bool] = True  # whether a visitor's new job makes them leave their previous one
@@ -55,7 +55,7 @@ class Job:
     pause_limit_s: ClassVar[float] = 600.0  # the same for visitors who have paused it: that costs memory only
     evict_after_s: ClassVar[float] = 60.0  # seconds of a pause after which it ends if others need its memory
     max_run_s: ClassVar[float] = 1200.0  # seconds of running after which it ends, to give others a turn
-    about: ClassVar[str] = "about"  # how exact `seconds_left` is
+    about: ClassVar[str] = "about"  # says how exact `seconds_left` is
 
     def run(self) -> None:
         """Works until it is done or `stop` returns True; called again after a pause. Any exception is a failure."""

@@ -178,7 +178,7 @@ class JobQueue:
                 self.start(self._work)
 
     def take(self) -> Job | None:
-        """Starts the job whose turn it is and returns it; None if there is none or no room for it."""
+        """Starts the first job that waits and fits in memory, and returns it; None if there is none or `at_once` run."""
         with self.lock:
             for task in self.tasks:
                 if task not in self.busy and len(self.busy) < self.at_once and self._fits(task) and task.begin():

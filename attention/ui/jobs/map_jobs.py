@@ -1,7 +1,7 @@
 """Jobs that compute maps of long sequences, head after head, while pages show their progress.
 
-A page requests the map of a config, gets its preview, and asks again for the heads that are finished. One map job runs at
-a time, with up to two threads for its blocks or on a cluster (attention/maps/cluster.py), and none during a sweep of
+A page requests the map of a config, gets its preview, and asks again for the heads that are finished. One job runs at a
+time, with up to two threads for its blocks or on a cluster (attention/maps/cluster.py), and never next to a sweep of
 timings; others wait in the queue, each with its preview. A pause stops it within a head, which starts over afterwards.
 """
 

@@ -2,7 +2,7 @@
 
 A separate process has the number of threads that it reports and memory that no other code touches, can be ended in the
 middle of a call, and leaves the app's threads and other visitors alone. Sweeps wait in the queue for each other and for
-map jobs, as they would slow each other down. Results are kept for a while: a page that is opened again shows them.
+other jobs, as these would slow each other down. Results are kept for a while: a page that is opened again shows them.
 
 A visitor's sweep and its process are in `timing_process`, what the owner of a host allows in `attention/ui/limits.py`.
 """

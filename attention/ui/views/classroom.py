@@ -24,7 +24,7 @@ from attention.ui.views import questions
 
 OPEN = "class"  # the key of the expander
 LINK = 2000  # characters of a link that every program accepts
-TYPED = 5000  # characters of a field that are kept: a text that is too long can be shortened, and a message says so
+TYPED = 5000  # characters of a field that are kept: too long a text can still be shortened, as a message asks
 NONE = "none is marked as right"
 EMPTY = "Nothing was copied: write a question first."
 WAYS = {

@@ -15,11 +15,11 @@ from attention.ui.session import gestures, page
 from attention.ui.views import heads_parts as parts
 
 WINDOW = ("rows", "cols")  # knobs of the part that is enlarged
-FOLD = "large head"  # key of the expander: whether it is open
+FOLD = "large head"  # key of the expander; its value says whether it is open
 
 
 def large(config: Config) -> None:
-    """Draws the expander, and the head if it is open: a dragged rectangle is zoomed in to, as finely as pixels allow."""
+    """Draws the expander, and the head if it is open: dragging a rectangle zooms in, as finely as pixels allow."""
     if page.widgets().get(FOLD) is None or page.visit_state().large is not _shows_more_than_grid(config):
         page.widgets()[FOLD] = page.visit_state().large = _shows_more_than_grid(config)
     fold = st.expander("The head in focus, large", icon=":material/zoom_in:", key=FOLD, on_change="rerun")
