@@ -1,7 +1,7 @@
-"""Where x comes from: seeded noise, structured patterns, typed text.
+"""Inputs x: seeded noise, structured patterns, typed text.
 
 Every function returns x (n c) of about unit variance from `(n, c, random, text)`, the same for the same seed on every
-machine. To add one: write it, and put its name into `INPUTS`; the first line of its docstring is the help text.
+machine. To add one, write it and add its name to `INPUTS`; the first line of its docstring is the help text.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from jaxtyping import Float
 from torch import Generator, Tensor
 
 CLUSTERS = 4
-NEARNESS = 0.95  # how much of a random walk's step is kept from the step before
-STRETCH = 64  # tokens of a random walk that are walked at once
+NEARNESS = 0.95  # share of the step before that a random walk's step keeps
+STRETCH = 64  # tokens of a random walk that are computed at once
 REFRAINS = 8
 BEFORE = "words, and the word before"
-DOCUMENTS = 12  # documents of a text, on average
-normal = partial(torch.randn, dtype=torch.float32)  # whatever the default is: one link is one picture
-# What a reader takes for one character (UAX #29, extended grapheme clusters), and words of such; spaces end a word.
+DOCUMENTS = 12  # mean number of documents
+normal = partial(torch.randn, dtype=torch.float32)  # whatever the default dtype: a link gives one picture
+# User-perceived characters (UAX #29, extended grapheme clusters), and words of them; spaces end a word.
 CLUSTER = regex.compile(r"\X")
 _SIGN = r"(?:(?=[\p{L}\p{N}_])\X)"
 WORD = regex.compile(rf"{_SIGN}+(?:['’]{_SIGN}+)*|(?=[^\s\x1c-\x1f])\X")
 
 
 def make_generator(seed: int) -> Generator:
-    """A fresh source of random numbers on the CPU, so that one link is one picture."""
+    """Returns a new random number generator on the CPU, so that a link always gives the same picture."""
     return Generator().manual_seed(seed)
 
 
@@ -55,10 +55,10 @@ def clusters(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n c
 def walk(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n c"]:
     """A random walk: a token is like its neighbours, less so with distance."""
     steps = normal(n, c, generator=random) * (1 - NEARNESS**2) ** 0.5
-    steps[0] /= (1 - NEARNESS**2) ** 0.5  # the walk begins anywhere, not near zero
+    steps[0] /= (1 - NEARNESS**2) ** 0.5  # the first token has unit variance, too
     at = torch.arange(STRETCH, dtype=steps.dtype)
     ages = at[:, None] - at
-    kept = (NEARNESS**ages).tril()  # of each step, in the tokens of a stretch
+    kept = (NEARNESS**ages).tril()  # share of each step in each token of a stretch
     for start in range(0, n, STRETCH):
         stretch = steps[start : start + STRETCH]
         if start:
@@ -79,7 +79,7 @@ def topics(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n c"]
     document = begins.cumsum(0)
     subjects = 0.6 * normal(int(document[-1]) + 1, c, generator=random)
     x = normal(n, c, generator=random)
-    for part, about in zip(x.split(STRETCH), document.split(STRETCH), strict=True):  # where it stands: n may be long
+    for part, about in zip(x.split(STRETCH), document.split(STRETCH), strict=True):  # in place: n may be large
         part.mul_(0.8).add_(subjects[about])
     return x
 
@@ -130,22 +130,22 @@ SPLIT: dict[str, Callable[[str], list[str]]] = {
 
 
 def itself(name: str, c: int) -> int:
-    """How many of c channels, the first ones, are the token itself: all but where an input tells of the token before."""
+    """Returns how many of c channels, the first ones, are the token itself: all, unless the input adds the token before."""
     return c - c // 2 if name == BEFORE else c
 
 
 def tokens(n: int, text: str, name: str) -> list[str]:
-    """The n tokens of a text input, repeated from its start where the text is shorter; [] for other inputs."""
+    """Returns the n tokens of a text input, repeated from its start if the text is shorter; [] for other inputs."""
     return list(islice(cycle(SPLIT[name](text) or ["·"]), n)) if name in SPLIT else []
 
 
 def backwards(text: str, name: str) -> str:
-    """The text from its end: another sequence of the same words or characters; other inputs have no text."""
+    """Returns the words or characters of the text in reverse order, as another sequence; for other inputs, the text."""
     return ("" if name == "characters" else " ").join(reversed(SPLIT[name](text))) if name in SPLIT else text
 
 
 def _embed_tokens(tokens: list[str], c: int, random: Generator) -> Float[Tensor, "n c"]:
-    """One normal vector a distinct token (capital letters don't count), drawn from the token and the seed alone."""
+    """Returns one normal vector per token, equal for equal tokens (ignoring case), drawn from token and seed alone."""
     seed = random.initial_seed()
     words = [token.casefold() for token in tokens]
     numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}

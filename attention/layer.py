@@ -1,4 +1,4 @@
-"""Multi-head attention as a module that gives the weights of every head."""
+"""Multi-head attention as a module that returns the weights of every head."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from attention.attend import Attention, scaled_dot_product_attention
 
 
 class MultiHeadAttention(nn.Module):
-    """Vaswani et al. 2017, section 3.2.2, with grouped keys and values (Ainslie et al. 2023) where asked for.
+    """Multi-head attention (Vaswani et al. 2017, section 3.2.2), optionally grouped-query (Ainslie et al. 2023).
 
-    `kv_heads` (default: heads) heads have keys and values of their own and are each shared by heads / kv_heads queries.
-    Raises ValueError where heads don't divide d_model, kv_heads don't divide heads, or any of them is below one.
+    `kv_heads` (default: heads) heads have keys and values of their own, each shared by heads / kv_heads heads of
+    queries. Raises ValueError if heads don't divide d_model, kv_heads don't divide heads, or any of them is below one.
 
     >>> layer = attention.MultiHeadAttention(d_model=64, heads=8, kv_heads=2)
     >>> layer(torch.ones(3, 5, 64))
@@ -37,7 +37,7 @@ class MultiHeadAttention(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Xavier-uniform over the fused query, key and value map and zero biases, as nn.MultiheadAttention does."""
+        """Initializes the fused query, key and value map Xavier-uniformly, biases to zero, as nn.MultiheadAttention."""
         bound = (6 / (self.d_model + self.q_proj.out_features + 2 * self.k_proj.out_features)) ** 0.5
         for proj in (self.q_proj, self.k_proj, self.v_proj):
             nn.init.uniform_(proj.weight, -bound, bound)
@@ -47,10 +47,10 @@ class MultiHeadAttention(nn.Module):
 
     @classmethod
     def from_torch(cls, layer: nn.MultiheadAttention) -> MultiHeadAttention:
-        """The same layer with the same weights, batch first, in the same mode; masks are True where they take part.
+        """Returns a layer with the same weights, batch first, in the same mode; masks are True where they take part.
 
-        Raises ValueError for what has no counterpart here: kdim or vdim other than embed_dim, bias_k, zero attention,
-        dropout of a layer in training mode (in eval mode it does nothing).
+        Raises ValueError for options without a counterpart here: kdim or vdim other than embed_dim, bias_k,
+        add_zero_attn, and dropout of a layer in training mode (in eval mode it does nothing).
 
         >>> theirs, x = torch.nn.MultiheadAttention(8, 2, batch_first=True), torch.rand(1, 5, 8)
         >>> ours = attention.MultiHeadAttention.from_torch(theirs)
@@ -87,10 +87,11 @@ class MultiHeadAttention(nn.Module):
         value: Float[Tensor, "*b k c"] | None = None,
         mask: Tensor | None = None,
     ) -> Attention:
-        """`output (b q c)` and `weights (b h q k)`; without a batch, both without b.
+        """Returns `output (b q c)` and `weights (b h q k)`; without a batch, both without b.
 
         key defaults to query, value to key. The mask, boolean (True takes part) or added to the scores, broadcasts to
-        (b h q k): (q k), or (b 1 q k) for one a sequence. A mask (b q k) would meet the heads and raises ValueError.
+        (b h q k): (q k), or (b 1 q k) for one per sequence. A mask (b q k) would broadcast along the heads and raises
+        ValueError.
         """
         key = query if key is None else key
         value = key if value is None else value

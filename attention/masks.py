@@ -1,14 +1,14 @@
-"""May this query look at that key?
+"""Mask rules: which keys a query attends to.
 
 A rule answers for one pair of positions: `q` and `k` are integer tensors that broadcast (one number each, or a column
-and a row), `n` is the number of keys, `span` the reach that the reader chose. Rules combine: `causal & documents`,
-`local | sinks`, `full - causal` (without); the names of these are in `COMBINATIONS`.
+and a row), `n` is the number of keys, `span` the chosen reach. Rules combine: `causal & documents`, `local | sinks`,
+`full - causal` (without); the names of these are in `COMBINATIONS`.
 
-The same function is also asked about whole blocks of pairs, with bounds in the place of positions (maps/bounds.py), so that
-what it hides is never computed: write it with arithmetic, comparisons and `& | ~`.
+The same function is also evaluated for whole blocks of pairs, with bounds instead of positions (maps/bounds.py), so
+that masked blocks are never computed: write it with arithmetic, comparisons and `& | ~`.
 
-To add one: write the function under `@rule(...)`, and put its name into `MASKS`. The sidebar, the link, the gallery
-and the tests follow. The first line of its docstring is its help text.
+To add one, write the function under `@rule(...)`, and add its name to `MASKS`. The sidebar, the link, the gallery and
+the tests follow. The first line of its docstring is its help text.
 
 >>> MASKS["window"].square(queries=4, keys=4, span=2).int()
 tensor([[1, 0, 0, 0],
@@ -30,15 +30,15 @@ Pairs = Callable[[Int[Tensor, "..."], Int[Tensor, "..."], int, int], Bool[Tensor
 
 FIRST = 4  # StreamingLLM keeps four initial tokens (Xiao et al. 2023, section 3.2)
 PAIRS = 2**20  # pairs of a square that are computed at once: 8 MB for the distances between positions
-GAP = 2  # the dilated window looks at every second token
+GAP = 2  # the dilated window has every second token
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A mask rule: `allows(q, k, n, span)` is True where the query at q takes the key at k into account.
+    """A mask rule: `allows(q, k, n, span)` is True if the query at q attends to the key at k.
 
-    `source` names where the rule was published, `span` says what the span means to it ("" where it has none), `users`
-    names models that have it ("" for rules that were joined here).
+    `source` names the publication of the rule, `span` says what the span means to it ("" if it has none), `users` names
+    models that use it ("" for rules that were combined here).
     """
 
     allows: Pairs
@@ -60,11 +60,11 @@ class Rule:
 
     @property
     def help(self) -> str:
-        """One sentence for the reader: the first line of the rule's docstring."""
+        """The help text: the first line of the rule's docstring."""
         return (self.allows.__doc__ or "").strip().splitlines()[0]
 
     def square(self, queries: int, keys: int, span: int) -> Bool[Tensor, "q k"]:
-        """The rule for every pair, as the boolean mask that attention takes (True takes part)."""
+        """Returns the rule for every pair, as the boolean mask that attention takes (True takes part)."""
         rows, cols = torch.arange(queries)[:, None], torch.arange(keys)[None, :]
         if queries * keys <= PAIRS:
             return self(rows, cols, keys, span).expand(queries, keys)
@@ -83,7 +83,7 @@ class Rule:
 
 
 def rule(source: str, span: str = "", users: str = "") -> Callable[[Pairs], Rule]:
-    """Makes a mask rule of a function of one pair, with its source, the meaning of its span and who uses it."""
+    """Returns a decorator that makes a mask rule of a function, with its source, the meaning of its span, and its users."""
     return lambda allows: Rule(allows, source, span, users)
 
 

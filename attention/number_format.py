@@ -1,8 +1,8 @@
-"""How shares, weights and means are written in sentences and tables, the same as a browser writes them in charts and tooltips.
+"""Formats of shares, weights and means in text and tables, the same as in the browser's charts and tooltips.
 
-A share of pairs, of work, or of the weight of several keys is a percentage; the weight of one key is a decimal with three
-significant digits; a number of a head has three decimals. Halves are rounded up, as `toFixed`, `toPrecision` and d3 do:
-Python's own formats would round 0.03125 down.
+A share of pairs, of work, or of the weight of several keys is a percentage; the weight of one key is a decimal with
+three significant digits; a head statistic has three decimals. Halves are rounded up, as by `toFixed`, `toPrecision` and
+d3; Python's own formats would round 0.03125 down.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from __future__ import annotations
 from decimal import ROUND_HALF_UP, Context, Decimal
 from math import isfinite
 
-PERCENT = ".1%"  # what `format_percent` does, for d3
-MEAN = ".3f"  # the same of `format_mean`
-LONG = Context(prec=400)  # holds every float
+PERCENT = ".1%"  # `format_percent` in d3
+MEAN = ".3f"  # `format_mean` in d3
+LONG = Context(prec=400)  # enough digits for every float
 SMALL = 0.001  # weights below it are written with a power of ten, as in components/browser/cells.js
 
 
 def format_percent(part: float) -> str:
-    """A share as a percentage with one decimal, which is 0 or 100 only if it is so exactly."""
+    """Returns a share as a percentage with one decimal; 0% and 100% are exact."""
     if 0 < part < 0.001 or 0.999 < part < 1:
         return "under 0.1%" if part < 0.5 else "over 99.9%"
     return f"{100 * part:.0f}%" if part in (0, 1) else f"{_rounded(100 * part, 1)}%"
 
 
 def format_weight(weight: float) -> str:
-    """A weight with three significant digits: 0.430, 0.0313, 4.62e-4."""
+    """Returns a weight with three significant digits: 0.430, 0.0313, 4.62e-4."""
     if weight == 0 or not isfinite(weight):
         return f"{weight:.0f}"
     digits = Context(prec=3, rounding=ROUND_HALF_UP).create_decimal(Decimal(weight))
@@ -35,12 +35,12 @@ def format_weight(weight: float) -> str:
 
 
 def format_mean(value: float) -> str:
-    """A number of a head or of a row, with three decimals."""
+    """Returns a statistic of a head or of a row with three decimals."""
     return _rounded(value, 3)
 
 
 def weight_text(field: str) -> str:
-    """`format_weight` of a field of a chart, as a Vega expression."""
+    """Returns `format_weight` of a field of a chart, as a Vega expression."""
     value = f"datum['{field}']"
     return f"{value} == 0 ? '0' : format({value}, {value} < {SMALL} ? '.2e' : '.3r')"
 

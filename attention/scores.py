@@ -1,8 +1,8 @@
-"""How well does each key answer each query?
+"""Operations on scores: scale, positions, softcap and softmax.
 
-What turns a query and a key into a logit: the scale, where positions come in, the cap, and the softmax that makes
-makes weights of logits. To add a scale, a position or a softmax: one function and its name in the dict below it, and what
-docs/EXTENDING.md names for each. The first line of a docstring is the help text.
+They turn a query and a key into a logit, and logits into weights. To add a scale, a position or a softmax, write one
+function, add its name to the dict below it, and do what docs/EXTENDING.md lists for each. The first line of a docstring
+is the help text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-HIDDEN = -math.inf  # the logit of a key that a query may not see
+HIDDEN = -math.inf  # the logit of a masked key
 Normalise = Callable[[Float[Tensor, "*b k"]], Float[Tensor, "*b k"]]
 
 
@@ -39,17 +39,17 @@ SCALES: dict[str, Callable[[int], float]] = {"1/sqrt(d_head)": root, "none": uns
 
 
 class ScaleForm(NamedTuple):
-    """A scale in print: `code` is the factor in Python, `divisor` what scores are divided by in TeX (%s is d, "" is nothing)."""
+    """A scale in print: `code` is the factor in Python, `divisor` the divisor of scores in TeX (%s is d, "" for none)."""
 
     code: str
     divisor: str
 
     def divisor_of(self, d: str) -> str:
-        """The divisor for a name or a value of d."""
+        """Returns the divisor for a name or a value of d."""
         return self.divisor.replace("%s", d)
 
 
-SCALE_FORMS: dict[str, ScaleForm] = {  # what formulas and programs know
+SCALE_FORMS: dict[str, ScaleForm] = {  # used by formulas and programs
     "1/sqrt(d_head)": ScaleForm("d_head ** -0.5", r"\sqrt{%s}"),
     "none": ScaleForm("1", ""),
     "1/d_head": ScaleForm("1 / d_head", "%s"),
@@ -57,7 +57,7 @@ SCALE_FORMS: dict[str, ScaleForm] = {  # what formulas and programs know
 
 
 def scale_form(scale: str) -> ScaleForm:
-    """How a scale is printed. Raises NotImplementedError for one that has no place in SCALE_FORMS."""
+    """Returns the printed form of a scale. Raises NotImplementedError for one that is not in SCALE_FORMS."""
     if scale not in SCALE_FORMS:
         raise NotImplementedError(
             f"scale={scale!r} is not in scores.SCALE_FORMS: formulas and programs take its line from there. docs/EXTENDING.md "
@@ -76,14 +76,14 @@ def sinusoidal(n: int, channels: int) -> Float[Tensor, "n c"]:
 def rotary(x: Float[Tensor, "*h n d"], positions: Int[Tensor, " n"] | None = None) -> Float[Tensor, "*h n d"]:
     """Pairs of channels of queries and keys are turned by their position (Su et al. 2021, RoFormer, section 3.2.2).
 
-    Channels i and i + d/2 make a pair, as in GPT-NeoX and the Llama of transformers. The paper pairs neighbours, 2i and 2i + 1:
-    the same rotations, of channels in another order. The last channel of an odd d stays as it is.
+    Channels i and i + d/2 form a pair, as in GPT-NeoX and the Llama of transformers. The paper pairs neighbours, 2i and
+    2i + 1: the same rotations, with channels in another order. The last channel of an odd d is unchanged.
     """
     half = x.shape[-1] // 2
     positions = torch.arange(x.shape[-2], device=x.device) if positions is None else positions
     angles = positions[:, None] / 10_000 ** (torch.arange(half, dtype=torch.float32, device=x.device) / max(half, 1))
     cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
-    a, b, rest = x.split((half, half, x.shape[-1] - 2 * half), -1)  # one step back for a gradient, not three
+    a, b, rest = x.split((half, half, x.shape[-1] - 2 * half), -1)  # one backward step of autograd, not three
     return torch.cat([a * cos - b * sin, a * sin + b * cos, rest], -1)
 
 
@@ -101,7 +101,7 @@ def no_positions() -> None:
 
 @dataclass(frozen=True)
 class Positions:
-    """Where a rule of positions comes in; `doc` is the function whose docstring explains it."""
+    """Where a rule of positions is applied: input, heads or scores; `doc` is the function whose docstring explains it."""
 
     doc: Callable
     to_input: Callable[[int, int], Float[Tensor, "n c"]] | None = None
@@ -118,10 +118,10 @@ POSITIONS: dict[str, Positions] = {
 
 
 def soft_cap(scores: Float[Tensor, "*b k"], softcap: float | None) -> Float[Tensor, "*b k"]:
-    """Scores squeezed into (-softcap, softcap) by tanh, in place; None or 0 leaves them (Gemma 2, section 2)."""
+    """Bounds scores to (-softcap, softcap) by tanh, in place; None or 0 leaves them unchanged (Gemma 2, section 2)."""
     if not softcap:
         return scores
-    return scores.div_(max(softcap, torch.finfo(scores.dtype).tiny)).tanh_().mul_(softcap)  # 0 / 0 is no number
+    return scores.div_(max(softcap, torch.finfo(scores.dtype).tiny)).tanh_().mul_(softcap)  # 0 / 0 would be NaN
 
 
 def standard(logits: Float[Tensor, "*b k"]) -> Float[Tensor, "*b k"]:
@@ -141,11 +141,11 @@ SOFTMAXES: dict[str, Callable[[Float[Tensor, "*b k"]], Float[Tensor, "*b k"]]] =
 }
 
 
-ADDS_ONE: dict[str, bool] = {"standard": False, "plus one": True}  # to the denominator: what formulas and programs know
+ADDS_ONE: dict[str, bool] = {"standard": False, "plus one": True}  # to the denominator; used by formulas and programs
 
 
 def adds_one(softmax: str) -> bool:
-    """Does this softmax add one to its denominator? Raises NotImplementedError for one that has no place in ADDS_ONE."""
+    """Whether this softmax adds one to its denominator. Raises NotImplementedError for one that is not in ADDS_ONE."""
     if softmax not in ADDS_ONE:
         raise NotImplementedError(
             f"softmax={softmax!r} is not in scores.ADDS_ONE: formulas, programs and checks are written for exp / sum and for "
@@ -155,9 +155,10 @@ def adds_one(softmax: str) -> bool:
 
 
 def adds_penalty(positions: str) -> bool:
-    """Do these positions add ALiBi's penalty to the scores?
+    """Whether these positions add ALiBi's penalty to the scores.
 
-    Raises NotImplementedError for rules other than sinusoidal, rotary and alibi: formulas and programs have these written out.
+    Raises NotImplementedError for rules other than sinusoidal, rotary and alibi: formulas and programs are written for
+    these.
     """
     rule = POSITIONS[positions]
     if not {rule.to_input, rule.to_heads, rule.to_scores} <= {None, sinusoidal, rotary, alibi}:
@@ -169,7 +170,7 @@ def adds_penalty(positions: str) -> bool:
 
 
 def row_sums(softmax: str, blind: int, queries: int) -> str:
-    """What the rows of weights sum to, in a clause; `blind` of the queries see no key."""
+    """Returns a clause on what the rows of weights sum to; `blind` of the queries have no visible key."""
     total = "at most 1" if adds_one(softmax) else "1"
     if not blind:
         return f"each row sums to {total}"
@@ -180,12 +181,12 @@ def row_sums(softmax: str, blind: int, queries: int) -> str:
 
 
 def whole(lse: Float[Tensor, "*q"]) -> Float[Tensor, "*q"]:
-    """The logarithm of the softmax's denominator is that of the sum of exponentials."""
+    """Returns the logarithm of the softmax's denominator: that of the sum of exponentials."""
     return lse
 
 
 def whole_plus_one(lse: Float[Tensor, "*q"]) -> Float[Tensor, "*q"]:
-    """The logarithm of one more than the sum of exponentials."""
+    """Returns the logarithm of one plus the sum of exponentials."""
     return torch.logaddexp(lse, torch.zeros_like(lse))
 
 

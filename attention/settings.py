@@ -1,14 +1,16 @@
-"""Settings: knobs of one line each, checked, carried by a link, shown by widgets. Pure, and never raises on a stranger's text.
+"""Settings: validated knobs that a link carries and widgets show. All functions are pure.
 
-To have another kind of settings, write a frozen dataclass whose fields are made by `whole`, `real`, `choice`, `text` or `axis`,
-and one `Settings(...)` for it, whose `check` its `__post_init__` calls for every knob.
+To define another kind of settings, write a frozen dataclass whose fields are made by `whole`, `real`, `choice`, `text`
+or `axis`, and one `Settings(...)` for it, whose `check` its `__post_init__` calls for every knob.
 
-A link names the knobs that differ from their defaults by their own names. A value that can't be used leaves the default
-in place; values that don't fit together are moved to the nearest that do. Either way a note says so.
+A link names the knobs that differ from their defaults. Reading a link never raises, whatever its text: a value that
+can't be used leaves the default in place; values that don't fit together are moved to the nearest that do. Either way a
+note says so.
 
-Defaults may get better without changing what a shared link opens: a link carries the edition of the defaults that it counts
-from (`v=2`), and one without counts from the first. To change a default, add what it was to every edition in `editions`, and
-an empty one at their end. The empty link means the newest. A knob that gets another name keeps its old one in links (`renamed`).
+Defaults may change without changing what a shared link opens: a link carries the edition of the defaults that it is
+based on (`v=2`), and one without is based on the first. To change a default, add its old value to every edition in
+`editions`, and append an empty one. The empty link means the newest. Links may still use the old name of a renamed knob
+(`renamed`).
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ EDITION = "v"  # the entry of a link that names its edition
 
 
 class ConfigError(ValueError):
-    """A knob has a value that it can't have; the message names it, what is allowed and a way out.
+    """Raised if a knob has a value that it can't have; the message names it, what is allowed and a way out.
 
     >>> attention.Config(heads=0)
     Traceback (most recent call last):
@@ -42,10 +44,11 @@ class ConfigError(ValueError):
 
 @dataclass(frozen=True)
 class Knob:
-    """What a knob allows and how it is called. `about`: what it changes: the tensors, the focus or only the view.
+    """What a knob allows, and its label and help. `about`: what it changes, the tensors, the focus or only the view.
 
-    `form`: an expression that a text must match, `formed`: what that is, in words. `pages`: where it acts, if not everywhere.
-    `beyond`: why a value that is none of the choices can't be had, "" where it can, None of what never can.
+    `form`: a regular expression that a text must match, `formed`: its description. `pages`: where it acts, if not
+    everywhere. `beyond`: for a value that is none of the choices, why it is not available; "" if it is, None if it
+    never can be.
     """
 
     label: str
@@ -61,7 +64,7 @@ class Knob:
     beyond: Callable[[Any], str | None] = lambda value: None
 
     def allows(self, value: Any) -> bool:
-        """Is this value of the right kind and within the range?"""
+        """Whether this value is of the right kind and within the range."""
         if self.choices:
             return (isinstance(value, str) and value in self.choices) or self.beyond(value) == ""
         if self.low is None:
@@ -69,10 +72,10 @@ class Knob:
             return fits and (not self.form or re.fullmatch(self.form, value, re.ASCII) is not None)
         if isinstance(value, bool) or not isinstance(value, int if self.whole else (int, float)):
             return False
-        return self.high is not None and self.low <= value <= self.high  # NaN is on no side of a bound
+        return self.high is not None and self.low <= value <= self.high  # False for NaN
 
     def check(self, name: str, value: Any, default: Any) -> None:
-        """Raises ConfigError unless this value is allowed to the knob of this name."""
+        """Raises ConfigError unless the knob of this name allows this value."""
         if self.allows(value):
             return
         if why := self.beyond(value):
@@ -82,7 +85,7 @@ class Knob:
         raise ConfigError(f"{name}={short(value)} is not {self.allowed_values}. {hint}")
 
     def parse(self, text: str) -> Any:
-        """Text as this kind of knob has it, or as it is where it is none of them; choices ignore capital letters."""
+        """Returns the value that a text has for this kind of knob, or the text itself if none; choices ignore case."""
         bare = text.strip()
         if self.choices:
             alike = [choice for choice in self.choices if choice.casefold() == bare.casefold()]
@@ -95,12 +98,12 @@ class Knob:
 
     @property
     def whole(self) -> bool:
-        """Is it a knob of whole numbers?"""
+        """Whether it is a knob of integers."""
         return isinstance(self.low, int)
 
     @property
     def allowed_values(self) -> str:
-        """What is allowed, in words."""
+        """The allowed values, in words."""
         if self.choices:
             return f"one of: {', '.join(self.choices)}"
         if self.form:
@@ -111,44 +114,44 @@ class Knob:
 
 
 def legible(text: str) -> str:
-    """The text without control characters but line breaks and tabs, halves of characters, and what turns its surroundings."""
+    """Returns the text without control characters (except line breaks and tabs), surrogates and writing direction marks."""
     return "".join(
         sign for sign in text if sign in "\n\t" or not (sign in TURNING or unicodedata.category(sign) in ("Cc", "Cs"))
     )
 
 
 def readable(text: str) -> bool:
-    """Is all of a text legible?"""
+    """Whether all of a text is legible."""
     return legible(text) == text
 
 
 def short(value: Any, longest: int = 80) -> str:
-    """A value as it may be shown: its repr, cut."""
+    """Returns the repr of a value, cut to `longest` characters."""
     return text if len(text := repr(value)) <= longest else text[: longest - 1] + "…"
 
 
 def whole(default: int, low: int, high: int, label: str, help: str, **more: Any) -> Any:
-    """A knob of whole numbers between two bounds, as a field of a dataclass; what else there is to say of it: `Knob`."""
+    """Returns a dataclass field for a knob of integers between two bounds; `more` are other fields of `Knob`."""
     return field(default=default, metadata={"knob": Knob(label, help, low, high, **more)})
 
 
 def real(default: float, low: float, high: float, label: str, help: str, **more: Any) -> Any:
-    """A knob of numbers."""
+    """Returns a field for a knob of real numbers."""
     return field(default=default, metadata={"knob": Knob(label, help, low, high, **more)})
 
 
 def choice(default: str, choices: Any, label: str, help: str, **more: Any) -> Any:
-    """A knob of one of several names."""
+    """Returns a field for a knob that is one of several names."""
     return field(default=default, metadata={"knob": Knob(label, help, choices=tuple(choices), **more)})
 
 
 def text(default: str, longest: int, label: str, help: str, **more: Any) -> Any:
-    """A knob of some text."""
+    """Returns a field for a knob of text."""
     return field(default=default, metadata={"knob": Knob(label, help, high=longest, **more)})
 
 
 def asking() -> Any:
-    """The knob that carries a question of somebody's own, as `ui/question_codec.py` packs it."""
+    """Returns a field for the knob that carries a question by the link's author, as `ui/question_codec.py` packs it."""
     said = "A question that whoever made the link asks, packed with its answers (attention/ui/question_codec.py)."
     formed = "a question as this app packs it, of at most 3,000 characters"
     return text("", 3000, "A question of one's own", said, form=r"[\w-]*", formed=formed, about="view")
@@ -157,19 +160,19 @@ def asking() -> Any:
 def axis(
     default: tuple, label: str, help: str, low: Any = None, high: Any = None, choices: Any = (), **more: Any
 ) -> Any:
-    """A knob of several values, each between two bounds or one of several names; one without default may have none."""
+    """Returns a field for a knob of several values, each within bounds or one of several names; empty only if the default is."""
     return field(default=default, metadata={"knob": Knob(label, help, low, high, tuple(choices), **more)})
 
 
 @dataclass(frozen=True, eq=False)
 class Settings(Generic[S]):
-    """One kind of settings: a frozen dataclass `make` of knobs, and how it goes into a link and into widgets and back.
+    """One kind of settings: a frozen dataclass `make` of knobs, and its conversion to links and widgets and back.
 
-    `called`: whose settings they are, in words. `prefix` stands before a knob's name in the keys of widgets, `linked` in links,
-    where names without it are read, too. `nearest` moves values that are allowed by themselves to those that fit together and
-    says what it moved; where there is none, `make` raises. `said`: a value of a knob as text. `brought`: defaults that follow
-    from other values, and `refused`: a sentence for each value that was named in vain, given all values and those that were
-    named.
+    `called`: what the settings belong to, in words. `prefix` precedes a knob's name in the keys of widgets, `linked` in
+    links, where names without it are read, too. `nearest` moves values that are each allowed to values that fit
+    together, and returns notes on what it moved; without it, `make` raises. `said`: a value of a knob as text.
+    `brought`: defaults that follow from other values. `refused(values, named)`: one sentence for each named value that
+    has no effect.
     """
 
     make: type[S]
@@ -178,11 +181,11 @@ class Settings(Generic[S]):
     linked: str = ""
     nearest: Callable[[Mapping[str, Any]], tuple[S, list[str]]] | None = None
     said: Callable[[Any], str] = str
-    editions: tuple[Mapping[str, Any], ...] = ({},)  # of the defaults: what they were where they have changed since
-    renamed: Mapping[str, str] = field(default_factory=dict)  # knobs by the names that links may still have
+    editions: tuple[Mapping[str, Any], ...] = ({},)  # old defaults, if they have changed since
+    renamed: Mapping[str, str] = field(default_factory=dict)  # knobs by old names that links may still have
     brought: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda values: {}
     refused: Callable[[Mapping[str, Any], Mapping[str, Any]], list[str]] = lambda values, named: []
-    rising: frozenset[str] = frozenset()  # axes that are put in order, however somebody chose their values
+    rising: frozenset[str] = frozenset()  # axes whose values are sorted, whatever the order in which they were chosen
 
     @cached_property
     def knobs(self) -> dict[str, Knob]:
@@ -191,12 +194,12 @@ class Settings(Generic[S]):
 
     @cached_property
     def defaults(self) -> dict[str, Any]:
-        """What every knob is where nobody says anything."""
+        """The default of every knob."""
         return {entry.name: entry.default for entry in fields(cast(Any, self.make))}
 
     @cached_property
     def axes(self) -> tuple[str, ...]:
-        """The knobs that hold several values."""
+        """The names of the knobs that hold several values."""
         return tuple(name for name, default in self.defaults.items() if isinstance(default, tuple))
 
     def check(self, name: str, value: Any) -> None:
@@ -215,11 +218,11 @@ class Settings(Generic[S]):
             self.knobs[name].check(name, each, default)
 
     def coerce(self, values: Mapping[str, Any]) -> tuple[S, list[str]]:
-        """The nearest valid settings to values that are each allowed, and what was moved; ConfigError where there are none."""
+        """Returns the nearest valid settings to values that are each allowed, and notes; raises ConfigError if none fit."""
         return self.nearest(values) if self.nearest else (self.make(**values), [])
 
     def to_query(self, setting: S) -> dict[str, str]:
-        """The knobs that differ from their defaults, as text; `from_query` gives the same settings back."""
+        """Returns the knobs that differ from their defaults, as text; `from_query` returns the same settings."""
         usual = self.defaults | dict(self.brought(vars(setting)))
         differing = {
             self.linked + name: self._text(value) for name, value in vars(setting).items() if value != usual[name]
@@ -227,18 +230,19 @@ class Settings(Generic[S]):
         return ({EDITION: str(len(self.editions))} if differing and len(self.editions) > 1 else {}) | differing
 
     def follow_defaults(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-        """The knobs that nobody has set whose defaults are others now, as where another source brings its own."""
+        """Returns the new values of knobs that are at a default that has changed, for example with the source."""
         usual, now = (self.defaults | dict(self.brought(values)) for values in (before, after))
         return {name: now[name] for name, value in after.items() if value == before[name] == usual[name] != now[name]}
 
     def link(self, setting: S) -> str:
-        """The query string of settings, without its question mark: what follows `?` in the address bar."""
+        """Returns the query string of settings, without its question mark: what follows `?` in the address bar."""
         return urlencode(self.to_query(setting))
 
     def from_query(self, mapping: Mapping[str, Any]) -> tuple[S, list[str]]:
-        """The settings that a query describes, and a sentence for each thing in it that could not be used.
+        """Returns the settings that a query describes, and a sentence for each part that could not be used.
 
-        Unknown names and values that are not allowed are ignored. A name given twice counts the last time. Never raises.
+        Unknown names and values that are not allowed are ignored. If a name is given twice, the last one counts. Never
+        raises.
         """
         counted, notes = self._counted_from(mapping)
         named: dict[str, Any] = {}
@@ -258,7 +262,7 @@ class Settings(Generic[S]):
         return found, notes + moved
 
     def parse(self, name: str, text: str) -> Any:
-        """The value of a knob from its text, the values of an axis separated by commas; raises ConfigError."""
+        """Returns the value of a knob from its text, the values of an axis separated by commas; raises ConfigError."""
         self._check_name(name)
         knob = self.knobs[name]
         value = knob.parse(text)
@@ -268,22 +272,22 @@ class Settings(Generic[S]):
         return value
 
     def key(self, name: str) -> str:
-        """The key of a knob's widget."""
+        """Returns the key of a knob's widget."""
         return self.prefix + name
 
     def widgets(self, setting: S) -> dict[str, Any]:
-        """What the widgets of all knobs hold, by their keys."""
+        """Returns the values of the widgets of all knobs, by their keys."""
         return {self.key(name): list(value) if name in self.axes else value for name, value in vars(setting).items()}
 
     def value(self, name: str, held: Any) -> Any:
-        """What a widget holds, as the knob's value."""
+        """Returns the value of a knob from that of its widget."""
         if name not in self.axes or held is None:
             return held
-        numbers = all(isinstance(each, (int, float)) for each in held)  # what is none is refused by name
+        numbers = all(isinstance(each, (int, float)) for each in held)  # `check` raises for other values, with the name
         return tuple(sorted(held)) if numbers and name in self.rising else tuple(held)
 
     def _counted_from(self, mapping: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-        """The defaults that a query counts from, and a sentence where it names an edition that is none."""
+        """Returns the defaults that a query is based on, and a sentence if its edition does not exist."""
         newest = len(self.editions)
         if not mapping:
             return dict(self.defaults), []
@@ -299,7 +303,7 @@ class Settings(Generic[S]):
             raise ConfigError(f"{short(name)} is not a setting of {self.called}; it was ignored.")
 
     def _value(self, name: str, given: Any) -> Any:
-        """The value of one entry of a query; raises ConfigError on whatever is not one."""
+        """Returns the value of one entry of a query; raises ConfigError if it is invalid."""
         self._check_name(name)
         if not isinstance(given, str):
             raise ConfigError(f"{name}={short(given)} is not text, as values in a link are.")
@@ -310,5 +314,5 @@ class Settings(Generic[S]):
 
 
 def _last(given: Any) -> Any:
-    """What counts of an entry that was given several times."""
+    """Returns the last value of an entry that was given several times."""
     return given[-1] if isinstance(given, (list, tuple)) and given else given

@@ -1,4 +1,4 @@
-"""Short texts for `repr`: a tensor as its number type and shape, never its numbers."""
+"""Short texts for `repr`: a tensor is written as dtype and shape, without its numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LONGEST = 60  # characters of a value
 
 
 def describe(value: Any) -> str:
-    """A tensor by number type and shape, as `float32 (8, 18, 18)`; a mapping or a long text cut; else its repr."""
+    """Returns dtype and shape of a tensor, as `float32 (8, 18, 18)`; the keys of a mapping; else the repr, cut if long."""
     if isinstance(value, Tensor):
         return f"{value.dtype} {tuple(value.shape)}".removeprefix("torch.")
     if isinstance(value, Mapping):
@@ -25,7 +25,7 @@ def describe(value: Any) -> str:
 
 
 def summarize(value: object, /, **parts: Any) -> str:
-    """`Name(part=…, …)` of an object, with its parts described; parts that are None or empty are left out."""
+    """Returns `Name(part=…, …)` of an object, with its parts described; parts that are None or empty are left out."""
     known = (
         f"{name}={describe(part)}" for name, part in parts.items() if isinstance(part, Tensor) or part not in EMPTY
     )
@@ -33,7 +33,7 @@ def summarize(value: object, /, **parts: Any) -> str:
 
 
 def summarize_fields(self: Any) -> str:
-    """The same with all fields of a dataclass: a `__repr__` for those that hold tensors."""
+    """Returns the same with all fields of a dataclass: a `__repr__` for those that hold tensors."""
     return summarize(self, **{field.name: getattr(self, field.name) for field in fields(self)})
 
 

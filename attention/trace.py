@@ -1,6 +1,6 @@
-"""Trace: every step of one pass, kept, from x to output.
+"""Trace: every step of one pass, from x to output.
 
-`attended` is the pass of what any source gives, `trace` that of the source of a config.
+`run_pass` computes the pass of the inputs of any source, `trace` that of a config.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from attention.sources.layer_inputs import PARTS, LackingError, LayerInputs, Pro
 from attention.sources.providers import layer_inputs
 from attention.summary import summarize
 
-FLOAT, COPIES = 4, 2.5  # bytes of a number; what a picture takes at its peak, of its weights (measured on all pages)
+FLOAT, COPIES = 4, 2.5  # bytes of a number; peak memory of a picture, relative to its weights (measured on all pages)
 SHARED = 2**20  # weights from which two threads share the heads
 
 
@@ -34,9 +34,9 @@ class Trace:
     """Every step of one pass on the CPU in float32.
 
     `x (q c)`, `q (h q d)`, `k v (h k d)` (shared ones repeated for each head), `weights (h q k)`, `mask (q k)` (True
-    takes part), `context (h q d)`, of no channels where there are no values. `output (q c)` and what is of the size of
-    the weights, `scores`, `bias` and `logits`, are computed when they are asked for. `given` has where it all comes from;
-    to ask for what its source lacks raises `LackingError`.
+    takes part), `context (h q d)`, with zero channels if the source has no values. `output (q c)` and the tensors of
+    the size of the weights, `scores`, `bias` and `logits`, are computed on access. `given` has the inputs of the pass;
+    accessing a part that its source lacks raises `LackingError`.
 
     >>> steps = attention.trace(attention.Config(tokens=9, heads=2, d_model=64))
     >>> steps.x.shape, steps.q.shape, steps.scores.shape, steps.output.shape
@@ -56,22 +56,22 @@ class Trace:
 
     @property
     def queries(self) -> Tokens:
-        """The tokens that look."""
+        """The tokens of the queries."""
         return self.given.queries
 
     @property
     def keys(self) -> Tokens:
-        """The tokens that are looked at."""
+        """The tokens of the keys."""
         return self.given.keys
 
     @property
     def provenance(self) -> str:
-        """Who made it of what, in a sentence."""
+        """How the attention was made, and from what, in a sentence."""
         return self.given.provenance
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The texts of queries that are also the keys; () of others, and of such without texts."""
+        """The texts of queries that are also the keys; () for cross-attention, and for tokens without texts."""
         return self.queries.texts if self.queries == self.keys else ()
 
     @property
@@ -86,22 +86,22 @@ class Trace:
 
     @property
     def projections(self) -> Projections:
-        """The four matrices."""
+        """The four projection matrices."""
         return self._part("projections")
 
     @property
     def q(self) -> Float[Tensor, "h q d"]:
-        """Queries, with their positions."""
+        """The queries, with their positions."""
         return self._part("q")
 
     @property
     def k(self) -> Float[Tensor, "h k d"]:
-        """Keys, with their positions."""
+        """The keys, with their positions."""
         return self._part("k")
 
     @property
     def v(self) -> Float[Tensor, "h k e"]:
-        """Values."""
+        """The values."""
         return self._part("v")
 
     def _part(self, name: str) -> Any:
@@ -113,38 +113,38 @@ class Trace:
 
     @property
     def output(self) -> Float[Tensor, "q c"]:
-        """The context of all heads, joined and mapped by W_o."""
+        """The context of all heads, concatenated and multiplied by W_o."""
         return rearrange(self.context, "h q d -> q (h d)") @ self.projections.output
 
     @property
     def scale(self) -> float:
-        """What dot products are multiplied by: the scale over the temperature."""
+        """The factor of dot products: the scale divided by the temperature."""
         return self.config.logit_scale
 
     @property
     def scores(self) -> Float[Tensor, "h q k"]:
-        """Scaled scores, before softcap, mask and bias."""
+        """The scaled scores, before softcap, mask and bias."""
         return einsum(self.q, self.k, "h q d, h k d -> h q k") * self.scale
 
     @property
     def bias(self) -> Float[Tensor, "h q k"]:
-        """What positions add to the scores; zeros where they add nothing."""
+        """The position bias of the scores; zeros if positions add none."""
         bias = position_bias(self.config, *self.weights.shape[1:])
         return torch.zeros((), dtype=torch.float32).expand(self.weights.shape) if bias is None else bias
 
     @property
     def logits(self) -> Float[Tensor, "h q k"]:
-        """What the softmax sees: scores after softcap, with bias, and minus infinity where the mask hides."""
+        """The input of the softmax: scores after softcap, with bias, and minus infinity for masked pairs."""
         return (soft_cap(self.scores, self.config.softcap) + self.bias).masked_fill_(~self.mask, HIDDEN)
 
 
 def trace(config: Config, executor: Executor | None = None) -> Trace:
-    """One pass of multi-head self-attention, step by step (Vaswani et al. 2017, section 3.2), of the config's source.
+    """Computes one pass of multi-head self-attention, step by step (Vaswani et al. 2017, section 3.2), of a config.
 
-    Of cross-attention: `attended(origins.given(config))`.
+    For cross-attention: `run_pass(layer_inputs(config))`.
 
-    Two threads of an `executor` share the heads, where these are large. Raises ConfigError for more than CELLS weights,
-    heads x tokens x tokens; `head_maps` draws those.
+    Two threads of an `executor` share the heads if these are large. Raises ConfigError for more than MAX_WEIGHTS
+    weights, heads x queries x keys; `head_maps` computes larger ones.
 
     >>> steps = attention.trace(attention.Config(tokens=5, heads=2, d_model=64))
     >>> steps.texts
@@ -166,7 +166,7 @@ def check_size(config: Config) -> None:
 
 
 def run_pass(given: LayerInputs, executor: Executor | None = None) -> Trace:
-    """The pass of what any source gives. Weights that come without queries and keys are taken as they are."""
+    """Computes the pass of the inputs of any source. Weights that come without queries and keys are used unchanged."""
     if given.q is None or given.k is None:
         return _alone(given)
     mask = given.square
@@ -186,7 +186,7 @@ def run_pass(given: LayerInputs, executor: Executor | None = None) -> Trace:
 
 
 def _alone(given: LayerInputs) -> Trace:
-    """The pass of weights alone: no mask that is set acts on them. Without a square, a row without weights sees nothing."""
+    """Computes the pass of weights alone; no mask setting acts. If the source has no mask, rows of zeros count as masked."""
     weights = given.weights
     if weights is None:
         raise LackingError(f"The source {given.config.source!r} has neither queries and keys nor weights.")
@@ -196,7 +196,7 @@ def _alone(given: LayerInputs) -> Trace:
 
 
 def _values(given: LayerInputs, like: Tensor) -> Float[Tensor, "h k e"]:
-    """The values; where there are none, of no channels."""
+    """Returns the values, with zero channels if the source has none."""
     return like.new_empty(len(like), given.keys.count, 0) if given.v is None else given.v
 
 
@@ -204,7 +204,7 @@ def _values(given: LayerInputs, like: Tensor) -> Float[Tensor, "h k e"]:
 def _heads(
     config: Config, given: tuple[Tensor, ...], joint: Tensor | None, weights: Tensor, context: Tensor, some: slice
 ) -> None:
-    """Fills in the weights and the context of some heads; a position bias comes with the mask."""
+    """Fills in the weights and the context of some heads; `joint` is the mask with the position bias."""
     q, k, v = (part[some] for part in given)
     joint = joint if joint is None or joint.ndim == 2 else joint[some]
     options = {"scale": config.logit_scale, "softcap": config.softcap or None, "normalise": SOFTMAXES[config.softmax]}
@@ -212,14 +212,14 @@ def _heads(
 
 
 def bytes_of(config: Config) -> int:
-    """Bytes that the pass of a config takes with what is drawn of it, or of as many of its tokens as are shown: about."""
+    """Returns about how many bytes the pass of a config and its picture take, at most of the tokens that are shown."""
     shown = config.truncated
     vectors = 4 * (shown.tokens + shown.d_model) * shown.d_model
     return int(FLOAT * (COPIES * shown.heads * shown.tokens * shown.n_keys + vectors))
 
 
 def position_bias(config: Config, queries: int | None = None, keys: int | None = None) -> Float[Tensor, "h q k"] | None:
-    """What the positions add to the scores of every head, None where they add nothing; of all tokens, or of so many."""
+    """Returns what positions add to the scores of every head, None if nothing; by default for all tokens."""
     to_scores = POSITIONS[config.positions].to_scores
     if to_scores is None:
         return None
