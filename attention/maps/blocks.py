@@ -34,8 +34,7 @@ class Span:
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """The classes of all blocks between the edges `rows` and `cols`: `seen` if any pair may be visible, `cut` if some
-    may be masked.
+    """The classes of blocks between `rows` and `cols`: `seen` if a pair may be visible, `cut` if one may be masked.
 
     `steady`: whether the rule depends on q - k alone.
     """
@@ -57,9 +56,7 @@ class Blocks:
         return max(stop - start for start, stop in pairwise(self.cols))
 
     def spans(self, row: int, widest: int, stops: tuple[int, ...] = ()) -> Iterator[Span]:
-        """Yields the keys that one row of blocks attends to, in pieces of at most `widest` keys that end at all
-        `stops`.
-        """
+        """Yields the keys that one row of blocks attends to, in pieces of up to `widest` keys that end at `stops`."""
         start, edges, cuts = None, self.cols, []
         for (left, right), seen, cut in zip(
             pairwise(edges), self.seen[row].tolist(), self.cut[row].tolist(), strict=True

@@ -158,9 +158,7 @@ class BlockTruth:
 
 
 def classify(rule: Callable[..., Any], q: Interval, k: Interval, n: int, span: int) -> BlockTruth:
-    """Evaluates a mask rule for blocks of queries and keys within these bounds; if it can't be followed, the answer
-    is open.
-    """
+    """Evaluates a mask rule for blocks of queries and keys within these bounds; open if it can't be followed."""
     shape = np.broadcast_shapes(q.low.shape, k.low.shape)  # torch's imports its compiler: 2 seconds
     try:
         found = rule(q, k, n, span)

@@ -1,4 +1,4 @@
-"""Runs maps on several machines: an executor for a Dask cluster, if the owner of the server names its scheduler.
+"""Runs maps on several machines: an executor for a Dask cluster, if the server's owner names its scheduler.
 
 An executor at `tcp://host:8786` sends the blocks of rows there; docs/CLUSTER.md says when that pays. The scheduler
 repeats the blocks of a lost worker. If the scheduler is lost or does not answer, this machine computes the rest. Dask

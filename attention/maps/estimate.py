@@ -41,8 +41,7 @@ def estimate(
     made_of: int | None = None,
     room: int = ROOM,
 ) -> Estimate:
-    """Estimates maps of all heads with their statistics; `rate`: cells per second with as many channels as SAMPLE
-    has.
+    """Estimates maps of all heads with statistics; `rate`: cells per second at the number of channels of SAMPLE.
 
     Memory is the sum of the `made_of` bytes that queries and keys are computed from (default: `d_model` float32
     channels of all tokens), queries and keys in float32 of as many heads as fit into `room`, five float64 numbers per

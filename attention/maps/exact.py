@@ -92,8 +92,7 @@ def each_head(
     cancelled: Callable[[], bool] | None = None,
     **options: Any,
 ) -> Iterator[HeadMaps]:
-    """Yields the maps of `head_maps` one head after the other, each as soon as it is computed; takes the same
-    arguments.
+    """Yields the maps of `head_maps`, which takes the same arguments, head by head, as soon as each is computed.
 
     The first `begun` heads, which the caller has already, are left out. Query and key may contain only the `held`
     heads of many, as for `blank`.

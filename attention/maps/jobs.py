@@ -25,8 +25,7 @@ class Cancelled(Exception):  # noqa: N818 (as in asyncio and concurrent.futures,
 def results(
     jobs: Iterable[Job], together: Iterable[int], executor: Executor | None, cancelled: Callable[[], bool] | None
 ) -> Iterator[Pooled]:
-    """Yields the results in the order of the jobs; if one fails or is cancelled, jobs that have not started are
-    dropped.
+    """Yields the results in the order of the jobs; if one fails or is cancelled, jobs not yet started are dropped.
 
     `together`: how many results are of use at once, for one head after another. The waiting thread is woken when
     these are done, and every PATIENCE seconds, but not by each result, since it competes for the interpreter's lock

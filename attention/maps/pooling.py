@@ -111,8 +111,7 @@ def pool_rows(job: Job) -> Pooled:
 
 
 def sample_queries(jobs: list[Job], rows: Int[Tensor, "r 1"]) -> list[Pooled]:
-    """Computes some queries at any positions, one head per job; each is a row of tiles by itself. `numbers`:
-    log-sum-exp.
+    """Computes some queries, one head per job; each is a row of tiles by itself. `numbers`: log-sum-exp.
 
     The jobs contain only these queries, and their blocks are one band of rows that contains all of them.
     """
@@ -173,9 +172,7 @@ class _Strip:
         return places if self.order is None else places.index_select(1, self.order)
 
     def visible_parts(self, span: Span) -> list[Tensor]:
-        """Factors of each part of a piece that has visible and masked pairs: one if a pair is visible, zero if it is
-        masked.
-        """
+        """Factors, 1 for visible and 0 for masked pairs, of each part of a piece that has both."""
         return [self._rule_cells(left, right) for left, right in span.cuts]
 
     def take(self, span: Span, shown: list[Tensor]) -> None:

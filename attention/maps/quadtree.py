@@ -1,4 +1,4 @@
-"""Evaluates a mask rule over a whole square of pairs without visiting each pair, by subdividing squares if necessary.
+"""Evaluates a mask rule over a square of pairs without visiting each pair: squares are quartered as needed.
 
 A square within which the rule depends on q - k alone (bounds.py) is determined by its first column and row. Other
 squares are quartered (quadtree: Finkel & Bentley 1974), and the smallest are evaluated pair by pair, so that the work

@@ -61,9 +61,7 @@ class Scoring:
     def products(
         self, left: Float[Tensor, "l d"], right: Float[Tensor, "r d"], out: Float[Tensor, "l r"], unit: float
     ) -> Float[Tensor, "l r"]:
-        """Scaled products of queries and keys, either of which may be `left`, multiplied by the `unit` of an
-        exponential.
-        """
+        """Scaled products of queries and keys, in either order, multiplied by the `unit` of an exponential."""
         return torch.addmm(out, left, right.T, beta=0, alpha=self.scale * unit, out=out)
 
     @property
@@ -72,9 +70,7 @@ class Scoring:
         return bool(self.softcap) or POSITIONS[self.positions].to_scores is not None
 
     def adjust_scores(self, scores: Tensor, q: At, k: At, head: int, heads: int, unit: float) -> Tensor:
-        """Applies softcap and position bias to scaled products before the mask, in place; `q` and `k` broadcast to
-        them.
-        """
+        """Applies softcap and position bias to scaled products in place; `q` and `k` broadcast to them."""
         soft_cap(scores, self.softcap and self.softcap * unit)
         if to_scores := POSITIONS[self.positions].to_scores:
             number = torch.tensor(head, device=scores.device)

@@ -46,8 +46,7 @@ def sizes(dtype: torch.dtype, device: torch.device | str = "cpu") -> Sizes:
 
 
 def piece() -> int:
-    """Bytes of the scores of a piece on this CPU: half of a large level-2 cache, of which a product needs some
-    itself.
+    """Bytes of the scores of a piece on this CPU: half of a large level-2 cache, as a product needs some of it too.
 
     Pieces twice as large as a level-2 cache of 1 MB, in blocks twice as tall, took 0.6 to 0.85 of the time: two
     threads that compute pieces of 0.3 ms each wait for the interpreter at the end of every piece.
@@ -68,8 +67,7 @@ def precision(query: Float[Tensor, "*h n d"]) -> torch.dtype:
 def working(
     query: Float[Tensor, "n d"], key: Float[Tensor, "n d"], scoring: Scoring, bound: float | None = None
 ) -> torch.dtype:
-    """The dtype in which the whole map of a head is computed: `precision`, or float32 if scores are mild enough for
-    equal accuracy.
+    """The dtype of the whole map of a head: that of `precision`, or float32 if mild scores make it as accurate.
 
     `bound`: an upper bound of the scores, if the caller knows it.
     """
@@ -85,8 +83,7 @@ def fitting(size: int, tile: int) -> int:
 
 
 def down(rows: Ends, height: int, tile: int = 1) -> Int[Tensor, " i"]:
-    """The edges of blocks of rows; the first block has half the height, unless only full blocks consist of whole
-    tiles.
+    """The edges of blocks of rows; the first has half the height, unless only full blocks consist of whole tiles.
 
     This staggers two threads: one is in the middle of a product while the other ends a block and begins the next, in
     many short calls during which both would otherwise wait for each other.

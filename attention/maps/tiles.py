@@ -21,9 +21,7 @@ LANES = 32  # number of adjacent values from which torch vectorises a reduction 
 
 
 class Pool(NamedTuple):
-    """How the cells of a tile are reduced to one, and how the result is joined in place with the earlier value of the
-    tile.
-    """
+    """How the cells of a tile are reduced to one value, and how it is joined in place with the tile's earlier value."""
 
     reduce: Callable[..., Tensor]
     join: Callable[[Tensor, Tensor], object]
@@ -68,9 +66,7 @@ def _order_tiles(
 def by_rows(
     pool: Pool, tiles: Float[Tensor, "a p"], cells: Float[Tensor, "p r"], at: int, tile: int, ordered: bool
 ) -> None:
-    """Pools columns of cells into the rows of tiles; the first column has index `at`. `ordered`: whether they are in
-    `apart` order.
-    """
+    """Pools columns of cells, the first with index `at`, into rows of tiles; `ordered`: if in the order of `apart`."""
     if not ordered:
         turned = cells.T.contiguous() if tile <= SHORT else cells.T  # reducing along a short last axis is slow
         _order_tiles(pool, tiles, turned, at, tile, None)
@@ -105,9 +101,7 @@ def _apart(at: int, width: int, tile: int) -> Int[Tensor, " r"]:
 
 
 def _stretches(at: int, width: int, tile: int) -> Iterator[tuple[int, int, int, int]]:
-    """Yields first tile, start, stop and cells per tile: for the rest of a tile begun before, whole tiles, and the
-    start of the last.
-    """
+    """Yields first tile, start, stop and cells per tile: the rest of a tile, whole tiles, the start of the last."""
     lead = min(-at % tile, width)
     last = lead + (width - lead) // tile * tile
     for start, stop, size in ((0, lead, lead), (lead, last, tile), (last, width, width - last)):

@@ -91,8 +91,7 @@ def row(maps: HeadMaps, query: Float[Tensor, "h n d"], key: Float[Tensor, "g n d
 def diagonal(
     maps: HeadMaps, query: Float[Tensor, "h n d"], key: Float[Tensor, "g n d"], behind: int
 ) -> Float[Tensor, "a m"]:
-    """The weight of each query on the key `behind` positions before it (negative: after it), for queries that have
-    such a key.
+    """The weight of each query on the key `behind` positions before it (negative: after), if there is such a key.
 
     1 is the previous token; the period of a repeat minus one is what induction heads attend to (Olsson et al. 2022).
     """
@@ -188,9 +187,7 @@ def _exponentials(scores: Tensor, lse: Tensor, way: Exponential) -> Tensor:
 
 
 def pairs(maps: HeadMaps, query: Tensor, key: Tensor, at: int, rows: Tensor, cols: Tensor) -> Float[Tensor, "*b r w"]:
-    """The weights of pairs: each row of `rows (* r 1)` with each column of `cols (* 1 w)`, or elementwise if both are
-    (m 1).
-    """
+    """The weights of pairs: rows `(* r 1)` with columns `(* 1 w)`, or elementwise if both are (m 1)."""
     head, dtype = maps.numbers[at], precision(query)
     q, k = (each.to(dtype) for each in vectors(maps, head, query, key))
     one_by_one = rows.shape == cols.shape

@@ -27,8 +27,7 @@ HIGH = 1000  # height of a frame in CSS pixels: a grid, and below it a row of so
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """What is shown. `parts` are its stacks; `place` is the file that a browser was asked to open, None in a
-    notebook.
+    """What is shown. `parts` are its stacks; `place` is the file opened in a browser, None in a notebook.
 
     `address` is that of the running app, "" if it does not run; `close` stops it.
     """

@@ -1,4 +1,4 @@
-"""Converts the input of users to stacks: tensors of any library, outputs of transformers models, watched models."""
+"""Converts the input of users to stacks: tensors of any library, outputs of transformers, watched models."""
 
 from __future__ import annotations
 
@@ -48,9 +48,7 @@ class Told:
 
 
 def stacks_of(given: Any, key: Any, value: Any, told: Told) -> dict[str, Stack]:
-    """The stacks of an input, by the names of its parts; raises ValueError, which names what can't be shown, and
-    where.
-    """
+    """The stacks of an input, by the names of its parts; raises ValueError that names what can't be shown, and where."""
     if isinstance(given, Watched):
         _as_seen(key, value, told)
         return given.parts(told.tokens, told.keys, told.title)
@@ -101,9 +99,7 @@ def _of_weights(part: Part, name: str, parts: int, told: Told) -> Stack:
 
 
 class Layers(NamedTuple):
-    """All layers of one sequence; the visible pairs if steps determine them; how they were read; their numbers, ()
-    for all.
-    """
+    """All layers of one sequence; visible pairs if steps determine them; how they were read; numbers, () for all."""
 
     weights: Float[Tensor, "l h q k"]
     mask: Bool[Tensor, "q k"] | None = None
@@ -143,9 +139,7 @@ def _numbers(layers: Sequence[Any]) -> tuple[int, ...]:
 
 
 def _row(part: Part) -> str:
-    """The remark about steps that come alone: it is unknown whether a row of the batch is one sequence in all of
-    them.
-    """
+    """The remark about steps that come alone: it is unknown whether a batch row is one sequence in all of them."""
     batch = len(part.weights[0][0])
     if part.read is not None or batch == 1 or getattr(part.weights[0][0], "ndim", 0) < 4:
         return ""
@@ -257,7 +251,7 @@ def _tensor(given: Any, name: str) -> Tensor:
 
 
 def _order_axes(x: Tensor, axes: str | Mapping[int, str], batch: int, name: str) -> Float[Tensor, "l h m n"]:
-    """Reorders axes to layers, heads and two more, of one sequence; raises ValueError for axes that do not fit."""
+    """Reorders axes to layers, heads and two more, of one sequence; raises ValueError if axes do not fit."""
     named = axes if isinstance(axes, str) else axes.get(x.ndim, "")
     letters = named.replace(" ", "")
     last = letters[-2:] if not isinstance(axes, str) else "".join(sorted(set(letters) - set("lbh"), key="qnkd".index))

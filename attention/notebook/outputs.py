@@ -1,4 +1,4 @@
-"""Reads the output of a model of transformers: its attention by parts, and which rows of the batch are one sequence."""
+"""Reads the output of a transformers model: its attention by parts, and the batch rows of one sequence."""
 
 from __future__ import annotations
 
@@ -72,9 +72,7 @@ def _parts_of_pass(given: Any, kind: str, weights: Any, batch: int) -> Iterator[
 
 
 def _parts_of_generation(given: Any, found: Mapping[str, Any], batch: int) -> dict[str, Part]:
-    """The parts of an output of `generate`, for one returned sequence; in a beam search its row differs from step to
-    step.
-    """
+    """The parts of an output of `generate` for one sequence; in a beam search its row differs by step."""
     steps = {kind: weights for kind, weights in found.items() if kind != ENCODER}
     count = max((len(weights) for weights in steps.values()), default=1)
     indices, longest, rows = _get(given, "beam_indices"), count, [batch] * count

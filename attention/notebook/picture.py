@@ -71,9 +71,7 @@ def messages(stack: Stack, side: int, part: str = "") -> Iterator[bytes]:
 
 
 def _layer(stack: Stack, at: int, side: int, itself: bool) -> tuple[Cells, list[str]]:
-    """The cells of a layer, and the role of each head if `itself`, in self-attention; large layers take some heads at
-    a time.
-    """
+    """The cells of a layer, and the role of each head if `itself`, in self-attention; large layers in several parts."""
     _, heads, queries, keys = _sizes(stack)
     if stack.q is None:
         stack = replace(stack, square=visible(stack, at))  # of all heads, before they are split

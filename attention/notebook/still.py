@@ -1,4 +1,4 @@
-"""A static picture of all heads next to the widget of a notebook: shown if no kernel runs and no script is loaded.
+"""A static picture of all heads next to the widget of a notebook: shown if no kernel or script runs.
 
 Heads are scaled so that all of them fit: the picture has at most `PIXELS` pixels of one byte, whatever its content.
 """

@@ -11,8 +11,9 @@ from attention.notebook.picture import Picture
 
 
 def widget(picture: Picture) -> Any:
-    """The widget; its `pinned` is the last selection: part, layer, head, query, key. Raises ImportError without
-    anywidget.
+    """The widget; its `pinned` is the last selection: part, layer, head, query, key.
+
+    Raises ImportError without anywidget.
     """
     return kind()(about=picture.about, places=picture.places, layers=list(picture.layers))
 

@@ -1,4 +1,4 @@
-"""Shows a visitor a sentence and a way on if a page fails. The log has the error, with the number that is shown."""
+"""Shows a visitor a sentence and a way on if a page fails. The log has the error, with the number shown."""
 
 from __future__ import annotations
 

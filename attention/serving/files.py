@@ -1,5 +1,4 @@
-"""Files of the browser's part, compressed once and kept in memory: Streamlit sends its own uncompressed, 10 MB of
-them.
+"""Files of the browser's part, compressed once and kept in memory: Streamlit sends its own 10 MB uncompressed.
 
 Files are looked up by name among those in the folders, so that no path that a visitor sends is ever opened.
 Streamlit's files have a hash in their names, and browsers cache them for good; ours are sent with their hash, and a
@@ -43,9 +42,7 @@ class File:
 
     @cached_property
     def content(self) -> asyncio.Future[tuple[bytes, str]]:
-        """The compressed bytes and their hash; once requested, this continues even if the browser that requested it
-        disconnects.
-        """
+        """The compressed bytes and their hash; once requested, this continues even if the browser disconnects."""
         return asyncio.ensure_future(asyncio.to_thread(self._make))
 
     def _make(self) -> tuple[bytes, str]:

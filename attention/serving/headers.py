@@ -1,4 +1,4 @@
-"""Security headers of every answer: browsers refuse foreign scripts, frames of other sites, and guessed file types.
+"""Security headers of every answer: browsers refuse foreign scripts, foreign frames and guessed file types.
 
 Streamlit sends none of these. Each source that the policy allows is needed by something; tests/browser/test_policy.py
 visits every page and fails if a browser refused anything.

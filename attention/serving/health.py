@@ -1,4 +1,4 @@
-"""`/healthz`: whether this server works. Streamlit's own `/_stcore/health` says ok as long as its event loop runs.
+"""`/healthz`: whether this server works. Streamlit's `/_stcore/health` says ok as long as its event loop runs.
 
 It answers 503 while imports that scripts need are running, if these have failed, and if work has waited for long
 while no thread that could do it has made progress (attention/runtime/stall_detector.py).

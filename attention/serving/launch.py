@@ -1,6 +1,4 @@
-"""Starts the app as a server in its own process: for `attention.show` in a program, and for the command
-`attention-lab`.
-"""
+"""Starts the app as a server process: for `attention.show` in a program, and for the command `attention-lab`."""
 
 from __future__ import annotations
 
@@ -50,8 +48,7 @@ def run(files: Sequence[Path] = (), port: int = 0, open_browser: bool = True, lo
 def running(
     files: Sequence[Path], port: int = 0, open_browser: bool = True, log: bool = False, background: bool = False
 ) -> Iterator[tuple[subprocess.Popen, str]]:
-    """Yields the process of a server with these files open, once it answers, and its address; it ends with the
-    context.
+    """Yields the process and address of a server with these files open, once it answers; it ends with the context.
 
     `background`: it is in a process group of its own, so that Ctrl+C in a terminal does not stop it.
     """
@@ -87,9 +84,7 @@ def start(files: Sequence[Path], port: int, log: bool = False, background: bool 
 
 @contextmanager
 def exit_on_signals() -> Iterator[None]:
-    """Makes SIGTERM and SIGHUP raise SystemExit, so that no process is left running, unless this program handles them
-    itself.
-    """
+    """Makes SIGTERM and SIGHUP raise SystemExit, so that no process is left, unless this program handles them."""
     names = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     main = threading.current_thread() is threading.main_thread()
     taken = [name for name in names if main and signal.getsignal(name) == signal.SIG_DFL]

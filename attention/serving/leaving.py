@@ -15,9 +15,7 @@ GRACE = 10.0  # seconds in which a browser may reconnect
 
 
 def away(session: str, grace: float = GRACE) -> None:
-    """Handles the closed websocket of a session: unless it reconnects within `grace` seconds, its visitor's work
-    ends.
-    """
+    """Handles a closed websocket: unless its session reconnects within `grace` seconds, its visitor's work ends."""
     asyncio.get_running_loop().call_later(grace, _look, session)
 
 

@@ -62,9 +62,7 @@ class Heard:
         self.looks, self.closed = TOLD, False
 
     async def receive(self) -> Message:
-        """The next allowed message. Text messages are skipped, as no page sends them; unreadable ones close the
-        connection.
-        """
+        """The next allowed message. Text is skipped, as no page sends it; unreadable data closes the connection."""
         while True:
             message = await self.receives()
             if message.get("text") is not None:
@@ -128,9 +126,7 @@ def clean_message(said: BackMsg, session: str) -> BackMsg:
 
 
 def widget_lookup(session: str) -> Callable[[str], Any]:
-    """A function that returns the metadata of a widget by its id; None if it is unknown or its key has a new widget
-    since.
-    """
+    """A function that returns the metadata of a widget by id; None if unknown or replaced under its key."""
     found = runtime.get_instance()._session_mgr.get_session_info(session) if session else None
     if found is None:
         return lambda _: None
@@ -144,9 +140,7 @@ def widget_lookup(session: str) -> Callable[[str], Any]:
 
 
 def can_be(state: WidgetState, widget: Any, session: str = "") -> bool:
-    """Whether a widget can have this value, which is tried as the next run would; a state without a value resets the
-    widget.
-    """
+    """Whether a widget can have this value, which is tried as the next run would; a cleared widget has no value."""
     kind = state.WhichOneof("value")
     if widget is None or (kind and widget.value_type and alike(kind) != alike(widget.value_type)):
         return False
@@ -165,7 +159,7 @@ def alike(kind: str) -> str:
 
 
 def check_names(state: WidgetState, allowed: Sequence[str], session: str) -> None:
-    """Raises if the name of a file that a session has uploaded is not allowed for the widget that takes it."""
+    """Raises if the name of a file that a session has uploaded is not allowed for the widget."""
     files = [file.file_id for file in state.file_uploader_state_value.uploaded_file_info]
     for sent in runtime.get_instance().uploaded_file_mgr.get_files(session, files):
         enforce_filename_restriction(sent.name, allowed)

@@ -1,5 +1,4 @@
-"""Handles browsers that reconnect to a server without their session: another replica, or the same one after a
-restart.
+"""Handles browsers that reconnect to a server without their session: another replica, or after a restart.
 
 Such a browser still shows its page, and its next request is a rerun of a part of the page. A new session has no
 parts: Streamlit would ignore this rerun and all later ones. So the page is first opened from its link, as for a new
@@ -43,9 +42,7 @@ class Return:
         self.begun, self.change, self.there = False, None, asyncio.Event()
 
     async def receive(self) -> Message:
-        """The next message; instead of the first rerun of a part it returns one that opens the page, and then the
-        rerun.
-        """
+        """The next message; before the first rerun of a part, one that opens the page."""
         if self.change is not None:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.there.wait(), PATIENCE)

@@ -1,5 +1,4 @@
-"""Forgets sessions of visitors who have left: Streamlit keeps them for two minutes, and then until another one
-leaves.
+"""Ends sessions of visitors who have left: Streamlit keeps them for two minutes, and then until another leaves.
 
 Up to 128 of them would stay for a night, each with three open files and all its results. A link has every setting, so
 a visitor who returns after the session was forgotten has lost only the uploaded files.

@@ -155,9 +155,7 @@ def files(text: str) -> tuple[str, ...]:
 
 
 def there(said: Settings) -> Settings:
-    """Returns its argument; raises SettingsError if a file or folder in it does not exist. Used at the start: disks
-    may change later.
-    """
+    """Returns its argument; raises SettingsError if a file or folder is missing. For the start: a disk may change."""
     folders = [where for _, where in said.models or () if PurePath(where).is_absolute()]
     for name, paths, is_there, what in (
         ("MODELS", folders, Path.is_dir, "a folder"),

@@ -45,8 +45,7 @@ log = logging.getLogger(__name__)
 
 
 class Sent:
-    """All uploaded files, and those that are arriving, as a claim on memory; `coming`: bytes of the latter, by
-    session.
+    """All uploaded and arriving files, as a claim on memory; `coming`: bytes of the arriving ones, by session.
 
     `has_room` returns whether all claims fit into memory. The budget sets it when it counts this claim.
     """
@@ -140,9 +139,7 @@ class Uploads:
 
 
 class Arriving:
-    """A file that is being uploaded. Its stated length may be missing or wrong, so memory is claimed as its bytes
-    arrive.
-    """
+    """A file that is being uploaded. Its stated length may be wrong, so memory is claimed as bytes arrive."""
 
     def __init__(self, uploads: Uploads, session: str, scope: Scope, receive: Receive) -> None:
         self.uploads, self.session, self.length, self.receives = uploads, session, _length(scope), receive

@@ -1,4 +1,4 @@
-"""The attention that a model computes, recorded while it runs: queries, keys and values, whatever kernel it uses.
+"""The attention that a model computes, recorded while it runs: queries, keys and values, from any kernel.
 
 `watched` is the entry: `watch(model)`; `selection` holds which layers, heads and tokens are kept. `patching` replaces functions
 meanwhile, `hooks` receives the calls of attention, with `report` for attention that is written by hand. `model_calls` knows the

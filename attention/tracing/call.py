@@ -42,9 +42,7 @@ class Call:
 
     @property
     def is_standard(self) -> bool:
-        """Whether queries, keys and one mask for all heads determine the weights: nothing is added to scores, and
-        heads share the mask.
-        """
+        """Whether q, k and one mask for all heads determine the weights, with nothing added to scores."""
         if self.sinks is not None or not self.q.shape[-1]:
             return False
         if self.mask is None or self.mask.dtype == torch.bool:
@@ -54,9 +52,7 @@ class Call:
 
     @cached_property
     def masked_pairs(self) -> Bool[Tensor, "m q k"]:
-        """Pairs that are masked: the mask adds something, and their weight is exactly 0. Per head, or for all heads
-        (m = 1).
-        """
+        """Pairs whose mask adds something and whose weight is exactly 0; per head, or for all (m = 1)."""
         queries, keys = self.q.shape[1], self.k.shape[1]
         if self.mask is None:
             return torch.zeros(1, queries, keys, dtype=torch.bool)

@@ -1,5 +1,4 @@
-"""Differential attention (Ye et al. 2024, section 2.1): the difference of two softmaxes, A1 - λ A2, weights the
-values.
+"""Differential attention (Ye et al. 2024, section 2.1): weights A1 - λ A2, the difference of two softmaxes.
 
 Half of a layer's heads have A1, the other half A2. The difference has both signs, and is shown as two parts.
 """

@@ -1,6 +1,4 @@
-"""What `generate` of transformers does between calls: the positions of cached keys, and the rows that a beam search
-returns.
-"""
+"""What `generate` of transformers does between calls: positions of cached keys, and rows of a beam search."""
 
 from __future__ import annotations
 
@@ -59,9 +57,7 @@ def _update(original: Callable, watchers: Watchers) -> Callable:
 
 
 def _before(cache: Any, layer: int, new: int) -> tuple[int, int] | None:
-    """The number of tokens in a layer of a cache, and the position of the first key that it will return; None if
-    unknown.
-    """
+    """The tokens in a layer of a cache, and the position of the first key that it will return; None if unknown."""
     try:
         if layer >= len(cache.layers):
             return 0, 0

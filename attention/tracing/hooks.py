@@ -62,8 +62,10 @@ class Watcher(Protocol):
         ...
 
     def search_ended(self, indices: Tensor, prompt: int) -> None:
-        """A beam search has ended. `indices`: the row of each returned sequence at each step, -1 after its end;
-        `prompt`: its length.
+        """A beam search has ended.
+
+        `indices`: the row of each returned sequence at each step, -1 after its end; `prompt`: the length of the
+        prompt.
         """
         ...
 
@@ -88,9 +90,7 @@ def watchers() -> list[Watcher]:
 
 @contextmanager
 def looking_away() -> Iterator[None]:
-    """Suspends notifications in this thread: what runs within the context is part of a call that was already
-    reported.
-    """
+    """Suspends notifications in this thread, for code that is part of a call that was already reported."""
     _here.away = getattr(_here, "away", 0) + 1
     try:
         yield
@@ -172,9 +172,7 @@ def _compared(original: Callable, tell: Tell) -> Callable:
 
 
 def _sdpa(original: Callable) -> Callable:
-    """Wraps torch's function. Its CausalBias recognises it by identity, and passes uninitialised memory to any other
-    function.
-    """
+    """Wraps torch's function. Its CausalBias knows it by identity, and passes uninitialised memory to any other."""
 
     @wraps(original)
     def with_mask(query: Any, key: Any, value: Any, attn_mask: Any = None, *more: Any, **named: Any) -> Any:
@@ -270,9 +268,7 @@ def _with_weights(original: Callable) -> Callable:
 
 
 def _registry(original: Callable) -> Callable:
-    """Wraps the registry that models of transformers take their attention function from, so that any of them is
-    watched.
-    """
+    """Wraps the registry from which models of transformers take their attention function, so that it is watched."""
 
     @wraps(original)
     def get_interface(self: Any, implementation: Any, *more: Any, **named: Any) -> Callable:

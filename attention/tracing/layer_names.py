@@ -1,4 +1,4 @@
-"""Derives from the names of modules which are layers of attention, of which kind, and their number in the model."""
+"""Derives from the names of modules which are layers of attention, their kind, and their number in the model."""
 
 from __future__ import annotations
 
@@ -31,16 +31,12 @@ def why_unseen(name: str, module: nn.Module) -> str:
 
 
 def pattern(name: str) -> str:
-    """The name of a layer without its numbers, the same for all layers of its kind; repeated runs of one layer count
-    as one.
-    """
+    """The name of a layer without numbers, shared by all layers of its kind; repeated runs of a layer count as one."""
     return NUMBER.sub("*", name.partition(" (")[0])
 
 
 def layer_numbers(names: Iterable[str]) -> dict[str, int]:
-    """The number of each layer in its model: the only number in its name that differs between layers of its kind,
-    else its index.
-    """
+    """The number of each layer: the only number in its name that differs within its kind, else its index."""
     kinds: dict[str, list[str]] = {}
     for name in names:
         kinds.setdefault(pattern(name), []).append(name)

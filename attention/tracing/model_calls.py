@@ -1,4 +1,4 @@
-"""Reads the arguments of attention calls: of torch's functions, and of those that models of transformers choose from."""
+"""Reads the arguments of attention calls: of torch's functions, and of those that transformers models choose."""
 
 from __future__ import annotations
 

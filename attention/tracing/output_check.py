@@ -1,4 +1,4 @@
-"""Checks each call of transformers: whether its output follows from the recorded queries, keys, values and mask.
+"""Checks whether the output of a call of transformers follows from the recorded queries, keys, values, mask.
 
 Models may pass any argument to their attention function, or change the weights within it. What `model_calls` does not
 know is detected in the output, which is the weights times the values.

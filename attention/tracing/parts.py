@@ -1,4 +1,4 @@
-"""Converts calls of a model's layers to stacks: similar layers together, each stack with the texts of its tokens."""
+"""Converts calls of a model's layers to stacks: similar layers together, each stack with its token texts."""
 
 from __future__ import annotations
 
@@ -49,9 +49,7 @@ class Group:
         return self.calls[0].q.shape[1], self.calls[0].k.shape[1]
 
     def token_texts(self, texts: Texts, kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The texts of queries and keys: those of the whole text, cut, or positions if its beginning was not
-        recorded.
-        """
+        """The texts of queries and keys: cut from the whole text, or positions if its beginning is missing."""
         call, (queries, keys) = self.calls[0], self.pairs
         found = texts.of(kind, queries, keys, call.first, call.first_key)
         starts = [(call.first, queries), (call.first_key, keys)]
@@ -65,9 +63,7 @@ class Group:
 
 @dataclass
 class Texts:
-    """The texts of tokens, and of the `others` that they attend to in cross-attention; `used`: which of both were
-    used.
-    """
+    """The texts of tokens, and of the `others` that they attend to in cross-attention; `used`: which were used."""
 
     tokens: Sequence[str] = ()
     others: Sequence[str] = ()
@@ -166,9 +162,7 @@ def _alike(one: Call, two: Call) -> bool:
 
 
 def make_stack(group: Group, title: str, queries: tuple[str, ...], keys: tuple[str, ...]) -> Stack:
-    """One stack: queries and keys if these and one mask per layer determine the weights, else the weights of each
-    call.
-    """
+    """One stack: queries and keys if they determine the weights with one mask per layer, else weights."""
     calls, plain = group.calls, all(call.is_standard for call in group.calls)
     what = f"{'Queries and keys' if plain else 'Weights'} of {group.pattern}, as this model computed them."
     named: dict[str, Any] = {"title": title, "what": what, "queries": queries, "keys": keys}

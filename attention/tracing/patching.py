@@ -16,7 +16,7 @@ Around = Callable[[Any], Any]  # makes the wrapper of a function
 
 @dataclass
 class Held:
-    """A replaced function: its place, the original, the wrapper that stands in for it, and the number of watchers."""
+    """A replaced function: its place, the original, its wrapper (`standing`), and the number of watchers."""
 
     owner: Any
     name: str

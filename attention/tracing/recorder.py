@@ -66,9 +66,7 @@ class Recorder:
             self.ran[name] = module
 
     def on_exit(self, module: nn.Module, given: tuple[Any, ...], found: Any) -> None:
-        """Notes that a module has ended; if it is attention and no call was seen in it, it may have returned its
-        weights.
-        """
+        """Notes that a module has ended; attention without a recorded call may have returned its weights."""
         if not any(module is one for one, _ in self._running):
             return
         while (one := self._running.pop())[0] is not module:
@@ -86,9 +84,7 @@ class Recorder:
             self._lengths[update.length] = update
 
     def inputs_multiplied(self) -> None:
-        """Drops layers that ran without a cache, as an encoder does: their rows were others, except for the first
-        one.
-        """
+        """Drops layers that ran before, as of an encoder, unless `batch` is 0: only row 0 is the same."""
         if self.batch:
             for name in [name for name in self.tracks if name in self.ran]:
                 self.missed[name] = MULTIPLIED
@@ -222,9 +218,7 @@ class Recorder:
             return f"{error}"
 
     def _returned_weights(self, name: str, given: tuple[Any, ...], found: Any) -> Tensor | None:
-        """The weights `(b h q k)` among a layer's outputs: as many queries as its input has tokens, and rows that sum
-        to one.
-        """
+        """The weights `(b h q k)` among a layer's outputs: a query per input token, rows that sum to 1."""
         tokens = next((x.shape for x in given if isinstance(x, Tensor) and x.ndim == 3), None)
         update = self._updates.get(name)
         for x in found if isinstance(found, (tuple, list)) else ():

@@ -55,9 +55,7 @@ class Batched(NamedTuple):
     unknown: tuple[str, ...] = ()
 
     def step(self, batch: int | None) -> Step:
-        """Copies the sequence with this index, or all of them; raises ValueError if it does not exist or tensors have
-        no data.
-        """
+        """Copies one sequence, or all; raises ValueError if it does not exist or tensors have no data."""
         if any(_has_no_numbers(x) for x in (self.q, self.k, self.v)):
             raise ValueError("there are no numbers, only shapes (a meta or fake tensor, or a transform of torch.func)")
         sequences = max(len(_four(x)) for x in (self.q, self.k))
@@ -93,9 +91,7 @@ class Batched(NamedTuple):
 
 
 def of_weights(weights: Tensor, module: nn.Module | None = None) -> Batched:
-    """A call of which only the weights `(... h q k)` are known: q and k have no channels, and the mask is the log of
-    the weights.
-    """
+    """A call of which only weights `(... h q k)` are known: q and k have no channels, the mask is log weights."""
     heads = weights[(None,) * (4 - weights.ndim)] if weights.ndim < 4 else weights
     q, k = (heads.new_empty(*heads.shape[:-2], size, 0) for size in heads.shape[-2:])
     wide = heads if heads.dtype == torch.float64 else heads.float()
@@ -103,9 +99,7 @@ def of_weights(weights: Tensor, module: nn.Module | None = None) -> Batched:
 
 
 def _four(x: Tensor) -> Tensor:
-    """Batch, heads, tokens, channels, with all batch axes as one. As in torch's function, heads are the third axis
-    from the end.
-    """
+    """Batch (all its axes as one), heads, tokens, channels; as in torch's function, heads are third from the end."""
     return x.flatten(0, -4) if x.ndim > 4 else x[(None,) * (4 - x.ndim)]
 
 

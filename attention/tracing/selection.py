@@ -44,9 +44,7 @@ class Choice:
         return narrow, float((_weights(step) - _weights(narrow)).abs().max())
 
     def rows(self, call: Call) -> Call:
-        """The chosen queries, with the keys up to the last one visible to any of them; raises ValueError if there are
-        no such queries.
-        """
+        """The chosen queries, and keys up to the last one visible to any; raises ValueError without such queries."""
         if self.queries is None:
             return call
         start, stop = (min(max(at - call.first, 0), call.q.shape[1]) for at in (self.queries.start, self.queries.stop))
@@ -70,9 +68,7 @@ def make_choice(
     tokens: range | slice | int | None,
     dtype: torch.dtype | None,
 ) -> Choice:
-    """Converts the arguments of `watch`; raises ValueError for invalid ones. `tokens`: a count from the first, or a
-    range of positions.
-    """
+    """Converts the arguments of `watch`; raises ValueError for invalid ones. `tokens`: a count, or a range."""
     if isinstance(tokens, int):
         tokens = range(tokens)
     if isinstance(tokens, slice):

@@ -68,9 +68,7 @@ def _to_batch_first(layer: nn.MultiheadAttention, x: Tensor) -> Tensor:
 
 
 def _joint(mask: Tensor | None, padding: Tensor | None, batch: int, heads: int, queries: int) -> Tensor | None:
-    """Joins both masks of the layer to one as torch's function takes it: True where a query attends to a key, or
-    added.
-    """
+    """Joins both masks of the layer as torch's function takes them: True where a query attends to a key, or added."""
     parts = []
     if mask is not None:
         parts.append(mask.view(batch, heads, queries, -1) if mask.ndim == 3 else mask)

@@ -26,9 +26,7 @@ NO_BEAMS = "it ran in a beam search, and which rows belong to the returned seque
 
 
 class Place(NamedTuple):
-    """The position of a call in its text: positions of its first query and key, and the number of its keys that are
-    filled.
-    """
+    """The place of a call in its text: positions of its first query and key, and how many of its keys are filled."""
 
     first: int
     first_key: int
@@ -59,9 +57,7 @@ class Track:
 
     @classmethod
     def of(cls, step: Step, place: Place | None, before: Track | None, beams: bool) -> Track:
-        """The track after a call: `before` continued, or a new one. `beams`: whether rows of the batch may have
-        swapped.
-        """
+        """The track after a call: `before` continued, or a new one. `beams`: whether batch rows may have swapped."""
         known = place or (before and before._overlap(step)) or Place(0, 0, step.k.shape[2])
         step = _filled_part(step, known.keys)
         new = cls._alone(step, known)
@@ -116,9 +112,7 @@ class Track:
         return q.transpose(0, 1), k.transpose(0, 1), v.transpose(0, 1), mask, sinks
 
     def _overlap(self, step: Step) -> Place | None:
-        """The place of a call without a known one: its keys except the newest equal the last ones here, or all are
-        the same.
-        """
+        """The place of an unplaced call: its keys but the newest are the last ones here, or all are the same."""
         queries, keys = step.q.shape[2], step.k.shape[2]
         old, here = keys - queries, self.step.k
         if _alike(self.step, step):
@@ -168,9 +162,7 @@ def _alike(one: Step, two: Step) -> bool:
 
 
 def _near(one: Tensor, two: Tensor) -> bool:
-    """Whether keys are those of the same tokens: a cache may recompute them from less (DeepSeek), or store fewer
-    bits.
-    """
+    """Whether keys are of the same tokens: a cache may recompute them from less (DeepSeek), or store fewer bits."""
     wide, other = one.float(), two.float()
     if not wide.numel():  # only weights are known
         return True

@@ -94,8 +94,7 @@ class Watched:
         return found | {name: why for name, why in record.missed.items() if name not in calls} | lost
 
     def parts(self, tokens: Sequence[str] = (), keys: Sequence[str] = (), title: str = "") -> dict[str, Stack]:
-        """All layers as stacks: a single one under "", or several, as for an encoder, a decoder, and their
-        cross-attention.
+        """All layers as stacks: a single one under "", or several, as for encoder, decoder and cross-attention.
 
         `tokens`: the texts of the queries; `keys`: those of the other sequence, as of an encoder. Raises ValueError
         if nothing was recorded, and for texts whose number does not match.
@@ -115,9 +114,7 @@ class Watched:
     def save(
         self, path: str | Path, tokens: Sequence[str] = (), keys: Sequence[str] = (), title: str = ""
     ) -> list[Path]:
-        """Writes safetensors that the app opens under *Your data*; several parts go to one file each, with their
-        names added.
-        """
+        """Writes safetensors that the app opens under *Your data*; one file per part, with its name added."""
         return save(self.parts(tokens, keys, title), path)
 
     def _is_chosen(self, name: str) -> bool:
@@ -143,8 +140,7 @@ def watch(
     tokens: range | slice | int | None = None,
     dtype: torch.dtype | None = None,
 ) -> Watched:
-    """Records the queries, keys and values of every layer of attention while a model computes, for one sequence of a
-    batch.
+    """Records queries, keys and values of every attention layer while a model computes, for one sequence of a batch.
 
         with attention.watch(model) as seen:
             model(**inputs)
