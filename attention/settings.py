@@ -1,7 +1,7 @@
 """Settings: validated knobs that a link carries and widgets show. All functions are pure.
 
 To define another kind of settings, write a frozen dataclass whose fields are made by `whole`, `real`, `choice`, `text`
-or `axis`, and one `Settings(...)` for it, whose `check` its `__post_init__` calls for every knob.
+or `axis`, and one `Settings(...)` for it; its `__post_init__` calls the `check` of these for every knob.
 
 A link names the knobs that differ from their defaults. Reading a link never raises, whatever its text: a value that
 can't be used leaves the default in place; values that don't fit together are moved to the nearest that do. Either way a

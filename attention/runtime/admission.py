@@ -1,4 +1,4 @@
-"""Who may begin what needs much memory while others are at it: as many as there is room for, in the order in which they came."""
+"""Admission of work that needs much memory: it waits for free memory, in the order of arrival."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ from math import inf
 from threading import Condition
 from time import monotonic
 
-SMALL_SHARE = 1 / 16  # of all there is: who needs no more never waits
+SMALL_SHARE = 1 / 16  # of all memory: work that needs no more never waits
 
 
 class Admission:
-    """Bytes of all that is under way, as a claim on memory; the same thing counts once, however many are at it.
+    """The bytes of all running work, as a claim on memory; the same work counts once, however many users it has.
 
-    Who needs more than there is goes on once nobody else is at anything. Whoever holds some may wait for lanes, and lanes never
-    wait here.
+    Work that needs more than `most` begins once no bytes are in use. Code that holds a reservation may wait for
+    executors; code in executors never waits here.
     """
 
     def __init__(self, most: int, clock: Callable[[], float] = monotonic) -> None:
         self.most, self.used_bytes, self.clock = most, 0, clock
-        self.begun: dict[Hashable, float] = {}  # when whatever is not little was
+        self.begun: dict[Hashable, float] = {}  # when work that is not little began
         self.users: Counter[Hashable] = Counter()
         self.waiting: deque[object] = deque()
         self.changed = Condition()
 
     def is_little(self, size: int) -> bool:
-        """Does nobody have to wait for so many bytes?"""
+        """Whether work of this size never has to wait."""
         return size <= SMALL_SHARE * self.most
 
     @property
     def since(self) -> float:
-        """The time of the clock at which the first of what is not little was begun; infinite where nothing is."""
+        """The clock time at which the earliest running work that is not little began; infinite if there is no such work."""
         return min(list(self.begun.values()), default=inf)
 
     def would_fit(self, what: Hashable, size: int) -> bool:
-        """Could this begin at once, without waiting?"""
+        """Whether this work could begin at once, without waiting."""
         with self.changed:
             return self._passes(what, size) or (not self.waiting and self._room(size))
 
     @contextmanager
     def reserve(self, what: Hashable, size: int) -> Iterator[None]:
-        """Counts so many bytes while the block runs, which begins once it is its turn and there is room."""
+        """Counts `size` bytes while the block runs, after waiting for its turn and for free memory."""
         with self.changed:
             if not self._passes(what, size):
                 me = object()
@@ -69,7 +69,7 @@ class Admission:
 
     @contextmanager
     def track(self, size: int) -> Iterator[None]:
-        """Counts so many bytes while the block runs, which begins at once: for a lane, where no two are at it."""
+        """Counts `size` bytes while the block runs, without waiting: for an executor that runs one task at a time."""
         with self.changed:
             self.used_bytes += size
         try:
@@ -87,11 +87,11 @@ class Admission:
 
     @property
     def unevictable_bytes(self) -> int:
-        """All of it."""
+        """All bytes in use."""
         return self.used_bytes
 
     def give_back(self, size: int) -> None:
-        """What is under way is needed."""
+        """Does nothing: running work needs its memory."""
 
     def expire(self, before: float) -> None:
-        """The same."""
+        """Does nothing, for the same reason."""

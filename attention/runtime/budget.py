@@ -1,7 +1,7 @@
-"""How much memory all that is kept or under way may take together, and who claims how much of it.
+"""The memory that caches and running work may use together, and the claims on it.
 
-Every kind registers what it holds now, and how to give some of it back. Who is about to need much asks for room first, and
-tells whoever asked for it where there is none. What the process takes by itself is set aside.
+Every holder registers a claim, which says how much it holds and can give some of it back. Work that needs much memory
+asks for room first, and reports to its user if there is not enough. The memory of the process itself is reserved.
 """
 
 from __future__ import annotations
@@ -15,18 +15,17 @@ from math import ceil, inf
 from pathlib import Path
 from typing import Protocol, TypeVar, runtime_checkable
 
-ASIDE = 490 * 2**20  # bytes of the libraries, and of visitors beside what they asked for (docs/HOSTING.md)
-LEAST = 64 * 2**20  # bytes that are shared out however little there is
-ARENA_MAX, ARENAS = -8, 2  # the name that malloc.h has for the bound, and the bound
-MAPPED, MAPPED_FROM = -3, 2**18  # the same for the bytes from which on a piece is a mapping of its own
+ASIDE = 490 * 2**20  # bytes of the libraries, and of visitors in addition to what they request (docs/HOSTING.md)
+LEAST = 64 * 2**20  # bytes of the smallest budget, however little memory there is
+ARENA_MAX, ARENAS = -8, 2  # number of mallopt's parameter M_ARENA_MAX, and its value
+MAPPED, MAPPED_FROM = -3, 2**18  # the same of M_MMAP_THRESHOLD, the bytes from which a piece is a mapping of its own
 GROUP = Path("/sys/fs/cgroup")
-LIMITS = ("memory.max", "memory/memory.limit_in_bytes")  # of the second version of control groups, and of the first
+LIMITS = ("memory.max", "memory/memory.limit_in_bytes")  # of control groups of version 2, and of version 1
 
 
 @runtime_checkable
 class Claim(Protocol):
-    """Whoever holds memory: how many bytes now, and how many of these it can't give back; gives back about so many, and what is
-    older than a time of the clock."""
+    """A memory holder: bytes in use, bytes it cannot evict, and two ways to evict: by size or by age."""
 
     @property
     def used_bytes(self) -> int: ...
@@ -40,10 +39,10 @@ C = TypeVar("C", bound=Claim)
 
 
 class Budget:
-    """Bytes that are shared by all who register a claim, in the order in which they are asked to give some back.
+    """Bytes shared by all registered claims, which are asked to give some back in the order of registration.
 
-    `there`: bytes that the process may still take, whatever the claims say. For those that lack, whoever has what is `cheap`
-    to make again gives back of it, and nobody is refused.
+    `there`: bytes that the process may still take, whatever the claims report. If these do not suffice, claims that are
+    `cheap` to recreate give some back, and no request is refused.
     """
 
     def __init__(self, most: int, there: Callable[[], float] = lambda: inf) -> None:
@@ -52,29 +51,29 @@ class Budget:
         self.cheap: list[Claim] = []
 
     def register(self, claim: C, cheap: bool = False) -> C:
-        """The claim, which counts from now on. `cheap`: what it gives back is quickly there again."""
+        """Returns the claim, which counts from now on. `cheap`: what it gives back is quickly recreated."""
         self.claims.append(claim)
         self.cheap += [claim] * cheap
         return claim
 
     def tidy(self, before: float) -> None:
-        """Has everybody let go of what is older than a time of the clock, and gives it back to the system."""
+        """Makes every claim give back what is older than a clock time, and returns the memory to the system."""
         for claim in self.claims:
             claim.expire(before)
         trim()
 
     @property
     def free_bytes(self) -> int:
-        """Bytes that nobody holds."""
+        """Bytes that no claim holds."""
         return self.most - sum(claim.used_bytes for claim in self.claims)
 
     @property
     def free(self) -> int:
-        """Bytes that there would be room for, as far as is known before anybody has given anything back."""
+        """Bytes that would be free if all claims gave back what they can, as they report it."""
         return self.most - sum(claim.unevictable_bytes for claim in self.claims)
 
     def room(self, needed: int) -> bool:
-        """Is there room for so many bytes, once others have given back what they can do without?"""
+        """Makes claims give back memory until `needed` bytes are free; returns whether they are."""
         for claim in self.claims:
             if (lacking := needed - self.free_bytes) <= 0:
                 break
@@ -87,13 +86,13 @@ class Budget:
 
 
 def process_limit() -> int:
-    """Bytes that the system lets this process have: its control group's limit, or all of the machine's memory."""
+    """Returns the bytes that this process may use: the smaller of its control group's limit and the machine's memory."""
     found = [*limits(), *_machine()]
     return min(found, default=2**33)
 
 
 def limits() -> list[int]:
-    """Bytes that the control group of this process may have; nothing where that has no limit."""
+    """Returns the memory limits of this process's control group, in bytes; empty if it has none."""
     texts = [path.read_text().strip() for name in LIMITS if (path := GROUP / name).is_file()]
     return [int(text) for text in texts if text.isdigit()]
 
@@ -105,23 +104,23 @@ def _machine() -> list[int]:
 
 
 def resident() -> int:
-    """Bytes of memory that this process has at the moment; 0 where the system does not say."""
+    """Returns the bytes of memory that this process uses at the moment; 0 if the system does not report them."""
     pages = Path("/proc/self/statm")
     return int(pages.read_text().split()[1]) * mmap.PAGESIZE if pages.is_file() else 0
 
 
 def trim() -> None:
-    """Gives memory that was freed back to the system, which the C library else keeps for later; Linux with glibc."""
+    """Returns freed memory to the system, which the C library would keep for later; Linux with glibc."""
     _glibc("malloc_trim", 0)
 
 
 def limit_arenas(tight: bool) -> None:
-    """Has threads that begin from now on share few arenas of the C library, each of which keeps what its threads have freed.
+    """Makes new threads share few arenas of the C library, each of which keeps what its threads have freed.
 
-    Every run of a script is a thread of its own, and there are eight arenas a core. Where memory is `tight`, pieces of 256 kB
-    and more are mapped each by itself and go back at once: else the bound grows with the largest that was freed, up to 32 MB,
-    and what tensors of all sizes leave between each other came to 780 of 1,100 MB. Large pictures then take twice the
-    processor's time, as all memory is fresh. Linux with glibc.
+    Every run of a script is a thread of its own, and by default there are eight arenas per core. If memory is `tight`,
+    each piece of 256 kB and more is a mapping of its own and is returned at once; otherwise that threshold grows with
+    the largest freed piece, up to 32 MB, and the gaps that tensors of all sizes left between each other came to 780 of
+    1,100 MB. Large pictures then take twice the processor time, as all memory is fresh. Linux with glibc.
     """
     _glibc("mallopt", ARENA_MAX, ARENAS)
     if tight:

@@ -1,8 +1,8 @@
-"""Lanes: threads that stay, each for one kind of work, ranked so that no work can ever wait for itself.
+"""Executors: threads that stay, each for one kind of work, ranked so that no work can ever wait for itself.
 
-What runs in a lane may hand work to lanes of lower ranks only, and wait for these only; whoever tries otherwise gets a
-Standstill at once, also where a thread happens to be free. So every chain of waits goes down, and at its end is a lane
-that waits for nobody. Work that follows other work of any lane is begun by it (`after`) and waits nowhere.
+Code in an executor may submit to, and wait on, lower-ranked executors only. Anything else raises DeadlockError
+immediately, even if a thread is free. So every chain of waits descends, and ends at an executor that waits for none.
+Work that follows other work of any executor is started by it (`then`) and waits nowhere.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from attention.runtime.threads import one_thread, pool
 S = TypeVar("S")
 T = TypeVar("T")
 _here = local()
-EXECUTORS: WeakSet[RankedExecutor] = WeakSet()  # all that there are, for whoever watches over them
+EXECUTORS: WeakSet[RankedExecutor] = WeakSet()  # all executors, for the stall detector
 
 
 class DeadlockError(RuntimeError):
-    """A thread of a lane was about to wait for a lane that may wait for it."""
+    """Raised if a thread of an executor was about to wait for an executor that may wait for it."""
 
 
 class Task(Future, Generic[T]):
-    """What a lane has been handed: a future that a thread of the same lane, or of a lower one, refuses to wait for."""
+    """A future of an executor; threads of the same executor, or of a lower-ranked one, may not wait for it."""
 
     def __init__(self, lane: RankedExecutor) -> None:
         super().__init__()
         self.lane = lane
 
     def result(self, timeout: float | None = None) -> T:
-        """What came of it; raises Standstill where the caller may not wait for it."""
+        """Returns the result; raises DeadlockError if the caller may not wait for it."""
         return super().result(self._waitable(timeout))
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
-        """What it failed with, None where it did not; raises Standstill as `result` does."""
+        """Returns the exception of the call, None if it raised none; raises DeadlockError as `result` does."""
         return super().exception(self._waitable(timeout))
 
     def _waitable(self, timeout: float | None) -> float | None:
@@ -51,9 +51,9 @@ class Task(Future, Generic[T]):
 
 
 class RankedExecutor(Executor):
-    """So many threads of a name; those of a higher rank may wait for it. `prepare` is called first in each of them.
+    """An executor of `threads` threads, for which executors of higher rank may wait; each thread first calls `prepare`.
 
-    `pieces`: it is handed all pieces of something large at once, of which each waits for those before it, as it should.
+    `pieces`: it gets all pieces of large work at once, so pieces that wait for earlier ones are not delayed.
     """
 
     def __init__(
@@ -62,31 +62,31 @@ class RankedExecutor(Executor):
         self.name, self.rank, self.pieces = name, rank, pieces
         self.threads = pool(threads, name, prepare)
         self.patience = 0.0
-        self.waiting: list[tuple[float, int, Task, Callable[[], Any]]] = []  # by when it is due, then by when it came
+        self.waiting: list[tuple[float, int, Task, Callable[[], Any]]] = []  # by due time, then by arrival
         self.numbers = count()
-        self.busy: dict[int, float] = {}  # since when, by its clock, each thread has had what it does
+        self.busy: dict[int, float] = {}  # by thread: start of its current task
         EXECUTORS.add(self)
 
     def __repr__(self) -> str:
         return f"the lane {self.name!r} of rank {self.rank}"
 
     def low_priority(self, seconds: float) -> RankedExecutor:
-        """The same threads, for work before which all that is handed to this lane within so many seconds may go."""
+        """Returns the same threads for work that all work submitted here within `seconds` seconds may overtake."""
         found = copy(self)
         found.patience = seconds
         return found
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Task[T]:
-        """Hands a call to a thread of this lane; raises Standstill from a lane that is not above it."""
+        """Submits a call; raises DeadlockError from an executor that does not rank above this one."""
         self.require_lower_rank("hand work to")
         work = self.new_future()
         self._begin(work, lambda: fn(*args, **kwargs))
         return work
 
     def then(self, earlier: Task[S], call: Callable[[S], T]) -> Task[T]:
-        """Work of this lane that begins with what came of other work; where that fails, so does this. Nobody waits."""
+        """Returns a task that is called with the result of an earlier one, or fails if that fails. No thread waits."""
         work = self.new_future()
-        waiting = [work]  # given away when its time has come: the earlier work shall not keep what came of the later
+        waiting = [work]  # emptied when it starts: the earlier task must not keep the result of the later one
 
         def begin(done: Future) -> None:
             later = waiting.pop()
@@ -101,17 +101,17 @@ class RankedExecutor(Executor):
         return work
 
     def new_future(self) -> Task:
-        """Work whose result is set by a call that this lane has already."""
+        """Returns a task whose result is set by a call that this executor already has."""
         return Task(self)
 
     def require_lower_rank(self, what: str) -> None:
-        """Raises Standstill where the calling thread belongs to this lane or to one that is not above it."""
+        """Raises DeadlockError if the calling thread is of this executor, or of one that does not rank above it."""
         here = getattr(_here, "lane", None)
         if here is not None and here.rank <= self.rank:
             raise DeadlockError(f"{here} may not {what} {self}: only lanes of lower ranks, lest both stand still.")
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Ends its threads once they have nothing to do."""
+        """Ends the threads once they are idle."""
         self.threads.shutdown(wait, cancel_futures=cancel_futures)
 
     def _begin(self, work: Task[T], call: Callable[[], T]) -> None:
@@ -119,7 +119,7 @@ class RankedExecutor(Executor):
         self.threads.submit(self._next)
 
     def _next(self) -> None:
-        """Does what is due first; there is as much of it as there are calls of this."""
+        """Runs the task that is due first; it is submitted once per task."""
         _, _, work, call = heappop(self.waiting)
         if not work.set_running_or_notify_cancel():
             return

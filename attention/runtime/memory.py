@@ -1,7 +1,7 @@
-"""Memory for weights: in huge pages where it is large, and from a call before where that has given it back.
+"""Memory for weights: in huge pages if it is large, and reused from earlier calls.
 
-A page that is touched for the first time costs more than the arithmetic on it; where a host takes back what a guest has
-freed, as clouds do, several times more after half a second's rest. So some of what large weights leave is kept for the
+Touching a page for the first time costs more than the arithmetic on it; on a host that takes back what a guest has
+freed, as in clouds, several times more after half a second without use. So some memory of large weights is kept for the
 next ones, as torch itself does on accelerators.
 """
 
@@ -16,16 +16,16 @@ import torch
 from torch import Tensor
 
 PAGE = 2**21  # bytes of a huge page
-LARGE, MOST = 2**25, 2**28  # bytes of weights for which huge pages pay: malloc keeps what is smaller between calls,
-# and a gigabyte of them took a host longer to find, after ordinary ones, than to hand out as small ones
+LARGE, MOST = 2**25, 2**28  # bytes of weights for which huge pages pay off: malloc keeps smaller ones between calls,
+# and for a gigabyte, finding free huge pages took longer than allocating small ones
 KEPT = 2**26  # bytes of weights up to which their memory is kept: those of a trace
-SPARE = 2  # pieces that wait for their next use at the most
-_pieces: list[mmap.mmap] = []  # those that are in use, and those that wait
+SPARE = 2  # maximum number of pieces that wait for their next use
+_pieces: list[mmap.mmap] = []  # pieces in use, and pieces that wait
 _lock = Lock()
 
 
 def empty_hugepages(shape: tuple[int, ...], like: Tensor) -> Tensor:
-    """A tensor of this shape, with another's device and dtype; what it holds is anything."""
+    """Returns an uninitialized tensor of this shape, with the device and dtype of `like`."""
     size = math.prod(shape) * like.element_size()
     if not LARGE <= size <= MOST or like.device.type != "cpu" or not hasattr(mmap, "MADV_HUGEPAGE"):
         return like.new_empty(shape)
@@ -36,33 +36,33 @@ def empty_hugepages(shape: tuple[int, ...], like: Tensor) -> Tensor:
 
 
 class FreeList:
-    """What waits for its next use, as a claim on memory."""
+    """The pieces that wait for their next use, as a claim on memory."""
 
     @property
     def used_bytes(self) -> int:
-        """Bytes that nobody uses at the moment."""
+        """Bytes of pieces that are not in use."""
         with _lock:
             return sum(len(_pieces[at]) for at in range(len(_pieces)) if _reference_count(_pieces, at) == UNUSED)
 
     unevictable_bytes = 0
 
     def hold(self, most: float) -> None:
-        """Lets go of it where it is more than so many bytes."""
+        """Releases unused pieces if they have more than `most` bytes."""
         if self.used_bytes > most:
             self.give_back(0)
 
     def give_back(self, size: int) -> None:
-        """Lets go of all that nobody uses at the moment."""
+        """Releases all unused pieces."""
         with _lock:
             _pieces[:] = [_pieces[at] for at in range(len(_pieces)) if _reference_count(_pieces, at) != UNUSED]
 
     def expire(self, before: float) -> None:
-        """The same: it is quickly there again."""
+        """Releases all unused pieces: they are quickly recreated."""
         self.give_back(0)
 
 
 def _take_free(size: int) -> mmap.mmap:
-    """A piece that nobody uses any more and that is not twice too large, or a fresh one."""
+    """Returns an unused piece that is at most twice as large, or a new one."""
     waiting = [_pieces[at] for at in range(len(_pieces)) if _reference_count(_pieces, at) == UNUSED]
     for piece in waiting[SPARE:]:
         _pieces.remove(piece)
@@ -80,7 +80,7 @@ def _fresh(size: int) -> mmap.mmap:
 
 
 def _tensor(piece: mmap.mmap, size: int) -> Tensor:
-    """So many bytes of it; every view of them, in Python or not, holds on to the piece."""
+    """Returns `size` bytes of a piece as a tensor; every view of it, in Python or not, keeps the piece."""
     whole = torch.frombuffer(piece, dtype=torch.uint8)
     start = -whole.data_ptr() % PAGE  # a huge page begins at a multiple of its size
     return whole[start : start + size]

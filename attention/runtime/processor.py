@@ -1,7 +1,7 @@
-"""What this processor is like, found out on it when first asked: cores, caches, and which exponential is faster.
+"""Properties of this processor, determined on first use: cores, caches, and the faster exponential.
 
-No table of models: what a virtual machine is called says little about what it has. What nobody can say is told so, and
-whoever asked has a size of their own for it.
+They are not looked up by model, as the name of a virtual machine's processor says little about it. A property that
+can't be determined is reported as unknown, and callers have a default of their own.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from attention.runtime.threads import cores
 
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
-SYSTEM = {1: 188, 2: 191, 3: 194, 4: 197}  # numbers that glibc's confname.h has for them: Python has no names
+SYSTEM = {1: 188, 2: 191, 3: 194, 4: 197}  # their numbers in glibc's confname.h, for which Python has no names
 INFO = Path("/proc/cpuinfo")
-TRIED = 2**14  # numbers that an exponential is tried on: in the first caches, and too few for torch to share them
-TURNS = 25  # in which each is tried, the best of which counts: a millisecond for both
-TRYING = Lock()  # threads that ask at the same time are told the same
+TRIED = 2**14  # numbers for which it is timed: they fit into the first caches and are too few for several threads
+TURNS = 25  # rounds in which each is timed, the best of which counts: a millisecond for both
+TRYING = Lock()  # threads that ask at the same time get the same answer
 
 
 def name() -> str:
-    """What the system calls the processor; a virtual machine's name has no number often, and its family and model tell which."""
+    """Returns the name of the processor, with family and model if the name has no digit, as often on virtual machines."""
     lines = INFO.read_text().splitlines() if INFO.is_file() else []
     told = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in reversed(lines))}
     found = told.get("model name") or platform.processor() or platform.machine()
@@ -41,12 +41,12 @@ def name() -> str:
 
 @cache
 def caches() -> dict[int, int]:
-    """Bytes of the data caches of a core by their level, shared ones whole; nothing where the system does not tell."""
+    """Returns the bytes of a core's data caches by level, shared ones whole; empty if the system does not report them."""
     return _caches_from_linux() or _caches_from_glibc()
 
 
 def _caches_from_linux() -> dict[int, int]:
-    """As Linux lists them."""
+    """Returns the caches that Linux lists."""
     found = {}
     for folder in CACHES.glob("index*"):
         kind, level, size = (_line(folder / part) for part in ("type", "level", "size"))
@@ -60,7 +60,7 @@ def _line(file: Path) -> str:
 
 
 def _caches_from_glibc() -> dict[int, int]:
-    """As glibc has them on Linux, which asks the processor itself; another C library may know none of the numbers."""
+    """Returns the caches from glibc on Linux, which asks the processor; other C libraries may not know the numbers."""
     found = {}
     for level, number in SYSTEM.items() if sys.platform == "linux" else ():
         with suppress(ValueError, OSError):
@@ -69,10 +69,10 @@ def _caches_from_glibc() -> dict[int, int]:
 
 
 def exponential(dtype: torch.dtype) -> str:
-    """The faster one of torch's exponentials for a dtype on this CPU: `exp` or `exp2`, tried in turns once.
+    """Returns the faster of torch's exponentials for a dtype on this CPU, `exp` or `exp2`, timed in turns once.
 
-    Torch takes them from different libraries, one of which is its maker's: `exp2` was four times as fast as `exp` on an AMD
-    EPYC, and `exp` 1.6 times as fast as `exp2` on an Intel Xeon (docs/LOG.md).
+    Torch takes them from different libraries, one of which is by a maker of processors: `exp2` was four times as fast
+    as `exp` on an AMD EPYC, and `exp` 1.6 times as fast as `exp2` on an Intel Xeon (docs/LOG.md).
     """
     with TRYING:
         return _fastest_exponential(dtype)
@@ -93,7 +93,7 @@ def _fastest_exponential(dtype: torch.dtype) -> str:
 
 
 def describe_processor() -> str:
-    """All of it in a line."""
+    """Returns all properties in one line."""
     sizes = ", ".join(f"L{level} {_size(size)}" for level, size in caches().items()) or "caches unknown"
     faster = ", ".join(f"{exponential(dtype)} for {str(dtype)[6:]}" for dtype in (torch.float32, torch.float64))
     return f"{name()}, {cores()} cores, {sizes}; faster: {faster}"

@@ -1,4 +1,4 @@
-"""Results that are kept as long as there is room: by key, bounded by their bytes, the least recently asked for gone first."""
+"""A cache of results by key, bounded by their bytes; the least recently requested are evicted first."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from attention.runtime.executors import Task
 P = ParamSpec("P")
 T = TypeVar("T")
 
-ENTRY_BYTES = 4096  # bytes that a result counts with beside its tensors, arrays and bytes
-WITHOUT_BYTES = frozenset({str, int, float, bool, complex, type(None)})  # of no bytes that count
-FILL_LIMIT = 7 / 8  # of the bytes that are left when room is made: not for every result anew
+ENTRY_BYTES = 4096  # bytes that a result counts in addition to its tensors, arrays and bytes
+WITHOUT_BYTES = frozenset({str, int, float, bool, complex, type(None)})  # types whose bytes are not counted
+FILL_LIMIT = 7 / 8  # of `most`, which stays when results are evicted: not every new result evicts again
 
 
 @dataclass(eq=False)
 class Entry:
-    """Work of a key, when it was last asked for, by count and by the clock, and the bytes of each piece of its result."""
+    """A task, its last request, by count and by clock, and the bytes of each piece of memory of its result."""
 
     work: Task
     asked: int
@@ -34,12 +34,11 @@ class Entry:
 
 
 class ResultCache:
-    """Work and what came of it, up to `most` bytes of results; the newest stays whatever its size.
+    """Tasks and their results, up to `most` bytes of results; the newest stays whatever its size.
 
-    Whoever asks for what is under way shares it. What has failed is forgotten, so that the next one tries again. Memory
-    that several results have in common counts once. A result belongs to everybody: nobody may change it. What was asked for
-    `since` a time of the clock is in somebody's hands and not dropped: its memory would stay, and be taken once more by
-    whoever asks next.
+    Requests for a running task share it. A failed task is forgotten, so that the next request tries again. Memory that
+    several results have in common counts once. Results are shared and must not be modified. Entries requested after
+    `since()` are in use and not evicted to make room: eviction would free nothing and force a second computation.
     """
 
     def __init__(
@@ -48,10 +47,10 @@ class ResultCache:
         self.most, self.bytes, self.asked, self.lock = most, 0, 0, RLock()
         self.clock, self.since = clock, since
         self.entries: dict[Hashable, Entry] = {}
-        self.users: dict[int, int] = {}  # how many results have a piece of memory
+        self.users: dict[int, int] = {}  # how many results share a piece of memory
 
     def ask(self, key: Hashable, begin: Callable[[], Task[T]]) -> Task[T]:
-        """The work of a key, begun if there is none; `begin` hands it to a lane and does nothing else."""
+        """Returns the task of a key, started if there is none; `begin` submits it to an executor and does nothing else."""
         with self.lock:
             self.asked = asked = self.asked + 1
             found = self.entries.get(key)
@@ -59,12 +58,12 @@ class ResultCache:
                 found.asked, found.when = asked, self.clock()
                 return found.work
             found = self.entries[key] = Entry(begin(), asked, self.clock())
-        told = [found]  # given away: work that held on to its entry would be freed by the next collection only
+        told = [found]  # emptied when done: in a cycle, task and entry would be freed by the next collection only
         found.work.add_done_callback(lambda _: self._finish(key, told.pop()))
         return found.work
 
     def __call__(self, begin: Callable[P, Task[T]]) -> Cached[P, T]:
-        """Makes a function that begins work one that keeps it, by the function and its arguments."""
+        """Turns a function that starts a task into one that caches results, by function and arguments."""
         return Cached(self, begin)
 
     @property
@@ -75,19 +74,19 @@ class ResultCache:
     unevictable_bytes = 0
 
     def clear(self) -> None:
-        """Forgets everything."""
+        """Drops everything."""
         with self.lock:
             for key in list(self.entries):
                 self._drop(key)
 
     def expire(self, before: float) -> None:
-        """Drops what nobody has asked for since this time of the clock."""
+        """Drops results that were not requested since this clock time."""
         with self.lock:
             for key in [key for key, entry in self.entries.items() if entry.pieces and entry.when < before]:
                 self._drop(key)
 
     def give_back(self, size: int) -> None:
-        """Drops about so many bytes, of what was asked for longest ago."""
+        """Drops about `size` bytes of the least recently requested results."""
         with self.lock:
             self._make_room(self.bytes - size)
 
@@ -127,7 +126,7 @@ class ResultCache:
 
 
 class Cached(Generic[P, T]):
-    """A function whose results are kept: a call waits for them, `begin` does not."""
+    """A function whose results are cached: a call waits for them, `begin` does not."""
 
     def __init__(self, kept: ResultCache, begin: Callable[P, Task[T]]) -> None:
         self.kept, self.work = kept, begin
@@ -137,13 +136,13 @@ class Cached(Generic[P, T]):
         return self.begin(*args, **kwargs).result()
 
     def begin(self, *args: P.args, **kwargs: P.kwargs) -> Task[T]:
-        """The work of these arguments, begun if there is none."""
+        """Returns the task of these arguments, started if there is none."""
         key = self.work, args, tuple(sorted(kwargs.items()))
         return self.kept.ask(key, partial(self.work, *args, **kwargs))
 
 
 def pieces(value: Any) -> Iterator[tuple[int, int]]:
-    """Where the memory of a result lies, and how many bytes are there: tensors, arrays and bytes, in whatever holds them."""
+    """Yields address and bytes of each piece of memory of a result: tensors, arrays and bytes, in any container."""
     waiting = [value]
     while waiting:
         value = waiting.pop()
@@ -159,7 +158,7 @@ def pieces(value: Any) -> Iterator[tuple[int, int]]:
 
 
 def _memory_holders(value: Any) -> Iterable[Any]:
-    """What may have memory of its own in a container or an object with fields."""
+    """Returns the parts of a container, or of an object with fields, that may have memory of their own."""
     if isinstance(value, dict):
         return value.values()
     if isinstance(value, (list, tuple)):

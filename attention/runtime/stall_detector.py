@@ -1,7 +1,7 @@
-"""A look at the lanes from outside: what waits too long for a thread is logged, with what holds the threads that could do it.
+"""Monitors executors: logs tasks that wait too long for a thread, and what the busy threads are doing.
 
-Work that waits is no fault by itself: others compute. A lane is stuck where nothing of it has ended for a while and no thread
-that computes has used its processor meanwhile: whatever they wait for doesn't come.
+Waiting is no fault by itself, as other tasks compute. An executor is stalled if none of its tasks has ended for a while
+and no computing thread has used its processor meanwhile: what they wait for does not come.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from types import FrameType
 from attention.runtime.executors import EXECUTORS, RankedExecutor
 from attention.runtime.threads import POOLS
 
-CLOCK = 2.0  # seconds between two looks
-LATE = 10.0  # seconds that work may wait for a thread before that is logged
-STALLED_AFTER = 30.0  # seconds of standstill after which a lane counts as stuck
-TICKS = 2  # of its clock, 10 ms each, that a thread which only waits may use meanwhile
-DEEP = 3  # places in the code that are named of a thread
+CLOCK = 2.0  # seconds between two checks
+LATE = 10.0  # seconds that a task may wait for a thread before that is logged
+STALLED_AFTER = 30.0  # seconds without progress after which an executor counts as stalled
+TICKS = 2  # of 10 ms each, that threads which only wait may use meanwhile
+DEEP = 3  # frames that are named of each thread
 log = logging.getLogger(__name__)
 
 
 class StallDetector:
-    """Looks at lanes now and then; `stuck` says what was seen last."""
+    """Checks executors now and then; `stalled` reports the last check."""
 
     def __init__(
         self,
@@ -36,16 +36,16 @@ class StallDetector:
         ticks: Callable[[], int] | None = None,
     ) -> None:
         self.lanes, self.clock, self.ticks = lanes, clock, ticks or compute_ticks
-        self.logged: dict[str, int] = {}  # the number of the work that was last logged, by its lane
-        self.still: dict[str, tuple[object, int, float]] = {}  # by lane: what it did, ticks until then, since when
-        self.first: dict[str, tuple[int, float]] = {}  # by lane: the number of what is next, and since when it is
+        self.logged: dict[str, int] = {}  # number of the task that was last logged, by executor
+        self.still: dict[str, tuple[object, int, float]] = {}  # by executor: state, ticks until then, since when
+        self.first: dict[str, tuple[int, float]] = {}  # by executor: number of the next task, since when
 
     def start(self) -> None:
-        """Looks from now on, in a thread of its own."""
+        """Starts checking, in a thread of its own."""
         threading.Thread(target=self._go_on, name="watch", daemon=True).start()
 
     def look(self) -> None:
-        """Logs what waits too long, once each."""
+        """Checks all executors, and logs tasks that wait too long, once each."""
         now, ticks = self.clock(), self.ticks()
         for lane in list(self.lanes):
             first = next(iter(lane.waiting[:1]), None)
@@ -64,7 +64,7 @@ class StallDetector:
                 self.still[lane.name] = doing, ticks, now
 
     def _since(self, lane: RankedExecutor, number: int, due: float) -> float:
-        """Since when work has waited: of pieces, that they are not next is no waiting."""
+        """Returns since when a task has waited; a piece waits only once it is the next."""
         if not lane.pieces:
             return due
         if self.first.get(lane.name, (None,))[0] != number:
@@ -72,7 +72,7 @@ class StallDetector:
         return self.first[lane.name][1]
 
     def stalled(self) -> str:
-        """Which lanes stand still, in a sentence; empty where none does."""
+        """Returns a sentence with the executors that are stalled; empty if none is."""
         now = self.clock()
         names = [name for name, (_, _, since) in self.still.copy().items() if now - since >= STALLED_AFTER]
         return f"stuck: work waits for {', '.join(sorted(names))}, and no thread moves" if names else ""
@@ -84,7 +84,7 @@ class StallDetector:
 
 
 def lane_stacks(lane: RankedExecutor) -> str:
-    """What the threads of a lane are at: the innermost places in the code, from the outside in."""
+    """Returns what the busy threads of an executor are doing: their innermost frames, from the outside in."""
     frames = sys._current_frames()
     return "; ".join(_place(frames.get(thread)) for thread in list(lane.busy)) or "by nothing"
 
@@ -95,7 +95,7 @@ def _place(frame: FrameType | None) -> str:
 
 
 def compute_ticks() -> int:
-    """Ticks of processor time that the threads which compute have used so far; Linux only, else ever more."""
+    """Returns the ticks of processor time that computing threads have used; off Linux, a number that always grows."""
     if sys.platform != "linux":
         return int(monotonic() * 100)
     return sum(_ticks(thread.native_id) for thread in threading.enumerate() if _pool(thread.name) in POOLS)
@@ -108,7 +108,7 @@ def _pool(name: str) -> str:
 def _ticks(thread: int | None) -> int:
     try:
         fields = Path(f"/proc/self/task/{thread}/stat").read_text().rpartition(")")[2].split()
-    except OSError:  # it has ended since
+    except OSError:  # the thread has ended
         return 0
     return int(fields[11]) + int(fields[12])
 

@@ -1,4 +1,4 @@
-"""Tensors that are made once and kept for every caller."""
+"""Caches of tensors that are created once for all callers."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-_bounded: list[Any] = []  # the caches that may be emptied: without a bound is what has to last
+_bounded: list[Any] = []  # caches that may be emptied; those without a bound have to last
 
 
 def tensor_lru_cache(most: int | None) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """`lru_cache` for what holds tensors: whatever the first caller's modes, they are such as the next one can use.
+    """`lru_cache` for functions that return tensors: any later caller can use them, whatever modes the first one was in.
 
-    A mode (fake tensors, tracing, a transform, a default device) makes tensors that are of no use outside of it, and holds
-    for its thread: there, what is kept is made in a thread of its own. The default dtype holds for all: name one.
+    Tensors created in a mode (fake tensors, tracing, a transform, a default device) are of no use outside of it. A mode
+    holds for one thread, so in a mode they are created in another thread. The default dtype holds for all threads: name
+    a dtype.
     """
 
     def around(make: Callable[P, T]) -> Callable[P, T]:
         @lru_cache(most)
         @wraps(make)
         def cached_value(*given: P.args, **named: P.kwargs) -> T:
-            if torch.compiler.is_compiling():  # what is traced is part of the graph, and nothing of it is kept
+            if torch.compiler.is_compiling():  # traced tensors are part of the graph and not cached
                 return make(*given, **named)
             if _mode_is_active():
                 with ThreadPoolExecutor(1) as apart:
@@ -44,20 +45,20 @@ def tensor_lru_cache(most: int | None) -> Callable[[Callable[P, T]], Callable[P,
 
 
 class IdleTensors:
-    """What is made once, as a claim on memory that has no size of its own: what nobody has asked for in a while is let go of."""
+    """The cached tensors, as a claim on memory without a size: caches without calls for a while are emptied."""
 
     used_bytes = unevictable_bytes = 0
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self.clock = clock
-        # how often each cache had been asked, and when that was first seen
+        # calls of each cache, and when that number was first seen
         self.seen: dict[int, tuple[int, float]] = {}
 
     def give_back(self, size: int) -> None:
-        """It is in use, as far as anybody knows."""
+        """Does nothing: the tensors may be in use."""
 
     def expire(self, before: float) -> None:
-        """Empties the caches whose last call was seen before this time of the clock."""
+        """Empties the caches whose last call was seen before this clock time."""
         for at, cache in enumerate(_bounded):
             info = cache.cache_info()
             calls, when = self.seen.get(at, (-1, 0.0))
@@ -69,6 +70,6 @@ class IdleTensors:
 
 
 def _mode_is_active() -> bool:
-    """Does a mode reach into what this thread makes? Other than that of inference, which can be left for a while."""
+    """Whether a mode affects tensors that this thread creates, except inference mode, which can be left for a while."""
     modes = torch._C._len_torch_function_stack() + torch._C._len_torch_dispatch_stack()
     return modes > 0 or torch._C._functorch.peek_interpreter_stack() is not None  # type: ignore[attr-defined]  a private one, made in C

@@ -1,4 +1,4 @@
-"""Threads in which torch computes alone."""
+"""Threads in which torch computes single-threaded."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ import torch
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 T = TypeVar("T")
-POOLS: set[str] = set()  # names of all pools: their threads are called so, with a number
-QUOTA = Path("/sys/fs/cgroup/cpu.max")  # microseconds of processor time in each period of so many, or "max"
+POOLS: set[str] = set()  # names of all pools: their threads have these names and a number
+QUOTA = Path("/sys/fs/cgroup/cpu.max")  # microseconds of processor time per period, or "max", and the period
 
 
 def cores() -> int:
-    """Cores that this process may use: by its affinity, and by the quota of its control group."""
+    """Returns the number of cores that this process may use, by its affinity and the quota of its control group."""
     found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     quota = QUOTA.read_text().split() if QUOTA.is_file() else []
     if len(quota) == 2 and quota[0].isdigit():
@@ -30,20 +30,21 @@ def cores() -> int:
 
 
 def one_thread() -> None:
-    """Makes torch compute in the calling thread alone, from now on.
+    """Makes torch compute single-threaded in the calling thread, from now on.
 
-    The libraries below it keep this for each thread by itself: the first product in a new one starts a second thread,
-    10 ms that are spent with waiting busily, and two that share the work wait for each other at up to twice the cost.
+    The libraries below it have this setting per thread: the first product in a new thread starts a second one, which
+    takes 10 ms of busy waiting, and two threads that share the work wait for each other at up to twice the cost.
     """
-    torch.get_num_threads()  # else a thread takes over, with its first product, what was set last in any
+    torch.get_num_threads()  # else the first product in a thread applies what was last set in any thread
     torch.set_num_threads(1)
 
 
 @contextmanager
 def single_threaded() -> Iterator[None]:
-    """Torch computes in the calling thread alone meanwhile, where others are busy with what it has handed to them.
+    """Makes torch compute single-threaded in the block, while other threads are busy with its work.
 
-    A thread that has helped with a product waits for the next one busily, for some milliseconds of a core that is wanted.
+    A thread that has helped with a product waits busily for the next one, for some milliseconds of a core that is
+    needed.
     """
     usual = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -54,10 +55,10 @@ def single_threaded() -> Iterator[None]:
 
 
 def set_nice(niceness: int, thread: int = 0) -> None:
-    """Lets every other thread go first, a visitor's slider above all: by default the calling one, which computes alone.
+    """Gives other threads priority, above all a visitor's slider: over the calling thread, which computes single-threaded.
 
-    `thread` is that of a process which has just begun: all that it starts is as modest. Linux only; a host that forbids it
-    goes on without.
+    `thread` may be that of a process which has just started, whose later threads inherit the niceness. Linux only;
+    without effect if the host forbids it.
     """
     if not thread:
         one_thread()
@@ -67,17 +68,17 @@ def set_nice(niceness: int, thread: int = 0) -> None:
 
 
 def pool(threads: int, name: str, prepare: Callable[[], object] = one_thread) -> ThreadPoolExecutor:
-    """So many threads that stay, in each of which torch computes alone; a `prepare` of one's own has to see to that."""
+    """Returns a pool of `threads` threads in which torch computes single-threaded; another `prepare` has to ensure that."""
     POOLS.add(name)
     return ThreadPoolExecutor(threads, name, prepare)
 
 
 def parallel_for(call: Callable[[T], object], parts: Sequence[T]) -> None:
-    """Calls with every part at once, each in a thread of its own in which torch computes alone.
+    """Calls `call` with every part at once, each in a thread of its own in which torch computes single-threaded.
 
-    Where several threads share each product instead, every block of a long pass is written by one core and read by
-    another, at up to 1.6 times the cost where these have no cache in common (docs/LOG.md). One part, or a caller whose
-    torch operations are watched, has its own thread.
+    If several threads share each product instead, every block of a long pass is written by one core and read by
+    another, at up to 1.6 times the cost if these have no cache in common (docs/LOG.md). One part, or parts of a caller
+    in a dispatch mode, are computed in the calling thread.
     """
     if len(parts) == 1 or _get_current_dispatch_mode() is not None:
         for part in parts:
@@ -99,7 +100,7 @@ def _helpers(threads: int) -> ThreadPoolExecutor:
 
 
 def started_pool(threads: int, name: str) -> ThreadPoolExecutor:
-    """A pool all of whose threads have begun, while torch keeps its own for others: what they set holds for later ones too."""
+    """Returns a pool whose threads have all started, and restores torch's thread setting, which later threads would inherit."""
     started, usual = Barrier(threads + 1), torch.get_num_threads()
     found = pool(threads, name)
     for _ in range(threads):

@@ -1,4 +1,4 @@
-"""Tensors to rows and files: the only place where tensors become tables.
+"""Converts tensors to rows and to files.
 
 Rows are lists of plain dicts or columns of plain lists, which every table and chart library reads.
 """
@@ -32,14 +32,15 @@ from attention.steps.plan import steps
 from attention.trace import Trace
 
 CSV_ROWS = 1_000_000
-FEW = 4  # keys that are something in particular, however few there are
+FEW = 4  # number of keys up to which attention counts as specific, even if few are visible
 
 
 @dataclass(frozen=True)
 class Row:
-    """One query's weights in one head: what it attends to, how spread out, the greatest, and how many keys hold 90%.
+    """One query's weights in one head: its keys, entropy, largest weight, and how many keys hold 90%.
 
-    `keys` has the columns key (position), token, weight, visible (not hidden by the mask), a line a key.
+    `keys` has the columns key (position), token, weight and visible (not masked), one line per key; `seeing` is the
+    number of visible keys.
     """
 
     head: int
@@ -53,23 +54,23 @@ class Row:
 
 
 def labels(config: Config) -> list[str]:
-    """The tokens of a config's source as they may be shown; [] where they have no texts."""
+    """Returns the tokens of a config's source for display; [] if they have no texts."""
     return list(tokens(config).labels)
 
 
 def key_labels(config: Config) -> list[str]:
-    """The same of the tokens that are looked at, where a source has another sequence."""
+    """Returns the tokens of the keys for display, which differ if a source has another sequence."""
     return list(looked_at(config.tensors).labels)
 
 
 def row(trace: Trace) -> Row:
-    """The row in focus."""
+    """Returns the row of the selected query in the selected head."""
     config = trace.config
     return describe_row(config, trace.weights[config.head, config.query_index], trace.mask[config.query_index])
 
 
 def describe_row(config: Config, weights: Float[Tensor, " k"], visible: Bool[Tensor, " k"]) -> Row:
-    """The row in focus of a config, from its weights."""
+    """Returns the selected row of a config, from its weights."""
     names, at = labels(config), list(range(config.n_keys))
     tokens = key_labels(config) or [str(i) for i in at]
     keys = {"key": at, "token": tokens, "weight": weights.tolist(), "visible": visible.tolist()}
@@ -79,9 +80,9 @@ def describe_row(config: Config, weights: Float[Tensor, " k"], visible: Bool[Ten
 
 
 def bin_row(found: Row, most: int) -> tuple[dict[str, list[Any]], int]:
-    """The columns of a row in at most so many bars, and the keys of a bar.
+    """Returns the columns of a row in at most `most` bars, and the number of keys per bar.
 
-    A bar has the greatest weight of its keys, and the place and the token of that one.
+    A bar has the largest weight of its keys, with the position and the token of that key.
     """
     weights = torch.tensor(found.keys["weight"])
     tile = -(-len(weights) // most)
@@ -91,7 +92,7 @@ def bin_row(found: Row, most: int) -> tuple[dict[str, list[Any]], int]:
 
 
 def heaviest(found: Row, many: int) -> dict[str, list[Any]]:
-    """The columns of the heaviest keys of a row, the heaviest first."""
+    """Returns the columns of the `many` keys with the largest weights, the largest first."""
     return _at(found, torch.tensor(found.keys["weight"]).topk(min(many, len(found.keys["weight"]))).indices.tolist())
 
 
@@ -100,7 +101,7 @@ def _at(found: Row, keys: list[int]) -> dict[str, list[Any]]:
 
 
 def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:
-    """What a mask's card says: name, four lines, and how it stands to the rule in use."""
+    """Returns what a mask's card shows: name, four lines, and its relation to the rule in use."""
     rule, single = exhibit.rule, exhibit.name in MASKS
     locked, own = bool(idle("mask", config)), has_own_mask(config.source)
     used, mark = exhibit.name == mask_name(config), "in use" if mask_in_use(config.source) else "chosen"
@@ -127,7 +128,7 @@ def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:
 def _saved_text(exhibit: Exhibit) -> str:
     in_blocks = (
         f", {format_percent(1 - exhibit.blocks)} in blocks" if max(exhibit.tokens, exhibit.keys) > BLOCK else ""
-    )  # else one block is all there is
+    )  # else there is only one block
     return f"saves {format_percent(1 - exhibit.share)} on paper{in_blocks}"
 
 
@@ -145,7 +146,7 @@ def _reaches(exhibit: Exhibit) -> str:
 
 
 def focus(trace: Trace, side: int) -> tuple[Float[Tensor, "p r"], int, Float[Tensor, "p r"]]:
-    """The window of the head in focus with at most `side` cells a side: cells, tokens of a cell, keys in sight (`pooled`)."""
+    """Returns the window of the selected head, at most `side` cells per side: cells, tokens per cell, visible keys."""
     rows, cols = (slice(*ends) for ends in trace.config.window)
     weights, seeing = trace.weights[trace.config.head, rows, cols], trace.mask[rows].sum(-1)
     tile = focus_tile(trace.config, side)
@@ -156,7 +157,7 @@ def focus(trace: Trace, side: int) -> tuple[Float[Tensor, "p r"], int, Float[Ten
 def pool_row(
     weights: Float[Tensor, "q k"], visible: Bool[Tensor, "q k"], seeing: Int[Tensor, " q"], tile: int
 ) -> tuple[Float[Tensor, "p r"], Float[Tensor, "p r"]]:
-    """The greatest weight of each tile, NaN where all is hidden, and how many keys the query sees that has it."""
+    """Returns the largest weight of each tile, NaN if all of it is masked, and the visible keys of the query that has it."""
     shown = weights.masked_fill(~visible, -1)
     if tile == 1:
         return shown.masked_fill(~visible, torch.nan), seeing[:, None].float().expand(shown.shape)
@@ -165,20 +166,20 @@ def pool_row(
 
 
 def focus_tile(config: Config, side: int) -> int:
-    """Tokens a side of a cell, where the window of a config has at most `side` cells a side."""
+    """Returns the tokens per side of a cell if the window of a config has at most `side` cells per side."""
     return -(-max(last - first for first, last in config.window) // side)
 
 
 def holding(weights: Float[Tensor, " k"], share: float = 0.9) -> int:
-    """The least number of keys that together hold this share of a row's weight."""
+    """Returns the smallest number of keys that together hold this share of a row's weight."""
     mass = weights.sort(descending=True).values.double().cumsum(0)
     return int((mass < share * mass[-1]).sum()) + 1 if mass[-1] > 0 else 0
 
 
 def mostly(found: Row, what: str) -> str:
-    """How many of the keys in sight hold 90% of a row, and how much they have; `what` is what one token is to the reader.
+    """Returns how many visible keys hold 90% of a row, and how much they have; `what` is the reader's word for a token.
 
-    Where that is most of them, that says so.
+    If these are more than half of the visible keys, the text says so.
     """
     if found.seeing == 1:
         return f"the only {what} that it sees"
@@ -191,24 +192,24 @@ def mostly(found: Row, what: str) -> str:
 
 
 def numbers(trace: Trace) -> dict[str, list[Any]]:
-    """The profile of every head as columns, `head` first; a column is named as in `heads.Profile`."""
+    """Returns the statistics of every head as columns, `head` first; columns are named as in `heads.Profile`."""
     return columns(profile(trace.weights, trace.mask, trace.texts or None), bool(trace.mask.any()))
 
 
 def columns(found: Profile, seeing: bool) -> dict[str, list[Any]]:
-    """The numbers of every head as columns, `head` first; None where no query sees anything."""
+    """Returns the statistics of every head as columns, `head` first; None if no query has a visible key."""
     heads = list(range(len(found.entropy)))
     known = {name: number for name, number in vars(found).items() if number is not None}
     return {"head": heads} | {name: values(number, seeing) for name, number in known.items()}
 
 
 def values(number: Float[Tensor, " h"], seeing: bool) -> list[float | None]:
-    """A number of every head, None of each where no query sees anything."""
+    """Returns a statistic of every head, None for each if no query has a visible key."""
     return number.tolist() if seeing else [None for _ in number]
 
 
 def npz(trace: Trace) -> bytes:
-    """The trace as a NumPy archive: weights (h q k), mask (q k), what there is of q k v context output x, and the link."""
+    """Returns the trace as a NumPy archive: weights (h q k), mask (q k), those of q k v context output x there are, the link."""
     needs = {"q": {"q"}, "k": {"k"}, "v": {"v"}, "context": {"v"}, "output": {"v", "projections"}, "x": {"x"}}
     parts = ("weights", "mask", *(name for name, parts in needs.items() if trace.has >= parts))
     memory = io.BytesIO()
@@ -218,7 +219,7 @@ def npz(trace: Trace) -> bytes:
 
 
 def vectors_npz(config: Config) -> bytes:
-    """Queries q (h n d) and keys k (g n d) of a layer that was brought, as a NumPy archive, and the link."""
+    """Returns queries q (h n d) and keys k (g n d) of an uploaded layer as a NumPy archive, with the link."""
     memory = io.BytesIO()
     query, key = UPLOADED.queries_and_keys(Source.of(config), config, range(config.heads))
     np.savez(memory, link=np.array(link(config)), q=query.numpy(), k=key.numpy())
@@ -226,7 +227,7 @@ def vectors_npz(config: Config) -> bytes:
 
 
 def maps_npz(config: Config, maps: HeadMaps) -> bytes:
-    """Maps as a NumPy archive: mean and most (h p p), tile, the numbers of every query (h q), and the link."""
+    """Returns maps as a NumPy archive: mean and most (h p p), tile, statistics of every query (h q), and the link."""
     memory = io.BytesIO()
     arrays = {name: getattr(maps, name).numpy() for name in ("mean", "most", "lse", "entropy", "greatest", "distance")}
     np.savez_compressed(memory, link=np.array(link(config)), tile=np.array(maps.tile), **arrays)
@@ -234,13 +235,13 @@ def maps_npz(config: Config, maps: HeadMaps) -> bytes:
 
 
 def csv_heads(trace: Trace) -> range:
-    """The heads that a CSV file of the weights holds: all, or the one in focus where they would be too many lines."""
+    """Returns the heads that a CSV file of the weights has: all, or only the selected one if all are too many lines."""
     one, lines = trace.config.head, int(trace.mask.sum()) * len(trace.weights)
     return range(len(trace.weights)) if lines <= CSV_ROWS else range(one, one + 1)
 
 
 def weights_csv(trace: Trace) -> bytes:
-    """Every visible pair of the heads in `csv_heads` as a line: head, query, key, their tokens, weight to nine digits."""
+    """Returns a line per visible pair of the heads in `csv_heads`: head, query, key, their tokens, weight to nine digits."""
     config = trace.config
     names = [_cell(name) for name in labels(config)] or [""] * config.tokens
     others = [_cell(name) for name in key_labels(config)] or [""] * config.n_keys
@@ -257,12 +258,12 @@ def weights_csv(trace: Trace) -> bytes:
 
 
 def _cell(text: str) -> str:
-    """Text that a spreadsheet does not take for a formula."""
+    """Returns the text such that a spreadsheet does not take it for a formula."""
     return f"'{text}" if text[:1] in "=+-@" else text
 
 
 def costs(config: Config) -> dict[str, list[Any]]:
-    """Every step of a pass as columns: its shape, the memory that it adds, its operations, and their shares in per cent."""
+    """Returns every step of a pass as columns: shape, memory that it adds, operations, and the shares of these in percent."""
     plan = steps(config)
     memory, work = (sum(getattr(step, part) for step in plan) for part in ("allocated", "flops"))
     return {
@@ -277,11 +278,11 @@ def costs(config: Config) -> dict[str, list[Any]]:
 
 
 def duration(seconds: float) -> str:
-    """Seconds in words: under a second, 12 s, 3 min."""
+    """Returns seconds in words: under a second, 12 s, 3 min."""
     return "under a second" if seconds < 1 else f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
 def quantity(number: float, unit: str) -> str:
-    """Three digits and a prefix: 9437184 FLOP is 9.44 MFLOP."""
+    """Returns a number with three digits and a prefix: 9437184 FLOP is 9.44 MFLOP."""
     power = min(4, max(0, int(math.log10(max(number, 1)) // 3)))
     return f"{number / 1000**power:.3g} {' kMGT'[power].strip()}{unit}"

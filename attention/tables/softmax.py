@@ -1,6 +1,6 @@
-"""The tables of the Softmax page: a row's steps, what it holds, all rows of a head, differences of number types.
+"""Tables of the Softmax page: steps of a row, cumulative weight, all rows of a head, number types.
 
-Columns of plain lists, as in `tables`.
+Tables are columns of plain lists, as in `tables.rows`.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from attention.analysis.scaling import Point
 from attention.config import Config
 from attention.tables.rows import key_labels
 
-POINTS = 2048  # of the entropies of all heads at the most
-LEAST_TALL = 0.04  # of a row's height: what a bar has at the least, so that one pair among a million is seen
+POINTS = 2048  # maximum number of points for the entropies of all heads
+LEAST_TALL = 0.04  # smallest height of a bar, of the row's, so that one pair among a million is visible
 
 
 def stages(found: Stages, order: str) -> dict[str, list[Any]]:
-    """A row's steps as columns, a line a key: place (in the order drawn), key, token, visible, set, and each step.
+    """Returns a row's steps as columns, one line per key: place (in the order drawn), key, token, visible, set, and each step.
 
-    `order`: "position", or "weight" for the heaviest first; `set`: the smallest of `stages.SHARES` whose set of heaviest
-    keys the key is in. A logit that the mask hides is None.
+    `order`: "position", or "weight" for the largest first; `set`: the smallest of `row_stages.SHARES` whose set of
+    heaviest keys contains the key. A masked logit is None.
     """
     config, rank = found.config, ranks(found.weights)
     names = key_labels(config) or [str(i) for i in range(config.n_keys)]
@@ -52,7 +52,7 @@ def stages(found: Stages, order: str) -> dict[str, list[Any]]:
 
 
 def mass(found: Stages) -> dict[str, list[Any]]:
-    """What the 0, 1, 2, … heaviest keys hold together as columns: count, held, and holds: the shares they are least for."""
+    """Returns what the 0, 1, 2, … heaviest keys hold together as columns: count, held, and holds (shares first reached there)."""
     sizes = smallest(found.weights)
     held = [0.0, *held_share(found.weights).tolist()]
     least = [
@@ -63,27 +63,27 @@ def mass(found: Stages) -> dict[str, list[Any]]:
 
 
 def variant_rows(found: Stages) -> tuple[tuple[str, ...], dict[str, list[Any]]]:
-    """The row under every softmax: their names, and the columns of `stages` with v0, v1, … for their weights."""
+    """Returns the row under every softmax: their names, and the columns of `stages` with v0, v1, … for their weights."""
     each = variants(found)
     columns = stages(found, found.config.order)
     return tuple(each), columns | {f"v{i}": weights.tolist() for i, weights in enumerate(each.values())}
 
 
 def moved_rows(found: Stages, weights: Tensor) -> dict[str, list[Any]]:
-    """The columns of `stages`, with the row's own weights as v0 and other ones as v1."""
+    """Returns the columns of `stages`, with the row's own weights as v0 and the given ones as v1."""
     return stages(found, found.config.order) | {"v0": found.weights.tolist(), "v1": weights.tolist()}
 
 
 def drawn_labels(columns: dict[str, list[Any]], config: Config) -> tuple[str, ...]:
-    """The tokens in the order in which `stages` draws them; () where the input is no text."""
+    """Returns the tokens in the order in which `stages` draws them; () if the input has no texts."""
     placed = sorted(zip(columns["place"], columns["token"], strict=True))
     return tuple(token for _, token in placed) if key_labels(config) else ()
 
 
 def differences(found: Rounded, mask: Bool[Tensor, "q k"], side: int) -> tuple[Tensor, Tensor, int]:
-    """A head's differences with at most `side` cells a side `(p r)`, where it is no number `(p r)`, and tokens a cell.
+    """Returns a head's differences, at most `side` cells per side `(p r)`, where they are NaN `(p r)`, and tokens per cell.
 
-    Where a cell has several pairs, it has the greatest difference of them with its sign; NaN where the mask hides all.
+    A cell of several pairs has the largest of their differences, with its sign; NaN if all are masked.
     """
     broken = found.difference.isnan() & mask
     size = found.difference.abs().masked_fill(broken, torch.inf).masked_fill(~mask, -1)
@@ -94,10 +94,10 @@ def differences(found: Rounded, mask: Bool[Tensor, "q k"], side: int) -> tuple[T
 
 
 def histogram(found: Distribution) -> dict[str, list[Any]]:
-    """How often each size of a weight occurs as columns, a line for each head and bin that is not empty.
+    """Returns how often each size of a weight occurs as columns, one line for each head and bin that is not empty.
 
-    head, low and high (the borders of a bin), pairs, share (of the head's visible pairs), and tall: the share beside the
-    greatest of all heads, where one pair can still be seen.
+    head, low and high (the borders of a bin), pairs, share (of the head's visible pairs), and tall: the share relative
+    to the largest of all heads, at least `LEAST_TALL`.
     """
     total = int(found.seen.sum())
     share = found.counts / max(total, 1)
@@ -115,10 +115,10 @@ def histogram(found: Distribution) -> dict[str, list[Any]]:
 
 
 def entropies(found: Distribution, heads: int) -> dict[str, list[Any]]:
-    """Entropy of every query of every head as columns: head, query, low, mean, high, and most (its bound).
+    """Returns the entropy of every query of every head as columns: head, query, low, mean, high, and most (its bound).
 
-    Over `POINTS` queries, each line stands for several: their least, mean and greatest entropy. Queries that see nothing
-    are left out.
+    Beyond `POINTS` points, each line represents several queries: their smallest, mean and largest entropy. Fully masked
+    rows are left out.
     """
     queries = len(found.seen)
     tile = -(-queries // max(POINTS // heads, 8))
@@ -139,27 +139,27 @@ def entropies(found: Distribution, heads: int) -> dict[str, list[Any]]:
 
 
 def curves(points: list[tuple[Point, Point]], now: Point) -> dict[str, list[Any]]:
-    """The sweep over the widths and the setting of now as columns: a line a point, with its `kind`."""
+    """Returns the sweep over the widths and the current setting as columns: one line per point, with its `kind`."""
     kinds = [("no scaling", raw) for raw, _ in points] + [("1/sqrt(d_head)", divided) for _, divided in points]
     lines = [{"kind": kind} | vars(point) for kind, point in [*kinds, ("now", now)]]
     return {name: [line[name] for line in lines] for name in lines[0]}
 
 
 def types(found: list[Rounded]) -> dict[str, list[Any]]:
-    """What became of a head in every number type as columns, a line for each type and way to compute it."""
+    """Returns the results of a head in every number type as columns, one line for each type and way to compute it."""
     names = ("dtype", "exponent", "error", "row_sum", "worst", "broken", *OVERFLOWS)
     return {name: [getattr(each, name) for each in found] for name in names}
 
 
 def ends() -> dict[str, list[Any]]:
-    """Where every number type ends, as columns."""
+    """Returns the limits of every number type, as columns."""
     each = {name: limits(name) for name in DTYPES}
     names = ("largest", "step", "overflows", "vanishes")
     return {"dtype": list(each)} | {name: [getattr(limit, name) for limit in each.values()] for name in names}
 
 
 def worst_row(found: Rounded) -> dict[str, list[Any]]:
-    """The row that is farthest off as columns: key, its weight, the exact one (difference and all) and the difference."""
+    """Returns the row with the largest error as columns: key, weight, the exact weight, and the difference."""
     difference = found.difference[found.worst].double()
     return {
         "key": list(range(len(found.row))),

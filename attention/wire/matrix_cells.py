@@ -1,9 +1,9 @@
-"""Matrices of any sign and size to bytes: what the browser draws the steps from.
+"""Encodes matrices of any sign and size as bytes, from which the browser draws the steps.
 
-A value travels as a float of 16 bits after a power of two was taken out of the whole matrix, so that its greatest is
-near the top of what 16 bits hold. It is rounded to the side on which its first three digits stay what they are, down to
-a 10^-9th of the greatest; minus infinity stays what it is. Where a side is longer than `SIDE`, a cell stands for several
-and carries the one of the greatest magnitude, with its place.
+A value is sent as a float of 16 bits after a power of two was factored out of the whole matrix, so that its largest
+magnitude is near the top of what 16 bits hold. Rounding preserves the first three significant digits, down to 10^-9 of
+the largest; minus infinity is preserved. If a side is longer than `SIDE`, a cell represents several values and has the
+one of the largest magnitude, and its place.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from attention.steps.plan import by_name
 from attention.steps.step import Step
 from attention.wire.message import frame_message, turns
 
-SIDE = 128  # cells a side at the most
-CELLS = 2**16  # cells of a matrix with all its heads at the most; of a larger one, one head is sent
-TOP = 15  # the exponent that the greatest of a matrix gets: float16 ends at 2 ** 16
+SIDE = 128  # maximum number of cells per side
+CELLS = 2**16  # maximum number of cells of a matrix with all its heads; of a larger one, one head is sent
+TOP = 15  # exponent of the largest value of a matrix: float16 ends at 2 ** 16
 LIMIT = 100  # of the exponent: a float32 must hold the power of two
-LEAST = 2.0**-24  # the least float16: what is smaller and not zero becomes it
-NORMAL = -14  # exponent of the least float16 with all its digits
+LEAST = 2.0**-24  # smallest positive float16, which represents all smaller positive numbers
+NORMAL = -14  # exponent of the smallest float16 with all its digits
 INFINITE = 0x7C00  # bits of infinity as a float16
 
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """A matrix, or one a head, as it is sent: `codes (h p r)`, `places (h p r)` within a tile, None where tiles are cells.
+    """A matrix, or one per head, as it is sent: `codes (h p r)`, `places (h p r)` in a tile, None if tiles are cells.
 
-    `first` is the number of the first head that is there; `tiles`: rows and columns of a cell; `exponent`: a value is its
-    code times 2 to this; `most`: the greatest magnitude of each head, infinities aside.
+    `first` is the number of the first head that is included; `tiles`: rows and columns of a cell; `exponent`: a value
+    is its code times 2 to this; `most`: the largest magnitude of each head, excluding infinities.
     """
 
     codes: Float16[Tensor, "h p r"]
@@ -51,7 +51,7 @@ class Matrix:
 
 
 def matrix(value: Float[Tensor, "h r c"] | Bool[Tensor, "h r c"], first: int = 0) -> Matrix:
-    """The matrix of some heads, ready to be sent; truths become ones and zeros."""
+    """Returns the matrix of some heads, ready to be sent; booleans become ones and zeros."""
     value = value.float()
     rows, columns = value.shape[1:]
     tiles = -(-rows // SIDE), -(-columns // SIDE)
@@ -63,7 +63,7 @@ def matrix(value: Float[Tensor, "h r c"] | Bool[Tensor, "h r c"], first: int = 0
 
 
 def _codes(cells: Float[Tensor, "h p r"], size: Float[Tensor, "h p r"], exponent: int) -> Float16[Tensor, "h p r"]:
-    """Halves that stand for values, of this size, once they are multiplied by 2 ** exponent."""
+    """Returns float16 numbers that represent values, of magnitude `size`, divided by 2 ** exponent."""
     scaled = torch.ldexp(cells, torch.tensor(-exponent))
     signed = scaled.half()
     nearest = signed.abs()
@@ -75,14 +75,14 @@ def _codes(cells: Float[Tensor, "h p r"], size: Float[Tensor, "h p r"], exponent
 
 @tensor_lru_cache(64)
 def _ups(exponent: int) -> Float[Tensor, " code"]:
-    """For each half as bits: the least size from which on the next one stands for it.
+    """Returns for each float16, by its bits, the smallest magnitude that the next one represents.
 
-    That is the middle between both, or where the third digit turns between them.
+    That is the middle between both, or the number at which the third digit changes between them.
     """
     values = torch.arange(INFINITE + 1, dtype=torch.int16).view(torch.float16).double() * 2.0**exponent
     lowest, highest = (math.log10(2) * (exponent + power) for power in (NORMAL, TOP + 1))
     found = turns(math.floor(lowest), math.ceil(highest))
-    before = torch.searchsorted(values, found.double()) - 1  # what is before a half stands before it
+    before = torch.searchsorted(values, found.double()) - 1  # the last float16 before each change
     normal = before >= 1 << 10
     ups = torch.cat(((values[:-1] + values[1:]) / 2, torch.tensor([math.nan]))).float()
     ups[before[normal]] = found[normal]
@@ -90,19 +90,20 @@ def _ups(exponent: int) -> Float[Tensor, " code"]:
 
 
 def _pool_signed(value: Float[Tensor, "h n m"], tiles: tuple[int, int]) -> tuple[Tensor, Int16[Tensor, "h p r"]]:
-    """The greatest magnitude of every tile with its sign and place; minus infinity only where there is nothing else."""
+    """Returns the value of largest magnitude of every tile, and its place; minus infinity only if there is nothing else."""
     down, across = tiles
     missing = (0, -value.shape[2] % across, 0, -value.shape[1] % down)
     padded = F.pad(value, missing, value=math.nan)
     flat = rearrange(padded, "h (p i) (r j) -> h p r (i j)", i=down, j=across)
-    size = flat.abs().nan_to_num(-2.0, -1.0, -1.0)  # what is not there, below what is hidden, below every number
+    size = flat.abs().nan_to_num(-2.0, -1.0, -1.0)  # padding is below masked values, and these below every number
     at = size.argmax(-1, keepdim=True)
     return flat.gather(-1, at)[..., 0].contiguous(), at[..., 0].to(torch.int16)
 
 
 def payload(header: dict[str, Any], drawn: Sequence[Matrix], mask: Bool[Tensor, "q k"] | None) -> bytes:
-    """One message: a header, codes and places matrix by matrix as u16, and the mask as bits, the highest of a byte first,
-    rows padded to bytes.
+    """Returns a message: a header, codes and places of each matrix as u16, and the mask as bits.
+
+    The first bit of a byte is the highest; rows are padded to bytes.
     """
     header = header | {"matrices": [_matrix_header(header["matrices"][i], each) for i, each in enumerate(drawn)]}
     header["masked"] = mask is not None
@@ -118,20 +119,20 @@ def _matrix_header(words: dict[str, Any], drawn: Matrix) -> dict[str, Any]:
 
 
 def pack_mask(mask: Bool[Tensor, "q k"]) -> UInt8[Tensor, "q b"]:
-    """A bit a pair, eight to a byte, the first one highest."""
+    """Returns one bit per pair, eight to a byte, the first one highest."""
     padded = F.pad(mask, (0, -mask.shape[1] % 8)).to(torch.uint8)
     bits = rearrange(padded, "q (b i) -> q b i", i=8)
     return (bits << torch.arange(7, -1, -1, dtype=torch.uint8)).sum(-1, dtype=torch.uint8)
 
 
 def encode_steps(config: Config, found: dict[str, Tensor], names: Sequence[str]) -> list[Matrix]:
-    """The matrices of these steps, hidden weights as minus infinity.
+    """Returns the matrices of these steps, masked weights as minus infinity.
 
-    Of a matrix that would be too much with all its heads, only that of the head in focus. `found` is `passes.values` of
-    the config, of all heads, or with the squares of the head in focus alone.
+    Of a matrix that is too large with all its heads, only that of the selected head is included. `found` is the result
+    of `steps.values.values` for the config, of all heads, or with the squares of the selected head alone.
     """
     plan, shown = by_name(config), dict(found)
-    if "mask" in found:  # hidden is not the same as zero
+    if "mask" in found:  # masked is not the same as zero
         shown["weights"] = found["weights"].masked_fill(~found["mask"], -math.inf)
     return [_of_heads(config, plan[name], shown[name]) for name in names]
 
