@@ -9,10 +9,10 @@ BIN := .venv/bin
 run: .venv/run  ## start the app at http://localhost:8501 (another port: make run PORT=8600)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/streamlit run app.py --server.port $(PORT)
 
-# Compiled files are written whatever the shell says: else each server compiles the whole app, a second of its start.
+# Compiled files are written regardless of the environment: otherwise each server compiles the whole app, a second of its start.
 PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 
-test: .venv/dev  ## run the tests; a part of them: make test ARGS="tests/test_masks.py -x"
+test: .venv/dev  ## run the tests; some of them: make test ARGS="tests/test_masks.py -x"
 	@$(BIN)/python -m tests.chromium
 	@$(BIN)/python -m tests.nginx
 	@$(PYTEST) -m "not extended" $(ARGS)
@@ -20,34 +20,34 @@ test: .venv/dev  ## run the tests; a part of them: make test ARGS="tests/test_ma
 test-all: test  ## run the tests, then those that take long, and shapes and types of the whole package
 	@CHECK_ALL_TYPES=1 $(PYTEST) -m extended $(ARGS)
 
-shuffle: .venv/dev  ## the same, the tests of a file in an order of their own; it names a seed: make shuffle ARGS=--random-order-seed=SEED
+shuffle: .venv/dev  ## run the tests of each file in random order; repeat an order with: make shuffle ARGS=--random-order-seed=SEED
 	@$(MAKE) --no-print-directory test ARGS="--random-order-bucket=module $(ARGS)"
 
-hunt: .venv/dev  ## laws against cases that no run has seen before; those that failed come first the next time
+hunt: .venv/dev  ## run property tests on new random cases; cases that failed are tried first the next time
 	@$(BIN)/python -m pytest --numprocesses 2 -m hypothesis --hypothesis-profile=default $(ARGS)
 
-lint: .venv/dev types  ## style and types
+lint: .venv/dev types  ## check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 
-types:  ## types of what runs in the browser; they need node, and where CI=true they must be checked
+types:  ## check the types of the browser's modules; skipped without npm, which is an error if CI=true
 	@if command -v npm >/dev/null; then $(MAKE) --silent node_modules/.installed && node_modules/.bin/tsc; \
 	elif [ "$$CI" = true ]; then echo "No npm here: the types of what runs in the browser can't be checked." >&2; exit 1; \
 	else echo "No npm here: the types of what runs in the browser were skipped."; fi
 
-bench: .venv/dev  ## measure what the README claims (see benchmarks/__init__.py)
+bench: .venv/dev  ## measure what the docs claim (see benchmarks/__init__.py)
 	@$(BIN)/python -m tests.chromium
 	$(BIN)/python -m benchmarks
 
 docs: .venv/dev  ## build the API reference from the docstrings: docs/api/index.html
 	$(BIN)/python -m docs.build_api docs/api
 
-clean:  ## remove all that the commands above made
+clean:  ## remove everything that the commands above created
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis node_modules docs/api
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Stamps: a second call starts at once, a changed requirements file installs again.
+# Stamp files: a second call starts immediately, and a changed requirements file is installed again.
 .venv/run: requirements.txt
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed, $(PYTHON) is " + sys.version.split()[0] + ". Name another: make PYTHON=python3.12")'
 	"$(PYTHON)" -m venv .venv
