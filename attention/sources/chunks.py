@@ -1,4 +1,4 @@
-"""Queries and keys of any number of tokens, made of some tokens at a time: a long sequence is nowhere whole."""
+"""Queries and keys of any number of tokens, computed from some tokens at a time."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ from attention.scores import POSITIONS
 from attention.sources.constructed import places
 from attention.sources.generated import STRETCH, by_heads, embed, maps, pairs_of
 
-Stretches = Callable[[int, int], Tensor]  # tokens (n c), from one place to before another
+Stretches = Callable[[int, int], Tensor]  # tokens (n c), from one position to before another
 WIDTH = 4  # bytes of a number
 
 
 def queries_and_keys(
     config: Config, executor: Executor | None = None, heads: range | None = None
 ) -> tuple[Float[Tensor, "h q d"], Float[Tensor, "g k d"]]:
-    """Queries, and keys that are not repeated, of any number of tokens; nothing of them is kept, nor the values made.
+    """Returns queries, and keys that are not repeated, of any number of tokens; nothing is cached, values are not computed.
 
-    Of all heads, or of neighbouring ones that share their keys with no others. Threads of an `executor` share the tokens, and
-    one gets fresh memory from the system while the tokens are drawn. Where one matrix makes both, they are one tensor.
+    They are those of all heads, or of neighbouring ones that share their keys with no others. Threads of an `executor`
+    share the tokens, and allocate fresh memory while the tokens are drawn. If one matrix makes both, they are one
+    tensor.
     """
     heads, of, d = heads or range(config.heads), config.heads // config.n_kv_heads, config.d_head
     with torch.inference_mode():
@@ -49,17 +50,17 @@ def queries_and_keys(
 
 @torch.inference_mode()
 def _multiply_part(some: Stretches, ways: list[Tensor], found: list[Tensor], part: tuple[int, int]) -> None:
-    """Writes what each matrix makes of a part of the tokens to its place."""
+    """Writes the product of a part of the tokens with each matrix to its place."""
     x = some(*part)
     for matrix, room in zip(ways, found, strict=True):
         torch.mm(x, matrix, out=room[slice(*part)])
 
 
 def stretches(config: Config) -> Stretches:
-    """The tokens of a config, with what positions add to them, from any to any: a long sequence is nowhere whole.
+    """Returns a function of two positions that gives the tokens from one to before the other, with their positions.
 
-    Places are told as they are asked for, and of a text, which goes on from its beginning, one turn is held. What other inputs
-    draw is held.
+    Positional channels are computed on request, and of a text, which repeats from its beginning, one turn is held.
+    Tokens of other inputs, and tokens with positions added to them, are held as a whole.
     """
     if POSITIONS[config.positions].to_input is not None:
         whole = embed(config)
@@ -72,20 +73,20 @@ def stretches(config: Config) -> Stretches:
 
 
 def turn(config: Config) -> int:
-    """How many different tokens there are at the most: of a text one turn and the very first, before which is none; else all."""
+    """Returns the largest number of different tokens: one turn of a text and the very first, which follows none; else all."""
     once = len(SPLIT[config.input](config.text) or " ") + 1 if config.input in SPLIT else config.tokens
     return min(config.tokens, once)
 
 
 def made_of(config: Config) -> int:
-    """Bytes that `stretches` hold of the tokens of a config: those that are drawn, without the places of constructed heads."""
+    """Returns the bytes of tokens that `stretches` holds: those drawn, without positional channels of hand-built heads."""
     if POSITIONS[config.positions].to_input is not None:
         return 2 * WIDTH * config.tokens * config.d_model
     return WIDTH * turn(config) * (config.d_model - 2 * pairs_of(config))
 
 
 def _first_turn(first: int, last: int, many: int) -> Int[Tensor, " n"]:
-    """The numbers of tokens in the first turn: the very first, then those of a turn again and again."""
+    """Returns indices of tokens in the first turn: the very first, then those of one turn again and again."""
     return torch.where((at := torch.arange(first, last)) > 0, (at - 1) % many + 1, 0)
 
 

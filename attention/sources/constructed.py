@@ -1,12 +1,13 @@
-"""Heads constructed by hand, a role each, of plain linear maps: the last two of eight drawn at random, nothing learned.
+"""Hand-built heads of plain linear maps, one role each; two of every eight are random, and nothing is learned.
 
-Half of a token's channels are what it is, half are sines and cosines of where it stands, in pairs whose frequencies fall
-geometrically; the last pair stands still. A rotation of the pairs by an offset is a linear map (Vaswani et al. 2017, section
-3.5), so a query can ask for the token so many places back. Summed over such frequencies, the cosines of a distance fall as
-its logarithm: after the softmax, weights fall as a power of the distance, whatever the length.
+Half of a token's channels describe the token, half are sines and cosines of its position, in pairs whose frequencies
+fall geometrically; the last pair is constant. A rotation of the pairs by an offset is a linear map (Vaswani et al.
+2017, section 3.5), so a query can select the token a fixed number of positions back. Summed over such frequencies, the
+cosines of a distance fall as its logarithm: after the softmax, weights fall as a power of the distance, whatever the
+length.
 
-The program of a config (steps/program.py) prints these functions and constants as they stand: they need torch alone. To add
-a role: a branch in `queries_to_keys`, and its name in `ROLES`.
+The program of a config (steps/program.py) prints these functions and constants unchanged: they need torch alone. To add
+a role, add a branch to `queries_to_keys`, and its name to `ROLES`.
 """
 
 from __future__ import annotations
@@ -18,50 +19,44 @@ from jaxtyping import Float
 from torch import Tensor
 
 ROLES = ("same word", "one back", "first token", "three back", "near", "same word and one back", "broad", "random")
-FAST, SLOW, SOFT = (
-    2.2,
-    1e-4,
-    0.3,
-)  # radians a token: of the first pair, of the last that moves, of the first of a soft band
-SURE = 5.0  # logit of the same word before any other
-LEAD = 0.78  # of that, where the word before shall be as heavy
-STEEP = 2.5  # the power of the distance by which weights fall
+FAST, SLOW, SOFT = 2.2, 1e-4, 0.3  # radians per token: first pair, last that is not constant, first of the role "near"
+SURE = 5.0  # logit of the same word above any other
+LEAD = 0.78  # of that, if the word before is to be as heavy
+STEEP = 2.5  # power of the distance by which weights fall
 LIVELY = 1.5  # standard deviation of the logits of a random head
-EVEN = 0.004  # the same of a broad one: its weights are within 2 % of even
-OFFSETS = (1, 3), (2, 6), (4, 8), (5, 10)  # of the second and the fourth role, each time that the roles begin again
-SHARP = 1.0, 0.8, 1.3, 0.6  # how sharp all of them are then
+EVEN = 0.004  # the same of a broad one: its weights are within 2 % of uniform
+OFFSETS = (1, 3), (2, 6), (4, 8), (5, 10)  # of the second and the fourth role, each time that the roles repeat
+SHARP = 1.0, 0.8, 1.3, 0.6  # how sharp all roles are then
 
 
 def frequencies(pairs: int) -> Float[Tensor, " m"]:
-    """Radians a token of each pair of channels that tell positions, the fastest first; the last one is zero."""
+    """Returns radians per token of each pair of positional channels, the fastest first; the last one is zero."""
     steps = torch.arange(max(pairs - 1, 0), dtype=torch.float64) / max(pairs - 2, 1)
     return torch.cat([FAST * (SLOW / FAST) ** steps, torch.zeros(min(pairs, 1), dtype=torch.float64)])
 
 
 def places(first: int, last: int, pairs: int) -> Float[Tensor, "n s"]:
-    """Cosine and sine of some positions at each frequency, of unit variance."""
+    """Returns cosine and sine of some positions at each frequency, of unit variance."""
     angles = torch.arange(first, last, dtype=torch.float64)[:, None] * frequencies(pairs)
     return torch.stack([angles.cos(), angles.sin()], -1).flatten(1).mul_(2**0.5).float()
 
 
 def queries_to_keys(c: int, heads: int, seed: int, own: int) -> tuple[Float[Tensor, "c h_d"], Float[Tensor, "c h_d"]]:
-    """The maps to queries and to keys of all heads, side by side, for tokens of c channels.
+    """Returns the maps to queries and to keys of all heads, side by side, for tokens of c channels.
 
-    The first `own` channels are the token itself; what else is no position is the token before, where there is such.
+    The first `own` channels are the token itself; other channels that are no positions are the token before.
     """
     d, pairs = c // heads, c // 4
     before, moving = c - 2 * pairs - own, frequencies(pairs)[:-1]
     random = torch.Generator().manual_seed(-1 - seed)
     to_q, to_k = torch.zeros(2, heads, c, d, dtype=torch.float32)
 
-    def words(
-        h, sure, keys=0, room=d
-    ):  # equal vectors have the greatest product; `keys`: where those of the keys begin
+    def words(h, sure, keys=0, room=d):  # equal vectors have the largest product; `keys`: the first channel of the keys
         many = min(room, own, before or own)
         same = torch.eye(many, dtype=torch.float32) * (sure * d**0.5 / max(many, 1)) ** 0.5
         to_q[h, :many, :many], to_k[h, keys : keys + many, :many] = same, same
 
-    def positions(h, steep, back=None, fastest=FAST, begin=0):  # so many places back, or the first of all
+    def positions(h, steep, back=None, fastest=FAST, begin=0):  # `back` positions back, or the first token if None
         some = (moving <= fastest).nonzero().flatten()
         many = min((d - begin) // 2, len(some))
         if not many:
@@ -73,7 +68,7 @@ def queries_to_keys(c: int, heads: int, seed: int, own: int) -> tuple[Float[Tens
         first, second = begin + 2 * torch.arange(many), begin + 2 * torch.arange(many) + 1
         to_k[h, cosine, first] = to_k[h, sine, second] = torch.full((many,), size, dtype=torch.float32)
         if back is None:
-            to_q[h, c - 2, first] = size  # the channel that stands still, at one
+            to_q[h, c - 2, first] = size  # the constant channel
             return
         to_q[h, cosine, first] = to_q[h, sine, second] = (size * turn.cos()).float()
         to_q[h, sine, first], to_q[h, cosine, second] = (size * turn.sin()).float(), -(size * turn.sin()).float()
@@ -103,12 +98,12 @@ def queries_to_keys(c: int, heads: int, seed: int, own: int) -> tuple[Float[Tens
 
 
 def random(head: int) -> bool:
-    """Is it a head of which chance decides where it looks? Of a broad one, too, but that looks at all keys alike."""
+    """Whether the head has no role and is random. A broad head is random, too, but attends to all keys alike."""
     return head % 8 == 7
 
 
 def values_to_output(c: int, heads: int, width: int, own: int) -> tuple[Float[Tensor, "c h_e"], Float[Tensor, "h_e c"]]:
-    """The maps to values and to the output: each head carries some channels of the token itself, and lays them side by side."""
+    """Returns the maps to values and to the output: each head carries some channels of the token itself, side by side."""
     channels = torch.arange(heads * width)
     value = torch.zeros(c, heads * width, dtype=torch.float32)
     value[channels % own, channels] = 1

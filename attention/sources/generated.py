@@ -1,4 +1,4 @@
-"""From a config to the queries, keys and values of its heads, for any number of tokens."""
+"""Queries, keys and values of the heads of a config, computed from its knobs for any number of tokens."""
 
 from __future__ import annotations
 
@@ -21,15 +21,13 @@ from attention.scores import POSITIONS
 from attention.sources.constructed import places, queries_to_keys, values_to_output
 from attention.sources.layer_inputs import LayerInputs, Projections, Source, Tokens
 
-OTHER = 5000  # what the seed of the other sequence is moved by, where it is random: half of the seeds that there are
+OTHER = 5000  # what is added to the seed for a random other sequence: half of the number of seeds
 SEEDS = 10_000
-KEPT = 2**21  # channels of all tokens up to which the last ones are kept: 8 MB in float32, five times
-WIDE = (
-    2**10
-)  # channels up to which the last matrices are kept, four of 4 MB: of all that there may be they take four times that
-STRETCH = 2**10  # tokens that are made at once, and whose places are told, in numbers of double precision
+KEPT = 2**21  # channels of all tokens up to which the last ones are cached: 8 MB in float32, five times
+WIDE = 2**10  # channels up to which the last matrices are cached, four of 4 MB; the largest would take four times that
+STRETCH = 2**10  # tokens that are computed at once, with positions in double precision
 LATER = ("mask", "combine", "second", "span", "scale", "temperature", "softcap", "softmax")  # knobs of what follows
-MADE = {  # who made the heads, by the projections
+MADE = {  # how the heads were made, by the projections
     "constructed": "Heads constructed by hand, a role each: nothing learned. The last two of each eight are drawn at "
     "random, for comparison: one so faint that it attends to all keys alike.",
     "independent": "Random heads, untrained: queries and keys by maps drawn at random.",
@@ -45,7 +43,7 @@ LABELS = {"constructed": "constructed by hand", "identity": "no maps, nothing le
 
 @dataclass(frozen=True, eq=False)
 class Projected:
-    """Tokens `x (q c)` and projections in every head: `q (h q d)`, `k (h k d)`, `v (h k e)`, shared ones repeated."""
+    """Tokens `x (q c)`, projections, and the results per head: `q (h q d)`, `k (h k d)`, `v (h k e)`, shared ones repeated."""
 
     x: Float[Tensor, "q c"]
     projections: Projections
@@ -55,7 +53,7 @@ class Projected:
 
 
 class Remade(Projections):
-    """The four matrices of a config, made again for whoever asks for one.
+    """The four matrices of a config, computed again on access.
 
     Of 8 heads of 128 tokens they are two thirds of all that a pass keeps, and most pages show none of them.
     """
@@ -70,7 +68,7 @@ class Remade(Projections):
 
 
 class Generated:
-    """The origin whose queries, keys and values are made from the knobs alone."""
+    """The provider of queries, keys and values that are computed from the knobs alone."""
 
     idle: Mapping[str, str] = MappingProxyType(
         {
@@ -80,44 +78,44 @@ class Generated:
     )
 
     def tokens(self, source: Source, config: Config) -> Tokens:
-        """The words or characters of a text input; of other inputs only their number."""
+        """Returns the words or characters of a text input; of other inputs only their number."""
         return _tokens(config.tokens, config.text, config.input)
 
     def provenance(self, source: Source, config: Config) -> str:
-        """That nothing was learned, and what was drawn."""
+        """Returns that nothing was learned, and what is random."""
         shares = config.projections == "constructed" and config.n_kv_heads < config.heads
         return f"{MADE[config.projections]}{SHARED[config.sharing] * shares} Input {config.input}, seed {config.seed}."
 
     def label(self, source: Source, config: Config) -> str:
-        """Who made the heads, in two or three words."""
+        """Returns how the heads were made, in two or three words."""
         return LABELS.get(config.projections, "random, untrained")
 
     def layer_inputs(self, source: Source, config: Config) -> LayerInputs:
-        """The tokens of a config, and keys and values of these or, where it asks for that, of another sequence."""
+        """Returns the tokens of a config, and keys and values of these or, if requested, of another sequence."""
         queries, made = self.tokens(source, config), project(config)
         keys = other_tokens(config) if config.keys else queries
         parts = {name: getattr(made, name) for name in ("x", "projections", "q", "k", "v")}
         return LayerInputs(config, queries, keys, config.rule, self.provenance(source, config), **parts)
 
 
-@lru_cache(maxsize=8)  # named whenever a row or a cell is
+@lru_cache(maxsize=8)  # called whenever a row or a cell is labelled
 def _tokens(n: int, text: str, name: str) -> Tokens:
     return Tokens(n, tuple(texts(n, text, name)))
 
 
 def other_tokens(config: Config) -> Tokens:
-    """The tokens of the other sequence, that keys and values come from where a config asks for it."""
+    """Returns the tokens of the other sequence, from which keys and values come in cross-attention."""
     return _tokens(config.keys, other(config)[1], config.input)
 
 
 def early(config: Config) -> Config:
-    """The same settings with whatever acts on queries and keys once they are made as by default."""
+    """Returns the same settings with every knob at its default that acts after queries and keys."""
     known = fixed_by_source(config.source, config.layer)
     return replace(config, **{name: DEFAULTS[name] for name in LATER if name not in known})
 
 
 def project(config: Config) -> Projected:
-    """Queries, keys and values with their positions; the last ones are kept, as most changes leave them as they are."""
+    """Returns queries, keys and values with their positions; the last ones are cached, as most changes leave them unchanged."""
     plain = early(config.for_page("Steps"))
     return (_last if config.tokens * config.d_model <= KEPT else _project_config)(plain)
 
@@ -135,7 +133,7 @@ def _project_config(config: Config) -> Projected:
 
 @torch.inference_mode()
 def _part(config: Config, x: Float[Tensor, "n c"], matrix: Float[Tensor, "c e"], heads: int) -> Float[Tensor, "h n d"]:
-    """What a matrix makes of the tokens, by heads, turned where positions turn it."""
+    """Returns the product of tokens and a matrix, by heads, rotated if positions do so."""
     return by_heads(config, x @ matrix, heads)
 
 
@@ -146,19 +144,19 @@ def by_heads(config: Config, found: Float[Tensor, "n e"], heads: int) -> Float[T
 
 
 def pairs_of(config: Config) -> int:
-    """Pairs of channels that tell places: half of the channels of constructed heads."""
+    """Returns the number of pairs of positional channels: half of the channels of hand-built heads, else 0."""
     return config.d_model // 4 if config.projections == "constructed" else 0
 
 
 def other(config: Config) -> tuple[int, str]:
-    """Seed and text of the other sequence: a text is read backwards, with its seed, so that equal words stay equal."""
+    """Returns seed and text of the other sequence: a text is read backwards with its seed, so that equal words stay equal."""
     return (config.seed if config.input in SPLIT else (config.seed + OTHER) % SEEDS), backwards(
         config.text, config.input
     )
 
 
 def sequence(config: Config, name: str, n: int, seed: int, text: str) -> dict[str, Tensor]:
-    """The n tokens of x, or of another sequence, and what they are made of."""
+    """Returns the n tokens of x, or of another sequence, and what they are computed from."""
     x = _tokens_as_vectors(config, n, seed, text)
     to_input = POSITIONS[config.positions].to_input
     if to_input is None:
@@ -168,7 +166,7 @@ def sequence(config: Config, name: str, n: int, seed: int, text: str) -> dict[st
 
 
 def _tokens_as_vectors(config: Config, n: int, seed: int, text: str) -> Float[Tensor, "n c"]:
-    """What the input makes; constructed heads find positions in half of the channels."""
+    """Returns the vectors of the input; for hand-built heads, half of the channels are positions."""
     make, width, pairs = INPUTS[config.input], config.d_model, pairs_of(config)
     if not pairs:
         return make(n, width, make_generator(seed), text)
@@ -181,7 +179,7 @@ def _tokens_as_vectors(config: Config, n: int, seed: int, text: str) -> Float[Te
 
 
 def embed(config: Config) -> Float[Tensor, "q c"]:
-    """The tokens, with what positions add to them."""
+    """Returns the tokens, with what positions add to them."""
     return sequence(config, "x", config.tokens, config.seed, config.text)["x"]
 
 
@@ -189,7 +187,7 @@ _last = tensor_lru_cache(2)(_project_config)
 
 
 def maps(config: Config) -> Projections:
-    """The four matrices of a config. Heads that share keys and values take the mean of theirs, or smaller ones."""
+    """Returns the four matrices of a config. Heads that share keys and values have the mean of theirs, or smaller ones."""
     if config.projections == "constructed":
         return _hand_built_projections(config)
     drawn = config.heads if config.sharing == "averaged" else config.n_kv_heads
@@ -208,7 +206,10 @@ def maps(config: Config) -> Projections:
 
 
 def _hand_built_projections(config: Config) -> Projections:
-    """Those of constructed heads. Groups have the mean of their heads' keys and values, or those of the first of them."""
+    """Returns the matrices of hand-built heads.
+
+    Groups have the mean of their heads' keys and values, or those of the first of them.
+    """
     c, h, g, width = config.d_model, config.heads, config.n_kv_heads, config.d_v or config.d_head
     build = roles if c <= WIDE else _roles
     query, key, value, output = build(c, h, width, config.seed, itself(config.input, c - c // 4 * 2))
@@ -220,7 +221,7 @@ def _hand_built_projections(config: Config) -> Projections:
 
 
 def _roles(c: int, heads: int, width: int, seed: int, own: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The maps of constructed heads to queries, keys and values of a width, and to the output."""
+    """Returns the maps of hand-built heads to queries, keys and values of a width, and to the output."""
     return *queries_to_keys(c, heads, seed, own), *values_to_output(c, heads, width, own)
 
 
@@ -228,7 +229,7 @@ roles = tensor_lru_cache(2)(_roles)
 
 
 def _value_maps(config: Config) -> tuple[Float[Tensor, "c g_e"], Float[Tensor, "h_e c"]]:
-    """Maps to and from values of a width of their own, drawn as the others are: Xavier, or unit matrices."""
+    """Returns maps to and from values of a width of their own, drawn as the others: Xavier, or unit matrices."""
     c, wide = config.d_model, config.heads * config.d_v
     drawn = wide if config.sharing == "averaged" else config.n_kv_heads * config.d_v
     if config.projections == "identity":
@@ -244,15 +245,15 @@ def _value_maps(config: Config) -> tuple[Float[Tensor, "c g_e"], Float[Tensor, "
 
 
 def average_heads(matrix: Float[Tensor, "c h_d"], groups: int, heads: int) -> Float[Tensor, "c g_d"]:
-    """The mean of the maps of neighbouring heads, one for each group (Ainslie et al. 2023, section 2.1)."""
+    """Returns the mean of the maps of neighbouring heads, one per group (Ainslie et al. 2023, section 2.1)."""
     return reduce(matrix, "c (g r d) -> c (g d)", "mean", g=groups, r=heads // groups)
 
 
 def _projections(kind: str, c: int, g: int, seed: int) -> Projections:
-    """The four matrices for c channels, g of them in keys and values: `kind` as the knob of that name says.
+    """Returns the four matrices for c channels, with g channels of keys and values; `kind` is a value of that knob.
 
     Independent and tied ones are Xavier-uniform over the fused query, key and value map, as in nn.MultiheadAttention;
-    their random numbers are others than those of the input.
+    their random numbers differ from those of the input.
     """
     if kind == "identity":
         one = torch.eye(c, dtype=torch.float32)
@@ -266,4 +267,4 @@ def _projections(kind: str, c: int, g: int, seed: int) -> Projections:
 
 projections = tensor_lru_cache(2)(
     _projections
-)  # drawing takes longer than a small pass, and most changes leave them as they are
+)  # drawing takes longer than a small pass, and most changes leave them unchanged

@@ -1,4 +1,4 @@
-"""What a source gives: one layer of heads, with whatever of it there is, and its tokens, named once."""
+"""What a source provides: the inputs of one layer of heads, and its tokens."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from attention.summary import summarize_fields
 MARKS = {"\n": "↵", "\t": "⇥"}
 VISIBLE = regex.compile(r"[^\s\p{Cc}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb]")
 ACCENT = regex.compile(r"\p{M}")
-LONGEST = 80  # characters of a token that are shown
+LONGEST = 80  # maximum number of characters of a token that are shown
 
 
 class LackingError(LookupError):
-    """A source has no such part; the message names it, and what the source has."""
+    """Raised if a source lacks a part; the message names it, and what the source has."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where attention comes from: the kind of its origin, what that knows it by, and a layer as its model counts it."""
+    """Where attention comes from: the kind of its provider, the provider's key for it, and a layer as its model counts it."""
 
     kind: str
     key: str = ""
@@ -34,14 +34,14 @@ class Source:
 
     @classmethod
     def of(cls, config: Config) -> Source:
-        """The source that a config names."""
+        """Returns the source that a config names."""
         kind, _, key = config.source.partition(":")
         return cls(kind, key, config.layer)
 
 
 @dataclass(frozen=True)
 class Tokens:
-    """So many tokens, with their texts where they have any; `line`: do they stand in a line, and not in a picture?"""
+    """`count` tokens, with their texts if they have any; `line` is False for the parts of a picture."""
 
     count: int
     texts: tuple[str, ...] = ()
@@ -49,14 +49,14 @@ class Tokens:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """The texts as they may be shown: cut, and spaces made visible; () where there are none."""
+        """The texts for display: cut, and with visible spaces; () if the tokens have no texts."""
         return tuple(display_token(text) for text in self.texts)
 
 
 def display_token(token: str) -> str:
-    """A token that can be read: a space is a mark, what nobody sees its code points, and what is too long is cut.
+    """Returns a readable token: spaces become marks, invisible characters their code points, and long tokens are cut.
 
-    An accent that stands alone is put on a circle, else it would be seen on what stands before it.
+    An accent without a letter is put on a circle, else it would be shown on the character before it.
     """
     if token.isspace():
         return _cut("".join(MARKS.get(sign, "␣") for sign in token.replace("\r\n", "\n")))
@@ -66,7 +66,7 @@ def display_token(token: str) -> str:
 
 
 def _cut(text: str) -> str:
-    """Text of at most LONGEST code points, with whole characters as far as these are not too long themselves."""
+    """Returns at most LONGEST code points of a text, cut between characters if these are not too long themselves."""
     if len(text) <= LONGEST:
         return text
     ends = [found.end() for found in CLUSTER.finditer(text) if found.end() < LONGEST]
@@ -87,13 +87,13 @@ class Projections:
 
 @dataclass(frozen=True, eq=False)
 class LayerInputs:
-    """One layer, whoever made it: queries and keys or only their weights, and whatever else its source has.
+    """The inputs of one layer: queries and keys or only their weights, and the other parts that its source has.
 
-    `q (h q d)`, `k (h k d)`, `v (h k e)` (shared ones repeated for each head) are as they meet, positions in them; `x
-    (q c)` and `projections` are what they were made of. `rule`: which pairs take part, as a rule of masks.py, the one
-    that is set, or as a square of the source's own, which stays whatever is set. The config says how scores become
-    weights, unless `weights` come without queries and keys: these are taken as they are. `provenance`: who made it of
-    what, in a sentence for the reader.
+    `q (h q d)`, `k (h k d)`, `v (h k e)` (shared ones repeated for each head) include positions; `x (q c)` and
+    `projections` are what they were computed from. `rule`: which pairs take part, as the rule that is set (masks.py),
+    or a fixed boolean mask supplied by the source. The config determines how scores become weights, unless `weights`
+    come without queries and keys: these are used unchanged. `provenance`: how the layer was made, in a sentence for the
+    reader.
     """
 
     config: Config
@@ -112,7 +112,7 @@ class LayerInputs:
 
     @property
     def has(self) -> frozenset[str]:
-        """The names of the parts that are there."""
+        """The names of the parts that exist."""
         return frozenset(name for name in PARTS if getattr(self, name) is not None)
 
     @property

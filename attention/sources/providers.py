@@ -1,6 +1,6 @@
-"""Every origin by its kind, and what is asked of the one that a config names.
+"""The providers of all kinds of sources, and functions that call the one that a config names.
 
-To add one: a file of this wing with an `Origin`, and a line in `ORIGINS`.
+To add one, add a file with a `SourceProvider` to this package, and a line to `PROVIDERS`.
 """
 
 from __future__ import annotations
@@ -28,30 +28,30 @@ from attention.training import shipped as trainings
 
 
 class SourceProvider(Protocol):
-    """Who makes queries, keys and values, or weights alone.
+    """Provides queries, keys and values, or weights alone.
 
-    `idle`: the knobs that do nothing here, each with why; they are shown disabled. Whoever gives a square of its own names
-    those of the mask; where there are weights alone, those of mask and scores are idle without being named.
+    `idle`: the knobs that have no effect here, each with the reason; they are shown disabled. Mask knobs of a source
+    with a mask of its own, and mask and score knobs of weights alone, are idle without being listed.
 
-    Its sizes are below the knobs, in `config.SHAPES`, as a config must fit its source.
+    The sizes of its sources are not here but in `config.SHAPES`, as a config must fit its source.
     """
 
     idle: Mapping[str, str]
 
     def tokens(self, source: Source, config: Config) -> Tokens:
-        """The tokens of a source by themselves, before anything is computed."""
+        """Returns the tokens of the queries, before anything is computed."""
         ...
 
     def provenance(self, source: Source, config: Config) -> str:
-        """Who made it of what, in a sentence or two."""
+        """Returns how the attention was made, and from what, in a sentence or two."""
         ...
 
     def label(self, source: Source, config: Config) -> str:
-        """The same in two or three words."""
+        """Returns the same in two or three words."""
         ...
 
     def layer_inputs(self, source: Source, config: Config) -> LayerInputs:
-        """One layer under the settings of a config."""
+        """Returns one layer under the settings of a config."""
         ...
 
 
@@ -69,81 +69,81 @@ TITLES |= {f"{TRAINED}:{name}": title for name, title in trainings.TITLES.items(
 
 
 def layer_inputs(config: Config) -> LayerInputs:
-    """The layer that a config names, under its settings."""
+    """Returns the layer that a config names, under its settings."""
     source = Source.of(config)
     return PROVIDERS[source.kind].layer_inputs(source, config)
 
 
 def tokens(config: Config) -> Tokens:
-    """The tokens that a config names."""
+    """Returns the tokens of the queries of a config."""
     source = Source.of(config)
     return PROVIDERS[source.kind].tokens(source, config)
 
 
 def keys(config: Config) -> Tokens:
-    """The tokens that these look at: themselves, or the other sequence of a config or of a source that has one."""
+    """Returns the tokens of the keys: those of the queries, or of another sequence that a config or a source has."""
     if registry.is_uploaded(config.source):
         return UPLOADED.keys(Source.of(config), config)
     return other_tokens(config) if config.keys else tokens(config)
 
 
 def square(config: Config, queries: int, keys: int) -> Bool[Tensor, "q k"]:
-    """Which pairs take part: as the source says, or by the rule that is set."""
+    """Returns which pairs take part: the mask of the source, or the rule that is set."""
     sizes = shape(config.source)
     return layer_inputs(config).square if sizes and sizes.square else config.rule.square(queries, keys, config.span)
 
 
 def mask_name(config: Config) -> str:
-    """The mask in force in a few words: a rule, several that are joined, or the one that came with the source."""
+    """Returns the mask in use in a few words: a rule, several combined ones, or the source's own."""
     return "own mask" if has_own_mask(config.source) else config.rule_name
 
 
 def has_own_mask(source: str) -> bool:
-    """Does a source say for each pair whether it takes part, so that no mask that is set acts?"""
+    """Whether a source has a mask of its own, so that the mask setting has no effect."""
     sizes = shape(source)
     return bool(sizes and sizes.square)
 
 
 def mask_in_use(source: str) -> bool:
-    """Do the weights of a source depend on a mask that can be drawn: a rule that is set, or one that came with the source?"""
+    """Whether the weights of a source depend on a mask that can be shown: a rule that is set, or the source's own."""
     return has_scores(source) or has_own_mask(source)
 
 
 def long_vectors(
     config: Config, executor: Executor, heads: range
 ) -> tuple[Float[Tensor, "h n d"], Float[Tensor, "g n d"]]:
-    """Queries of neighbouring heads, and their keys, not repeated, of any number of tokens; threads share what is made."""
+    """Returns queries of neighbouring heads, and their keys, not repeated, of any length; threads share the computation."""
     if registry.is_uploaded(config.source):
         return UPLOADED.queries_and_keys(Source.of(config), config, heads)
     return queries_and_keys(config, executor, heads)
 
 
 def made_of(config: Config) -> int:
-    """Bytes that are held beside queries and keys while these are made; nothing where they were brought."""
+    """Returns the bytes held in addition to queries and keys while these are computed; 0 for uploaded ones."""
     return 0 if registry.is_uploaded(config.source) else chunks.made_of(config)
 
 
 def provenance(config: Config) -> str:
-    """Who made what a config names, and of what."""
+    """Returns how the attention of a config was made, and from what."""
     source = Source.of(config)
     return PROVIDERS[source.kind].provenance(source, config)
 
 
 def label(config: Config) -> str:
-    """Who made what a config names, in two or three words."""
+    """Returns how the attention of a config was made, in two or three words."""
     source = Source.of(config)
     return PROVIDERS[source.kind].label(source, config)
 
 
 def unit(config: Config) -> str:
-    """What one token is to the reader."""
+    """Returns the reader's word for a token."""
     if config.source != GENERATED:
         return "token"
     return {"words": "word", BEFORE: "word", "characters": "character"}.get(config.input, "token")
 
 
 def source_title(source: str) -> str:
-    """The name of a source for the reader."""
+    """Returns the name of a source for the reader."""
     kind, _, key = source.partition(":")
     if registry.is_uploaded(source):
         return registry.entry_name(source)
@@ -151,7 +151,7 @@ def source_title(source: str) -> str:
 
 
 def idle(name: str, config: Config) -> str:
-    """Why a knob does nothing under the source of a config; empty where it does something."""
+    """Returns why a knob has no effect under the source of a config; empty if it has one."""
     own, sizes = PROVIDERS[Source.of(config).kind].idle.get(name, ""), shape(config.source)
     if sizes and name == "tokens" and "tokens" not in fixed_by_source(config.source):
         return ""
@@ -165,12 +165,12 @@ def idle(name: str, config: Config) -> str:
 
 
 def has_scores(source: str) -> bool:
-    """Do its weights come from queries and keys, so that mask, scale and softmax act on them?"""
+    """Whether its weights come from queries and keys, so that mask, scale and softmax act on them."""
     return has(source).issuperset("qk")
 
 
 def readable(source: str) -> bool:
-    """Is its file there and whole? One that is damaged shall not take the others with it."""
+    """Whether the file of a source exists and is intact; a damaged one must not make other sources fail."""
     try:
         shape(source)
     except RecordingError:
@@ -179,6 +179,6 @@ def readable(source: str) -> bool:
 
 
 def has(source: str) -> frozenset[str]:
-    """The parts that a source has, known before anything is computed."""
+    """Returns the parts that a source has, known before anything is computed."""
     sizes = shape(source)
     return sizes.has if sizes else frozenset(PARTS) - {"weights"}

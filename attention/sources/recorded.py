@@ -1,4 +1,4 @@
-"""From a recording to the queries, keys and values of a layer."""
+"""Queries, keys and values of a layer from a recording."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ BASELINE = {"baseline": "The baseline is the source's own mask."}
 
 
 class Recorded:
-    """The origin whose attention was recorded: what comes after queries and keys acts on them, nothing before does.
+    """The provider of recorded attention: settings that follow queries and keys act on them, earlier ones have no effect.
 
-    Mask, scale, softcap and softmax are by default what they were when it was recorded. Positions are in the queries and
-    keys already, or are added to the scores as they were there.
+    By default, mask, scale, softcap and softmax are those of the recorded model. Positions are in the queries and keys
+    already, or are added to the scores as they were there.
     """
 
     idle: Mapping[str, str] = MappingProxyType(
@@ -32,25 +32,25 @@ class Recorded:
     )
 
     def recording(self, source: Source, config: Config) -> Recording:
-        """The file of a source."""
+        """Returns the recording of a source."""
         return recording(source.key)
 
     def tokens(self, source: Source, config: Config) -> Tokens:
-        """The tokens that were recorded."""
+        """Returns the recorded tokens."""
         texts = self.recording(source, config).tokens
         return Tokens(len(texts), texts)
 
     def provenance(self, source: Source, config: Config) -> str:
-        """What the file says of itself."""
+        """Returns what the file says about itself."""
         found = self.recording(source, config)
         return f"{found.what} Weights: {found.weights} License: {found.license}. Made: {found.made}."
 
     def label(self, source: Source, config: Config) -> str:
-        """Of what it was recorded."""
+        """Returns what was recorded."""
         return "recorded from a real model" if SHIPPED[source.key].learned else "constructed by hand"
 
     def layer_inputs(self, source: Source, config: Config) -> LayerInputs:
-        """One layer of the recording."""
+        """Returns one layer of the recording."""
         own, found = self.tokens(source, config), self.recording(source, config)
         at = found.shape.numbers.index(source.layer)
         q, k, v = (None if part is None else part[at] for part in (found.q, found.k, found.v))
@@ -59,5 +59,5 @@ class Recorded:
 
 
 def _for_each(shared: Float[Tensor, "g k d"] | None, heads: int) -> Float[Tensor, "h k d"] | None:
-    """Keys or values of every head, shared ones repeated."""
+    """Returns the keys or values of every head, shared ones repeated."""
     return None if shared is None else shared.repeat_interleave(heads // len(shared), 0)

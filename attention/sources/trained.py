@@ -1,4 +1,4 @@
-"""From a training that ships to the queries and keys of a layer, as they were after some steps."""
+"""Queries and keys of a layer from a training that ships, as they were after some steps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attention.training import shipped
 
 
 class Trained(Recorded):
-    """The origin whose model was trained by this app: a recording after each of some steps, of which heads form."""
+    """The provider of models that this app has trained: a recording for each of several steps, at which heads form."""
 
     idle: Mapping[str, str] = MappingProxyType(
         dict.fromkeys(INPUT_KNOBS, "Does nothing here: this attention was learned, not made from the settings.")
@@ -22,9 +22,9 @@ class Trained(Recorded):
     )
 
     def recording(self, source: Source, config: Config) -> Recording:
-        """The heads after the steps that a config names."""
+        """Returns the heads after the number of steps that a config names."""
         return shipped.recording(source.key, config.training_step)
 
     def label(self, source: Source, config: Config) -> str:
-        """That it was learned, and here."""
+        """Returns that it was trained, and where."""
         return "trained in this app"

@@ -1,4 +1,4 @@
-"""From what a visitor has brought to the queries and keys, or the weights, of a layer."""
+"""Queries and keys, or weights, of a layer that a user has uploaded or computed here."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ WORDS = {"file": "from your file", "model": "run here", "training": "trained her
 
 
 class Uploaded:
-    """The origin whose attention was brought: what comes after queries and keys acts on them, nothing before does.
+    """The provider of uploaded attention: settings that follow queries and keys act on them, earlier ones have no effect.
 
-    Of longer sequences as many of the first tokens are given as a config has.
+    Of a longer sequence, only the first `tokens` of the config are used.
     """
 
     idle: Mapping[str, str] = MappingProxyType(
@@ -31,29 +31,29 @@ class Uploaded:
     )
 
     def tokens(self, source: Source, config: Config) -> Tokens:
-        """The tokens that look."""
+        """Returns the tokens of the queries."""
         stack = find_entry(source.key).stack
         return Tokens(config.tokens, stack.queries[: config.tokens], stack.line)
 
     def keys(self, source: Source, config: Config) -> Tokens:
-        """The tokens that are looked at."""
+        """Returns the tokens of the keys."""
         holding = find_entry(source.key)
         if not holding.shape.keys:
             return self.tokens(source, config)
         return Tokens(holding.shape.keys, holding.stack.keys, holding.stack.line)
 
     def provenance(self, source: Source, config: Config) -> str:
-        """What whoever brought it says of it, and that nobody else sees it."""
+        """Returns the description of the upload, and that only this visit has it."""
         said = find_entry(source.key).stack.what.strip()
         said += "." if said and said[-1] not in ".!?" else ""
         return f"{said} Only this visit of yours has it.".strip()
 
     def label(self, source: Source, config: Config) -> str:
-        """Where it comes from."""
+        """Returns where it comes from."""
         return WORDS[source.kind]
 
     def layer_inputs(self, source: Source, config: Config) -> LayerInputs:
-        """One layer of it, in memory of its own: what is kept of a pass shall not keep the others."""
+        """Returns one layer, in memory of its own: a cached pass must not keep the other layers."""
         stack, sizes = find_entry(source.key).stack, find_entry(source.key).shape
         at, n = sizes.numbers.index(source.layer), config.tokens
         m, repeats = sizes.keys or n, sizes.heads // sizes.kv_heads
@@ -71,7 +71,7 @@ class Uploaded:
     def queries_and_keys(
         self, source: Source, config: Config, heads: range
     ) -> tuple[Float[Tensor, "h n d"], Float[Tensor, "g n d"]]:
-        """Queries of neighbouring heads, and their keys, not repeated, for the maps of a long sequence."""
+        """Returns queries of neighbouring heads, and their keys, not repeated, for the maps of a long sequence."""
         holding = find_entry(source.key)
         stack, of = holding.stack, holding.shape.heads // holding.shape.kv_heads
         assert stack.q is not None and stack.k is not None
@@ -83,7 +83,7 @@ class Uploaded:
 def _own(
     part: Float[Tensor, "l g all d"] | None, at: int, many: int, repeats: int = 1
 ) -> Float[Tensor, "h n d"] | None:
-    """So many tokens of a layer in float32, shared ones repeated for each head."""
+    """Returns the first `many` tokens of a layer in float32, shared ones repeated for each head."""
     if part is None:
         return None
     layer = part[at, :, :many]
