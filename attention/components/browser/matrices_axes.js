@@ -42,7 +42,8 @@ export function sidesOf({ data, width }) {
   return (matrix) => {
     const rows = words(matrix, "rows"), columns = words(matrix, "columns"), line = one ? LINE : 0;
     const width = side(matrix.columns, columns.length * line), height = side(matrix.rows, rows.length * line);
-    return { width, height, left: room(rows), top: one ? highest : room(columns) };  // rows side by side are level
+    // Matrices side by side begin at the same height.
+    return { width, height, left: room(rows), top: one ? highest : room(columns) };
   };
 }
 

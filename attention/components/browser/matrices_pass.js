@@ -12,7 +12,7 @@ import { turnBy, turnTo } from "./matrices_transport.js";
 export const PASS = `<div class="pass" role="toolbar" aria-label="The pass, part by part"></div>`;
 
 const BESIDE = ["q", "k", "v"];  // parts that are placed below each other
-const LATE = "values";  // the part that the values wait for
+const LATE = "values";  // the part in which the values are used
 /** @type {Record<string, number>} */
 const MOVES = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
 /** @type {Record<string, number>} */

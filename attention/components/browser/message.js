@@ -28,7 +28,7 @@
 /**
  * Keys of all headers of weights, of one head or all heads.
  * @typedef {object} Weights
- * @property {string} painted  the link of what is drawn
+ * @property {string} painted  the link of the picture
  * @property {number} height
  * @property {string} note
  * @property {Scale} colors
@@ -88,7 +88,7 @@
  * One line per key, with its name in `names`; the last line is the sum of `rest` further keys. All lines add up to the
  * output.
  * @typedef {object} OutputHeader
- * @property {string} painted  the link of what is drawn
+ * @property {string} painted  the link of the picture
  * @property {string} query  the selected query
  * @property {number} head
  * @property {string[]} names

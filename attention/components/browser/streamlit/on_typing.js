@@ -3,7 +3,7 @@
 
 import { target } from "../elements.js";
 
-// In milliseconds. After five seconds, a browser no longer allows what a click permits.
+// In milliseconds; PATIENCE is below five seconds, for which a browser treats a click as the user's permission to copy.
 const LOOK = 30, START = 2000, PATIENCE = 4000;
 const REST = 240;  // time after the end of a run in which the run of the typed text may still start
 const TYPED = '[data-testid="InputInstructions"]';  // Streamlit's "Press Enter to apply"
