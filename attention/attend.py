@@ -198,10 +198,10 @@ def _at_once(weights, query, key, value, mask, is_causal, scale, softcap, normal
         square = query.shape[-2], key.shape[-2], query.device
         seen = until(*square)
     if seen is not None and query.is_cpu and not softcap:
-        added = _falling(*square, query.dtype) if few and is_causal else _additive_mask(seen, query)  # pyright: ignore[reportCallIssue]  two of them
+        added = _falling(*square, query.dtype) if few and is_causal else _additive_mask(seen, query)  # pyright: ignore[reportCallIssue]  two values
     weights = normalise(_logits(weights, query, key, seen, scale, softcap, added))
     if (mask is not None or added is not None) and _astray(weights, few):
-        blind = ~seeing(seen)  # pyright: ignore[reportArgumentType]  a row without a number has a mask
+        blind = ~seeing(seen)  # pyright: ignore[reportArgumentType]  a NaN row has a mask
         if _astray(weights.masked_fill_(blind, 0), few) and added is not None:  # a masked score may be NaN, too
             normalise(_logits(weights, query, key, seen, scale, softcap)).masked_fill_(blind, 0)
     return torch.matmul(weights, value), weights

@@ -29,7 +29,7 @@ from attention.training import shipped as trainings
 
 MAX_WEIGHTS = 16_000_000  # maximum number of weights of one trace, heads x tokens x tokens: 64 MB in float32
 MAX_CHANNELS = 2**25  # maximum number of channels of all tokens together: 128 MB in float32
-MAX_TOKENS = 2**16  # tokens
+MAX_TOKENS = 2**16  # maximum sequence length
 LEAST_CAP = 1e-3  # smallest softcap except 0: all weights are uniform to three digits, and float32 can divide by it
 LINEAR_MAX_TOKENS = 32  # maximum number of tokens for which the automatic colour scale goes from 0 to 1
 MAX_TRACE_TOKENS = 1024  # maximum number of tokens whose weights are computed all at once, within MAX_WEIGHTS

@@ -157,7 +157,7 @@ def trace(config: Config, executor: Executor | None = None) -> Trace:
 
 
 def check_size(config: Config) -> None:
-    """Raises ConfigError for more weights than a trace has."""
+    """Raises ConfigError if a trace of the config has more than MAX_WEIGHTS weights."""
     n, m, h = config.tokens, config.n_keys, config.heads
     if h * n * m > MAX_WEIGHTS:
         most = math.isqrt(MAX_WEIGHTS // h)

@@ -53,7 +53,7 @@ class Task(Future, Generic[T]):
 class RankedExecutor(Executor):
     """An executor of `threads` threads, for which executors of higher rank may wait; each thread first calls `prepare`.
 
-    `pieces`: it gets all pieces of large work at once, so pieces that wait for earlier ones are not delayed.
+    `pieces`: it gets all pieces of large work at once, so a piece that waits for earlier ones is not delayed.
     """
 
     def __init__(

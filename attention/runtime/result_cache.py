@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 ENTRY_BYTES = 4096  # bytes that a result counts in addition to its tensors, arrays and bytes
 WITHOUT_BYTES = frozenset({str, int, float, bool, complex, type(None)})  # types whose bytes are not counted
-FILL_LIMIT = 7 / 8  # of `most`, which stays when results are evicted: not every new result evicts again
+FILL_LIMIT = 7 / 8  # share of `most` to which results are evicted, so that not every new one evicts again
 
 
 @dataclass(eq=False)

@@ -21,7 +21,7 @@ from attention.runtime.threads import POOLS
 CLOCK = 2.0  # seconds between two checks
 LATE = 10.0  # seconds that a task may wait for a thread before that is logged
 STALLED_AFTER = 30.0  # seconds without progress after which an executor counts as stalled
-TICKS = 2  # of 10 ms each, that threads which only wait may use meanwhile
+TICKS = 2  # ticks of 10 ms that threads which only wait may use meanwhile
 DEEP = 3  # frames that are named of each thread
 log = logging.getLogger(__name__)
 

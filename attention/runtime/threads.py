@@ -55,7 +55,7 @@ def single_threaded() -> Iterator[None]:
 
 
 def set_nice(niceness: int, thread: int = 0) -> None:
-    """Gives other threads priority, above all a visitor's slider: over the calling thread, which computes single-threaded.
+    """Lowers the priority of the calling thread, which then computes single-threaded: a visitor's slider goes first.
 
     `thread` may be that of a process which has just started, whose later threads inherit the niceness. Linux only;
     without effect if the host forbids it.

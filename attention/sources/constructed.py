@@ -24,9 +24,9 @@ SURE = 5.0  # logit of the same word above any other
 LEAD = 0.78  # of that, if the word before is to be as heavy
 STEEP = 2.5  # power of the distance by which weights fall
 LIVELY = 1.5  # standard deviation of the logits of a random head
-EVEN = 0.004  # the same of a broad one: its weights are within 2 % of uniform
-OFFSETS = (1, 3), (2, 6), (4, 8), (5, 10)  # of the second and the fourth role, each time that the roles repeat
-SHARP = 1.0, 0.8, 1.3, 0.6  # how sharp all roles are then
+EVEN = 0.004  # the same of a broad one: its weights are within 2% of uniform
+OFFSETS = (1, 3), (2, 6), (4, 8), (5, 10)  # offsets of the second and the fourth role in each repetition of the roles
+SHARP = 1.0, 0.8, 1.3, 0.6  # sharpness of all roles in each repetition
 
 
 def frequencies(pairs: int) -> Float[Tensor, " m"]:

@@ -26,7 +26,7 @@ SEEDS = 10_000
 KEPT = 2**21  # channels of all tokens up to which the last ones are cached: 8 MB in float32, five times
 WIDE = 2**10  # channels up to which the last matrices are cached, four of 4 MB; the largest would take four times that
 STRETCH = 2**10  # tokens that are computed at once, with positions in double precision
-LATER = ("mask", "combine", "second", "span", "scale", "temperature", "softcap", "softmax")  # knobs of what follows
+LATER = ("mask", "combine", "second", "span", "scale", "temperature", "softcap", "softmax")  # knobs that act later
 MADE = {  # how the heads were made, by the projections
     "constructed": "Heads constructed by hand, a role each: nothing learned. The last two of each eight are drawn at "
     "random, for comparison: one so faint that it attends to all keys alike.",

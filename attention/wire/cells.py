@@ -28,7 +28,7 @@ from attention.trace import SHARED
 from attention.wire.message import frame_message, turns
 
 MASKED, ZERO, LEAST, ONE = 0, 1, 2, 65535  # codes: masked, exactly zero, the smallest other weight, a weight of one
-BITS = 12  # of the 23 in a mantissa that a code drops; while a tile is pooled they hold the place of its largest
+BITS = 12  # bits that a code drops from the 23 of a mantissa; in pooling they hold the place of the largest weight
 SHIFT = (127 << 23 >> BITS) - ONE  # difference of the upper bits of a float32 and its code
 NOTHING = torch.iinfo(torch.int32).min  # less than the bits of any weight, including a zero with a sign
 WIDEST = 16  # tokens per side of the largest tile whose places fit into a byte

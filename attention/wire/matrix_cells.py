@@ -28,7 +28,7 @@ from attention.wire.message import frame_message, turns
 SIDE = 128  # maximum number of cells per side
 CELLS = 2**16  # maximum number of cells of a matrix with all its heads; of a larger one, one head is sent
 TOP = 15  # exponent of the largest value of a matrix: float16 ends at 2 ** 16
-LIMIT = 100  # of the exponent: a float32 must hold the power of two
+LIMIT = 100  # of a negative exponent: a float32 must hold the power of two
 LEAST = 2.0**-24  # smallest positive float16, which represents all smaller positive numbers
 NORMAL = -14  # exponent of the smallest float16 with all its digits
 INFINITE = 0x7C00  # bits of infinity as a float16
