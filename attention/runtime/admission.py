@@ -69,7 +69,7 @@ class Admission:
 
     @contextmanager
     def track(self, size: int) -> Iterator[None]:
-        """Counts `size` bytes while the block runs, without waiting: for an executor that runs one task at a time."""
+        """Counts `size` bytes while the block runs, without waiting: for code in an executor, which never waits here."""
         with self.changed:
             self.used_bytes += size
         try:
