@@ -51,7 +51,7 @@ class Bare:
     def label(self, source: Source, config: Config) -> str:
         return "made for a test"
 
-    def given(self, source: Source, config: Config) -> LayerInputs:
+    def layer_inputs(self, source: Source, config: Config) -> LayerInputs:
         return LayerInputs(
             **{"config": config, "queries": WORDS, "keys": WORDS, "rule": config.rule} | self.parts, provenance="A."
         )

@@ -111,10 +111,14 @@ class BlockTruth:
     __hash__ = None  # type: ignore[assignment]  == returns no bool, so lookup by hash is impossible
 
     def __init__(
-        self, some: Bool[Tensor, "..."], all: Bool[Tensor, "..."], steady: bool, toeplitz: Tensor | bool = False
+        self,
+        possible: Bool[Tensor, "..."],
+        certain: Bool[Tensor, "..."],
+        shift_invariant: bool,
+        toeplitz: Tensor | bool = False,
     ) -> None:
-        self.possible, self.certain, self.shift_invariant = some, all, steady
-        self.toeplitz = (some == all) | toeplitz | steady
+        self.possible, self.certain, self.shift_invariant = possible, certain, shift_invariant
+        self.toeplitz = (possible == certain) | toeplitz | shift_invariant
 
     def __bool__(self) -> bool:
         raise TypeError("A verdict on many pairs is neither true nor false.")

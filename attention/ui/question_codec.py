@@ -114,7 +114,7 @@ def _parts(code: str) -> list[str]:
         data = base64.b64decode(code + "=" * (-len(code) % 4), altchars=b"-_", validate=True)
         inflate = zlib.decompressobj(-zlib.MAX_WBITS)
         found = inflate.decompress(data, LARGEST).decode()
-    except (binascii.Error, zlib.error, UnicodeError) as error:
+    except (ValueError, zlib.error) as error:
         raise ConfigError(BROKEN) from error
     if not inflate.eof or inflate.unused_data:
         raise ConfigError(BROKEN)
