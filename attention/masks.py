@@ -173,7 +173,7 @@ def sinks(q, k, n, span):
     "batches of unequal lengths",
 )
 def padding(q, k, n, span):
-    """Nobody sees the padding at the end."""
+    """No query attends to the padding at the end."""
     return (k < n - span) & (q >= 0)
 
 

@@ -20,7 +20,7 @@ def format_percent(part: float) -> str:
     """Returns a share as a percentage with one decimal; 0% and 100% are exact."""
     if 0 < part < 0.001 or 0.999 < part < 1:
         return "under 0.1%" if part < 0.5 else "over 99.9%"
-    return f"{100 * part:.0f}%" if part in (0, 1) else f"{_rounded(100 * part, 1)}%"
+    return f"{100 * part:.0f}%" if part in (0, 1) else f"{_round_half_up(100 * part, 1)}%"
 
 
 def format_weight(weight: float) -> str:
@@ -36,7 +36,7 @@ def format_weight(weight: float) -> str:
 
 def format_mean(value: float) -> str:
     """Returns a statistic of a head or of a row with three decimals."""
-    return _rounded(value, 3)
+    return _round_half_up(value, 3)
 
 
 def weight_text(field: str) -> str:
@@ -45,7 +45,7 @@ def weight_text(field: str) -> str:
     return f"{value} == 0 ? '0' : format({value}, {value} < {SMALL} ? '.2e' : '.3r')"
 
 
-def _rounded(value: float, places: int) -> str:
+def _round_half_up(value: float, places: int) -> str:
     if not isfinite(value):
         return f"{value}"
     return f"{Decimal(value).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, LONG)}"

@@ -117,7 +117,7 @@ def _weights(logits: Float[Tensor, " k"], softmax: str) -> Float[Tensor, " k"]:
     return SOFTMAXES[softmax](logits[None].clone())[0].nan_to_num(0.0)
 
 
-def _scaled(config: Config) -> str:
+def _scaled_formula(config: Config) -> str:
     divisor = scale_form(config.scale).divisor_of(r"d_\mathrm{head}")
     return rf"\frac{{s_j}}{{{divisor}\, T}}" if divisor else r"\frac{s_j}{T}"
 
@@ -138,7 +138,7 @@ def _weight(config: Config) -> str:
 
 STAGES: dict[str, Stage] = {
     "dots": Stage("Dot products", lambda config: r"s_j = q \cdot k_j"),
-    "scaled": Stage("Scaled", lambda config: f"z_j = {_scaled(config)}"),
+    "scaled": Stage("Scaled", lambda config: f"z_j = {_scaled_formula(config)}"),
     "logits": Stage("Logits", lambda config: rf"\ell_j = {_logit(config)}"),
     "weights": Stage("Weights", lambda config: f"p_j = {_weight(config)}"),
 }

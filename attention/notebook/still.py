@@ -39,7 +39,7 @@ FIGURE = (
 
 def still(picture: Picture) -> str:
     """The picture as HTML of less than 300 kB, without a script and without anything to load."""
-    layers = [int(head["heads"]) for head, _ in map(_opened, picture.layers)]
+    layers = [int(head["heads"]) for head, _ in map(_open_message, picture.layers)]
     columns = max(layers) if len(layers) > 1 else min(layers[0], COLUMNS)
     rows = [math.ceil(heads / columns) for heads in layers]
     side, shown = _fit(columns, rows)
@@ -74,7 +74,7 @@ def _caption(picture: Picture, shown: int, layers: int) -> str:
     )
 
 
-def _opened(packed: bytes) -> tuple[dict[str, Any], bytes]:
+def _open_message(packed: bytes) -> tuple[dict[str, Any], bytes]:
     """The header of a layer, and the bytes after it (`wire.message.frame_message`)."""
     message = gzip.decompress(packed)
     length = int.from_bytes(message[:4], "little")
@@ -83,7 +83,7 @@ def _opened(packed: bytes) -> tuple[dict[str, Any], bytes]:
 
 def _shades(packed: bytes, side: int) -> UInt8[np.ndarray, "h p r"]:
     """The shade of each pixel of each head of a layer, at most `side` pixels per side."""
-    header, data = _opened(packed)
+    header, data = _open_message(packed)
     heads, rows, columns = (header[name] for name in ("heads", "rows", "columns"))
     tile = math.ceil(max(rows, columns) / side)
     codes = torch.frombuffer(bytearray(data), dtype=torch.uint16, count=heads * rows * columns).float()

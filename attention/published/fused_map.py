@@ -1,4 +1,4 @@
-"""Document 002: queries, keys and values from one map, split inside each head; batch and length are fixed when it is built."""
+"""Document 002: queries, keys and values from one projection, split inside each head; fixed batch and length."""
 
 from __future__ import annotations
 

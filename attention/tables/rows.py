@@ -265,7 +265,7 @@ def _cell(text: str) -> str:
 def costs(config: Config) -> dict[str, list[Any]]:
     """Returns every step of a pass as columns: shape, memory that it adds, operations, and the shares of these in percent."""
     plan = steps(config)
-    memory, work = (sum(getattr(step, part) for step in plan) for part in ("allocated", "flops"))
+    memory, work = (sum(getattr(step, part) for step in plan) for part in ("new_bytes", "flops"))
     return {
         "step": [step.name for step in plan],
         "axes": [step.axes for step in plan],

@@ -1,4 +1,4 @@
-"""Published figures of attention on GPUs, as printed, each series with its source. None of them was measured by this project.
+"""Published figures of attention on GPUs, as printed, each series with its source; none was measured here.
 
 To add figures, write a `Printed` with its source and conditions, and one line of text per series. Numbers are TFLOP/s as
 printed, by the convention of these papers: 4 n² d h b operations forward, half of it with a causal mask, and 2.5 times that

@@ -73,7 +73,7 @@ class Watcher(Protocol):
         """A call of attention starts. Never raises."""
         ...
 
-    def returned(self, output: Any) -> None:
+    def on_output(self, output: Any) -> None:
         """The output of the last call, None if it is random (dropout). Never raises."""
         ...
 
@@ -157,18 +157,18 @@ def _past(original: Callable, tell: Tell) -> Callable:
     return around_call
 
 
-def _compared(original: Callable, tell: Tell) -> Callable:
+def _with_output_check(original: Callable, tell: Tell) -> Callable:
     """Wraps a function of transformers like `_past`; watchers also compare its output with the recorded call."""
 
     @wraps(original)
-    def compared(*given: Any, **named: Any) -> Any:
+    def call_and_check(*given: Any, **named: Any) -> Any:
         output = passed(*given, **named)
         for watcher in watchers():
-            watcher.returned(None if named.get("dropout") else output[0])
+            watcher.on_output(None if named.get("dropout") else output[0])
         return output
 
     passed = _past(original, tell)
-    return compared
+    return call_and_check
 
 
 def _sdpa(original: Callable) -> Callable:
@@ -273,6 +273,6 @@ def _registry(original: Callable) -> Callable:
     @wraps(original)
     def get_interface(self: Any, implementation: Any, *more: Any, **named: Any) -> Callable:
         found = original(self, implementation, *more, **named)
-        return _compared(found, partial(of_transformers, implementation)) if watchers() else found
+        return _with_output_check(found, partial(of_transformers, implementation)) if watchers() else found
 
     return get_interface

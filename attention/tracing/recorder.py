@@ -119,7 +119,7 @@ class Recorder:
                 self.missed[name] = f"{error}"
                 self.tracks.pop(name, None)  # earlier calls are not those of the last run
 
-    def returned(self, output: Any) -> None:
+    def on_output(self, output: Any) -> None:
         """Compares the output of the last call; a layer with a different output is not shown. Never raises."""
         if self._newest is None:
             return

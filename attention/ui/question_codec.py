@@ -8,7 +8,6 @@ give `FORMAT` a new number for questions that are encoded from then on.
 from __future__ import annotations
 
 import base64
-import binascii
 import zlib
 from dataclasses import dataclass
 from functools import lru_cache

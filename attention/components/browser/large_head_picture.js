@@ -169,11 +169,11 @@ function marks(first, size, tokens, room) {
   const round = [1, 2, 5, 10].map((times) => times * power).find((each) => each >= least) ?? 10 * power;
   const step = Math.max(1, round), from = Math.ceil(first / step);
   const count = Math.max(0, Math.ceil(Math.min(first + size, tokens) / step) - from);
-  return Array.from({ length: count }, (_, i) => [(from + i) * step, said((from + i) * step)]);
+  return Array.from({ length: count }, (_, i) => [(from + i) * step, formatTick((from + i) * step)]);
 }
 
 /** @param {number} token */
-function said(token) {
+function formatTick(token) {
   return token.toLocaleString("en");
 }
 

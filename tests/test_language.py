@@ -1,0 +1,188 @@
+"""The words of docs/GLOSSARY.md are the words of the code: names, docstrings, comments and documents."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted([*ROOT.glob("attention/**/*.py"), *ROOT.glob("pages/*.py"), ROOT / "app.py"])
+SCRIPTS = sorted((ROOT / "attention/components/browser").glob("**/*.js"))
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *ROOT.glob("docs/*.md")]
+HISTORY = {"LOG.md", "GLOSSARY.md"}  # measurements as they were noted, and the list of retired words itself
+
+PARTICIPLES = frozenset(
+    [
+        "added",
+        "answered",
+        "arrived",
+        "asked",
+        "awaited",
+        "begun",
+        "bound",
+        "bounded",
+        "brought",
+        "called",
+        "changed",
+        "chosen",
+        "closed",
+        "compared",
+        "computed",
+        "counted",
+        "created",
+        "decided",
+        "described",
+        "done",
+        "drawn",
+        "dropped",
+        "ended",
+        "expected",
+        "felt",
+        "fitted",
+        "followed",
+        "found",
+        "framed",
+        "given",
+        "gone",
+        "heard",
+        "held",
+        "hidden",
+        "joined",
+        "judged",
+        "kept",
+        "known",
+        "left",
+        "listed",
+        "lit",
+        "looked",
+        "lost",
+        "made",
+        "marked",
+        "meant",
+        "measured",
+        "met",
+        "moved",
+        "named",
+        "numbered",
+        "offered",
+        "opened",
+        "padded",
+        "passed",
+        "picked",
+        "pinned",
+        "placed",
+        "planned",
+        "pooled",
+        "pressed",
+        "printed",
+        "raised",
+        "read",
+        "recorded",
+        "refused",
+        "returned",
+        "rounded",
+        "said",
+        "saved",
+        "scaled",
+        "scored",
+        "seen",
+        "sent",
+        "settled",
+        "shared",
+        "shown",
+        "slid",
+        "spoken",
+        "stacked",
+        "started",
+        "stopped",
+        "stored",
+        "stuck",
+        "taken",
+        "taught",
+        "told",
+        "traced",
+        "tried",
+        "turned",
+        "unpacked",
+        "used",
+        "wanted",
+        "watched",
+        "weighed",
+        "worded",
+        "worked",
+        "written",
+    ]
+)
+RETIRED = re.compile(
+    r"\b(anew|whoever|whomever|in focus|even shares?|blind rows?|in sight|looks? mostly at|sees no key|what (?:became|becomes|"
+    r"came|comes) of|of [\w ]+ aside|lets? go of|nobody|somebody)\b",
+    re.IGNORECASE,
+)
+LONGEST = 120  # characters of the first line of a module
+
+
+def functions(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name
+
+
+def prose(source: str) -> Iterator[tuple[int, str]]:
+    """The docstrings and comments of a module, each with its line."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
+            node
+        ):
+            yield node.body[0].lineno, ast.get_docstring(node) or ""
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+
+
+def test_no_function_is_named_by_a_participle_alone():
+    found = [
+        f"{file.relative_to(ROOT)}: {name}"
+        for file in SOURCES
+        for name in functions(ast.parse(file.read_text()))
+        if name.strip("_") in PARTICIPLES
+    ]
+    found += [
+        f"{file.relative_to(ROOT)}: {name}"
+        for file in SCRIPTS
+        for name in re.findall(r"function (\w+)\(", file.read_text())
+        if name in PARTICIPLES
+    ]
+    assert found == []
+
+
+def test_docstrings_and_comments_use_the_words_of_the_glossary():
+    found = [
+        f"{file.relative_to(ROOT)}:{line}: {match[0]}"
+        for file in SOURCES
+        for line, text in prose(file.read_text())
+        for match in RETIRED.finditer(text)
+    ]
+    for file in SCRIPTS:
+        for comment in re.findall(r"/\*\*.*?\*/|(?<!:)//[^\n]*", file.read_text(), re.DOTALL):
+            found += [f"{file.relative_to(ROOT)}: {match[0]}" for match in RETIRED.finditer(comment)]
+    assert found == []
+
+
+@pytest.mark.parametrize("file", [each for each in DOCUMENTS if each.name not in HISTORY], ids=lambda file: file.name)
+def test_documents_use_the_words_of_the_glossary(file):
+    assert [match[0] for match in RETIRED.finditer(file.read_text())] == []
+
+
+def test_the_first_line_of_a_module_fits_a_line():
+    found = {
+        str(file.relative_to(ROOT)): len(first)
+        for file in SOURCES
+        if len(first := (ast.get_docstring(ast.parse(file.read_text())) or "").split("\n")[0]) > LONGEST
+    }
+    assert found == {}
