@@ -3,6 +3,7 @@
 The modules at the root are what people use and extend; the packages make them work, and the first lines of each package say
 what it contains. Each may import what is listed before it:
 
+    streamlit_internals    everything that is not public API of Streamlit
     summary number_format  short reprs; how numbers are written
     masks scores inputs    masks, operations on scores, and where x comes from
     runtime                buffers, worker threads, order of waiting, the result cache

@@ -30,7 +30,7 @@ LISTED = re.compile(r"^ {4}((?:\w+ )+) +\S", re.MULTILINE)  # names before a des
 ORDER = [name for line in LISTED.findall(attention.__doc__ or "") for name in line.split()]
 UI_ORDER = [name for line in LISTED.findall(attention.ui.__doc__ or "") for name in line.split()]
 ENTRIES = {"__init__", "__main__"}  # the package's public names, and its command: above everything
-STREAMLIT = {"components", "serving", "ui"}  # the packages that may import Streamlit
+STREAMLIT = {"components", "serving", "streamlit_internals", "ui"}  # the packages that may import Streamlit
 OWNERS = {
     "session_state": "attention/ui/session/visit_state.py",
     "query_params": "attention/ui/session/page.py",
@@ -153,7 +153,7 @@ def circles(arrows: dict[str, set[str]]) -> list[str]:
 
 
 def test_the_order_of_packages_is_complete():
-    assert ORDER[:5] == ["summary", "number_format", "masks", "scores", "inputs"]
+    assert ORDER[:6] == ["streamlit_internals", "summary", "number_format", "masks", "scores", "inputs"]
     assert ORDER[-1] == "ui"
     assert len(set(ORDER)) == len(ORDER)
     missing = {home(file) for file in FILES} - ENTRIES - set(ORDER)
@@ -285,7 +285,7 @@ def test_a_server_answers_before_scripts_need_their_imports():
     """Importing PyTorch and the pages takes seconds, in which a health check has to be answered."""
     code = (
         "import sys, app; parts = {name.split('.')[1] for name in sys.modules if name.startswith('attention.')};"
-        "print(sorted({'torch', 'numpy', 'pandas'} & set(sys.modules) | parts - {'serving'}))"
+        "print(sorted({'torch', 'numpy', 'pandas'} & set(sys.modules) | parts - {'serving', 'streamlit_internals'}))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert done.stdout.splitlines()[-1:] == ["[]"], done.stderr[-1000:]
@@ -310,7 +310,7 @@ def test_state_and_caches_have_one_owner():
 
 def foreign_uses_of_state() -> Iterator[str]:
     for file in [*FILES, *PAGES, APP]:
-        if file.is_relative_to(PACKAGE / "serving"):  # sees the sessions of Streamlit from outside
+        if file.is_relative_to(PACKAGE / "serving") or file.stem == "streamlit_internals":  # sees sessions from outside
             continue
         used = {node.attr for node in nodes(file) if isinstance(node, ast.Attribute)}
         used |= {alias.name for node in nodes(file) if isinstance(node, ast.ImportFrom) for alias in node.names}

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, ScriptRequests
 
+from attention import streamlit_internals
 from attention.ui.session import browser_yield
 
 
@@ -24,7 +25,7 @@ def run(monkeypatch) -> SimpleNamespace:
 
     monkeypatch.setattr(browser_yield, "sleep", sleep)
     monkeypatch.setattr(browser_yield, "monotonic", lambda: run.slept)
-    monkeypatch.setattr(browser_yield, "get_script_run_ctx", lambda: run)
+    monkeypatch.setattr(streamlit_internals, "run_context", lambda: run)
     monkeypatch.setattr(browser_yield.page, "is_hurried", lambda: run.hurried)
     monkeypatch.setattr(browser_yield.page, "arrives", lambda: run.arrives)
     monkeypatch.setattr(browser_yield.page, "write_link", lambda: run.linked.append(run.slept))

@@ -11,7 +11,8 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.state.common import WidgetMetadata
 from streamlit.runtime.state.session_state import KeyIdMapper
 
-from attention.serving import leaving, messages
+from attention import streamlit_internals
+from attention.serving import leaving
 from attention.serving.messages import Messages, clean_message, parse_frame
 from attention.ui.jobs.job_queue import JobQueue
 from attention.ui.session.visit_state import KEY, Session
@@ -50,7 +51,7 @@ def page(monkeypatch) -> SimpleNamespace:
     state = SimpleNamespace(_key_id_mapper=ids, _new_widget_state=SimpleNamespace(widget_metadata=known))
     info = SimpleNamespace(session=SimpleNamespace(session_state=state))
     manager = SimpleNamespace(get_session_info={"one": info}.get, get_active_session_info={}.get)
-    monkeypatch.setattr(messages.runtime, "get_instance", lambda: SimpleNamespace(_session_mgr=manager))
+    monkeypatch.setattr(streamlit_internals.runtime, "get_instance", lambda: SimpleNamespace(_session_mgr=manager))
     return info
 
 
@@ -143,7 +144,7 @@ def test_what_a_visitor_had_going_ends_soon_after_their_browser_has_gone(monkeyp
     manager = SimpleNamespace(
         get_session_info={"one": info}.get, get_active_session_info={"one": info}.get if back else {}.get
     )
-    monkeypatch.setattr(leaving.runtime, "get_instance", lambda: SimpleNamespace(_session_mgr=manager))
+    monkeypatch.setattr(streamlit_internals.runtime, "get_instance", lambda: SimpleNamespace(_session_mgr=manager))
 
     async def leaves() -> None:
         for name in ("one", "never seen"):

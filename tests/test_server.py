@@ -11,7 +11,7 @@ from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
 
 from attention.codec import from_query
-from attention.ui import startup
+from attention.streamlit_internals import remember_theme
 from tests.server import ROOT, run_server
 from tests.visitor import visit_page
 
@@ -20,8 +20,8 @@ CLASS = 16  # visitors who open a cold server at once
 # What pages import once they run: none of it by a visitor's script. Each topic has views and charts of its own.
 RUN = """
 import sys
-from attention.ui import warm
-warm.warm()
+from attention.ui import startup
+startup.preload()
 from streamlit.testing.v1 import AppTest
 AppTest.from_string("import streamlit as st; st.write(1)").run(timeout=60)
 before = set(sys.modules)
@@ -68,7 +68,7 @@ def test_a_theme_that_is_remembered_is_the_one_that_streamlit_writes(monkeypatch
         app_session.config, "get_options_for_section", lambda section: options.get(section, {"a": None})
     )
     monkeypatch.setattr(app_session, "_populate_theme_msg", usual)
-    startup.remember_theme()
+    remember_theme()
     for _ in range(2):
         one, other = CustomThemeConfig(), CustomThemeConfig()
         for msg, write in ((one, usual), (other, app_session._populate_theme_msg)):

@@ -12,10 +12,12 @@ from urllib.parse import unquote
 
 import pytest
 from starlette.requests import ClientDisconnect
+from streamlit import runtime
 from streamlit.runtime.caching.ttl_cache import TTLCache
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.state.session_state import SessionState
 
+from attention import streamlit_internals
 from attention.runtime.budget import Budget
 from attention.serving import session_cleanup as left
 from attention.serving import uploads
@@ -169,7 +171,7 @@ def sessions(monkeypatch) -> dict[str, SimpleNamespace]:
         _session_mgr=SimpleNamespace(get_active_session_info=found.get),
         uploaded_file_mgr=SimpleNamespace(file_storage={"one": {"a": SimpleNamespace(data=b"x" * 2 * MB)}}),
     )
-    monkeypatch.setattr(uploads, "_manager", lambda: manager)
+    monkeypatch.setattr(streamlit_internals.runtime, "get_instance", lambda: manager)
     return found
 
 
@@ -206,7 +208,7 @@ def test_all_that_a_visitor_sends_together_is_bounded_whatever_its_length_is_sai
 
 
 def test_files_of_all_sessions_count_as_memory_and_are_refused_where_there_is_no_room(sessions):
-    files = uploads._manager().uploaded_file_mgr.file_storage
+    files = runtime.get_instance().uploaded_file_mgr.file_storage
     files["two"] = {name: SimpleNamespace(data=b"x" * 30 * MB) for name in "ab"}
     budget = Budget(64 * MB)
     sent = budget.register(Sent().bounded_by(lambda: budget.room(0)))
@@ -255,7 +257,7 @@ def stalled_request(app: Uploads, clock: list[float], sent: list[dict], **header
 def test_an_upload_claims_what_has_arrived_and_not_what_it_says(sessions):
     """Three senders announce 58 MB each and send five bytes: what is left for others stays."""
     budget = Budget(168 * MB)
-    uploads._manager().uploaded_file_mgr.file_storage.clear()
+    runtime.get_instance().uploaded_file_mgr.file_storage.clear()
     sent = budget.register(Sent().bounded_by(lambda: budget.room(0)))
     app = Uploads(reading, Settings(), sent, lambda: 0.0)
 
@@ -463,7 +465,7 @@ def test_sessions_whose_time_is_up_are_let_go_of_though_nobody_else_leaves(monke
         each.session_state["map"] = each.session_state._new_widget_state.widget_metadata["cancel"] = object()
     kept["last"], kept["runs"] = (SimpleNamespace(session=each) for each in (done, busy))
     storage = SimpleNamespace(_session_mgr=SimpleNamespace(_session_storage=SimpleNamespace(_cache=kept)))
-    monkeypatch.setattr(left.runtime, "get_instance", lambda: storage)
+    monkeypatch.setattr(streamlit_internals.runtime, "get_instance", lambda: storage)
     left.forget()
     assert len(kept._data) == 3 and "map" in done.session_state
     now[0] = 121.0
@@ -478,7 +480,7 @@ def test_a_host_with_little_memory_remembers_a_few_of_those_who_left(monkeypatch
     kept, ended = TTLCache(128, 120), []
     monkeypatch.setattr(left, "_most", left._most)
     storage = SimpleNamespace(_session_mgr=SimpleNamespace(_session_storage=SimpleNamespace(_cache=kept)))
-    monkeypatch.setattr(left.runtime, "get_instance", lambda: storage)
+    monkeypatch.setattr(streamlit_internals.runtime, "get_instance", lambda: storage)
     for name in range(left.FEW + 2):
         session = SimpleNamespace(
             session_state=SessionState(), _scriptrunner=None, shutdown=partial(ended.append, name)

@@ -1,8 +1,8 @@
 """Components from the files in `browser/`, which are served unchanged.
 
 Streamlit finds the components of an installed package by the table in its `pyproject.toml`, which a wheel contains. It does not
-find them in a checkout or in an editable install, so `register` adds what is missing. To add a component: a module here, its
-script in `browser/streamlit/`, and a line in `pyproject.toml`.
+find them in a checkout or in an editable install, so `register_components` adds what is missing. To add a component: a
+module here, its script in `browser/streamlit/`, and a line in `pyproject.toml`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from streamlit.components import v2
-from streamlit.components.v2.component_manager import BidiComponentManager
-from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
-from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
+
+from attention.streamlit_internals import register_components
 
 PACKAGE = Path(__file__).parents[1]
 DISTRIBUTION = "attention-lab"
@@ -29,18 +28,10 @@ def component(name: str) -> Callable[..., Any]:
     """
 
     def mount(**options: Any) -> Any:
-        register(get_bidi_component_manager())
+        register_components(DISTRIBUTION, names(), FOLDER, PACKAGE)
         return _callable(name)(**options)
 
     return mount
-
-
-def register(manager: BidiComponentManager) -> None:
-    """Registers the components that a manager does not know yet."""
-    missing = [name for name in names() if manager.get(f"{DISTRIBUTION}.{name}") is None]
-    if missing:
-        components = [ComponentConfig(name, FOLDER) for name in missing]
-        manager.register_from_manifest(ComponentManifest(DISTRIBUTION, "", components), PACKAGE)
 
 
 @cache

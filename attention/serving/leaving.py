@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from importlib import import_module
 
-from streamlit import runtime
+from attention.streamlit_internals import find_active_session, find_session, session_state
 
 GRACE = 10.0  # seconds in which a browser may reconnect
 
@@ -21,11 +21,10 @@ def away(session: str, grace: float = GRACE) -> None:
 
 def _look(session: str) -> None:
     try:
-        manager = runtime.get_instance()._session_mgr
-        found = manager.get_session_info(session)
-        if found is None or manager.get_active_session_info(session) is not None:
+        found = find_session(session)
+        if found is None or find_active_session(session) is not None:
             return
-        state = found.session.session_state[import_module("attention.ui.session.visit_state").KEY]
+        state = session_state(found)[import_module("attention.ui.session.visit_state").KEY]
     except (
         AttributeError,
         KeyError,

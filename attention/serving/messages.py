@@ -8,19 +8,22 @@ of the host's repository.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 from google.protobuf.message import DecodeError
-from streamlit import runtime
-from streamlit.elements.lib.file_uploader_utils import enforce_filename_restriction
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.proto.WidgetStates_pb2 import WidgetState
-from streamlit.runtime.state.common import unpack_widget_state_value
 
 from attention.serving.asgi import App, Message, Receive, Scope, Send, header
+from attention.streamlit_internals import (
+    FILES,
+    BackMsg,
+    ForwardMsg,
+    WidgetState,
+    check_file_names,
+    widget_lookup,
+    widget_value,
+)
 
 SAID = (  # sent by Streamlit's page outside of development
     "rerun_script",
@@ -29,7 +32,6 @@ SAID = (  # sent by Streamlit's page outside of development
     "app_heartbeat",
     "backend_operation_request",
 )
-FILES = "file_uploader_state_value"
 UNREADABLE = 1003  # close code for data that can't be accepted (RFC 6455, section 7.4.1)
 TOLD = 8  # number of first messages to a browser, one of which names its session
 
@@ -125,20 +127,6 @@ def clean_message(said: BackMsg, session: str) -> BackMsg:
     return found
 
 
-def widget_lookup(session: str) -> Callable[[str], Any]:
-    """A function that returns the metadata of a widget by id; None if unknown or replaced under its key."""
-    found = runtime.get_instance()._session_mgr.get_session_info(session) if session else None
-    if found is None:
-        return lambda _: None
-    state = found.session.session_state
-    known, ids, keys = (
-        state._new_widget_state.widget_metadata,
-        state._key_id_mapper,
-        state._key_id_mapper.id_key_mapping,
-    )
-    return lambda id: known.get(id) if id not in keys or ids.get_id_from_key(keys[id]) == id else None
-
-
 def can_be(state: WidgetState, widget: Any, session: str = "") -> bool:
     """Whether a widget can have this value, which is tried as the next run would; a cleared widget has no value."""
     kind = state.WhichOneof("value")
@@ -146,9 +134,9 @@ def can_be(state: WidgetState, widget: Any, session: str = "") -> bool:
         return False
     with suppress(Exception):
         if kind == FILES:
-            check_names(state, widget.deserializer.__self__.allowed_types or [], session)
+            check_file_names(state, widget.deserializer.__self__.allowed_types or [], session)
         else:
-            widget.deserializer(unpack_widget_state_value(state))
+            widget.deserializer(widget_value(state))
         return True
     return False
 
@@ -156,10 +144,3 @@ def can_be(state: WidgetState, widget: Any, session: str = "") -> bool:
 def alike(kind: str) -> str:
     """The kind of a value; a browser may send integers for a field that Streamlit declares as a float."""
     return "number" if kind in ("int_value", "double_value") else kind
-
-
-def check_names(state: WidgetState, allowed: Sequence[str], session: str) -> None:
-    """Raises if the name of a file that a session has uploaded is not allowed for the widget."""
-    files = [file.file_id for file in state.file_uploader_state_value.uploaded_file_info]
-    for sent in runtime.get_instance().uploaded_file_mgr.get_files(session, files):
-        enforce_filename_restriction(sent.name, allowed)

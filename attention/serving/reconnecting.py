@@ -10,12 +10,9 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
-from streamlit import runtime
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-
 from attention.serving.asgi import App, Message, Receive, Scope, Send
 from attention.serving.messages import asked_for, parse_frame
+from attention.streamlit_internals import BackMsg, ForwardMsg, find_session
 
 PATIENCE = 60.0  # seconds after which a rerun no longer waits for the page to open
 
@@ -68,7 +65,7 @@ class Return:
 def has_live_session(scope: Scope) -> bool:
     """Whether a browser has no session yet, or one that this server has."""
     session = asked_for(scope)
-    return not session or runtime.get_instance()._session_mgr.get_session_info(session) is not None
+    return not session or find_session(session) is not None
 
 
 def run(frame: bytes | None) -> BackMsg | None:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from typing import Any
 
-from streamlit import runtime
+from attention.streamlit_internals import end_session, stored_sessions
 
 EVERY = 15.0  # seconds between two calls of `forget`
 FEW = 32  # largest number of sessions of visitors who have left on a host with little memory
@@ -31,28 +30,10 @@ async def forget_sessions() -> None:
 
 
 def forget() -> None:
-    """Ends sessions that have expired, and the oldest ones if there are too many.
-
-    Streamlit has no public function for this; if another version differs, nothing is done.
-    """
-    storage = getattr(runtime.get_instance()._session_mgr, "_session_storage", None)
-    cache: Any = getattr(storage, "_cache", None)
-    if hasattr(cache, "expire"):
-        for _, info in cache.expire() or ():
-            _end_session(info)
+    """Ends sessions that have expired, and the oldest ones if there are too many."""
+    cache = stored_sessions()
+    if cache is not None:
+        for _, found in cache.expire() or ():
+            end_session(found)
         while len(cache) > _most:
-            _end_session(cache.popitem()[1])
-
-
-def _end_session(info: Any) -> None:
-    """Ends a session and clears its state: an idle server would hold on to the last one.
-
-    This also removes its files and the downloads that its buttons would create, which stay registered until the
-    session ends. A session whose script still runs two minutes after its visitor has left keeps all of it.
-    """
-    session = getattr(info, "session", None)
-    if session is not None and getattr(session, "_scriptrunner", session) is None:
-        session.shutdown()
-        session.session_state.clear()
-        widgets = getattr(session.session_state, "_new_widget_state", None)
-        getattr(widgets, "widget_metadata", {}).clear()  # callbacks of buttons, with their arguments
+            end_session(cache.popitem()[1])

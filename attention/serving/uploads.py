@@ -14,15 +14,14 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from time import monotonic
-from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
-from streamlit import runtime
 
 from attention.serving.asgi import App, Message, Receive, Scope, Send, answer, header, path
 from attention.serving.headers import encode_headers
 from attention.serving.settings import Settings
+from attention.streamlit_internals import find_active_session, has_uploader, uploaded_bytes, uploading_sessions
 
 PLACE = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+")
 MB = 2**20
@@ -63,7 +62,7 @@ class Sent:
     def used_bytes(self) -> int:
         """Bytes of all files that have arrived so far."""
         try:
-            there = list(_manager().uploaded_file_mgr.file_storage)
+            there = uploading_sessions()
         except (AttributeError, RuntimeError):  # no server, or this version of Streamlit differs
             there = []
         return sum(map(uploaded_bytes, there)) + sum(list(self.coming.values()))
@@ -203,7 +202,7 @@ class Arriving:
 def is_open(session: str) -> bool:
     """Whether a browser is connected to the session; True if this version of Streamlit differs."""
     try:
-        return _manager()._session_mgr.get_active_session_info(session) is not None
+        return find_active_session(session) is not None
     except AttributeError:
         return True
 
@@ -211,26 +210,9 @@ def is_open(session: str) -> bool:
 def takes_files(session: str) -> bool:
     """Whether the page of a session has a file uploader; False if this version of Streamlit differs."""
     try:
-        found = _manager()._session_mgr.get_active_session_info(session)
-        state = found.session.session_state
-        known = [one.id for one in state._new_widget_state.widget_metadata.values() if _of_files(one)]
-        return any(name in state._new_widget_state.states or name in state._old_state for name in known)
+        return has_uploader(session)
     except AttributeError:
         return False
-
-
-def uploaded_bytes(session: str) -> int:
-    """Bytes of the files that a session has sent."""
-    files: dict[str, Any] = _manager().uploaded_file_mgr.file_storage.get(session, {})
-    return sum(len(file.data) for file in list(files.values()))
-
-
-def _of_files(widget: Any) -> bool:
-    return widget.value_type == "file_uploader_state_value"
-
-
-def _manager() -> Any:
-    return runtime.get_instance()
 
 
 def _length(scope: Scope) -> int:

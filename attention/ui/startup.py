@@ -9,17 +9,14 @@ from __future__ import annotations
 import gc
 import threading
 import time
-from functools import cache
 from importlib import import_module
 from itertools import count
 from pathlib import Path
 
-from streamlit.proto.NewSession_pb2 import CustomThemeConfig
-from streamlit.runtime import app_session
-
 from attention.runtime.budget import limit_arenas, trim
 from attention.runtime.stall_detector import STALL_DETECTOR
 from attention.serving.session_cleanup import only_few
+from attention.streamlit_internals import remember_theme
 from attention.ui.budget import BUDGET, EXPIRY, SPARE, SPARED, TIGHT
 
 FOLDERS = ("controls", "views")  # of the modules that pages import
@@ -92,29 +89,6 @@ def preload() -> None:
     gc.freeze()
     threading.Thread(target=_collect, name="garbage", daemon=True).start()
     STALL_DETECTOR.start()
-
-
-def remember_theme() -> None:
-    """Makes Streamlit write the theme into a message once, and copy it from then on.
-
-    Streamlit 1.67 walks through all of its options six times for each of the two runs of a change, which took a seventh of
-    the time that the interpreter lock was held with 25 visitors. The theme is that of the config file, which does not change.
-    """
-    populate = getattr(app_session, "_populate_theme_msg", None)
-    if populate is None:  # another version of Streamlit, which is left as it is
-        return
-
-    @cache
-    def theme_config(section: str) -> CustomThemeConfig:
-        found = CustomThemeConfig()
-        populate(found, section)
-        return found
-
-    def copy_theme(msg: CustomThemeConfig, section: str = "theme") -> None:
-        if theme_config(section).ByteSize():
-            msg.MergeFrom(theme_config(section))
-
-    app_session._populate_theme_msg = copy_theme
 
 
 def _collect() -> None:

@@ -11,9 +11,8 @@ from __future__ import annotations
 from time import monotonic, sleep
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 
+from attention.streamlit_internals import change_is_waiting
 from attention.ui.session import page
 
 GAP, CALM = 0.06, 0.25  # seconds before the rest is sent, and in addition while changes follow each other
@@ -27,19 +26,7 @@ def yield_to_browser() -> None:
     sleep(max(0, start + (ARRIVAL if page.arrives() else GAP) - monotonic()))
     page.write_link()
     until = start + (CALM if page.is_hurried() else 0)
-    while monotonic() < until and not _change_is_waiting():
+    while monotonic() < until and not change_is_waiting():
         sleep(LOOK)
-    if _change_is_waiting():
+    if change_is_waiting():
         st.rerun(scope="fragment")
-
-
-def _change_is_waiting() -> bool:
-    """Whether a change by the user waits for the end of this run. Always false in a full run, which Streamlit ends
-    itself, and for the rerun of a timer, which would start the same picture again and again. Streamlit has no public API
-    for this.
-    """
-    run = get_script_run_ctx()
-    if not run or not run.fragment_ids_this_run or not run.script_requests:
-        return False
-    requests = run.script_requests
-    return requests._state is ScriptRequestType.RERUN and not requests._rerun_data.is_auto_rerun

@@ -18,11 +18,10 @@ from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
-from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention.components.copy_link import copy_link
 from attention.runtime.threads import one_thread
+from attention.streamlit_internals import has_pages_directory, run_context
 from attention.ui import next_step
 from attention.ui.budget import UNDER_WAY
 from attention.ui.controls.kind import Kind
@@ -194,7 +193,7 @@ def _through_menu(name: str) -> None:
     Until some session has named its pages, Streamlit takes the folder pages/ for a menu of its own and runs the page
     without app.py (seen in 1.67). Naming any page ends that.
     """
-    if PagesManager.uses_pages_directory:
+    if has_pages_directory():
         st.navigation([st.Page("app.py", default=True), st.Page(lambda: None, url_path=name, title=name)])
         st.rerun()
 
@@ -220,14 +219,14 @@ def _is_new_link(query: dict[str, str], last: dict[str, str]) -> bool:
     The menu opens a page with an empty link, which keeps the settings; going back in the history to an empty link resets
     them.
     """
-    run = get_script_run_ctx()
+    run = run_context()
     back = run is not None and run.is_history_navigation
     return query != last and (bool(query) or back)
 
 
 def _fragments() -> list[str] | None:
     """The fragments that run now, as the list object of this run; None if the whole page runs."""
-    run = get_script_run_ctx()
+    run = run_context()
     return run.fragment_ids_this_run if run else None
 
 

@@ -6,8 +6,8 @@ import shlex
 from dataclasses import replace
 
 import streamlit as st
-from streamlit.runtime.uploaded_file_manager import DeletedFile
 
+from attention.streamlit_internals import is_deleted
 from attention.timing import recordings
 from attention.timing.recordings import RecordingError, Timing
 from attention.timing.sweep import Sweep, flags
@@ -65,7 +65,7 @@ def _take_in(key: str) -> None:
     kept = page.visit_state()
     files, problems = dict(kept.opened), []
     for file in page.widgets().get(key) or []:
-        if isinstance(file, DeletedFile):
+        if is_deleted(file):
             problems.append(LOST)
             continue
         source = _source(file.name, [*files, *(timing.source for timing in results.timing.shipped_timings())])
