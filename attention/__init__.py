@@ -9,7 +9,8 @@ what it contains. Each may import what is listed before it:
     runtime                buffers, worker threads, order of waiting, the result cache
     arguments blocks       what the core accepts; its rows in blocks
     attend layer           attention with the weights of every head: as a function, as a module
-    settings recorded      what a knob is and how it becomes a link; recorded attention, and the files that ship
+    array_files settings   files of arrays; what a knob is and how it becomes a link
+    recorded               recorded attention, and the files that ship
     imported               files with attention of other models, kept for the visit of the user who uploaded them
     heads training         statistics of a head; a small model that is trained, and the trainings that ship
     tracing                the attention that a model computes, recorded while it runs

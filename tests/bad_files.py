@@ -16,10 +16,11 @@ from itertools import islice
 import numpy as np
 import torch
 
-from attention.imported import detect, safe_file, token_file
+from attention.array_files import safe_file
+from attention.array_files.limits import BroughtError
+from attention.imported import detect, token_file
 from attention.imported.reading import Reading, read_stack
 from attention.imported.registry import register
-from attention.imported.validate import BroughtError
 from attention.timing import recordings
 from attention.timing.recordings import write_recording
 from tests import example_uploads

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import torch
 
+from attention.array_files.deadline import limited
+from attention.array_files.limits import BroughtError
 from attention.imported import detect, pickle_tensors, token_file, torch_file
-from attention.imported.deadline import limited
 from attention.imported.reading import Reading, read_stack
 from attention.imported.registry import register
-from attention.imported.validate import BroughtError
 from attention.masks import MASKS
 from tests.bad_files import BAD, TAKEN, TOKENS, good, laughs, mutants, npz, pt, try_file
 from tests.peak_memory import peak_memory

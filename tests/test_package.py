@@ -127,7 +127,7 @@ def test_an_editable_install_runs_the_checkout(tmp_path):
 def test_a_file_is_opened_from_the_command_line(installed, tmp_path):
     import torch
 
-    from attention.imported.safe_file import write_safetensors
+    from attention.array_files.safe_file import write_safetensors
 
     (tmp_path / "heads.safetensors").write_bytes(write_safetensors({"weights": torch.rand(2, 4, 5, 5).softmax(-1)}, {}))
     with start_app(installed, tmp_path, "heads.safetensors") as url:

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 import torch
 
-from attention.imported import detect, safe_file, token_file
+from attention.array_files import safe_file
+from attention.array_files.limits import BroughtError
+from attention.imported import detect, token_file
 from attention.imported.layer_weights import layer
 from attention.imported.reading import Read, Reading, read_stack
 from attention.imported.registry import register
-from attention.imported.validate import BroughtError
 from attention.masks import MASKS
 from tests.bad_files import Q, W, npz, pt, weights_after_dropout
 from tests.strategies import normal

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
+from attention.array_files import safe_file
 from attention.heads import profile
-from attention.imported import safe_file
 from attention.masks import MASKS
 from attention.scores import SCALES, SOFTMAXES, alibi, rotary, sinusoidal
 from attention.steps import training_program

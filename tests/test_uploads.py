@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from attention import Config, ConfigError, trace
 from attention import config as knobs
 from attention.analysis.parity import parity
+from attention.array_files.limits import BroughtError
 from attention.codec import from_query, to_query
 from attention.config import layers
 from attention.imported import registry as held
 from attention.imported import validate
 from attention.imported.registry import GoneError, is_uploaded, missing_upload, register
 from attention.imported.stack import Stack
-from attention.imported.validate import BroughtError
 from attention.recorded.file import OWN
 from attention.sources.layer_inputs import Source, Tokens
 from attention.sources.providers import UPLOADED, has, idle, keys, provenance, source_title, tokens

@@ -15,9 +15,10 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from attention.imported import detect, safe_file, sample
+from attention.array_files import safe_file
+from attention.array_files.limits import BroughtError
+from attention.imported import detect, sample
 from attention.imported.reading import Reading, read_stack
-from attention.imported.validate import BroughtError
 from attention.ui import results
 from attention.ui.session import uploads as visit
 from attention.ui.session.visit_state import KEY, Session, VisitState

@@ -5,11 +5,10 @@ tokens. What follows is the same for all: `validate` checks what can be shown, a
 session, under the name that a config uses. `files` keeps uploaded files, so that they can be read again with other
 choices.
 
-Files come from strangers. `safe_file`, `numpy_file` and `torch_file` list what is in one, as named `arrays`, without
-allocating before sizes are known and without executing anything: `zip_file` reads the files within a zip, and
-`pickle_tensors` the pickle of a .pt as data. `detect` tells formats apart by their first bytes. `reading` makes a stack
+Files come from strangers and are read as `attention.array_files` reads them; `torch_file` adds .pt, whose pickle
+`pickle_tensors` reads as data. `detect` tells formats apart by their first bytes. `reading` makes a stack
 of the arrays: which tensor is what, by name (`tensor_roles`), which are `steps` of `generate` (joined in `generated`),
 which axis is which (`axes`), texts and numbers next to them (`metadata`), which pairs take part (`masks`) and which
 rule of masks.py that is (`nearest_mask`), what is wrong with the numbers (`checks`), with tokens of a `token_file`.
-`layer_weights` computes the weights of a layer. `sample` is an example file. A `deadline` limits the processor time of reading.
+`layer_weights` computes the weights of a layer. `sample` is an example file.
 """

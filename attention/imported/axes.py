@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from attention.imported.validate import BroughtError
+from attention.array_files.limits import BroughtError
 
 AUTO = "auto"
 NAMES = {"l": "layers", "b": "sequences", "h": "heads", "q": "queries", "k": "keys", "n": "tokens", "d": "channels"}

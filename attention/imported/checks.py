@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention.imported.deadline import check_deadline
+from attention.array_files.deadline import check_deadline
+from attention.array_files.limits import BroughtError
 from attention.imported.stack import Stack
-from attention.imported.validate import BroughtError
 
 ROUNDED = 0.01  # largest deviation of a row sum if weights were stored with 16 bits or less
 OVER = 1 + ROUNDED  # largest weight

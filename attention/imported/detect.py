@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import struct
 
-from attention.imported import numpy_file, safe_file, torch_file, zip_file
-from attention.imported.arrays import LARGEST, Arrays
-from attention.imported.validate import BroughtError
+from attention.array_files import numpy_file, safe_file, zip_file
+from attention.array_files.arrays import LARGEST, Arrays
+from attention.array_files.limits import BroughtError
+from attention.imported import torch_file
 
 ARRAYS = ("safetensors", "npz", "npy", "pt", "pth")  # endings of files of arrays
 TORCH = ("pt", "pth")

@@ -13,10 +13,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attention.imported.arrays import Array
+from attention.array_files.arrays import Array
+from attention.array_files.limits import BroughtError
 from attention.imported.nearest_mask import knobs_of, nearest
 from attention.imported.stack import Stack
-from attention.imported.validate import BroughtError, check_parts, parts_of, sizes
+from attention.imported.validate import check_parts, parts_of, sizes
 from attention.masks import MASKS
 from attention.recorded.file import OWN, TOKENS
 

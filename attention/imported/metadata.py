@@ -10,10 +10,10 @@ import json
 import math
 from dataclasses import replace
 
+from attention.array_files.arrays import Arrays, short
+from attention.array_files.limits import TEXT, BroughtError
 from attention.imported import tensor_roles
-from attention.imported.arrays import Arrays, short
 from attention.imported.token_file import WORDS, decode_json
-from attention.imported.validate import TEXT, BroughtError
 from attention.masks import MASKS
 from attention.recorded.file import OWN, RANGES
 from attention.settings import legible

@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from attention.imported.deadline import check_deadline
+from attention.array_files.deadline import check_deadline
 from attention.masks import FIRST, MASKS, Rule
 from attention.recorded.file import OWN, TOKENS
 

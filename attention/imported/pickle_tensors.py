@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from attention.imported.validate import BroughtError
+from attention.array_files.limits import BroughtError
 
 OPERATIONS = 2**18  # a list of 65,536 tokens needs half as many
 ARGUMENTS = 64  # largest number of arguments of a call, and of axes of a tensor

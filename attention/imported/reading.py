@@ -12,15 +12,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from attention.array_files.arrays import TYPES, Array, Arrays, short
+from attention.array_files.limits import BroughtError
 from attention.imported import axes, checks, layer_weights, metadata, steps, tensor_roles
 from attention.imported import masks as hiding
-from attention.imported.arrays import TYPES, Array, Arrays, short
 from attention.imported.axes import AUTO
 from attention.imported.nearest_mask import with_span
 from attention.imported.stack import Stack
 from attention.imported.tensor_roles import Part
 from attention.imported.token_file import decode_json, in_words
-from attention.imported.validate import BroughtError, check, check_parts, sizes
+from attention.imported.validate import check, check_parts, sizes
 from attention.masks import MASKS
 from attention.recorded.file import OWN
 from attention.scores import SCALES

@@ -13,8 +13,9 @@ import secrets
 from dataclasses import dataclass, replace
 from weakref import WeakValueDictionary
 
+from attention.array_files.limits import TEXT
 from attention.imported.stack import Stack
-from attention.imported.validate import TEXT, check, shape_of
+from attention.imported.validate import check, shape_of
 from attention.recorded.file import Shape
 from attention.settings import ConfigError, legible
 

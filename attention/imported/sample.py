@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from attention.imported import safe_file
+from attention.array_files import safe_file
 from attention.recorded.shipped import recording
 
 NAME, OF = "two_layers.safetensors", "two-layers"

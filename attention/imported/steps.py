@@ -14,10 +14,10 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from attention.array_files.arrays import TYPES, Array, Arrays, within
+from attention.array_files.limits import BroughtError
 from attention.imported import tensor_roles
-from attention.imported.arrays import TYPES, Array, Arrays, within
 from attention.imported.generated import join_steps
-from attention.imported.validate import BroughtError
 from attention.recorded.file import TOKENS
 
 NAME = re.compile(r"(?:(?P<part>.+)\.)?(?P<step>\d{1,6})\.(?P<layer>\d{1,6})")

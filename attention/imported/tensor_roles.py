@@ -11,10 +11,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from attention.imported.arrays import Array, short
+from attention.array_files.arrays import Array, short
+from attention.array_files.limits import BroughtError
 from attention.imported.axes import sums
 from attention.imported.checks import looks_dropped_out
-from attention.imported.validate import BroughtError
 
 ROLES = {
     "q": ("q", "query", "queries"),

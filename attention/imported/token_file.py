@@ -6,13 +6,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from attention.imported.validate import LONGEST, TEXT, BroughtError
-from attention.recorded import bounded_json
-from attention.recorded.bounded_json import JSONError
+from attention.array_files import bounded_json
+from attention.array_files.bounded_json import JSONError
+from attention.array_files.limits import COMMAS, LONGEST, TEXT, BroughtError
 
 LARGEST = 2**22  # bytes of a file in ASCII
 WIDE = 2**21  # bytes of a file with other characters: Python takes up to four bytes for each of its characters
-COMMAS = 5 * LONGEST // 2  # commas and opening brackets of JSON: those between two lists' texts and within texts
 NAMES = 1000  # different names in JSON
 SPACE = re.compile(r"[ \t\n]+")  # between words; a no-break space or a line separator is part of a token
 WORDS = ("tokens", "keys")

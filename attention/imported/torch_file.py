@@ -9,11 +9,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from attention.imported import pickle_tensors, zip_file
-from attention.imported.arrays import ARRAYS, NAME, TYPES, Array, Arrays, bearable, bytes_of, short
+from attention.array_files import zip_file
+from attention.array_files.arrays import ARRAYS, NAME, TYPES, Array, Arrays, bearable, bytes_of, short
+from attention.array_files.limits import BroughtError
+from attention.array_files.zip_file import Member
+from attention.imported import pickle_tensors
 from attention.imported.pickle_tensors import Saved, Unknown
-from attention.imported.validate import BroughtError
-from attention.imported.zip_file import Member
 
 LIST, ORDER, DATA = "data.pkl", "byteorder", "data"  # files of the zip, and the folder of storages
 LISTED = 2**21  # bytes of the pickle

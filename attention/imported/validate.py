@@ -11,14 +11,13 @@ from itertools import pairwise
 
 from torch import Tensor
 
+from attention.array_files.limits import LONGEST, TEXT, BroughtError
 from attention.imported.stack import Stack
 from attention.recorded.file import CELLS, CHOICES, LAYERS, OWN, RANGES, TOKENS, Shape
 
 HEADS = 128  # of a layer
 WIDTH = 32_768  # channels of all heads of a layer
-LONGEST = 2**16  # queries or keys
 CHANNELS = 2**25  # channels of all tokens of a layer together
-TEXT = 2000  # characters of a token, of a title and of a description
 PARTS = {"q": "l h q d", "k": "l g k d", "v": "l g k e", "weights": "l h q k"}
 LITTLE = 2  # smallest number of tokens
 Parts = Mapping[str, Tensor | None]
@@ -28,10 +27,6 @@ ONE_QUERY = (
     "There is 1 query; 2 or more can be shown. With a cache, a model has one query in each step of generate: bring all steps, "
     "as in torch.save(out.attentions, 'steps.pt'), or one pass over the whole text."
 )
-
-
-class BroughtError(ValueError):
-    """An upload can't be shown; the message names the part, its size, what is allowed and a way out."""
 
 
 def check(stack: Stack) -> None:

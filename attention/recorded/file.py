@@ -18,8 +18,6 @@ from __future__ import annotations
 import io
 import json
 import math
-import zipfile
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -30,6 +28,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from attention.array_files import numpy_file
+from attention.array_files.limits import BroughtError
 from attention.masks import MASKS
 from attention.scores import POSITIONS, SCALES, SOFTMAXES
 
@@ -46,7 +46,6 @@ RANGES = {"span": (1, 2**16), "softcap": (0, 100)}
 LAYERS, HEADS, TOKENS, WIDTH, CELLS = 128, 32, 1024, 2048, 16_000_000  # largest sizes; a page shows every weight
 LARGEST = 2**26  # bytes of all arrays
 TEXT = 2000  # characters of a text
-BROKEN = (zipfile.BadZipFile, zlib.error, ValueError, OSError, EOFError, KeyError, NotImplementedError, RuntimeError)
 ARRAYS = {"q": "l h n d", "k": "l g n d", "v": "l g n d"}
 
 
@@ -125,8 +124,8 @@ def write_recording(recording: Recording) -> bytes:
 
 def read_recording(data: bytes, name: str) -> Recording:
     """Returns the recording in a file; raises RecordingError with the file's name. Nothing in it is executed."""
-    arrays = _arrays(data, name)
-    about = _about(arrays.pop("about"), name)
+    arrays, text = _arrays(data, name)
+    about = _about(text, name)
     parts = {part: _numbers(arrays[part], f"{name}: {part}") for part in ARRAYS if part in arrays}
     _check_shapes(parts, len(about["tokens"]), name)
     chosen = _layer_numbers(about, len(parts["q"]), name)
@@ -134,33 +133,28 @@ def read_recording(data: bytes, name: str) -> Recording:
     return Recording(tokens=tuple(about["tokens"]), **known, **parts)  # pyright: ignore[reportArgumentType]  words and arrays by name
 
 
-def _arrays(data: bytes, name: str) -> dict[str, np.ndarray]:
-    """Returns the arrays of the file, once their sizes and names have been checked; raises RecordingError."""
-    size, arrays = 0, {}
+def _arrays(data: bytes, name: str) -> tuple[dict[str, Tensor], str]:
+    """Returns the arrays of the file, once their sizes and names have been checked, and `about`; raises RecordingError."""
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as parts:
-            size = sum(entry.file_size for entry in parts.infolist())
-        if size <= LARGEST:
-            with np.load(io.BytesIO(data), allow_pickle=False) as found:
-                arrays = {part: found[part] for part in found.files}
-    except BROKEN as error:
+        found = numpy_file.read_many(data, name, LARGEST)
+        arrays = {part: array.tensor() for part, array in found.arrays.items()}
+    except BroughtError as error:
         raise RecordingError(f"{name} is no .npz of arrays without pickles: {error}") from None
-    if size > LARGEST:
-        raise RecordingError(f"{name} unpacks to {size:,} bytes; {LARGEST:,} are allowed.")
-    for part in arrays:
+    there = found.texts.keys() | arrays.keys()
+    for part in sorted(there):
         if part not in ARRAYS and part != "about":
             raise RecordingError(f"{name}: {_short(part)} is not a part of a recording. These are: about, q, k, v.")
     for part in ("about", "q", "k"):
-        if part not in arrays:
+        if part not in (there if part == "about" else arrays):
             raise RecordingError(f"{name}: {part} is missing. A recording has about, q, k and may have v.")
-    return arrays
+    return arrays, "".join(found.texts.get("about", ()))
 
 
-def _about(array: np.ndarray, name: str) -> dict[str, Any]:
+def _about(text: str, name: str) -> dict[str, Any]:
     """Returns the JSON object about the recording, with every field checked; raises RecordingError."""
     try:
-        about = json.loads(array.item()) if array.shape == () else None
-    except (TypeError, ValueError, RecursionError):
+        about = json.loads(text)
+    except (ValueError, RecursionError):
         about = None
     if not isinstance(about, dict):
         raise RecordingError(f"{name}: about is not the text of a JSON object.")
@@ -211,13 +205,15 @@ def _readable(text: Any) -> bool:
     return isinstance(text, str) and len(text) <= TEXT and all(sign.isprintable() or sign in "\n\t" for sign in text)
 
 
-def _numbers(array: np.ndarray, where: str) -> Float[Tensor, "..."]:
+def _numbers(array: Tensor, where: str) -> Float[Tensor, "..."]:
     """Returns an array as float32; raises RecordingError unless it has four axes and all numbers are finite."""
-    if array.dtype not in (np.float16, np.float32):
-        raise RecordingError(f"{where} is of {array.dtype}; float16 and float32 are allowed.")
+    if array.dtype not in (torch.float16, torch.float32):
+        raise RecordingError(
+            f"{where} is of {str(array.dtype).removeprefix('torch.')}; float16 and float32 are allowed."
+        )
     if array.ndim != 4:
         raise RecordingError(f"{where} has {array.ndim} axes; {ARRAYS[where[-1]]} are four.")
-    found = torch.from_numpy(array.astype(np.float32))
+    found = array.float()
     if not found.isfinite().all():
         raise RecordingError(f"{where} has cells that are no finite number.")
     return found

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from torch import Tensor
 
-from attention.imported import safe_file
+from attention.array_files import safe_file
 from attention.imported.stack import Stack
 
 

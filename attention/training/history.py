@@ -20,6 +20,8 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
+from attention.array_files import numpy_file
+from attention.array_files.arrays import LARGEST
 from attention.training.head_scores import scores, weights
 from attention.training.model import Model
 from attention.training.recipe import LAST, NUMBERS, RECIPES, Recipe
@@ -126,17 +128,15 @@ def read_training(data: bytes) -> tuple[TrainingHistory, dict[str, Any]]:
 
     Raises ValueError for another format.
     """
-    with np.load(io.BytesIO(data), allow_pickle=False) as found:
-        about = json.loads(str(found["about"]))
-        if about.get("format") != FORMAT:
-            raise ValueError(f"format={about.get('format')!r} is not {FORMAT!r}.")
-        points, frames = found["points"], found["frames"].tolist()
-        every, q, k, row = (
-            torch.from_numpy(found[name].astype(np.float32)) for name in ("scores", "q", "k", "weights")
-        )
+    found = numpy_file.read_many(data, "", LARGEST)
+    about = json.loads("".join(found.texts["about"]))
+    if about.get("format") != FORMAT:
+        raise ValueError(f"format={about.get('format')!r} is not {FORMAT!r}.")
+    points, frames = (found.arrays[name].tensor().tolist() for name in ("points", "frames"))
+    every, q, k, row = (found.arrays[name].tensor().float() for name in ("scores", "q", "k", "weights"))
     recipe = RECIPES.from_query(about["recipe"])[0].alone
     moments = tuple(
-        Checkpoint(int(step), float(loss), float(accuracy), dict(zip(NUMBERS, numbers, strict=True)))
+        Checkpoint(int(step), loss, accuracy, dict(zip(NUMBERS, numbers, strict=True)))
         for (step, loss, accuracy), numbers in zip(points, every, strict=True)
     )
     at = {step: i for i, step in enumerate(frames)}

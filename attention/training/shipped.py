@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from attention.recorded.file import BROKEN, OWN, Recording, RecordingError, Shape
+from attention.recorded.file import OWN, Recording, RecordingError, Shape
 from attention.runtime.tensor_cache import tensor_lru_cache
 from attention.training.head_scores import texts
 from attention.training.history import TrainingHistory, read_training
@@ -60,7 +60,7 @@ def _open_training(name: str) -> tuple[TrainingHistory, dict[str, Any]]:
         raise RecordingError(f"{file.name} can't be opened: {error.strerror}") from error
     try:
         return read_training(data)
-    except BROKEN as error:
+    except (ValueError, KeyError, RuntimeError) as error:
         raise RecordingError(f"{file.name} is no training as this app records it: {error}") from error
 
 

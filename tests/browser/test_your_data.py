@@ -8,7 +8,7 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from attention.imported import safe_file
+from attention.array_files import safe_file
 from tests import example_uploads
 from tests.bad_files import bomb
 from tests.browser.conftest import Tab

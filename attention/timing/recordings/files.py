@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from attention.array_files import bounded_json
+from attention.array_files.bounded_json import JSONError
 from attention.config import short
-from attention.recorded import bounded_json
-from attention.recorded.bounded_json import JSONError
 from attention.timing.recordings.labels import labels
 from attention.timing.recordings.schema import LONGEST, TRAVELS, RecordingError, from_row, row
 from attention.timing.recordings.timing import Timing, name

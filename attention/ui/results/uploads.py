@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
+from attention.array_files.arrays import LARGEST
+from attention.array_files.deadline import limited
+from attention.array_files.limits import BroughtError
 from attention.imported import detect, token_file
-from attention.imported.arrays import LARGEST
-from attention.imported.deadline import limited
 from attention.imported.reading import Read, Reading, read_stack
-from attention.imported.validate import BroughtError
 from attention.runtime.executors import RankedExecutor
 from attention.serving.settings import settings
 from attention.tables.rows import quantity

@@ -6,11 +6,11 @@ from typing import Any
 
 import streamlit as st
 
+from attention.array_files.limits import BroughtError
 from attention.imported import registry
 from attention.imported.files import File, Files
 from attention.imported.registry import UPLOADS, Upload, is_uploaded
 from attention.imported.stack import Stack
-from attention.imported.validate import BroughtError
 from attention.tables.rows import quantity
 from attention.ui import next_step
 from attention.ui.budget import BUDGET

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import streamlit as st
 
+from attention.array_files.limits import BroughtError
 from attention.codec import to_query
 from attention.config import Config, layers
-from attention.imported.validate import BroughtError
 from attention.models.packages import ModelError
 from attention.models.parts import Part
 from attention.models.prompt import PROMPTS, Prompt

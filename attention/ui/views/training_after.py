@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import streamlit as st
 
-from attention.imported import safe_file
+from attention.array_files import safe_file
 from attention.number_format import format_mean, format_percent, format_weight
 from attention.steps import training_program
 from attention.training.history import TrainingHistory

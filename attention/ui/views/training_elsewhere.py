@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
+from attention.array_files.limits import BroughtError
 from attention.codec import to_query
 from attention.config import TRAINED, Config
 from attention.imported.stack import Stack
-from attention.imported.validate import BroughtError
 from attention.training.head_scores import texts
 from attention.training.recipe import Recipe
 from attention.training.run import Checkpoint, probe

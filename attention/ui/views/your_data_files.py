@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from attention.array_files.limits import BroughtError
 from attention.config import Config
 from attention.imported import sample
 from attention.imported.files import File
 from attention.imported.reading import Reading
-from attention.imported.validate import BroughtError
 from attention.serving.settings import settings
 from attention.ui import results
 from attention.ui.session import page, question_in_link, uploads

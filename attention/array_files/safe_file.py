@@ -15,15 +15,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attention.imported import token_file
-from attention.imported.arrays import ARRAYS, LONGEST, TYPES, Array, Arrays, bearable, bytes_of, short, within
-from attention.imported.validate import BroughtError
-from attention.recorded import bounded_json
-from attention.recorded.bounded_json import JSONError
+from attention.array_files import bounded_json
+from attention.array_files.arrays import ARRAYS, LONGEST, TYPES, Array, Arrays, bearable, bytes_of, short, within
+from attention.array_files.bounded_json import JSONError
+from attention.array_files.limits import COMMAS, BroughtError
 
 LENGTH = 8  # bytes that state the length of the header
 HEADER = 2**20  # bytes of the header at most
-COMMAS = token_file.COMMAS  # commas and opening brackets: about ten per array, and those in lists of tokens
 NAMES = 4 * ARRAYS  # different names: of arrays, of their fields and in the metadata
 WORDS = "__metadata__"
 FIELDS = {"dtype", "shape", "data_offsets"}

@@ -13,9 +13,9 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from attention.imported.arrays import ARRAYS, short
-from attention.imported.deadline import check_deadline
-from attention.imported.validate import BroughtError
+from attention.array_files.arrays import ARRAYS, short
+from attention.array_files.deadline import check_deadline
+from attention.array_files.limits import BroughtError
 
 FILES = ARRAYS + 16  # a .pt has some of its own in addition to one per array
 DIRECTORY = 2**18  # bytes of the directory

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from math import inf
 
-from attention.imported.validate import BroughtError
+from attention.array_files.limits import BroughtError
 
 SECONDS = 10.0  # of the reading thread; the largest file that is accepted takes 4 on two cores (docs/HOSTING.md)
 _until: ContextVar[float] = ContextVar("until", default=inf)

@@ -13,8 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attention.imported.deadline import check_deadline
-from attention.imported.validate import BroughtError
+from attention.array_files.deadline import check_deadline
+from attention.array_files.limits import BroughtError
 
 ARRAYS = 1024  # per file: 128 layers of queries, keys, values and weights are half as many
 AXES = 6  # per array: layers, batch, heads, queries, keys, and one to spare

@@ -9,8 +9,8 @@ import re
 import struct
 from collections.abc import Callable
 
-from attention.imported import zip_file
-from attention.imported.arrays import (
+from attention.array_files import zip_file
+from attention.array_files.arrays import (
     ARRAYS,
     TYPES,
     Array,
@@ -22,8 +22,8 @@ from attention.imported.arrays import (
     short,
     within,
 )
-from attention.imported.validate import LONGEST, TEXT, BroughtError
-from attention.imported.zip_file import Member
+from attention.array_files.limits import LONGEST, TEXT, BroughtError
+from attention.array_files.zip_file import Member
 
 MAGIC = b"\x93NUMPY"
 HEADER = 4096  # characters of a header at most
@@ -128,10 +128,10 @@ def _header(name: str, head: bytes, length: int) -> tuple[str, bool, tuple[int, 
 def _texts(
     name: str, written: re.Match[str], shape: tuple[int, ...], there: int, content: Callable[[], memoryview]
 ) -> tuple[str, ...]:
-    """Returns the texts of an array with one axis or none; raises BroughtError."""
+    """Returns the texts of an array with one axis, or the text of one with none, of any length; raises BroughtError."""
     letters, wide = int(written["size"]), LETTER[written["kind"]]
     many, step = shape[0] if shape else 1, letters * wide
-    if len(shape) > 1 or not step or letters > TEXT or many * step != there:
+    if len(shape) > 1 or not step or (shape and letters > TEXT) or many * step != there:
         raise BroughtError(f"{short(name)} is no list of texts of 1 to {TEXT:,} characters.")
     if many > LONGEST or there > TEXTS:
         raise BroughtError(
