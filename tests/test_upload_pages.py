@@ -85,7 +85,7 @@ def test_a_menu_that_still_says_what_only_the_last_visit_had_is_told_without_a_s
     theirs = register(example_uploads.weights(), name="Ann.npz")
     test = run(HEADS, {"source": theirs.source})
     state = test.session_state[KEY]
-    monkeypatch.setattr(st, "session_state", says := {KEY: state, **state.here.meant})
+    monkeypatch.setattr(st, "session_state", says := {KEY: state, **state.here.widget_values})
     for name in ("Ann.npz", theirs.source):
         says["source"] = name
         assert taken_up().source == "generated" == says["source"] and not state.here.notes

@@ -9,6 +9,8 @@ Head statistics have a map of one hue, olive, on which the blue frame of a selec
 
 from __future__ import annotations
 
+from typing import Any
+
 # fmt: off
 WEIGHTS = (
     "#010005", "#0c0826", "#240c4f", "#420a68", "#5d126e", "#781c6d", "#932667", "#ae305c",
@@ -65,6 +67,16 @@ MASS_HEIGHT = 220  # at which the labels of 90 and 99 % are a line apart
 SMALL_HEIGHT = 270  # one of several heatmaps next to each other
 NARROW_HEIGHT = 360  # a heatmap in half of the page, with its colour bar below
 LESSON_HEIGHT = 320
+
+
+def grid_header(painted: str, head: int, query: int, colors: str, **more: Any) -> dict[str, Any]:
+    """Returns the header of a grid of heads: everything but its cells, by the keys that browser/message.js lists.
+
+    `painted`: identifies the picture. `more`: other keys, and those whose value is not the usual one.
+    """
+    usual = {"height": GRID_HEIGHT, "note": "", "why": "", "pool": "max", "group": 1}
+    focus = {"head": head, "query": query}
+    return LOOK | usual | {"painted": painted, "focus": focus, "colors": colors} | more
 
 
 def side(heads: int) -> int:

@@ -70,16 +70,17 @@ def message(
 
 def header(config: Config, height: int, note: str) -> dict[str, Any]:
     """Returns the header of the message: everything but the cells."""
-    return theme.LOOK | {
-        "painted": link(config),
-        "height": height,
-        "note": note,
-        "colors": config.color_scale,
-        "why": config.color_reason,
-        "pool": "max" if config.truncated is config else config.pool,
-        "focus": {"head": config.head, "query": config.query_index},
-        "group": config.heads // config.n_kv_heads,
-    }
+    return theme.grid_header(
+        link(config),
+        config.head,
+        config.query_index,
+        config.color_scale,
+        why=config.color_reason,
+        height=height,
+        note=note,
+        pool="max" if config.truncated is config else config.pool,
+        group=config.heads // config.n_kv_heads,
+    )
 
 
 def training_grid(
@@ -99,22 +100,19 @@ def training_grid(
     `focus`: the selected head. `names`: what each head does, "" if there is no word for it. `on_pin` runs before the rerun
     that a pin causes, `on_seen` before the rerun that the browser requests once these cells are painted.
     """
-    header = theme.LOOK | {
-        "painted": f"{RECIPES.link(recipe)} {step}",
-        "height": theme.GRID_HEIGHT,
-        "note": "",
-        "colors": FORMING,
-        "why": FORMS,
-        "pool": "max",
-        "focus": {"head": focus, "query": recipe.row},
-        "group": 1,
-        "per": recipe.heads,
-        "tokens": list(tokens),
-        "names": list(names),
-        "certain": recipe.layers * recipe.heads,
-        "address": None,
-        "waits": on_seen is not None,
-    }
+    header = theme.grid_header(
+        f"{RECIPES.link(recipe)} {step}",
+        focus,
+        recipe.row,
+        FORMING,
+        why=FORMS,
+        per=recipe.heads,
+        tokens=list(tokens),
+        names=list(names),
+        certain=recipe.layers * recipe.heads,
+        address=None,
+        waits=on_seen is not None,
+    )
     calls = {"on_pin_change": on_pin or nothing, "on_seen_change": on_seen or nothing}
     component("heads_grid")(key=key, data=payload(header, cells), **calls)
 

@@ -101,20 +101,17 @@ def header(stack: Stack, shown: Cells, painted: str) -> dict[str, Any]:
     heads, short = len(shown.codes), max(shown.queries, shown.keys) <= LINEAR_MAX_TOKENS
     shared = len(stack.k[0]) if stack.k is not None else heads
     named = shown.tile == 1 or shown.argmax_in_tile is not None
-    return theme.LOOK | {
-        "painted": painted,
-        "height": theme.GRID_HEIGHT,
-        "note": "",
-        "colors": "linear" if short else "times even",
-        "why": "",
-        "pool": "max",
-        "focus": {"head": 0, "query": shown.queries - 1},
-        "group": heads // shared,
-        "tokens": list(stack.queries) if named else [],
-        "key_tokens": list(stack.keys) if named and stack.keys != stack.queries else None,
-        "certain": heads,
-        "address": None,
-    }
+    return theme.grid_header(
+        painted,
+        0,
+        shown.queries - 1,
+        "linear" if short else "times even",
+        group=heads // shared,
+        tokens=list(stack.queries) if named else [],
+        key_tokens=list(stack.keys) if named and stack.keys != stack.queries else None,
+        certain=heads,
+        address=None,
+    )
 
 
 def whose(stack: Stack, number: int) -> dict[str, str]:
