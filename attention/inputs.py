@@ -17,6 +17,9 @@ from jaxtyping import Float
 from torch import Generator, Tensor
 
 CLUSTERS = 4
+CLUSTER_PARTS = 0.9, 0.436  # the centre of a token's cluster, and noise; the variance of the sum is about 1
+TOPIC_PARTS = 0.6, 0.8  # the topic of a token's document, and noise
+SINK, SINK_FIRST = 0.5, 3  # shares of the common direction: in every token, and in the first
 NEARNESS = 0.95  # share of the step before that a random walk's step keeps
 STRETCH = 64  # tokens of a random walk that are computed at once
 REFRAINS = 8
@@ -49,7 +52,8 @@ def clusters(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n c
     """Four kinds of tokens in random order, alike within a kind."""
     centres = normal(CLUSTERS, c, generator=random)
     kind = torch.randint(CLUSTERS, (n,), generator=random)
-    return centres[kind] * 0.9 + normal(n, c, generator=random) * 0.436
+    centre, own = CLUSTER_PARTS
+    return centres[kind] * centre + normal(n, c, generator=random) * own
 
 
 def walk(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n c"]:
@@ -77,18 +81,19 @@ def topics(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n c"]
     """Documents of different lengths one after the other; the tokens of a document share its topic."""
     begins = torch.rand(n, generator=random, dtype=torch.float32) < DOCUMENTS / n
     document = begins.cumsum(0)
-    subjects = 0.6 * normal(int(document[-1]) + 1, c, generator=random)
+    topic, own = TOPIC_PARTS
+    subjects = topic * normal(int(document[-1]) + 1, c, generator=random)
     x = normal(n, c, generator=random)
     for part, about in zip(x.split(STRETCH), document.split(STRETCH), strict=True):  # in place: n may be large
-        part.mul_(0.8).add_(subjects[about])
+        part.mul_(own).add_(subjects[about])
     return x
 
 
 def sink(n: int, c: int, random: Generator, text: str) -> Float[Tensor, "n c"]:
     """Noise in which all tokens share a direction and the first has most of it, so that it draws attention."""
     shared = normal(c, generator=random)
-    x = 0.5 * shared + 0.75**0.5 * normal(n, c, generator=random)
-    x[0] = 3 * shared
+    x = SINK * shared + (1 - SINK**2) ** 0.5 * normal(n, c, generator=random)
+    x[0] = SINK_FIRST * shared
     return x
 
 

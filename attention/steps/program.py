@@ -13,7 +13,20 @@ import textwrap
 from functools import cache
 
 from attention.config import DEFAULTS, Config
-from attention.inputs import BEFORE, CLUSTERS, DOCUMENTS, INPUTS, NEARNESS, REFRAINS, SPLIT, tokens
+from attention.inputs import (
+    BEFORE,
+    CLUSTER_PARTS,
+    CLUSTERS,
+    DOCUMENTS,
+    INPUTS,
+    NEARNESS,
+    REFRAINS,
+    SINK,
+    SINK_FIRST,
+    SPLIT,
+    TOPIC_PARTS,
+    tokens,
+)
 from attention.masks import FIRST, GAP, MASKS
 from attention.scores import adds_one, adds_penalty, scale_form
 from attention.sources import constructed
@@ -33,7 +46,7 @@ INPUT = {
     "clusters": f"""\
 centres = torch.randn({CLUSTERS}, d_model, generator=random)
 kind = torch.randint({CLUSTERS}, (n,), generator=random)
-x = centres[kind] * 0.9 + torch.randn(n, d_model, generator=random) * 0.436
+x = centres[kind] * {CLUSTER_PARTS[0]} + torch.randn(n, d_model, generator=random) * {CLUSTER_PARTS[1]}
 """,
     "walk": f"""\
 x = torch.randn(n, d_model, generator=random)
@@ -47,12 +60,12 @@ x = torch.randn(period, d_model, generator=random).repeat({REFRAINS}, 1)[:n]
     "topics": f"""\
 document = (torch.rand(n, generator=random) < {DOCUMENTS} / n).cumsum(0)
 subjects = torch.randn(int(document[-1]) + 1, d_model, generator=random)
-x = 0.6 * subjects[document] + 0.8 * torch.randn(n, d_model, generator=random)
+x = {TOPIC_PARTS[0]} * subjects[document] + {TOPIC_PARTS[1]} * torch.randn(n, d_model, generator=random)
 """,
-    "sink": """\
+    "sink": f"""\
 shared = torch.randn(d_model, generator=random)
-x = 0.5 * shared + 0.75**0.5 * torch.randn(n, d_model, generator=random)
-x[0] = 3 * shared
+x = {SINK} * shared + {1 - SINK**2}**0.5 * torch.randn(n, d_model, generator=random)
+x[0] = {SINK_FIRST} * shared
 """,
     "words": EMBED,
     "characters": EMBED,
