@@ -329,6 +329,14 @@ def test_steps_that_do_not_fit_are_refused_with_smaller_ones(monkeypatch):
     assert (results.steps.refusal(long) or ("", long))[1].tokens < 1024
 
 
+@pytest.mark.parametrize("refuse", [results.steps.refusal, results.published.refusal])
+def test_a_search_for_smaller_sizes_ends_where_none_fits(refuse, monkeypatch):
+    """With two channels per head, three quarters of the channels are rounded to as many."""
+    monkeypatch.setattr(BUDGET, "most", 1)
+    _, smallest = refuse(Config(heads=8, d_model=64)) or ("", Config())
+    assert smallest.d_model == 2 * smallest.heads
+
+
 def test_a_training_begins_where_others_leave_room(monkeypatch):
     recipe, line = Recipe(seed=3), JobQueue(1, lambda call: None, later=lambda seconds, call: None)
     claim, others = TrainingJob(recipe).claim, Firm(0)

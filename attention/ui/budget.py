@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from attention.runtime.admission import Admission
 from attention.runtime.budget import ASIDE, Budget, process_limit, resident
 from attention.runtime.memory import FreeList
@@ -9,6 +12,7 @@ from attention.runtime.tensor_cache import IdleTensors
 from attention.serving.settings import settings
 from attention.serving.uploads import SENT
 
+S = TypeVar("S")
 EXPIRY = 240.0  # seconds after which a result that was not requested or viewed is evicted
 SAID = int(settings().memory * 1_000_000)  # bytes that the owner lets the server use; 0: the limit of the system
 HAS = min(SAID or process_limit(), process_limit())
@@ -21,6 +25,13 @@ SPARE = BUDGET.register(FreeList(), cheap=True)
 MADE_ONCE = BUDGET.register(IdleTensors())
 UNDER_WAY = BUDGET.register(Admission(int((1 - KEPT) * BUDGET.most)))
 FILES = BUDGET.register(SENT.bounded_by(lambda: BUDGET.room(0)))
+
+
+def shrink(settings: S, fits: Callable[[S], bool], less: Callable[[S], S]) -> S:
+    """Returns the settings, replaced by `less` of them until they fit or `less` leaves them as they are."""
+    while not fits(settings) and (smaller := less(settings)) != settings:
+        settings = smaller
+    return settings
 
 
 def refusal_sentence(what: str, needed: int, free: int, then: str = "Try again in some minutes.") -> str:

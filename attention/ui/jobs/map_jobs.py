@@ -27,7 +27,7 @@ from attention.runtime.executors import RankedExecutor, Task
 from attention.runtime.threads import set_nice
 from attention.serving.settings import settings
 from attention.sources.providers import made_of
-from attention.ui.budget import BUDGET, EXPIRY, refusal_sentence
+from attention.ui.budget import BUDGET, EXPIRY, refusal_sentence, shrink
 from attention.ui.jobs.job import Job
 from attention.ui.jobs.job_queue import JobQueue
 from attention.ui.jobs.vectors import Vectors, room
@@ -167,9 +167,7 @@ class MapJobs:
         if needed <= BUDGET.most:
             self.asking[visitor] = self.line.clock(), needed
         turn = f" Before you {before} {'wait' if before > 1 else 'waits'}." if before else ""
-        smaller = config
-        while drawing_estimate(smaller).bytes > free and smaller.truncated is not smaller:
-            smaller = Config(**coerce(vars(smaller) | {"tokens": smaller.tokens // 2}))
+        smaller = shrink(config, lambda each: drawing_estimate(each).bytes <= free, _halve_tokens)
         return refusal_sentence(
             "This picture", needed, free, f"It begins by itself as soon as there is room.{turn}"
         ), smaller
@@ -226,6 +224,11 @@ class MapJobs:
             _, query, key = drawing.vectors.of(group.start)
             found.append(preview(query, key, executor=self.sketchers, held=group, **options))
         return join_maps(found)
+
+
+def _halve_tokens(config: Config) -> Config:
+    """Returns a config of half as many tokens; the same one if it is not long."""
+    return config if config.truncated is config else Config(**coerce(vars(config) | {"tokens": config.tokens // 2}))
 
 
 def drawing_estimate(config: Config) -> Estimate:

@@ -23,7 +23,7 @@ from attention.training.pace import moments, seconds
 from attention.training.recipe import BATCH, NARROWEST, RECIPES, Recipe, nearest
 from attention.training.run import Checkpoint, Run, train
 from attention.training.tasks import VOCABULARY
-from attention.ui.budget import refusal_sentence
+from attention.ui.budget import refusal_sentence, shrink
 from attention.ui.jobs.job import Job
 from attention.ui.jobs.job_queue import JOBS
 
@@ -130,9 +130,11 @@ def refusal(recipe: Recipe, visitor: str) -> tuple[str, Recipe] | None:
     needed, free = TrainingJob(recipe).claim, JOBS.free(TrainingJob, visitor)
     if needed <= free:
         return _too_long(recipe)
-    smaller = recipe
-    while TrainingJob(smaller).claim > free and smaller.d_model > NARROWEST:
-        smaller = nearest(vars(smaller) | {"d_model": max(NARROWEST, smaller.d_model // 2)})[0]
+    smaller = shrink(
+        recipe,
+        lambda each: TrainingJob(each).claim <= free,
+        lambda each: nearest(vars(each) | {"d_model": max(NARROWEST, each.d_model // 2)})[0],
+    )
     return refusal_sentence("This training", needed, free), smaller
 
 

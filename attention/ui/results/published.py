@@ -20,7 +20,7 @@ from attention.published.supported_inputs import Demand
 from attention.published.supported_inputs import demands as tried
 from attention.runtime.executors import RankedExecutor, Task
 from attention.sources.generated import WIDE
-from attention.ui.budget import BUDGET
+from attention.ui.budget import BUDGET, shrink
 from attention.ui.results.shared import EXCLUSIVE, FORWARD, LOW_PRIORITY, RESULTS, lane, with_memory
 from attention.wire.cells import Cells
 from attention.wire.cells import cells as drawn
@@ -49,9 +49,11 @@ def refusal(config: Config) -> tuple[str, Config] | None:
     needed, most = bytes_of(config), int(SHARE * BUDGET.most)
     if needed <= most:
         return None
-    smaller = config
-    while bytes_of(smaller) > most and smaller.d_model > smaller.heads:
-        smaller = Config(**coerce(vars(smaller) | {"d_model": smaller.d_model * 3 // 4}))
+    smaller = shrink(
+        config,
+        lambda each: bytes_of(each) <= most,
+        lambda each: Config(**coerce(vars(each) | {"d_model": each.d_model * 3 // 4})),
+    )
     return (
         f"Maps of {config.d_model:,} channels need {needed / 2**20:,.0f} MiB of memory at once; "
         f"this host has {most / 2**20:,.0f} for them.",

@@ -10,7 +10,7 @@ from torch import Tensor
 from attention.config import KNOBS, Config, coerce
 from attention.runtime.executors import Task
 from attention.steps.values import bytes_of, difference, pairs, values
-from attention.ui.budget import BUDGET, refusal_sentence
+from attention.ui.budget import BUDGET, refusal_sentence, shrink
 from attention.ui.results.shared import RESULTS, lane, wait_with_spinner, with_memory
 from attention.wire.matrix_cells import Matrix
 from attention.wire.matrix_cells import encode_steps as sent
@@ -22,20 +22,28 @@ ALL_HEADS = 2**20  # up to this many weights the steps of all heads are kept, ot
 
 def refusal(config: Config) -> tuple[str, Config] | None:
     """Why the steps do not fit into the memory of this host, and the largest config that does; None if they fit."""
-    needed, smaller = bytes_of(config.for_page(PAGE)), config
+    needed = _page_bytes(config)
     if needed <= BUDGET.most:
         return None
-    while (
-        bytes_of(smaller.for_page(PAGE)) > BUDGET.most and smaller.d_model > smaller.heads and smaller.tokens > FEWEST
-    ):
-        if smaller.d_v:
-            less = {"d_v": 0}
-        elif bytes_of(replace(smaller, tokens=FEWEST, keys=0).for_page(PAGE)) > BUDGET.most / 2:
-            less = {"d_model": smaller.d_model * 3 // 4}
-        else:
-            less = {"tokens": smaller.tokens * 3 // 4, "keys": smaller.keys * 3 // 4}
-        smaller = Config(**coerce(vars(smaller) | less))
+    smaller = shrink(config, lambda each: _page_bytes(each) <= BUDGET.most, _reduce)
     return refusal_sentence("Every step of these settings", needed, 0), smaller
+
+
+def _page_bytes(config: Config) -> int:
+    return bytes_of(config.for_page(PAGE))
+
+
+def _reduce(config: Config) -> Config:
+    """Returns a config with usual values, with fewer channels, or with fewer tokens; the same one at the least of either."""
+    if config.d_model <= config.heads or config.tokens <= FEWEST:
+        return config
+    if config.d_v:
+        less = {"d_v": 0}
+    elif _page_bytes(replace(config, tokens=FEWEST, keys=0)) > BUDGET.most / 2:
+        less = {"d_model": config.d_model * 3 // 4}
+    else:
+        less = {"tokens": config.tokens * 3 // 4, "keys": config.keys * 3 // 4}
+    return Config(**coerce(vars(config) | less))
 
 
 def matrices(config: Config, names: tuple[str, ...]) -> list[Matrix]:
