@@ -29,7 +29,7 @@ WORDS = (  # each with several things in it, as not every word comes to every pl
 APP = """import runpy, sys
 sys.path.insert(0, {root!r})
 from tests import hostile_words
-hostile_words.armed()
+hostile_words.use_hostile_words()
 runpy.run_path({app!r}, run_name="__main__")
 """
 

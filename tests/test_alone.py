@@ -103,5 +103,5 @@ def test_where_there_is_no_app_a_browser_opens_the_page(monkeypatch):
     monkeypatch.setattr(display.webbrowser, "open", asked.append)
     found = attention.show(weights())
     assert asked == [found.place.as_uri()] and found.place.read_text().startswith("<!doctype html>")
-    assert found.selection == {}
+    assert found.pinned == {}
     shutil.rmtree(found.place.parent)

@@ -124,10 +124,10 @@ def test_a_file_that_is_lost_meanwhile_costs_no_report(monkeypatch, tmp_path, ca
 BROKEN = """
 import sys
 from attention.timing import __main__ as command
-from tests.timings import made
+from tests.timings import make_timing
 def measure(sweep, on_timing, **_):
     for i in range(9):
-        on_timing(made(64 + i), command.Progress(1, 9, 0.5, 1.0))
+        on_timing(make_timing(64 + i), command.Progress(1, 9, 0.5, 1.0))
     return []
 command.measure = measure
 sys.exit(command.main(sys.argv[1:]))

@@ -23,7 +23,7 @@ if __name__ == "__main__":
         st.file_uploader("a file")
 else:
     from attention.serving import stack
-    app = st.App(__file__, lifespan=stack.WARMTH.begun, middleware=stack.middleware())
+    app = st.App(__file__, lifespan=stack.WARMTH.lifespan, middleware=stack.middleware())
 """
 
 

@@ -54,7 +54,7 @@ class Count(Job):
     """A kind of task, whole: counts to ten, and goes on where it was."""
 
     kind: ClassVar[str] = "count"
-    kept, expiry = KEPT, EXPIRY
+    history, keep_s = KEPT, EXPIRY
     counted = 0
 
     def run(self) -> None:

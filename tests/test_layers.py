@@ -110,7 +110,7 @@ def test_a_number_that_is_none_is_said_to_be_so():
 
 def test_induction_is_shown_where_it_is_known_and_else_the_token_before(monkeypatch):
     both = {name: HeadMetric(lambda rows: rows.first, name, "", "f") for name in ("previous", "induction")}
-    monkeypatch.setattr(view, "ALL_METRICS", both)
+    monkeypatch.setattr(view, "EVERY", both)
     found = Config.of(STREET)
     assert view.number(found) == "induction"
     assert view.number(Config.of(STREET, layer_map="previous")) == "previous" and view.choice("auto") == "Auto"

@@ -98,7 +98,7 @@ def test_a_saved_file_opens_in_the_app_and_says_the_same(name, tmp_path):
 def test_what_the_page_says_of_it_runs(tmp_path):
     """The lines under *How to save such a file*."""
     pytest.importorskip("transformers", reason=NEEDED)
-    source = f"from tests.watchable import made\nmodel, inputs, _ = made('bert')\n{snippets.WATCHED}"
+    source = f"from tests.watchable import make_case\nmodel, inputs, _ = make_case('bert')\n{snippets.WATCHED}"
     env = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", source], cwd=tmp_path, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

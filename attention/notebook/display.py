@@ -48,7 +48,7 @@ class Shown:
         return summarize(self, title=self.title, **where, tokens=first.queries, **sizes)
 
     @property
-    def selection(self) -> dict[str, Any]:
+    def pinned(self) -> dict[str, Any]:
         """The last selection in a widget: part, layer, head, query and key; empty before the first one."""
         return {} if self.widget is None else dict(self.widget.pinned)
 

@@ -27,7 +27,7 @@ from attention.charts import theme
 from attention.components.copy_link import copy_link
 from attention.components.heads_grid import heads_grid
 from attention.masks import MASKS
-from attention.codec import fit
+from attention.codec import fit_values
 
 torch.set_num_threads(1)
 st.set_page_config(layout="wide")
@@ -36,7 +36,7 @@ scene = query.pop("scene", "")
 config, _ = codec.from_query(query)
 pin = st.session_state.get("grid", {}).get("pin") if "grid" in st.session_state else None
 if pin:
-    config, _ = fit(vars(config) | {"head": pin["head"], "query": pin["query"]})
+    config, _ = fit_values(vars(config) | {"head": pin["head"], "query": pin["query"]})
 h, n = config.heads, config.tokens
 mask = MASKS[config.mask].square(n, n, config.span)
 if scene == "hot":
