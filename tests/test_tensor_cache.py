@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass, replace
 from functools import _lru_cache_wrapper
+from itertools import product
 from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
@@ -102,7 +103,6 @@ MODES: dict[str, Callable[[Callable], object]] = {
     "traced": mapped_calls(make_fx),
     "traced fake": mapped_calls(lambda body: make_fx(body, tracing_mode="fake")),
 }
-every_mode = pytest.mark.parametrize("mode", MODES)
 
 
 def tensors(found: object) -> list[Tensor]:
@@ -123,55 +123,66 @@ def _is_frozen_result(found: object) -> bool:
     return is_dataclass(found) and not isinstance(found, (Config, type))
 
 
-@every_mode
-@pytest.mark.parametrize("name", KEPT)
-def test_what_is_made_in_a_mode_is_of_use_after_it(name, mode):
-    make, given = KEPT[name]
-    for wrapper, _ in KEPT.values():
-        wrapper.cache_clear()
-    expected = tensors(make(*given))
-    for wrapper, _ in KEPT.values():
-        wrapper.cache_clear()
-    MODES[mode](lambda: make(*given))
-    found = tensors(make(*given))
-    assert len(found) == len(expected) >= 1
-    for one, other in zip(found, expected, strict=True):
-        assert type(one) is Tensor and one.device == CPU and one.is_inference() == other.is_inference()
-        torch.testing.assert_close(one, other, rtol=0, atol=0, equal_nan=True)
+@contextmanager
+def naming(case: object) -> Iterator[None]:
+    """A failure within it names the case."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"in the case of {case}")
+        raise
 
 
-@every_mode
-@pytest.mark.parametrize("options", [{"is_causal": True}, {"attn_mask": torch.ones(4, 4).tril().bool()}, {}])
-def test_a_call_is_right_after_one_in_a_mode(mode, options):
-    for wrapper, _ in KEPT.values():
-        wrapper.cache_clear()
+def clear_caches() -> None:
+    for cached, _ in KEPT.values():
+        cached.cache_clear()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_is_made_in_a_mode_is_of_use_after_it(mode):
+    for name, (make, given) in KEPT.items():
+        with naming(name):
+            clear_caches()
+            expected = tensors(make(*given))
+            clear_caches()
+            MODES[mode](lambda make=make, given=given: make(*given))
+            found = tensors(make(*given))
+            assert len(found) == len(expected) >= 1
+            for one, other in zip(found, expected, strict=True):
+                assert type(one) is Tensor and one.device == CPU and one.is_inference() == other.is_inference()
+                torch.testing.assert_close(one, other, rtol=0, atol=0, equal_nan=True)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_call_is_right_after_one_in_a_mode(mode):
     query = torch.ones(2, 4, 8)
-
-    def call() -> None:
-        with suppress(Exception):  # some modes are not for this function, and fail as they say
-            made = torch.ones(2, 4, 8)
-            scaled_dot_product_attention(made, made, made, **options)
-
-    MODES[mode](call)
-    found = scaled_dot_product_attention(query, query, query, **options)
-    expected = torch.nn.functional.scaled_dot_product_attention(query, query, query, **options)
-    torch.testing.assert_close(found.output, expected)
-    leaf = query.clone().requires_grad_()
-    (found.weights.clone() * (leaf @ leaf.mT)).sum().backward()
-    assert leaf.grad is not None and leaf.grad.isfinite().all()
+    for options in ({"is_causal": True}, {"attn_mask": torch.ones(4, 4).tril().bool()}, {}):
+        with naming(options):
+            clear_caches()
+            MODES[mode](lambda options=options: call_of_ones(options))
+            found = scaled_dot_product_attention(query, query, query, **options)
+            expected = torch.nn.functional.scaled_dot_product_attention(query, query, query, **options)
+            torch.testing.assert_close(found.output, expected)
+            leaf = query.clone().requires_grad_()
+            (found.weights.clone() * (leaf @ leaf.mT)).sum().backward()
+            assert leaf.grad is not None and leaf.grad.isfinite().all()
 
 
-@pytest.mark.parametrize("n", [16, 1024], ids=["small", "blocks"])
-@pytest.mark.parametrize("options", [{"is_causal": True}, {"mask": True}, {}], ids=str)
-def test_fake_tensors_have_the_shapes_of_real_ones(n, options):
+def call_of_ones(options: dict[str, Any]) -> None:
+    with suppress(Exception):  # some modes are not for this function, and fail as they say
+        made = torch.ones(2, 4, 8)
+        scaled_dot_product_attention(made, made, made, **options)
+
+
+def test_fake_tensors_have_the_shapes_of_real_ones():
     """Also once real ones were there, and with nothing left behind for the next."""
-    for inside in (False, True, False):
-        with FakeTensorMode() if inside else torch.no_grad():
+    for n, options, inside in product((16, 1024), ({"is_causal": True}, {"mask": True}, {}), (False, True, False)):
+        with naming((n, options)), FakeTensorMode() if inside else torch.no_grad():
             query = torch.ones(2, n, 8)
             mask = {"attn_mask": torch.ones(n, n, dtype=torch.bool)} if "mask" in options else options
             found = scaled_dot_product_attention(query, query, query, **mask)
-        assert found.output.shape == (2, n, 8) and found.weights.shape == (2, n, n)
-        assert (type(found.output) is Tensor) == (not inside)
+            assert found.output.shape == (2, n, 8) and found.weights.shape == (2, n, n)
+            assert (type(found.output) is Tensor) == (not inside)
 
 
 @pytest.mark.parametrize("options", [{"is_causal": True}, {}], ids=str)
@@ -185,19 +196,17 @@ def test_a_call_can_be_exported(options):
     torch.testing.assert_close(program(x), Module()(x))
 
 
-@pytest.mark.parametrize("positions", POSITIONS)
-@pytest.mark.parametrize("name", INPUTS)
-def test_one_link_is_one_picture_whatever_the_default_dtype(name, positions):
-    config = replace(SMALL, input=name, positions=positions)
-
-    def shown() -> list[Tensor]:
+def test_one_link_is_one_picture_whatever_the_default_dtype():
+    def shown(config: Config) -> list[Tensor]:
         found = attention.trace(config)
         return [found.x, found.scores, found.bias, found.weights, found.output]
 
-    expected = shown()
-    generated._last.cache_clear()
-    with another_dtype():
-        torch.testing.assert_close(shown(), expected, rtol=0, atol=0)
+    for name, positions in product(INPUTS, POSITIONS):
+        config = replace(SMALL, input=name, positions=positions)
+        expected = shown(config)
+        generated._last.cache_clear()
+        with naming((name, positions)), another_dtype():
+            torch.testing.assert_close(shown(config), expected, rtol=0, atol=0)
 
 
 @pytest.mark.parametrize("projections", ["independent", "identity"])
