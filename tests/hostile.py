@@ -41,6 +41,7 @@ LINKS: list[tuple[str, str, str]] = [
     ("", "temperature=-1e400", "temperature='-1e400' is not a number"),
     ("", f"tokens={'9' * 5000}", "999… is not a whole number between 2 and 65,536."),
     ("", "tokens=65537", "tokens=65537 is not a whole number between 2 and 65,536."),
+    ("layers", "heads=0&speed=9&mask=casual", "Did you mean 'causal'?"),
     ("steps", "tokens=7.5", "tokens='7.5' is not a whole number"),
     ("", "tokens=0x10&seed=1_0", "seed='1_0' is not a whole number"),
     ("", f"heads={quote('٣')}&head={quote('１')}", "heads='٣' is not a whole number"),
@@ -101,6 +102,9 @@ LINKS: list[tuple[str, str, str]] = [
     ("examples", "about=everything&heads=3", "about='everything' is not one of: all, heads,"),
     ("examples", f"about={quote(BAIT)}", "is not one of: all, heads,"),
 ]
+
+# Those whose settings say it; of the others the page shortens or escapes what is said.
+NOTED = [case for case in LINKS if case[1] != "mask=a%00b" and case[2] != "… and 480 more"]
 
 TEXT, NUMBER, ONE, SOME = "string_value", "double_value", "double_array_value", "string_array_value"
 JSON, EVENT = "json_value", "json_trigger_value"

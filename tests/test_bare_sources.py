@@ -133,10 +133,7 @@ def page_text(test: AppTest) -> str:
     return "\n".join(part.value for part in [*test.caption, *test.markdown, *test.info]).replace("\\", "")
 
 
-TOPICS = [{"topic": name} for name in KNOBS["topic"].choices]
-DETAILS = [{"mask_detail": name} for name in KNOBS["mask_detail"].choices]
-ASKED = [{"predict": name} for name in KNOBS["predict"].choices]
-VIEWS = [(page, more) for page in PAGES for more in {"softmax": TOPICS, "masks": DETAILS}.get(page.stem, [{}]) + ASKED]
+VIEWS = [(page, {"predict": name}) for page in PAGES for name in KNOBS["predict"].choices]
 
 
 @pytest.mark.parametrize(("page", "more"), VIEWS, ids=lambda part: getattr(part, "stem", None) or str(part))

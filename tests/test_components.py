@@ -50,6 +50,7 @@ def test_every_component_is_named_once_where_streamlit_looks():
     assert {each["asset_dir"] for each in named} == {"components/browser"}
 
 
+@pytest.mark.extended
 def test_a_server_that_was_started_elsewhere_serves_them_as_they_stand(tmp_path):
     """And names them with the page that draws with them, once its first visitor can be let in."""
     with run_server(ROOT / "app.py", folder=tmp_path) as server:

@@ -95,6 +95,7 @@ def test_what_is_free_is_bounded_by_a_containers_limit(monkeypatch):
     assert whole is None or whole > 12345
 
 
+@pytest.mark.extended
 @pytest.mark.skipif(sys.platform != "linux", reason="a bound on a process's data as Linux has it")
 def test_what_a_bound_on_the_process_leaves_is_all_that_is_free():
     """In a process of its own: what is bounded once can't be had again."""

@@ -38,6 +38,7 @@ from attention.timing import cpu_gpu_series, recordings
 from attention.timing.cpu_gpu_settings import VERSUS, CpuGpuSettings
 from attention.timing.cpu_gpu_summary import ratios
 from attention.ui.jobs.map_jobs import MapJob
+from tests.samples import is_first, sample
 from tests.test_pages import ROOT, SECONDS, run
 
 
@@ -316,7 +317,7 @@ def preview_alone(monkeypatch):
     over.set()
 
 
-@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("name", sample(PICTURES, is_first(lambda name: EXAMPLES[name].page)))
 def test_the_page_of_an_example_shows_it(name, preview_alone):
     example = EXAMPLES[name]
     test = run(ROOT / "pages" / f"{example.page}.py", to_query(example.config))

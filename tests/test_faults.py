@@ -54,6 +54,7 @@ def test_a_recording_that_is_damaged_or_gone_is_named_and_all_else_works(copied)
     assert not [error for visit in (damaged, gone, whole, usual) for error in visit.errors]
 
 
+@pytest.mark.extended
 def test_files_that_every_page_leans_on_take_no_page_along(copied):
     """A recording that an example shows, the training that Training begins with, the timings that ship."""
     (copied / "attention" / "recorded" / "smollm2_repeated.npz").write_bytes(b"PK")
@@ -108,6 +109,7 @@ os.write(2, b"alone\\n")
 """
 
 
+@pytest.mark.extended
 def test_a_host_without_a_network_whose_disk_is_full_shows_every_page_and_asks_nobody(tmp_path):
     (tmp_path / "sitecustomize.py").write_text(ALONE)
     pages = ("", *(path.stem for path in (ROOT / "pages").glob("*.py") if path.stem != "heads"))

@@ -116,6 +116,7 @@ def test_files_are_taken_by_a_page_that_has_a_place_for_them_and_not_for_ever_mo
         assert asyncio.run(tried(server)) == [403, 204, 204, 204, 413]
 
 
+@pytest.mark.extended
 def test_files_of_all_visitors_together_stay_within_the_memory_that_a_server_has(tmp_path):
     """Those that were announced and do not arrive take none of it, and leave no traceback when their senders go away."""
 

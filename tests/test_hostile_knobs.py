@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from urllib.parse import parse_qs
+
 import pytest
 
+from attention.timing.recordings import read_recording
 from attention.ui.controls.picture import PICTURE
 from attention.ui.controls.recipe import RECIPE
 from attention.ui.controls.sweep import SWEEP
 from attention.ui.controls.tour import TOUR
 from attention.ui.markdown import escape
 from tests.forger import WRITTEN
-from tests.hostile import BAIT, LONG
+from tests.hostile import BAIT, FILES, LONG, NOTED
 
 KINDS = (PICTURE, SWEEP, RECIPE, TOUR)
 KNOBS = [(kind, name) for kind in KINDS for name in kind.settings.knobs]
+READ = [file for file in FILES if file[0] != "none.json"]  # the page says it of that one
 NUMBERS = [
     "nan",
     "-nan",
@@ -74,6 +78,26 @@ def test_a_knob_takes_any_text_and_says_what_it_cannot_have(kind, name):
         again, more = settings.from_query(settings.to_query(found))
         assert again == found and not more, text[:99]
         assert notes or text.strip() or not settings.knobs[name].low, "what a number can't be is said"
+
+
+@pytest.mark.parametrize(("page", "link", "says"), NOTED, ids=lambda text: text[:40])
+def test_a_link_opens_what_it_can_have_and_says_the_rest(page, link, says):
+    kind = {"timing": SWEEP, "training": RECIPE, "examples": TOUR}.get(page, PICTURE)
+    asked = {name: values[-1] for name, values in parse_qs(link, keep_blank_values=True).items()}
+    found, notes = kind.open(asked)
+    said = "\n".join(notes)
+    assert says in said if says else not said
+    assert kind.settings.from_query(kind.settings.to_query(found)) == (found, [])
+
+
+@pytest.mark.parametrize(("name", "data", "says"), READ, ids=lambda text: str(text)[:40])
+def test_a_file_is_a_recording_or_what_is_wrong_is_said(name, data, says):
+    if not says:
+        assert read_recording(data, name)
+        return
+    with pytest.raises(ValueError) as refused:
+        read_recording(data, name)
+    assert says in str(refused.value)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.settings.called)

@@ -158,6 +158,7 @@ def test_flex_attention_is_attention_also_before_it_is_compiled(mask, monkeypatc
     torch.testing.assert_close(output.double(), right, atol=1e-6, rtol=1e-5)
 
 
+@pytest.mark.extended
 @pytest.mark.skipif(not shutil.which("g++"), reason="torch compiles for a CPU with a C++ compiler")
 def test_flex_attention_compiles_and_says_what_a_cpu_does_not_have():
     asked = case("flex_attention compiled", "full", length=16)

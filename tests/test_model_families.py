@@ -23,6 +23,7 @@ from attention.tracing.watched import watch
 from attention.wire.cells import weights as decoded
 from tests.drawings import header
 from tests.model_families import ENCODERS, FAMILIES, IMAGES, NARROW, TWO_SIDES, WIDE, WINDOWED, WORDS, family
+from tests.samples import sample
 
 CLOSE, DRAWN = 1e-5, 1 / 2048  # largest differences: of weights, and relatively of those that are drawn, in 16 bits
 PROMPT, NEW, BEAMS = 3, 4, 3
@@ -63,6 +64,8 @@ def missing(name: str, mode: str) -> str:
 
 
 CELLS = [(name, mode) for name in FAMILIES for mode in MODES if not missing(name, mode)]
+KINDS = ("BERT", "GPT-2", "Falcon with ALiBi", "Llama", "Gemma 2", "Qwen3-Next", "T5", "ViT")  # one family of each kind
+every_cell = pytest.mark.parametrize(("name", "mode"), sample(CELLS, lambda name, _: name in KINDS))
 
 
 def ids(count: int, seed: int = 0) -> Tensor:
@@ -151,7 +154,7 @@ def renumber_layers(truth: Layers) -> Layers:
     return {part: dict(enumerate(layers.values())) for part, layers in truth.items()}
 
 
-@pytest.mark.parametrize(("name", "mode"), CELLS)
+@every_cell
 @torch.no_grad()
 def test_show(name, mode):
     out = run(model_of(name, mode), name, mode, output_attentions=True)
@@ -166,7 +169,7 @@ def test_what_is_missing_cannot_be_had(name):
         test_show(name, "static")
 
 
-@pytest.mark.parametrize(("name", "mode"), CELLS)
+@every_cell
 @torch.no_grad()
 @pytest.mark.filterwarnings("ignore:attention.watch can't see:UserWarning")  # linear layers, which have no weights
 def test_watch(name, mode):

@@ -43,6 +43,7 @@ def start_program(folder: Path, program: str = PROGRAM, **said: str) -> subproce
     return subprocess.Popen(command, cwd=folder, env=env, stdout=subprocess.PIPE, text=True, start_new_session=True)
 
 
+@pytest.mark.extended
 def test_a_program_shows_it_until_it_is_stopped(tmp_path):
     program = start_program(tmp_path, HOME=str(tmp_path))
     assert program.stdout
@@ -61,7 +62,9 @@ def test_a_program_shows_it_until_it_is_stopped(tmp_path):
     assert list(tmp_path.glob("attention-*")) == []
 
 
-@pytest.mark.parametrize("code", [PROGRAM, IN_BACKGROUND], ids=["waits", "goes on"])
+@pytest.mark.parametrize(
+    "code", [pytest.param(PROGRAM, id="waits"), pytest.param(IN_BACKGROUND, id="goes on", marks=pytest.mark.extended)]
+)
 def test_a_program_that_is_asked_to_end_leaves_nothing_behind(code, tmp_path):
     (tmp_path / "aside").mkdir()
     program = start_program(tmp_path, code, TMPDIR=str(tmp_path / "aside"))

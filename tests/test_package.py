@@ -106,6 +106,7 @@ def test_streamlit_finds_the_components_of_a_wheel(installed, tmp_path):
     assert roots == {str(installed / "attention" / "components" / "browser")}
 
 
+@pytest.mark.extended
 def test_an_installed_app_draws_its_grid(installed, tmp_path):
     with start_app(installed, tmp_path) as url, launch_browser() as browser:
         page = browser.new_page()

@@ -24,6 +24,7 @@ def shows(visit: Visit, link: str) -> bool:
     return from_query(dict(parse_qsl(visit.painted))) == from_query(dict(parse_qsl(link))) and not visit.errors
 
 
+@pytest.mark.extended
 @pytest.mark.skipif(not nginx.find_nginx() and os.environ.get("CI") != "true", reason=nginx.ADVICE)
 def test_the_visitors_of_a_lost_replica_go_on_at_the_other_from_their_links(tmp_path):
     """Two replicas behind the nginx that ships: files reach the one that a visitor's session is at.
