@@ -119,6 +119,7 @@ PARTICIPLES = frozenset(
         "written",
     ]
 )
+PUBLIC = {"pinned"}  # of the object that `attention.show` returns
 RETIRED = re.compile(
     r"\b(anew|whoever|whomever|in focus|even shares?|blind rows?|in sight|looks? mostly at|sees no key|what (?:became|becomes|"
     r"came|comes) of|of [\w ]+ aside|lets? go of|nobody|somebody)\b",
@@ -150,7 +151,7 @@ def test_no_function_is_named_by_a_participle_alone():
         f"{file.relative_to(ROOT)}: {name}"
         for file in SOURCES
         for name in functions(ast.parse(file.read_text()))
-        if name.strip("_") in PARTICIPLES
+        if name.strip("_") in PARTICIPLES and name not in PUBLIC
     ]
     found += [
         f"{file.relative_to(ROOT)}: {name}"
