@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from attention.config import KNOBS
@@ -108,6 +109,7 @@ def school(url: str, folder: Path) -> Iterator[str]:
         site.shutdown()
 
 
+@pytest.mark.extended
 def test_the_app_stands_in_frames_of_sites_that_its_owner_names_and_of_no_others(chromium, tmp_path):
     # A port of the same host is another origin, so each of the two sites has one.
     with run_server(ATTENTION_FRAMES="self http://127.0.0.1:*") as open_to_all, run_server() as closed:
