@@ -91,11 +91,12 @@ def test_a_long_mask_that_is_no_rule_is_compared_in_blocks():
     mask[1, 2] = True
     q = np.ones((1, 1, 3000, 1), np.float16)
     data = npz(q=q, k=q, mask=mask)
-    with (
-        peak_memory() as peak,
-        pytest.raises(BroughtError, match="1 heads of 3,000 x 3,000 weights are more than pages show"),
-    ):
-        register(read_stack(detect.arrays(data, "x.npz"), {}, Reading()).stack)
+    for _ in range(2):  # the first call also pays for what libraries set up once
+        with (
+            peak_memory() as peak,
+            pytest.raises(BroughtError, match="1 heads of 3,000 x 3,000 weights are more than pages show"),
+        ):
+            register(read_stack(detect.arrays(data, "x.npz"), {}, Reading()).stack)
     assert peak[0] <= 2 * mask.nbytes + GROWTH
 
 
@@ -104,8 +105,9 @@ def test_a_long_mask_that_is_a_rule_is_recognised_in_blocks(rule):
     mask = MASKS[rule].square(3000, 3000, 5).numpy()
     q = np.ones((1, 1, 3000, 1), np.float16)
     data = npz(q=q, k=q, mask=mask)
-    with peak_memory() as peak:
-        found = register(read_stack(detect.arrays(data, "x.npz"), {}, Reading()).stack)
+    for _ in range(2):  # the first call also pays for what libraries set up once
+        with peak_memory() as peak:
+            found = register(read_stack(detect.arrays(data, "x.npz"), {}, Reading()).stack)
     assert found.stack.own["mask"] == rule and found.stack.square is None
     assert peak[0] <= 2 * mask.nbytes + GROWTH
 
