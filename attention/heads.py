@@ -276,5 +276,5 @@ TOKEN_METRICS: dict[str, TokenMetric] = {  # statistics of pairs of queries and 
 }
 ALL_METRICS: dict[str, HeadMetric | TokenMetric] = METRICS | TOKEN_METRICS  # by their names in `Profile`
 assert tuple(ALL_METRICS) == tuple(field.name for field in fields(Profile)), (
-    "NUMBERS, OF_TOKENS: each needs its field in Profile"
+    "METRICS, TOKEN_METRICS: each needs its field in Profile"
 )

@@ -4,7 +4,7 @@ import { find } from "./elements.js";
 
 /** @typedef {import("./matrices_layout.js").Lab} Lab */
 
-const PACE = 2800;  // milliseconds for which a step is shown while the pass is played
+const PACE = 3000;  // milliseconds for which a step is shown while the pass is played
 const PATIENCE = 2000;  // milliseconds in which the next turn counts from the requested step, even if it is not drawn yet
 
 const icon = (/** @type {string} */ kind, /** @type {string} */ shape) =>

@@ -77,7 +77,8 @@ def section(config: Config) -> None:
     with words:
         _words(found)
     with bars:
-        moved, title = (found.lost, "weight on hidden keys") if found.hides else (found.gained, "weight on added keys")
+        only_adds = found.adds and not found.hides
+        moved, title = (found.gained, "weight on added keys") if only_adds else (found.lost, "weight on hidden keys")
         spec = shares.by_head(config.heads, config.head, title)
         data = pa.table({"head": range(config.heads), "share": moved.mean(-1).tolist()})
         st.vega_lite_chart(data, spec, key="moved", width="stretch", alt=f"Bars by head: {title}, of all queries")
