@@ -48,9 +48,8 @@ def only_heads(stack: Stack, at: int, heads: range) -> Stack:
     """Returns a stack with only these heads of a layer, given by its index."""
     stack = replace(stack, square=stack.square_of(at), rules=stack.rules[at : at + 1])
     if stack.q is None or stack.k is None:
-        return replace(
-            stack, weights=None if stack.weights is None else stack.weights[at : at + 1, heads.start : heads.stop]
-        )
+        some = None if stack.weights is None else stack.weights[at : at + 1, heads.start : heads.stop]
+        return replace(stack, v=None, weights=some)
     shared = stack.q.shape[1] // stack.k.shape[1]
     k = stack.k[at : at + 1, [head // shared for head in heads]]
     return replace(stack, q=stack.q[at : at + 1, heads.start : heads.stop], k=k, v=None, weights=None)
