@@ -121,15 +121,15 @@ def test_induction_is_shown_where_it_is_known_and_else_the_token_before(monkeypa
 
 
 def test_induction_is_of_tokens_that_come_again_and_nothing_of_patches_needs_a_line():
-    def brought(texts: tuple[str, ...], line: bool = True) -> tuple[Config, Upload]:
+    def upload_config(texts: tuple[str, ...], line: bool = True) -> tuple[Config, Upload]:
         stack = Stack("x", "", texts, texts, weights=torch.rand(2, 3, 4, 4).softmax(-1), line=line)
         held = register(stack)
         return Config.of(held.source), held
 
     (again, one), (once, two), (picture, three) = (
-        brought(("the", "street", "The", "end")),
-        brought(("the", "street", "was", "tired")),
-        brought(("[CLS]", "1, 1", "1, 2", "1, 3"), line=False),
+        upload_config(("the", "street", "The", "end")),
+        upload_config(("the", "street", "was", "tired")),
+        upload_config(("[CLS]", "1, 1", "1, 2", "1, 3"), line=False),
     )
     assert view.number(again) == "induction"
     assert view.number(once) == "previous" and not {"induction", "duplicate"} & view.known_metrics(once).keys()

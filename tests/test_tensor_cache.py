@@ -197,16 +197,16 @@ def test_a_call_can_be_exported(options):
 
 
 def test_one_link_is_one_picture_whatever_the_default_dtype():
-    def shown(config: Config) -> list[Tensor]:
+    def picture_tensors(config: Config) -> list[Tensor]:
         found = attention.trace(config)
         return [found.x, found.scores, found.bias, found.weights, found.output]
 
     for name, positions in product(INPUTS, POSITIONS):
         config = replace(SMALL, input=name, positions=positions)
-        expected = shown(config)
+        expected = picture_tensors(config)
         generated._last.cache_clear()
         with naming((name, positions)), another_dtype():
-            torch.testing.assert_close(shown(config), expected, rtol=0, atol=0)
+            torch.testing.assert_close(picture_tensors(config), expected, rtol=0, atol=0)
 
 
 @pytest.mark.parametrize("projections", ["independent", "identity"])
