@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
 import warnings
@@ -15,6 +16,7 @@ from torch.nn.attention.bias import causal_lower_right, causal_upper_left
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
 import attention
+from attention.attend import HALVES
 from attention.layer import MultiHeadAttention
 from attention.tracing.call import Call
 from attention.tracing.hooks import SDPA
@@ -22,7 +24,8 @@ from attention.tracing.model_calls import of_transformers
 from attention.tracing.sdpa_call import Batched
 from attention.tracing.track import Track
 from attention.tracing.watched import watch
-from tests.watchable import HEADS, WIDTH, Blocks, ByHand, HandAttention
+from tests.samples import sample
+from tests.watchable import HEADS, NEEDED, WIDTH, Blocks, ByHand, HandAttention
 
 TOKENS = 7
 
@@ -316,14 +319,62 @@ def test_a_finite_mask_is_added_and_hides_only_what_has_no_weight():
     assert far.weights()[0, 0, 0] == 0 and far.square.tolist() == [[True, True, False]]  # no weight, and not masked
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
-def test_a_row_of_lowest_numbers_is_even(dtype):
-    """As in models that add the lowest number there is: it outweighs any score, and all are the same."""
-    lowest = torch.finfo(dtype).min
-    mask = torch.tensor([[lowest] * 3, [0, 0, lowest]], dtype=dtype)
-    call = call_of([[1.0, 2.0, 3.0], [1.0, 1.0, 3.0]], mask)
-    torch.testing.assert_close(call.weights()[0], torch.tensor([[1 / 3] * 3, [0.5, 0.5, 0.0]]))
-    assert not call.is_standard and call.square.tolist() == [[True] * 3, [True, True, False]]
+ADDED = list(
+    itertools.product(
+        ("fused", "math", "flex", "layer", "eager", "eager with softcap"), (torch.float32, torch.float64, *HALVES)
+    )
+)
+
+
+class Added(nn.Module):
+    """Attention with a mask of numbers, computed in one of the ways that people have; values are the unit matrix."""
+
+    def __init__(self, way: str, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.way, self.num_key_value_groups = way, 1
+        if "eager" in way:
+            self.gemma = pytest.importorskip("transformers.models.gemma2.modeling_gemma2", reason=NEEDED)
+        self.weight = nn.Parameter(torch.zeros(()))
+        self.attn = nn.MultiheadAttention(WIDTH, 1, batch_first=True).to(dtype)
+
+    def forward(self, q: torch.Tensor, k: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """The weights that the model used, `(q k)`."""
+        v = torch.eye(k.shape[-2], dtype=q.dtype)[None, None]
+        if self.way == "layer":
+            _, weights = self.attn(q[0], k[0], k[0], attn_mask=mask)
+            return weights[0]
+        if self.way == "flex":
+            return flex_attention(q, k, v, score_mod=lambda score, b, h, i, j: score + mask[i, j])[0, 0]
+        if self.way in ("fused", "math"):
+            with sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.MATH] if self.way == "fused" else SDPBackend.MATH):
+                return F.scaled_dot_product_attention(q, k, v, mask)[0, 0]
+        function = self.gemma.ALL_ATTENTION_FUNCTIONS.get_interface("eager", self.gemma.eager_attention_forward)
+        more = {"softcap": 20.0} if self.way == "eager with softcap" else {}
+        return function(self, q, k, v, mask[None, None], scaling=k.shape[-1] ** -0.5, **more)[0][0, :, 0]
+
+
+@pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile:UserWarning")
+@pytest.mark.parametrize("lowest", [None, -6e4, -30.0, -torch.inf])
+@pytest.mark.parametrize(("way", "dtype"), sample(ADDED, lambda way, dtype: dtype in HALVES))
+def test_a_mask_of_numbers_gives_the_weights_of_the_model(way, dtype, lowest):
+    """Left padding and a causal mask: whether a row that is masked as a whole is uniform depends on all three."""
+    value = torch.finfo(dtype).min if lowest is None else lowest
+    seen_pairs = torch.ones(TOKENS, TOKENS, dtype=torch.bool).tril()
+    seen_pairs[:, :2] = False
+    mask = torch.zeros(TOKENS, TOKENS, dtype=dtype).masked_fill(~seen_pairs, value)
+    q, k = (2 * x(2, TOKENS, WIDTH).to(dtype)).unflatten(0, (2, 1, 1))
+    model = Added(way, dtype).eval()
+    with torch.no_grad(), watch(model) as seen:
+        expected = model(q, k, mask).float()
+    assert seen.unseen == {}
+    (call,) = seen.calls.values()
+    found, known = call.weights()[0], expected.isfinite().all(-1)
+    nothing = lowest == -torch.inf or (lowest is None and dtype == torch.float64 and "eager" in way)  # in its softmax
+    assert known[2:].all() and (known.all() or nothing)  # rows without any key are NaN in some ways
+    error = {torch.float16: 0.01, torch.bfloat16: 0.03}.get(dtype, 5e-4 if lowest else 1e-5)  # float32 has 0.004 at 6e4
+    torch.testing.assert_close(found[known], expected[known], rtol=0, atol=error)
+    drawn = torch.ones_like(seen_pairs) if call.square is None else call.square
+    assert not found[~drawn].any() and (lowest != -torch.inf or not found[:2].any())
 
 
 class Mine(nn.Module):

@@ -14,7 +14,8 @@ from attention.attend import scaled_dot_product_attention
 from attention.scores import HIDDEN
 from attention.summary import summarize_fields
 
-LOW = -1e30  # below this, a masked pair has weight 0 whatever its score, if any key of the row is visible
+UNDERFLOW = 105.0  # exp(-105) is 0 in float32
+ROUNDED = 2**-7  # relative error of two numbers that are added in bfloat16, the coarsest dtype of a model
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +26,8 @@ class Call:
     nothing. `sinks (h, q)`: an additional logit per head and query, whose weight goes to no value (gpt-oss has one
     per head). `softcap` 0 leaves scores as they are. If only weights are known, q and k have no channels and `mask`
     is their logarithm. `first` and `first_key` are the positions of the first query and the first key in the text:
-    not 0 if earlier ones were not recorded.
+    not 0 if earlier ones were not recorded. `score_dtype`: the 16-bit dtype in which eager attention adds scores and
+    mask; None if they are added in float32 or wider, as fused kernels do.
     """
 
     q: Float[Tensor, "h q d"]
@@ -37,6 +39,7 @@ class Call:
     sinks: Float[Tensor, "h q"] | None = None
     first: int = 0
     first_key: int = 0
+    score_dtype: torch.dtype | None = None
 
     __repr__ = summarize_fields
 
@@ -58,9 +61,31 @@ class Call:
             return torch.zeros(1, queries, keys, dtype=torch.bool)
         if self.mask.dtype == torch.bool:
             return ~self.mask
-        added = self.mask != 0
-        sure = (self.mask == HIDDEN) | ((self.mask < LOW) & (self.mask > LOW).any(-1, keepdim=True))
-        return sure if bool((sure == added).all()) else added & (self.weights() == 0)
+        return self._outweighed if self._only_hides else (self.mask != 0) & (self.weights() == 0)
+
+    @cached_property
+    def _outweighed(self) -> Bool[Tensor, "m q k"]:
+        """Pairs that the mask puts so far below another key of their row that no score can give them weight."""
+        mask = self.mask if self.mask is not None and self.mask.dtype == torch.float64 else as_added(self.mask)
+        top = mask.amax(-1, keepdim=True)
+        error = ROUNDED * (mask.abs() + top.abs())
+        return (mask == HIDDEN) | (top - mask - error > 2 * self._largest_score + UNDERFLOW)
+
+    @property
+    def _largest_score(self) -> float:
+        """An upper bound of the absolute scores."""
+        if not self.q.numel() or not self.k.numel():
+            return 0.0
+        q, k = (float(x.float().norm(dim=-1).max()) for x in (self.q, self.k))
+        bound = q * k * abs(self.scale) * (1 + ROUNDED)
+        return min(bound, self.softcap) if self.softcap else bound
+
+    @cached_property
+    def _only_hides(self) -> bool:
+        """Whether the mask is 0 wherever it does not take all weight from a pair."""
+        if self.mask is None or self.mask.dtype == torch.bool:
+            return True
+        return bool((self._outweighed == (self.mask != 0)).all())
 
     @property
     def square(self) -> Bool[Tensor, "q k"] | None:
@@ -81,12 +106,29 @@ class Call:
             mask = torch.cat([as_added(mask, dtype).expand(*q.shape[:2], keys), sinks], -1)
         elif mask is not None and mask.dtype != torch.bool:
             mask = mask.to(dtype)
+        if self.score_dtype is not None and not self._only_hides:
+            return self._rounded_weights()
         nothing = k.new_zeros(*k.shape[:2], 1)
         with torch.no_grad():
             found = scaled_dot_product_attention(
                 q, k, nothing, mask, scale=self.scale, enable_gqa=True, softcap=self.softcap or None
             ).weights
         return found[..., :keys].float()
+
+    def _rounded_weights(self) -> Float[Tensor, "h q k"]:
+        """The weights if scores, and their sums with a mask of numbers, are rounded to 16 bits as in eager attention.
+
+        It matters where a mask is large and the same for all visible keys: its sum with any score may be the mask.
+        """
+        q, k = (x.to(self.score_dtype) for x in (self.q, self.k.repeat_interleave(len(self.q) // len(self.k), 0)))
+        scores = q @ k.mT * self.scale
+        if self.softcap:
+            scores = torch.tanh(scores / self.softcap) * self.softcap
+        logits = scores + as_added(self.mask).to(scores.dtype)
+        if self.sinks is not None:
+            logits = torch.cat([logits, self.sinks[..., None].to(scores.dtype)], -1)
+        masked = (logits == HIDDEN).all(-1, keepdim=True)
+        return logits.float().softmax(-1)[..., : k.shape[1]].masked_fill(masked, 0)
 
 
 def as_added(mask: Tensor | None, dtype: torch.dtype = torch.float32) -> Tensor:

@@ -21,10 +21,11 @@ from torch.nn.modules import module as every_module
 
 from attention import layer
 from attention.arguments import with_entries
+from attention.attend import Attention
 from attention.tracing import generating
 from attention.tracing.model_calls import of_flex, of_torch, of_transformers
 from attention.tracing.patching import PLACES
-from attention.tracing.sdpa_call import Batched, of_weights
+from attention.tracing.sdpa_call import Batched, of_weights, with_batch
 from attention.tracing.torch_layers import of_encoder, of_layer
 
 SDPA, FLEX = "scaled_dot_product_attention", "flex_attention"
@@ -157,18 +158,38 @@ def _past(original: Callable, tell: Tell) -> Callable:
     return around_call
 
 
-def _with_output_check(original: Callable, tell: Tell) -> Callable:
-    """Wraps a function of transformers like `_past`; watchers also compare its output with the recorded call."""
+def _with_output_check(original: Callable, tell: Tell, outputs: Callable[..., Any]) -> Callable:
+    """Wraps a function like `_past`; watchers also compare its output with the recorded call.
+
+    `outputs` is given what the function returned, and its arguments. It returns the output `(b q h d)`, or None if that
+    can't be compared.
+    """
 
     @wraps(original)
     def call_and_check(*given: Any, **named: Any) -> Any:
         output = passed(*given, **named)
         for watcher in watchers():
-            watcher.on_output(None if named.get("dropout") else output[0])
+            watcher.on_output(outputs(output, *given, **named))
         return output
 
     passed = _past(original, tell)
     return call_and_check
+
+
+def _output_of_transformers(output: Any, *given: Any, dropout: float = 0.0, **named: Any) -> Any:
+    return None if dropout else output[0]
+
+
+def _output_of_torch(
+    output: Any, query: Any, key: Any, value: Any, mask: Any = None, dropout_p: float = 0.0, *more: Any, **named: Any
+) -> Any:
+    if isinstance(output, Attention):  # of our own function
+        output = output.output
+    return None if dropout_p else with_batch(output).transpose(1, 2)
+
+
+def _output_of_flex(output: Any, *given: Any, **named: Any) -> Any:
+    return with_batch(output[0] if isinstance(output, tuple) else output).transpose(1, 2)
 
 
 def _sdpa(original: Callable) -> Callable:
@@ -178,7 +199,7 @@ def _sdpa(original: Callable) -> Callable:
     def with_mask(query: Any, key: Any, value: Any, attn_mask: Any = None, *more: Any, **named: Any) -> Any:
         return original(query, key, value, with_entries(attn_mask, query.device), *more, **named)
 
-    return _past(with_mask, of_torch)
+    return _with_output_check(with_mask, of_torch, _output_of_torch)
 
 
 def _alias(original: Callable) -> Callable:
@@ -187,7 +208,7 @@ def _alias(original: Callable) -> Callable:
 
 
 def _flex(original: Callable) -> Callable:
-    return _past(original, of_flex)
+    return _with_output_check(original, of_flex, _output_of_flex)
 
 
 def report(
@@ -273,6 +294,7 @@ def _registry(original: Callable) -> Callable:
     @wraps(original)
     def get_interface(self: Any, implementation: Any, *more: Any, **named: Any) -> Callable:
         found = original(self, implementation, *more, **named)
-        return _with_output_check(found, partial(of_transformers, implementation)) if watchers() else found
+        tell = partial(of_transformers, implementation)
+        return _with_output_check(found, tell, _output_of_transformers) if watchers() else found
 
     return get_interface

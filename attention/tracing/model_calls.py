@@ -77,9 +77,23 @@ def of_transformers(
     mask = None if mask is None else mask[..., -keys:] if flash else mask[..., :keys]
     window = (sliding_window or 0) if flash else 0
     sinks = s_aux if sinks is None else sinks
+    if implementation == "sdpa" and position_bias is not None and mask is not None and mask.dtype == torch.bool:
+        position_bias, mask = torch.where(mask, position_bias, torch.finfo(key.dtype).min), None
     unknown = tuple(name for name, given in more.items() if given is not None and name not in HARMLESS)
     return Batched(
-        query, key, value, mask, causal, scaling, softcap or 0.0, sinks, position_bias, window, module, unknown
+        query,
+        key,
+        value,
+        mask,
+        causal,
+        scaling,
+        softcap or 0.0,
+        sinks,
+        position_bias,
+        window,
+        module,
+        unknown,
+        eager=implementation == "eager",
     )
 
 
@@ -97,15 +111,17 @@ def of_flex(
     mask = _dense(block_mask, query.shape[-2], key.shape[-2])
     if score_mod is None:
         return Batched(query, key, value, mask, scale=scale)
-    keys = key.repeat_interleave(query.shape[1] // key.shape[1], 1)
+    query, keys = (x if x.dtype == torch.float64 else x.float() for x in (query, key))  # as its kernels do
+    keys = keys.repeat_interleave(query.shape[1] // key.shape[1], 1)
     scores = query @ keys.mT * (query.shape[-1] ** -0.5 if scale is None else scale)
     places = [torch.arange(size, device=query.device) for size in scores.shape]
     for axis in reversed(range(4)):
         score_mod = torch.vmap(score_mod, in_dims=(0, *(0 if axis == at else None for at in range(4))))
-    scores = score_mod(scores.float(), *places)
-    return of_weights(
-        scores.softmax(-1) if mask is None else scores.masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num(0)
-    )
+    scores = score_mod(scores, *places)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    empty = (scores == -torch.inf).all(-1, keepdim=True)
+    return of_weights(scores.softmax(-1).masked_fill(empty, 0))
 
 
 def _first_keys(query: Tensor, key: Tensor) -> Tensor:

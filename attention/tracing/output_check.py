@@ -1,4 +1,4 @@
-"""Checks whether the output of a call of transformers follows from the recorded queries, keys, values, mask.
+"""Checks whether the output of a call follows from the recorded queries, keys, values, mask.
 
 Models may pass any argument to their attention function, or change the weights within it. What `model_calls` does not
 know is detected in the output, which is the weights times the values.
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from attention.tracing.call import Call
@@ -36,7 +37,8 @@ def mismatch(step: Step, output: Any, batch: int, unknown: Sequence[str]) -> str
         rows = torch.arange(queries) if unknown else torch.linspace(0, queries - 1, min(ROWS, queries)).long()
         sequence = output[batch if len(output) > 1 else 0].detach()
         given = sequence[rows.to(output.device)].to("cpu", torch.float32).transpose(0, 1)
-        largest = _largest_difference(_call(step, rows), given, CPU if output.device.type == "cpu" else OTHER)
+        least = max(CPU if output.device.type == "cpu" else OTHER, torch.finfo(output.dtype).eps)  # under autocast
+        largest = _largest_difference(_call(step, rows), given, least)
         why = DIFFERS.format(largest) if largest else ""
     return why + GIVEN.format(", ".join(unknown)) if why and unknown else why
 
@@ -45,18 +47,28 @@ def _call(step: Step, rows: Tensor) -> Call:
     """Some queries of the first sequence of a step."""
     mask = None if step.mask is None else step.mask[0][:, rows]
     sinks = None if step.sinks is None else step.sinks[0][:, rows]
-    return Call(step.q[0][:, rows], step.k[0], step.v[0], step.scale, mask, step.softcap, sinks)
+    q = step.q[0][:, rows]
+    return Call(q, step.k[0], step.v[0], step.scale, mask, step.softcap, sinks, score_dtype=step.score_dtype)
 
 
 def _largest_difference(call: Call, given: Tensor, least: float) -> float:
     """The largest difference between an output `(h q d)` and that of a call, 0 if rounding explains it.
 
-    Rows of the output that are zero or not finite, as kernels return for fully masked rows, are ignored.
+    `least`: the smallest relative error of products. Rows of the output that are zero or not finite, as kernels return
+    for fully masked rows, are ignored.
     """
     k, v = (x.float().repeat_interleave(len(call.q) // len(x), 0) for x in (call.k, call.v))
     scores = call.q.float() * call.scale @ k.mT
-    error = max(least, torch.finfo(call.v.dtype).eps) * (2 + float(scores.abs().max()))
+    error = max(least, torch.finfo(call.v.dtype).eps) * (2 + float(scores.abs().max())) + _error_of_mask(call)
     counts = given.isfinite().all(-1) & given.any(-1)
-    apart = (call.weights() @ v - given).abs().amax(-1)[counts]
-    largest = float(apart.max()) if len(apart) else 0.0
-    return largest if largest > error * float(v.abs().max()) else 0.0
+    apart = (call.weights() @ v - given).abs().amax(-1)
+    apart = apart[counts & (apart > error * float(v.abs().max()))]
+    return float(apart.max()) if len(apart) else 0.0
+
+
+def _error_of_mask(call: Call) -> Float[Tensor, "h q"]:
+    """The relative error of sums of scores and a mask that is large for all keys of a row."""
+    if call.mask is None or call.mask.dtype == torch.bool:
+        return torch.zeros(1, 1)
+    top = call.mask.float().amax(-1).abs()
+    return 4 * torch.finfo(torch.float32).eps * top.masked_fill(top.isinf(), 0)

@@ -127,8 +127,11 @@ class Recorder:
         self._outputs[name] += 1
         if not unknown and self._outputs[name] > COMPARED and self._outputs[name] % EVERY:
             return
-        with torch.no_grad():
-            why = mismatch(step, output, 0 if self._searching else self.batch, unknown)
+        try:
+            with torch.no_grad():
+                why = mismatch(step, output, 0 if self._searching else self.batch, unknown)
+        except Exception as error:
+            why = f"{error}"
         if why:
             self.missed[name] = why
             self.tracks.pop(name, None)

@@ -12,6 +12,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from attention.arguments import plain_mask
+from attention.attend import HALVES
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +20,7 @@ class Step:
     """A call of one layer, copied to the CPU: of one sequence, or of all sequences of the batch (`b`).
 
     `mask (1 or b, 1 or h, q, k)` is boolean, True where a query attends to a key, or is added to the scaled scores;
-    -inf masks.
+    -inf masks. `score_dtype`: see `Call`.
     """
 
     q: Float[Tensor, "b h q d"]
@@ -29,6 +30,7 @@ class Step:
     mask: Tensor | None = None
     softcap: float = 0.0
     sinks: Float[Tensor, "b h q"] | None = None
+    score_dtype: torch.dtype | None = None
 
 
 class Batched(NamedTuple):
@@ -38,7 +40,8 @@ class Batched(NamedTuple):
     query, counted from the last query and key; `window`: the largest number of keys visible to a query, 0 for all.
     `added` is added to the scores as well. `sinks`: one score per head `(h)`, or per query `(1 or b, h, 1 or q, 1)`.
     `module`: the module that calls, None if unknown. `unknown`: names of arguments whose effect is unknown and which
-    may change the weights.
+    may change the weights. `eager`: scores and mask are added in the dtype of q, as products of matrices are written,
+    and not in float32, as kernels do.
     """
 
     q: Tensor
@@ -53,30 +56,34 @@ class Batched(NamedTuple):
     window: int = 0
     module: nn.Module | None = None
     unknown: tuple[str, ...] = ()
+    eager: bool = False
 
     def step(self, batch: int | None) -> Step:
         """Copies one sequence, or all; raises ValueError if it does not exist or tensors have no data."""
         if any(_has_no_numbers(x) for x in (self.q, self.k, self.v)):
             raise ValueError("there are no numbers, only shapes (a meta or fake tensor, or a transform of torch.func)")
-        sequences = max(len(_four(x)) for x in (self.q, self.k))
+        sequences = max(len(with_batch(x)) for x in (self.q, self.k))
         if batch is not None and not -sequences <= batch < sequences:
             raise ValueError(f"batch={batch}: there are {sequences} sequences")
-        q, k, v = (_private_copy(_item(_four(x), batch)) for x in (self.q, self.k, self.v))
+        q, k, v = (_private_copy(_item(with_batch(x), batch)) for x in (self.q, self.k, self.v))
         if batch is None:
             q, k, v = (x.expand(sequences, -1, -1, -1) for x in (q, k, v))
         wide = torch.float64 if q.dtype == torch.float64 else torch.float32
         parts = [_private_copy(self._expand_mask(part, batch)) for part in (self.mask, self.added) if part is not None]
         ahead = self._ahead(q.shape[2], k.shape[2])
         mask = _together([*parts, *([] if ahead is None else [ahead])], wide)
-        sinks = None if self.sinks is None else _sinks_of_queries(_item(_four(_private_copy(self.sinks)), batch), q)
+        sinks = (
+            None if self.sinks is None else _sinks_of_queries(_item(with_batch(_private_copy(self.sinks)), batch), q)
+        )
         scale = 1 / math.sqrt(q.shape[-1] or 1) if self.scale is None else float(self.scale)
-        return Step(q, k, v, scale, mask, float(self.softcap), sinks)
+        rounded = self.q.dtype if self.eager and self.q.dtype in HALVES else None
+        return Step(q, k, v, scale, mask, float(self.softcap), sinks, rounded)
 
     def _expand_mask(self, mask: Any, batch: int | None) -> Tensor:
         """A mask as `(1 or b, 1 or h, q, k)`."""
         queries, keys, mask = self.q.shape[-2], self.k.shape[-2], plain_mask(mask, self.q.device)
         usual = self.q.ndim == 4
-        mask = mask[(None,) * (4 - mask.ndim)] if usual else _four(mask.expand(*self.q.shape[:-1], keys))
+        mask = mask[(None,) * (4 - mask.ndim)] if usual else with_batch(mask.expand(*self.q.shape[:-1], keys))
         return _item(mask, batch).expand(-1, -1, queries, keys)
 
     def _ahead(self, queries: int, keys: int) -> Tensor | None:
@@ -98,7 +105,7 @@ def of_weights(weights: Tensor, module: nn.Module | None = None) -> Batched:
     return Batched(q, k, k, wide.log(), scale=1.0, module=module)
 
 
-def _four(x: Tensor) -> Tensor:
+def with_batch(x: Tensor) -> Tensor:
     """Batch (all its axes as one), heads, tokens, channels; as in torch's function, heads are third from the end."""
     return x.flatten(0, -4) if x.ndim > 4 else x[(None,) * (4 - x.ndim)]
 
@@ -129,7 +136,7 @@ def _private_copy(x: Tensor) -> Tensor:
 def _together(masks: list[Tensor], dtype: torch.dtype) -> Tensor | None:
     """Joins masks: boolean ones by and, numbers by addition; None if nothing is masked or added."""
     truths = [mask for mask in masks if mask.dtype == torch.bool]
-    numbers = [_numbers(mask, dtype) for mask in masks if mask.dtype != torch.bool]
+    numbers = [mask.to(dtype) for mask in masks if mask.dtype != torch.bool]
     seen = reduce(torch.logical_and, truths) if truths else None
     if not numbers:
         return None if seen is None or seen.all() else seen
@@ -138,13 +145,6 @@ def _together(masks: list[Tensor], dtype: torch.dtype) -> Tensor | None:
         hides = added == 0 if seen is None else seen & (added == 0)
         return None if hides.all() else hides
     return added if seen is None else torch.where(seen, added, -torch.inf)
-
-
-def _numbers(mask: Tensor, dtype: torch.dtype) -> Tensor:
-    """An added mask in the dtype of the scores. The lowest number of its own dtype becomes the lowest of the new one."""
-    lowest = torch.finfo(mask.dtype).min if mask.is_floating_point() else None
-    wide = mask.to(dtype)
-    return wide if lowest is None else wide.masked_fill_(mask == lowest, torch.finfo(dtype).min)
 
 
 def _has_no_numbers(x: Tensor) -> bool:

@@ -90,4 +90,5 @@ def make_choice(
 def _weights(step: Step) -> Tensor:
     """The weights of the first sequence of a call."""
     mask, sinks = (None if part is None else part[0] for part in (step.mask, step.sinks))
-    return Call(step.q[0], step.k[0], step.v[0], step.scale, mask, step.softcap, sinks).weights()
+    q, k, v = step.q[0], step.k[0], step.v[0]
+    return Call(q, k, v, step.scale, mask, step.softcap, sinks, score_dtype=step.score_dtype).weights()

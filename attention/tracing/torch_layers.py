@@ -37,7 +37,7 @@ def of_layer(
     mapped = [F.linear(*each) for each in zip(inputs, weights, biases, strict=True)]
     q, k, v = (rearrange(x, "b n (h d) -> b h n d", h=layer.num_heads) for x in mapped)
     mask = _joint(attn_mask, padding, len(q), layer.num_heads, q.shape[2])
-    return Batched(q, k, v, mask, is_causal and mask is None, module=layer)
+    return Batched(q, k, v, mask, is_causal and mask is None, module=layer, eager=need_weights)
 
 
 def of_encoder(

@@ -95,7 +95,7 @@ class Track:
         q, k, v, mask, sinks = rows
         if mask is not None and mask.dtype == torch.bool and mask.all():
             mask = None
-        return Call(q, k, v, one.scale, mask, one.softcap, sinks, self.first, self.first_key)
+        return Call(q, k, v, one.scale, mask, one.softcap, sinks, self.first, self.first_key, one.score_dtype)
 
     def _of_beams(self, beams: Beams) -> tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None]:
         """Takes each query and key from the row that its sequence had at the step in which they were computed."""
@@ -154,8 +154,12 @@ class Track:
         return replace(self, step=replace(two, q=q, k=k, v=v, mask=mask, sinks=sinks), ends=ends, key_ends=key_ends)
 
 
+def _arithmetic(step: Step) -> tuple[object, ...]:
+    return step.scale, step.softcap, step.sinks is None, step.score_dtype
+
+
 def _alike(one: Step, two: Step) -> bool:
-    same = (one.scale, one.softcap, one.sinks is None) == (two.scale, two.softcap, two.sinks is None)
+    same = _arithmetic(one) == _arithmetic(two)
     return same and all(
         x.shape[:2] + x.shape[3:] == y.shape[:2] + y.shape[3:] for x, y in ((one.q, two.q), (one.k, two.k))
     )
