@@ -12,5 +12,6 @@ ratio, the bound and whether it holds, and exits with an error where it does not
     model         another layer of 12 x 12 x 512 that was opened, and SmolLM2-135M on 100 tokens, not loaded yet and loaded
     fuzz          a million mutants of files, each read or refused with a sentence; time and memory of each
     host          visitors, classes, memory and start of the app as a host, from outside (benchmarks/host); its soak by name only
+    record_gpu    records a GPU and its CPU for the Timing page; by name only, as it needs a GPU
     training      ten seeds of each task of the Training page, and what a step costs against torch's own attention
 """

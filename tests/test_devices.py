@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from attention.timing import IMPLEMENTATIONS, devices, footprint
+from attention.timing.visible import Visible
 
 MIB = 2**20
 
@@ -71,7 +72,7 @@ def test_the_peak_is_what_was_held_at_once_not_what_is_left(mib):
 def test_the_peak_counts_memory_that_the_core_keeps_between_calls(length):
     """The weights of 8 heads take 8, 32 and 44 MiB; those of 32 and more reuse what the call before has left."""
     query = torch.zeros(1, 8, length, 64)
-    run = IMPLEMENTATIONS["core with weights"].ready(query, query, query, False).run
+    run = IMPLEMENTATIONS["core with weights"].ready(query, query, query, Visible(length, length)).run
     for _ in range(2):
         run()
     weights = 8 * length**2 * 4

@@ -19,6 +19,7 @@ from attention.timing import implementations
 from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.inputs import random_inputs, ready
 from attention.timing.sweep import Case
+from attention.timing.visible import Visible
 
 HERE = [
     name
@@ -30,7 +31,7 @@ ALONE = [name for name in HERE if not IMPLEMENTATIONS[name].layer]
 LAYERS = [name for name in HERE if IMPLEMENTATIONS[name].layer]
 
 
-def case(name: str, mask: str, passes: str = "forward", length: int = 7) -> Case:
+def case(name: str, mask: str, passes: str = "forward", length: int = 7, **more: int) -> Case:
     return Case(
         implementation=name,
         device="cpu",
@@ -41,14 +42,18 @@ def case(name: str, mask: str, passes: str = "forward", length: int = 7) -> Case
         heads=3,
         d_head=4,
         length=length,
+        **more,
     )
 
 
-def oracle(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> Attention:
-    """In float64, with the unit matrix beside the values to see the weights."""
-    q, k, v = (x.double() for x in (q, k, v))
+def oracle(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool, window: int = 0) -> Attention:
+    """In float64, pair by pair, with the unit matrix next to the values to see the weights."""
+    (queries, keys), group = (q.shape[-2], k.shape[-2]), q.shape[1] // k.shape[1]
+    q, k, v = q.double(), *(x.double().repeat_interleave(group, 1) for x in (k, v))
+    apart = [[i + keys - queries - j for j in range(keys)] for i in range(queries)]  # how far a key is before its query
+    seen = [[not (causal and d < 0) and not (window and abs(d) >= window) for d in row] for row in apart]
     eye = torch.eye(k.shape[-2], dtype=torch.float64).expand(*k.shape[:-1], -1)
-    both = F.scaled_dot_product_attention(q, k, torch.cat([v, eye], -1), is_causal=causal)
+    both = F.scaled_dot_product_attention(q, k, torch.cat([v, eye], -1), torch.tensor(seen))
     return Attention(both[..., : v.shape[-1]], both[..., v.shape[-1] :])
 
 
@@ -62,6 +67,45 @@ def test_it_computes_attention(name, mask):
     assert len(results) == (2 if IMPLEMENTATIONS[name].weights else 1)
     for result, right in zip(results, expected, strict=False):
         torch.testing.assert_close(result.double(), right, atol=1e-6, rtol=1e-5)
+
+
+SERVING = [
+    {"queries": 1},
+    {"queries": 3},
+    {"queries": 1, "kv_heads": 1},
+    {"window": 3},
+    {"window": 40, "kv_heads": 3},
+    {"queries": 4, "window": 2, "kv_heads": 1},
+]
+
+
+@pytest.mark.parametrize("more", SERVING, ids=str)
+@pytest.mark.parametrize("mask", ["full", "causal"])
+@pytest.mark.parametrize("name", [*ALONE, "flex_attention compiled"])
+def test_it_computes_attention_of_the_last_queries_in_groups_and_windows(name, mask, more, monkeypatch):
+    monkeypatch.setattr(implementations, "_compiled_attention", lambda: implementations.flex_attention)
+    asked = case(name, mask, length=9, **more)
+    expected = oracle(*random_inputs(asked, seed=1), mask == "causal", asked.window)
+    with ready(asked, seed=1) as call:
+        results = call()
+    for result, right in zip(results, expected, strict=False):
+        torch.testing.assert_close(result.double(), right, atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("more", [{"queries": 3}, {"kv_heads": 1}], ids=str)
+@pytest.mark.parametrize("name", LAYERS)
+def test_a_layer_is_not_timed_with_fewer_queries_or_key_value_heads(name, more):
+    with pytest.raises(ValueError, match="as many queries as keys"), ready(case(name, "causal", **more), seed=1):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [({"queries": 8}, "8 queries are more than the 7 tokens"), ({"kv_heads": 2}, "2 key-value heads don't divide 3")],
+)
+def test_sizes_that_do_not_fit_are_named(more, message):
+    with pytest.raises(ValueError, match=message):
+        random_inputs(case("SDPA", "full", **more), seed=1)
 
 
 @pytest.mark.parametrize("mask", ["full", "causal"])
@@ -193,5 +237,5 @@ def test_what_says_that_it_skips_the_future_does_not_compute_it(monkeypatch):
     q, k, v = random_inputs(case("core with weights", "causal", length=16), seed=1)
     k[..., 4:, :] = float("nan")
     v[..., 4:, :] = float("nan")
-    call = IMPLEMENTATIONS["core with weights"].ready(q, k, v, True).run
+    call = IMPLEMENTATIONS["core with weights"].ready(q, k, v, Visible(16, 16, causal=True)).run
     assert not call().output[..., :4, :].isnan().any()

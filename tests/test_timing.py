@@ -115,10 +115,10 @@ SHORT = [
 
 @pytest.mark.parametrize("error", SHORT)
 def test_running_out_of_memory_is_a_result_and_the_others_go_on(monkeypatch, error):
-    def ready(q, k, v, causal):
+    def ready(q, k, v, visible):
         if q.shape[-2] == 16:
             raise error
-        return IMPLEMENTATIONS["SDPA"].ready(q, k, v, causal)
+        return IMPLEMENTATIONS["SDPA"].ready(q, k, v, visible)
 
     monkeypatch.setitem(IMPLEMENTATIONS, "SDPA math", Implementation(ready))
     fine, short = measure(Sweep(**SMALL, implementations=("SDPA math",)))
@@ -160,9 +160,9 @@ def test_a_device_that_is_not_here_is_refused():
 def test_the_threads_are_those_asked_for_and_given_back(monkeypatch):
     before, seen = torch.get_num_threads(), []
 
-    def ready(q, k, v, causal):
+    def ready(q, k, v, visible):
         seen.append(torch.get_num_threads())
-        return IMPLEMENTATIONS["SDPA"].ready(q, k, v, causal)
+        return IMPLEMENTATIONS["SDPA"].ready(q, k, v, visible)
 
     monkeypatch.setitem(IMPLEMENTATIONS, "SDPA math", Implementation(ready))
     measure(Sweep(**SMALL | {"threads": 2, "lengths": (8,)}, implementations=("SDPA math",)))

@@ -233,7 +233,8 @@ def crossovers(timings: Iterable[Timing]) -> list[str]:
 
 
 Line = list[Timing]
-SETTING = ("dtype", "mask", "passes", "batching", "heads", "d_head")  # not implementation and length
+# all axes but implementation and length
+SETTING = ("dtype", "mask", "passes", "batching", "heads", "d_head", "queries", "kv_heads", "window")
 ALIKE = ("implementation", *SETTING)
 UNTOLD = "this can't be told, as no length settled on both"
 

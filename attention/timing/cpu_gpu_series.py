@@ -129,6 +129,7 @@ def alike(versus: CpuGpuSettings, timings: Iterable[Timing]) -> list[Timing]:
         and timing.batch * timing.length == TOKENS
         and timing.heads * timing.d_head == WIDTH
         and (str(timing.d_head), timing.mask, timing.passes) == (versus.d_head, versus.mask, versus.work)
+        and not (timing.queries or timing.kv_heads or timing.window)
     ]
 
 

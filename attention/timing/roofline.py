@@ -3,7 +3,7 @@
 Only computed matrix products are counted, a multiplication and an addition as one operation each; the softmax is not counted.
 A forward pass of attention is two products, 4 b h n² d operations. Its backward pass is five products if a fused kernel
 recomputes the scores, which is 2.5 times the forward pass, 3.5 times for both (Dao 2023, FlashAttention-2, section 4.1), and
-four products if the weights were kept, 3 times for both. A causal mask leaves n (n + 1) / 2 of the n² pairs if the
+four products if the weights were kept, 3 times for both. A mask leaves fewer than n² pairs, a causal one n (n + 1) / 2, if the
 implementation skips the others, and changes nothing if it does not. A layer adds 2 b n (h d)² for each of its linear maps, and
 three times that with the backward pass. Traffic is the minimum that must be moved: every input and every output once.
 """
@@ -34,10 +34,10 @@ class Peaks:
 
 def operations(case: Case, how: Implementation) -> float:
     """Floating-point operations of one call, by the convention of this module."""
-    n, width = case.length, case.heads * case.d_head
+    n, width, visible = case.length, case.heads * case.d_head, case.visible
     learns = case.passes != "forward"
-    skips = case.mask == "causal" and how.skips(case.device.partition(":")[0], n, learns)
-    pairs = n * (n + 1) / 2 if skips else n * n
+    skips = how.skips(case.device.partition(":")[0], visible, learns)
+    pairs = visible.pairs if skips else visible.queries * visible.keys
     heads, _ = how.used(case.heads)
     passes = (3.5 if how.recomputes else 3) if learns else 1
     square = 4 * case.batch * heads * pairs * case.d_head * passes
@@ -48,16 +48,18 @@ def operations(case: Case, how: Implementation) -> float:
 def traffic(case: Case, how: Implementation) -> float:
     """Minimum bytes that one call must move: q, k, v and the output once each, and the weights that it returns.
 
-    The backward pass also reads these and the output's gradient, and writes three gradients. For a layer, x and the output
-    are moved, four maps are read, and all of their gradients are written.
+    Keys and values that no query attends to are not counted. The backward pass also reads these and the output's gradient,
+    and writes three gradients. For a layer, x and the output are moved, four maps are read, and all of their gradients are
+    written.
     """
-    tokens = case.batch * case.length * case.heads * case.d_head
+    visible = case.visible
+    queries, keys = case.heads * visible.queries, case.key_heads * visible.keys_read
     learns = case.passes != "forward"
     heads, squares = how.used(case.heads)
     maps = how.maps * case.heads * case.d_head * heads * case.d_head
-    moved = (5 if learns else 2) if how.layer else (12 if learns else 4)
-    vectors = moved * tokens + (2 if learns else 1) * maps
-    weights = case.batch * squares * case.length**2 if how.weights else 0
+    moved = (5 if learns else 2) * queries if how.layer else (6 if learns else 2) * (queries + keys)
+    vectors = moved * case.batch * case.d_head + (2 if learns else 1) * maps
+    weights = case.batch * squares * visible.queries * visible.keys if how.weights else 0
     return float((vectors + weights) * size(case.dtype))
 
 
@@ -95,8 +97,9 @@ def _copy(device: str, best: Callable[[Callable], float]) -> float:
 
 def memory(case: Case, how: Implementation) -> float:
     """Estimates the bytes that a case holds at once: its inputs, its results, and its n x n matrices per head."""
-    learns = case.passes != "forward"
-    squares = how.squares * case.batch * case.heads * case.length**2 * (2 if learns else 1)
-    vectors = case.batch * case.heads * case.length * case.d_head * (12 if learns else 5)
-    mask = case.length**2 if case.mask == "causal" else 0  # one byte per pair, if a mask is made
-    return float((squares + vectors) * size(case.dtype) + mask * (how.squares > 0))
+    learns, visible = case.passes != "forward", case.visible
+    squares = how.squares * case.batch * case.heads * visible.queries * visible.keys * (2 if learns else 1)
+    tokens = case.heads * visible.queries + case.key_heads * visible.keys
+    vectors = case.batch * tokens * case.d_head * (6 if learns else 2.5)
+    mask = 0 if visible.all_pairs else visible.queries * visible.keys  # one byte per pair, if a mask is made
+    return float((squares + vectors) * size(case.dtype) + mask * (how.squares > 0 or not visible.is_causal))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import random
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import partial
 from time import perf_counter
@@ -111,13 +111,13 @@ class _Run:
     def prepare(self, names: dict[str, str], threads: int) -> None:
         """Measures the peaks of the devices, and lists the cases that they support."""
         chosen = self.sweep.implementations or [name for name, how in IMPLEMENTATIONS.items() if not how.asked]
-        tried: dict[tuple, str | None] = {}
+        tried: dict[Case, str | None] = {}
         for case in self.sweep.cases(list(names), chosen):
-            kind = (case.implementation, case.device, case.dtype, case.passes, case.mask)
+            small = _small(case)
             if not self.sweep.implementations:
-                if kind not in tried:
-                    tried[kind] = _refusal(case)
-                if tried[kind]:
+                if small not in tried:
+                    tried[small] = _refusal(small)
+                if tried[small]:
                     continue
             where = case.device, case.dtype
             if case.device not in self.real:
@@ -236,9 +236,14 @@ def _kin(a: Case, b: Case) -> bool:
     return of == other and a.length <= b.length
 
 
-def _refusal(case: Case) -> str | None:
+def _small(case: Case) -> Case:
+    """The same kind of case on a few tokens."""
+    sizes = {name: min(getattr(case, name), TRIAL) for name in ("queries", "window")}
+    return replace(case, length=TRIAL, batch=1, heads=2, d_head=8, tokens=0, kv_heads=min(case.kv_heads, 1), **sizes)
+
+
+def _refusal(small: Case) -> str | None:
     """Why the device does not support this implementation, found by running it on a few tokens; None if it does."""
-    small = Case(**{**asdict(case), "length": TRIAL, "batch": 1, "heads": 2})
 
     def trial() -> None:
         with ready(small, 0) as call:

@@ -13,7 +13,15 @@ from dataclasses import dataclass
 from attention.settings import ConfigError, Settings, axis, real, whole
 from attention.timing.devices import DTYPES
 from attention.timing.implementations import IMPLEMENTATIONS
+from attention.timing.visible import Visible
 
+SIZES = {  # fields of a case that are one value of an axis
+    "heads": "heads",
+    "d_head": "d_heads",
+    "queries": "queries",
+    "kv_heads": "kv_heads",
+    "window": "windows",
+}
 CASES = 5_000  # largest number of cases of one sweep
 DEVICE = r"[a-z]{2,12}(:[0-9]{1,2})?"
 
@@ -22,7 +30,10 @@ DEVICE = r"[a-z]{2,12}(:[0-9]{1,2})?"
 class Case:
     """What is timed: one implementation on one device, at one size.
 
-    `tokens`: the constant product of batch and length along the lengths; 0 if the batch is constant instead.
+    `length`: the number of keys. `tokens`: the constant product of batch and length along the lengths; 0 if the batch is
+    constant instead. `queries`: how many of the last tokens are queries; 0 for all. `kv_heads`: heads of keys and values,
+    each shared by a group of query heads (Ainslie et al. 2023, GQA, section 2.2); 0 for as many as there are query heads.
+    `window`: how many of the nearest keys a query attends to; 0 for all.
     """
 
     implementation: str
@@ -35,6 +46,19 @@ class Case:
     d_head: int
     length: int
     tokens: int = 0
+    queries: int = 0
+    kv_heads: int = 0
+    window: int = 0
+
+    @property
+    def visible(self) -> Visible:
+        """Which keys each query attends to."""
+        return Visible(self.queries or self.length, self.length, self.mask == "causal", self.window)
+
+    @property
+    def key_heads(self) -> int:
+        """Number of heads of keys and values."""
+        return self.kv_heads or self.heads
 
     @property
     def batching(self) -> str:
@@ -51,6 +75,9 @@ class Sweep:
     heads: tuple[int, ...] = axis((8,), "Heads", "Heads of each sequence.", 1, 128)
     d_heads: tuple[int, ...] = axis((64,), "Channels of a head (d_head)", "The width of each query, key and value.", 1, 512)
     batches: tuple[int, ...] = axis((1,), "Batch (sequences)", "Sequences that are computed together.", 1, 1024)
+    queries: tuple[int, ...] = axis((0,), "Queries (tokens)", "How many of the last tokens are queries. 1: decoding, one new token against all keys, from which a causal mask hides nothing. 0: all tokens.", 0, 1_048_576)
+    kv_heads: tuple[int, ...] = axis((0,), "Key-value heads", "Heads of keys and values, each shared by as many query heads as there are for one. 0: as many as query heads.", 0, 128)
+    windows: tuple[int, ...] = axis((0,), "Window (tokens)", "A query attends to this many of the last tokens, itself included; under the full mask also to those after it. 0: no window.", 0, 1_048_576)
     tokens: int = whole(0, 0, 1_048_576, "Tokens in all", "Each length gets the batch that makes it so many tokens, as published figures have it. 0: the batches as they are chosen.")
     masks: tuple[str, ...] = axis(("full",), "Mask", "Full: every key. Causal: no key after the query; some implementations then skip half of the work.", choices=("full", "causal"))
     dtypes: tuple[str, ...] = axis(("float32",), "Numbers (dtype)", "What the vectors are made of.", choices=DTYPES)
@@ -82,26 +109,28 @@ class Sweep:
 
     def cases(self, devices: Sequence[str], implementations: Sequence[str]) -> list[Case]:
         """Returns every combination on these devices, shortest first."""
+        axes = {name: getattr(self, axis) for name, axis in SIZES.items()}
         sizes = [
-            (n, *size) for n in self.lengths for size in itertools.product(self.batches_at(n), self.heads, self.d_heads)
+            dict(zip(("length", "batch", *axes), (n, *size), strict=True))
+            for n in self.lengths
+            for size in itertools.product(self.batches_at(n), *axes.values())
         ]
         kinds = list(itertools.product(self.masks, self.passes, self.dtypes, devices, implementations))
         return [
-            Case(
-                length=n,
-                batch=b,
-                heads=h,
-                d_head=d,
-                tokens=self.tokens,
-                mask=m,
-                passes=p,
-                dtype=t,
-                device=where,
-                implementation=what,
-            )
-            for n, b, h, d in sorted(sizes, key=lambda size: (size[0], math.prod(size)))
+            Case(**size, tokens=self.tokens, mask=m, passes=p, dtype=t, device=where, implementation=what)
+            for size in sorted(sizes, key=_work)
             for m, p, t, where, what in kinds
         ]
+
+
+def _work(size: dict[str, int]) -> tuple[int, int, int]:
+    """Sort key of sizes: the length, then the numbers of q (b h q d), then those of k."""
+    vectors = size["batch"] * size["d_head"]
+    return (
+        size["length"],
+        vectors * size["heads"] * (size["queries"] or size["length"]),
+        vectors * (size["kv_heads"] or size["heads"]),
+    )
 
 
 def _unnamed_count(name: str) -> int:

@@ -6,7 +6,18 @@ from collections.abc import Iterable
 
 from attention.timing.recordings.timing import Timing
 
-AXES = {"dtype": "", "mask": "", "passes": "", "batching": "", "heads": "heads ", "d_head": "d_head "}
+AXES = {
+    "dtype": "{}",
+    "mask": "{}",
+    "passes": "{}",
+    "batching": "{}",
+    "heads": "heads {}",
+    "kv_heads": "key-value heads {}",
+    "d_head": "d_head {}",
+    "queries": "queries {}",
+    "window": "window {}",
+}
+ALL = {"kv_heads": "as many key-value heads", "queries": "all queries", "window": "no window"}  # for 0
 
 
 def labels(timings: Iterable[Timing]) -> dict[Timing, str]:
@@ -22,7 +33,12 @@ def labels(timings: Iterable[Timing]) -> dict[Timing, str]:
 
 
 def _label(timing: Timing, varied: list[str]) -> str:
-    return " · ".join([timing.implementation, *(f"{AXES.get(name, '')}{getattr(timing, name)}" for name in varied)])
+    return " · ".join([timing.implementation, *(_value(timing, name) for name in varied)])
+
+
+def _value(timing: Timing, name: str) -> str:
+    value = getattr(timing, name)
+    return ALL[name] if name in ALL and not value else AXES.get(name, "{}").format(value)
 
 
 def place(timings: Iterable[Timing]) -> str:

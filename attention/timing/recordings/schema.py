@@ -16,13 +16,16 @@ KINDS = {entry.name: str(entry.type) for entry in TRAVELS}  # like "float | None
 POSITIVE = ("batch", "heads", "d_head", "length", "threads", "peak_operations", "peak_traffic")
 TIMES = ("lower", "median", "upper")
 # fields that older recordings lack; they take their defaults
-LATER = ("quickest", "repeated", "visits", "quiet", "tokens")
+LATER = ("quickest", "repeated", "visits", "quiet", "tokens", "queries", "kv_heads", "window")
 AXES = {  # fields of a sweep, which limit the sizes
     "batch": "batches",
     "heads": "heads",
     "d_head": "d_heads",
     "length": "lengths",
     "tokens": "tokens",
+    "queries": "queries",
+    "kv_heads": "kv_heads",
+    "window": "windows",
 }
 CHOICES = {
     name: SWEEPS.knobs[axis].choices for name, axis in (("dtype", "dtypes"), ("mask", "masks"), ("passes", "passes"))

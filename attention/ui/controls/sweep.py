@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -19,7 +20,11 @@ OFFERED: dict[str, Sequence[Any]] = {
     "heads": [1, 2, 4, 8, 12, 16, 32, 64],
     "d_heads": [16, 32, 64, 80, 128, 256],
     "batches": [1, 2, 4, 8, 16, 32],
+    "queries": [0, 1, 16, 128, 1024],
+    "kv_heads": [0, 1, 2, 4, 8],
+    "windows": [0, 128, 512, 1024, 4096],
 }
+ALL = {"queries": "All tokens", "kv_heads": "As many as heads", "windows": "No window"}  # for 0
 EMPTY = {"implementations": "All but compiled and published ones", "devices": "All"}
 FEW = ("masks", "dtypes", "passes")
 FIRST = ("lengths", "implementations", "masks", "dtypes", "passes", "seconds")
@@ -46,7 +51,7 @@ def _widget(name: str, sweep: Sweep, change: Change) -> None:
     if name in FEW:
         knobs.pills(name, sweep, on_change=change)
     elif name in SWEEPS.axes:
-        more = {"format_func": _device} if name == "devices" else {}
+        more = {"format_func": partial(_format, name)} if name in ALL or name == "devices" else {}
         empty = EMPTY.get(name, "At least one")
         knobs.several(name, sweep, _axis_options(name, sweep), placeholder=empty, on_change=change, **more)
     elif name == "seconds":
@@ -63,8 +68,10 @@ def _axis_options(name: str, sweep: Sweep) -> list[Any]:
     return sorted({*OFFERED[name], *getattr(sweep, name)}) if name in OFFERED else list(SWEEPS.knobs[name].choices)
 
 
-def _device(key: str) -> str:
-    return f"{key}: {results.timing.devices().get(key, 'not on this machine')}"
+def _format(name: str, value: Any) -> str:
+    if name == "devices":
+        return f"{value}: {results.timing.devices().get(value, 'not on this machine')}"
+    return f"{value:,}" if value else ALL[name]
 
 
 def _longest(sweep: Sweep) -> float:
