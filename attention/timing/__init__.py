@@ -3,13 +3,13 @@
     from attention.timing import Sweep, measure
     timings = measure(Sweep(lengths=(256, 1024), seconds=20))
 
-or `python -m attention.timing --help` (`__main__`). `sweep` lists the cases, `visible` says which pairs of a query and a key a case
-has, `implementations` what can be timed (a line of its table adds one), `devices` where. `rounds` visits the cases one at a time (`one_at_a_time`), each prepared by `inputs`
-and timed by `stopwatch`, while an `interference_probe` detects other load; `history` keeps what is known about a
-case so far. `roofline` and `footprint` count operations and bytes. `recordings` stores timings as files,
-`comparison` compares them, `growth` fits how a line grows with length, `convergence` says why times are not stable,
-`units` formats seconds and bytes. CPU against GPU: `published` has figures of others, `cpu_gpu_settings` the
-knobs of the picture, `cpu_gpu_series` its lines and `cpu_gpu_summary` its sentences.
+or `python -m attention.timing --help` (`__main__`). `sweep` lists the cases, `visible` says which pairs of a query and a
+key a case has, `implementations` what can be timed (a line of its table adds one), `devices` where. `rounds` visits the
+cases one at a time (`one_at_a_time`), each prepared by `inputs` and timed by `stopwatch`, while an `interference_probe`
+detects other load; `history` keeps what is known about a case so far. `roofline` and `footprint` count operations and
+bytes. `recordings` stores timings as files, `comparison` compares them, `growth` fits how a line grows with length,
+`convergence` says why times are not stable, `units` formats seconds and bytes. CPU against GPU: `published` has figures of
+others, `cpu_gpu_settings` the knobs of the picture, `cpu_gpu_series` its lines and `cpu_gpu_summary` its sentences.
 """
 
 from attention.timing.implementations import IMPLEMENTATIONS
