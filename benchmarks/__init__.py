@@ -13,5 +13,6 @@ ratio, the bound and whether it holds, and exits with an error where it does not
     fuzz          a million mutants of files, each read or refused with a sentence; time and memory of each
     host          visitors, classes, memory and start of the app as a host, from outside (benchmarks/host); its soak by name only
     record_gpu    records a GPU and its CPU for the Timing page; by name only, as it needs a GPU
+    webgpu        the browser's kernels on this machine's GPU, beside torch's attention; by name only, needs PyPI's wgpu
     training      ten seeds of each task of the Training page, and what a step costs against torch's own attention
 """

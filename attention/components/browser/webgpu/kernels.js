@@ -1,0 +1,120 @@
+// The attention kernels on a device: their pipelines, and the dispatches of a call, in pieces if it is long.
+
+import { createDispatch, createUniform } from "./device.js";
+import { expand, source } from "./template.js";
+
+const MOST_GROUPS = 65535;  // workgroups along one axis, in every adapter
+
+/**
+ * A shape of workgroups, as attention/timing/webgpu/tiles.py describes it: values of the templates for one d_head.
+ * @typedef {{ name: string, memory: number, values: import("./template.js").Values }} Tile
+ * @typedef {{ fused: any, scores: any, softmax: any, values: any }} Pipelines
+ */
+
+/**
+ * An attention of `heads` heads (of all sequences together), each `group` of which share keys and values.
+ * @typedef {object} Shape
+ * @property {number} heads
+ * @property {number} group
+ * @property {number} length
+ * @property {number} d_head
+ * @property {number} ahead
+ * @property {number} back
+ */
+
+/**
+ * Creates a pipeline of a template without blocking the page.
+ * @param {any} device
+ * @param {string} name
+ * @param {import("./template.js").Values} values
+ */
+export async function createPipeline(device, name, values) {
+  const module = device.createShaderModule({ code: expand(await source(name), values) });
+  return device.createComputePipelineAsync({ layout: "auto", compute: { module, entryPoint: "main" } });
+}
+
+/**
+ * Returns the tiles that fit into the limits of a device.
+ * @param {any} device
+ * @param {Tile[]} tiles
+ */
+export function fittingTiles(device, tiles) {
+  const { maxComputeWorkgroupStorageSize, maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupSizeX } = device.limits;
+  const most = Math.min(maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupSizeX);
+  return tiles.filter(({ memory, values }) => memory <= maxComputeWorkgroupStorageSize && +values.THREADS <= most);
+}
+
+/**
+ * Returns the passes of a fused call: one dispatch in one pass, or several passes of a part of the heads or rows each.
+ * @param {any} device
+ * @param {any} pipeline
+ * @param {Tile} tile
+ * @param {Shape} shape
+ * @param {any[]} buffers  queries, keys, values, output
+ * @param {number} pieces  how many parts at least
+ */
+export function fusedPasses(device, pipeline, tile, shape, buffers, pieces) {
+  const rows = 4 * +tile.values.BQ4, scale = Math.LOG2E / Math.sqrt(shape.d_head);
+  return parts(shape, pieces, rows).map(({ head, heads, row, count }) => {
+    const call = createUniform(device, callBytes(shape, head, row, count, scale));
+    return [createDispatch(device, pipeline, [call, ...buffers], [Math.ceil(count / rows), heads])];
+  });
+}
+
+/**
+ * Returns the passes of a materialised call: scores, softmax, weights times values, for as many heads at a time as have
+ * room for their scores.
+ * @param {any} device
+ * @param {Pipelines} pipelines
+ * @param {Tile} tile
+ * @param {Shape} shape
+ * @param {any[]} buffers  queries, keys, values, output
+ * @param {any} scores
+ * @param {number} pieces
+ */
+export function materialisedPasses(device, pipelines, tile, shape, [q, k, v, out], scores, pieces) {
+  const rows = 4 * +tile.values.BQ4, columns = 4 * +tile.values.BK4, n = shape.length;
+  const room = Math.floor(scores.size / (4 * n * n));
+  return parts(shape, Math.max(pieces, Math.ceil(shape.heads / room)), n).map(({ head, heads, row, count }) => {
+    const call = createUniform(device, callBytes(shape, head, row, count, 1 / Math.sqrt(shape.d_head)));
+    const tiles = Math.ceil(count / rows);
+    return [
+      createDispatch(device, pipelines.scores, [call, q, k, scores], [Math.ceil(n / columns), tiles, heads]),
+      createDispatch(device, pipelines.softmax, [call, scores], [count, heads]),
+      createDispatch(device, pipelines.values, [call, scores, v, out], [tiles, heads]),
+    ];
+  });
+}
+
+/**
+ * Divides a call into at least `pieces` parts, by heads, and by rows (multiples of `step`) if there are too few heads.
+ * @param {{ heads: number, length: number }} shape
+ * @param {number} pieces
+ * @param {number} step
+ */
+export function parts({ heads, length }, pieces, step) {
+  const across = Math.max(1, Math.min(Math.ceil(heads / Math.min(heads, pieces)), Math.floor(heads / pieces) || 1, MOST_GROUPS));
+  const down = Math.max(1, Math.ceil(pieces / heads));
+  const rows = Math.ceil(length / down / step) * step, found = [];
+  for (let head = 0; head < heads; head += across) {
+    for (let row = 0; row < length; row += rows) {
+      found.push({ head, heads: Math.min(across, heads - head), row, count: Math.min(rows, length - row) });
+    }
+  }
+  return found;
+}
+
+/**
+ * The uniform of a call: see call.wgsl.
+ * @param {Shape} shape
+ * @param {number} head
+ * @param {number} row
+ * @param {number} rows
+ * @param {number} scale
+ */
+function callBytes({ length, group, ahead, back }, head, row, rows, scale) {
+  const bytes = new ArrayBuffer(32);
+  new Uint32Array(bytes).set([length, row, head, group, ahead, back, 0, rows]);
+  new Float32Array(bytes)[6] = scale;
+  return bytes;
+}

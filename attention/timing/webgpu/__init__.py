@@ -1,0 +1,6 @@
+"""Attention measured in the visitor's browser by WebGPU: what the server knows of the kernels, and what it takes of results.
+
+template    expands the templates of the kernels, by the same rules as the browser
+tiles       the sizes of workgroups, from which the browser chooses
+proof       input that both make bit for bit alike, and the exact result
+"""
