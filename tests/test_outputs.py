@@ -5,13 +5,21 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
+from attention.array_files.limits import BroughtError
+from attention.imported import detect
+from attention.imported.checks import has_relative_columns
+from attention.imported.reading import Reading, read_stack
+from attention.masks import MASKS
 from attention.notebook.inputs import Told, stacks_of
+from attention.notebook.picture import picture
 from attention.tracing.parts import CROSS, DECODER, ENCODER
-from tests.bad_files import weights_after_dropout
+from attention.tracing.saved import save_stack
+from tests.bad_files import pt, weights_after_dropout
 from tests.model_families import WORDS, family, transformers
 
 NEW = {"max_new_tokens": 5, "min_new_tokens": 5, "return_dict_in_generate": True, "output_attentions": True}
@@ -206,6 +214,75 @@ def test_attention_with_another_meaning_is_refused_by_name(name):
         found = model(**inputs, output_attentions=True)
     with pytest.raises(ValueError, match=words):
         stacks_of(found, None, None, Told())
+
+
+@pytest.mark.parametrize("tokens", [6, 10, 16])
+@pytest.mark.parametrize("everywhere", [[], [0], [1, 2]])
+@pytest.mark.parametrize("padded", [0, 1])
+def test_relative_columns_alone_are_refused(tokens, everywhere, padded):
+    """The tuple of weights without the output that it came in: of texts shorter and longer than the window."""
+    torch.manual_seed(0)
+    config = transformers.LongformerConfig(vocab_size=WORDS, **SMALL, attention_window=4)
+    mask = torch.zeros(1, tokens).index_fill_(1, torch.tensor(everywhere, dtype=torch.long), 1)
+    with torch.no_grad():
+        model = transformers.LongformerModel(config).eval()
+        there = torch.ones(1, tokens, dtype=torch.long)
+        there[:, tokens - padded :] = 0
+        told = {"attention_mask": there, "global_attention_mask": mask if everywhere else None}
+        weights = model(ids(1, tokens), **told, output_attentions=True).attentions
+    assert weights[0].shape[3] == 5 + len(everywhere)
+    with pytest.raises(ValueError, match=r"columns are relative to each query \(Longformer"):
+        stack_of(weights)
+    with pytest.raises(BroughtError, match="columns are relative to each query"):
+        read_stack(detect.arrays(pt(list(weights)), "x.pt"), {}, Reading())
+
+
+@pytest.mark.parametrize("shape", [(5, 16), (16, 5), (2, 3), (6, 5)])
+def test_other_keys_are_not_taken_for_relative_columns(shape):
+    weights = torch.rand(2, 1, 4, *shape).softmax(-1)
+    for hidden in (0, 1, 2):  # padding at the end, or at both ends
+        cut = weights.clone()
+        cut[..., shape[1] - hidden :] = 0
+        assert stack_of(tuple(cut)).weights.shape[2:] == shape
+        cut[..., :hidden] = 0
+        assert stack_of(tuple(cut)).weights.shape[2:] == shape
+    said = stack_of(tuple(weights)).what
+    assert ("columns are read as the keys of another sequence" in said) == (shape[0] > shape[1])
+
+
+@pytest.mark.parametrize("rule", MASKS)
+def test_no_rule_is_taken_for_relative_columns(rule):
+    for tokens in range(2, 13):
+        for span in range(1, tokens + 1):
+            square = MASKS[rule].square(tokens, tokens, span)
+            assert not has_relative_columns(square.float()[None, None])
+
+
+def test_layers_of_an_output_are_numbered_by_their_place():
+    """A hybrid returns the weights of some layers, and does not say of which: the picture says so, or is told."""
+    with torch.no_grad():
+        found = family("Qwen3-Next")(ids(1, 5), output_attentions=True)
+    known = [at for at, kind in enumerate(family("Qwen3-Next").config.layer_types) if kind == "full_attention"]
+    stack, told = stack_of(found), stack_of(found, layers=known)
+    assert stack.numbers == () and "numbered by their place" in stack.what and "attention.watch(model)" in stack.what
+    assert list(told.numbers) == known == [1, 3] and "place" not in told.what
+    assert picture({"": told}).about["parts"][0]["layers"] == known
+    saved = detect.arrays(save_stack(told), "x.safetensors")
+    assert set(saved.arrays) == {"layers.1.weights", "layers.3.weights", "mask"}
+    for wrong in ([1], [1, 1], [-1, 3]):
+        with pytest.raises(ValueError, match="give 2 different numbers from 0 on"):
+            stack_of(found, layers=wrong)
+
+
+def test_an_array_of_arrays_is_a_list_of_layers():
+    layers = np.empty(2, dtype=object)
+    layers[:] = [np.full((2, 3, 3), 1 / 3), np.full((2, 3, 3), 1 / 3)]
+    assert stack_of(layers).weights.shape == (2, 2, 3, 3)
+    layers[1] = np.full((2, 4, 4), 1 / 4)
+    with pytest.raises(ValueError, match=r"Layers must be alike in their sizes: .* Show them one after another"):
+        stack_of(layers)
+    with pytest.raises(ValueError, match="Give one tensor of numbers, or a list of one tensor per layer"):
+        stack_of([[[0.5, 0.5], [1.0]]])
 
 
 def test_weights_after_dropout_are_told_from_scores():

@@ -413,6 +413,51 @@ def test_a_mask_of_keys_is_padding(mask):
     assert square is not None and torch.equal(square, torch.from_numpy(CAUSAL) & keys)
 
 
+EAGER = np.stack([CAUSAL_WEIGHTS] * 2, 1)  # (l b h q k), as a model in eager mode has it: the second text is padded
+EAGER[:, 1, ..., :2, :] = 1 / 5
+EAGER[:, 1, ..., 2:, :2] = 0
+EAGER[:, 1] /= EAGER[:, 1].sum(-1, keepdims=True)
+PADDED = np.array([[1, 1, 1, 1, 1], [0, 0, 1, 1, 1]])
+
+
+@pytest.mark.parametrize("mask", [{}, {"attention_mask": PADDED}])
+def test_uniform_rows_of_left_padding_are_shown_as_they_are(mask):
+    """Eager attention gives queries of padding the same weight on every key: no mask hides it, and no warning is due."""
+    found = of(Reading(item=1), weights=EAGER, **mask)
+    assert found.found == [] and found.stack.square is not None
+    square = torch.from_numpy(CAUSAL) & torch.from_numpy(PADDED[1] == 1)
+    square[:2] = True
+    assert torch.equal(found.stack.square, square)
+    assert any(said.startswith("2 queries have no visible key and equal weights on all keys") for said in found.said)
+
+
+def test_a_mask_the_other_way_round_is_still_told():
+    (warning,) = of(Reading(item=1), weights=EAGER, attention_mask=1 - PADDED).found
+    assert "Is it the other way round?" in warning
+
+
+def test_a_padding_mask_tells_a_batch_from_layers():
+    one_layer = EAGER[0]
+    assert one_layer.shape[0] == 2 != one_layer.shape[1]
+    found = of(Reading(item=1), weights=one_layer, attention_mask=PADDED)
+    assert found.stack.weights is not None
+    assert torch.equal(found.stack.weights[0], torch.from_numpy(one_layer[1]))
+    assert any("2 sequences" in said for said in found.said)
+    q = np.random.default_rng(0).normal(size=(2, 3, 5, 4)).astype(np.float32)
+    stack = of(Reading(item=1), q=q, k=q, attention_mask=PADDED).stack
+    assert stack.q is not None and torch.equal(stack.q[0], torch.from_numpy(q[1]))
+    with pytest.raises(BroughtError, match=r"padding mask of 2 sequences, choose axes with a b, as b h q k"):
+        of(Reading(weights="l h q k"), weights=one_layer, attention_mask=PADDED)
+    assert of(weights=np.stack([W[0]] * 5), mask=CAUSAL).stack.weights.shape[0] == 5, "a square mask, and five layers"
+
+
+@pytest.mark.parametrize("names", [["0", "1"], ["arr_0", "arr_1"], ["layers.3.weights", "layers.7.weights"]])
+def test_layers_without_numbers_of_their_own_say_so(names):
+    found = of(**dict(zip(names, W[:2], strict=True)))
+    told = any(said.startswith("Layers are numbered by their place in the file") for said in found.said)
+    assert told == ("layers" not in names[0]) and (found.stack.numbers == (3, 7)) == (not told)
+
+
 def test_one_query_says_what_to_bring():
     said = refusal_text(weights=np.full((2, 3, 1, 9), 1 / 9, np.float32))
     assert said.startswith("There is 1 query; 2 or more can be shown.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attention.array_files.deadline import check_deadline
@@ -18,6 +19,10 @@ GREATEST = 1e16  # of queries, keys and values: sums of products over all channe
 NOT_FINITE = " Padding may be cut off, or set to 0, before saving."
 DROPPED = " Rows sum to 1 in the mean and have zeros, as after dropout: save them from a model in evaluation mode, model.eval()."
 SCORES = " If these are scores before the softmax, save scores.softmax(-1)."
+RELATIVE = (
+    "These columns are relative to each query (Longformer, the encoder of LED), with those of global tokens beside them: they "
+    "are no keys, and can't be shown."
+)
 LOST = 1e-3  # largest sum of the weights on masked pairs of a row
 AXES = {
     "q": ("layer", "head", "query", "channel"),
@@ -131,3 +136,26 @@ def looks_dropped_out(square: Tensor) -> bool:
     sums = square.sum(-1, dtype=torch.float32)
     there = sums != 0
     return bool((square >= 0).all()) and bool((square == 0).any()) and abs(float(sums[there].mean()) - 1) < ABOUT
+
+
+def has_relative_columns(weights: Float[Tensor, "l h q k"]) -> bool:
+    """Whether columns are relative to each query, as in Longformer and LED: zero where they leave the text.
+
+    There, the last 2 w + 1 columns of query i are the keys from i - w to i + w; columns before them are global tokens.
+    """
+    queries, columns = weights.shape[2:]
+    if queries < 2:
+        return False
+    used = (weights != 0).any(0).any(0)
+    return any(_is_band(used[:, -2 * width - 1 :], width) for width in range(1, (columns - 1) // 2 + 1))
+
+
+def _is_band(local: Bool[Tensor, "q w"], width: int) -> bool:
+    """Whether the queries use the column of themselves, and none before or after the text. Rows may be unused."""
+    there = local.any(-1).nonzero()[:, 0]
+    local = local[int(there[0]) : int(there[-1]) + 1] if len(there) else local[:0]  # without padding
+    if not (local[:, :width].any() and local[:, width + 1 :].any()) or local[0, :width].any():
+        return False
+    keys = torch.arange(len(local))[:, None] + torch.arange(-width, width + 1)
+    outside = (keys < 0) | (keys >= len(local))
+    return not local[outside].any() and bool((local[:, width] | ~local.any(-1)).all())

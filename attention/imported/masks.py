@@ -70,7 +70,8 @@ def apply_file_masks(
 def from_zeros(stack: Stack) -> tuple[Stack, str]:
     """Returns a stack of weights alone with the mask that their zeros imply, and a sentence; "" if they follow no rule.
 
-    A pair is masked if no head of any layer has weight on it. This counts only if it is exactly a rule, or one with padding.
+    A pair is masked if no head of any layer has weight on it. This counts only if it is exactly a rule, or one with
+    padding. Rows that are uniform in every head may be fully masked ones: `show_uniform_rows` shows them again.
     """
     if stack.weights is None or not all(size > 1 for size in stack.weights.shape[-2:]):
         return stack, ""
@@ -78,12 +79,41 @@ def from_zeros(stack: Stack) -> tuple[Stack, str]:
     for head in stack.weights.flatten(0, 1):  # one head at a time, as a layer may be large
         square |= head != 0
     found = nearest(square)
+    if found.differing and (uniform := _uniform_rows(stack.weights)).any():
+        square &= ~uniform[:, None]
+        found = nearest(square)
     if found.differing or found.rule == "full":
         return stack, ""
     told = "No query has weight on a key behind it: read as under a causal mask."
     if found.rule != "causal":
         told = f"Mask: read from the zeros of all heads. {found.sentence}"
     return replace(stack, square=square), told
+
+
+def show_uniform_rows(stack: Stack) -> tuple[Stack, str]:
+    """Shows fully masked rows of weights that are uniform, as eager attention returns them; with a sentence, "" for none."""
+    if stack.weights is None or stack.square is None:
+        return stack, ""
+    squares = stack.square if stack.square.ndim == 3 else stack.square[None]
+    rows = ~squares.any(-1) & _uniform_rows(stack.weights)
+    if not rows.any():
+        return stack, ""
+    square = (squares | rows[..., None]).view(stack.square.shape)
+    many = int(rows.any(0).sum())
+    said = (
+        f"{many:,} quer{'y has' if many == 1 else 'ies have'} no visible key and equal weights on all keys, as eager attention "
+        "returns them for padding: they are shown as they are."
+    )
+    return replace(stack, square=square), said
+
+
+def _uniform_rows(weights: Tensor) -> Tensor:
+    """Returns which queries `(q)` have the same weight, not 0, on every key, in every head of every layer."""
+    found = torch.ones(weights.shape[-2], dtype=torch.bool)
+    for head in weights.flatten(0, 1):
+        least, most = head.aminmax(dim=-1)
+        found &= (least == most) & (most != 0)
+    return found
 
 
 def padding(stack: Stack, masks: Mapping[int, Array], item: int, batch: int) -> Tensor | None:
@@ -131,7 +161,9 @@ def _squares(stack: Stack, layer: int, array: Array, item: int, batch: int) -> I
         raise BroughtError(f"mask is of shape {array.shape}; queries x keys are two axes.")
     *_, queries, keys, _ = sizes(stack)
     if array.shape[-2:] != (queries, keys) or math.prod(array.shape[:-2]) > SQUARES:
-        raise BroughtError(f"The mask is of shape {array.shape}; with the others it would end in {queries, keys}.")
+        raise BroughtError(
+            f"The mask is of shape {array.shape}; with the others it would end in {queries, keys}.{_advice(array.shape, keys)}"
+        )
     part, whose = array.tensor(), "mask" if layer < 0 else f"mask of layer {layer}"
     names = _name_leading_axes(stack, array.shape[:-2], layer, batch)
     if "sequence" in names:
@@ -146,6 +178,16 @@ def _squares(stack: Stack, layer: int, array: Array, item: int, batch: int) -> I
         told = [f"layer {layer}"] * (layer >= 0) + told
         at = cell[names.index("layer")] if "layer" in names else _place(stack, layer)
         yield at, ", ".join(told) or "the first", _visible_pairs(part[tuple(cell)], whose)
+
+
+def _advice(shape: tuple[int, ...], keys: int) -> str:
+    """Returns a sentence on what to choose for a mask that is a padding mask of several sequences."""
+    if len(shape) != 2 or shape[1] != keys:
+        return ""
+    return (
+        f" If it is the padding mask of {shape[0]} sequences, choose axes with a b, as b h q k or b h n d: they are read "
+        "without."
+    )
 
 
 def _name_leading_axes(stack: Stack, leading: tuple[int, ...], layer: int, batch: int) -> list[str]:

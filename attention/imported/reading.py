@@ -5,9 +5,10 @@ The notes state every guess, and the user can override it by a `Reading`, whose 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -30,6 +31,11 @@ from attention.settings import Settings, choice, whole
 ORDER = {"q": "l h n d", "k": "l h n d", "v": "l h n d", "weights": "l h q k"}
 SCALE = "1/sqrt(d_head)"
 Roles = Mapping[str, list[tuple[int, Array]]]  # the arrays of each role by layer
+LAYER = re.compile(r"(?:^|[^a-z])(?:layers?|blocks?|h)[._]?\d", re.IGNORECASE)
+COUNTED = (
+    "Layers are numbered by their place in the file, which may leave out layers of the model: name the arrays after them, as "
+    "layers.3.weights."
+)
 SAME = 1e-6  # relative difference up to which a number is one of the named scales
 
 
@@ -74,7 +80,7 @@ def read_stack(arrays: Arrays, texts: Mapping[str, tuple[str, ...]], how: Readin
         Stack(metadata.title(arrays), metadata.what(arrays)), joined, parts=[each.name or "attention" for each in there]
     )
     roles, layers = _of_layers(part)
-    orders, batch = _orders(roles, how, len(texts.get("tokens", ())), out)
+    orders, batch = _orders(roles, how, _Sizes.of(part, texts), out)
     planned = {role: _plan_role(role, roles[role], order, how.item) for role, order in orders.items()}
     check_parts(planned)
     check(replace(out.stack, **planned))
@@ -86,17 +92,24 @@ def read_stack(arrays: Arrays, texts: Mapping[str, tuple[str, ...]], how: Readin
     _check_numbers(stack, out)
     if "weights" in roles and stack.q is not None:
         _left_out(stack, roles["weights"], how, out)
+    if "weights" in roles and len(made.get("weights", ())) and not _has_layer_names(arrays):
+        out.said.append(COUNTED)
     out.said.extend([said] if (said := metadata.unused_sentence(arrays)) else [])
     return replace(out, stack=stack)
 
 
-def _orders(roles: Roles, how: Reading, tokens: int, out: Read) -> tuple[dict[str, str], int]:
+def _has_layer_names(arrays: Arrays) -> bool:
+    """Whether names of arrays have the numbers of layers in their model, as `layers.3.weights`."""
+    return any(LAYER.search(name) for name in arrays.arrays)
+
+
+def _orders(roles: Roles, how: Reading, known: _Sizes, out: Read) -> tuple[dict[str, str], int]:
     """Returns the axes of each role, except weights that come with queries and keys, and the number of sequences."""
     orders: dict[str, str] = {}
     batch = 1
     for role in ("weights", "q", "k", "v"):
         if role in roles and (role != "weights" or "q" not in roles or "k" not in roles):
-            orders[role], note = _axes(role, roles, how, tokens)
+            orders[role], note = _axes(role, roles, how, known)
             shape = _one(roles[role]).shape
             out.said.append(f"{role}: {axes.describe_axes(orders[role], shape)}{_each(roles[role])}.")
             out.found.extend([note] if note else [])
@@ -108,7 +121,7 @@ def _left_out(stack: Stack, found: list[tuple[int, Array]], how: Reading, out: R
     """Notes that weights are not used, as there are queries and keys, and warns if those of the first layer differ from these."""
     out.said.append("weights left out: they follow from queries and keys.")
     try:
-        given = _together("weights", found[:1], _axes("weights", {"weights": found}, how, 0)[0], how.item)[0]
+        given = _together("weights", found[:1], _axes("weights", {"weights": found}, how, _Sizes())[0], how.item)[0]
     except BroughtError:
         return
     if note := layer_weights.differing(stack, given, (stack.numbers or (0,))[0]):
@@ -133,9 +146,23 @@ def _of_layers(part: Part) -> tuple[Roles, tuple[int, ...]]:
     return roles, layers[first]
 
 
-def _axes(role: str, roles: Roles, how: Reading, tokens: int) -> tuple[str, str]:
+class _Sizes(NamedTuple):
+    """What else is known of the axes: the number of tokens, and the shape of a padding mask; 0 and () if unknown."""
+
+    tokens: int = 0
+    padding: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, part: Part, texts: Mapping[str, tuple[str, ...]]) -> _Sizes:
+        masks = [array.shape for array in part.roles.get("mask", {}).values()]
+        padding = masks[0] if len(masks) == 1 and len(masks[0]) == 2 else ()
+        return cls(len(texts.get("tokens", ())), padding)
+
+
+def _axes(role: str, roles: Roles, how: Reading, known: _Sizes) -> tuple[str, str]:
     """Returns the axes of the arrays of a role, and a sentence if they can't be the requested ones."""
-    array, named = _one(roles[role]), len(roles[role]) > 1
+    array = _one(roles[role])
+    named = len(roles[role]) > 1 or _has_batch(array.shape, known.padding, roles)
     if role == "weights":
         square = array.square() if len(array.shape) >= 2 else None
         order = axes.choose_axes(how.weights, axes.weights(array.shape, square, named), len(array.shape))
@@ -143,8 +170,14 @@ def _axes(role: str, roles: Roles, how: Reading, tokens: int) -> tuple[str, str]
             raise BroughtError("weights has no number in its first head: it is NaN throughout.")
         return order
     pair = tuple(_one(roles[name]).shape for name in ("q", "k") if name in roles)
-    guessed = axes.vectors(array.shape, pair, named, tokens)
+    guessed = axes.vectors(array.shape, pair, named, known.tokens)
     return axes.choose_axes(how.vectors, guessed, len(array.shape))
+
+
+def _has_batch(shape: tuple[int, ...], padding: tuple[int, ...], roles: Roles) -> bool:
+    """Whether a padding mask `(b k)` shows that the first of four axes is a batch: it has as many rows, and is no `(q k)`."""
+    queries = _one(roles["weights" if "weights" in roles else "q"]).shape[-3:]
+    return len(shape) == 4 and padding[:1] == shape[:1] and padding[1] in shape[1:] and padding[0] not in queries
 
 
 def _plan_role(role: str, found: list[tuple[int, Array]], order: str, item: int) -> Tensor:
@@ -202,6 +235,8 @@ def _apply_mask(stack: Stack, masks: Mapping[int, Array], batch: int, arrays: Ar
     if padding is not None:
         stack = hiding.without_padding(stack, padding, own)
         out.said.append(f"Mask of keys, from the file: {int((~padding).sum()):,} of {len(padding):,} are padding.")
+    stack, told = hiding.show_uniform_rows(stack)
+    out.said.extend([told] if told else [])
     return replace(stack, own=own if stack.q is not None else {})
 
 
@@ -269,6 +304,8 @@ def _check_numbers(stack: Stack, out: Read) -> None:
         if part is not None:
             checks.numbers(name, part, layers)
     if stack.weights is not None:
+        if checks.has_relative_columns(stack.weights):
+            raise BroughtError(checks.RELATIVE)
         odd = (checks.rows(stack.weights, layers), checks.hidden_weight_warning(stack, layers))
         out.found.extend(filter(None, odd))
 

@@ -78,6 +78,7 @@ def show(
     batch: int = 0,
     axes: str = "",
     title: str = "",
+    layers: Sequence[int] | None = None,
     port: int = 0,
     open_browser: bool = True,
     block: bool | None = None,
@@ -96,7 +97,8 @@ def show(
 
     `tokens`: the texts of the queries; `keys`: those of the keys if these are others, as of an encoder. `mask`: the
     name of a rule of `masks.MASKS` (`span` is its reach), or a boolean `(q k)`, True where a query attends to a key.
-    `scale` (default 1/sqrt(d)) and `softcap` apply to queries and keys. For a watched model only `tokens`, `keys` and
+    `scale` (default 1/sqrt(d)) and `softcap` apply to queries and keys. `layers`: the numbers of the layers in their
+    model, which an output does not contain; by default they are counted from 0. For a watched model only `tokens`, `keys` and
     `title` apply, since the rest was recorded.
 
     Outside of a notebook, a server of the app starts at `port` (0 takes a free one) and prints its address;
@@ -111,7 +113,7 @@ def show(
     >>> shown = attention.show(weights, tokens="the cat sat down .".split(), open_browser=False, block=False)
     >>> shown.close()
     """
-    told = Told(tokens, keys, mask, span, scale, softcap, batch, axes, title)
+    told = Told(tokens, keys, mask, span, scale, softcap, batch, axes, title, layers)
     parts = stacks_of(weights_or_query, key, value, told)
     if not _notebook():
         return _outside(parts, title, port, open_browser, block)
@@ -170,6 +172,7 @@ def html(
     batch: int = 0,
     axes: str = "",
     title: str = "",
+    layers: Sequence[int] | None = None,
 ) -> Path:
     """Writes the same as one HTML file, which opens without any server or network: for a blog, a paper, an issue.
 
@@ -182,7 +185,7 @@ def html(
     >>> attention.html(weights, path="heads.html", tokens="the cat sat down .".split()).name
     'heads.html'
     """
-    told = Told(tokens, keys, mask, span, scale, softcap, batch, axes, title)
+    told = Told(tokens, keys, mask, span, scale, softcap, batch, axes, title, layers)
     return write_html(stacks_of(weights_or_query, key, value, told), path, title)
 
 

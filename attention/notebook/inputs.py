@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -17,14 +16,19 @@ from attention.imported.generated import join_steps
 from attention.imported.stack import Stack
 from attention.masks import MASKS
 from attention.notebook.outputs import EAGER, Part, find_parts
+from attention.notebook.weight_checks import check_finite, check_weights, describe_sums
 from attention.recorded.file import OWN
 from attention.tracing.parts import CROSS, Texts, apply_scale, find_rule
 from attention.tracing.watched import Watched
 
 AXES = {2: "q k", 3: "h q k", 4: "l h q k", 5: "l b h q k"}  # default axes of weights
 OF_A_LAYER = {2: "q k", 3: "h q k", 4: "b h q k"}  # default axes if there is one tensor per layer
+RAGGED = "Give one tensor of numbers, or a list of one tensor per layer, all of the same size."
 SPAN = 4  # default span of a mask
-SUM = 1e-3  # tolerance of the sums of rows of weights
+COUNTED = (
+    " Layers are numbered by their place in what was given, which may leave out layers of the model: layers= takes their "
+    "numbers, and attention.watch(model) knows them."
+)
 
 
 @dataclass
@@ -40,6 +44,7 @@ class Told:
     batch: int = 0
     axes: str = ""
     title: str = ""
+    layers: Sequence[int] | None = None
     texts: Texts = field(init=False)
 
     def __post_init__(self) -> None:
@@ -54,6 +59,7 @@ def stacks_of(given: Any, key: Any, value: Any, told: Told) -> dict[str, Stack]:
         return given.parts(told.tokens, told.keys, told.title)
     if isinstance(given, Stack):
         return {"": given}
+    given = _list_layers(given)
     if key is not None:
         return {"": _of_queries(given, key, value, told)}
     parts = find_parts(given, told.batch) or {"": _bare(given, told.batch)}
@@ -64,9 +70,15 @@ def stacks_of(given: Any, key: Any, value: Any, told: Told) -> dict[str, Stack]:
     return found
 
 
+def _list_layers(given: Any) -> Any:
+    """An array of arrays, as NumPy makes one of layers with different sizes, as a list."""
+    return list(given) if isinstance(given, np.ndarray) and given.dtype == object and given.ndim else given
+
+
 def _as_seen(key: Any, value: Any, told: Told) -> None:
     """Raises ValueError for arguments that have no effect on a watched model."""
     given = {"key": key, "value": value, "mask": told.mask, "scale": told.scale, "axes": told.axes or None}
+    given["layers"] = told.layers
     given |= {
         "span": told.span if told.span != SPAN else None,
         "softcap": told.softcap or None,
@@ -88,14 +100,37 @@ def _bare(given: Any, batch: int) -> Part:
 
 def _of_weights(part: Part, name: str, parts: int, told: Told) -> Stack:
     weights, mask, how, numbers = _layers(part, name, told)
-    weights = _sound(weights)
+    weights = check_weights(weights)
+    if name == "" and checks.has_relative_columns(weights):
+        raise ValueError(f"weights are {(*weights.shape,)} (layers, heads, queries, columns). {checks.RELATIVE}")
     square, says = _square(weights, mask, told)
     kind = name if parts > 1 else ""
     queries, keys = told.texts.of(kind, *weights.shape[2:])
     title = told.title or "Attention weights"
-    what = f"{len(weights)} layers of {weights.shape[1]} heads, given as weights{how}{says}{_sums(weights)}."
+    numbers, counted = _layer_numbers(len(weights), numbers, told)
+    counted *= part.steps or _several(part.weights)
+    what = f"{len(weights)} layers of {weights.shape[1]} heads, given as weights{how}{says}{describe_sums(weights)}.{counted}"
+    what += _other_keys(weights, name, told)
     title = f"{title}: {kind}" if kind else title
     return Stack(title, what, queries, keys, weights=weights, square=square, numbers=numbers)
+
+
+def _layer_numbers(count: int, found: tuple[int, ...], told: Told) -> tuple[tuple[int, ...], str]:
+    """The numbers of the layers, () if they are counted from 0, and a sentence on where they come from."""
+    if told.layers is None:
+        return found, COUNTED
+    numbers = tuple(int(number) for number in told.layers)
+    if len(numbers) != count or len(set(numbers)) != count or min(numbers) < 0:
+        raise ValueError(f"layers={list(numbers)}: give {count} different numbers from 0 on, one for each layer.")
+    return () if numbers == tuple(range(count)) else numbers, ""
+
+
+def _other_keys(weights: Tensor, name: str, told: Told) -> str:
+    """The remark about columns that can't be the keys of the queries' own sequence."""
+    queries, keys = weights.shape[2:]
+    if name or told.keys or queries <= keys:
+        return ""
+    return f" The {keys} columns are read as the keys of another sequence, as in cross-attention."
 
 
 class Layers(NamedTuple):
@@ -125,7 +160,7 @@ def _layers(part: Part, name: str, told: Told) -> Layers:
     if not layers:
         raise ValueError(f"weights of layer 0: None. {EAGER}")
     _alike(layers)
-    return Layers(torch.cat(list(layers.values())), numbers=_numbers(given))
+    return Layers(torch.cat(list(layers.values())), None, _sequence(given, rows[0], told), _numbers(given))
 
 
 def _layer(given: Any, name: str, told: Told, batch: int) -> Float[Tensor, "1 h q k"]:
@@ -149,6 +184,14 @@ def _row(part: Part) -> str:
     )
 
 
+def _sequence(given: Sequence[Any], row: int, told: Told) -> str:
+    """The remark about which sequence of several is shown."""
+    shape = next((layer.shape for layer in given if layer is not None), ())
+    if len(shape) != 4 or shape[0] == 1 or told.axes:
+        return ""
+    return f", sequence {row % shape[0]} of {shape[0]} (batch= chooses another)"
+
+
 def _alike(layers: Mapping[int, Tensor]) -> None:
     first, usual = next(iter(layers.items()))
     for at, layer in layers.items():
@@ -165,7 +208,7 @@ def _of_queries(query: Any, key: Any, value: Any, told: Told) -> Stack:
     }
     q, k, v = parts["query"], parts["key"], parts.get("value")
     for name, x in parts.items():
-        _finite(x, name)
+        check_finite(x, name)
     if len(q) != len(k) or q.shape[1] % max(1, k.shape[1]) or q.shape[3] != k.shape[3]:
         raise ValueError(
             f"query {tuple(q.shape)} and key {tuple(k.shape)} (layers, heads, tokens, channels) don't fit: layers and "
@@ -180,8 +223,8 @@ def _of_queries(query: Any, key: Any, value: Any, told: Told) -> Stack:
     rule = find_rule(square, q.shape[2], k.shape[2])
     own = OWN | scale | {"softcap": told.softcap} | (rule or {})
     what = f"{len(q)} layers of {q.shape[1]} heads, given as queries and keys."
-    title = told.title or "Attention"
-    return Stack(title, what, queries, keys, q=q, k=k, v=v, square=None if rule else square, own=own)
+    named = {"square": None if rule else square, "own": own, "numbers": _layer_numbers(len(q), (), told)[0]}
+    return Stack(told.title or "Attention", what, queries, keys, q=q, k=k, v=v, **named)
 
 
 def _mask(told: Told, queries: int, keys: int) -> Bool[Tensor, "q k"] | None:
@@ -244,7 +287,7 @@ def _tensor(given: Any, name: str) -> Tensor:
     try:
         found = given.detach().to("cpu") if isinstance(given, Tensor) else torch.from_numpy(np.array(given))
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} is no tensor of numbers: {error}") from None
+        raise ValueError(f"{name} is no tensor of numbers: {error}. {RAGGED}") from None
     if found.is_complex():
         raise ValueError(f"{name} is of {found.dtype}; real numbers are shown.")
     return found.to_dense() if found.is_sparse else found
@@ -275,39 +318,3 @@ def _order_axes(x: Tensor, axes: str | Mapping[int, str], batch: int, name: str)
         raise ValueError(f"batch={batch}: {name} has {x.shape[1]} sequences.")
     x = x[:, batch]
     return x if x.is_floating_point() else x.float()
-
-
-def _sound(weights: Float[Tensor, "l h q k"]) -> Float[Tensor, "l h q k"]:
-    """Checks weights; raises ValueError for numbers that can't be weights, and names the first of them."""
-    low, high = map(float, weights.aminmax())
-    if not math.isfinite(low) or not math.isfinite(high):
-        _finite(weights, "weights")
-    if low < 0 or high > 1 + SUM:
-        value, where = _first(weights, (weights < 0) | (weights > 1 + SUM))
-        if checks.looks_dropped_out(weights):
-            raise ValueError(f"weights: {value:.4g} {where} is not from 0 to 1.{checks.DROPPED}")
-        raise ValueError(
-            f"weights: {value:.4g} {where} is not from 0 to 1. Are these scores before the softmax? Give weights.softmax(-1)."
-        )
-    return weights.clamp(max=1) if high > 1 else weights
-
-
-def _finite(x: Tensor, name: str) -> None:
-    if not x.isfinite().all():
-        value, where = _first(x, ~x.isfinite())
-        raise ValueError(f"{name}: {value} {where} is no number. torch.nan_to_num takes such out.")
-
-
-def _first(x: Tensor, wrong: Bool[Tensor, "..."]) -> tuple[float, str]:
-    layer, head, row, column = wrong.nonzero()[0].tolist()
-    return float(x[layer, head, row, column]), f"at layer {layer}, head {head}, row {row}, column {column}"
-
-
-def _sums(weights: Float[Tensor, "l h q k"]) -> str:
-    """The remark about rows that do not sum to one."""
-    sums = weights.sum(-1, dtype=torch.float64 if weights.dtype == torch.float64 else torch.float32)
-    empty = sums == 0
-    low, high = map(float, sums[~empty].aminmax()) if not empty.all() else (1.0, 1.0)
-    nothing = f"; {int(empty.sum()):,} of {sums.numel():,} rows have no weight at all" if empty.any() else ""
-    apart = f"; rows come to {low:.3g} up to {high:.3g}, not to one" if max(1 - low, high - 1) >= SUM else ""
-    return nothing + apart

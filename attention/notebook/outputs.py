@@ -11,7 +11,7 @@ NAMES = {"encoder_attentions": ENCODER, "decoder_attentions": DECODER, "cross_at
 STREAMS = "Content stream", "Query stream"
 RELATIVE = (
     "columns relative to each query (Longformer, LED), with those of global tokens beside them, and are not shown. "
-    "A decoder's are: give {'decoder_attentions': out.decoder_attentions}."
+    "If the model has a decoder, its weights are: give {'decoder_attentions': out.decoder_attentions}."
 )
 WINDOWS = (
     "of windows of an image (Swin), each a sequence of its own. out.attentions[layer] with batch= shows one window."
