@@ -1,99 +1,95 @@
-"""A guess is kept while other pages are visited, and the question goes along in the link of every page."""
+"""The sentences about a setting, and the least time of a GPU by its data sheet."""
 
 from __future__ import annotations
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from attention.config import Config
-from attention.timing.cpu_gpu_settings import TIMED
-from attention.ui.session.visit_state import KEY
-from tests.strategies import query_without_edition
-from tests.test_classroom import LINK, QUERY, alerts, guess
-from tests.test_pages import ROOT, SECONDS, page_text
+from attention.timing import answers
+from attention.timing.data_sheets import BUSES, DATA_SHEETS, LAUNCH, limit
+from tests.timings import GPU, failed_timing, make_timing
 
-ELSEWHERE = ("timing", "training", "examples")
+SIXTEEN = {"heads": 16, "d_head": 128, "dtype": "bfloat16"}
+DECODE = SIXTEEN | {"queries": 1, "mask": "causal"}
+H100 = DATA_SHEETS["H100"]
 
 
-def open_page(file: str, **query: str) -> AppTest:
-    """A page by itself, as it is opened by a link."""
-    test = AppTest.from_file(str(ROOT / file), default_timeout=SECONDS)
-    test.query_params.update(query)
-    return test.run()
+def test_a_gpu_and_a_cpu_are_compared_at_the_longest_length_that_both_have():
+    cpu = [make_timing(n, n * 1e-6, **DECODE) for n in (4096, 8192, 16_384)]
+    gpu = [make_timing(n, 4e-5, **GPU, **DECODE, to_device=6e-5, source="h100.json") for n in (4096, 8192)]
+    slow = make_timing(8192, 1.0, **GPU, **DECODE, implementation="SDPA math", source="h100.json")
+    others = [failed_timing(8192, **DECODE), make_timing(8192, 1e-9, **DECODE, implementation="core")]
+    (said,) = answers.answers([*cpu, *gpu, slow, *others])
+    assert said == (
+        "One token of 16 heads of 128 against 8,192 keys, bfloat16: 40 µs on Test GPU (SDPA, recorded 2026-01-31) and 8.19 ms on "
+        "Test CPU, 2 cores, 2 threads (SDPA), 205 times as fast on the GPU, or 82 times where the data must be copied there and "
+        "back."
+    )
+    (said,) = answers.answers([*cpu, slow])
+    assert "1 s on Test GPU (SDPA math, recorded 2026-01-31)" in said
 
 
-def menu(**query: str) -> AppTest:
-    """The app, whose menu leads to all pages."""
-    return open_page("app.py", **query)
+def test_settings_are_not_mixed():
+    cpu = make_timing(64, 1e-3, **SIXTEEN)
+    for other in (
+        {"queries": 1},
+        {"kv_heads": 4},
+        {"window": 8},
+        {"dtype": "float32"},
+        {"batch": 2},
+        {"mask": "causal"},
+    ):
+        said = answers.answers([cpu, make_timing(64, 1e-6, **(GPU | SIXTEEN | other))])
+        assert len(said) == 2 and "No GPU was timed at these sizes" in said[0] and "No CPU was timed" in said[1], other
 
 
-def go_to_page(test: AppTest, page: str) -> AppTest:
-    """The same visitor on another page, by the menu, which opens it with an empty link."""
-    test.query_params.clear()
-    return test.switch_page(f"pages/{page}.py").run()
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({}, "64 tokens, 16 heads of 128, bfloat16"),
+        ({"mask": "causal"}, "64 tokens, 16 heads of 128, causal, bfloat16"),
+        (
+            {"queries": 1, "mask": "causal", "batch": 8},
+            "8 sequences of one token of 16 heads of 128 against 64 keys, bfloat16",
+        ),
+        ({"queries": 5, "kv_heads": 2}, "5 tokens of 16 heads of 128 against 64 keys, 2 key-value heads, bfloat16"),
+        (
+            {"window": 32, "mask": "causal", "passes": "forward + backward"},
+            "64 tokens, 16 heads of 128, window 32, causal, bfloat16, forward + backward",
+        ),
+    ],
+)
+def test_a_setting_in_words(more, words):
+    assert answers.describe(make_timing(64, **(SIXTEEN | more))).lower() == words.lower()
 
 
-@pytest.mark.parametrize("page", ["masks", *ELSEWHERE])
-def test_what_was_guessed_is_there_again_after_another_page(page):
-    student = menu(**LINK)
-    guess(student).set_value("itself").run()
-    go_to_page(go_to_page(student, page), "softmax")
-    assert not student.exception and guess(student).value == "itself"
-    student.toggle[0].set_value(True).run()
-    assert "Not quite: you said “itself”." in alerts(student)
-    guess(student).set_value(QUERY.right).run()
-    go_to_page(go_to_page(student, page), "heads")
-    assert guess(student).value == QUERY.right and student.toggle[0].value and "Right." in alerts(student)
+def test_a_limit_is_the_larger_of_products_and_traffic_with_one_launch():
+    long = limit(make_timing(8192, **SIXTEEN, mask="causal").case, H100, BUSES["PCIe 4.0 x16"])
+    pairs = 8192 * 8193 / 2
+    assert long.seconds == pytest.approx(4 * 16 * 128 * pairs / 989.4e12 + LAUNCH)
+    assert long.transfer == pytest.approx(4 * 8192 * 16 * 128 * 2 / 25e9)
+    assert long.reason == "its matrix products"
+    one = limit(make_timing(8192, **DECODE).case, H100, BUSES["PCIe 4.0 x16"])
+    assert one.seconds == pytest.approx(2 * 16 * 128 * 2 * (8192 + 1) / 3350e9 + LAUNCH)
+    assert one.reason == "its memory's bandwidth"
+    assert limit(make_timing(64, **DECODE).case, H100, 1e9).reason == "the launch"
+    window = limit(make_timing(8192, **SIXTEEN, mask="causal", window=64).case, H100, 1e9)
+    assert window.products < long.products / 50
 
 
-def test_a_guess_at_a_question_of_ours_and_at_a_bug_stay_too():
-    student = menu(predict="row", v="3")
-    guessed = student.segmented_control(key=next(each.key for each in student.segmented_control if "guess" in each.key))
-    first = guessed.options[0]
-    guessed.set_value(first).run()
-    go_to_page(go_to_page(student, "timing"), "heads")
-    kept = next(each for each in student.segmented_control if "guess" in each.key)
-    assert kept.value == first
-    kept.set_value(None).run()
-    go_to_page(go_to_page(student, "masks"), "heads")
-    assert next(each for each in student.segmented_control if "guess" in each.key).value is None, "taken back"
-
-    hunter = menu()
-    go_to_page(hunter, "implementations")
-    hunter.radio[0].set_value(hunter.radio[0].options[1]).run()
-    next(each for each in hunter.toggle if each.label == "Reveal the wrong line").set_value(True).run()
-    go_to_page(go_to_page(hunter, "timing"), "implementations")
-    assert hunter.radio[0].value == hunter.radio[0].options[1]
-    assert next(each for each in hunter.toggle if each.label == "Reveal the wrong line").value
+def test_a_limit_knows_the_dtype():
+    case = make_timing(8192, heads=16, d_head=128).case
+    assert limit(case, H100, 1e9).products == pytest.approx(4 * 16 * 128 * 8192**2 / 66.9e12)
+    assert limit(make_timing(64, **SIXTEEN).case, DATA_SHEETS["T4"], 1e9) is None
+    assert limit(make_timing(64, **(SIXTEEN | {"dtype": "float16"})).case, DATA_SHEETS["T4"], 1e9) is not None
 
 
-@pytest.mark.parametrize("page", ["examples", "model", "your_data"])
-def test_a_question_stays_in_the_link_of_a_page_that_shows_no_weights(page):
-    student = go_to_page(menu(**LINK), page)
-    assert not student.exception and not student.warning
-    assert query_without_edition(student.query_params) == LINK
-    student.run()
-    assert query_without_edition(student.query_params) == LINK
-    again = open_page(f"pages/{page}.py", **LINK)  # reloaded there
-    assert not again.exception and not again.warning and query_without_edition(again.query_params) == LINK
-    held = again.session_state[KEY].held
-    assert held["this app"].setting == Config(ask=LINK["ask"])
-
-
-def test_a_question_that_was_ended_goes_along_no_more():
-    student = menu(**LINK)
-    student.button(key="end").click().run()
-    assert query_without_edition(go_to_page(student, "timing").query_params) == {}
-
-
-def test_a_timing_link_keeps_its_own_settings_beside_the_question():
-    test = open_page("pages/timing.py", **LINK, seed="7", v=str(len(TIMED.editions)))
-    assert query_without_edition(test.query_params) == LINK | {"seed": "7"}
-    test.number_input(key="sweep_seed").set_value(8).run()
-    assert query_without_edition(test.query_params) == LINK | {"seed": "8"}
-
-
-def test_a_question_that_is_none_is_said_and_not_carried():
-    test = open_page("pages/timing.py", ask="AAAA", seed="7", v=str(len(TIMED.editions)))
-    assert "The question in this link can't be read" in page_text(test).replace("\\", "")
-    assert query_without_edition(test.query_params) == {"seed": "7"}
+def test_where_no_gpu_was_timed_the_limit_brackets_from_which_length_one_can_pay():
+    cpu = [make_timing(n, seconds, **SIXTEEN) for n, seconds in ((64, 1e-6), (256, 1e-5), (1024, 1.0))]
+    (said,) = answers.answers(cpu)
+    assert "By its data sheet an H100 SXM5 takes at least" in said
+    assert (
+        "A GPU can pay from 256 tokens on, and not at 64; if the data are copied there and back from 1,024 tokens on"
+        in said
+    )
+    (none,) = answers.answers(cpu[:1])
+    assert "A GPU can pay at none of these lengths" in none

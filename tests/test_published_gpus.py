@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from attention.timing.cpu_gpu_settings import METHODS
-from attention.timing.published import DATA_SHEETS, LENGTHS, PRINTED, Series, methods, operations, series, together
+from attention.timing.data_sheets import DATA_SHEETS
+from attention.timing.published import LENGTHS, PRINTED, Series, methods, operations, series, together
 
 OOM = None
 CELLS = [  # transcribed apart from the module: GPU, pass, mask, d_head, method, TFLOP/s of 512 to 16,384 tokens

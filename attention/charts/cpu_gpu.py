@@ -17,23 +17,22 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attention.charts.theme import HIDDEN, PLOTLY_TEXT
-from attention.charts.timing_look import COLORS
+from attention.charts.timing_look import COLORS, PAPERS, SHEETS
 from attention.charts.timing_marks import FAINT, FONT, LEGEND, PALE, ROW, WIDTH, wrap_hover_label, wrap_label
 from attention.charts.timing_marks import loose as says_loose
 from attention.timing import cpu_gpu_series, cpu_gpu_summary
 from attention.timing.cpu_gpu_series import MEASURED, PUBLISHED, RECORDED, Point, TimingSeries
 from attention.timing.cpu_gpu_settings import METHODS, CpuGpuSettings
 from attention.timing.cpu_gpu_summary import Ratio, numbers
+from attention.timing.data_sheets import DATA_SHEETS
 from attention.timing.implementations import IMPLEMENTATIONS
-from attention.timing.published import DATA_SHEETS, LENGTHS
+from attention.timing.published import LENGTHS
 from attention.timing.units import seconds as spelt
 
 HEIGHT = 360  # pixels, without its legend
 DASHES = {MEASURED: "solid", RECORDED: "dash", PUBLISHED: "dot"}
 CARRIED = "7px,3px,1px,3px"  # fits twice into the line of a legend entry, next to its mark
-PAPERS = {"H100": "#b34d9a", "A100": "#808000", "H200": "#6f7ad6"}  # distinct from COLORS, visible on both backgrounds
 THIN = ("asterisk", "cross-thin", "x-thin", "y-up", "y-down", "hash", "line-ns", "y-left", "y-right")
-SHEETS = PAPERS | {"T4": "#767b86", "L4": "#7d6f64", "RTX 4090": "#2a9d8f"}
 FILLED = ("diamond", "square", "triangle-up", "pentagon")  # marks of GPUs that were timed; a CPU's is a circle
 Y = {"time": "seconds a call", "times faster": "times as fast as the CPU", "rate": "operations a second"}
 ENDS = {"time": (5e-5, 30.0), "times faster": (0.7, 2e4), "rate": (2e10, 1.2e15), "limits": (2e10, 1.2e15)}

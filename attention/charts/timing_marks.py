@@ -5,7 +5,7 @@ The meaning of colours, symbols and dashes is in `timing_look.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import groupby
 from math import log10
@@ -15,10 +15,11 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attention.charts import theme
-from attention.charts.timing_look import Look
+from attention.charts.timing_look import SHEETS, Look
 from attention.number_format import format_percent
 from attention.timing import comparison, convergence
 from attention.timing.comparison import SpeedUp
+from attention.timing.data_sheets import DATA_SHEETS
 from attention.timing.recordings import Timing, lines
 from attention.timing.units import seconds
 
@@ -236,6 +237,22 @@ def roof(figure: go.Figure, name: str, timings: list[Timing], look: Look) -> Non
         marker={"symbol": look.shape(timings[0]), "size": 8, "color": "gray"},
         hovertemplate=f"{wrap_hover_label(f'roof: {name}')}<br>{best}<br>%{{y:.3s}}FLOP/s here<extra></extra>",
     )
+
+
+def limit(figure: go.Figure, name: str, line: Mapping[int, float]) -> None:
+    """Adds the least time that a GPU can take by its data sheet, which nothing was measured to reach."""
+    label = f"{DATA_SHEETS[name].name}, limit by its data sheet"
+    figure.add_scatter(
+        x=list(line),
+        y=list(line.values()),
+        name=wrap_label(label),
+        mode="lines",
+        line={"dash": "dashdot", "width": 1.5, "color": SHEETS[name]},
+        legendrank=LAST,
+        customdata=[[f"{length:,}", seconds(least)] for length, least in line.items()],
+        hovertemplate=f"{wrap_hover_label(label)}<br>%{{customdata[0]}} tokens<br>at least %{{customdata[1]}}<extra></extra>",
+    )
+    figure.update_layout(height=figure.layout.height + ROW * len(wrap(label, WIDTH)))
 
 
 def describe_point(timing: Timing) -> str:

@@ -6,7 +6,7 @@ The parts of the figures are in `timing_marks.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log10
 
 import plotly.graph_objects as go
@@ -26,10 +26,13 @@ GUIDES = ("dot", "dashdot", "longdashdot")  # dashes of the reference lines in t
 PARTS = {"compute": "seconds", "to the device": "to_device", "results back": "from_device"}
 
 
-def seconds(timings: Sequence[Timing], lengths: Iterable[int] = ()) -> go.Figure:
+def seconds(
+    timings: Sequence[Timing], lengths: Iterable[int] = (), limits: Mapping[str, Mapping[int, float]] | None = None
+) -> go.Figure:
     """Returns the fastest time against length, with a band up to the upper quartile, on two logarithmic axes.
 
-    `lengths` fixes the axis while points are still being measured. Lengths that ran out of memory are labelled.
+    `lengths` fixes the axis while points are still being measured. Lengths that ran out of memory are labelled. `limits`: the
+    least seconds by length of GPUs, by their data sheets, drawn as thin lines without marks.
     """
     figure, look = marks.figure(timings, "seconds a call", lengths)
     for label, line in lines(timings).items():
@@ -37,6 +40,8 @@ def seconds(timings: Sequence[Timing], lengths: Iterable[int] = ()) -> go.Figure
         marks.band(figure, label, points, [p.spread.band if p.settled else None for p in points], look)
         marks.line(figure, label, points, [p.seconds for p in points], [marks.describe_point(p) for p in points], look)
     marks.errors(figure, timings)
+    for name, line in (limits or {}).items():
+        marks.limit(figure, name, line)
     figure.update_yaxes(tickformat="~s", ticksuffix="s")
     return figure
 

@@ -8,8 +8,9 @@ key a case has, `implementations` what can be timed (a line of its table adds on
 cases one at a time (`one_at_a_time`), each prepared by `inputs` and timed by `stopwatch`, while an `interference_probe`
 detects other load; `history` keeps what is known about a case so far. `roofline` and `footprint` count operations and
 bytes. `recordings` stores timings as files, `comparison` compares them, `growth` fits how a line grows with length,
-`convergence` says why times are not stable, `units` formats seconds and bytes. CPU against GPU: `published` has figures of
-others, `cpu_gpu_settings` the knobs of the picture, `cpu_gpu_series` its lines and `cpu_gpu_summary` its sentences.
+`convergence` says why times are not stable, `units` formats seconds and bytes, `answers` says in a sentence how long a
+setting takes. CPU against GPU: `published` has figures of others, `data_sheets` the least time that a GPU can take,
+`cpu_gpu_settings` the knobs of the picture, `cpu_gpu_series` its lines and `cpu_gpu_summary` its sentences.
 """
 
 from attention.timing.implementations import IMPLEMENTATIONS

@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 
 from attention.config import ConfigError
-from attention.timing import comparison, convergence, devices, growth, recordings
+from attention.timing import answers, comparison, convergence, devices, growth, recordings
 from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.one_at_a_time import ITS_TURN, WAITING
 from attention.timing.recordings import Timing
@@ -38,6 +38,7 @@ examples:
   python -m attention.timing
   python -m attention.timing --lengths 256,1024,4096 --masks causal --dtypes float32,bfloat16 --out mine.json
   python -m attention.timing --implementations "SDPA,core with weights" --passes "forward + backward" --seconds 30
+  python -m attention.timing --heads 16 --d-heads 128 --masks causal --dtypes bfloat16 --queries 0,1 --implementations SDPA
   python -m attention.timing --tokens 16384 --heads 32 --implementations SDPA --lengths 512,1024,2048,4096 --seconds 600
 
 A file that --out wrote can be uploaded on the app's Timing page, or put into attention/timing/recordings/ to ship with it.
@@ -164,7 +165,12 @@ def report(timings: Iterable[Timing]) -> str:
         rise = growth.growth(line)
         parts.append(f"  {rise.sentence}" if rise else f"  no growth: {growth.why_not(line)}")
     loose = [LOOSE] if any(timing.error is None and not timing.settled for timing in timings) else []
-    said = [*comparison.crossovers(timings), *convergence.disturbance_sentences(timings), *comparison.busy(timings)]
+    said = [
+        *answers.answers(timings),
+        *comparison.crossovers(timings),
+        *convergence.disturbance_sentences(timings),
+        *comparison.busy(timings),
+    ]
     return "\n".join([*parts, "", *loose, *said])
 
 

@@ -12,8 +12,8 @@ from itertools import groupby
 
 from attention.timing import convergence
 from attention.timing.cpu_gpu_settings import FASTEST, CpuGpuSettings
+from attention.timing.data_sheets import BUSES
 from attention.timing.published import (
-    BUSES,
     LENGTHS,
     TOKENS,
     WIDTH,

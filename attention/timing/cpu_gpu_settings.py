@@ -10,7 +10,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from attention.settings import Settings, asking, axis, choice
-from attention.timing.published import BUSES, DATA_SHEETS, methods
+from attention.timing.data_sheets import BUSES, DATA_SHEETS
+from attention.timing.published import methods
 from attention.timing.sweep import Sweep, format_axis_value
 
 FASTEST = "fastest"

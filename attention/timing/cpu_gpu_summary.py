@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from attention.timing import comparison, cpu_gpu_series
 from attention.timing.cpu_gpu_series import FUSED, MEASURED, NEAR, PUBLISHED, Point, TimingSeries
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
-from attention.timing.published import BUSES, PRINTED
+from attention.timing.data_sheets import BUSES
+from attention.timing.published import PRINTED
 from attention.timing.recordings import Timing
 
 SPELT = r"[AEFHILMNORSX](?![a-z])|[AEIO]"  # beginnings of names that take the article "an"

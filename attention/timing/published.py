@@ -124,41 +124,6 @@ full    128  cuDNN              504  560  594  612  572""",
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Limits:
-    """Peak rates of a GPU by its data sheet: TFLOP/s of dense fp16 products, and GB/s of its memory."""
-
-    name: str
-    teraflops: float
-    gigabytes: float
-    note: str = ""
-
-    @property
-    def operations(self) -> float:
-        """Peak operations per second."""
-        return self.teraflops * 1e12
-
-    @property
-    def traffic(self) -> float:
-        """Peak bytes per second."""
-        return self.gigabytes * 1e9
-
-
-DATA_SHEETS: dict[str, Limits] = {
-    "A100": Limits("A100 80GB SXM", 312, 2039),
-    "H100": Limits("H100 SXM5", 989.4, 3350),
-    "H200": Limits("H200 SXM", 989, 4800),
-    "T4": Limits("T4", 65, 320, "not bf16"),
-    "L4": Limits("L4", 121, 300),
-    "RTX 4090": Limits("RTX 4090", 165.2, 1008, "added up in fp32"),
-}
-BUSES: dict[str, float] = {  # assumed bytes per second: about four fifths of the bandwidth of 16 lanes
-    "PCIe 3.0 x16": 12.5e9,
-    "PCIe 4.0 x16": 25e9,
-    "PCIe 5.0 x16": 50e9,
-}
-
-
 def methods(passes: str) -> list[str]:
     """The methods in the publications of a pass, in the order of the publications."""
     found = (each for each in series() if each.printed.passes == passes and not each.printed.setting)

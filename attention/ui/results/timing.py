@@ -43,6 +43,9 @@ def recorded_like(sweep: Sweep) -> list[Timing]:
         and timing.mask in sweep.masks
         and timing.passes in sweep.passes
         and timing.dtype in sweep.dtypes
+        and timing.queries in sweep.queries
+        and timing.kv_heads in sweep.kv_heads
+        and timing.window in sweep.windows
     ]
 
 

@@ -24,6 +24,9 @@ AXES: dict[str, Callable[[Timing], object]] = {
     "Batch": lambda timing: timing.batching,
     "Heads": lambda timing: timing.heads,
     "d_head": lambda timing: timing.d_head,
+    "Queries": lambda timing: f"{timing.queries:,}" if timing.queries else "All tokens",
+    "Key-value heads": lambda timing: timing.key_heads,
+    "Window": lambda timing: f"{timing.window:,}" if timing.window else "None",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -11,7 +12,8 @@ import streamlit as st
 
 from attention.charts import timings as charts
 from attention.charts.timing_look import Look
-from attention.timing import comparison, convergence, growth, recordings
+from attention.timing import answers, comparison, convergence, growth, recordings
+from attention.timing.data_sheets import DATA_SHEETS
 from attention.timing.recordings import Timing
 from attention.ui.markdown import escape
 from attention.ui.session import page
@@ -41,6 +43,10 @@ MEDIAN = {
     "speed-up": "median over median",
 }  # for recordings without a quickest call
 TEXTBOOK = "matmul softmax matmul"  # the base of comparisons until another one is selected
+LIMITS = (
+    "The least time that a GPU can take: its operations at the peak rate of its data sheet, or its bytes at its memory's "
+    "bandwidth, whichever takes longer, and 3 µs to launch one kernel. No GPU was measured for it."
+)
 NOTHING = "No line has all of what was chosen."
 SENTENCES = 24  # maximum number of sentences about where a device is faster
 SHARES = "of matmul peak", "of copy speed"  # columns of the table, as percentages
@@ -66,6 +72,8 @@ def draw(found: list[Timing], lengths: Sequence[int]) -> None:
 
     `lengths` fixes the axes while points are still missing.
     """
+    for sentence in answers.answers(found):
+        st.markdown(escape(sentence))
     chosen = _chart(found, lengths)
     _machine_notes(found, timing_lines.first(chosen, timing_lines.MOST))
     _table(found, chosen)
@@ -83,6 +91,8 @@ def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
     more: dict[str, Any] = {}
     if which in ("time", "memory"):
         more["lengths"] = lengths
+    if which == "time":
+        more["limits"] = _limits(chosen, lengths)
     if which == "speed-up":
         more = _against(bases)
     drawn = QUICKEST if any(timing.quickest is not None for timing in chosen) else MEDIAN
@@ -100,6 +110,18 @@ def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
     alt = f"{'Bars' if which == 'transfer' else 'Lines'}: {about}"
     st.plotly_chart(charts.CHARTS[which](shown, **more), key=f"timing_{which}", width="stretch", config=config, alt=alt)
     return chosen
+
+
+def _limits(chosen: list[Timing], lengths: Sequence[int]) -> dict[str, dict[int, float]]:
+    """Draws the choice of GPUs whose limits are drawn, and returns these; there are none for timings of several settings."""
+    known = comparison.with_times(chosen)
+    if len({answers.setting(timing) for timing in known}) != 1:
+        return {}
+    first = [] if any(timing.device != "cpu" for timing in known) else [answers.SHEET]
+    how: dict[str, Any] = {"selection_mode": "multi", "default": first, "key": "timing_limits", "help": LIMITS}
+    names = st.pills("Limits by data sheet", list(DATA_SHEETS), **how)
+    cases = {length: replace(known[0].case, length=length) for length in (*lengths, *(t.length for t in known))}
+    return answers.limits(cases.values(), names)
 
 
 def _available_charts(found: list[Timing]) -> list[str]:

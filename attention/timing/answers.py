@@ -1,0 +1,134 @@
+"""Answers to "how long does this take, and can a GPU pay?" for the sizes of a sweep, one sentence for each.
+
+Where a GPU was timed at these sizes its time is quoted. Where none was, the limit by a data sheet bounds what one can reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from attention.timing import comparison, cpu_gpu_summary
+from attention.timing.cpu_gpu_series import FUSED
+from attention.timing.data_sheets import BUSES, DATA_SHEETS, LAUNCH, limit
+from attention.timing.recordings import Timing
+from attention.timing.sweep import Case
+from attention.timing.units import seconds
+
+SHEET, BUS = "H100", "PCIe 5.0 x16"  # of the bound
+MOST = 6  # sentences
+
+
+def answers(timings: Iterable[Timing]) -> list[str]:
+    """Returns a sentence for each setting of these timings, at the longest length that a CPU, or else anything, has."""
+    groups: dict[tuple, list[Timing]] = {}
+    for timing in comparison.with_times(timings):
+        if timing.implementation.startswith(FUSED):
+            groups.setdefault(setting(timing), []).append(timing)
+    return [found for group in groups.values() if (found := _answer(group))][:MOST]
+
+
+def setting(case: Case) -> tuple:
+    """All that a case is besides its implementation, device and length."""
+    return tuple(getattr(case, name) for name in comparison.SETTING)
+
+
+def _answer(group: list[Timing]) -> str:
+    cpu, gpu = ([t for t in group if (t.device == "cpu") is on_cpu] for on_cpu in (True, False))
+    both = {t.length for t in cpu} & {t.length for t in gpu}
+    length = max(both or {t.length for t in cpu or gpu})
+    here = _fastest(cpu, length)
+    there = _fastest(gpu, length)
+    what = f"{describe(here or there or group[0])}:"
+    if here and there:
+        alone, moved = (cpu_gpu_summary.times(here.seconds / taken) for taken in (there.seconds, _with_transfer(there)))
+        return (
+            f"{what} {_told(there)} and {_told(here)}, {alone} times as fast on the GPU, or {moved} times where the data must be "
+            "copied there and back."
+        )
+    if there:
+        return f"{what} {_told(there)}. No CPU was timed at these sizes."
+    return f"{what} {_told(here)}. {bracket(cpu)}" if here else ""
+
+
+def _fastest(timings: list[Timing], length: int) -> Timing | None:
+    """The fastest timing of a length, of those that were measured here if there are any."""
+    at = [t for t in timings if t.length == length]
+    return min([t for t in at if not t.source] or at, key=lambda t: t.seconds, default=None)
+
+
+def _with_transfer(timing: Timing) -> float:
+    return timing.seconds + timing.to_device + timing.from_device
+
+
+def _told(timing: Timing) -> str:
+    threads = f", {timing.threads} thread{'s' * (timing.threads != 1)}" if timing.device == "cpu" else ""
+    notes = [
+        timing.implementation,
+        f"recorded {timing.day}" * bool(timing.source),
+        "not settled" * (not timing.settled),
+    ]
+    return f"{seconds(timing.seconds)} on {timing.device_name}{threads} ({', '.join(filter(None, notes))})"
+
+
+def describe(case: Case) -> str:
+    """A case in words, like "one token of 16 heads of 128 against 8,192 keys, bfloat16"."""
+    of = f"{case.heads} heads of {case.d_head}"
+    sequences = f"{case.batch:,} sequences of " if case.batch > 1 else ""
+    if case.queries:
+        queries = "one token" if case.queries == 1 else f"{case.queries:,} tokens"
+        text = f"{sequences}{queries} of {of} against {case.length:,} keys"
+    else:
+        text = f"{sequences}{case.length:,} tokens, {of}"
+    parts = [
+        text,
+        f"{case.kv_heads} key-value heads" * bool(case.kv_heads),
+        f"window {case.window:,}" * bool(case.window),
+    ]
+    parts += [case.mask if case.mask != "full" and case.queries != 1 else "", case.dtype]
+    parts += [case.passes if case.passes != "forward" else ""]
+    text = ", ".join(filter(None, parts))
+    return text[0].upper() + text[1:]
+
+
+def bracket(cpu: Iterable[Timing]) -> str:
+    """From which of these lengths on a GPU can pay, by the limit of a data sheet; the lengths below it are certain."""
+    sheet, bus = DATA_SHEETS[SHEET], BUSES[BUS]
+    base: dict[int, Timing] = {}
+    for timing in sorted(cpu, key=lambda t: t.seconds, reverse=True):
+        base[timing.length] = timing
+    bounds = {n: limit(timing.case, sheet, bus) for n, timing in sorted(base.items())}
+    known = {n: bound for n, bound in bounds.items() if bound}
+    if not known:
+        return ""
+    longest = max(known)
+    bound, times = known[longest], cpu_gpu_summary.times(base[longest].seconds / known[longest].seconds)
+    alone, moved = ({n: base[n].seconds > getattr(b, name) for n, b in known.items()} for name in ("seconds", "moved"))
+    return (
+        f"No GPU was timed at these sizes. By its data sheet an {sheet.name} takes at least {seconds(bound.seconds)}, "
+        f"limited by {bound.reason}: at most {times} times as fast. {_from(alone, 'A GPU can pay')}; "
+        f"{_from(moved, 'if the data are copied there and back')} (assumed: {seconds(LAUNCH)} to launch, {BUS})."
+    )
+
+
+def _from(pays: dict[int, bool], what: str) -> str:
+    """Says from which length on every longer one pays."""
+    lengths = list(pays)
+    late = [n for n in lengths if not pays[n]]
+    if not late:
+        return f"{what} from {lengths[0]:,} tokens on, the shortest that was timed"
+    first = next((n for n in lengths if n > late[-1]), None)
+    return (
+        f"{what} at none of these lengths"
+        if first is None
+        else f"{what} from {first:,} tokens on, and not at {late[-1]:,}"
+    )
+
+
+def limits(cases: Iterable[Case], names: Iterable[str], bus: str = BUS) -> dict[str, dict[int, float]]:
+    """Returns the least seconds of each GPU by its data sheet, at the lengths of these cases, which have one setting."""
+    found: dict[str, dict[int, float]] = {}
+    for name in names:
+        bounds = {case.length: limit(case, DATA_SHEETS[name], BUSES[bus]) for case in cases}
+        if line := {n: bound.seconds for n, bound in sorted(bounds.items()) if bound}:
+            found[name] = line
+    return found
