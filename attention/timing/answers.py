@@ -42,12 +42,12 @@ def _answer(group: list[Timing]) -> str:
     if here and there:
         alone, moved = (cpu_gpu_summary.times(here.seconds / taken) for taken in (there.seconds, _with_transfer(there)))
         return (
-            f"{what} {_told(there)} and {_told(here)}, {alone} times as fast on the GPU, or {moved} times where the data must be "
+            f"{what} {_time_on_device(there)} and {_time_on_device(here)}, {alone} times as fast on the GPU, or {moved} times where the data must be "
             "copied there and back."
         )
     if there:
-        return f"{what} {_told(there)}. No CPU was timed at these sizes."
-    return f"{what} {_told(here)}. {bracket(cpu)}" if here else ""
+        return f"{what} {_time_on_device(there)}. No CPU was timed at these sizes."
+    return f"{what} {_time_on_device(here)}. {bracket(cpu)}" if here else ""
 
 
 def _fastest(timings: list[Timing], length: int) -> Timing | None:
@@ -60,7 +60,7 @@ def _with_transfer(timing: Timing) -> float:
     return timing.seconds + timing.to_device + timing.from_device
 
 
-def _told(timing: Timing) -> str:
+def _time_on_device(timing: Timing) -> str:
     threads = f", {timing.threads} thread{'s' * (timing.threads != 1)}" if timing.device == "cpu" else ""
     notes = [
         timing.implementation,
