@@ -15,7 +15,9 @@ from hypothesis import settings
 from jaxtyping import install_import_hook
 from streamlit.components.v2 import manifest_scanner
 
-settings.register_profile("same", derandomize=True)  # the same cases on every machine; `make hunt` draws new ones
+from tests.samples import examples
+
+settings.register_profile("same", derandomize=True, max_examples=examples(100))  # `make hunt` draws new ones
 settings.load_profile("same")
 
 NUMERIC = (  # packages whose shapes and types are checked while tests run; CHECK_ALL_TYPES=1 checks the whole package

@@ -12,11 +12,13 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 
 
+@cache
 def numbers(root: Path) -> dict[str, object]:
     """The house below a folder, in numbers with names."""
     package = root / "attention"
@@ -86,18 +88,25 @@ def _session_keys(tree: ast.Module) -> Iterator[str]:
     """What is set or read by name in `st.session_state`, also where a file calls it `state`, and by `put` and `kept`."""
     names = {"st.session_state"} | {"state" for node in ast.walk(tree) if _renames_state(node)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in names:
+        if isinstance(node, ast.Attribute) and _dotted(node.value) in names:
             if node.attr not in ("get", "setdefault", "update", "pop", "to_dict"):
                 yield node.attr
-        elif isinstance(node, ast.Subscript) and ast.unparse(node.value) in names:
+        elif isinstance(node, ast.Subscript) and _dotted(node.value) in names:
             yield ast.unparse(node.slice)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            called, place = node.func.attr, ast.unparse(node.func.value)
+            called, place = node.func.attr, _dotted(node.func.value)
             asked = called == "kept" if place == "page" else called in ("get", "setdefault") and place in names
             if asked and node.args and (isinstance(node.args[0], ast.Constant) or ast.unparse(node.args[0]).isupper()):
                 yield ast.unparse(node.args[0]).strip("'")
             elif called == "put" and place == "page":
                 yield from (keyword.arg for keyword in node.keywords if keyword.arg)
+
+
+def _dotted(node: ast.expr) -> str:
+    """`a.b` for that expression, nothing for one that is more than names."""
+    if isinstance(node, ast.Attribute):
+        return f"{_dotted(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _knobs(tree: ast.Module) -> Iterator[str]:

@@ -1,7 +1,8 @@
-"""Tables of which `make test` runs some cases; `make test-all` runs the others too."""
+"""Tables and laws of which `make test` runs some cases; `make test-all` runs the others too."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -23,3 +24,8 @@ def is_first(key: Callable[..., object]) -> Callable[..., bool]:
         return found not in seen and not seen.add(found)
 
     return keep
+
+
+def examples(count: int) -> int:
+    """How many cases hypothesis draws for a law that `make test-all` tries on so many: the first third of them."""
+    return count if os.environ.get("ALL_EXAMPLES") else min(count, max(10, count // 3))

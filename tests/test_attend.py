@@ -19,6 +19,7 @@ from torch.testing._internal.two_tensor import TwoTensor
 from attention import arguments, scaled_dot_product_attention
 from attention import attend as core
 from attention.scores import SOFTMAXES
+from tests.samples import examples
 from tests.strategies import broadcast, masks, normal, seeds, sizes
 from tests.unchecked import without_checks
 
@@ -122,13 +123,13 @@ def agrees_with_torch(call: Call) -> None:
     assert not ours.weights.isnan().any()
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(call=calls() | calls(torch.float32))
 def test_at_once_it_is_torchs_function(call):
     agrees_with_torch(call)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(call=calls() | calls(torch.float32))
 def test_by_blocks_it_is_torchs_function(call):
     with pytest.MonkeyPatch.context() as patch:
@@ -163,7 +164,7 @@ def test_heads_share_a_product_where_nothing_is_skipped(monkeypatch, options, so
     torch.testing.assert_close(found.output, found.weights @ value)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(call=calls(), softcap=st.floats(0.1, 10))
 def test_the_softcap_is_its_formula(call, softcap):
     ours = scaled_dot_product_attention(*call.tensors, **call.options, softcap=softcap)
@@ -172,7 +173,7 @@ def test_the_softcap_is_its_formula(call, softcap):
     close(ours.output, exact.output.expand_as(ours.output), 1e-12)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(call=calls(grouped=False))
 def test_rows_that_see_nothing_are_zero_and_stay_so_in_blocks(call):
     with pytest.MonkeyPatch.context() as patch:
@@ -186,7 +187,7 @@ def test_rows_that_see_nothing_are_zero_and_stay_so_in_blocks(call):
             torch.testing.assert_close(sums, (~call.blind).to(sums).expand_as(sums))
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples(80))
 @given(call=calls(), softcap=st.none() | st.floats(0.5, 5), seed=seeds)
 def test_gradients_are_torchs(call, softcap, seed):
     """Where torch has no softcap, those of the formula. Rows that see nothing push nothing back."""
@@ -239,7 +240,7 @@ def test_a_learned_mask_gets_its_gradient():
     torch.testing.assert_close(*pairs)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(call=calls(), seed=seeds, dropout=st.sampled_from([0.1, 0.5, 1.0]))
 def test_dropout_drops_what_torch_drops_and_weights_are_those_before(call, seed, dropout):
     sure = scaled_dot_product_attention(*call.tensors, **call.options)

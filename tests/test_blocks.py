@@ -15,8 +15,9 @@ from attention.maps.blocks import Blocks, along, choices, classify_blocks, count
 from attention.maps.bounds import Interval
 from attention.masks import MASKS, Rule, rule
 from tests.fresh import ran
+from tests.samples import examples
 
-laws = settings(deadline=None, max_examples=150)
+laws = settings(deadline=None, max_examples=examples(150))
 named = st.sampled_from(list(MASKS.values()))
 combined = st.builds(
     lambda a, b, how: {"and": a & b, "or": a | b, "without": a - b}[how],
@@ -139,7 +140,7 @@ def test_pairs_with_another_sequence_are_counted(found, queries, n, span, tile, 
     assert torch.equal(seen, square.sum(-1))
 
 
-@settings(laws, max_examples=25)
+@settings(laws, max_examples=examples(25))
 @given(named | combined, st.sampled_from([4, 255, 3000]))
 def test_rules_are_asked_about_a_small_part_of_their_pairs(found, span):
     """Of 2 ** 26 pairs at 8,192 tokens, of fewer than 2 ** 22; and whole rows agree."""

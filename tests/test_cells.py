@@ -17,9 +17,10 @@ from attention.masks import MASKS
 from attention.wire import cells as cells_
 from attention.wire.cells import MASKED, ONE, ZERO, Cells, cells, payload, pixel_cells, weights
 from tests.digits import three_digits
+from tests.samples import examples
 
 PRECISION = 2.0**-11
-law = settings(deadline=None, max_examples=60)
+law = settings(deadline=None, max_examples=examples(60))
 sizes = st.tuples(st.integers(1, 3), st.integers(1, 40), st.integers(1, 40), st.integers(1, 24), st.integers(0, 10**6))
 
 

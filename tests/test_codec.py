@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from attention import Config
 from attention.codec import EDITIONS, fit_values, from_query, link, to_query
 from attention.config import DEFAULTS, KNOBS
+from tests.samples import examples
 from tests.strategies import configs, newest, unversioned_config, values
 from tests.unchecked import without_checks
 
-laws = settings(deadline=None, max_examples=150)
+laws = settings(deadline=None, max_examples=examples(150))
 strange = st.text(st.characters(), max_size=12)  # surrogates and control characters included
 numbers = st.integers().map(str) | st.floats().map(str) | st.from_regex(r"[+-]?[0-9]{0,4}\.?[0-9]{0,3}(e[0-9]{1,4})?")
 choices = st.sampled_from([choice for knob in KNOBS.values() for choice in knob.choices])
@@ -42,7 +43,7 @@ def test_any_value_of_a_knob_is_read_as_it_was_written(name, data):
     assert from_query(to_query(config)) == (config, [])
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(
     query=st.dictionaries(
         st.sampled_from(list(KNOBS)) | strange,
@@ -58,7 +59,7 @@ def test_nothing_in_a_link_raises(query):
         assert any(note.endswith("is not a setting of this app; it was ignored.") for note in notes), name
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(
     query=st.dictionaries(
         st.sampled_from(list(KNOBS)),

@@ -9,6 +9,7 @@ from attention import Config, trace
 from attention.codec import from_query, to_query
 from attention.masks import COMBINATIONS, MASKS
 from attention.steps import program
+from tests.samples import examples
 from tests.strategies import newest
 
 CONFIGS = st.builds(
@@ -24,7 +25,7 @@ CONFIGS = st.builds(
 
 
 @given(CONFIGS)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_the_rule_is_set_algebra_on_pairs(config):
     first, second, joined = (r.square(config.tokens, config.tokens, config.span) for r in _rules(config))
     for q in range(config.tokens):
@@ -35,7 +36,7 @@ def test_the_rule_is_set_algebra_on_pairs(config):
 
 
 @given(CONFIGS)
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 def test_weights_keep_to_the_joined_rule_and_the_program_reproduces_them(config):
     found = trace(config)
     assert not found.weights[:, ~config.rule.square(config.tokens, config.tokens, config.span)].any()
@@ -45,7 +46,7 @@ def test_weights_keep_to_the_joined_rule_and_the_program_reproduces_them(config)
 
 
 @given(CONFIGS)
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 def test_the_link_carries_both_masks(config):
     assert from_query(to_query(config)) == (config, [])
 

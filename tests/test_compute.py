@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from attention import Config, trace
 from attention.sources import generated
 from attention.ui import results
+from tests.samples import examples
 from tests.strategies import configs
 
 
@@ -21,7 +22,7 @@ def same(config: Config) -> None:
         torch.testing.assert_close(getattr(found, name), getattr(expected, name), rtol=0, atol=0, equal_nan=True)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(configs())
 def test_a_trace_that_is_put_together_is_that_of_its_config(config):
     same(config.truncated)

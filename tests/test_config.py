@@ -10,10 +10,11 @@ from hypothesis import given, settings
 
 from attention import Config, ConfigError
 from attention.config import DEFAULTS, KNOBS, MAX_CHANNELS, MAX_WEIGHTS, check, coerce, fixed_by_source
+from tests.samples import examples
 from tests.strategies import configs, values
 from tests.unchecked import without_checks
 
-laws = settings(deadline=None, max_examples=150)
+laws = settings(deadline=None, max_examples=examples(150))
 any_values = st.fixed_dictionaries({name: values(name) for name in KNOBS})
 
 

@@ -16,6 +16,7 @@ from attention.config import KNOBS
 from attention.inputs import BEFORE
 from attention.sources.chunks import queries_and_keys
 from attention.sources.constructed import OFFSETS, ROLES, frequencies, places
+from tests.samples import examples
 from tests.strategies import configs
 
 LONG = 65_536
@@ -118,7 +119,7 @@ def test_heads_that_share_keys_share_what_they_can_look_for(sharing):
         torch.testing.assert_close(shared[AT["same word"]], alone[AT["same word"]])
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(config=configs(projections="constructed"))
 def test_any_setting_gives_rows_that_sum_to_one_or_see_nothing(config):
     found = trace(config)

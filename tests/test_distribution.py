@@ -11,11 +11,12 @@ from hypothesis import given, settings
 
 from attention import Config, trace
 from attention.analysis.distribution import BINS, distribution, edges, max_entropy
+from tests.samples import examples
 from tests.strategies import configs, normal
 
 
 @given(configs())
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 def test_every_pair_is_counted_once(config):
     t = trace(config)
     found = distribution(t.weights, t.mask, config.softmax == "plus one")

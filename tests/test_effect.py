@@ -9,6 +9,7 @@ from attention import Config, ConfigError, trace
 from attention.analysis.mask_effect import baseline, difference, hidden_weight, tile_extremes
 from attention.masks import COMBINATIONS, MASKS
 from tests import example_uploads
+from tests.samples import examples
 
 CONFIGS = st.builds(
     Config,
@@ -30,7 +31,7 @@ def without_mask(config):
 
 
 @given(CONFIGS)
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 def test_what_was_hidden_is_the_total_variation_and_the_rest_grows_in_proportion(config):
     before, after = trace(without_mask(config)), trace(config)
     logits = before.q.double() @ before.k.double().mT * before.scale
@@ -43,7 +44,7 @@ def test_what_was_hidden_is_the_total_variation_and_the_rest_grows_in_proportion
 
 
 @given(CONFIGS)
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=examples(20))
 def test_a_difference_takes_from_hidden_keys_and_gives_to_the_others(config):
     before, after = trace(without_mask(config)), trace(config)
     for head in range(config.heads):

@@ -18,10 +18,11 @@ from attention.config import KNOBS, LINEAR_MAX_TOKENS
 from attention.maps.blocks import choices, visible
 from attention.tables import rows as tables
 from attention.wire.cells import MASKED, ONE, ZERO, Cells, cells, payload, pixel_cells, weights
+from tests.samples import examples
 from tests.strategies import configs
 from tests.test_cells import decode_message
 
-laws = settings(deadline=None, max_examples=50)
+laws = settings(deadline=None, max_examples=examples(50))
 sides = st.integers(1, 24)
 
 

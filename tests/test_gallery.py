@@ -12,7 +12,7 @@ from attention.analysis.mask_gallery import FAINT, exhibit, flops, gallery, ink_
 from attention.analysis.mask_reach import reach, sliding_minimum
 from attention.maps import quadtree
 from attention.masks import COMBINATIONS, MASKS, Rule
-from tests.samples import sample
+from tests.samples import examples, sample
 
 LONG = 65_536
 SQUARES = st.integers(1, 12).flatmap(
@@ -36,13 +36,13 @@ def by_powers(square, layers):
 
 
 @given(SQUARES, st.integers(1, 14))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_reach_is_that_of_the_boolean_power(square, layers):
     assert reach(Rule(lambda q, k, n, span: square[q, k], ""), len(square), 1, layers) == by_powers(square, layers)
 
 
 @given(RULES, st.integers(1, 80), st.integers(1, 90), st.integers(1, 9), st.sampled_from([0, quadtree.SMALL]))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_reach_by_squares_is_that_of_the_boolean_power(rule, n, span, layers, small):
     with patch.object(quadtree, "SMALL", small):
         assert reach(rule, n, span, layers) == by_powers(rule.square(n, n, span), layers)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from torch import Tensor
 
 from attention.analysis import head_distances as far
+from tests.samples import examples
 from tests.strategies import normal, seeds
 
 
@@ -26,7 +27,7 @@ def bits(one: list[float], two: list[float]) -> float:
     return sum(to) / 2
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(
     seed=seeds,
     many=st.integers(1, 5),
@@ -55,7 +56,7 @@ def average(apart: np.ndarray, one: list[int], two: list[int]) -> float:
     return float(np.mean([apart[a, b] for a in one for b in two]))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(seed=seeds, many=st.integers(2, 9))
 def test_the_tree_joins_what_is_nearest_in_the_mean(seed, many):
     """Against clusters whose mean distances are computed anew from all pairs at every step."""
@@ -71,7 +72,7 @@ def test_the_tree_joins_what_is_nearest_in_the_mean(seed, many):
     assert sorted(far.distances(heads(seed, many, 2, 5)).order) == list(range(many))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(seed=seeds, many=st.integers(3, 8))
 def test_divergences_are_squares_of_distances_in_some_space(seed, many):
     """So classical scaling finds no negative direction, and its two axes keep the most that two can."""

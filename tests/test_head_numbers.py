@@ -16,6 +16,7 @@ from torch import Tensor
 from attention import heads
 from attention.analysis import head_numbers
 from attention.analysis.head_numbers import EVERY, MARKS, MOST, numbers, separates
+from tests.samples import examples
 from tests.strategies import normal, seeds
 
 WORDS = ("a", "A", "b", ".", "[SEP]", "\n", "c")
@@ -71,7 +72,7 @@ def loops(head: Rows, words: list[str], sees: Sees) -> dict[str, float]:
     }
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=examples(120))
 @given(
     seed=seeds,
     words=st.lists(st.sampled_from(WORDS), min_size=1, max_size=9),

@@ -14,6 +14,7 @@ from attention.inputs import BEFORE
 from attention.maps.exact import head_maps
 from attention.masks import MASKS
 from attention.sources.chunks import queries_and_keys
+from tests.samples import examples
 from tests.strategies import configs
 
 CAUSAL = MASKS["causal"].square(18, 18, 4)
@@ -93,7 +94,7 @@ def test_of_many_queries_some_are_looked_at(monkeypatch):
     ]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(config=configs())
 def test_any_heads_have_words_or_none_and_no_share_above_one(config):
     for role in of(config):

@@ -16,6 +16,7 @@ from attention import Config, heads, trace
 from attention.heads import ALL_METRICS, METRICS, Profile, profile, row_entropy
 from attention.masks import MASKS
 from attention.tables import rows as tables
+from tests.samples import examples
 from tests.strategies import configs, normal, seeds, sizes
 from tests.unchecked import without_checks
 
@@ -60,7 +61,7 @@ LOOPS: dict[str, Callable[[Rows], float]] = {
 }
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(weights=weights())
 def test_every_number_is_its_loop(weights):
     assert LOOPS.keys() == METRICS.keys(), "a new number needs a loop of its own"
@@ -71,7 +72,7 @@ def test_every_number_is_its_loop(weights):
         torch.testing.assert_close(METRICS[name].of(heads.rows(weights)), exact, rtol=1e-9, atol=1e-9)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(config=configs())
 def test_numbers_of_any_config_are_within_their_bounds(config):
     found, n = profile(trace(config).weights), config.tokens
@@ -85,7 +86,7 @@ def test_numbers_of_any_config_are_within_their_bounds(config):
         assert (number <= top + 1e-4).all(), name
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(weights=weights(), seed=seeds)
 def test_heads_do_not_know_each_other(weights, seed):
     order = torch.randperm(len(weights), generator=torch.Generator().manual_seed(seed))
@@ -197,7 +198,7 @@ def on_pairs(head: Rows, words: list[str], sees: Callable[[int, int], bool], aft
     return mean(shares)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(seed=seeds, words=st.lists(st.sampled_from("aAbcd"), min_size=1, max_size=9), hides=st.booleans())
 def test_same_and_induction_are_their_loops(seed, words, hides):
     n = len(words)

@@ -10,9 +10,10 @@ import torch
 from hypothesis import assume, given, settings
 
 from attention.inputs import CLUSTER, INPUTS, SPLIT, make_generator, tokens
+from tests.samples import examples
 from tests.strategies import LETTERS
 
-laws = settings(deadline=None, max_examples=40)
+laws = settings(deadline=None, max_examples=examples(40))
 names = st.sampled_from(list(INPUTS))
 JOINED = "ab '\n👩👧🏽🇩🇪☁\ufe0f\u200d\u0301\u1112\u1161\u11abहिन्द"  # what joins others, and what is joined
 TEXT = "The river bank was steep so the boat left the bank"

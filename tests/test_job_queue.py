@@ -20,6 +20,7 @@ from attention.ui.jobs.job_queue import JOBS, ROUND, JobQueue
 from attention.ui.jobs.map_jobs import MapJob
 from attention.ui.jobs.timing_jobs import TIMING_JOBS
 from attention.ui.jobs.timing_process import TimingJob
+from tests.samples import examples
 from tests.test_drawing import until
 
 ME, YOU, SHE = VISITORS = ("me", "you", "she")
@@ -203,7 +204,7 @@ class Promises(RuleBasedStateMachine):
         assert self.line.threads == 0 and not self.line.busy
 
 
-Promises.TestCase.settings = settings(max_examples=50, stateful_step_count=30, deadline=None)
+Promises.TestCase.settings = settings(max_examples=examples(50), stateful_step_count=30, deadline=None)
 TestPromises = Promises.TestCase
 
 

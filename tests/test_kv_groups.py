@@ -12,6 +12,7 @@ from attention.analysis.kv_groups import cache_bytes, divisors, groupings, name,
 from attention.config import KNOBS
 from attention.sources.generated import average_heads
 from attention.steps import program
+from tests.samples import examples
 
 CONFIGS = st.builds(
     Config,
@@ -37,7 +38,7 @@ def by_hand(config, kv_heads):
 
 
 @given(CONFIGS, st.data())
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=examples(15))
 def test_averaged_maps_are_averaged_keys_and_values(config, data):
     kv_heads = data.draw(st.sampled_from(divisors(config.heads)))
     _, weights, output = by_hand(config, kv_heads)
@@ -47,7 +48,7 @@ def test_averaged_maps_are_averaged_keys_and_values(config, data):
 
 
 @given(CONFIGS)
-@settings(deadline=None, max_examples=8)
+@settings(deadline=None, max_examples=examples(8))
 def test_differences_are_those_of_float64(config):
     for found in groupings(config):
         whole, weights, output = by_hand(config, found.kv_heads)
@@ -58,7 +59,7 @@ def test_differences_are_those_of_float64(config):
 
 
 @given(CONFIGS, st.sampled_from(KNOBS["sharing"].choices), st.data())
-@settings(deadline=None, max_examples=12)
+@settings(deadline=None, max_examples=examples(12))
 def test_the_program_regroups_too(config, sharing, data):
     shared = replace(config, kv_heads=data.draw(st.sampled_from(divisors(config.heads))), sharing=sharing)
     names = {}

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from torch import nn
 
 from attention import MultiHeadAttention
+from tests.samples import examples
 from tests.strategies import normal, seeds, sizes
 
-laws = settings(deadline=None, max_examples=40)
+laws = settings(deadline=None, max_examples=examples(40))
 
 
 def torch_layer(seed: int, width: int, heads: int, bias: bool, **options) -> nn.MultiheadAttention:

@@ -11,11 +11,12 @@ from attention.heads import METRICS, profile
 from attention.maps import zoom
 from attention.maps.exact import each_head
 from attention.masks import MASKS, Rule
+from tests.samples import examples
 from tests.strategies import normal
 from tests.test_maps import cases, full, near
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(cases(whole=True))
 def test_the_numbers_of_a_map_are_those_of_its_weights(case):
     n, rule = case.query.shape[1], case.mask if isinstance(case.mask, Rule) else MASKS[case.mask]

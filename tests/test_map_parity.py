@@ -12,11 +12,12 @@ from attention import head_maps
 from attention.analysis.parity import map_parity
 from attention.maps import sizes, zoom
 from attention.masks import MASKS, Rule, causal, padding
+from tests.samples import examples
 from tests.strategies import normal
 from tests.test_maps import cases
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(cases(whole=True))
 def test_every_map_agrees(case):
     n, rule = case.query.shape[1], case.mask if isinstance(case.mask, Rule) else MASKS[case.mask]

@@ -24,10 +24,11 @@ from attention.maps.exact import each_head
 from attention.masks import MASKS, Rule, causal, documents
 from attention.scores import SCALES, SOFTMAXES
 from tests.mass import mass_by_distance
+from tests.samples import examples
 from tests.strategies import configs, normal, seeds
 from tests.unchecked import without_checks
 
-laws = settings(deadline=None, max_examples=50)
+laws = settings(deadline=None, max_examples=examples(50))
 
 
 class Case(NamedTuple):

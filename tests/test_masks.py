@@ -10,6 +10,7 @@ import torch
 from hypothesis import given, settings
 
 from attention.masks import MASKS, Rule, causal, documents, full, local, padding, window
+from tests.samples import examples
 
 DRAWN = {
     "full": (3, "xxxxxxxx xxxxxxxx xxxxxxxx xxxxxxxx xxxxxxxx xxxxxxxx xxxxxxxx xxxxxxxx"),
@@ -68,7 +69,7 @@ def test_a_mask_names_its_source_and_what_it_does(name):
     assert moves == bool(rule.span), "a span that changes the mask is explained, and only such a one"
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(name=st.sampled_from(list(MASKS)), queries=st.integers(1, 9), keys=st.integers(1, 9), span=st.integers(1, 12))
 def test_the_square_is_the_rule_for_every_pair(name, queries, keys, span):
     rule = MASKS[name]
@@ -79,7 +80,7 @@ def test_the_square_is_the_rule_for_every_pair(name, queries, keys, span):
     assert square.tolist() == pairs
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(
     one=st.sampled_from(list(MASKS)),
     other=st.sampled_from(list(MASKS)),
@@ -94,7 +95,7 @@ def test_combinations_are_those_of_sets(one, other, n, span):
     assert torch.equal((a - b).square(n, n, span), mine & ~theirs)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(n=st.integers(1, 9), span=st.integers(1, 12))
 def test_masks_are_related_as_their_names_say(n, span):
     def square(rule: Rule) -> torch.Tensor:

@@ -16,6 +16,7 @@ from torch.testing import assert_close
 
 from attention.wire.matrix_cells import LEAST, SIDE, matrix, pack_mask, payload
 from tests.digits import three_digits
+from tests.samples import examples
 from tests.strategies import normal, seeds
 
 
@@ -24,7 +25,7 @@ def decode_values(drawn) -> torch.Tensor:
     return torch.ldexp(drawn.codes.float(), torch.tensor(drawn.exponent))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(seeds, st.integers(1, 3), st.integers(1, 9), st.integers(1, 9), st.floats(-60, 60))
 def test_values_are_right_to_three_digits(seed, heads, rows, columns, power):
     value = normal(seed, heads, rows, columns) * 2.0**power
@@ -70,7 +71,7 @@ def test_what_is_hidden_tiny_or_nothing_stays_what_it_is():
     assert torch.equal(matrix(torch.eye(3, dtype=torch.bool)[None]).codes.float().count_nonzero(), torch.tensor(3))
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 @given(seeds, st.integers(1, 400), st.integers(1, 400))
 def test_a_cell_of_several_has_the_greatest_magnitude_and_its_place(seed, rows, columns):
     value = normal(seed, 2, rows, columns)

@@ -19,6 +19,7 @@ from attention.sources.providers import has
 from attention.timing.sweep import Sweep
 from attention.training.recipe import Recipe
 from attention.ui.next_step import NEXT_STEPS, NextStep, next_step
+from tests.samples import examples
 from tests.strategies import configs, newest
 from tests.test_pages import ROOT, SECONDS, run
 
@@ -55,7 +56,7 @@ def test_the_steps_lead_through_every_page():
     assert {*seen} == {*FILES}
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(config=configs())
 def test_a_step_keeps_every_setting_but_the_one_that_it_is_about(config):
     for page in OF_CONFIGS:

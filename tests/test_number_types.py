@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from attention import Config, scaled_dot_product_attention, trace
 from attention.analysis.number_types import DTYPES, EXPONENTS, compare_number_types, exact, limits, round_head
+from tests.samples import examples
 from tests.strategies import configs
 
 
 @given(configs())
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 def test_the_reference_is_the_float64_softmax(config):
     t = trace(config)
     head = config.head
@@ -30,7 +31,7 @@ def test_the_reference_is_the_float64_softmax(config):
 
 
 @given(configs())
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 def test_with_the_greatest_logit_subtracted_nothing_breaks(config):
     t = trace(config)
     seen = int(t.mask.any(-1).sum())
@@ -99,7 +100,7 @@ def test_fused_kernels_keep_scores_that_are_too_large_for_float16():
 
 
 @given(configs())
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=examples(20))
 def test_fused_weights_are_those_of_the_core(config):
     t = trace(config)
     if config.softmax == "plus one":
@@ -125,7 +126,7 @@ def test_products_are_rounded_once():
 
 
 @given(st.sampled_from(list(DTYPES)), st.sampled_from(EXPONENTS), st.integers(0, 20))
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=examples(20))
 def test_the_worst_row_is_the_worst(dtype, exponent, seed):
     t = trace(Config(tokens=12, input="noise", projections="independent", seed=seed))
     reference = exact(t)

@@ -11,6 +11,7 @@ from attention.config import DEFAULTS, GENERATED, KNOBS, Config, coerce
 from attention.inputs import BEFORE, SPLIT
 from attention.sources.providers import tokens
 from attention.ui.controls import own_text
+from tests.samples import examples
 from tests.strategies import LETTERS, query_without_edition
 from tests.test_pages import PAGES, ROOT, page_text, run
 
@@ -93,7 +94,7 @@ def test_what_cannot_be_seen_is_left_out_and_the_rest_stays():
     assert config.text == "ab c\n d" and len(notes) == 1 and "can't be seen" in notes[0]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(text=st.text(max_size=60), letters=st.text(LETTERS, max_size=60), input=st.sampled_from([*SPLIT, "noise"]))
 def test_whatever_is_typed_is_a_config_whose_sentence_is_true(text, letters, input):
     for each in (text, letters):

@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from attention import Config, trace
 from attention.analysis.parity import evenly, parity
 from attention.trace import run_pass
+from tests.samples import examples
 from tests.strategies import configs
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(configs())
 def test_every_trace_agrees(config):
     found, whole = trace(config), parity(trace(config))

@@ -11,6 +11,7 @@ from attention.config import LEAST_CAP
 from attention.inputs import INPUTS
 from attention.sources.chunks import queries_and_keys
 from attention.steps import program
+from tests.samples import examples
 from tests.strategies import configs
 
 
@@ -20,7 +21,7 @@ def ran(text: str) -> dict:
     return names
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(config=configs())
 @example(config=Config(softcap=LEAST_CAP))
 def test_a_program_computes_the_weights_of_its_config(config):

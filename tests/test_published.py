@@ -39,6 +39,7 @@ from attention.published.row import Slip, random_tensor
 from attention.published.supported_inputs import demands, small, with_length, with_padding
 from attention.steps.values import values
 from tests.fresh import ran
+from tests.samples import examples
 
 MISTAKEN = [name for name, row in ROWS.items() if row.as_printed]
 SIZES = st.integers(1, 6)
@@ -85,7 +86,7 @@ def by_torch(row, case):
 
 
 @pytest.mark.parametrize("name", ROWS)
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=examples(15))
 @given(batch=SIZES, tokens=SIZES, heads=st.integers(2, 4), width=SIZES, channels=SIZES, seed=st.integers(0, 99))
 def test_as_meant_every_row_is_torch(name, batch, tokens, heads, width, channels, seed):
     row, made = ROWS[name], random_case(batch, tokens, heads, width, channels, seed)
@@ -97,7 +98,7 @@ def test_as_meant_every_row_is_torch(name, batch, tokens, heads, width, channels
 
 
 @pytest.mark.parametrize("name", [name for name, row in ROWS.items() if row.crosses])
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 @given(tokens=SIZES, keys=SIZES, width=SIZES, values=SIZES, seed=st.integers(0, 99))
 def test_queries_and_keys_may_be_of_different_sequences_and_values_of_another_width(
     name, tokens, keys, width, values, seed
@@ -136,7 +137,7 @@ def test_heads_that_share_keys_get_copies_of_them():
     assert torch.equal(made.weights.key[0], made.weights.key[2])
 
 
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=examples(15))
 @given(
     tokens=st.integers(2, 20),
     heads=st.sampled_from([2, 4, 8]),

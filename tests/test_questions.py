@@ -23,6 +23,7 @@ from attention.ui.views.softmax_questions import (
     share,
     temperature,
 )
+from tests.samples import examples
 from tests.strategies import configs
 
 ENDS = [float(KNOBS["temperature"].low), float(KNOBS["temperature"].high)]  # pyright: ignore[reportArgumentType]
@@ -35,7 +36,7 @@ def temperature_question(config: Config):
 
 @pytest.mark.parametrize("source", [source for source in SOURCES if has_scores(source)])
 @given(temperature=temperatures)
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=examples(20))
 def test_the_temperature_question_asks_about_a_change_at_any_setting(source, temperature):
     config = Config.of(source, temperature=temperature)
     there = before(config)
@@ -52,7 +53,7 @@ def test_the_question_says_both_and_they_differ():
     assert "temperature 1. Now" in temperature_question(Config(temperature=20.0)).text
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(config=configs())
 def test_how_weight_is_spread_is_told_as_it_is(config):
     given, row = stages(trace(before(config))), stages(trace(config))
@@ -68,7 +69,7 @@ def test_how_weight_is_spread_is_told_as_it_is(config):
     assert question.answer == (SPREAD[2] if abs(change) < SAME else SPREAD[0] if change > 0 else SPREAD[1])
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(config=configs())
 def test_the_share_of_the_heaviest_key_is_in_the_range_that_is_called_right(config):
     row = stages(trace(config))
@@ -83,7 +84,7 @@ def test_equal_keys_have_what_they_have_whatever_the_last_digit_says(tokens, ans
     assert share(stages(trace(Config(tokens=tokens, text="a", mask="full", projections="tied")))).answer == answer
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(config=configs())
 def test_the_keys_that_a_query_sees_are_counted_by_hand(config):
     question, n = mask_question.question(config), config.tokens

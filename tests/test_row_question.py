@@ -12,6 +12,7 @@ from attention.analysis.head_roles import Role
 from attention.tables.rows import labels
 from attention.ui.markdown import escape
 from attention.ui.views.row_question import ALIKE, EVEN, PART, ROUNDING, question
+from tests.samples import examples
 from tests.strategies import configs
 
 TIED = {"projections": "tied"}
@@ -21,7 +22,7 @@ def position(guess: str) -> int:
     return int(re.match(r"\d+", guess)[0])
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(config=configs())
 def test_what_is_called_right_is_and_what_is_not_is_not(config):
     """At every config and query the key with the greatest weight is among the choices, and every other has less."""
@@ -44,7 +45,7 @@ def test_what_is_called_right_is_and_what_is_not_is_not(config):
         assert (weights[key] >= (1 - ALIKE) * most) == (guess in right), guess
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(config=configs())
 def test_one_sees_what_one_needs_and_no_weight(config):
     """The tokens with their positions, those of all choices among them, unless they have no texts."""

@@ -23,6 +23,7 @@ from attention.analysis.row_stages import (
     worked_formulas,
 )
 from attention.scores import SCALES
+from tests.samples import examples
 from tests.strategies import configs, normal, seeds
 
 SYMBOLS = {
@@ -57,7 +58,7 @@ def evaluate(tex: str, **names: float) -> float:
 
 
 @given(configs())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_each_step_is_the_float64_one(config):
     t = trace(config)
     row, head, query = stages(t), config.head, config.query_index
@@ -77,7 +78,7 @@ def test_each_step_is_the_float64_one(config):
 
 
 @given(configs())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_the_formulas_give_the_numbers(config):
     """Formula, numbers in the formula, and tensors say the same, for the key that the page shows."""
     row = stages(trace(config))
@@ -139,7 +140,7 @@ def test_sets_by_eye():
 
 
 @given(configs())
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 def test_variants_are_the_float64_ones(config):
     row = stages(trace(config))
     found = variants(row)

@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention.analysis.scaling import WIDTHS, dots, jacobian_norm, point, sweep
+from tests.samples import examples
 from tests.strategies import normal, seeds
 
 
 @given(seeds, st.integers(1, 9), st.sampled_from([0.0, 0.3, 3.0, 30.0, 300.0]))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_the_norm_is_that_of_autograds_jacobian(seed, keys, spread):
     logits = normal(seed, keys, dtype=torch.float64) * spread
     jacobian = torch.autograd.functional.jacobian(lambda x: torch.softmax(x, -1), logits)

@@ -34,9 +34,10 @@ from attention.steps.program import source
 from attention.steps.values import pairs
 from attention.ui import results
 from attention.ui.views import heads_parts
+from tests.samples import examples
 from tests.strategies import configs, normal, seeds, sizes
 
-laws = settings(deadline=None, max_examples=50)
+laws = settings(deadline=None, max_examples=examples(50))
 
 
 @laws
@@ -140,7 +141,7 @@ def test_every_rule_explains_itself():
     assert all((rule.__doc__ or "").splitlines()[0].rstrip().endswith(".") for rule in rules)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(config=configs(), softmax=st.sampled_from([*SOFTMAXES]), combine=st.sampled_from(["none", "without", "and"]))
 def test_what_is_said_of_row_sums_is_true_of_the_rows(config, softmax, combine):
     """On Heads, on Softmax and in the diagram of Steps."""

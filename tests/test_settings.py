@@ -19,6 +19,7 @@ from attention.ui.controls.picture import PICTURE
 from attention.ui.controls.sweep import SWEEP
 from attention.ui.session.settings_state import SettingsState
 from attention.ui.session.widget_sync import WidgetSync
+from tests.samples import examples
 from tests.trainings import TRAINING, TRAININGS, Training
 
 KINDS = {"configs": PICTURE, "sweeps": SWEEP, "trainings": TRAINING}
@@ -33,7 +34,7 @@ def names(found: Settings[Any]) -> st.SearchStrategy[str]:
 
 
 @every_settings
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(data=st.data())
 def test_any_query_opens_settings_whose_link_opens_the_same(found, data):
     query = data.draw(st.dictionaries(names(found), odd, max_size=6))
@@ -44,7 +45,7 @@ def test_any_query_opens_settings_whose_link_opens_the_same(found, data):
 
 
 @every_kind
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(data=st.data())
 def test_whatever_widgets_say_is_taken_up_as_valid_settings_that_they_then_say(kind, data):
     """A browser may say anything; what can't be is said, once, and the widget goes back."""
@@ -94,7 +95,9 @@ def test_what_a_knob_cannot_be_is_refused_by_name(name, text, message):
 PAGE = """
 from attention.ui.controls import knobs
 from attention.ui.session import page
+from tests.samples import examples
 from tests.trainings import TRAINING, TRAININGS, Training, view
+from tests.samples import examples
 knobs.SETTINGS[Training] = TRAININGS
 page.show(view, TRAINING)
 """

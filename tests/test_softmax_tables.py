@@ -21,11 +21,12 @@ from attention.charts import precision as precision_charts
 from attention.charts import scaling as scaling_charts
 from attention.charts import stages as stage_charts
 from attention.tables import softmax
+from tests.samples import examples
 from tests.strategies import configs
 
 
 @given(configs())
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 def test_a_rows_columns_are_its_tensors(config):
     row = stages(trace(config))
     for order in ("position", "weight"):
@@ -50,7 +51,7 @@ def test_mass_by_eye():
 
 
 @given(configs(), st.integers(1, 12))
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 def test_a_cell_of_the_map_has_the_greatest_difference(config, side):
     t = trace(config)
     for found in (each for each in compare_number_types(t) if each.dtype != "float32"):

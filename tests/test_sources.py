@@ -26,6 +26,7 @@ from attention.sources.providers import PROVIDERS, has, idle, keys, tokens
 from attention.sources.providers import layer_inputs as layer_of
 from attention.steps.values import values
 from attention.trace import run_pass
+from tests.samples import examples
 from tests.strategies import configs, newest, normal, unversioned_config
 
 TWO = f"recorded:{NAME}"
@@ -103,7 +104,7 @@ def test_the_trace_is_the_pass_of_what_the_generated_origin_gives():
     assert here.has == {"x", "projections", "q", "k", "v"}
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(config=configs())
 def test_self_and_cross_attention_are_one_path(config):
     """What the generated origin gives, with keys of another sequence and values of their width, is what Steps shows."""

@@ -24,6 +24,7 @@ from attention.steps.values import difference, pairs, values
 from attention.trace import trace
 from tests import example_uploads
 from tests.highlight import RULES, Box, highlighted_cells
+from tests.samples import examples
 from tests.strategies import configs, normal
 
 SELF = {"keys": 0, "d_v": 0}
@@ -38,7 +39,7 @@ CASES = [
 ]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(configs())
 def test_every_tensor_has_the_shape_the_size_and_the_number_that_its_step_says(config):
     plan, found = steps(config), values(config)
@@ -50,7 +51,7 @@ def test_every_tensor_has_the_shape_the_size_and_the_number_that_its_step_says(c
         assert {source.rule for source in step.sources} <= set(RULES)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(configs(**SELF))
 def test_the_steps_of_self_attention_are_those_of_the_trace(config):
     found, whole = values(config), trace(config)
@@ -106,7 +107,7 @@ def test_values_of_a_width_of_their_own_have_it_in_every_step():
     assert all(tuple(found[name].shape) == step.shape for name, step in plan.items())
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(configs(softmax="standard"))
 def test_the_context_is_that_of_torchs_attention(config):
     """In float64, over the same queries, keys and values; the bias is written out once more here."""
@@ -291,7 +292,7 @@ def test_a_cell_lights_what_autograd_finds_it_computed_from(config):
     assert compared > 20
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(configs(), st.data())
 def test_a_hidden_pair_comes_from_the_mask_alone_and_a_weight_from_the_keys_that_are_seen(config, data):
     seen, plan = pairs(config), by_name(config)

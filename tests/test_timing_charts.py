@@ -18,6 +18,7 @@ from attention.timing.convergence import disturbance_sentences
 from attention.timing.growth import growth
 from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.recordings import lines, read_recording, write_recording
+from tests.samples import examples
 from tests.timings import GPU, failed_timing, line, lowest, make_timing
 
 LENGTHS = [64, 128, 256, 512]
@@ -80,7 +81,7 @@ def ends(of: dict[str, list]) -> st.SearchStrategy:
     return st.fixed_dictionaries({name: st.sampled_from(values) for name, values in of.items()})
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(ends(ALIKE), st.lists(ends(ENDS), min_size=4, max_size=4))
 def test_a_recording_at_the_ends_of_what_is_allowed_is_drawn_and_described(alike, points):
     cases = [

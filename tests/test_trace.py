@@ -18,9 +18,10 @@ from attention.config import DEFAULTS, KNOBS, coerce
 from attention.inputs import INPUTS
 from attention.masks import MASKS
 from attention.sources.generated import Projections
+from tests.samples import examples
 from tests.strategies import configs
 
-laws = settings(deadline=None, max_examples=60)
+laws = settings(deadline=None, max_examples=examples(60))
 EPS = torch.finfo(torch.float32).eps
 LETTERS = "abcdefghijklmnopqrstuvwx"
 

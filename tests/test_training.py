@@ -24,6 +24,7 @@ from attention.training.model import Model
 from attention.training.recipe import LEARNED, NUMBERS, PLACES, Recipe
 from attention.training.run import Run, evaluate, moments, probe, rate, train
 from attention.training.tasks import TASKS
+from tests.samples import examples
 
 SMALL = {"d_model": 16, "heads": 2, "steps": 20}
 
@@ -68,7 +69,7 @@ recipes = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(recipes)
 def test_the_model_says_what_torchs_attention_says(recipe):
     model, drawn = Model(recipe), probe(recipe)

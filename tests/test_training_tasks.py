@@ -11,13 +11,14 @@ from attention.settings import ConfigError
 from attention.training import tasks
 from attention.training.recipe import NUMBERS, RECIPES, Recipe, nearest
 from attention.training.tasks import BRACKETS, KINDS, LEAST, MARK, TASKS, VOCABULARY
+from tests.samples import examples
 from tests.strategies import seeds
 
 every_task = pytest.mark.parametrize("name", TASKS)
 
 
 @every_task
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=examples(20))
 @given(seed=seeds)
 def test_the_keys_that_tell_the_answer_are_there_and_tell_it(name, seed):
     task = TASKS[name]

@@ -25,6 +25,7 @@ from attention.recorded.file import OWN
 from attention.sources.layer_inputs import Source, Tokens
 from attention.sources.providers import UPLOADED, has, idle, keys, provenance, source_title, tokens
 from tests import example_uploads
+from tests.samples import examples
 from tests.strategies import newest, normal, unversioned_config
 
 every = pytest.mark.parametrize("name", example_uploads.STACKS)
@@ -136,7 +137,7 @@ def test_another_name_for_a_key_that_is_there_is_no_name():
     assert "not open here" in from_query(newest({"source": f"file:{key}:<script>"}))[1][0]
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(st.text(max_size=80))
 def test_any_name_makes_a_source_that_a_link_carries(name):
     found = register(example_uploads.weights(), name=name)

@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 
 from attention import Config, trace
 from attention.analysis.weighted_values import weighted_values
+from tests.samples import examples
 from tests.strategies import configs
 
 
 @given(configs(), st.integers(1, 9))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_the_lines_come_to_the_output_and_to_the_whole_weight(config, most):
     found = trace(config)
     row = weighted_values(found, config.head, config.query_index, most)
@@ -25,7 +26,7 @@ def test_the_lines_come_to_the_output_and_to_the_whole_weight(config, most):
 
 
 @given(configs())
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 def test_the_heaviest_keys_stand_alone_and_first(config):
     found = trace(config)
     row = weighted_values(found, config.head, config.query_index, 3)

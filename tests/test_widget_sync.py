@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention.ui.session.widget_sync import MANY, WidgetSync
+from tests.samples import examples
 
 PARTS = {"controls": ("query", "heads"), "view": ("tokens",)}  # of the page, in the order in which they are drawn
 NAMES = tuple(name for names in PARTS.values() for name in names)
@@ -134,7 +135,7 @@ def play(line: Line, acts: list[tuple]) -> None:
             line.hear()
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=examples(400))
 @given(st.lists(fresh, max_size=30))
 def test_what_was_done_last_stands_however_messages_cross(acts):
     line = Line()
@@ -144,7 +145,7 @@ def test_what_was_done_last_stands_however_messages_cross(acts):
     assert line.agrees
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(st.lists(fresh, max_size=30))
 def test_at_rest_nothing_is_told_again(acts):
     line = Line()
