@@ -41,6 +41,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         os.nice(MODEST)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of a file run in one process, which starts what they share once; all tests in a browser share one, too."""
+    for item in items:
+        browser = "tests/browser/" in item.nodeid
+        item.add_marker(pytest.mark.xdist_group("browser" if browser else item.path.name))
+
+
 def pytest_collection_finish() -> None:
     """What was imported is no garbage, and pages that run here collect theirs after every run."""
     gc.collect()

@@ -36,11 +36,17 @@ GOOD: dict[
 USUAL = ("temperature", {"double_array_value": [2.0]}, ("temperature", "2.0"))
 
 first_of_page = is_first(lambda page: page)
+first_of_kind = is_first(lambda kind: kind)
 
 
 def needs_page(page: str, link: str, says: str) -> bool:
-    """One link of every page, those with markup or much text, and what is not said by settings but by the page."""
-    return first_of_page(page) or quote(BAIT) in link or LONG in link or (page, link, says) not in NOTED
+    """A link of every page, one with markup and one with much text, and what is not said by settings but by the page.
+
+    What is said of all others, and that it is no markup once it is escaped, is tested without a server in
+    tests/test_hostile_knobs.py.
+    """
+    kind = "markup" if quote(BAIT) in link else "much" if LONG in link else ""
+    return first_of_page(page) | first_of_kind(kind) or (page, link, says) not in NOTED
 
 
 def needs_server(name: str, data: bytes, says: str) -> bool:

@@ -274,12 +274,10 @@ def tab(greeted: Tab) -> Iterator[Tab]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of one file in a browser stay in one process, as they share a server, a browser and its tabs.
+    """A test that fails in a browser is run once more, as a busy machine makes one in a thousand clicks miss.
 
-    One that fails is run once more, as a busy machine makes one in a thousand clicks miss: the summary names it, and
-    what fails twice fails.
+    The summary names it, and what fails twice fails.
     """
     for item in items:
         if "tests/browser/" in item.nodeid:
-            item.add_marker(pytest.mark.xdist_group(item.path.name))
             item.add_marker(pytest.mark.flaky(reruns=1))
