@@ -7,7 +7,7 @@ The menu has no icons, because Streamlit makes the browser load them from anothe
 import streamlit as st
 
 if __name__ == "__main__":
-    from attention.ui.session import page
+    from attention.ui.session import address_bar
 
     # Heads is shown at the root only; its name redirects there. Streamlit needs another page for that, so `url_path` differs.
     HEADS = st.Page("pages/heads.py", title="Heads", url_path="root", default=True)
@@ -25,7 +25,7 @@ if __name__ == "__main__":
             st.Page("pages/your_data.py", title="Your data"),
             st.Page("pages/implementations.py", title="Implementations"),
             st.Page("pages/timing.py", title="Timing"),
-            st.Page(page.leading_to(HEADS), title="Heads", url_path="heads", visibility="hidden"),
+            st.Page(address_bar.leading_to(HEADS), title="Heads", url_path="heads", visibility="hidden"),
         ],
         position="top",
     ).run()

@@ -33,7 +33,7 @@ ENTRIES = {"__init__", "__main__"}  # the package's public names, and its comman
 STREAMLIT = {"components", "serving", "streamlit_internals", "ui"}  # the packages that may import Streamlit
 OWNERS = {
     "session_state": "attention/ui/session/visit_state.py",
-    "query_params": "attention/ui/session/page.py",
+    "query_params": "attention/ui/session/address_bar.py",
     "ResultCache": "attention/ui/results/shared.py",
 }
 UNUSED = {"cache_data", "cache_resource"}  # bounded by a count; attention/runtime/result_cache.py counts bytes

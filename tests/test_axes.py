@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,22 +12,22 @@ from attention.charts import distribution, lesson, precision, row, scaling, shar
 from attention.config import KNOBS
 
 COLORS = [name for name in KNOBS["colors"].choices if name != "auto"]
-SPECS = {
-    **{f"row {keys} {colors}": row.weights((), keys, colors, 3) for keys in (4, 60) for colors in COLORS},
-    **{f"stages {colors}": stages.panels((), 4, 1.0, 1.0, colors, 3) for colors in COLORS},
-    **{f"variants {colors}": stages.variants(("a", "b"), (), 4, colors, 3) for colors in COLORS},
-    "given": stages.single_step("weights", (), 4, 1.0),
-    "mass": stages.mass(4),
-    "by head": shares.by_head(2, 0, "share"),
-    "by grouping": shares.by_grouping((2, 1), 1),
-    "histogram": distribution.histogram(2, 0),
-    "entropies": distribution.entropies(2, 4, 1.0, 0),
-    "worst": precision.row(4, 1.0),
-    "variance": scaling.variance(),
-    "entropy": scaling.entropy(1.0),
-    "greatest": scaling.greatest(),
-    "jacobian": scaling.jacobian(),
-    "lesson": lesson.lines("d_head", "greatest weight", ["a"], [1.0, 2.0]),
+SPECS = {  # functions, as some take long
+    **{f"row {keys} {colors}": partial(row.weights, (), keys, colors, 3) for keys in (4, 60) for colors in COLORS},
+    **{f"stages {colors}": partial(stages.panels, (), 4, 1.0, 1.0, colors, 3) for colors in COLORS},
+    **{f"variants {colors}": partial(stages.variants, ("a", "b"), (), 4, colors, 3) for colors in COLORS},
+    "given": partial(stages.single_step, "weights", (), 4, 1.0),
+    "mass": partial(stages.mass, 4),
+    "by head": partial(shares.by_head, 2, 0, "share"),
+    "by grouping": partial(shares.by_grouping, (2, 1), 1),
+    "histogram": partial(distribution.histogram, 2, 0),
+    "entropies": partial(distribution.entropies, 2, 4, 1.0, 0),
+    "worst": partial(precision.row, 4, 1.0),
+    "variance": scaling.variance,
+    "entropy": partial(scaling.entropy, 1.0),
+    "greatest": scaling.greatest,
+    "jacobian": scaling.jacobian,
+    "lesson": partial(lesson.lines, "d_head", "greatest weight", ["a"], [1.0, 2.0]),
 }
 
 
@@ -41,7 +42,7 @@ def measured_channels(spec: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any
 
 @pytest.mark.parametrize("name", SPECS)
 def test_an_axis_has_ends(name):
-    channels = list(measured_channels(SPECS[name]))
+    channels = list(measured_channels(SPECS[name]()))
     assert channels
     for axis, channel in channels:
         assert len(channel.get("scale", {}).get("domain", ())) == 2, (axis, channel)

@@ -7,6 +7,7 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -134,9 +135,17 @@ def functions(tree: ast.AST) -> Iterator[str]:
             yield node.name
 
 
-def prose(source: str) -> Iterator[tuple[int, str]]:
-    """The docstrings and comments of a module, each with its line."""
-    for node in ast.walk(ast.parse(source)):
+@cache
+def parse_file(file: Path) -> ast.Module:
+    return ast.parse(file.read_text())
+
+
+def prose(file: Path) -> Iterator[tuple[int, str]]:
+    """The docstrings and comments of a module, each with its line; nothing of one without a retired word anywhere."""
+    source = file.read_text()
+    if not RETIRED.search(source):
+        return
+    for node in ast.walk(parse_file(file)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(
             node
         ):
@@ -150,7 +159,7 @@ def test_no_function_is_named_by_a_participle_alone():
     found = [
         f"{file.relative_to(ROOT)}: {name}"
         for file in SOURCES
-        for name in functions(ast.parse(file.read_text()))
+        for name in functions(parse_file(file))
         if name.strip("_") in PARTICIPLES and name not in PUBLIC
     ]
     found += [
@@ -166,7 +175,7 @@ def test_docstrings_and_comments_use_the_words_of_the_glossary():
     found = [
         f"{file.relative_to(ROOT)}:{line}: {match[0]}"
         for file in SOURCES
-        for line, text in prose(file.read_text())
+        for line, text in prose(file)
         for match in RETIRED.finditer(text)
     ]
     for file in SCRIPTS:
@@ -184,6 +193,6 @@ def test_the_first_line_of_a_module_fits_a_line():
     found = {
         str(file.relative_to(ROOT)): len(first)
         for file in SOURCES
-        if len(first := (ast.get_docstring(ast.parse(file.read_text())) or "").split("\n")[0]) > LONGEST
+        if len(first := (ast.get_docstring(parse_file(file)) or "").split("\n")[0]) > LONGEST
     }
     assert found == {}

@@ -14,7 +14,7 @@ def copy_link(
     drops: Collection[str] = (),
     lacking: str = "",
 ) -> None:
-    """Draws the button. The link is the address of the page, which `ui.session.page` keeps up to date.
+    """Draws the button. The link is the address of the page, which `ui.session.address_bar` keeps up to date.
 
     `adds`: entries that are added to the copied link, `drops`: names of entries that are left out. `lacking`: why there is
     nothing to copy; shown when the button is clicked.

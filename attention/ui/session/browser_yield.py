@@ -13,7 +13,7 @@ from time import monotonic, sleep
 import streamlit as st
 
 from attention.streamlit_internals import change_is_waiting
-from attention.ui.session import page
+from attention.ui.session import address_bar, page
 
 GAP, CALM = 0.06, 0.25  # seconds before the rest is sent, and in addition while changes follow each other
 ARRIVAL = 0.5  # instead of GAP at a session's first picture: the browser has yet to load the code that draws the rest
@@ -24,7 +24,7 @@ def yield_to_browser() -> None:
     """Gives the browser time to paint. Call it after the picture that the user waits for, before the rest of the page."""
     start = monotonic()
     sleep(max(0, start + (ARRIVAL if page.arrives() else GAP) - monotonic()))
-    page.write_link()
+    address_bar.write_link()
     until = start + (CALM if page.is_hurried() else 0)
     while monotonic() < until and not change_is_waiting():
         sleep(LOOK)

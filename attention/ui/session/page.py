@@ -1,4 +1,4 @@
-"""The frame of every page; the only module that uses `st.query_params`.
+"""The frame of every page: its controls, the view and the parts around it.
 
 The single source of truth is one frozen settings object, mirrored in the URL. Widgets only display it; their keys are the
 knobs, and they are re-seeded when they differ. The view is a fragment, and so are the parts around it, including the
@@ -14,10 +14,8 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import Any
-from urllib.parse import urlencode
 
 import streamlit as st
-from streamlit.navigation.page import StreamlitPage
 
 from attention.components.copy_link import copy_link
 from attention.runtime.threads import one_thread
@@ -27,10 +25,10 @@ from attention.ui.budget import UNDER_WAY
 from attention.ui.controls.kind import Kind
 from attention.ui.controls.picture import PICTURE
 from attention.ui.markdown import escape
-from attention.ui.session import question_in_link, training_heartbeat, uploads
+from attention.ui.session import training_heartbeat, uploads
+from attention.ui.session.address_bar import arrive, write_link
 from attention.ui.session.memory_gate import memory_gate
 from attention.ui.session.part import Part
-from attention.ui.session.settings_state import SettingsState
 from attention.ui.session.visit_state import Session, VisitState, put, reconcile, session, taken_up, widgets
 from attention.ui.session.widget_sync import WidgetSync
 
@@ -78,11 +76,6 @@ def show(
     _view(view, any_length)
     _beside(below)
     training_heartbeat.keep_alive()
-
-
-def leading_to(page: StreamlitPage) -> Callable[[], None]:
-    """Returns a page that is another name of `page`: it redirects there and keeps the query of the link."""
-    return lambda: st.switch_page(page, query_params=st.query_params.to_dict())
 
 
 def change(**values: Any) -> None:
@@ -146,25 +139,6 @@ def view_export() -> Callable[[], Any]:
     return lambda: state.drawn
 
 
-def link_names() -> frozenset[str]:
-    """The names of the knobs in the link that these settings began with."""
-    return session().here.opened
-
-
-def address() -> tuple[str, str]:
-    """The query string in the address bar, as far as we know, and the query string of what is shown."""
-    here = session().here
-    return urlencode(here.link), here.kind.settings.link(here.setting)
-
-
-def write_link() -> None:
-    """Writes the current link to the address bar. This re-renders the page, so call it after the pictures were sent."""
-    here = session().here
-    here.link = here.kind.settings.to_query(here.setting) | question_in_link.append(session(), here.kind)
-    if here.link != st.query_params.to_dict():  # a change of page has emptied it
-        st.query_params.from_dict(here.link)
-
-
 def _begin(module: str, kind: Kind[Any]) -> Session:
     """Does what every page does first: applies styles, names the page, and takes up its link."""
     name = module.rpartition(".")[2]
@@ -183,7 +157,7 @@ def _begin(module: str, kind: Kind[Any]) -> Session:
         state.told = WidgetSync(state.told.turn)
         state.kept.here.clear()
     state.page, state.about = name, kind.settings.called
-    _arrive(state, kind, elsewhere)
+    arrive(state, kind, elsewhere)
     return state
 
 
@@ -196,32 +170,6 @@ def _through_menu(name: str) -> None:
     if has_pages_directory():
         st.navigation([st.Page("app.py", default=True), st.Page(lambda: None, url_path=name, title=name)])
         st.rerun()
-
-
-def _arrive(state: Session, kind: Kind[Any], from_elsewhere: bool) -> None:
-    """Takes up the link at the start of a session, and whenever another link was opened since."""
-    here, query = state.held.get(state.about), st.query_params.to_dict()
-    if from_elsewhere:
-        uploads.passed_by()
-    if here is None or _is_new_link(query, here.link):
-        own, notes = question_in_link.split(state, kind, uploads.allowed_query(kind, query))
-        here = state.held[state.about] = SettingsState.of(kind, own, here.labels if here else {})
-        here.link, here.notes, here.absent = query, here.notes + notes, state.kept.absent
-        state.told.set_others(widgets(), here.widget_values)
-    elif from_elsewhere:
-        here.notes = []  # they were shown on the page that caused them
-        widgets().update(here.widget_values)
-
-
-def _is_new_link(query: dict[str, str], last: dict[str, str]) -> bool:
-    """Whether this is another link than the last one.
-
-    The menu opens a page with an empty link, which keeps the settings; going back in the history to an empty link resets
-    them.
-    """
-    run = run_context()
-    back = run is not None and run.is_history_navigation
-    return query != last and (bool(query) or back)
 
 
 def _fragments() -> list[str] | None:

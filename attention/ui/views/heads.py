@@ -9,7 +9,7 @@ from attention.config import GENERATED, Config
 from attention.steps import file_program, program
 from attention.tables import rows as tables
 from attention.ui import proof, results
-from attention.ui.session import browser_yield, gestures, page
+from attention.ui.session import address_bar, browser_yield, gestures, page
 from attention.ui.views import grouping, heads_large, heads_long, heads_row, own_text, questions
 from attention.ui.views import heads_parts as parts
 
@@ -39,7 +39,7 @@ def view(config: Config) -> None:
         results.heads.cells(config.tensors),
         on_pin=gestures.on_grid_pin,
         names=parts.names(config, roles),
-        address=page.address(),
+        address=address_bar.address(),
     )
     browser_yield.yield_to_browser()
     with st.container(gap=None):

@@ -24,7 +24,7 @@ from attention.ui.controls import knobs
 from attention.ui.empty_states import too_large
 from attention.ui.jobs.map_jobs import MapJob
 from attention.ui.markdown import escape
-from attention.ui.session import browser_yield, gestures, page
+from attention.ui.session import address_bar, browser_yield, gestures, page
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import job_status
 from attention.wire.cells import pixel_cells
@@ -175,7 +175,13 @@ def _squares(config: Config, drawing: MapJob) -> None:
     roles = results.long.roles(config.tensors, drawing) if drawing.state == "done" else []
     names = parts.names(config, roles)
     heads_grid(
-        config, cells, on_pin=gestures.on_grid_pin, note=note, names=names, certain=len(heads), address=page.address()
+        config,
+        cells,
+        on_pin=gestures.on_grid_pin,
+        note=note,
+        names=names,
+        certain=len(heads),
+        address=address_bar.address(),
     )
 
 

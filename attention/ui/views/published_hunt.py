@@ -14,7 +14,7 @@ from attention.published.hunts import Hunt, hunt
 from attention.published.row import Document
 from attention.ui import predict, results
 from attention.ui.markdown import escape
-from attention.ui.session import page
+from attention.ui.session import address_bar
 from attention.ui.session.page import Part
 from attention.ui.views import code
 
@@ -26,7 +26,7 @@ WIDE = {1: 190, 2: 156}  # width of a picture in pixels, by the number of pictur
 
 def _look(config: Config) -> object:
     """The hunt that is on; None if the page asks another question, or was opened with a subject of its own."""
-    asks = (config.bug, config.predict, config.ask) != ("off", "none", "") or page.link_names() & SUBJECT
+    asks = (config.bug, config.predict, config.ask) != ("off", "none", "") or address_bar.link_names() & SUBJECT
     return None if asks else hunt(config.implementation).row
 
 

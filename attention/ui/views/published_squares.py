@@ -14,7 +14,7 @@ from attention.config import Config
 from attention.published.compare import Comparison
 from attention.tables import rows as tables
 from attention.ui import results
-from attention.ui.session import gestures, page
+from attention.ui.session import address_bar, gestures
 
 GRID_HEIGHT = 360
 NOTHING = 1e-6  # a difference of weights below this is rounding and has no visible colour
@@ -46,7 +46,7 @@ def grid(config: Config, name: str, printed: bool, found: Comparison) -> None:
             height=GRID_HEIGHT,
             on_pin=gestures.on_grid_pin,
             note=note,
-            address=page.address(),
+            address=address_bar.address(),
         )
 
 

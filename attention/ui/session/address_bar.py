@@ -1,0 +1,69 @@
+"""The link in the address bar, which mirrors the settings; the only module that uses `st.query_params`.
+
+A page takes up its link at the start of a session, and whenever another link was opened since. What is shown is written back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+from attention.streamlit_internals import run_context
+from attention.ui.controls.kind import Kind
+from attention.ui.session import question_in_link, uploads
+from attention.ui.session.settings_state import SettingsState
+from attention.ui.session.visit_state import Session, session, widgets
+
+
+def leading_to(page: StreamlitPage) -> Callable[[], None]:
+    """Returns a page that is another name of `page`: it redirects there and keeps the query of the link."""
+    return lambda: st.switch_page(page, query_params=st.query_params.to_dict())
+
+
+def link_names() -> frozenset[str]:
+    """The names of the knobs in the link that these settings began with."""
+    return session().here.opened
+
+
+def address() -> tuple[str, str]:
+    """The query string in the address bar, as far as we know, and the query string of what is shown."""
+    here = session().here
+    return urlencode(here.link), here.kind.settings.link(here.setting)
+
+
+def write_link() -> None:
+    """Writes the current link to the address bar. This re-renders the page, so call it after the pictures were sent."""
+    here = session().here
+    here.link = here.kind.settings.to_query(here.setting) | question_in_link.append(session(), here.kind)
+    if here.link != st.query_params.to_dict():  # a change of page has emptied it
+        st.query_params.from_dict(here.link)
+
+
+def arrive(state: Session, kind: Kind[Any], from_elsewhere: bool) -> None:
+    """Takes up the link at the start of a session, and whenever another link was opened since."""
+    here, query = state.held.get(state.about), st.query_params.to_dict()
+    if from_elsewhere:
+        uploads.passed_by()
+    if here is None or _is_new_link(query, here.link):
+        own, notes = question_in_link.split(state, kind, uploads.allowed_query(kind, query))
+        here = state.held[state.about] = SettingsState.of(kind, own, here.labels if here else {})
+        here.link, here.notes, here.absent = query, here.notes + notes, state.kept.absent
+        state.told.set_others(widgets(), here.widget_values)
+    elif from_elsewhere:
+        here.notes = []  # they were shown on the page that caused them
+        widgets().update(here.widget_values)
+
+
+def _is_new_link(query: dict[str, str], last: dict[str, str]) -> bool:
+    """Whether this is another link than the last one.
+
+    The menu opens a page with an empty link, which keeps the settings; going back in the history to an empty link resets
+    them.
+    """
+    run = run_context()
+    back = run is not None and run.is_history_navigation
+    return query != last and (bool(query) or back)
