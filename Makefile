@@ -17,14 +17,14 @@ test: .venv/dev  ## run the tests; some of them: make test ARGS="tests/test_mask
 	@$(BIN)/python -m tests.nginx
 	@$(PYTEST) -m "not extended" $(ARGS)
 
-test-all: test  ## run the tests, then those that take long, and shapes and types of the whole package
-	@CHECK_ALL_TYPES=1 $(PYTEST) -m extended $(ARGS)
+test-all: test  ## run the tests, then those that take long, laws on all their examples, and shapes and types of the whole package
+	@ALL_EXAMPLES=1 CHECK_ALL_TYPES=1 $(PYTEST) -m "extended or hypothesis" $(ARGS)
 
 shuffle: .venv/dev  ## run the tests of each file in random order; repeat an order with: make shuffle ARGS=--random-order-seed=SEED
 	@$(MAKE) --no-print-directory test ARGS="--random-order-bucket=module $(ARGS)"
 
 hunt: .venv/dev  ## run property tests on new random cases; cases that failed are tried first the next time
-	@$(BIN)/python -m pytest --numprocesses 2 -m hypothesis --hypothesis-profile=default $(ARGS)
+	@ALL_EXAMPLES=1 $(BIN)/python -m pytest --numprocesses 2 -m hypothesis --hypothesis-profile=default $(ARGS)
 
 lint: .venv/dev types  ## check style and types
 	$(BIN)/ruff check .
