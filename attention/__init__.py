@@ -5,7 +5,8 @@ what it contains. Each may import what is listed before it:
 
     streamlit_internals    everything that is not public API of Streamlit
     summary number_format  short reprs; how numbers are written
-    masks scores inputs    masks, operations on scores, and where x comes from
+    masks inputs           masks, and where x comes from
+    operations             the pass from x to the output as a table
     runtime                buffers, worker threads, order of waiting, the result cache
     arguments blocks       what the core accepts; its rows in blocks
     attend layer           attention with the weights of every head: as a function, as a module

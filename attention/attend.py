@@ -19,9 +19,11 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from attention.arguments import PLAIN, check_out, fit_together, plain_mask
 from attention.blocks import APART, by_blocks, seeing, until
+from attention.operations.mask import HIDDEN
+from attention.operations.softcap import soft_cap
+from attention.operations.softmax import Normalise, standard
 from attention.runtime.memory import empty_hugepages
 from attention.runtime.tensor_cache import tensor_lru_cache
-from attention.scores import HIDDEN, Normalise, soft_cap, standard
 from attention.summary import summarize
 
 FEW = 2**14  # cells of all heads up to which a call into torch costs more than its computation

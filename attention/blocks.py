@@ -14,10 +14,11 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
+from attention.operations.mask import HIDDEN
+from attention.operations.softcap import soft_cap
 from attention.runtime import processor
 from attention.runtime.tensor_cache import tensor_lru_cache
 from attention.runtime.threads import parallel_for
-from attention.scores import HIDDEN, soft_cap
 
 BLOCK = 2**20  # maximum number of cells of a block of rows: 4 MB of float32, small enough to stay in a cache
 ROWS = 256  # maximum number of rows of a block: shorter blocks skip more of a triangle

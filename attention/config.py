@@ -16,9 +16,12 @@ from typing import Any
 from attention.imported import registry
 from attention.inputs import INPUTS
 from attention.masks import COMBINATIONS, MASKS, Rule
+from attention.operations.positions import POSITIONS
+from attention.operations.scale import SCALES
+from attention.operations.softmax import SOFTMAXES
+from attention.operations.table import TABLE
 from attention.recorded import shipped
 from attention.recorded.file import Shape
-from attention.scores import POSITIONS, SCALES, SOFTMAXES
 from attention.settings import ConfigError, Knob, short
 from attention.settings import asking as _asking
 from attention.settings import choice as _choice
@@ -34,12 +37,7 @@ LEAST_CAP = 1e-3  # smallest softcap except 0: all weights are uniform to three 
 LINEAR_MAX_TOKENS = 32  # maximum number of tokens for which the automatic colour scale goes from 0 to 1
 MAX_TRACE_TOKENS = 1024  # maximum number of tokens whose weights are computed all at once, within MAX_WEIGHTS
 LAST_QUERY = -1  # the selected query if none was chosen: the last token
-# Every matrix that a pass may have, in the order of computation; those that a config has: steps/plan.py.
-STEPS = (
-    "embedded x", "sines x", "x", "embedded y", "sines y", "y", "W_q", "W_k", "W_v", "Q", "K", "V", "q", "k", "v",
-    "turned q", "turned k", "scores", "scaled", "capped", "bias", "biased", "mask", "logits", "weights", "context",
-    "joined", "W_o", "output",
-)  # fmt: skip
+STEPS = tuple(dict.fromkeys(operation.name for operation in TABLE))  # every matrix that a pass may have, in its order
 RANGE = r"(?:\d{1,5}-\d{1,5})?"  # the first and the last of some tokens, or nothing for all
 RANGED = "a first and a last token, as in 100-611, or nothing for all"
 GENERATED = "generated"  # the source whose attention is computed from the knobs

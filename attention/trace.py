@@ -12,17 +12,21 @@ from functools import partial
 from typing import Any
 
 import torch
-from einops import einsum, rearrange
+from einops import rearrange
 from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attention.attend import attend
 from attention.config import MAX_WEIGHTS, Config, ConfigError
 from attention.masks import MASKS
+from attention.operations.bias import position_bias
+from attention.operations.mask import HIDDEN
+from attention.operations.softmax import SOFTMAXES
+from attention.operations.table import compute, operations
 from attention.runtime.memory import empty_hugepages
-from attention.scores import HIDDEN, POSITIONS, SOFTMAXES, soft_cap
 from attention.sources.layer_inputs import PARTS, LackingError, LayerInputs, Projections, Tokens
 from attention.sources.providers import layer_inputs
+from attention.sources.spec import spec_of
 from attention.summary import summarize
 
 FLOAT, COPIES = 4, 2.5  # bytes of a number; peak memory of a picture, relative to its weights (measured on all pages)
@@ -121,21 +125,28 @@ class Trace:
         """The factor of dot products: the scale divided by the temperature."""
         return self.config.logit_scale
 
+    def _computed(self, name: str) -> Float[Tensor, "h q k"]:
+        """Returns a matrix of the size of the weights, as the table of operations computes it."""
+        spec = replace(spec_of(self.config), masks=True)
+        given = {"q": self.q, "k": self.k, "mask": self.mask, "heads": torch.arange(len(self.weights))}
+        found = compute(given, spec, operations(spec, "scores", "weights"))
+        return found.get(name, found["scores"])
+
     @property
     def scores(self) -> Float[Tensor, "h q k"]:
         """The scaled scores, before softcap, mask and bias."""
-        return einsum(self.q, self.k, "h q d, h k d -> h q k") * self.scale
+        return self._computed("scaled")
 
     @property
     def bias(self) -> Float[Tensor, "h q k"]:
         """The position bias of the scores; zeros if positions add none."""
-        bias = position_bias(self.config, *self.weights.shape[1:])
+        bias = _bias(self.config, *self.weights.shape[1:])
         return torch.zeros((), dtype=torch.float32).expand(self.weights.shape) if bias is None else bias
 
     @property
     def logits(self) -> Float[Tensor, "h q k"]:
         """The input of the softmax: scores after softcap, with bias, and minus infinity for masked pairs."""
-        return (soft_cap(self.scores, self.config.softcap) + self.bias).masked_fill_(~self.mask, HIDDEN)
+        return self._computed("logits")
 
 
 def trace(config: Config, executor: Executor | None = None) -> Trace:
@@ -173,7 +184,7 @@ def run_pass(given: LayerInputs, executor: Executor | None = None) -> Trace:
     q, v = given.q, _values(given, given.k)
     h, n, m = len(q), given.queries.count, given.keys.count
     with torch.inference_mode():
-        bias = position_bias(given.config, n, m)
+        bias = _bias(given.config, n, m)
         joint = mask if bias is None else bias.masked_fill_(~mask, HIDDEN)
         joint = None if given.rule is MASKS["full"] and bias is None else joint
         weights, context = empty_hugepages((h, n, m), q), q.new_empty(h, n, v.shape[-1])
@@ -207,7 +218,11 @@ def _heads(
     """Fills in the weights and the context of some heads; `joint` is the mask with the position bias."""
     q, k, v = (part[some] for part in given)
     joint = joint if joint is None or joint.ndim == 2 else joint[some]
-    options = {"scale": config.logit_scale, "softcap": config.softcap or None, "normalise": SOFTMAXES[config.softmax]}
+    options = {
+        "scale": config.logit_scale,
+        "softcap": config.softcap or None,
+        "normalise": SOFTMAXES[config.softmax].normalise,
+    }
     context[some] = attend(q, k, v, joint, **options, out=weights[some]).output
 
 
@@ -218,10 +233,5 @@ def bytes_of(config: Config) -> int:
     return int(FLOAT * (COPIES * shown.heads * shown.tokens * shown.n_keys + vectors))
 
 
-def position_bias(config: Config, queries: int | None = None, keys: int | None = None) -> Float[Tensor, "h q k"] | None:
-    """Returns what positions add to the scores of every head, None if nothing; by default for all tokens."""
-    to_scores = POSITIONS[config.positions].to_scores
-    if to_scores is None:
-        return None
-    rows, columns = torch.arange(queries or config.tokens), torch.arange(keys or config.n_keys)
-    return to_scores(rows[:, None], columns[None], torch.arange(config.heads)[:, None, None], config.heads)
+def _bias(config: Config, queries: int, keys: int) -> Float[Tensor, "h q k"] | None:
+    return position_bias(config.positions, queries, keys, torch.arange(config.heads), config.heads)

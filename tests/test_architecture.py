@@ -153,7 +153,7 @@ def circles(arrows: dict[str, set[str]]) -> list[str]:
 
 
 def test_the_order_of_packages_is_complete():
-    assert ORDER[:6] == ["streamlit_internals", "summary", "number_format", "masks", "scores", "inputs"]
+    assert ORDER[:6] == ["streamlit_internals", "summary", "number_format", "masks", "inputs", "operations"]
     assert ORDER[-1] == "ui"
     assert len(set(ORDER)) == len(ORDER)
     missing = {home(file) for file in FILES} - ENTRIES - set(ORDER)

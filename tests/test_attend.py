@@ -18,7 +18,7 @@ from torch.testing._internal.two_tensor import TwoTensor
 
 from attention import arguments, scaled_dot_product_attention
 from attention import attend as core
-from attention.scores import SOFTMAXES
+from attention.operations.softmax import SOFTMAXES
 from tests.samples import examples
 from tests.strategies import broadcast, masks, normal, seeds, sizes
 from tests.unchecked import without_checks
@@ -155,12 +155,12 @@ def test_heads_share_a_product_where_nothing_is_skipped(monkeypatch, options, so
         torch, "baddbmm", lambda *given, **named: asked.append(len(given[1])) or products(*given, **named)
     )
     query, key, value = (normal(seed, 4, 600, 8) for seed in range(3))
-    found = core.attend(query, key, value, **options, normalise=SOFTMAXES[softmax])
+    found = core.attend(query, key, value, **options, normalise=SOFTMAXES[softmax].normalise)
     assert asked == ([4] if not options and softmax == "standard" else [])
     scores = query @ key.mT / 8**0.5
     if "is_causal" in options:
         scores.masked_fill_(torch.ones(600, 600).bool().triu(1), -torch.inf)
-    close(found.weights, SOFTMAXES[softmax](scores.clone()), 1e-6)
+    close(found.weights, SOFTMAXES[softmax].normalise(scores.clone()), 1e-6)
     torch.testing.assert_close(found.output, found.weights @ value)
 
 

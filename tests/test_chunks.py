@@ -9,7 +9,7 @@ import torch
 
 from attention.config import Config
 from attention.inputs import BEFORE, INPUTS
-from attention.scores import POSITIONS
+from attention.operations.positions import POSITIONS
 from attention.sources.chunks import made_of, queries_and_keys, stretches, turn
 from attention.sources.generated import embed, project
 

@@ -13,8 +13,8 @@ from attention import HeadMaps, head_maps
 from attention.maps import jobs, pooling, scoring, sizes, tiles, zoom
 from attention.maps.exact import each_head
 from attention.masks import causal, documents
+from attention.operations.softmax import SOFTMAXES
 from attention.runtime import processor
-from attention.scores import SOFTMAXES
 from tests.samples import sample
 from tests.strategies import normal
 from tests.test_maps import near

@@ -22,7 +22,8 @@ from attention.maps import jobs, sizes, zoom
 from attention.maps.checks import POOLS
 from attention.maps.exact import each_head
 from attention.masks import MASKS, Rule, causal, documents
-from attention.scores import SCALES, SOFTMAXES
+from attention.operations.scale import SCALES
+from attention.operations.softmax import SOFTMAXES
 from tests.mass import mass_by_distance
 from tests.samples import examples
 from tests.strategies import configs, normal, seeds

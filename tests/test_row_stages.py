@@ -22,7 +22,7 @@ from attention.analysis.row_stages import (
     variants,
     worked_formulas,
 )
-from attention.scores import SCALES
+from attention.operations.scale import SCALES
 from tests.samples import examples
 from tests.strategies import configs, normal, seeds
 

@@ -16,10 +16,12 @@ from torch.utils.flop_counter import FlopCounterMode
 from attention.config import SOURCES, STEPS, Config, layers, training_steps
 from attention.imported.registry import register
 from attention.imported.stack import Stack
-from attention.scores import HIDDEN, POSITIONS
+from attention.operations.mask import HIDDEN
+from attention.operations.positions import POSITIONS
 from attention.sources.providers import source_title
+from attention.sources.spec import spec_of
 from attention.steps.plan import by_name, steps
-from attention.steps.step import Step, matrix_product
+from attention.steps.step import Step
 from attention.steps.values import difference, pairs, values
 from attention.trace import trace
 from tests import example_uploads
@@ -184,7 +186,7 @@ def test_costs_of_a_small_pass_by_hand():
         "x": 48, "W_q": 64, "q": 48, "scores": 72, "mask": 9,
     }  # fmt: skip
     assert [step.name for step in plan.values() if not step.new_bytes] == ["q", "k", "v"]
-    assert matrix_product(Config(tokens=3, heads=2, d_model=4), "b q (h d)", "c") == 96
+    assert spec_of(Config(tokens=3, heads=2, d_model=4)).product("b q (h d)", "c") == 96
 
 
 def test_only_the_steps_that_the_settings_have():

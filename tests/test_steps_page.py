@@ -12,11 +12,12 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from attention.components.matrices import header, message
-from attention.config import STEPS, Config
-from attention.steps.lessons import LESSONS, NOT_MIXED
+from attention.config import SOURCES, STEPS, Config
+from attention.operations.output import NOT_MIXED
+from attention.operations.table import TABLE
+from attention.sources.spec import lengths
 from attention.steps.parts import PARTS, parts
-from attention.steps.plan import by_name
-from attention.steps.step import lengths
+from attention.steps.plan import by_name, steps
 from attention.steps.values import matrices, values
 from attention.tables.rows import costs, quantity
 from attention.ui.views.steps import nearest
@@ -64,7 +65,7 @@ def test_an_example_with_numbers_is_one_click_away():
 
 
 def test_every_step_is_in_one_part_and_its_part_leads_to_a_step_that_is_there():
-    assert sorted(name for part in PARTS for name in part.steps) == sorted(STEPS)
+    assert {part.place for part in PARTS} == {operation.part for operation in TABLE}
     for knobs in ({}, {"positions": "alibi", "softcap": 2.0}, {"scale": "none", "mask": "full"}, {"keys": 5}):
         plan, found = by_name(Config(**knobs)), parts(Config(**knobs))
         assert sorted(name for part in found for name in part.steps) == sorted(plan)
@@ -76,15 +77,18 @@ def test_every_step_is_in_one_part_and_its_part_leads_to_a_step_that_is_there():
 
 
 def test_every_step_has_a_lesson_that_goes_with_it():
-    assert list(LESSONS) == list(STEPS)
-    assert all(text.endswith(".") and len(text) <= 110 for text in LESSONS.values())
-    assert sent_header(run(step="mask"))["lesson"] == LESSONS["mask"] and sent_header(run(steps="all"))["lesson"] == ""
+    configs = Config(positions="alibi", softcap=2.0), Config(positions="sinusoidal", keys=5), Config(positions="rotary")
+    plan = [step for config in (*configs, Config.of(SOURCES[1])) for step in steps(config)]
+    assert {step.name for step in plan} == set(STEPS)
+    assert all(step.lesson.endswith(".") and len(step.lesson) <= 110 for step in plan)
+    lesson = by_name(Config())["mask"].lesson
+    assert sent_header(run(step="mask"))["lesson"] == lesson and sent_header(run(steps="all"))["lesson"] == ""
 
 
 def test_a_map_that_mixes_nothing_is_not_said_to_mix():
     for knobs, mixes in (({}, False), ({"projections": "identity"}, False), ({"projections": "tied"}, True)):
         told, output = sent_header(run(step="W_o", **knobs))["lesson"], matrices(Config(**knobs))["W_o"]
-        assert told == (LESSONS["W_o"] if mixes else NOT_MIXED)
+        assert (told != NOT_MIXED) is mixes
         assert torch.equal(output, torch.eye(len(output))) is not mixes
 
 

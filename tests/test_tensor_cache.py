@@ -24,10 +24,10 @@ from attention.inputs import INPUTS
 from attention.maps import tiles
 from attention.maps.blocks import differences
 from attention.masks import MASKS
+from attention.operations.positions import POSITIONS
 from attention.published import case
 from attention.recorded import shipped
 from attention.runtime.tensor_cache import IdleTensors
-from attention.scores import POSITIONS
 from attention.sources import generated
 from attention.steps import values
 from attention.timing.interference_probe import yardstick

@@ -15,7 +15,9 @@ from torch import nn
 from attention.array_files import safe_file
 from attention.heads import profile
 from attention.masks import MASKS
-from attention.scores import SCALES, SOFTMAXES, alibi, rotary, sinusoidal
+from attention.operations.positions import alibi, rotary, sinusoidal
+from attention.operations.scale import SCALES
+from attention.operations.softmax import SOFTMAXES
 from attention.steps import training_program
 from attention.training import history as courses
 from attention.training.adamw import AdamW

@@ -20,7 +20,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from attention.attend import scaled_dot_product_attention
 from attention.layer import MultiHeadAttention
-from attention.scores import HIDDEN
+from attention.operations.mask import HIDDEN
 from attention.trace import Trace
 
 WIDTH = 64  # maximum number of channels: what a fully masked row becomes does not depend on it

@@ -9,15 +9,17 @@ are rounded, as in fused kernels and so in `F.scaled_dot_product_attention`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention.scores import HIDDEN, adds_one, soft_cap
-from attention.trace import Trace, position_bias
+from attention.operations.softmax import SOFTMAXES
+from attention.operations.table import compute, operations
+from attention.sources.spec import spec_of
+from attention.trace import Trace
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 FUSED = "fused"
@@ -102,15 +104,14 @@ def _weights(trace: Trace, dtype: torch.dtype, exponent: str) -> tuple[Any, ...]
     q, k = trace.q[head].to(dtype), trace.k[head].to(dtype)
     if exponent == FUSED:
         dtype = torch.float32
-    dots = q.to(dtype) @ k.to(dtype).T
-    bias = position_bias(config)
-    logits = soft_cap(dots * trace.scale, config.softcap)
-    logits = logits if bias is None else logits + bias[head].to(dtype)
-    logits = logits.masked_fill(~trace.mask, HIDDEN)
+    spec = replace(spec_of(config), masks=True)
+    given = {"q": q[None].to(dtype), "k": k[None].to(dtype), "mask": trace.mask, "heads": torch.tensor([head])}
+    found = compute(given, spec, operations(spec, "scores", "weights"))
+    dots, logits = found["scores"][0], found["logits"][0]
     blind = ~trace.mask.any(-1, keepdim=True)
     top = logits.amax(-1, keepdim=True).masked_fill(blind, 0) if exponent != "naive" else logits.new_zeros(())
     exps = (logits - top).exp()
-    sums = exps.sum(-1, keepdim=True) + ((-top).exp() if adds_one(config.softmax) else 0)
+    sums = exps.sum(-1, keepdim=True) + SOFTMAXES[config.softmax].shifted(top)
     weights = (exps / sums).masked_fill(blind, 0).to(kept)
     return weights, *(int(x[mask].isinf().sum()) for x, mask in _overflow_candidates(trace, dots, logits, exps, sums))
 

@@ -10,10 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
@@ -21,8 +19,11 @@ from attention.maps import zoom
 from attention.maps.blocks import choices
 from attention.maps.picture import HeadMaps, split, vectors
 from attention.maps.sizes import precision, working
-from attention.scores import HIDDEN, POSITIONS, adds_one, sinusoidal, soft_cap
-from attention.trace import Trace, position_bias
+from attention.operations.by_torch import ByTorch, by_torch
+from attention.operations.mask import HIDDEN
+from attention.operations.positions import POSITIONS, sinusoidal
+from attention.operations.softmax import SOFTMAXES
+from attention.trace import Trace
 
 CLOSE = 1e-5
 STORED = 2**-8  # error of a row's sum if weights were stored with 16 bits: half the step of bfloat16 at one
@@ -74,13 +75,13 @@ def parity(trace: Trace) -> Parity:
     h, n, m = trace.weights.shape
     many = min(n, BUDGET // (h * m * m) or 1)
     rows = evenly(n, many) if many < n else slice(None)
-    config, bias = trace.config, position_bias(trace.config)
+    config = trace.config
     values, one_hot = trace.given.v, torch.eye(m).expand(h, -1, -1)
     some = [one_hot] if values is None else [values, one_hot]
     if h * m * m <= TOGETHER:
         some = [torch.cat(some, -1)]
     with torch.inference_mode():
-        mask = torch.where(trace.mask[rows], 0.0 if bias is None else bias[:, rows], HIDDEN)
+        mask = torch.where(trace.mask[rows], trace.bias[:, rows], HIDDEN)
         given = trace.q[:, rows], trace.k
         theirs = [by_torch(*given, value, mask, trace.scale, config.softcap, config.softmax) for value in some]
         context, weights = torch.cat([each.output for each in theirs], -1).tensor_split([-m], -1)
@@ -105,7 +106,7 @@ def _sums_alone(trace: Trace) -> Parity:
     """Checks weights without queries and keys: rows sum to one, or to at most one if one is added to the denominator."""
     seen = trace.mask.any(-1)
     over = trace.weights[:, seen].double().sum(-1) - 1
-    over = over if not adds_one(trace.config.softmax) else over.clamp(min=0)
+    over = over if SOFTMAXES[trace.config.softmax].sums_to_one else over.clamp(min=0)
     return Parity(None, None, greatest(over), int((~seen).sum()), len(seen), STORED, _farthest(over, seen))
 
 
@@ -133,42 +134,9 @@ def evenly(n: int, many: int) -> Int[Tensor, " r"]:
 def _sums(trace: Trace, rows: Int[Tensor, " r"] | slice, nothing: Float[Tensor, "h r"]) -> Float[Tensor, "h s"]:
     """Returns the sums of rows with a visible key: all of them, or the compared ones plus `nothing` if one is added."""
     seen = trace.mask.any(-1)
-    if not adds_one(trace.config.softmax):
+    if SOFTMAXES[trace.config.softmax].sums_to_one:
         return trace.weights.sum(-1)[:, seen]
     return (trace.weights[:, rows].sum(-1) + nothing)[:, seen[rows]]
-
-
-class ByTorch(NamedTuple):
-    """The output of scaled_dot_product_attention, and the weight of the one that may be added to the denominator."""
-
-    output: Float[Tensor, "h r e"]
-    nothing: Float[Tensor, "h r"]
-
-
-def by_torch(
-    q: Float[Tensor, "h r d"],
-    k: Float[Tensor, "h n d"],
-    v: Float[Tensor, "h n e"],
-    mask: Float[Tensor, "*h r n"],
-    scale: float,
-    softcap: float | None,
-    softmax: str,
-) -> ByTorch:
-    """Computes attention with scaled_dot_product_attention, with a mask that is added to the scores.
-
-    It has no softcap, so capped scores are passed as a float mask over queries of zero. One added to the denominator is
-    passed as a key and a value of zeros, with an extra channel that returns its weight.
-    """
-    if softcap:
-        mask = mask + soft_cap(q @ k.mT * scale, softcap)
-        q = torch.zeros_like(q)
-    if adds_one(softmax):
-        k, v, mask = F.pad(k, (0, 0, 0, 1)), F.pad(v, (0, 1, 0, 1)), F.pad(mask, (0, 1))
-        v[:, -1, -1] = 1
-    found = F.scaled_dot_product_attention(q[None], k[None], v[None], mask.expand(1, len(q), -1, -1), scale=scale)[0]
-    if adds_one(softmax):
-        return ByTorch(found[..., :-1], found[..., -1])
-    return ByTorch(found, torch.zeros_like(found[..., 0]))
 
 
 def greatest(difference: Tensor) -> float:

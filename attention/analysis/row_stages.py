@@ -1,14 +1,14 @@
 """The computation of one row of weights: every step from the dot products to the softmax, with its formula.
 
-`STAGES` has the steps in order. The formulas are KaTeX; `worked_formulas` fills in the numbers of one key, and a test
-evaluates them.
+`STAGES` has the steps in order. Formulas and tensors are those of the table of operations. The formulas are KaTeX;
+`worked_formulas` fills in the numbers of one key, and a test evaluates them.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import torch
@@ -16,9 +16,15 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attention.config import Config
-from attention.scores import HIDDEN, SOFTMAXES, adds_one, adds_penalty, scale_form, soft_cap
-from attention.trace import Trace, position_bias
+from attention.operations.mask import ADDED
+from attention.operations.operation import Spec
+from attention.operations.scale import TIMES, scale_term
+from attention.operations.softmax import SOFTMAXES
+from attention.operations.table import compute, operations, score_term
+from attention.sources.spec import spec_of
+from attention.trace import Trace
 
+LOGIT = r"\ell_%s"
 SHARES = (0.5, 0.9, 0.99)  # of a row's weight; the smallest set of keys with each is shown
 GEMMA = 50.0  # the softcap that is shown if none is set: Gemma 2, section 2
 
@@ -58,17 +64,11 @@ class Stage(NamedTuple):
 
 def stages(trace: Trace) -> Stages:
     """Returns the steps of the selected row in float32; the last one is the weights of the trace."""
-    config = trace.config
-    head, query = config.head, config.query_index
-    dots = trace.k[head] @ trace.q[head, query]
-    scaled = dots * trace.scale
-    bias = position_bias(config)
-    added = torch.zeros_like(dots) if bias is None else bias[head, query]
-    visible = trace.mask[query]
-    logits = _logits(scaled, config.softcap, added, visible)
-    return Stages(
-        config, dots, scaled, added, logits, trace.weights[head, query].clone(), visible
-    )  # a view would hold all heads
+    config, head, query = trace.config, trace.config.head, trace.config.query_index
+    dots, bias, visible = trace.k[head] @ trace.q[head, query], trace.bias[head, query].clone(), trace.mask[query]
+    logits = _logits(_spec(config), dots, bias, visible)
+    weights = trace.weights[head, query].clone()  # a view would hold all heads
+    return Stages(config, dots, dots * trace.scale, bias, logits, weights, visible)
 
 
 def ranks(weights: Float[Tensor, " k"]) -> Int[Tensor, " k"]:
@@ -89,15 +89,15 @@ def smallest(weights: Float[Tensor, " k"]) -> dict[float, int]:
 
 
 def variants(row: Stages) -> dict[str, Float[Tensor, " k"]]:
-    """Returns the row's weights with the standard softmax, with one added to the denominator, and with a softcap."""
-    cap = row.config.softcap or GEMMA
-    plain = _logits(row.scaled, 0, row.bias, row.visible)
-    squeezed = _logits(row.scaled, cap, row.bias, row.visible)
-    return {
-        "softmax": _weights(plain, "standard"),
-        "plus one": _weights(plain, "plus one"),
-        f"softcap {cap:g}": _weights(squeezed, "standard"),
-    }
+    """Returns the row's weights with every softmax, and with the standard one after a softcap."""
+    spec = _spec(row.config)
+
+    def logits(softcap: float) -> Float[Tensor, " k"]:
+        return _logits(replace(spec, softcap=softcap), row.dots, row.bias, row.visible)
+
+    plain, cap = logits(0), row.config.softcap or GEMMA
+    found = {name.replace("standard", "softmax"): _weights(plain, name) for name in SOFTMAXES}
+    return found | {f"softcap {cap:g}": _weights(logits(cap), "standard")}
 
 
 def shifted_weights(row: Stages, key: int, by: float) -> Float[Tensor, " k"]:
@@ -107,39 +107,33 @@ def shifted_weights(row: Stages, key: int, by: float) -> Float[Tensor, " k"]:
     return _weights(logits, row.config.softmax)
 
 
+def _spec(config: Config) -> Spec:
+    """Returns the spec of the pass; a mask is shown even if no pair is masked."""
+    return replace(spec_of(config), masks=True)
+
+
 def _logits(
-    scaled: Float[Tensor, " k"], softcap: float, bias: Float[Tensor, " k"], visible: Bool[Tensor, " k"]
+    spec: Spec, dots: Float[Tensor, " k"], bias: Float[Tensor, " k"], visible: Bool[Tensor, " k"]
 ) -> Float[Tensor, " k"]:
-    return (soft_cap(scaled[None].clone(), softcap)[0] + bias).masked_fill(~visible, HIDDEN)
+    given = {"scores": dots[None, None], "bias": bias[None, None], "mask": visible}
+    some = [each for each in operations(spec, "scaled", "weights") if each.name != "bias"]
+    return compute(given, spec, some)["logits"][0, 0]
 
 
 def _weights(logits: Float[Tensor, " k"], softmax: str) -> Float[Tensor, " k"]:
-    return SOFTMAXES[softmax](logits[None].clone())[0].nan_to_num(0.0)
-
-
-def _scaled_formula(config: Config) -> str:
-    divisor = scale_form(config.scale).divisor_of(r"d_\mathrm{head}")
-    return rf"\frac{{s_j}}{{{divisor}\, T}}" if divisor else r"\frac{s_j}{T}"
-
-
-def _logit(config: Config) -> str:
-    cap = r"c \tanh\!\left(\frac{z_j}{c}\right)" if config.softcap else "z_j"
-    return cap + (" + b_j" if adds_penalty(config.positions) else "") + r" + \mathrm{mask}_j"
+    return SOFTMAXES[softmax].normalise(logits[None].clone())[0].nan_to_num(0.0)
 
 
 def _weight(config: Config) -> str:
     """Returns the formula of a weight, and the same one as it is computed: with the largest logit m subtracted."""
-    one, shifted = ("1 + ", "e^{-m} + ") if adds_one(config.softmax) else ("", "")
-    return (
-        rf"\frac{{e^{{\ell_j}}}}{{{one}\sum_i e^{{\ell_i}}}} = "
-        rf"\frac{{e^{{\ell_j - m}}}}{{{shifted}\sum_i e^{{\ell_i - m}}}}"
-    )
+    softmax = SOFTMAXES[config.softmax]
+    return f"{softmax.formula(LOGIT, 'i')} = {softmax.formula(f'{LOGIT} - m', 'i', shifted=True)}"
 
 
 STAGES: dict[str, Stage] = {
     "dots": Stage("Dot products", lambda config: r"s_j = q \cdot k_j"),
-    "scaled": Stage("Scaled", lambda config: f"z_j = {_scaled_formula(config)}"),
-    "logits": Stage("Logits", lambda config: rf"\ell_j = {_logit(config)}"),
+    "scaled": Stage("Scaled", lambda config: f"z_j = {scale_term(_spec(config), 's_j')}"),
+    "logits": Stage("Logits", lambda config: rf"\ell_j = {score_term(_spec(config), 'z_j')}"),
     "weights": Stage("Weights", lambda config: f"p_j = {_weight(config)}"),
 }
 
@@ -149,30 +143,19 @@ def worked_formulas(row: Stages, key: int) -> dict[str, str]:
 
     The softmax is that of its second formula, with the largest logit m subtracted.
     """
-    config = row.config
-    dot, scaled, bias, logit, weight = (
-        float(x[key]) for x in (row.dots, row.scaled, row.bias, row.logits, row.weights)
-    )
+    config, spec, softmax = row.config, _spec(row.config), SOFTMAXES[row.config.softmax]
+    dot, scaled, logit, weight = (number(float(x[key])) for x in (row.dots, row.scaled, row.logits, row.weights))
     top = float(row.logits.max())
-    ones = math.exp(-top) if adds_one(config.softmax) else 0.0
-    total = float((row.logits.double() - top).exp().sum()) + ones
-    divisor = scale_form(config.scale).divisor_of(str(config.d_head))
-    under = rf"{divisor} \cdot {number(config.temperature)}" if divisor else number(config.temperature)
-    divided = rf"\frac{{{number(dot)}}}{{{under}}}"
-    cap = number(config.softcap)
-    squeezed = rf"{cap} \tanh\!\left(\frac{{{number(scaled)}}}{{{cap}}}\right)" if config.softcap else number(scaled)
-    terms = f"{squeezed}{_penalty_term(config, bias)} + 0"  # a mask adds 0 to a visible key
-    shifted = f"{number(logit)} - {_in_parentheses(top)}"
+    total = float((row.logits.double() - top).exp().sum()) + softmax.shifted(top)
+    written = {r"d_\mathrm{head}": str(config.d_head), "T": number(config.temperature), TIMES: r" \cdot "}
+    written |= {"c": number(config.softcap), "b_j": _in_parentheses(float(row.bias[key])), ADDED: "0"}
+    shifted = f"{logit} - {_in_parentheses(top)}"
     return {
-        "dots": rf"s_{{{key}}} = {number(dot)}",
-        "scaled": rf"z_{{{key}}} = {divided} = {number(scaled)}",
-        "logits": rf"\ell_{{{key}}} = {terms} = {number(logit)}",
-        "weights": rf"p_{{{key}}} = \frac{{e^{{{shifted}}}}}{{{number(total)}}} = {number(weight)}",
+        "dots": rf"s_{{{key}}} = {dot}",
+        "scaled": rf"z_{{{key}}} = {scale_term(spec, dot, written.__getitem__)} = {scaled}",
+        "logits": rf"\ell_{{{key}}} = {score_term(spec, scaled, written.__getitem__)} = {logit}",
+        "weights": rf"p_{{{key}}} = \frac{{e^{{{shifted}}}}}{{{number(total)}}} = {weight}",
     }
-
-
-def _penalty_term(config: Config, bias: float) -> str:
-    return f" + {_in_parentheses(bias)}" if adds_penalty(config.positions) else ""
 
 
 def _in_parentheses(value: float) -> str:
@@ -190,10 +173,10 @@ def oddities(row: Stages) -> list[str]:
     config, seen = row.config, int(row.visible.sum())
     if not seen:
         return ["This query sees no key: there is nothing to share out, so its weights and its output are zero."]
+    rest = SOFTMAXES[config.softmax].rest
+    alone = f": what that does not get goes to {rest}" if rest else ", whose weight does not depend on any score"
     found = {
-        "It sees one key only, whose weight does not depend on any score.": seen == 1 and not adds_one(config.softmax),
-        "It sees one key only: what that does not get goes to the one in the denominator.": seen == 1
-        and adds_one(config.softmax),
+        f"It sees one key only{alone}.": seen == 1,
         "A head has one channel: every dot product is one product of two numbers.": config.d_head == 1,
         f"The softcap keeps every score within ±{config.softcap:g}, so no weight is more than "
         f"e^{2 * config.softcap:g} = {math.exp(min(2 * config.softcap, 700)):.3g} times another before the bias.": 0

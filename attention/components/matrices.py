@@ -15,10 +15,10 @@ from attention.codec import link
 from attention.components.registry import component, nothing
 from attention.config import Config
 from attention.sources.providers import keys, tokens
-from attention.steps.lessons import lesson
+from attention.sources.spec import lengths
 from attention.steps.parts import parts
 from attention.steps.plan import by_name
-from attention.steps.step import Step, lengths
+from attention.steps.step import Step
 from attention.steps.values import pairs
 from attention.wire.matrix_cells import Matrix, payload
 
@@ -59,7 +59,7 @@ def header(config: Config, names: Sequence[str]) -> dict[str, Any]:
         "order": order,
         "parts": [vars(part) for part in parts(config)],
         "step": names[-1] if config.steps == "one" else None,
-        "lesson": lesson(config, names[-1]) if config.steps == "one" else "",
+        "lesson": plan[names[-1]].lesson if config.steps == "one" else "",
         "focus": {"head": config.head, "query": config.query_index},
         "heads": config.heads,
         "repeats": config.heads // config.n_kv_heads,

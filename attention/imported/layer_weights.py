@@ -13,8 +13,11 @@ from torch import Tensor
 from attention.attend import attend
 from attention.imported.stack import Stack
 from attention.masks import MASKS
+from attention.operations.mask import HIDDEN
+from attention.operations.positions import POSITIONS
+from attention.operations.scale import SCALES
+from attention.operations.softmax import SOFTMAXES
 from attention.recorded.file import OWN
-from attention.scores import HIDDEN, POSITIONS, SCALES, SOFTMAXES
 
 DIFFER = 0.05  # larger than the rounding errors of 16-bit numbers
 
@@ -39,7 +42,7 @@ def layer(stack: Stack, at: int) -> tuple[Float[Tensor, "h q k"], Bool[Tensor, "
         bias = to_scores(torch.arange(queries)[:, None], torch.arange(keys)[None], heads, len(q))
         joint = bias.masked_fill(~mask, HIDDEN)
     options = {"scale": SCALES[own["scale"]](q.shape[-1]), "softcap": own["softcap"] or None}
-    pass_ = partial(attend, **options, normalise=SOFTMAXES[own["softmax"]])
+    pass_ = partial(attend, **options, normalise=SOFTMAXES[own["softmax"]].normalise)
     with torch.inference_mode():
         return pass_(q, k, k.new_empty(len(k), keys, 0), None if joint.all() and joint is mask else joint).weights, mask
 

@@ -24,8 +24,8 @@ from attention.imported.tensor_roles import Part
 from attention.imported.token_file import decode_json, in_words
 from attention.imported.validate import check, check_parts, sizes
 from attention.masks import MASKS
+from attention.operations.scale import SCALES
 from attention.recorded.file import OWN
-from attention.scores import SCALES
 from attention.settings import Settings, choice, whole
 
 ORDER = {"q": "l h n d", "k": "l h n d", "v": "l h n d", "weights": "l h q k"}

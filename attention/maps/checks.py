@@ -10,7 +10,8 @@ from torch import Tensor
 
 from attention.maps.pooling import ceil
 from attention.masks import MASKS, Rule
-from attention.scores import POSITIONS, SOFTMAXES
+from attention.operations.positions import POSITIONS
+from attention.operations.softmax import SOFTMAXES
 
 POOLS = {
     "mean": "Mean of a tile: brightness adds up; a single hot cell fades in a large tile.",

@@ -18,8 +18,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attention.masks import MASKS, Rule
+from attention.operations.positions import POSITIONS
+from attention.operations.softcap import soft_cap
 from attention.runtime import processor
-from attention.scores import POSITIONS, soft_cap
 
 At = range | Tensor  # positions of some tokens: a range, or a tensor that broadcasts
 HIDDEN = -1e30  # score of a masked pair: finite, so that no product with its weight of zero is NaN

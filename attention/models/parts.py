@@ -15,8 +15,8 @@ from attention.masks import MASKS
 from attention.models.labels import Labels
 from attention.models.linear_hooks import Following, norms
 from attention.models.packages import ModelError
+from attention.operations.scale import SCALES
 from attention.recorded.file import OWN
-from attention.scores import SCALES
 from attention.tracing.parts import Group, make_stack
 
 

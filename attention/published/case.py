@@ -14,10 +14,12 @@ from torch import Tensor
 
 from attention.attend import Attention, scaled_dot_product_attention
 from attention.config import Config
+from attention.operations.positions import POSITIONS
+from attention.operations.scale import SCALES
+from attention.operations.softmax import SOFTMAXES
 from attention.published.row import FORMS, Row
 from attention.published.weights import Weights
 from attention.runtime.tensor_cache import tensor_lru_cache
-from attention.scores import POSITIONS, SCALES, SOFTMAXES
 from attention.sources.generated import WIDE, other, sequence
 from attention.steps.values import matrices
 

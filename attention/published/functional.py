@@ -11,9 +11,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from attention.attend import Attention
+from attention.operations.mask import HIDDEN
 from attention.published.row import Document, Row, Slip
 from attention.published.weights import Weights
-from attention.scores import HIDDEN
 
 Queries = Float[Tensor, "b q c"]
 Keys = Float[Tensor, "b k c"]

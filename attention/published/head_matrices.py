@@ -11,9 +11,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention.attend import Attention
+from attention.operations.scale import unscaled
 from attention.published.row import Document, Row, Slip
 from attention.published.weights import Weights
-from attention.scores import unscaled
 
 DOCUMENT = Document("Building a Multi-Head Attention Layer in a Transformer", "post")
 Queries = Float[Tensor, "b q c"]

@@ -12,8 +12,9 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from attention.attend import Attention
+from attention.operations.mask import HIDDEN
+from attention.operations.scale import root
 from attention.published.weights import Weights
-from attention.scores import HIDDEN, root
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention.attend import Attention
+from attention.operations.scale import unscaled
 from attention.published.row import Document, Evidence, Row, greatest_weight, random_tensor
 from attention.published.weights import Weights
-from attention.scores import unscaled
 
 DOCUMENT = Document("Single Head Attention", "notebook")
 

@@ -9,9 +9,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention.attend import Attention
+from attention.operations.mask import HIDDEN
 from attention.published.row import Document, Evidence, Row, greatest_weight, random_tensor
 from attention.published.weights import Weights
-from attention.scores import HIDDEN
 
 DOCUMENT = Document("Multi-head attention", "notebook")
 

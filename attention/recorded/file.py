@@ -31,7 +31,9 @@ from torch import Tensor
 from attention.array_files import numpy_file
 from attention.array_files.limits import BroughtError
 from attention.masks import MASKS
-from attention.scores import POSITIONS, SCALES, SOFTMAXES
+from attention.operations.positions import POSITIONS
+from attention.operations.scale import SCALES
+from attention.operations.softmax import SOFTMAXES
 
 FORMAT = "attention recording 1"
 WORDS = ("what", "weights", "license", "made")

@@ -4,7 +4,7 @@ A config names a source, and its provider (`providers`) gives one layer (`layer_
 its tokens; `trace.run_pass` makes a pass of any of them. `generated` makes them from the knobs: input, projections,
 positions; `chunks` does so for long sequences, some tokens at a time; `constructed` has the projections of hand-built
 heads. `recorded` reads them from a file, `trained` from a model that this app trains, at some step, `uploaded` from
-what a visitor has uploaded or run.
+what a visitor has uploaded or run. `spec` has the sizes and choices of a pass, as the operations read them.
 
 To add a source: a file here with a class that implements `providers.SourceProvider`, and its line in `PROVIDERS`. If
 the knobs don't determine its sizes, `config.SHAPES` gets the function that does, and `config.SOURCES` the names that a

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from attention.config import Config
 from attention.inputs import INPUTS, SPLIT, make_generator
-from attention.scores import POSITIONS
+from attention.operations.positions import POSITIONS
 from attention.sources.constructed import places
 from attention.sources.generated import STRETCH, by_heads, embed, maps, pairs_of
 

@@ -16,8 +16,8 @@ from torch import Tensor
 from attention.config import DEFAULTS, Config, fixed_by_source
 from attention.inputs import INPUTS, SPLIT, backwards, itself, make_generator
 from attention.inputs import tokens as texts
+from attention.operations.positions import POSITIONS
 from attention.runtime.tensor_cache import tensor_lru_cache
-from attention.scores import POSITIONS
 from attention.sources.constructed import places, queries_to_keys, values_to_output
 from attention.sources.layer_inputs import LayerInputs, Projections, Source, Tokens
 

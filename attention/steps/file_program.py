@@ -8,8 +8,7 @@ from __future__ import annotations
 import textwrap
 
 from attention.config import Config, shape
-from attention.scores import scale_form
-from attention.steps.program import condition, scores, softmax
+from attention.steps.program import condition, options, weights
 
 FILE = "attention.npz"  # the name of the downloaded file
 READ = f"""\
@@ -32,19 +31,12 @@ def source(config: Config) -> str:
     named = "".join(f"{name} = {value}\n" for name, value in span.items())
     vectors = 'Q, K = torch.from_numpy(data["q"]), torch.from_numpy(data["k"])\n'
     vectors += "(heads, queries, d_head), n = Q.shape, K.shape[1]\n"
-    mask = 'torch.from_numpy(data["mask"])' if sizes.square else ""
-    return "\n".join([READ, named + vectors, scores(config, "queries", mask), softmax(config)])
+    own = {"mask_code": 'torch.from_numpy(data["mask"])'} if sizes.square else {}
+    return "\n".join([READ, named + vectors, weights(config, queries="queries", **own)])
 
 
 def long_source(config: Config, side: int) -> str:
     """Returns the program for a config too long for all weights at once; it ends with `maps`, of `side` pixels per side."""
-    scale = scale_form(config.scale).code.replace("d_head", str(config.d_head))
-    warm = "" if config.temperature == 1 else f" / {config.temperature!r}"
-    given = [f"span={config.span}", f"scale={scale}{warm}", f"side={side}", f'pool="{config.pool}"']
-    given += [f'positions="{config.positions}"'] * (config.positions != "none")
-    given += [f"softcap={config.softcap!r}"] * bool(config.softcap) + [f'softmax="{config.softmax}"'] * (
-        config.softmax != "standard"
-    )
     return READ + textwrap.dedent(f"""\
         query, key = (torch.from_numpy(data[name]) for name in "qk")
 
@@ -52,5 +44,5 @@ def long_source(config: Config, side: int) -> str:
         from attention.masks import COMBINATIONS, MASKS
 
         rule = COMBINATIONS["{config.combine}"](MASKS["{config.mask}"], MASKS["{config.second}"])
-        maps = head_maps(query, key, rule, {", ".join(given)})
+        maps = head_maps(query, key, rule, {options(config, side)})
         """)

@@ -1,6 +1,6 @@
 """The parts of a pass that a diagram shows, in the order of computation, each with its steps.
 
-To add a step to a part, add its name here and in `config.STEPS`; a test checks that every step is in exactly one part.
+A step is in the part that its operation names; a test checks that there is such a part.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from attention.config import Config
-from attention.scores import row_sums
-from attention.steps.plan import by_name
+from attention.operations.softmax import row_sums
+from attention.steps.plan import steps
 from attention.steps.values import pairs
 
 
@@ -23,43 +23,38 @@ class Part:
     place: str
     name: str
     title: str
-    steps: tuple[str, ...]
-    leads: str
+    leads: str = ""
+    steps: tuple[str, ...] = ()
 
 
 PARTS: tuple[Part, ...] = (
-    Part(
-        "x", "x", "The tokens as vectors, a row each", ("embedded x", "sines x", "x", "embedded y", "sines y", "y"), "x"
-    ),
-    Part("q", "Q", "Queries: what each token looks for", ("W_q", "Q", "q", "turned q"), "Q"),
-    Part("k", "K", "Keys: what each token is found by", ("W_k", "K", "k", "turned k"), "K"),
-    Part("v", "V", "Values: what each token hands over", ("W_v", "V", "v"), "V"),
-    Part("scores", "scores", "Every query times every key", ("scores",), "scores"),
-    Part(
-        "scale", "scale", "Scores brought to a size that suits the softmax", ("scaled", "capped", "bias", "biased"), ""
-    ),
-    Part("mask", "mask", "What a query may not see is hidden", ("mask", "logits"), "logits"),
-    Part("softmax", "softmax", "Every row of scores becomes weights", ("weights",), "weights"),
-    Part("values", "weights × V", "Values, each by its weight, summed", ("context",), "context"),
-    Part("join", "join heads", "Heads side by side again", ("joined",), "joined"),
-    Part("output", "output", "Mapped back to the width of a token", ("W_o", "output"), "output"),
+    Part("x", "x", "The tokens as vectors, a row each", "x"),
+    Part("q", "Q", "Queries: what each token looks for", "Q"),
+    Part("k", "K", "Keys: what each token is found by", "K"),
+    Part("v", "V", "Values: what each token hands over", "V"),
+    Part("scores", "scores", "Every query times every key", "scores"),
+    Part("scale", "scale", "Scores brought to a size that suits the softmax"),
+    Part("mask", "mask", "What a query may not see is hidden", "logits"),
+    Part("softmax", "softmax", "Every row of scores becomes weights", "weights"),
+    Part("values", "weights × V", "Values, each by its weight, summed", "context"),
+    Part("join", "join heads", "Heads side by side again", "joined"),
+    Part("output", "output", "Mapped back to the width of a token", "output"),
 )
 
 
 def parts(config: Config) -> list[Part]:
     """Returns the parts that the pass of a config has, each with the steps that exist."""
-    plan = by_name(config)
-    both = replace(PARTS[0], name="x, y", title="The tokens of both sequences as vectors, a row each")
-    wanted = (both, *PARTS[1:]) if config.keys else PARTS
-    found = [(part, tuple(name for name in part.steps if name in plan)) for part in wanted]
-    blind = int((~pairs(config).any(-1)).sum()) if "mask" in plan else 0
-    sums = row_sums(config.softmax, blind, config.tokens)
-    found = [
-        (replace(part, title=f"{part.title}: {sums}") if part.place == "softmax" else part, steps)
-        for part, steps in found
-    ]
-    return [
-        replace(part, steps=steps, leads=part.leads if part.leads in steps else steps[-1])
-        for part, steps in found
-        if steps
-    ]
+    found: dict[str, list[str]] = {}
+    for step in steps(config):
+        found.setdefault(step.part, []).append(step.name)
+    return [_part(config, part, tuple(found[part.place])) for part in PARTS if part.place in found]
+
+
+def _part(config: Config, part: Part, names: tuple[str, ...]) -> Part:
+    part = replace(part, steps=names, leads=part.leads if part.leads in names else names[-1])
+    if part.place == "x" and config.keys:
+        return replace(part, name="x, y", title="The tokens of both sequences as vectors, a row each")
+    if part.place == "softmax":
+        blind = int((~pairs(config).any(-1)).sum())
+        return replace(part, title=f"{part.title}: {row_sums(config.softmax, blind, config.tokens)}")
+    return part

@@ -1,15 +1,17 @@
 """Short PyTorch programs: one that computes the weights on the screen, and two with the mask of a config.
 
-The first is composed of one snippet per step and needs only torch; a test runs it for many configs and compares x and the
-weights to float32 accuracy. The mask is a mask_mod for flex_attention or a dense boolean tensor, both from the source
-code of the rule; a test compares both with the mask on the screen.
+The first has the lines of every operation of the table (`attention/operations`) and needs only torch; a test runs it for
+many configs and compares x and the weights to float32 accuracy. The mask is a mask_mod for flex_attention or a dense
+boolean tensor, both from the source code of the rule; a test compares both with the mask on the screen.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
+import re
 import textwrap
+from dataclasses import replace
 from functools import cache
 
 from attention.config import DEFAULTS, Config
@@ -28,8 +30,12 @@ from attention.inputs import (
     tokens,
 )
 from attention.masks import FIRST, GAP, MASKS
-from attention.scores import adds_one, adds_penalty, scale_form
+from attention.operations.operation import Spec
+from attention.operations.positions import POSITIONS
+from attention.operations.scale import factor_code
+from attention.operations.table import operations, program
 from attention.sources import constructed
+from attention.sources.spec import spec_of
 
 EMBED = """\
 tokens = {tokens!r}
@@ -74,23 +80,12 @@ x[0] = {SINK_FIRST} * shared
     + "x = torch.cat([x, torch.cat([torch.zeros(1, own), x[:-1]])[:, : d_model - own]], 1)  # and the word before\n",
 }
 assert INPUT.keys() == INPUTS.keys()
-SINUSOIDAL = """\
-angle = torch.arange(n)[:, None] / 10_000 ** (torch.arange(0, d_model, 2) / d_model)
-x = x + torch.stack([angle.sin(), angle.cos()], -1).flatten(1)[:, :d_model]
-"""
-ROTARY = """\
-half = d_head // 2
-angle = torch.arange(n)[:, None] / 10_000 ** (torch.arange(half) / max(half, 1))
-def turn(t):
-    a, b, rest = t[..., :half], t[..., half:2 * half], t[..., 2 * half:]
-    return torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos(), rest], -1)
-Q, K = turn(Q), turn(K)
-"""
 MEAN = "W_k = W_k.view(d_model, kv_heads, -1, d_head).mean(2).flatten(1)  # heads that share: their mean\n"
 FIRST_OF = "W_k = W_k.view(d_model, kv_heads, -1, d_head)[:, :, 0].flatten(1)  # heads that share: those of the first\n"
 PLACED = "pairs = d_model // 4  # of channels that tell where a token stands\nplain = d_model - 2 * pairs\n"
 PARTS = "FAST", "SLOW", "SOFT", "SURE", "LEAD", "STEEP", "LIVELY", "EVEN", "OFFSETS", "SHARP"
 JOINED = {"none": "{0}", "and": "({0}) & ({1})", "or": "({0}) | ({1})", "without": "({0}) & ~({1})"}
+PLACES = "q, k = torch.arange({queries})[:, None], torch.arange(n)[None, :]\n"
 INDICES = {"q": "q_idx", "k": "kv_idx"}
 
 
@@ -103,20 +98,13 @@ def source(config: Config) -> str:
         _input(config),
         _maps(config),
         _heads(config),
-        scores(config),
+        weights(config),
     ]
-    return "\n".join([*parts, softmax(config)])
+    return "\n".join(parts)
 
 
 def long_source(config: Config, side: int) -> str:
     """Returns the program for a config too long for all weights at once; it ends with `maps`, of `side` pixels per side."""
-    scale = scale_form(config.scale).code.replace("d_head", str(config.d_head))
-    warm = "" if config.temperature == 1 else f" / {config.temperature!r}"
-    given = [f"span={config.span}", f"scale={scale}{warm}", f"side={side}", f'pool="{config.pool}"']
-    given += ['positions="alibi"'] * adds_penalty(config.positions) + [f"softcap={config.softcap!r}"] * bool(
-        config.softcap
-    )
-    given += [f'softmax="{config.softmax}"'] * (config.softmax != "standard")
     changed = ", ".join(f"{name}={value!r}" for name, value in vars(config.tensors).items() if value != DEFAULTS[name])
     return textwrap.dedent(f"""\
         from attention import Config, head_maps
@@ -124,8 +112,21 @@ def long_source(config: Config, side: int) -> str:
 
         config = Config({changed})
         query, key = queries_and_keys(config)
-        maps = head_maps(query, key, config.rule, {", ".join(given)})
+        maps = head_maps(query, key, config.rule, {options(config, side)})
         """)
+
+
+def options(config: Config, side: int) -> str:
+    """Returns the settings of `head_maps` for a config, as they are written in a call."""
+    scale = factor_code(config.scale, config.temperature).replace("d_head", str(config.d_head))
+    given = [f"span={config.span}", f"scale={scale}", f"side={side}", f'pool="{config.pool}"']
+    given += [f'positions="{config.positions}"'] * bool(POSITIONS[config.positions].to_scores)
+    given += [
+        f"{name}={getattr(config, name)!r}"
+        for name in ("softcap", "softmax")
+        if getattr(config, name) != DEFAULTS[name]
+    ]
+    return ", ".join(given).replace("'", '"')
 
 
 def _imports(config: Config) -> str:
@@ -160,7 +161,8 @@ def _input(config: Config) -> str:
         text = "random = torch.Generator().manual_seed(seed)\n" + text
     if config.projections == "constructed":
         text = f"{PLACED}{text.replace('d_model', 'plain')}x = torch.cat([x, places(0, n, pairs)], 1)\n"
-    return text + (SINUSOIDAL if config.positions == "sinusoidal" else "")
+    rule = POSITIONS[config.positions]
+    return text + (rule.code if rule.to_input else "")
 
 
 def _maps(config: Config) -> str:
@@ -189,7 +191,7 @@ def _heads(config: Config) -> str:
         Q = (x @ W_q).view(n, heads, d_head).transpose(0, 1)
         K = (x @ W_k).view(n, kv_heads, d_head).transpose(0, 1)
         """)
-        + (ROTARY if config.positions == "rotary" else "")
+        + "".join(program(spec_of(config), operations(spec_of(config), "turned q", "scores")))
         + _repeat_kv_line(config)
     )
 
@@ -198,18 +200,17 @@ def _repeat_kv_line(config: Config) -> str:
     return "" if config.n_kv_heads == config.heads else "K = K.repeat_interleave(heads // kv_heads, 0)\n"
 
 
-def scores(config: Config, queries: str = "n", mask: str = "") -> str:
-    """Returns the lines from `Q` and `K` to masked `scores`, with the code of `mask`, by default the rule of the config."""
-    warm = "" if config.temperature == 1 else f" / {config.temperature!r}"
-    lines = [f"scores = Q @ K.transpose(-2, -1) * ({scale_form(config.scale).code}{warm})"]
-    if config.softcap:
-        lines.append(f"scores = {config.softcap!r} * torch.tanh(scores / {config.softcap!r})")
-    lines += [f"q, k = torch.arange({queries})[:, None], torch.arange(n)[None, :]"]
-    if adds_penalty(config.positions):
-        lines += ["slope = 2.0 ** (-8.0 * (torch.arange(heads)[:, None, None] + 1) / heads)"]
-        lines += ["scores = scores - slope * (q - k).abs()"]
-    lines += [f"mask = {mask or condition(config)}", 'scores = scores.masked_fill(~mask, float("-inf"))']
-    return "\n".join(lines) + "\n"
+def weights(config: Config, **given: str) -> str:
+    """Returns the lines from `Q` and `K` to `weights`, one per operation; `given`: fields of the spec, by default of a rule."""
+    return pass_lines(replace(spec_of(config), **({"mask_code": condition(config)} | given)))
+
+
+def pass_lines(spec: Spec) -> str:
+    """Returns the lines of the operations of a spec from `Q` and `K` to `weights`."""
+    text = "".join(program(spec, operations(spec, "scores", "context")))
+    first = re.search(r"^.*\b[qk]\b", text, re.MULTILINE)  # the first line with the places of queries and keys
+    at = first.start() if first else len(text)
+    return text[:at] + (PLACES.format(queries=spec.queries) if first else "") + text[at:]
 
 
 def condition(config: Config) -> str:
@@ -223,17 +224,6 @@ def _expression(mask: str) -> str:
     tree = ast.parse(textwrap.dedent(inspect.getsource(MASKS[mask].allows)))
     answer = next(node.value for node in ast.walk(tree) if isinstance(node, ast.Return) and node.value)
     return ast.unparse(answer).replace("FIRST", str(FIRST)).replace("GAP", str(GAP))
-
-
-def softmax(config: Config) -> str:
-    """Returns the lines from `scores` and `mask` to `weights`."""
-    lines = ["weights = torch.softmax(scores, -1)"]
-    if adds_one(config.softmax):
-        lines.append(
-            "weights = weights * torch.logsumexp(scores, -1, keepdim=True).sigmoid()  # one more below the line"
-        )
-    lines.append("weights = weights.masked_fill(~mask.any(-1, keepdim=True), 0)  # a query that sees no key")
-    return "\n".join(lines) + "\n"
 
 
 def mask_mod(config: Config) -> str:

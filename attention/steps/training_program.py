@@ -9,15 +9,12 @@ import inspect
 import textwrap
 
 from attention.config import Config
-from attention.scores import adds_one, adds_penalty, rotary, scale_form, sinusoidal
+from attention.operations.scale import SCALES
+from attention.operations.softmax import SOFTMAXES
 from attention.steps.program import condition
 from attention.training import run, tasks
-from attention.training.recipe import BATCH, FRESH, LEARNED, STREAMS, Recipe
+from attention.training.recipe import BATCH, FRESH, LEARNED, PLACES, STREAMS, Recipe
 
-PLACED = {
-    "sinusoidal": "x = x + sinusoidal(x.shape[1], d_model)",
-    LEARNED: "x = x + self.places.weight[: x.shape[1]]",
-}
 TASK_PARTS = "VOCABULARY", "MARK", "LEAST", "KINDS"
 HEAD = """\
 from __future__ import annotations
@@ -106,33 +103,38 @@ def _task(recipe: Recipe) -> str:
 
 
 def _positions(recipe: Recipe) -> str:
-    used = {"rotary": rotary, "sinusoidal": sinusoidal}.get(recipe.positions)
+    """Returns the source code of what positions do to the input or to queries and keys."""
+    rule = PLACES[recipe.positions]
+    used = rule.to_input or rule.to_heads
     return f"{inspect.getsource(used)}\n\n" if used else ""
 
 
 def _mask(recipe: Recipe) -> str:
     """Returns the code of the mask that is added to the scores."""
+    rule, softmax = PLACES[recipe.positions], SOFTMAXES[recipe.softmax]
     lines = [
         "q, k = torch.arange(n)[:, None], torch.arange(n)[None, :]",
         f"mask = ({condition(Config(mask=recipe.mask))}).expand(n, n)",
         "mask = torch.zeros(n, n).masked_fill(~mask, -math.inf)",
     ]
-    if recipe.positions != LEARNED and adds_penalty(recipe.positions):
-        lines += ["slopes = 2.0 ** (-8.0 * (torch.arange(heads)[:, None, None] + 1) / heads)"]
-        lines += ["mask = mask - slopes * (q - k).abs()"]
-    if adds_one(recipe.softmax):
-        lines += ["mask = F.pad(mask, (1, 0))  # one more in the denominator: a key of zeros"]
+    if rule.to_scores:
+        lines += [rule.code.rstrip(), "mask = mask + bias"]
+    if not softmax.sums_to_one:
+        value = f", value={softmax.sink!r}" if softmax.sink else ""
+        lines += [f"mask = F.pad(mask, (1, 0){value})  # {softmax.added} more in the denominator: a key of zeros"]
     return "\n".join(lines) + "\n\n\n"
 
 
 def _model(recipe: Recipe) -> str:
+    rule, learned = PLACES[recipe.positions], recipe.positions == LEARNED
+    placed = "x = x + self.places.weight[: x.shape[1]]" if learned else ""
     text = MODEL.format(
-        turned="q, k = rotary(q), rotary(k)" if recipe.positions == "rotary" else "",
-        padded="k, v = F.pad(k, (0, 0, 1, 0)), F.pad(v, (0, 0, 1, 0))" if adds_one(recipe.softmax) else "",
-        placed=PLACED.get(recipe.positions, ""),
-        places="self.places = nn.Embedding(n, d_model)" if recipe.positions == LEARNED else "",
+        turned=f"q, k = {rule.to_heads.__name__}(q), {rule.to_heads.__name__}(k)" if rule.to_heads else "",
+        padded="" if SOFTMAXES[recipe.softmax].sums_to_one else "k, v = F.pad(k, (0, 0, 1, 0)), F.pad(v, (0, 0, 1, 0))",
+        placed=f"x = x + {rule.to_input.__name__}(x.shape[1], d_model)" if rule.to_input else placed,
+        places="self.places = nn.Embedding(n, d_model)" if learned else "",
         streams=STREAMS,
-        scale=scale_form(recipe.scale).code,
+        scale=SCALES[recipe.scale].code,
     )
     lines = text.split("\n")
     return "\n".join(line for line in lines if line.strip() or not line)

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attention.attend import scaled_dot_product_attention
-from attention.scores import HIDDEN
+from attention.operations.mask import HIDDEN
 from attention.summary import summarize_fields
 
 UNDERFLOW = 105.0  # exp(-105) is 0 in float32

@@ -15,8 +15,8 @@ from torch import Tensor
 
 from attention.imported.nearest_mask import knobs
 from attention.imported.stack import Stack
+from attention.operations.scale import SCALES
 from attention.recorded.file import OWN
-from attention.scores import SCALES
 from attention.tracing import layer_names
 from attention.tracing.call import Call
 

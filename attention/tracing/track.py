@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attention.scores import HIDDEN
+from attention.operations.mask import HIDDEN
 from attention.tracing.call import Call, as_added
 from attention.tracing.sdpa_call import Step
 

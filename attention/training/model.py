@@ -19,7 +19,8 @@ from torch import Tensor, nn
 
 from attention.attend import attend
 from attention.layer import MultiHeadAttention
-from attention.scores import HIDDEN, adds_one
+from attention.operations.mask import HIDDEN
+from attention.operations.softmax import SOFTMAXES
 from attention.training.recipe import LEARNED, PLACES, WEIGHTS, Recipe
 from attention.training.tasks import VOCABULARY
 
@@ -50,11 +51,15 @@ class Pairs:
     def context_and_weights(
         self, q: Tensor, k: Tensor, v: Tensor
     ) -> tuple[Float[Tensor, "... n d"], Float[Tensor, "... n n"]]:
-        """Returns context and weights. The 1 in the denominator of softmax₁ is a key of zeros whose value is zeros."""
-        if not adds_one(self.recipe.softmax):
+        """Returns context and weights. What is added to the denominator is a key of zeros whose value is zeros."""
+        softmax = SOFTMAXES[self.recipe.softmax]
+        if softmax.sums_to_one:
             mask = None if self.causal else self.mask
             return attend(q, k, v, mask, self.causal, self.recipe.factor)
-        nothing = F.pad(self.mask, (1, 0), value=bool(self.mask.dtype == torch.bool))
+        mask = self.mask
+        if softmax.sink and mask.dtype == torch.bool:  # the logit of the added key is in the mask
+            mask = torch.zeros(mask.shape, dtype=k.dtype).masked_fill(~mask, HIDDEN)
+        nothing = F.pad(mask, (1, 0), value=bool(mask.dtype == torch.bool) or softmax.sink)
         k, v = (F.pad(each, (0, 0, 1, 0)) for each in (k, v))
         context, weights = attend(q, k, v, nothing, scale=self.recipe.factor)
         return context, weights[..., 1:]

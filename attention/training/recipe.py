@@ -9,7 +9,9 @@ from typing import Any
 from torch import Generator
 
 from attention.masks import MASKS, Rule
-from attention.scores import POSITIONS, SCALES, SOFTMAXES, Positions
+from attention.operations.positions import POSITIONS, Positions
+from attention.operations.scale import SCALES
+from attention.operations.softmax import SOFTMAXES
 from attention.settings import ConfigError, Settings, asking, choice, real, whole
 from attention.training.tasks import TASKS, Task
 

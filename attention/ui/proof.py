@@ -8,7 +8,7 @@ import streamlit as st
 
 from attention.analysis.parity import Parity
 from attention.config import Config
-from attention.scores import adds_one
+from attention.operations.softmax import SOFTMAXES
 from attention.ui import results
 
 LARGE = " Scores as large as here are rounded by up to {:.0e}, and a weight by as much of its size."
@@ -53,7 +53,7 @@ def _blind_count(blind: int) -> str:
 
 def _sums(found: Parity, config: Config) -> None:
     """Draws the badge of weights that came without queries and keys."""
-    total = "at most 1" if adds_one(config.softmax) else "1"
+    total = SOFTMAXES[config.softmax].total
     verdict, place = f"Checked: every row of weights sums to {total}", ""
     if found.blind:
         verdict = f"Checked: every row of weights that sees a key sums to {total}"
@@ -75,7 +75,8 @@ def _sums(found: Parity, config: Config) -> None:
 
 def _explain(found: Parity, config: Config) -> str:
     some = "every row" if found.rows == config.tokens else f"{found.rows:,} of {config.tokens:,} rows, evenly spread,"
-    added = "" if not adds_one(config.softmax) else ", with what went to the one that is added to the denominator"
+    rest = SOFTMAXES[config.softmax].rest
+    added = f", with what went to {rest}" if rest else ""
     blind = "1 row" if found.blind == 1 else f"{found.blind:,} rows"
     large = LARGE.format(found.rounding) if found.agrees and not found.close else ""
     output = "" if found.output is None else f", of an output {found.output:.2e}"

@@ -9,7 +9,6 @@ from playwright.sync_api import expect
 
 from attention.config import Config
 from attention.examples import EXAMPLES
-from attention.steps.lessons import LESSONS
 from attention.steps.parts import parts
 from attention.steps.plan import by_name
 from attention.steps.values import values
@@ -40,7 +39,7 @@ def test_it_plays_from_step_to_step_and_ends_with_the_last(visit):
     for name in names[-2:]:
         painted_matrices(tab, f"{LINK}&step={name}")
     expect(where(tab)).to_have_text(f"Step {len(names)} of {len(names)}: output")
-    expect(tab.page.locator(f"{MATRICES} .where")).to_contain_text(LESSONS["output"])
+    expect(tab.page.locator(f"{MATRICES} .where")).to_contain_text(by_name(Config())["output"].lesson)
     expect(button(tab, "Play again")).to_be_visible()
     expect(button(tab, "Next step")).to_have_attribute("aria-disabled", "true")
     button(tab, "Play again").click()

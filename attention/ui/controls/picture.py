@@ -16,8 +16,10 @@ from attention.codec import CONFIGS
 from attention.config import DEFAULTS, GENERATED, KNOBS, Config, ConfigError, check, defaults, layers, training_steps
 from attention.inputs import INPUTS
 from attention.masks import COMBINATIONS, MASKS
+from attention.operations.positions import POSITIONS
+from attention.operations.scale import SCALES
+from attention.operations.softmax import SOFTMAXES
 from attention.published import HUNTS, ROWS, link_name
-from attention.scores import POSITIONS, SCALES, SOFTMAXES
 from attention.sources.providers import has_scores, idle, provenance, source_title
 from attention.trace import bytes_of
 from attention.ui.controls import knobs, own_text

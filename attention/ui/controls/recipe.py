@@ -7,7 +7,8 @@ from typing import Any
 import streamlit as st
 
 from attention.masks import MASKS
-from attention.scores import SCALES, SOFTMAXES
+from attention.operations.scale import SCALES
+from attention.operations.softmax import SOFTMAXES
 from attention.training.recipe import PLACES, RECIPES, WIDEST, Recipe
 from attention.training.tasks import TASKS
 from attention.ui.controls import knobs

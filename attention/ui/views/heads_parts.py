@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attention.analysis.head_roles import Role
 from attention.config import GENERATED, KNOBS, Config, training_steps
 from attention.heads import ALL_METRICS
-from attention.scores import row_sums
+from attention.operations.softmax import row_sums
 from attention.sources import constructed
 from attention.sources.providers import has_scores, idle, source_title
 from attention.tables import rows as tables

@@ -15,7 +15,7 @@ from attention.analysis.mask_effect import baseline, difference, tile_extremes
 from attention.charts import heatmap, shares, theme
 from attention.config import GENERATED, Config
 from attention.number_format import format_percent
-from attention.scores import adds_one
+from attention.operations.softmax import SOFTMAXES
 from attention.sources.providers import has_own_mask, idle, mask_name
 from attention.tables import rows as tables
 from attention.trace import Trace
@@ -174,7 +174,8 @@ def _hidden_sentence(found: Effect) -> str:
             f"**{format_percent(float(taken[most]))}** on keys that are hidden now. From {query}, the "
             f"selected one, it hides no key."
         )
-    rest = " A part of it goes to the one in the denominator." if adds_one(config.softmax) else ""
+    rest = SOFTMAXES[config.softmax].rest
+    rest = f" A part of it goes to {rest}." if rest else ""
     return (
         f"Under **{base}**, {query} in head {config.head} has **{own}** of its weight on keys that **{mask}** hides; over all "
         f"queries it is **{others}**. The softmax gives it to the visible keys, in proportion to what they had.{rest}"

@@ -13,7 +13,7 @@ from attention.analysis.head_roles import Role
 from attention.config import GENERATED, Config
 from attention.inputs import INPUTS, SPLIT
 from attention.number_format import format_weight
-from attention.scores import adds_one
+from attention.operations.softmax import SOFTMAXES
 from attention.sources.providers import mask_in_use, mask_name, provenance, unit
 from attention.tables import rows as tables
 from attention.trace import Trace
@@ -145,11 +145,9 @@ def _alone(config: Config, key: int, weight: float) -> Question:
         f"Query {query} in head {config.head} sees one key{_under(config)}, {only}, "
         f"under the softmax “{config.softmax}”. How much of the weight does it get?"
     )
-    reason = (
-        "with one more in the denominator it depends on the score"
-        if adds_one(config.softmax)
-        else "with a single key in sight the score does not matter"
-    )
+    rest = SOFTMAXES[config.softmax].rest
+    alone = "with a single key in sight the score does not matter"
+    reason = f"{rest} gets the rest, so it depends on the score" if rest else alone
     return Question(text, PART, answer, f"It gets {format_weight(weight)}: {reason}.")
 
 

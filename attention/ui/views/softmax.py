@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import streamlit as st
 
+from attention.analysis.row_stages import LOGIT
 from attention.config import Config
-from attention.scores import POSITIONS, adds_one, row_sums, scale_form
+from attention.operations.mask import ADDED
+from attention.operations.scale import scale_term
+from attention.operations.softmax import SOFTMAXES, row_sums
+from attention.operations.table import score_term
 from attention.sources.providers import has_scores
+from attention.sources.spec import spec_of
 from attention.ui import proof, provenance, results
 from attention.ui.controls import knobs
 from attention.ui.empty_states import missing_parts
@@ -57,17 +63,17 @@ def view(config: Config) -> None:
 
 def _logits(config: Config) -> str:
     """The formula of the logits, as set."""
-    divisor, cap = scale_form(config.scale).divisor_of(r"d_\mathrm{head}"), f"{config.softcap:g}"
-    scaled = rf"q k^\top / ({divisor}\,T)" if divisor else r"q k^\top / T"
-    capped = rf"{cap} \tanh\left(\frac{{{scaled}}}{{{cap}}}\right)" if config.softcap else scaled
-    return capped + (r" + \mathrm{bias}" if POSITIONS[config.positions].to_scores else "") + r" + \mathrm{mask}"
+    spec = replace(spec_of(config), masks=True)
+    words = {"b_j": r"\mathrm{bias}", ADDED: r"\mathrm{mask}", "c": f"{config.softcap:g}"}
+    return score_term(spec, scale_term(spec, r"q k^\top", inline=True), lambda symbol: words.get(symbol, symbol))
 
 
 def _weights(config: Config) -> str:
     """The formula of the weights."""
-    if not adds_one(config.softmax):
+    softmax = SOFTMAXES[config.softmax]
+    if softmax.sums_to_one:
         return rf"\mathrm{{weights}} = \mathrm{{softmax}}({_logits(config)})"
-    return rf"\mathrm{{weights}} = \frac{{e^{{\ell}}}}{{1 + \sum e^{{\ell}}}},\ \ell = {_logits(config)}"
+    return rf"\mathrm{{weights}} = {softmax.formula(LOGIT, 'i')},\ \ell = {_logits(config)}"
 
 
 def _title(config: Config) -> None:

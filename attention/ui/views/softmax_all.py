@@ -9,7 +9,7 @@ from attention.analysis.distribution import Distribution
 from attention.charts import distribution as charts
 from attention.config import Config
 from attention.number_format import format_percent
-from attention.scores import adds_one
+from attention.operations.softmax import SOFTMAXES
 from attention.tables import softmax
 from attention.trace import Trace
 from attention.ui import results
@@ -61,7 +61,8 @@ def _counts(found: Distribution, head: int) -> str:
 
 def _spread(found: Distribution, config: Config, most: float) -> str:
     head, limit = config.head, "ln(keys seen)"
-    limit += ", of one or two keys 1/e each, as a row may sum to less than one" if adds_one(config.softmax) else ""
+    if not SOFTMAXES[config.softmax].sums_to_one:
+        limit += ", of one or two keys 1/e each, as a row may sum to less than one"
     rows = found.entropy[head][found.seen > 0]
     if not len(rows):
         return "No query sees a key: there is no entropy."
@@ -75,8 +76,8 @@ def _oddities(found: Distribution, config: Config) -> list[str]:
     blind, single = int((found.seen == 0).sum()), int((found.seen == 1).sum())
     pairs = int(found.seen.sum())
     alone = "all weights are one and all entropies zero"
-    if adds_one(config.softmax):
-        alone = "it shares with the one in the denominator alone"
+    if rest := SOFTMAXES[config.softmax].rest:
+        alone = f"it shares with {rest} alone"
     sentences = {
         f"{blind} of {len(found.seen)} queries see no key; they have no weights, and count nowhere here.": blind > 0,
         f"Every query that sees anything sees one key only: {alone}.": 0 < single == int((found.seen > 0).sum()),

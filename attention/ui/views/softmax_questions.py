@@ -12,7 +12,7 @@ from attention.analysis.row_stages import Stages, stages
 from attention.charts import stages as charts
 from attention.config import KNOBS, Config, defaults
 from attention.number_format import format_weight
-from attention.scores import adds_one
+from attention.operations.softmax import SOFTMAXES
 from attention.tables import rows as tables
 from attention.tables import softmax
 from attention.ui import predict, results
@@ -66,7 +66,9 @@ def temperature(given: Stages, row: Stages) -> Question:
     first, then = spread(given), spread(row)
     answer = SPREAD[2] if abs(then - first) < SAME else SPREAD[0] if then > first else SPREAD[1]
     goes = f"stays at {then:.3f}" if answer == SPREAD[2] else f"goes from {first:.3f} to {then:.3f}"
-    shares = " of the shares" if adds_one(row.config.softmax) else ""  # the sum of the weights is less than one
+    shares = (
+        "" if SOFTMAXES[row.config.softmax].sums_to_one else " of the shares"
+    )  # the sum of the weights is less than one
     return Question(
         f"{_who(row.config)} has the weights below with {_set(given.config)}. Now it is {_set(row.config)}. How will the "
         "weight be spread?",

@@ -21,7 +21,7 @@ from attention.analysis.row_stages import (
 from attention.charts import stages as charts
 from attention.charts.spec import empty
 from attention.number_format import format_mean, format_weight
-from attention.scores import adds_penalty
+from attention.operations.positions import POSITIONS
 from attention.tables import rows as tables
 from attention.tables import softmax
 from attention.trace import Trace
@@ -38,7 +38,6 @@ SIGNS = (
     "exponential overflows. "
 )
 EVEN = "Line: the even share, 1 / {} keys in sight, around which the axis is logarithmic. "
-ALIBI = "b_j: what ALiBi adds for the distance. "
 
 
 def draw(trace: Trace) -> None:
@@ -110,7 +109,8 @@ def _formulas(found: Stages) -> None:
 def _legend(found: Stages) -> str:
     config = found.config
     cap = f"c = {config.softcap:g}: softcap. " if config.softcap else ""
-    bias = ALIBI if adds_penalty(config.positions) else ""
+    rule = POSITIONS[config.positions]
+    bias = f"b_j: what positions add, {rule.adds}. " if rule.to_scores else ""
     hidden = "Grey, and ×: keys that the mask hides. " if not found.visible.all() else ""
     top = float(found.weights.max())
     small = f"All weights are below {FAINT:g}: another weight axis shows them. " if 0 < top < FAINT else ""

@@ -8,8 +8,9 @@ import streamlit as st
 from attention.components.matrices import matrices
 from attention.config import KNOBS, STEPS, Config
 from attention.examples import EXAMPLES
+from attention.sources.spec import lengths
 from attention.steps.plan import by_name, made_here
-from attention.steps.step import Step, lengths
+from attention.steps.step import Step
 from attention.tables.rows import costs, quantity
 from attention.ui import proof, provenance, results
 from attention.ui.controls import knobs

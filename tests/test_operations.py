@@ -1,4 +1,4 @@
-"""Scales, positions and softmaxes against their formulas."""
+"""Operations of the pass against their formulas."""
 
 from __future__ import annotations
 
@@ -13,30 +13,21 @@ from hypothesis import given, settings
 from attention import Config, trace
 from attention.analysis.row_stages import STAGES, stages, worked_formulas
 from attention.config import KNOBS
-from attention.scores import (
-    POSITIONS,
-    SCALE_FORMS,
-    SCALES,
-    SOFTMAXES,
-    Positions,
-    ScaleForm,
-    alibi,
-    plus_one,
-    rotary,
-    row_sums,
-    sinusoidal,
-    soft_cap,
-    standard,
-)
+from attention.operations.positions import POSITIONS, Positions, alibi, rotary, sinusoidal
+from attention.operations.scale import SCALES, Scale
+from attention.operations.softcap import soft_cap
+from attention.operations.softmax import SOFTMAXES, row_sums, standard
 from attention.steps.parts import parts
 from attention.steps.plan import by_name
 from attention.steps.program import source
 from attention.steps.values import pairs
 from attention.ui import results
+from attention.ui.controls.picture import first_line
 from attention.ui.views import heads_parts
 from tests.samples import examples
 from tests.strategies import configs, normal, seeds, sizes
 
+plus_one = SOFTMAXES["plus one"].normalise
 laws = settings(deadline=None, max_examples=examples(50))
 
 
@@ -137,8 +128,8 @@ def test_a_head_with_nothing_to_say_can_attend_to_nothing():
 
 
 def test_every_rule_explains_itself():
-    rules = [*SCALES.values(), *SOFTMAXES.values(), *(positions.doc for positions in POSITIONS.values())]
-    assert all((rule.__doc__ or "").splitlines()[0].rstrip().endswith(".") for rule in rules)
+    helps = [first_line(rule) for rules in (SCALES, SOFTMAXES, POSITIONS) for rule in rules.values()]
+    assert all(text.endswith(".") and len(text) > 20 for text in helps)
 
 
 @settings(deadline=None, max_examples=examples(60))
@@ -174,30 +165,16 @@ def test_row_sums_in_words(given, said):
     assert row_sums(*given) == said
 
 
-MADE_UP = {
-    "scale": ("scale", SCALES, lambda d_head: 0.5),
-    "softmax": ("softmax", SOFTMAXES, lambda logits: standard(logits / 2)),
-    "bias": ("positions", POSITIONS, Positions(standard, to_scores=lambda q, k, head, heads: -(q - k).abs().sqrt())),
-    "turn": ("positions", POSITIONS, Positions(standard, to_heads=lambda x: x.flip(-1))),
-}
-
-
-@pytest.mark.parametrize("name", MADE_UP)
-@pytest.mark.parametrize("shows", [source, by_name], ids=["Code", "Steps"])
-def test_a_rule_that_formulas_and_programs_do_not_know_is_refused_there(name, shows, monkeypatch):
-    """Instead of the formula and the program of another one."""
-    knob, rules, rule = MADE_UP[name]
-    config = Config(tokens=5)
-    monkeypatch.setitem(rules, "made up", rule)
-    monkeypatch.setitem(vars(config), knob, "made up")
-    with pytest.raises(NotImplementedError, match=f"{knob}='made up' .* docs/EXTENDING.md"):
-        shows(config)
+@pytest.mark.parametrize("acts", ["to_input", "to_heads", "to_scores"])
+def test_positions_without_a_printed_form_are_refused(acts):
+    """Instead of the formula and the program of another rule."""
+    with pytest.raises(ValueError, match="alibi has no formula or no code"):
+        Positions(alibi, formula="b", **{acts: alibi})
 
 
 def test_a_new_scale_is_a_function_and_its_printed_form(monkeypatch):
     """Formulas of Softmax and Steps and the program follow."""
-    monkeypatch.setitem(SCALES, "half", lambda d_head: 0.5)
-    monkeypatch.setitem(SCALE_FORMS, "half", ScaleForm("1 / 2", "2"))
+    monkeypatch.setitem(SCALES, "half", Scale(lambda d_head: 0.5, "1 / 2", "2"))
     monkeypatch.setitem(KNOBS, "scale", replace(KNOBS["scale"], choices=tuple(SCALES)))
     config = Config(tokens=5, scale="half")
     found: dict = {}

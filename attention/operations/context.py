@@ -1,0 +1,46 @@
+"""Context: the values of every key, each by its weight, summed; then heads side by side again."""
+
+from __future__ import annotations
+
+from einops import einsum, rearrange
+
+from attention.operations.operation import Operation, Source, Spec, Symbols
+from attention.operations.scores import shared_head
+
+
+def _applies(spec: Spec) -> bool:
+    return "v" in spec.given
+
+
+def _formula(spec: Spec, symbols: Symbols) -> str:
+    head, ratio = shared_head(spec)
+    return f"o = w v,\\quad o_{{hij}} = \\sum_k w_{{hik}}\\, v_{{{head},kj}}{ratio}"
+
+
+CONTEXT = Operation(
+    "context",
+    "values",
+    "b h q e",
+    "Values, weighted",
+    "Each token gets the values of those it looks at, each by its share, added up.",
+    _formula,
+    "context[{at}] = weights[{h}, {i}] · v[{g}, :, {j}] = {value}",
+    (Source("weights", "seen row", "×"), Source("v", "seen values", "=")),
+    lambda spec: spec.product("b h q e", "k"),
+    lambda values, spec: einsum(values["weights"], values["v"], "h q k, h k e -> h q e"),
+    _applies,
+    symbol="o",
+)
+JOINED = Operation(
+    "joined",
+    "join",
+    "b q (h e)",
+    "Heads side by side again",
+    "What all heads have found, side by side again.",
+    lambda spec, at: f"O_{{i,\\,h d_v + j}} = {at['context']}_{{hij}},\\quad d_v = {spec.length('e')}",
+    "{name}[{at}] = {s0}[{at0}] = {value}",
+    (Source("context", "joined", "="),),
+    compute=lambda values, spec: rearrange(values["context"], "h q e -> q (h e)"),
+    applies=_applies,
+)
+OPERATIONS = (CONTEXT, JOINED)

@@ -1,0 +1,43 @@
+"""Mask: pairs that do not take part get a score of minus infinity. The rules themselves are in `attention/masks.py`."""
+
+from __future__ import annotations
+
+import math
+
+from attention.operations.operation import Operation, Source, Spec
+
+HIDDEN = -math.inf  # the logit of a masked key
+ADDED = r"\mathrm{mask}_j"  # what a mask adds to a logit, in TeX
+
+
+def _applies(spec: Spec) -> bool:
+    return spec.masks
+
+
+OPERATIONS = (
+    Operation(
+        "mask",
+        "mask",
+        "q k",
+        "Which pairs take part",
+        "Which pairs count: where it is 0, the query must not see the key.",
+        r"m_{ij} \in \{0, 1\}",
+        "mask[{at}] = {value}",
+        applies=_applies,
+        code=lambda spec: f"mask = {spec.mask_code}\n",
+    ),
+    Operation(
+        "logits",
+        "mask",
+        "b h q k",
+        "Hidden pairs at minus infinity",
+        "What must not be seen gets minus infinity, of which the softmax makes zero.",
+        r"l_{hij} = s_{hij}\ \text{where}\ m_{ij},\ \text{else}\ {-\infty}",
+        sources=(Source("scores", "seen", "where"), Source("mask", "shared", "=")),
+        compute=lambda values, spec: values["scores"].masked_fill(~values["mask"], HIDDEN),
+        applies=_applies,
+        updates="scores",
+        term=lambda spec, score, written: f"{score} + {written(ADDED)}",
+        code='scores = scores.masked_fill(~mask, float("-inf"))\n',
+    ),
+)

@@ -1,0 +1,34 @@
+"""Output: the heads side by side, mapped back to the width of a token."""
+
+from __future__ import annotations
+
+from attention.operations.operation import Operation, Source, Spec
+from attention.operations.project import made_here
+
+NOT_MIXED = (
+    "A last table could mix what the heads have found; this one has ones on its diagonal and leaves it as it is."
+)
+
+
+def _lesson(spec: Spec) -> str:
+    return "A last table: it mixes what the heads have found." if spec.mixes else NOT_MIXED
+
+
+OPERATIONS = (
+    Operation(
+        "W_o", "output", "(h e) c", "The map to the output", _lesson, "W_o", applies=made_here, kind="parameters"
+    ),
+    Operation(
+        "output",
+        "output",
+        "b q c",
+        "Output",
+        "Again a row of numbers for every token, now with something of the others in it.",
+        r"\mathrm{output} = O\, W_o,\quad \mathrm{output}_{ij} = \sum_m O_{im} (W_o)_{mj}",
+        "output[{at}] = joined[{i}] · W_o[:, {j}] = {value}",
+        (Source("joined", "left", "×"), Source("W_o", "right", "=")),
+        lambda spec: spec.product("b q c", "(h e)"),
+        lambda values, spec: values["joined"] @ values["W_o"],
+        made_here,
+    ),
+)
