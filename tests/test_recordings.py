@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import math
 from dataclasses import replace
@@ -270,8 +271,9 @@ def test_the_bytes_of_a_file_have_room_for_its_rows():
 
 
 def test_what_ships_has_the_sizes_dtypes_masks_and_passes_that_are_claimed_of_it():
-    shipped = recordings.shipped_recordings()
-    assert {timing.source for timing in shipped} == {"epyc-2-cores-2026-11.json"}
+    every = recordings.shipped_recordings()
+    assert {timing.source for timing in every} == {"epyc-2-cores-2026-11.json", "h100-2026-11.json"}
+    shipped = [timing for timing in every if timing.source == "epyc-2-cores-2026-11.json"]
     assert all(timing.device == "cpu" and timing.error is None for timing in shipped)
     papers = [each for each in shipped if (each.batch * each.length, each.heads * each.d_head) == (TOKENS, WIDTH)]
     found: dict[tuple[str, ...], set[tuple[int, int]]] = {}
@@ -293,6 +295,41 @@ def test_what_ships_has_the_sizes_dtypes_masks_and_passes_that_are_claimed_of_it
     assert {each.length for each in rest} == set(default.lengths) and (default.heads, default.d_heads) == ((8,), (64,))
     few = [each for each in shipped if each.repeats < 3]
     assert (len(shipped), len(few), len(rest)) == (131, 21, 60) and not any(each.settled for each in few)
+
+
+H100 = ("SDPA", "SDPA flash", "SDPA memory-efficient", "SDPA cuDNN", "SDPA math")
+
+
+def test_the_recording_of_a_gpu_has_what_its_page_claims():
+    shipped = [timing for timing in recordings.shipped_recordings() if timing.source == "h100-2026-11.json"]
+    assert {timing.device_name for timing in shipped if timing.device != "cpu"} == {"NVIDIA H100 80GB HBM3"}
+    assert all((timing.error or "out of memory").startswith("out of memory") for timing in shipped)
+    found: dict[tuple, set[int]] = {}
+    for each in shipped:
+        if each.device != "cpu" and each.error is None and not (each.kv_heads or each.window):
+            key = (
+                each.tokens,
+                each.heads,
+                each.d_head,
+                each.dtype,
+                each.mask,
+                each.passes,
+                each.queries,
+                each.implementation,
+            )
+            found.setdefault(key, set()).add(each.length)
+    to_16k = {2**i for i in range(6, 15)}
+    for heads, d, mask, dtype in itertools.product([16], [64, 128], ["full", "causal"], ["float16", "bfloat16"]):
+        for name in H100:
+            assert to_16k <= found[0, heads, d, dtype, mask, "forward", 0, name], (d, mask, dtype, name)
+    for (heads, d), mask, name in itertools.product(
+        [(32, 64), (16, 128)], ["full", "causal"], ["SDPA flash", "SDPA cuDNN"]
+    ):
+        assert found[TOKENS, heads, d, "float16", mask, "forward", 0, name] == set(LENGTHS), (d, mask, name)
+        assert {512, 1024, 2048, 4096} <= found[TOKENS, heads, d, "float16", mask, "forward + backward", 0, name]
+    assert all(
+        {2**i for i in range(6, 14)} <= found[0, 16, 128, "bfloat16", "full", "forward", 1, name] for name in H100
+    )
 
 
 def test_a_string_that_never_ends_is_refused_and_read_once():

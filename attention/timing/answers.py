@@ -42,8 +42,8 @@ def _answer(group: list[Timing]) -> str:
     if here and there:
         alone, moved = (cpu_gpu_summary.times(here.seconds / taken) for taken in (there.seconds, _with_transfer(there)))
         return (
-            f"{what} {_time_on_device(there)} and {_time_on_device(here)}, {alone} times as fast on the GPU, or {moved} times where the data must be "
-            "copied there and back."
+            f"{what} {_time_on_device(there)} and {_time_on_device(here)}, {alone} times as fast on the GPU, or {moved} times "
+            "where the data must be copied there and back."
         )
     if there:
         return f"{what} {_time_on_device(there)}. No CPU was timed at these sizes."

@@ -139,7 +139,15 @@ def _lines(timings: list[Timing]) -> list[TimingSeries]:
 
     order = {kind(timing): at for at, timing in reversed(list(enumerate(timings)))}
     by_line = sorted(timings, key=lambda timing: (order[kind(timing)], timing.length))
-    return [_line(list(line)) for _, line in groupby(by_line, kind)]
+    return [_line(_one_each(line)) for _, line in groupby(by_line, kind)]
+
+
+def _one_each(line: Iterable[Timing]) -> list[Timing]:
+    """Keeps one timing of each length, one that is stable if there is any: a length may have been timed in two sweeps."""
+    found: dict[int, Timing] = {}
+    for timing in sorted(line, key=lambda timing: timing.settled):
+        found[timing.length] = timing
+    return sorted(found.values(), key=lambda timing: timing.length)
 
 
 def _line(timings: list[Timing]) -> TimingSeries:
@@ -174,11 +182,11 @@ def _point(timing: Timing) -> Point:
 
 
 def _best(found: list[TimingSeries]) -> list[TimingSeries]:
-    """Keeps the fastest line of each device and origin."""
+    """Keeps the fastest line of each device and origin, of those with the length at which lines are compared if there are any."""
     kept: dict[tuple[str, str], TimingSeries] = {}
     for rival in found:
         key = rival.device, rival.place
-        kept[key] = max(kept.get(key, rival), rival, key=_fast)
+        kept[key] = max(kept.get(key, rival), rival, key=lambda each: (each.at(NEAR) is not None, _fast(each)))
     return list(kept.values())
 
 
