@@ -101,6 +101,13 @@ def test_a_batch_follows_the_length_where_the_tokens_in_all_are_given():
     assert {case.batch for case in Sweep(lengths=(2,), tokens=10**6).cases(["cpu"], ["SDPA"])} == {1024}
 
 
+def test_one_query_is_one_case_under_every_mask_as_none_hides_a_key_from_it():
+    sweep = Sweep(lengths=(64,), masks=("full", "causal"), queries=(0, 1, 2), kv_heads=(0, 4), windows=(0, 8))
+    cases = sweep.cases(["cpu"], ["SDPA"])
+    assert len(cases) == len(set(cases)) == 2 * 3 * 2 * 2 - 2
+    assert {case.mask for case in cases if case.queries == 1 and not case.window} == {"full"}
+
+
 def test_every_knob_explains_itself():
     for name, knob in SWEEPS.knobs.items():
         assert knob.label, name

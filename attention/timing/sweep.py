@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attention.settings import ConfigError, Settings, axis, real, whole
 from attention.timing.devices import DTYPES
@@ -116,11 +116,17 @@ class Sweep:
             for size in itertools.product(self.batches_at(n), *axes.values())
         ]
         kinds = list(itertools.product(self.masks, self.passes, self.dtypes, devices, implementations))
-        return [
+        found = [
             Case(**size, tokens=self.tokens, mask=m, passes=p, dtype=t, device=where, implementation=what)
             for size in sorted(sizes, key=_work)
             for m, p, t, where, what in kinds
         ]
+        return list(dict.fromkeys(map(_named_alike, found)))
+
+
+def _named_alike(case: Case) -> Case:
+    """A single query without a window has no mask, whichever is chosen, so that it is one case."""
+    return replace(case, mask="full") if case.queries == 1 and not case.window else case
 
 
 def _work(size: dict[str, int]) -> tuple[int, int, int]:

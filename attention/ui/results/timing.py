@@ -40,7 +40,7 @@ def recorded_like(sweep: Sweep) -> list[Timing]:
         if (timing.tokens, timing.tokens or timing.batch) in {(sweep.tokens, sweep.tokens or n) for n in sweep.batches}
         and timing.heads in sweep.heads
         and timing.d_head in sweep.d_heads
-        and timing.mask in sweep.masks
+        and (timing.mask in sweep.masks or timing.queries == 1)
         and timing.passes in sweep.passes
         and timing.dtype in sweep.dtypes
         and timing.queries in sweep.queries
