@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from attention.timing import answers
+from attention.timing import answers, recordings
 from attention.timing.data_sheets import BUSES, DATA_SHEETS, LAUNCH, limit
 from tests.timings import GPU, failed_timing, make_timing
 
@@ -81,6 +81,18 @@ def test_a_limit_knows_the_dtype():
     assert limit(case, H100, 1e9).products == pytest.approx(4 * 16 * 128 * 8192**2 / 66.9e12)
     assert limit(make_timing(64, **SIXTEEN).case, DATA_SHEETS["T4"], 1e9) is None
     assert limit(make_timing(64, **(SIXTEEN | {"dtype": "float16"})).case, DATA_SHEETS["T4"], 1e9) is not None
+
+
+def test_no_time_that_was_recorded_of_a_gpu_is_below_its_limit():
+    shipped = [timing for timing in recordings.shipped_recordings() if timing.device_name.startswith("NVIDIA H100")]
+    ratios = {
+        timing.case: timing.seconds / bound.seconds
+        for timing in shipped
+        if timing.error is None and (bound := limit(timing.case, H100, BUSES["PCIe 5.0 x16"]))
+    }
+    assert len(ratios) > 1000
+    assert min(ratios.values()) > 1
+    assert min(ratios.values()) < 1.2, "the limit is near what is reached"
 
 
 def test_where_no_gpu_was_timed_the_limit_brackets_from_which_length_one_can_pay():
