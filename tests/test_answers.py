@@ -21,11 +21,12 @@ def test_a_gpu_and_a_cpu_are_compared_at_the_longest_length_that_both_have():
     (said,) = answers.answers([*cpu, *gpu, slow, *others])
     assert said == (
         "One token of 16 heads of 128 against 8,192 keys, bfloat16: 40 µs on Test GPU (SDPA, recorded 2026-01-31) and 8.19 ms on "
-        "Test CPU, 2 cores, 2 threads (SDPA), 205 times as fast on the GPU, or 82 times where the data must be copied there and "
-        "back."
+        "Test CPU, 2 cores, 2 threads (SDPA): the GPU is 205 times as fast, or 82 times as fast where the data must be copied "
+        "there and back."
     )
     (said,) = answers.answers([*cpu, slow])
     assert "1 s on Test GPU (SDPA math, recorded 2026-01-31)" in said
+    assert "the GPU is 61 times as slow, or 61 times as slow where" in said
 
 
 def test_settings_are_not_mixed():

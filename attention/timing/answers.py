@@ -40,10 +40,10 @@ def _answer(group: list[Timing]) -> str:
     there = _fastest(gpu, length)
     what = f"{describe(here or there or group[0])}:"
     if here and there:
-        alone, moved = (cpu_gpu_summary.times(here.seconds / taken) for taken in (there.seconds, _with_transfer(there)))
+        alone, moved = (_times(here.seconds / taken) for taken in (there.seconds, _with_transfer(there)))
         return (
-            f"{what} {_time_on_device(there)} and {_time_on_device(here)}, {alone} times as fast on the GPU, or {moved} times "
-            "where the data must be copied there and back."
+            f"{what} {_time_on_device(there)} and {_time_on_device(here)}: the GPU is {alone}, or {moved} where the data must be "
+            "copied there and back."
         )
     if there:
         return f"{what} {_time_on_device(there)}. No CPU was timed at these sizes."
@@ -54,6 +54,12 @@ def _fastest(timings: list[Timing], length: int) -> Timing | None:
     """The fastest timing of a length, of those that were measured here if there are any."""
     at = [t for t in timings if t.length == length]
     return min([t for t in at if not t.source] or at, key=lambda t: t.seconds, default=None)
+
+
+def _times(ratio: float) -> str:
+    """A ratio of times as in "13 times as fast" or "16 times as slow"."""
+    fast = ratio >= 1
+    return f"{cpu_gpu_summary.times(ratio if fast else 1 / ratio)} times as {'fast' if fast else 'slow'}"
 
 
 def _with_transfer(timing: Timing) -> float:
