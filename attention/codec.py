@@ -24,7 +24,7 @@ RENAMED = {"layers": "depth"}  # knobs by old names that links may still have
 def fit_values(values: Mapping[str, Any]) -> tuple[Config, list[str]]:
     """Returns the nearest valid config to values that are each allowed by themselves, and notes on what was moved."""
     fitting = coerce(dict(values))
-    known = fixed_by_source(values["source"], values["layer"])  # shown as the source has them, whatever was requested
+    known = fixed_by_source(values["source"])  # shown as the source has them, whatever was requested
     moved = [name for name, value in fitting.items() if value != values[name] and name not in known]
     moved = [name for name in moved if not _whole(values, name)]
     notes = [f"{why_invalid(dict(values), name)}: {name} moved to {_format_value(fitting[name])}." for name in moved]
@@ -38,7 +38,7 @@ def _source_defaults_of(values: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _ignored_knobs(values: Mapping[str, Any], named: Mapping[str, Any]) -> list[str]:
     """Returns a sentence for each knob that a link names although the source determines it."""
-    known = fixed_by_source(values["source"], values["layer"])
+    known = fixed_by_source(values["source"])
     lost = [name for name in named if name in known and named[name] != known[name]]
     return [f"{name}={short(named[name])}: {why_invalid(dict(values), name)}; it was ignored." for name in lost]
 

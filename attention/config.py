@@ -62,6 +62,7 @@ INPUT_KNOBS: tuple[str, ...] = (
     "d_v",
     "batch",
 )  # knobs that only affect generated attention
+MASK_KNOBS = frozenset({"mask", "span", "combine", "second"})  # whose defaults may differ by layer
 SENTENCE = "The river bank was steep so the boat left the bank and then the river took the boat"
 
 
@@ -155,7 +156,7 @@ class Config:
     def __post_init__(self) -> None:
         for name in ("source", "layer"):
             check(name, getattr(self, name))
-        known = fixed_by_source(self.source, self.layer)
+        known = fixed_by_source(self.source)
         for name in KNOBS:
             if name not in known or getattr(self, name) != known[name]:
                 check(name, getattr(self, name))
@@ -174,8 +175,10 @@ class Config:
         return cls(**{**defaults(source, values.get("layer")), "source": source, **values})
 
     def of_layer(self, number: int) -> Config:
-        """Returns the config of another layer of its source, with the mask of that layer if layers have different ones."""
-        return Config(**coerce(vars(self) | {"layer": number}))
+        """Returns the config of another layer of its source. Knobs at a default of this layer follow that of the other."""
+        usual, other = (source_defaults(self.source, layer) for layer in (self.layer, number))
+        values = {name: other[name] for name in MASK_KNOBS & other.keys() if getattr(self, name) == usual[name]}
+        return Config(**coerce(vars(self) | values | {"layer": number}))
 
     @property
     def d_head(self) -> int:
@@ -265,11 +268,10 @@ DEFAULTS: dict[str, Any] = {entry.name: entry.default for entry in fields(Config
 
 
 @lru_cache(maxsize=256)  # called whenever a config is created
-def fixed_by_source(source: str, layer: int | None = None) -> dict[str, Any]:
+def fixed_by_source(source: str) -> dict[str, Any]:
     """Returns the values of knobs that a source determines: its sizes, and defaults of the input knobs.
 
-    If its layers have different masks, the mask of `layer` is included, by default that of the first. For generated
-    attention only `layer` and `training_step` are fixed.
+    For generated attention only `layer` and `training_step` are fixed.
     """
     sizes = shape(source)
     if sizes is None:
@@ -280,7 +282,6 @@ def fixed_by_source(source: str, layer: int | None = None) -> dict[str, Any]:
     own |= {} if sizes.square else {"baseline": DEFAULTS["baseline"]}  # auto: the mask that it was computed with
     one = {"training_step": 0} if training_steps(source) == (0,) else {}
     one |= {"layer": sizes.numbers[0]} if one and sizes.layers == 1 else {}
-    one |= _own_rule(sizes, nearest(sizes.numbers, layer)) if sizes.rules else {}
     return {name: DEFAULTS[name] for name in INPUT_KNOBS} | own | {"positions": sizes.own["positions"]} | one
 
 
@@ -290,7 +291,9 @@ def nearest(numbers: tuple[int, ...], layer: int | None) -> int:
 
 
 def _own_rule(sizes: Shape, layer: int) -> dict[str, Any]:
-    """Returns the mask knobs of a layer of a source."""
+    """Returns the mask knobs of a layer of a source; {} if all layers have the same."""
+    if not sizes.rules:
+        return {}
     mask, span = sizes.rules[sizes.numbers.index(layer)]
     return {name: DEFAULTS[name] for name in ("combine", "second")} | {"mask": mask, "span": span}
 
@@ -304,7 +307,8 @@ def source_defaults(source: str, layer: int | None = None) -> dict[str, Any]:
     first = (
         {"layer": sizes.numbers[0], "training_step": training_steps(source)[-1], "tokens": sizes.tokens} if sizes else {}
     )
-    return (dict(sizes.own) if sizes else {}) | first | fixed_by_source(source, layer)
+    own = (dict(sizes.own) | _own_rule(sizes, nearest(sizes.numbers, layer))) if sizes else {}
+    return own | first | fixed_by_source(source)
 
 
 def defaults(source: str, layer: int | None = None) -> dict[str, Any]:
@@ -319,7 +323,7 @@ def check(name: str, value: Any, knob: Knob | None = None) -> None:
 
 def coerce(values: dict[str, Any]) -> dict[str, Any]:
     """Returns the values, each allowed by itself, moved to the nearest that fit together."""
-    known = fixed_by_source(values["source"], values["layer"])
+    known = fixed_by_source(values["source"])
     values, sizes = values | known, shape(values["source"])
     heads = values["heads"]
     d_model = min(max(heads, round(values["d_model"] / heads) * heads), KNOBS["d_model"].high // heads * heads)
@@ -363,7 +367,7 @@ def why_invalid(values: dict[str, Any], name: str) -> str:
     """Returns why this value does not fit the others."""
     source, value = values["source"], values[name]
     sizes, called = shape(source), registry.entry_name(source) if registry.is_uploaded(source) else source
-    if name in fixed_by_source(source, values["layer"]):
+    if name in fixed_by_source(source):
         return f"the source {called} decides that"
     if name == "tokens" and sizes and value > sizes.tokens:
         return f"the source {called} has {sizes.tokens:,} tokens"

@@ -9,7 +9,7 @@ ratio, the bound and whether it holds, and exits with an error where it does not
     paint         slider to painted pixels in a real browser, against a bare Streamlit app
     storm         fifty changes within a second from one visitor
     timing_repeat two sweeps in one process, which must agree within the uncertainty that they state
-    model         another layer of 12 x 12 x 512 that was opened, and SmolLM2-135M on 100 tokens, not loaded yet and loaded
+    model         another layer of 12 x 12 x 512 that was opened, and SmolLM2-135M-Instruct on 100 tokens, loaded and not yet
     fuzz          a million mutants of files, each read or refused with a sentence; time and memory of each
     host          visitors, classes, memory and start of the app as a host, from outside (benchmarks/host); its soak by name only
     record_gpu    records a GPU and its CPU for the Timing page; by name only, as it needs a GPU

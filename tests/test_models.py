@@ -322,6 +322,12 @@ def test_a_visitor_never_names_a_path():
     with pytest.raises(ModelError, match="not among the models of this host"):
         catalogue.choose_model("gpt2", listed, free=False)
     assert catalogue.choose_model("openai-community/gpt2", listed, free=True).kind == catalogue.NET
+    for former, name in catalogue.RENAMED.items():  # as links have it that were shared before
+        assert (
+            catalogue.choose_model(former, {name: catalogue.Offer(name, "x", catalogue.PACKAGE)}, free=True).name
+            == name
+        )
+        assert name in catalogue.PACKAGES
     with pytest.raises(ModelError, match="Did you mean “BERT”"):
         catalogue.choose_model("BERTT", listed, free=False)
     assert "/srv" not in listed["Ours"].says

@@ -133,7 +133,7 @@ BAD = {
         WHOLE.clone().index_fill_(3, torch.tensor([2]), torch.nan),
         "weights: nan at layer 0, head 0, row 2, col",
     ),
-    "scores": (WHOLE * 9 - 1, "is not from 0 to 1. Are these scores before the softmax? Give weights.softmax(-1)."),
+    "scores": (WHOLE * 9 - 1, "is not from 0 to 1. If these are scores before the softmax, give weights.softmax(-1)."),
     "one axis": (WHOLE[0, 0, 0, 0], "weights has 1 axes, (6,): they are guessed for 2 to 5"),
     "six axes": (WHOLE[None], "weights has 6 axes"),
     "text": ("heads", "weights"),

@@ -274,6 +274,39 @@ def test_layers_of_an_output_are_numbered_by_their_place():
             stack_of(found, layers=wrong)
 
 
+def test_an_output_of_two_models_has_the_parts_of_both():
+    """CLIP has no attentions of its own: they are in the outputs of its text and its vision model."""
+    sizes = {**SMALL, "num_hidden_layers": 2}
+    text = {"vocab_size": WORDS, "max_position_embeddings": 16, "eos_token_id": 2, **sizes}
+    config = transformers.CLIPConfig(text_config=text, vision_config={"image_size": 16, "patch_size": 8, **sizes})
+    model = transformers.CLIPModel._from_config(config, attn_implementation="eager").eval()
+    with torch.no_grad():
+        found = model(input_ids=ids(1, 6), pixel_values=torch.zeros(1, 3, 16, 16), output_attentions=True)
+    parts = stacks_of(found, None, None, Told(tokens=list("abcdef")))
+    assert list(parts) == ["Text model", "Vision model"]
+    for stack, output in zip(parts.values(), (found.text_model_output, found.vision_model_output), strict=True):
+        assert torch.equal(stack.weights, torch.cat(output.attentions))
+    assert parts["Text model"].queries == tuple("abcdef") and parts["Vision model"].queries == ()
+    assert parts["Vision model"].title == "Attention weights: Vision model"
+
+
+def test_cross_attention_among_the_layers_is_told_from_self_attention():
+    """Q-Former returns its cross-attention twice: by itself, and between the layers of self-attention."""
+    weights = torch.rand(4, 1, 2, 5, 5).softmax(-1)
+    output = SimpleNamespace(attentions=tuple(weights), cross_attentions=(weights[1], weights[3]))
+    output.attentions = tuple(output.cross_attentions[at // 2] if at % 2 else weights[at] for at in range(4))
+    parts = stacks_of(output, None, None, Told())
+    assert torch.equal(parts[CROSS].weights, weights[[1, 3], 0]) and torch.equal(parts[""].weights, weights[[0, 2], 0])
+
+
+@pytest.mark.parametrize("shape", [(1, 7, 32), (1, 4, 2, 4, 8)])
+def test_other_axes_than_those_of_weights_are_refused(shape):
+    """RWKV returns features of the tokens, Reformer and LongT5 weights within blocks."""
+    for output in ({"attentions": (torch.rand(shape),)}, SimpleNamespace(attentions=(torch.rand(shape),))):
+        with pytest.raises(ValueError, match=r"attentions of layer 0 in this .* not \(batch, heads, queries, keys\)"):
+            stack_of(output)
+
+
 def test_an_array_of_arrays_is_a_list_of_layers():
     layers = np.empty(2, dtype=object)
     layers[:] = [np.full((2, 3, 3), 1 / 3), np.full((2, 3, 3), 1 / 3)]
@@ -290,5 +323,5 @@ def test_weights_after_dropout_are_told_from_scores():
         ValueError, match=r"as after dropout: save them from a model in evaluation mode, model\.eval\(\)"
     ):
         stacks_of(torch.from_numpy(weights_after_dropout()), None, None, Told())
-    with pytest.raises(ValueError, match=r"Give weights\.softmax\(-1\)"):
+    with pytest.raises(ValueError, match=r"give weights\.softmax\(-1\)"):
         stacks_of(torch.full((1, 2, 4, 4), 2.0), None, None, Told())

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from attention import Config, ConfigError, trace
 from attention import config as knobs
+from attention.analysis.mask_effect import baseline
 from attention.analysis.parity import parity
 from attention.array_files.limits import BroughtError
 from attention.codec import from_query, to_query
@@ -226,7 +227,7 @@ def test_weights_that_come_with_queries_and_keys_are_computed_anew():
 
 
 def test_layers_have_the_masks_that_came_with_them():
-    """The knobs of the mask are those of the layer, on any way to it."""
+    """The knobs of the mask are those of the layer, on any way to it, until another mask is chosen."""
     q, k = (normal(seed, 3, 2, 6, 4) for seed in (1, 2))
     rules = (("window", 2), ("causal", 4), ("window", 3))
     held = register(Stack("Mine", "By me.", q=q, k=k, own=OWN | {"scale": "none"}, rules=rules, numbers=(1, 4, 7)))
@@ -237,8 +238,14 @@ def test_layers_have_the_masks_that_came_with_them():
         assert torch.equal(trace(config).mask, torch.ones(6, 6, dtype=torch.bool).tril())
         weights = (q[1] @ k[1].mT).masked_fill(~torch.ones(6, 6, dtype=torch.bool).tril(), -torch.inf).softmax(-1)
         torch.testing.assert_close(trace(config).weights, weights, rtol=0, atol=1e-5)
-    assert "mask" not in to_query(first.of_layer(7)) and idle("mask", first).startswith("Does nothing here: each layer")
-    with pytest.raises(ConfigError, match="the source Mine decides that"):
-        Config.of(held.source, layer=4, mask="full")
+    assert "mask" not in to_query(first.of_layer(7)) and not idle("mask", first)
+    chosen = Config.of(held.source, layer=4, mask="full")
+    assert trace(chosen).mask.all() and from_query(to_query(chosen)) == (chosen, [])
+    for number in (1, 7):
+        other = chosen.of_layer(number)
+        assert (other.layer, other.mask) == (number, "full") and from_query(to_query(other))[0] == other
+    assert baseline(chosen, trace(chosen).mask).mask == "causal"
+    assert baseline(chosen.of_layer(7), trace(chosen).mask).rule_name == "window"
+    assert baseline(chosen.of_layer(7), trace(chosen).mask).span == 3
     with pytest.raises(BroughtError, match="There are 2 rules of masks for 3 layers"):
         register(Stack("Mine", "", q=q, k=k, rules=rules[:2]))

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from attention.config import Config, shape
+from attention.config import Config, shape, source_defaults
 from attention.trace import Trace
 
 
@@ -24,13 +24,12 @@ def baseline(config: Config, mask: Bool[Tensor, "q k"]) -> Config:
     is compared with causal attention if it hides all later keys, otherwise with attention to every key.
     """
     sizes = shape(config.source)
-    if sizes and sizes.rules:  # each layer has its own, and no other applies
-        return config
     name, span = config.baseline, config.span
     if name == "auto":
         name = "full"
         if sizes and not sizes.square:
-            name, span = sizes.own["mask"], sizes.own["span"]
+            own = source_defaults(config.source, config.layer)
+            name, span = own["mask"], own["span"]
         elif sizes and not sizes.keys and not mask.triu(1).any():
             name = "causal"
     return replace(config, mask=name, combine="none", span=span)

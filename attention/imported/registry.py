@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 import secrets
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from weakref import WeakValueDictionary
 
 from attention.array_files.limits import TEXT
+from attention.imported.nearest_mask import nearest
 from attention.imported.stack import Stack
 from attention.imported.validate import check, shape_of
 from attention.recorded.file import Shape
@@ -40,6 +41,19 @@ class Upload:
     source: str
     stack: Stack
     shape: Shape
+    _labels: dict[int, str] = field(default_factory=dict)  # of the masks of layers, by their index
+
+    def mask_label(self, at: int) -> str:
+        """Returns its own mask of a layer in a few words, with the nearest rule; "" if it has none."""
+        square = self.stack.square_of(at)
+        if square is None:
+            return ""
+        at = at if self.stack.square is not square else 0
+        if at not in self._labels:
+            found = nearest(square)
+            near = f"close to {found.name}" if found.differing else found.name
+            self._labels[at] = f"its own mask ({near})"
+        return self._labels[at]
 
 
 class UploadRegistry:

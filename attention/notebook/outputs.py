@@ -41,6 +41,9 @@ class Part(NamedTuple):
 
 def find_parts(given: Any, batch: int) -> dict[str, Part]:
     """The parts of an output, {} if it is something else; raises ValueError for attention with another meaning."""
+    if inner := _inner_outputs(given):
+        parts = {name: find_parts(output, batch) for name, output in inner.items()}
+        return {f"{name}: {part}" if part else name: one for name, each in parts.items() for part, one in each.items()}
     named = {part: _get(given, name) for name, part in NAMES.items() if _has(given, name)}
     found = {part: weights for part, weights in named.items() if weights is not None and len(weights)}
     if named and not found:
@@ -48,10 +51,38 @@ def find_parts(given: Any, batch: int) -> dict[str, Part]:
     for name, why in NO_PAIRS.items():
         if found and _has(given, name):
             raise ValueError(f"The attention weights in this {type(given).__name__} are {why}")
+    _check_axes(given, found)
     _check_encoder(found.get(ENCODER, ()))
+    if "" in found and CROSS in found:  # Q-Former has its cross-attention in both
+        cross = {id(layer) for layer in found[CROSS]}
+        found[""] = [layer for layer in found[""] if id(layer) not in cross]
     if _has(given, "sequences"):
         return _parts_of_generation(given, found, batch)
     return {name: part for kind, weights in found.items() for name, part in _parts_of_pass(given, kind, weights, batch)}
+
+
+def _inner_outputs(given: Any) -> dict[str, Any]:
+    """The outputs with attention within an output that has none itself, as of CLIP's two models, by readable names."""
+    if not isinstance(given, Mapping) or any(name in given for name in NAMES):
+        return {}
+    inner = {key: value for key, value in given.items() if any(_get(value, name) for name in NAMES)}
+    return {
+        key.removesuffix("_output").replace("_", " ").capitalize(): value
+        for key, value in inner.items()
+        if not hasattr(value, "shape")
+    }
+
+
+def _check_axes(given: Any, found: Mapping[str, Any]) -> None:
+    """Raises ValueError for tensors that can't be weights of pairs of tokens, because they have other axes."""
+    for weights in found.values():
+        layers = weights if hasattr(weights[0], "shape") or weights[0] is None else weights[0]
+        for at, layer in enumerate(layers):
+            if (shape := getattr(layer, "shape", None)) is not None and len(shape) != 4:
+                raise ValueError(
+                    f"The attentions of layer {at} in this {type(given).__name__} are {(*shape,)}, not (batch, heads, queries, "
+                    "keys): the model computes them within blocks (LongT5, Reformer), or they are no weights (RWKV)."
+                )
 
 
 def _parts_of_pass(given: Any, kind: str, weights: Any, batch: int) -> Iterator[tuple[str, Part]]:

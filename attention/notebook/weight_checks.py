@@ -23,7 +23,7 @@ def check_weights(weights: Float[Tensor, "l h q k"]) -> Float[Tensor, "l h q k"]
         if checks.looks_dropped_out(weights):
             raise ValueError(f"weights: {value:.4g} {where} is not from 0 to 1.{checks.DROPPED}")
         raise ValueError(
-            f"weights: {value:.4g} {where} is not from 0 to 1. Are these scores before the softmax? Give weights.softmax(-1)."
+            f"weights: {value:.4g} {where} is not from 0 to 1. If these are scores before the softmax, give weights.softmax(-1)."
         )
     return weights.clamp(max=1) if high > 1 else weights
 

@@ -110,7 +110,7 @@ def other_tokens(config: Config) -> Tokens:
 
 def early(config: Config) -> Config:
     """Returns the same settings with every knob at its default that acts after queries and keys."""
-    known = fixed_by_source(config.source, config.layer)
+    known = fixed_by_source(config.source)
     return replace(config, **{name: DEFAULTS[name] for name in LATER if name not in known})
 
 

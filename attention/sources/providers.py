@@ -12,7 +12,7 @@ from typing import Protocol
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from attention.config import GENERATED, TRAINED, Config, fixed_by_source, shape
+from attention.config import GENERATED, MASK_KNOBS, TRAINED, Config, fixed_by_source, shape
 from attention.imported import registry
 from attention.inputs import BEFORE
 from attention.recorded.file import RecordingError
@@ -58,9 +58,10 @@ class SourceProvider(Protocol):
 WEIGHTS_ONLY = (
     "Does nothing here: of this attention there are the weights, and no queries and keys to compute others from."
 )
-OWN_SQUARE = "Does nothing here: which pairs take part came with this attention."
-OWN_RULES = "Does nothing here: each layer has the mask that came with it."
-OF_MASK = ("mask", "combine", "second", "span")
+OWN_SQUARE = (
+    "Does nothing here: which pairs take part came with this attention. "
+    "Bring queries and keys without their mask to try other masks."
+)
 UPLOADED = Uploaded()
 PROVIDERS: dict[str, SourceProvider] = {"generated": Generated(), "recorded": Recorded(), TRAINED: Trained()}
 PROVIDERS |= dict.fromkeys(registry.KINDS, UPLOADED)
@@ -102,6 +103,13 @@ def has_own_mask(source: str) -> bool:
     """Whether a source has a mask of its own, so that the mask setting has no effect."""
     sizes = shape(source)
     return bool(sizes and sizes.square)
+
+
+def own_mask_label(config: Config) -> str:
+    """Returns the source's own mask in a few words, with the rule that it is or that is nearest; "" if it has none."""
+    if not has_own_mask(config.source):
+        return ""
+    return UPLOADED.mask_label(Source.of(config))
 
 
 def mask_in_use(source: str) -> bool:
@@ -155,12 +163,10 @@ def idle(name: str, config: Config) -> str:
     own, sizes = PROVIDERS[Source.of(config).kind].idle.get(name, ""), shape(config.source)
     if sizes and name == "tokens" and "tokens" not in fixed_by_source(config.source):
         return ""
-    if sizes and sizes.square and name in OF_MASK:
+    if sizes and sizes.square and name in MASK_KNOBS:
         return OWN_SQUARE
     if sizes and sizes.square and name == "baseline":
         return ""
-    if sizes and sizes.rules and name in OF_MASK:
-        return OWN_RULES
     return own or (WEIGHTS_ONLY if name in LATER and not has_scores(config.source) else "")
 
 

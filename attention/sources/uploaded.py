@@ -68,6 +68,11 @@ class Uploaded:
         tokens, keys = self.tokens(source, config), self.keys(source, config)
         return LayerInputs(config, tokens, keys, rule, self.provenance(source, config), **parts)  # pyright: ignore[reportArgumentType]  tensors by name
 
+    def mask_label(self, source: Source) -> str:
+        """Returns the mask of a layer that is no rule of the app, in a few words."""
+        found = find_entry(source.key)
+        return found.mask_label(found.shape.numbers.index(source.layer))
+
     def queries_and_keys(
         self, source: Source, config: Config, heads: range
     ) -> tuple[Float[Tensor, "h n d"], Float[Tensor, "g n d"]]:

@@ -11,7 +11,10 @@ CLASS = re.compile(r"atten|attn|multihead|mha\b", re.IGNORECASE)  # in the class
 PLACE = re.compile(r"(?:^|_)(?:attn|attention|mha)\d*$", re.IGNORECASE)  # the end of its name in the module around it
 LINEAR = re.compile(r"linear_?att|deltanet|mamba|rwkv|retention|recurren|hyena", re.IGNORECASE)
 NUMBER = re.compile(r"\d+")
-OWN_WAY = "it ran, and made no call of attention that can be seen: it may multiply by itself, or call a kernel directly"
+OWN_WAY = (
+    "it ran, and made no call of attention that can be seen: it may multiply by itself, or call a kernel directly. Weights that "
+    "it returns are seen: call the model with output_attentions=True, if it has that"
+)
 NO_PAIRS = (
     "it mixes tokens by a recurrence (linear attention or a state space), which has no weights for pairs of tokens"
 )

@@ -20,7 +20,7 @@ from attention.operations.positions import POSITIONS
 from attention.operations.scale import SCALES
 from attention.operations.softmax import SOFTMAXES
 from attention.published import HUNTS, ROWS, link_name
-from attention.sources.providers import has_scores, idle, provenance, source_title
+from attention.sources.providers import has_scores, idle, own_mask_label, provenance, source_title
 from attention.trace import bytes_of
 from attention.ui.controls import knobs, own_text
 from attention.ui.controls.kind import Change, Kind, Stops
@@ -73,7 +73,8 @@ def look(config: Config) -> tuple[Any, ...]:
     """Everything that the controls show of a config, except the values of the widgets themselves."""
     off = tuple(why(name, config) for name in sorted(NAMES))
     source, sizes = (config.source, _as_recorded(config)), (config.heads, config.d_head)
-    return *source, *sizes, _span_help(config), _beyond(config), _joined_masks(config), off
+    own = own_mask_label(config)
+    return *source, *sizes, own, _span_help(config), _beyond(config), _joined_masks(config), off
 
 
 def widget(name: str, config: Config, stops: Stops, change: Change) -> None:
@@ -128,6 +129,14 @@ def _beyond(config: Config) -> str:
     return f"Longer than the sequence: acts as {config.tokens:,}." if over else ""
 
 
+def _mask(config: Config, change: Change) -> None:
+    """Draws the menu of masks, or the name of the mask that came with the source."""
+    if own := own_mask_label(config):
+        st.text_input(KNOBS["mask"].label, own, key=f"mask: {own}", disabled=True, help=why("mask", config))
+        return
+    knobs.menu("mask", config, help=_help("mask"), on_change=change)
+
+
 def _combine(config: Config, change: Change) -> None:
     """Draws the second mask in an expander, and a caption below it: an expander whose label changed would close."""
     joined = _joined_masks(config)
@@ -165,7 +174,11 @@ def _recorded_note(config: Config, change: Change) -> None:
 def _own(config: Config) -> dict[str, Any]:
     """The knobs that act on the tensors of a source, with their recorded values."""
     acts = [name for name, knob in KNOBS.items() if knob.about == "tensors" and not idle(name, config)]
-    return {name: value for name, value in defaults(config.source).items() if name in acts and name not in BEFORE}
+    return {
+        name: value
+        for name, value in defaults(config.source, config.layer).items()
+        if name in acts and name not in BEFORE
+    }
 
 
 def _as_recorded(config: Config) -> bool:
@@ -194,6 +207,7 @@ def _kv_heads(config: Config, change: Change) -> None:
 
 SLIDERS = {"source": _source, "tokens": _tokens, "d_model": _d_model, "span": _span}  # knobs whose stops change
 SPECIAL = {
+    "mask": _mask,
     "combine": _combine,
     "layer": _layer,
     "training_step": _training_step,

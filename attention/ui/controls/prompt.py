@@ -80,15 +80,14 @@ def look(prompt: Prompt) -> tuple[Any, ...]:
 
 
 def _with_known_model(prompt: Prompt, query: Mapping[str, Any]) -> tuple[Prompt, list[str]]:
-    """The prompt without a model that this host does not have, and a message if a link asks for one."""
+    """The prompt with its model under its present name; without one that this host does not have, and a message."""
     host = models()
     if not prompt.model or missing() or host.off:
         return prompt, []
     try:
-        choose_model(prompt.model, host.offers, host.free)
+        return replace(prompt, model=choose_model(prompt.model, host.offers, host.free).name), []
     except ModelError as error:
         return replace(prompt, model=""), [str(error)]
-    return prompt, []
 
 
 PROMPT = Kind(PROMPTS, draw, look, NAMES, opened=_with_known_model)

@@ -140,8 +140,6 @@ def _sentence(found: Effect) -> str:
     """What the mask moves in the selected head, relative to the baseline."""
     (base, mask), config = found.names, found.config
     if not found.hides and not found.adds:
-        if idle("mask", config) and not has_own_mask(config.source):
-            return f"**{mask}** is this layer's own mask, and no other can be chosen for it, so there is nothing to compare."
         if config.source != GENERATED and not has_own_mask(config.source) and mask == base:
             return f"**{mask}** is this source's own mask. Choose another mask above to see what it would move."
         return f"**{mask}** keeps the same pairs as **{base}**, so nothing moves."
