@@ -26,7 +26,7 @@ def test_a_gpu_and_a_cpu_are_compared_at_the_longest_length_that_both_have():
     )
     (said,) = answers.answers([*cpu, slow])
     assert "1 s on Test GPU (SDPA math, recorded 2026-01-31)" in said
-    assert "the GPU is 61 times as slow, or 61 times as slow where" in said
+    assert "the GPU is 122 times as slow, or 122 times as slow where" in said
 
 
 def test_settings_are_not_mixed():
