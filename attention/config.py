@@ -19,7 +19,7 @@ from attention.masks import COMBINATIONS, MASKS, Rule
 from attention.operations.positions import POSITIONS
 from attention.operations.scale import SCALES
 from attention.operations.softmax import SOFTMAXES
-from attention.operations.table import TABLE
+from attention.operations.table import step_names
 from attention.recorded import shipped
 from attention.recorded.file import Shape
 from attention.settings import ConfigError, Knob, short
@@ -37,7 +37,7 @@ LEAST_CAP = 1e-3  # smallest softcap except 0: all weights are uniform to three 
 LINEAR_MAX_TOKENS = 32  # maximum number of tokens for which the automatic colour scale goes from 0 to 1
 MAX_TRACE_TOKENS = 1024  # maximum number of tokens whose weights are computed all at once, within MAX_WEIGHTS
 LAST_QUERY = -1  # the selected query if none was chosen: the last token
-STEPS = tuple(dict.fromkeys(operation.name for operation in TABLE))  # every matrix that a pass may have, in its order
+STEPS = step_names()  # as used in links
 RANGE = r"(?:\d{1,5}-\d{1,5})?"  # the first and the last of some tokens, or nothing for all
 RANGED = "a first and a last token, as in 100-611, or nothing for all"
 GENERATED = "generated"  # the source whose attention is computed from the knobs

@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 import torch
-from einops import rearrange
 from jaxtyping import Bool, Float
 from torch import Tensor
 
@@ -117,8 +116,10 @@ class Trace:
 
     @property
     def output(self) -> Float[Tensor, "q c"]:
-        """The context of all heads, concatenated and multiplied by W_o."""
-        return rearrange(self.context, "h q d -> q (h d)") @ self.projections.output
+        """The context of all heads, concatenated and multiplied by W_o, after what the table has in between."""
+        spec = spec_of(self.config)
+        given = {"x": self.x, "context": self.context, "W_o": self.projections.output}
+        return compute(given, spec, operations(spec, "context")[1:])["output"]
 
     @property
     def scale(self) -> float:

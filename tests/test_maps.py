@@ -16,17 +16,16 @@ import torch
 from hypothesis import given, settings
 from torch import Tensor
 
-from attention import Cancelled, HeadMaps, head_maps, trace
+from attention import Cancelled, HeadMaps, head_maps
 from attention.heads import row_entropy
 from attention.maps import jobs, sizes, zoom
 from attention.maps.checks import POOLS
 from attention.maps.exact import each_head
 from attention.masks import MASKS, Rule, causal, documents
-from attention.operations.scale import SCALES
 from attention.operations.softmax import SOFTMAXES
 from tests.mass import mass_by_distance
 from tests.samples import examples
-from tests.strategies import configs, normal, seeds
+from tests.strategies import normal, seeds
 from tests.unchecked import without_checks
 
 laws = settings(deadline=None, max_examples=examples(50))
@@ -130,19 +129,6 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_blocks_and_float32_change_nothing_but_the_rounding(case):
     sharp = case.options["scale"] == 20
     check(case, 2e-5 if sharp else 2e-6, 1e-3 if sharp else 2e-4)
-
-
-@laws
-@given(configs())
-def test_below_the_side_a_map_is_the_trace(config):
-    found = trace(config)
-    maps = head_maps(
-        found.q, found.k, config.rule, config.span, SCALES[config.scale](config.d_head) / config.temperature,
-        positions=config.positions, softcap=config.softcap or None, softmax=config.softmax,
-    )  # fmt: skip
-    longest = found.q.norm(dim=-1).max() * found.k.norm(dim=-1).max() * found.scale
-    rounding = 2.0**-22 * float(longest)  # of the trace, whose dot products are float32
-    assert maps.tile == 1 and near(maps.pixels, found.weights, max(1e-6, rounding))
 
 
 @laws

@@ -53,26 +53,6 @@ def test_every_tensor_has_the_shape_the_size_and_the_number_that_its_step_says(c
         assert {source.rule for source in step.sources} <= set(RULES)
 
 
-@settings(deadline=None, max_examples=examples(40))
-@given(configs(**SELF))
-def test_the_steps_of_self_attention_are_those_of_the_trace(config):
-    found, whole = values(config), trace(config)
-    repeats = config.heads // config.n_kv_heads
-    turned = "turned " if config.positions == "rotary" else ""
-    scaled = found.get("scaled", found["scores"])
-    theirs = {"x": whole.x, "weights": whole.weights, "context": whole.context, "output": whole.output}
-    for name, tensor in theirs.items():
-        assert_close(found[name], tensor, rtol=1e-4, atol=1e-4)
-    assert_close(found[f"{turned}q"], whole.q)
-    assert_close(found[f"{turned}k"].repeat_interleave(repeats, 0), whole.k)
-    assert_close(found["v"].repeat_interleave(repeats, 0), whole.v)
-    assert_close(scaled, whole.scores, rtol=1e-4, atol=1e-3)
-    last = next(found[name] for name in ("logits", "biased", "capped", "scaled", "scores") if name in found)
-    assert_close(last, whole.logits, rtol=1e-4, atol=1e-3)
-    if "bias" in found:
-        assert_close(found["bias"], whole.bias)
-
-
 NAMED, SQUARED, CROSSING, WIDE = (example_uploads.holding(name) for name in ("named", "squared", "crossing", "wide"))
 SOURCES_OF_VECTORS = [*SOURCES[1:], *(each.source for each in (NAMED, SQUARED, CROSSING, WIDE))]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from einops import einsum, rearrange
 
 from attention.operations.operation import Operation, Source, Spec, Symbols
-from attention.operations.scores import shared_head
+from attention.operations.scores import repeated, shared_head
 
 
 def _applies(spec: Spec) -> bool:
@@ -30,6 +30,7 @@ CONTEXT = Operation(
     lambda values, spec: einsum(values["weights"], values["v"], "h q k, h k e -> h q e"),
     _applies,
     symbol="o",
+    code=lambda spec: f"{repeated('V', spec)}context = weights @ V\n",
 )
 JOINED = Operation(
     "joined",
@@ -40,6 +41,7 @@ JOINED = Operation(
     lambda spec, at: f"O_{{i,\\,h d_v + j}} = {at['context']}_{{hij}},\\quad d_v = {spec.length('e')}",
     "{name}[{at}] = {s0}[{at0}] = {value}",
     (Source("context", "joined", "="),),
+    code="joined = context.transpose(0, 1).flatten(1)\n",
     compute=lambda values, spec: rearrange(values["context"], "h q e -> q (h e)"),
     applies=_applies,
 )

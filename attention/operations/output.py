@@ -30,5 +30,6 @@ OPERATIONS = (
         lambda spec: spec.product("b q c", "(h e)"),
         lambda values, spec: values["joined"] @ values["W_o"],
         made_here,
+        code="output = joined @ W_o\n",
     ),
 )

@@ -154,6 +154,7 @@ def input_operations(name: str, axis: str, words: str, lessons: tuple[str, str, 
             lambda spec: spec.cells(axes),
             lambda values, spec: values[without] + values[sines],
             placed,
+            code=lambda spec: rule(spec).code,
         ),
     )
 

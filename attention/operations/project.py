@@ -95,6 +95,7 @@ def _heads(name: str) -> Operation:
         formula,
         f"{{name}}[{{at}}] = {name.upper()}[{{at0}}] = {{value}}",
         (Source(name.upper(), "split", "="),),
+        code=f"{name.upper()} = (x @ W_{name}).view(n, {'heads' if heads == 'h' else 'kv_heads'}, d_head).transpose(0, 1)\n",
         compute=lambda values, spec: rearrange(values[name.upper()], "n (h d) -> h n d", h=spec.sizes[heads]),
         applies=made_here,
         kind="view",

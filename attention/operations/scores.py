@@ -12,6 +12,11 @@ def shared_head(spec: Spec) -> tuple[str, str]:
     return (r"\lfloor h / r \rfloor", f",\\quad r = {spec.repeats}") if spec.repeats > 1 else ("h", "")
 
 
+def repeated(name: str, spec: Spec) -> str:
+    """Returns the line of PyTorch that repeats keys or values for the heads that share them; "" if none do."""
+    return f"{name} = {name}.repeat_interleave(heads // kv_heads, 0)\n" if spec.repeats > 1 else ""
+
+
 def _formula(spec: Spec, symbols: Symbols) -> str:
     (q, k), (head, ratio) = (symbols["q"], symbols["k"]), shared_head(spec)
     return f"s = {q} {k}^\\top,\\quad s_{{hij}} = \\sum_d {q}_{{hid}}\\, {k}_{{{head},jd}}{ratio}"
@@ -29,6 +34,6 @@ OPERATIONS = (
         (Source("q", "left", "× transposed"), Source("k", "keys", "=")),
         lambda spec: spec.product("b h q k", "d"),
         lambda values, spec: einsum(values["q"], values["k"], "h q d, h k d -> h q k"),
-        code="scores = Q @ K.transpose(-2, -1)\n",
+        code=lambda spec: f"{repeated('K', spec)}scores = Q @ K.transpose(-2, -1)\n",
     ),
 )

@@ -27,6 +27,11 @@ TABLE: list[Operation] = [
 ]
 
 
+def step_names() -> tuple[str, ...]:
+    """Returns the names of all matrices that a pass may have, in the order of computation."""
+    return tuple(dict.fromkeys(operation.name for operation in TABLE))
+
+
 def operations(spec: Spec, first: str = "", stop: str = "") -> list[Operation]:
     """Returns the operations that a pass has, from the step `first` on and before the step `stop`."""
     names = [operation.name for operation in TABLE]

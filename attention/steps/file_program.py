@@ -8,7 +8,8 @@ from __future__ import annotations
 import textwrap
 
 from attention.config import Config, shape
-from attention.steps.program import condition, options, weights
+from attention.sources.spec import lengths
+from attention.steps.program import condition, lines, options
 
 FILE = "attention.npz"  # the name of the downloaded file
 READ = f"""\
@@ -20,7 +21,7 @@ data = np.load("{FILE}")  # stands under Downloads
 
 
 def source(config: Config) -> str:
-    """Returns the program for a source with queries and keys, or weights alone; it ends with `weights (heads queries n)`."""
+    """Returns the program for a source with queries and keys, or weights alone; it defines `weights (heads queries n)`."""
     sizes = shape(config.source)
     assert sizes is not None
     if not sizes.has.issuperset("qk"):
@@ -31,8 +32,10 @@ def source(config: Config) -> str:
     named = "".join(f"{name} = {value}\n" for name, value in span.items())
     vectors = 'Q, K = torch.from_numpy(data["q"]), torch.from_numpy(data["k"])\n'
     vectors += "(heads, queries, d_head), n = Q.shape, K.shape[1]\n"
+    vectors += 'V = torch.from_numpy(data["v"])\n' * ("v" in sizes.has)
     own = {"mask_code": 'torch.from_numpy(data["mask"])'} if sizes.square else {}
-    return "\n".join([READ, named + vectors, weights(config, queries="queries", **own)])
+    repeated = lengths(config) | {"g": config.heads}
+    return "\n".join([READ, named + vectors, lines(config, "scores", queries="queries", sizes=repeated, **own)])
 
 
 def long_source(config: Config, side: int) -> str:

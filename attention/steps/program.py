@@ -1,7 +1,7 @@
-"""Short PyTorch programs: one that computes the weights on the screen, and two with the mask of a config.
+"""Short PyTorch programs: one that computes the pass on the screen, and two with the mask of a config.
 
 The first has the lines of every operation of the table (`attention/operations`) and needs only torch; a test runs it for
-many configs and compares x and the weights to float32 accuracy. The mask is a mask_mod for flex_attention or a dense
+many configs and compares x, the weights and the output to float32 accuracy. The mask is a mask_mod for flex_attention or a dense
 boolean tensor, both from the source code of the rule; a test compares both with the mask on the screen.
 """
 
@@ -13,6 +13,8 @@ import re
 import textwrap
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
+from typing import Any
 
 from attention.config import DEFAULTS, Config
 from attention.inputs import (
@@ -30,12 +32,11 @@ from attention.inputs import (
     tokens,
 )
 from attention.masks import FIRST, GAP, MASKS
-from attention.operations.operation import Spec
 from attention.operations.positions import POSITIONS
 from attention.operations.scale import factor_code
 from attention.operations.table import operations, program
-from attention.sources import constructed
 from attention.sources.spec import spec_of
+from attention.steps.projection_program import functions, projections
 
 EMBED = """\
 tokens = {tokens!r}
@@ -80,25 +81,21 @@ x[0] = {SINK_FIRST} * shared
     + "x = torch.cat([x, torch.cat([torch.zeros(1, own), x[:-1]])[:, : d_model - own]], 1)  # and the word before\n",
 }
 assert INPUT.keys() == INPUTS.keys()
-MEAN = "W_k = W_k.view(d_model, kv_heads, -1, d_head).mean(2).flatten(1)  # heads that share: their mean\n"
-FIRST_OF = "W_k = W_k.view(d_model, kv_heads, -1, d_head)[:, :, 0].flatten(1)  # heads that share: those of the first\n"
 PLACED = "pairs = d_model // 4  # of channels that tell where a token stands\nplain = d_model - 2 * pairs\n"
-PARTS = "FAST", "SLOW", "SOFT", "SURE", "LEAD", "STEEP", "LIVELY", "EVEN", "OFFSETS", "SHARP"
 JOINED = {"none": "{0}", "and": "({0}) & ({1})", "or": "({0}) | ({1})", "without": "({0}) & ~({1})"}
 PLACES = "q, k = torch.arange({queries})[:, None], torch.arange(n)[None, :]\n"
 INDICES = {"q": "q_idx", "k": "kv_idx"}
 
 
 def source(config: Config) -> str:
-    """Returns the program of a config; it defines `x (n d_model)` and `weights (heads n n)`."""
+    """Returns the program of a config; it defines `x (n d_model)`, `weights (heads n n)` and `output (n d_model)`."""
     parts = [
         _imports(config),
-        *_roles(config),
+        *functions(config),
         _sizes(config),
         _input(config),
-        _maps(config),
-        _heads(config),
-        weights(config),
+        projections(config),
+        lines(config),
     ]
     return "\n".join(parts)
 
@@ -134,15 +131,6 @@ def _imports(config: Config) -> str:
     return f"{ahead}import zlib\n\nimport torch\n" if config.input in SPLIT else f"{ahead}\nimport torch\n".lstrip()
 
 
-def _roles(config: Config) -> list[str]:
-    """Returns the source code that constructs hand-built heads; [] for other heads."""
-    if config.projections != "constructed":
-        return []
-    constants = [f"{name} = {getattr(constructed, name)!r}\n" for name in PARTS]
-    functions = constructed.frequencies, constructed.places, constructed.queries_to_keys
-    return ["".join(constants), *(f"\n{inspect.getsource(function)}" for function in functions), ""]
-
-
 def _sizes(config: Config) -> str:
     span = {"span": config.span} if "span" in condition(config) else {}
     given = {"n": config.tokens, **span, "seed": config.seed}
@@ -161,56 +149,21 @@ def _input(config: Config) -> str:
         text = "random = torch.Generator().manual_seed(seed)\n" + text
     if config.projections == "constructed":
         text = f"{PLACED}{text.replace('d_model', 'plain')}x = torch.cat([x, places(0, n, pairs)], 1)\n"
-    rule = POSITIONS[config.positions]
-    return text + (rule.code if rule.to_input else "")
+    return text
 
 
-def _maps(config: Config) -> str:
-    mean = config.sharing == "averaged" and config.n_kv_heads < config.heads
-    fewer = config.n_kv_heads < config.heads and not mean
-    if config.projections == "constructed":
-        own = "plain - plain // 2" if config.input == BEFORE else "plain"
-        shared = MEAN if mean else FIRST_OF if fewer else ""
-        return f"W_q, W_k = queries_to_keys(d_model, heads, seed, {own})\n{shared}"
-    width = "kv_heads * d_head" if fewer else "d_model"
-    drawn = textwrap.dedent(f"""\
-        random = torch.Generator().manual_seed(-1 - seed)
-        bound = (6 / (2 * d_model + 2 * {width})) ** 0.5
-        W_q = torch.empty(d_model, d_model).uniform_(-bound, bound, generator=random)
-        """)
-    queries = "W_q = torch.eye(d_model)\n" if config.projections == "identity" else drawn
-    keys = f"W_q[:, :{width}]" if fewer else "W_q"
-    if config.projections == "independent":
-        keys = f"torch.empty(d_model, {width}).uniform_(-bound, bound, generator=random)"
-    return f"{queries}W_k = {keys}\n{MEAN if mean else ''}"
+def lines(config: Config, first: str = "", **given: Any) -> str:
+    """Returns the lines of all operations of a config, from the step `first` on; `given`: fields of the spec.
 
-
-def _heads(config: Config) -> str:
-    return (
-        textwrap.dedent("""\
-        Q = (x @ W_q).view(n, heads, d_head).transpose(0, 1)
-        K = (x @ W_k).view(n, kv_heads, d_head).transpose(0, 1)
-        """)
-        + "".join(program(spec_of(config), operations(spec_of(config), "turned q", "scores")))
-        + _repeat_kv_line(config)
-    )
-
-
-def _repeat_kv_line(config: Config) -> str:
-    return "" if config.n_kv_heads == config.heads else "K = K.repeat_interleave(heads // kv_heads, 0)\n"
-
-
-def weights(config: Config, **given: str) -> str:
-    """Returns the lines from `Q` and `K` to `weights`, one per operation; `given`: fields of the spec, by default of a rule."""
-    return pass_lines(replace(spec_of(config), **({"mask_code": condition(config)} | given)))
-
-
-def pass_lines(spec: Spec) -> str:
-    """Returns the lines of the operations of a spec from `Q` and `K` to `weights`."""
-    text = "".join(program(spec, operations(spec, "scores", "context")))
-    first = re.search(r"^.*\b[qk]\b", text, re.MULTILINE)  # the first line with the places of queries and keys
-    at = first.start() if first else len(text)
-    return text[:at] + (PLACES.format(queries=spec.queries) if first else "") + text[at:]
+    By default, the mask is the rule of the config. The places of queries and keys are defined before they are used.
+    """
+    spec = replace(spec_of(config.for_page("")), **({"mask_code": condition(config)} | given))
+    ends = first, "scores", "context", ""
+    blocks = ["".join(program(spec, operations(spec, *pair))) for pair in pairwise(ends)]
+    text = "\n".join(filter(None, blocks))
+    used = re.search(r"^.*\b[qk]\b", text, re.MULTILINE)
+    at = used.start() if used else len(text)
+    return text[:at] + (PLACES.format(queries=spec.queries) if used else "") + text[at:]
 
 
 def condition(config: Config) -> str:

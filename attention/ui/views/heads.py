@@ -13,7 +13,7 @@ from attention.ui.session import address_bar, browser_yield, gestures, page
 from attention.ui.views import grouping, heads_large, heads_long, heads_row, own_text, questions
 from attention.ui.views import heads_parts as parts
 
-PROGRAM = "a PyTorch program that computes exactly these weights"
+PROGRAM = "a PyTorch program that computes exactly these weights and the output"
 FOCUS = frozenset({"head", "query"})
 
 

@@ -6,8 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from attention.components.matrices import matrices
-from attention.config import KNOBS, STEPS, Config
+from attention.config import KNOBS, Config
 from attention.examples import EXAMPLES
+from attention.operations.table import step_names
 from attention.sources.spec import lengths
 from attention.steps.plan import by_name, made_here
 from attention.steps.step import Step
@@ -43,7 +44,8 @@ def view(config: Config) -> None:
     plan = by_name(config)
     current = nearest(config.step, list(plan))
     _title(config, plan)
-    if config.step not in plan and (made_here(config) or STEPS.index(config.step) > STEPS.index(current)):
+    order = step_names().index
+    if config.step not in plan and (made_here(config) or order(config.step) > order(current)):
         st.info(f"These settings have no step “{config.step}”; shown is “{current}”.", icon=":material/info:")
     step = plan[current]
     if config.steps == "one":
@@ -64,7 +66,8 @@ def nearest(step: str, present: list[str]) -> str:
     """The step itself; if the settings do not have it, the last step before it that they have, or the first."""
     if step in present:
         return step
-    before = [name for name in present if STEPS.index(name) < STEPS.index(step)]
+    order = step_names().index
+    before = [name for name in present if order(name) < order(step)]
     return before[-1] if before else present[0]
 
 

@@ -1,0 +1,137 @@
+"""One law over all configs: trace, table, printed program and maps compute what a float64 reference does."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import example, given, settings
+from torch import Tensor
+
+from attention import Config, Trace, head_maps, trace
+from attention.config import LEAST_CAP
+from attention.masks import MASKS
+from attention.sources.layer_inputs import Projections
+from attention.steps import program
+from attention.steps.values import values
+from tests.samples import examples
+from tests.strategies import configs
+
+EPS = torch.finfo(torch.float32).eps
+
+
+def slack(t: Trace) -> float:
+    """How far weights may be off: a float32 logit by some eps of its size, and a weight by at most half of that."""
+    return 2e-6 + 8 * EPS * t.scores.abs().amax().item()
+
+
+def near(found: Tensor, exact: Tensor, tolerance: float, why: str) -> None:
+    """Equal up to the tolerance, in units of the greatest value where that is over one; infinite where the other is."""
+    assert torch.equal(found.isinf(), exact.isinf()), why
+    found, exact = (each.double().masked_fill(each.isinf(), 0) for each in (found, exact))
+    size = max([1.0, *exact.abs().flatten().tolist()])
+    torch.testing.assert_close(found, exact, rtol=0, atol=tolerance * size, msg=lambda text: f"{why}: {text}")
+
+
+def joint(config: Config) -> Tensor:
+    """The mask, or two of them combined, pair by pair."""
+    one, two = (MASKS[name].square(config.tokens, config.tokens, config.span) for name in (config.mask, config.second))
+    return {"none": one, "and": one & two, "or": one | two, "without": one & ~two}[config.combine]
+
+
+def turn(x: Tensor) -> Tensor:
+    """Rotary positions with complex numbers: channel pair i at position m turns by m / 10000 ** (i / half)."""
+    half = x.shape[-1] // 2
+    angle = torch.arange(x.shape[-2])[:, None] * 10_000.0 ** -(torch.arange(half).double() / max(half, 1))
+    pairs = torch.complex(x[..., :half], x[..., half : 2 * half]) * torch.polar(torch.ones_like(angle), angle)
+    return torch.cat([pairs.real, pairs.imag, x[..., 2 * half :]], -1)
+
+
+def reference(config: Config, x: Tensor, w: Projections) -> dict[str, Tensor]:
+    """The pass in float64, head by head and pair by pair, from x and the projections; weights by torch's own function."""
+    c, share, x = config, config.heads // config.n_kv_heads, x.double()
+    own = [slice(i * c.d_head, (i + 1) * c.d_head) for i in range(c.heads)]
+    at = [own[i // share] for i in range(c.heads)]
+    q = torch.stack([x @ w.query[:, own[i]].double() for i in range(c.heads)])
+    k = torch.stack([x @ w.key[:, at[i]].double() for i in range(c.heads)])
+    v = torch.stack([x @ w.value[:, at[i]].double() for i in range(c.heads)])
+    q, k = (turn(q), turn(k)) if c.positions == "rotary" else (q, k)
+    scale = {"1/sqrt(d_head)": c.d_head**-0.5, "none": 1.0, "1/d_head": 1 / c.d_head}[c.scale] / c.temperature
+    scores = torch.einsum("hqd,hkd->hqk", q, k) * scale
+    logits = c.softcap * torch.tanh(scores / c.softcap) if c.softcap else scores.clone()
+    for head in range(c.heads if c.positions == "alibi" else 0):
+        for row in range(c.tokens):
+            logits[head, row] -= 2 ** (-8 * (head + 1) / c.heads) * (torch.arange(c.tokens) - row).abs()
+    logits = logits.masked_fill(~joint(c), -math.inf)
+    weights = by_torch(logits, c.softmax == "plus one")
+    context = weights @ v
+    output = context.transpose(0, 1).flatten(1) @ w.output.double()
+    return {"q": q, "scores": scores, "logits": logits, "weights": weights, "context": context, "output": output}
+
+
+def by_torch(logits: Tensor, one: bool) -> Tensor:
+    """The softmax as the output for unit values; one more in the denominator is a key of logit zero without a value."""
+    logits = F.pad(logits, (1, 0)) if one else logits
+    keys = torch.eye(logits.shape[-1], dtype=torch.float64).expand(*logits.shape[:1], -1, -1)
+    nothing = torch.zeros(*logits.shape[:2], 1, dtype=torch.float64)
+    found = F.scaled_dot_product_attention(nothing, torch.zeros_like(keys[..., :1]), keys, logits)
+    found = torch.where(logits.isinf().all(-1, keepdim=True), 0, found)
+    return found[..., 1:] if one else found
+
+
+def by_table(config: Config) -> dict[str, Tensor]:
+    """The steps of the pass."""
+    found = values(config.for_page(""))
+    scores = ("logits", "biased", "capped", "scaled", "scores")
+    newest = {"logits": scores, "scores": ("scaled", "scores"), "q": ("turned q", "q")}
+    newest = {name: next(found[each] for each in names if each in found) for name, names in newest.items()}
+    return newest | {name: found[name] for name in ("weights", "context", "output")}
+
+
+def by_program(config: Config) -> dict[str, Tensor]:
+    """What the printed program defines; its scores are the logits."""
+    found: dict = {}
+    exec(program.source(config), found)
+    return {name: found[name] for name in ("x", "weights", "context", "output")} | {
+        "q": found["Q"],
+        "logits": found["scores"],
+    }
+
+
+def by_map(t: Trace) -> dict[str, Tensor]:
+    """A map of the trace's queries and keys, with a pixel for each weight."""
+    c = t.config
+    maps = head_maps(
+        t.q, t.k, c.rule, c.span, c.logit_scale, positions=c.positions, softcap=c.softcap or None, softmax=c.softmax
+    )
+    assert maps.tile == 1
+    return {"weights": maps.pixels}
+
+
+@settings(deadline=None, max_examples=examples(60))
+@given(config=configs())
+@example(config=Config(softcap=LEAST_CAP))
+@example(config=Config(kv_heads=2, sharing="drawn", positions="rotary", softmax="plus one", mask="padding", span=18))
+def test_trace_table_program_and_map_are_the_reference(config):
+    t = trace(config)
+    exact = reference(config, t.x, t.projections) | {"x": t.x}
+    found = {name: getattr(t, name) for name in ("q", "scores", "logits", "weights", "context", "output")}
+    ways = {"trace": found, "table": by_table(config), "program": by_program(config), "map": by_map(t)}
+    for way, matrices in ways.items():
+        for name, matrix in matrices.items():
+            far = (
+                1e-5
+                if name in ("x", "q", "scores", "logits")
+                else slack(t) * (1 if name == "weights" else config.tokens)
+            )
+            near(matrix, exact[name], far, f"{name} of the {way}")
+
+
+@pytest.mark.parametrize("name", ["logits", "weights", "output"])
+def test_a_matrix_that_is_wrong_is_told(name):
+    t = trace(Config())
+    exact = reference(t.config, t.x, t.projections)
+    with pytest.raises(AssertionError, match=f"{name} of a test"):
+        near(getattr(t, name) * (1 + 1e-3), exact[name], slack(t), f"{name} of a test")
