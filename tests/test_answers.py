@@ -21,12 +21,12 @@ def test_a_gpu_and_a_cpu_are_compared_at_the_longest_length_that_both_have():
     (said,) = answers.answers([*cpu, *gpu, slow, *others])
     assert said == (
         "One token of 16 heads of 128 against 8,192 keys, bfloat16: 40 µs on Test GPU (SDPA, recorded 2026-01-31) and 8.19 ms on "
-        "Test CPU, 2 cores, 2 threads (SDPA): the GPU is 205 times as fast, or 82 times as fast where the data must be copied "
-        "there and back."
+        "Test CPU, 2 cores, 2 threads (SDPA): the GPU is 205 times as fast, or 82 times as fast including the copy to "
+        "the GPU and back."
     )
     (said,) = answers.answers([*cpu, slow])
     assert "1 s on Test GPU (SDPA math, recorded 2026-01-31)" in said
-    assert "the GPU is 122 times as slow, or 122 times as slow where" in said
+    assert "the GPU is 122 times as slow, or 122 times as slow including" in said
 
 
 def test_settings_are_not_mixed():
@@ -101,8 +101,8 @@ def test_where_no_gpu_was_timed_the_limit_brackets_from_which_length_one_can_pay
     (said,) = answers.answers(cpu)
     assert "By its data sheet an H100 SXM5 takes at least" in said
     assert (
-        "A GPU can pay from 256 tokens on, and not at 64; if the data are copied there and back from 1,024 tokens on"
+        "A GPU can be faster from 256 tokens on, and not at 64; including the copy to the GPU and back, from 1,024 tokens on"
         in said
     )
     (none,) = answers.answers(cpu[:1])
-    assert "A GPU can pay at none of these lengths" in none
+    assert "A GPU can be faster at none of these lengths" in none

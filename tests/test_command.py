@@ -161,10 +161,10 @@ def test_the_report_says_what_the_lines_say_about_each_other():
     )
     here = [lowest(n, seconds, load=2.0) for n, seconds in ((64, 0.01), (128, 0.04), (256, 0.16))]
     text = command.report([*here, lowest(512, 0.5, 2.0, settled=False), *far, failed_timing(1024)])
-    assert "  twice the length takes 4 times as long (length to the power 2.00 ± 0.00, 64 to 256 tokens)" in text
-    assert "  no growth: a power needs 3 lengths that have a time; choose more lengths" in text, "of the GPU"
+    assert "  twice the length takes 4 times as long (exponent 2.00 ± 0.00, 64 to 256 tokens)" in text
+    assert "  no growth: it needs 3 lengths with a time; choose more lengths" in text, "of the GPU"
     gpu, cpu = "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)", "Test CPU, 2 cores, 2 threads"
-    assert f"{gpu} against {cpu}: faster from about 91 tokens on (91 to 91); with the transfer" in text
+    assert f"{gpu} against {cpu}: faster from about 91 tokens on (91 to 91); including transfers" in text
     assert "with the transfer, faster from about 128 tokens on (128 to 128)" in text
     assert "     64      10 ms     20 ms         10 ms to 20 ms" in text
     assert "    512 ~   500 ms" in text

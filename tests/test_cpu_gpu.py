@@ -65,8 +65,8 @@ def test_the_answer_has_the_ratio_its_parts_and_the_numbers_of_both():
         and "12,000 times as fast as this CPU (Test CPU, 2 cores, 2 threads; float32, SDPA, " in said
     )
     assert "measured here 2026-01-31): 0.654 ms against 8 s for a forward pass." in said
-    assert "(PCIe 4.0 x16, assumed: 25 GB/s)" in said and f"{moved:.0f} times are left" in said
-    assert said.endswith("The GPU pays at every length that both have: 512 to 4,096 tokens.")
+    assert "(PCIe 4.0 x16, assumed: 25 GB/s)" in said and f"it is {moved:.0f} times as fast" in said
+    assert said.endswith("The GPU is faster at every common length: 512 to 4,096 tokens.")
 
 
 CHOICES = product(
@@ -93,7 +93,7 @@ def test_every_ratio_names_the_numbers_of_both(picture, mask, d_head, work, dtyp
     assert re.search(rf"\({dtype}, SDPA, measured here \S+\) {mine}", answer_text(versus, timings))
     assert re.search(rf"\(fp16, Flash.*, published\) {mine}", answer_text(versus, timings[:4]))
     table = cpu_gpu_summary.columns(cpu, gpus)
-    for ratio, numbers in zip(table["times as fast as the CPU"], table["numbers of that"], strict=True):
+    for ratio, numbers in zip(table["times as fast as the CPU"], table["precisions"], strict=True):
         assert (ratio is None) == (numbers == "")
         assert not numbers or re.fullmatch(rf"(fp16|{dtype}) against {dtype}", numbers)
     for some in (timings, timings[:4]):
@@ -125,7 +125,7 @@ def test_a_gpu_recording_that_ships_comes_before_what_was_published(tmp_path, mo
     assert (first.kind, first.device) == (RECORDED, "Test GPU")
     assert {other.kind for other in others} == {PUBLISHED}
     assert "1,000 times as fast" in answer_text(CpuGpuSettings(), shipped)
-    assert "there and back (as it was measured), 348 times are left" in answer_text(CpuGpuSettings(), shipped)
+    assert "the GPU and back (as measured), it is 348 times as fast" in answer_text(CpuGpuSettings(), shipped)
 
 
 def test_only_what_has_the_papers_sizes_is_compared():
@@ -162,18 +162,18 @@ def test_what_was_timed_with_other_sizes_has_rates_and_no_ratio():
             "H200" in trace["name"] for trace in traces(replace(versus, picture=picture), timed_series(**sizes))
         )
     only = replace(versus, gpus=("H200",))
-    assert "Look at Rate" in answer_text(only, timed_series(**sizes))
+    assert "Select Rate" in answer_text(only, timed_series(**sizes))
 
 
 def test_where_the_gpu_does_not_pay_is_said_by_length_and_of_no_others():
     slow = timed_series(5e-4)
     assert "slower" not in answer_text(CpuGpuSettings(), CPU)
-    assert "but with the travel not at 512, 1,024, 2,048 and 4,096 tokens" in answer_text(CpuGpuSettings(), slow)
-    assert "The GPU pays at every length that both have (512 to 4,096 tokens)" in answer_text(CpuGpuSettings(), slow)
+    assert "; including the copy, not at 512, 1,024, 2,048 and 4,096 tokens" in answer_text(CpuGpuSettings(), slow)
+    assert "The GPU is faster at every common length (512 to 4,096 tokens)" in answer_text(CpuGpuSettings(), slow)
 
 
 def test_a_crossing_comes_from_timings_alone():
-    assert "A recording of a GPU tells" in cpu_gpu_summary.crossing(CpuGpuSettings(), CPU)
+    assert "A recording of shorter lengths shows it" in cpu_gpu_summary.crossing(CpuGpuSettings(), CPU)
     flat = {"device": "cuda:0", "device_name": "Test GPU", "median": 2.0, "lower": 1.9, "upper": 2.1}
     cpu, gpu = timed_series(), [replace(timing, **flat) for timing in timed_series()]
     said = cpu_gpu_summary.crossing(CpuGpuSettings(), [*cpu, *gpu])
@@ -203,9 +203,9 @@ def test_a_gpu_has_its_article(name, said):
 
 def test_without_a_cpu_the_page_says_what_to_do():
     said = answer_text(CpuGpuSettings(), [])
-    assert said.startswith("No CPU was timed yet at this setting (float32, forward, causal, d_head 64).")
+    assert said.startswith("No CPU timing yet for this setting (float32, forward, causal, d_head 64).")
     assert "Measure here" in said
-    assert "Nobody has published this" in answer_text(CpuGpuSettings(gpus=("T4",)), CPU)
+    assert "There are no published figures of these GPUs" in answer_text(CpuGpuSettings(gpus=("T4",)), CPU)
 
 
 @pytest.mark.parametrize("picture", ["time", "times faster", "rate", "limits"])
@@ -214,7 +214,7 @@ def test_measured_recorded_and_published_never_look_alike(picture):
     here, far = [*CPU, *CARD], recorded_series(*CPU, *CARD)
     for timings, kind, dash in ((here, MEASURED, "solid"), (far, RECORDED, "dash")):
         lines = [trace for trace in traces(versus, timings) if "limit" not in trace["name"]]
-        alone = [trace for trace in lines if "copied" not in trace["name"]]
+        alone = [trace for trace in lines if "with transfer" not in trace["name"]]
         published = [trace for trace in alone if "published" in trace["name"]]
         others = [trace for trace in alone if trace not in published]
         assert published and others
@@ -224,7 +224,7 @@ def test_measured_recorded_and_published_never_look_alike(picture):
         assert not {trace["line"]["color"] for trace in published} & set(timing_look.COLORS)
         symbols = [{each for trace in some for each in trace["marker"]["symbol"]} for some in (published, others)]
         assert not symbols[0] & symbols[1] and not symbols[0] & set(timing_look.SYMBOLS)
-        carried = [trace for trace in lines if "copied" in trace["name"]]
+        carried = [trace for trace in lines if "with transfer" in trace["name"]]
         copies = {charts.CARRIED} if picture in ("time", "times faster") else set()
         assert {trace["line"]["dash"] for trace in carried} == copies
 
@@ -242,7 +242,7 @@ def test_a_label_that_was_read_through_a_legend_says_so_beside_the_pointer_and_i
     assert said == {"512": False, "1,024": True, "2,048": False, "4,096": False, "8,192": False, "16,384": False}
     table = cpu_gpu_summary.columns(None, cpu_gpu_series.gpus(versus, []))
     assert table["note"] == ["", "read through a legend", "", "", "", ""]
-    assert all("arXiv 2407.08608" in place for place in table["place"])
+    assert all("arXiv 2407.08608" in place for place in table["source"])
 
 
 def test_what_ran_out_of_memory_stands_in_the_table():
@@ -285,23 +285,20 @@ def test_what_did_not_settle_is_an_open_faint_mark_that_no_line_joins_and_the_he
         cpu_gpu_summary.between(cpu_gpu_series.cpu(CpuGpuSettings(), some), cpu_gpu_series.gpus(CpuGpuSettings(), some))
         for some in (loose, CPU)
     ]
-    assert (
-        "The CPU: Test CPU, 2 cores, 2 threads, in float32, measured here, not settled." in said[0]
-        and "not settled" not in said[1]
-    )
-    assert "Times at 512 and 4,096 tokens did not settle: quartiles 2% of the median apart." in said[0]
-    assert "settle" not in said[1]
+    assert "CPU: Test CPU, 2 cores, 2 threads, SDPA, measured here, unstable." in said[0] and "unstable" not in said[1]
+    assert "Times at 512 and 4,096 tokens are unstable: the quartiles are 2% of the median apart." in said[0]
+    assert "unstable" not in said[1]
     few = [replace(CPU[0], settled=False), *CPU[1:3], replace(CPU[3], settled=False, repeats=2)]
     said = cpu_gpu_summary.between(
         cpu_gpu_series.cpu(CpuGpuSettings(), few), cpu_gpu_series.gpus(CpuGpuSettings(), few)
     )
     assert (
-        "at 512 tokens did not settle: quartiles" in said and "at 4,096 tokens did not settle: timed 2 times," in said
+        "at 512 tokens are unstable: the quartiles" in said and "at 4,096 tokens are unstable: timed 2 times," in said
     )
     told = [
         trace["customdata"] for trace in traces(CpuGpuSettings(transfer="without"), few) if trace["x"] == [512, 4096]
     ]
-    assert ["did not settle: timed 2 times,<br>fewer than the 3" in each[1][1] for each in told] == [True]
+    assert ["unstable: timed 2 times, and<br>quartiles need 3" in each[1][1] for each in told] == [True]
     ratios = [
         each
         for each in traces(CpuGpuSettings(picture="times faster", transfer="without"), loose)
@@ -310,10 +307,8 @@ def test_what_did_not_settle_is_an_open_faint_mark_that_no_line_joins_and_the_he
     assert ratios and all(
         each["marker"]["symbol"] == ["circle-open"] * 2 and each["opacity"] == PALE for each in ratios
     )
-    assert "0.654 ms against 8 s (not settled) for a forward pass" in answer_text(CpuGpuSettings(), loose)
-    assert "512 to 4,096 tokens, of which a time at 512 and 4,096 tokens did not settle." in answer_text(
-        CpuGpuSettings(), loose
-    )
+    assert "0.654 ms against 8 s (unstable) for a forward pass" in answer_text(CpuGpuSettings(), loose)
+    assert "512 to 4,096 tokens, with an unstable time at 512 and 4,096 tokens." in answer_text(CpuGpuSettings(), loose)
 
 
 def test_a_picture_has_every_gpu_that_was_published_at_its_setting_and_the_caption_says_of_what_each_was():
@@ -329,15 +324,17 @@ def test_a_picture_has_every_gpu_that_was_published_at_its_setting_and_the_capti
     assert [gpu.device for gpu in cpu_gpu_series.gpus(wide, [])] == ["H100"]
     assert {gpu.device for gpu in cpu_gpu_series.gpus(replace(wide, picture="rate"), [])} == {"H100", "H200"}
     assert cpu_gpu_summary.published_sentence() == (
-        "Others have published forward of an H100 and forward + backward of an A100 and an H100 at this setting, and of an "
-        "H200 rates with other sizes."
+        "Published at these sizes: forward of an H100 and forward + backward of an A100 and an H100. Published at other sizes, "
+        "as rates only: an H200."
     )
 
 
 def test_a_method_that_was_not_published_of_the_pass_is_moved_and_said():
     found, notes = TIMED.from_query({"method": "FlashAttention-3", "work": "forward + backward", "lengths": "96"})
     assert (found.method, found.work, found.lengths) == ("fastest", "forward + backward", (96,))
-    assert notes == ["FlashAttention-3 was not published of forward + backward: the fastest is shown."]
+    assert notes == [
+        "There are no published figures of FlashAttention-3 for forward + backward; the fastest method is shown."
+    ]
 
 
 def test_a_link_carries_the_picture_beside_the_sweep():

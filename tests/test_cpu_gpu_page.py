@@ -32,19 +32,20 @@ def test_the_page_answers_its_headline_at_once():
     words = [text.value.replace("\\", "") for text in test.markdown]
     assert words[0].startswith("**Timing.** How long does this attention take")
     assert words[1] == (
-        "##### A GPU pays at every length from 512 to 4,096 tokens: at 4,096 an H100 is 12,000 times as fast as a CPU, or 702 "
-        "times where the data must be copied to the GPU and back."
+        "##### At 4,096 tokens an H100 in fp16 is 12,000 times as fast as a CPU in float32, or 702 times including the copy to "
+        "the GPU and back."
     )
     assert words[2].startswith(
-        "The GPU: H100, in fp16, published. The CPU: Test CPU, 2 cores, 2 threads, in float32, recorded."
+        "The GPU is faster at every common length: 512 to 4,096 tokens. GPU: H100, FlashAttention-3, published. CPU: Test CPU, "
+        "2 cores, 2 threads, SDPA, recorded."
     )
     rests_on = next(
         text for text in page_text(test).splitlines() if text.startswith("At 4,096 tokens, causal, d_head 64,")
     )
     assert "recorded 2026-01-31" in rests_on and "(far.json)" not in rests_on
     assert "H100: FlashAttention-3, fp16, published" in spec(test) and "A100" not in spec(test)
-    assert "forward + backward of an A100 and an H100 at this setting, and of an H200 rates" in page_text(test)
-    assert "numbers of that" in test.dataframe[0].proto.column_order
+    assert "forward + backward of an A100 and an H100. Published at other sizes, as rates only" in page_text(test)
+    assert "precisions" in test.dataframe[0].proto.column_order
     assert "recorded 2026-01-31 (far.json)" in spec(test)
     first = [element.type for element in test.main if element.type in ("plotly_chart", "button", "dataframe")]
     assert dict(test.query_params) == {}
@@ -57,7 +58,7 @@ def test_widgets_move_the_picture_and_the_link():
     test.segmented_control(key="sweep_d_head").set_value("128").run()
     assert dict(test.query_params) == {"v": "2", "picture": "rate", "d_head": "128"} and "H200" in spec(test)
     test.segmented_control(key="sweep_lines").set_value("all").run()
-    assert "H200: cuDNN, bf16, published" in spec(test) and "operations a second" in spec(test)
+    assert "H200: cuDNN, bf16, published" in spec(test) and "operations per second" in spec(test)
     test.selectbox(key="sweep_method").set_value("FlashAttention-2").run()
     assert "FlashAttention-2, fp16, published" in spec(test) and "H200" not in spec(test)
     test.button(key="reset").click().run()
@@ -68,7 +69,9 @@ def test_widgets_move_the_picture_and_the_link():
 def test_the_fastest_is_shown_where_a_method_was_not_published_of_the_pass():
     test = run({"method": "cuDNN"})
     test.segmented_control(key="sweep_work").set_value("forward + backward").run()
-    assert "cuDNN was not published of forward + backward: the fastest is shown." in page_text(test)
+    assert "There are no published figures of cuDNN for forward + backward; the fastest method is shown." in page_text(
+        test
+    )
     assert dict(test.query_params) == {"v": "2", "lines": "all", "work": "forward + backward"}, (
         "a link from before has all"
     )
@@ -77,7 +80,7 @@ def test_the_fastest_is_shown_where_a_method_was_not_published_of_the_pass():
 
 def test_a_setting_that_no_cpu_was_timed_at_leads_to_a_sweep_of_it():
     test = run({"d_head": "128", "cpu_dtype": "bfloat16", "work": "forward + backward"})
-    assert "No CPU was timed yet at this setting (bfloat16, forward + backward, causal, d_head 128)." in page_text(test)
+    assert "No CPU timing yet for this setting (bfloat16, forward + backward, causal, d_head 128)." in page_text(test)
     assert "published" in spec(test), "what was published is drawn all the same"
     test.button(key="versus_sweep").click().run()
     assert test.multiselect(key="sweep_lengths").value == [512, 1024, 2048, 4096]
@@ -97,7 +100,7 @@ def test_a_setting_that_no_cpu_was_timed_at_leads_to_a_sweep_of_it():
 def test_where_there_is_nothing_to_divide_the_page_says_so():
     test = run({"picture": "times faster", "d_head": "128"})
     assert not test.exception and not figures(test, versus=True)
-    assert "There is nothing to divide" in page_text(test)
+    assert "No ratio yet" in page_text(test)
 
 
 def test_what_was_measured_here_takes_the_place_of_what_was_recorded():
@@ -119,11 +122,11 @@ def test_a_gpu_recording_comes_first(monkeypatch):
 def test_the_numbers_have_their_places_and_can_be_taken_away():
     test = run({"mask": "full", "d_head": "128"})
     table = test.dataframe[0].value
-    assert set(table["known"]) == {"published"}
-    assert set(table["place"].str.partition(",")[0]) == {"Shah et al. 2024", "NVIDIA"}
+    assert set(table["origin"]) == {"published"}
+    assert set(table["source"].str.partition(",")[0]) == {"Shah et al. 2024", "NVIDIA"}
     assert list(table["note"]).count("read through a legend") == 1
     assert recordings.sheet({name: list(table[name]) for name in table}).startswith(
-        "device,method,numbers,known,tokens,ms,"
+        "device,method,precision,origin,tokens,ms,"
     )
 
 

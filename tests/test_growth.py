@@ -30,7 +30,7 @@ def test_growth_counts_the_last_points_and_their_scatter():
     scattered = line([1, 2, 4], [1, 2**1.5, 4])
     assert math.sqrt(1 / 12) > WIDEST
     assert growth(scattered) is None
-    assert why_not(scattered).startswith("the times follow no one power (± 0.29); a longer time budget or")
+    assert why_not(scattered).startswith("the times do not follow one power law (± 0.29); try a larger time budget")
     near = growth(line([1, 2, 4], [1, 2**1.25, 4]))
     assert (near.exponent, near.error) == (pytest.approx(1), pytest.approx(math.sqrt(1 / 12) / 2))
 
@@ -40,21 +40,21 @@ def test_growth_is_of_what_settled_alone():
     noise = make_timing(300, 5.0, settled=False), make_timing(4096, 1e-3, settled=False), failed_timing(8192)
     assert growth([*found, *noise]) == growth(found)
     assert growth(found).sentence == (
-        "twice the length takes 4 times as long (length to the power 2.00 ± 0.00, 128 to 1,024 tokens)"
+        "twice the length takes 4 times as long (exponent 2.00 ± 0.00, 128 to 1,024 tokens)"
     )
 
 
 @pytest.mark.parametrize(
     ("lines", "reason"),
     [
-        ([make_timing(64)], "a power needs 3 lengths that have a time; choose more lengths"),
+        ([make_timing(64)], "it needs 3 lengths with a time; choose more lengths"),
         (
             [make_timing(64), make_timing(128), failed_timing(256)],
-            "a power needs 3 lengths that have a time; choose more lengths",
+            "it needs 3 lengths with a time; choose more lengths",
         ),
         (
             [make_timing(64), make_timing(128, settled=False), make_timing(256)],
-            "fewer than 3 lengths settled; a longer time budget or a quieter machine may give it",
+            "fewer than 3 lengths are stable; try a larger time budget or a quieter machine",
         ),
     ],
 )

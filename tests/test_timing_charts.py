@@ -121,7 +121,7 @@ def test_time_is_the_quickest_in_a_band_up_to_the_upper_quartile():
     assert (middle["x"], middle["y"]) == ([64, 128], [1.0, 2.0])
     assert (band["x"], band["y"]) == ([64, 128, 128, 64], [3.0, 18.0, 2.0, 1.0])
     assert band["name"] == middle["name"]
-    assert "1 s at its quickest 3 s in the median (1 s to 3 s)" in middle["customdata"][0][1].replace("<br>", " ")
+    assert "minimum 1 s median 3 s (1 s to 3 s)" in middle["customdata"][0][1].replace("<br>", " ")
 
 
 def test_of_a_recording_of_before_it_is_the_median_in_the_band_of_its_quartiles():
@@ -203,9 +203,9 @@ def test_where_sizes_and_dtypes_are_mixed_each_has_its_own_matrix():
     ]
     guides = {trace["name"]: trace for trace in traces(charts.memory(here)) if "customdata" not in trace}
     assert {name: guide["y"] for name, guide in guides.items()} == {
-        "one n x n matrix a head: batch 1, 8 heads, 4 bytes a number": [8 * 64**2 * 4],
-        "one n x n matrix a head: batch 1, 8 heads, 2 bytes a number": [8 * 64**2 * 2],
-        "one n x n matrix a head: batch 1, 2 heads, 2 bytes a number": [2 * 64**2 * 2, 2 * 128**2 * 2],
+        "one n x n matrix per head: batch 1, 8 heads, 4 bytes per number": [8 * 64**2 * 4],
+        "one n x n matrix per head: batch 1, 8 heads, 2 bytes per number": [8 * 64**2 * 2],
+        "one n x n matrix per head: batch 1, 2 heads, 2 bytes per number": [2 * 64**2 * 2, 2 * 128**2 * 2],
     }
     assert len({guide["line"]["dash"] for guide in guides.values()} - {"dash", "solid"}) == 3
     many = [*here, make_timing(64, peak_bytes=2**24, batch=2)]
@@ -234,11 +234,11 @@ def test_a_point_that_was_timed_once_has_no_band_and_says_so():
     assert band["x"] == [64, 128, 128, 64, None, 512, 512]
     assert numbers([y for y in band["y"] if y]) == [1.1, 2.2, 1.8, 0.9, 1.1, 0.9]
     said = trace["customdata"][0][1].replace("<br>", " ")
-    assert said.startswith("1 s in the median, timed too few times for quartiles")
+    assert said.startswith("median 1 s, too few calls for quartiles")
     once = [make_timing(n, 0.5, repeats=1, settled=False, **GPU) for n in LENGTHS]
     (points,) = [trace for trace in traces(charts.speed_up([*CPU, *once])) if trace.get("customdata")]
     assert points["customdata"][0][1].replace("<br>", " ") == (
-        "0.002 times as fast as the CPU a time of the two did not settle"
+        "0.002 times as fast as the CPU one of the two times is unstable"
     )
 
 

@@ -33,7 +33,7 @@ def test_what_did_not_settle_is_open_and_faint_and_no_line_joins_it(name):
     assert not points["showlegend"], "one entry of the legend a line"
     assert all(trace["opacity"] == 1 and not trace["marker"]["symbol"].endswith("-open") for trace in joined)
     assert len(said) == 1
-    assert all("did not settle" in text.replace("<br>", " ") for _, text in points["customdata"])
+    assert all("unstable" in text.replace("<br>", " ") for _, text in points["customdata"])
 
 
 @pytest.mark.parametrize("name", ["time", "speed-up", "roofline"])
@@ -47,7 +47,7 @@ def test_a_line_of_which_nothing_settled_is_points_alone_that_the_legend_names(n
 
 @pytest.mark.parametrize("name", charts.CHARTS)
 def test_where_all_settled_the_legend_has_no_word_of_what_did_not(name):
-    assert "did not settle" not in charts.CHARTS[name]([*CPU, *CARD]).to_json()
+    assert "unstable" not in charts.CHARTS[name]([*CPU, *CARD]).to_json()
 
 
 def test_bytes_are_counted_and_stand_firm_where_a_time_did_not_settle():

@@ -142,7 +142,7 @@ def test_what_was_measured_is_drawn_with_where_and_when():
     told = "Test CPU, 2 cores, 2 threads: torch 2.13.0 on Linux 1 x86_64, 2 CPU threads, float32 precision highest, 2026-01-31"
     assert told in figure_text(test).replace("<br>", " ")
     _, growth, table = test.dataframe
-    assert list(growth.value.iloc[0]) == ["SDPA", "4 times as long", "2.00 ± 0.00", "64 to 1,024 tokens"]
+    assert list(growth.value.iloc[0]) == ["SDPA", "4 times", "2.00 ± 0.00", "64 to 1,024 tokens"]
     assert list(table.value["tokens"]) == LENGTHS
     assert "this machine was busy" not in page_text(test)
 
@@ -157,7 +157,9 @@ def test_a_recording_stands_beside_and_says_so_in_every_chart(chart):
     assert "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)" in figure_text(test)
     assert "faster from about 128 tokens on" in page_text(test)
     assert "No GPU here" not in page_text(test)
-    assert "lines are drawn" not in page_text(test), "what a chart has nothing to say of is not left out by choice"
+    assert "Use *Lines* to choose" not in page_text(test), (
+        "what a chart has nothing to say of is not left out by choice"
+    )
 
 
 def test_opened_recordings_stay_until_they_are_taken_away_one_by_one():
@@ -194,24 +196,24 @@ def test_of_many_lines_some_are_drawn_and_that_is_said(chart):
     test = run(opened=many(), timing_chart=chart)
     assert not test.exception
     some = 8 if chart == "transfer" else 24
-    assert f"{some} of 80 lines are drawn. *Lines* chooses; tables and downloads have all." in page_text(test)
+    assert f"Showing {some} of 80 lines. Use *Lines* to choose; tables and downloads have all." in page_text(test)
     assert json.loads(figures(test)[0].proto.spec)["layout"]["height"] < 2500
     assert page_text(test).count("against Far CPU") == 12
     assert [len(each.value) for each in test.dataframe[1:]] == [160]
-    assert "No growth for 80 lines: a power needs 3 lengths that have a time" in page_text(test)
+    assert "No exponent for 80 lines: it needs 3 lengths with a time" in page_text(test)
 
 
 def test_the_lines_that_are_drawn_are_chosen_by_what_they_differ_in():
     test = run(opened=many())
     test.multiselect(key="timing_lines_dtype").set_value(["bfloat16"]).run()
     test.multiselect(key="timing_lines_Batch").set_value(["batch 3"]).run()
-    assert "4 of 80 lines are drawn" in page_text(test)
+    assert "Showing 4 of 80 lines" in page_text(test)
     names = {trace["name"].replace("<br>", " ") for trace in json.loads(figure_text(test))["data"]}
     assert len(names) == 4
     assert [len(each.value) for each in test.dataframe[1:]] == [160]
-    assert "No growth for 80 lines: a power needs 3 lengths that have a time" in page_text(test)
+    assert "No exponent for 80 lines: it needs 3 lengths with a time" in page_text(test)
     test.multiselect(key="timing_lines_Batch").set_value([]).run()
-    assert "24 of 80 lines are drawn" in page_text(test)
+    assert "Showing 24 of 80 lines" in page_text(test)
 
 
 def test_a_choice_outlives_a_recording_that_is_taken_away():
@@ -220,16 +222,16 @@ def test_a_choice_outlives_a_recording_that_is_taken_away():
     }
     test = run(opened=opened)
     test.multiselect(key="timing_lines_dtype").set_value(["float16"]).run()
-    assert "1 of 81 lines are drawn" in page_text(test)
+    assert "Showing 1 of 81 lines" in page_text(test)
     test.button(key="remove_y.json").click().run()
     assert not test.exception
-    assert "24 of 80 lines are drawn" in page_text(test)
+    assert "Showing 24 of 80 lines" in page_text(test)
 
 
 def test_among_few_lines_nobody_has_to_choose():
     test = run(sweep=finished_job())
     assert not [box for box in test.multiselect if box.key.startswith("timing_lines")]
-    assert "lines are drawn" not in page_text(test)
+    assert "Use *Lines* to choose" not in page_text(test)
 
 
 class File(io.BytesIO):
@@ -279,7 +281,7 @@ def test_the_same_file_twice_and_too_many_are_refused(upload):
     assert len(opened) == 12
     assert problems == [
         "again.json: The same recording is open as 3.json.",
-        "13.json: 12 recordings are open; that is as many as there can be. Remove one first.",
+        "13.json: At most 12 recordings can be open. Remove one first.",
         "no.json: The recording has no timings.",
     ]
 
@@ -295,7 +297,7 @@ def test_a_link_that_asks_for_more_than_the_host_allows_is_cut_and_says_so(monke
 
 def test_a_peak_that_was_measured_at_a_busy_moment_is_said_to_be_too_low():
     fast = line(LENGTHS, [1e-4] * 3, operations=1e9)
-    assert "measured at a busy moment" in page_text(
+    assert "measured while the machine was busy" in page_text(
         run(sweep=TimingJob(Sweep(), "done", 1.0, timings={t.case: t for t in fast}))
     )
 

@@ -34,10 +34,10 @@ DASHES = {MEASURED: "solid", RECORDED: "dash", PUBLISHED: "dot"}
 CARRIED = "7px,3px,1px,3px"  # fits twice into the line of a legend entry, next to its mark
 THIN = ("asterisk", "cross-thin", "x-thin", "y-up", "y-down", "hash", "line-ns", "y-left", "y-right")
 FILLED = ("diamond", "square", "triangle-up", "pentagon")  # marks of GPUs that were timed; a CPU's is a circle
-Y = {"time": "seconds a call", "times faster": "times as fast as the CPU", "rate": "operations a second"}
+Y = {"time": "seconds per call", "times faster": "times as fast as the CPU", "rate": "operations per second"}
 ENDS = {"time": (5e-5, 30.0), "times faster": (0.7, 2e4), "rate": (2e10, 1.2e15), "limits": (2e10, 1.2e15)}
 LEFT_OUT = {"without": ("moved",), "with": ("alone",), "without and with": ()}
-WITH = "copied to the GPU and back"
+WITH = "with transfer"
 SAMPLE = 46  # pixels of the line of a legend entry
 
 
@@ -106,7 +106,7 @@ def _apart(found: go.Figure, versus: CpuGpuSettings, cpu: TimingSeries | None, g
 def _whole(point: Point) -> Mark:
     """Returns the mark of a time that includes the transfer to the GPU and back."""
     seconds = (point.seconds or 0.0) + point.moved
-    return Mark(point, point.length, seconds, f"{spelt(seconds)}, of which {spelt(point.moved)} on the way")
+    return Mark(point, point.length, seconds, f"{spelt(seconds)}, of which {spelt(point.moved)} transfer")
 
 
 def _times_faster(
@@ -249,8 +249,8 @@ def _marker_trace(
 def _describe_mark(rival: TimingSeries, mark: Mark) -> list[str]:
     point = mark.point
     notes = ["its label was read through a legend *"] if point.unsure else []
-    notes += [f"did not settle: {point.loose}"] if point.loose else []
-    return [mark.said, *notes, rival.place, *([f"of other sizes: {rival.setting}"] if rival.setting else [])]
+    notes += [f"unstable: {point.loose}"] if point.loose else []
+    return [mark.said, *notes, rival.place, *([f"other sizes: {rival.setting}"] if rival.setting else [])]
 
 
 def _describe_rates(point: Point) -> str:
@@ -300,7 +300,7 @@ def _across(versus: CpuGpuSettings, every: Sequence[TimingSeries]) -> dict[str, 
     if versus.picture == "limits":
         least, most = (cpu_gpu_series.intensity(n, versus) for n in (LENGTHS[0], LENGTHS[-1]))
         reach = [log10(least / 4), log10(most * 2)]
-        return {"title": "operations a byte", "dtick": 1, "tickformat": ",", "range": reach}
+        return {"title": "operations per byte", "dtick": 1, "tickformat": ",", "range": reach}
     shown = cpu_gpu_series.lengths(every if versus.picture == "rate" else ())
     ticks = {"tickvals": shown, "ticktext": [f"{n:,}" for n in shown]}
     return {"title": "length (tokens)", "range": [log10(shown[0]) - 0.08, log10(shown[-1]) + 0.08], **ticks}

@@ -31,7 +31,7 @@ FONT = "Arial, Helvetica, sans-serif"  # also available in a downloaded image of
 ROW = 17  # pixels that a line of a legend adds: on a phone entries are below each other and would leave no room for the chart
 FAINT = 0.16  # opacity of a band
 PALE = 0.65  # opacity of a mark whose time is not stable
-LOOSE = "open and faint: did not settle, no line joins it"
+LOOSE = "open and faint: unstable time"
 LAST = 2000  # rank of the last entry of a legend; the others have 1000
 ERRORS = 12  # maximum number of lengths in a chart that are labelled with “out of memory”
 
@@ -258,11 +258,9 @@ def limit(figure: go.Figure, name: str, line: Mapping[int, float]) -> None:
 def describe_point(timing: Timing) -> str:
     """Returns the hover text of a point: fastest time, median, quartiles, rate and share, and why it is not stable."""
     found = timing.spread
-    parts = [f"{seconds(found.quickest)} at its quickest"] if found.quickest is not None else []
+    parts = [f"minimum {seconds(found.quickest)}"] if found.quickest is not None else []
     between = f" ({seconds(found.lower)} to {seconds(found.upper)}) over {found.repeats:,} blocks"
-    parts.append(
-        f"{seconds(found.median)} in the median{between if found.has_quartiles else ', timed too few times for quartiles'}"
-    )
+    parts.append(f"median {seconds(found.median)}{between if found.has_quartiles else ', too few calls for quartiles'}")
     if (share := comparison.share(timing)) is not None:
         parts.append(
             f"{comparison.rate(timing) / 1e9:,.1f} GFLOP/s, {format_percent(share)} of the measured matrix product"

@@ -34,7 +34,7 @@ def seconds(
     `lengths` fixes the axis while points are still being measured. Lengths that ran out of memory are labelled. `limits`: the
     least seconds by length of GPUs, by their data sheets, drawn as thin lines without marks.
     """
-    figure, look = marks.figure(timings, "seconds a call", lengths)
+    figure, look = marks.figure(timings, "seconds per call", lengths)
     for label, line in lines(timings).items():
         points = comparison.with_times(line)
         marks.band(figure, label, points, [p.spread.band if p.settled else None for p in points], look)
@@ -75,7 +75,7 @@ def _ratio(point: SpeedUp, against: str) -> str:
     """Returns the hover text of a ratio, which says if one of its times is not stable."""
     end = _ends(point)
     said = [f"{point.ratio:.3g} times as fast as {against}" + (f" ({end[0]:.3g} to {end[1]:.3g})" if end else "")]
-    said += [] if point.settled else ["a time of the two did not settle"]
+    said += [] if point.settled else ["one of the two times is unstable"]
     return "<br>".join(map(marks.wrap_hover_label, said))
 
 
@@ -85,7 +85,7 @@ def roofline(timings: Sequence[Timing]) -> go.Figure:
     The slope is its copying speed, the ceiling its matrix product, both measured in the same run (Williams, Waterman
     and Patterson 2009). A point may be above the slope, if caches hold the bytes to be moved, but not above the ceiling.
     """
-    figure, look = marks.figure(timings, "operations a second", ())
+    figure, look = marks.figure(timings, "operations per second", ())
     found = lines(timings)
     for origin, dtype in sorted({(timing.origin, timing.dtype) for timing in timings}):
         here = [timing for timing in timings if (timing.origin, timing.dtype) == (origin, dtype)]
@@ -94,7 +94,7 @@ def roofline(timings: Sequence[Timing]) -> go.Figure:
         points = comparison.with_times(line)
         xs, ys = [comparison.intensity(p) for p in points], [comparison.rate(p) for p in points]
         marks.line(figure, label, points, ys, [marks.describe_point(point) for point in points], look, xs=xs)
-    figure.update_xaxes(title="operations a byte", tickvals=None, dtick=1, autorange=True)
+    figure.update_xaxes(title="operations per byte", tickvals=None, dtick=1, autorange=True)
     rates = [comparison.rate(timing) for timing in comparison.with_times(timings)]
     narrow = bool(rates) and max(rates) < NARROW * min(rates)
     figure.update_yaxes(tickformat="~s", ticksuffix="FLOP/s", dtick=log10(2) if narrow else 1)
@@ -129,8 +129,8 @@ def _guides(figure: go.Figure, timings: Sequence[Timing]) -> None:
     if len(found) > len(GUIDES):
         return
     for dash, ((batch, heads, size), lengths) in zip(GUIDES, found.items(), strict=False):
-        of = f": batch {batch}, {heads} heads, {size} bytes a number" if len(found) > 1 else ""
-        name, xs = f"one n x n matrix a head{of}", sorted(lengths)
+        of = f": batch {batch}, {heads} heads, {size} bytes per number" if len(found) > 1 else ""
+        name, xs = f"one n x n matrix per head{of}", sorted(lengths)
         figure.add_scatter(
             x=xs,
             y=[batch * heads * n**2 * size for n in xs],

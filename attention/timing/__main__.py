@@ -25,13 +25,13 @@ from attention.timing.units import seconds, size
 ABOUT = """\
 Times attention on every device of this machine.
 
-Each case is visited several times, in shuffled rounds, until three visits agree to within 10 % about how quick it is, or
-until twelve visits or the budget are spent; ~ marks where that was not reached. A busy machine only ever adds time, so
-that the quickest holds where the median does not (Chen and Revels 2016, arXiv:1608.04295). A call's own memory is part
-of its time, its inputs are not; moving these to a device and the results back is timed apart. Operations are those of
-the products that are computed: 4 b h n^2 d forward (half of it where a causal mask is skipped), with the backward pass
-3.5 times that where a fused kernel computes the scores again and 3 times where the weights were kept. They are compared
-with what a matrix product reaches here.
+Each case is visited several times, in shuffled rounds, until three visits agree within 10 % on its minimum, or until
+twelve visits or the budget are spent; ~ marks cases that did not reach this. Other load only adds time, so the minimum
+is reliable when the median is not (Chen and Revels 2016, arXiv:1608.04295). Memory that a call allocates is part of its
+time, its inputs are not; copying them to a device and the results back is timed separately. Operations are those of the
+matrix products that are computed: 4 b h n^2 d forward (fewer if masked pairs are skipped), with the backward pass 3.5
+times that if a fused kernel recomputes the scores and 3 times if the weights were kept. They are compared with the
+fastest matrix product that was measured here.
 """
 MORE = """\
 examples:
@@ -176,7 +176,7 @@ def report(timings: Iterable[Timing]) -> str:
 
 TITLES = (
     ("tokens", 9),
-    ("quickest", 10),
+    ("minimum", 10),
     ("median", 9),
     ("quartiles", 22),
     ("GFLOP/s", 9),
@@ -184,7 +184,7 @@ TITLES = (
     ("x best", 7),
 )
 HEAD = "  " + " ".join(f"{name:>{width}}" for name, width in (*TITLES, ("memory", 10)))
-LOOSE = "~ did not settle: no three visits agree to within 10 % about how quick it is; left alone it takes that at most"
+LOOSE = "~ unstable: no three visits agree to within 10 %; on an idle machine it takes at most this long"
 
 
 def _row(timing: Timing, slow: dict[Timing, float]) -> str:

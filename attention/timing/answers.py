@@ -42,8 +42,8 @@ def _answer(group: list[Timing]) -> str:
     if here and there:
         alone, moved = (_times(here.seconds / taken) for taken in (there.seconds, _with_transfer(there)))
         return (
-            f"{what} {_time_on_device(there)} and {_time_on_device(here)}: the GPU is {alone}, or {moved} where the data must be "
-            "copied there and back."
+            f"{what} {_time_on_device(there)} and {_time_on_device(here)}: the GPU is {alone}, or {moved} including the copy "
+            "to the GPU and back."
         )
     if there:
         return f"{what} {_time_on_device(there)}. No CPU was timed at these sizes."
@@ -71,7 +71,7 @@ def _time_on_device(timing: Timing) -> str:
     notes = [
         timing.implementation,
         f"recorded {timing.day}" * bool(timing.source),
-        "not settled" * (not timing.settled),
+        "unstable" * (not timing.settled),
     ]
     return f"{seconds(timing.seconds)} on {timing.device_name}{threads} ({', '.join(filter(None, notes))})"
 
@@ -111,8 +111,8 @@ def bracket(cpu: Iterable[Timing]) -> str:
     alone, moved = ({n: base[n].seconds > getattr(b, name) for n, b in known.items()} for name in ("seconds", "moved"))
     return (
         f"No GPU was timed at these sizes. By its data sheet an {sheet.name} takes at least {seconds(bound.seconds)}, "
-        f"limited by {bound.reason}: at most {times} times as fast. {_from(alone, 'A GPU can pay')}; "
-        f"{_from(moved, 'if the data are copied there and back')} (assumed: {seconds(LAUNCH)} to launch, {BUS})."
+        f"limited by {bound.reason}: at most {times} times as fast. {_from(alone, 'A GPU can be faster')}; "
+        f"{_from(moved, 'including the copy to the GPU and back,')} (assumed: {seconds(LAUNCH)} to launch, {BUS})."
     )
 
 
@@ -121,7 +121,7 @@ def _from(pays: dict[int, bool], what: str) -> str:
     lengths = list(pays)
     late = [n for n in lengths if not pays[n]]
     if not late:
-        return f"{what} from {lengths[0]:,} tokens on, the shortest that was timed"
+        return f"{what} from {lengths[0]:,} tokens on, the shortest length"
     first = next((n for n in lengths if n > late[-1]), None)
     return (
         f"{what} at none of these lengths"

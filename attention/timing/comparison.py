@@ -49,13 +49,13 @@ class Crossover:
     @property
     def sentence(self) -> str:
         """The result in words, with the number of lengths left out."""
-        lengths = f"{self.loose} length{'s' * (self.loose != 1)} that did not settle"
-        return f"{self._answer}; {lengths} left out" if self.loose else self._answer
+        lengths = f"{self.loose} length{'s' * (self.loose != 1)}"
+        return f"{self._answer}; {lengths} with unstable times left out" if self.loose else self._answer
 
     @property
     def _answer(self) -> str:
         if self.length is None:
-            return f"none in range: slower up to {self.longest:,} tokens"
+            return f"slower at all lengths up to {self.longest:,} tokens"
         if self.length <= self.shortest:
             return f"faster from the shortest length on ({self.shortest:,} tokens)"
         low = f"{self.low:,.0f}" if self.low and self.low > self.shortest else f"at most {self.shortest:,}"
@@ -170,8 +170,8 @@ def busy(timings: Iterable[Timing]) -> list[str]:
     """One sentence for each device on which a case computed faster than the measured peak."""
     origins = dict.fromkeys(timing.origin for timing in with_times(timings) if (share(timing) or 0.0) > 1)
     return [
-        f"{origin}: more than 100 % of the matrix product, which was measured at a busy moment, also when it was "
-        "repeated. Take shares from a quieter run."
+        f"{origin}: some shares exceed 100%, because the matrix product was measured while the machine was busy. Repeat the "
+        "measurement for reliable shares."
         for origin in origins
     ]
 
@@ -227,7 +227,7 @@ def crossovers(timings: Iterable[Timing]) -> list[str]:
             continue
         alone, moved = map(crossover, points)
         against = f"{other} against {found[base][0].origin}"
-        told = f"{alone.sentence}; with the transfer, {moved.sentence}" if alone and moved else UNTOLD
+        told = f"{alone.sentence}; including transfers, {moved.sentence}" if alone and moved else UNTOLD
         said.append(f"{against}: {told}")
     return said
 
@@ -236,7 +236,7 @@ Line = list[Timing]
 # all axes but implementation and length
 SETTING = ("dtype", "mask", "passes", "batching", "heads", "d_head", "queries", "kv_heads", "window")
 ALIKE = ("implementation", *SETTING)
-UNTOLD = "this can't be told, as no length settled on both"
+UNTOLD = "unknown, as no length has stable times on both"
 
 
 def kind(timing: Timing) -> tuple:

@@ -10,8 +10,8 @@ from attention.timing.stopwatch import BAND
 from attention.timing.units import seconds
 
 BUSY = 0.1  # share of disturbed visits from which a machine is reported as busy
-WAY_OUT = "Measure again at a quieter time, with a longer time budget or fewer cases{}."
-ALONE = ", or with one CPU thread, which never waits for another one to have its turn"
+WAY_OUT = "Measure again at a quieter time, with a larger time budget or fewer cases{}."
+ALONE = ", or with one CPU thread, which never waits for another thread"
 
 
 def why_not(timing: Timing) -> str:
@@ -19,8 +19,8 @@ def why_not(timing: Timing) -> str:
     if timing.settled:
         return ""
     if timing.quickest is None:
-        return f"did not settle: {reason(timing)}"
-    return f"did not settle: {reason(timing)}. On a machine left alone it takes {seconds(timing.quickest)} at most"
+        return f"unstable: {reason(timing)}"
+    return f"unstable: {reason(timing)}. On an idle machine it takes {seconds(timing.quickest)} at most"
 
 
 def reason(timing: Timing) -> str:
@@ -32,9 +32,9 @@ def reason(timing: Timing) -> str:
 
 def _missing(timing: Timing) -> str:
     if timing.visits < VISITS:
-        return f"{timing.visits or 'no'} visit{'s' * (timing.visits != 1)} of {VISITS}, as the time was up"
+        return f"{timing.visits or 'no'} visit{'s' * (timing.visits != 1)} of {VISITS} within the time budget"
     if timing.repeated is None:
-        return f"in {timing.visits - timing.quiet} of {timing.visits} visits others used the machine"
+        return f"the machine was busy in {timing.visits - timing.quiet} of {timing.visits} visits"
     return f"the three quickest visits are {timing.repeated / timing.seconds - 1:.0%} apart"
 
 
@@ -42,8 +42,8 @@ def _apart(timing: Timing) -> str:
     """The reason for an old recording, which has quartiles only."""
     found = timing.spread
     if not found.has_quartiles:
-        return f"timed {timing.repeats} time{'s' * (timing.repeats != 1)}, fewer than the {BAND} that quartiles need"
-    return f"quartiles {(found.upper - found.lower) / found.median:.0%} of the median apart"
+        return f"timed {timing.repeats} time{'s' * (timing.repeats != 1)}, and quartiles need {BAND}"
+    return f"the quartiles are {(found.upper - found.lower) / found.median:.0%} of the median apart"
 
 
 def disturbance_sentences(timings: Iterable[Timing]) -> list[str]:
@@ -61,8 +61,8 @@ def _disturbance_sentence(origin: str, timings: list[Timing]) -> str:
     if not visits or visits - quiet < BUSY * visits:
         return ""
     alone = ALONE * any(timing.device == "cpu" and timing.threads > 1 for timing in timings)
-    rest = f"{loose} of {len(timings)} cases did not settle and say at most how long it takes. {WAY_OUT.format(alone)}"
+    rest = f"{loose} of {len(timings)} cases are unstable: their times are upper bounds. {WAY_OUT.format(alone)}"
     return (
-        f"{origin}: this machine was busy. Others used it during {1 - quiet / visits:.0%} of the visits, which medians leave "
-        f"out where they can; the quickest needs but a moment alone. {rest if loose else 'All cases settled all the same.'}"
+        f"{origin} was busy during {1 - quiet / visits:.0%} of the visits. Medians leave these out if enough others remain. "
+        f"{rest if loose else 'All cases are stable nevertheless.'}"
     )

@@ -34,16 +34,16 @@ METHODS = (
 class CpuGpuSettings:
     """The settings of CPU against GPU: frozen, hashable and valid. Raises `ConfigError` for an invalid value."""
 
-    picture: str = choice("time", ("time", "times faster", "rate", "limits"), "Picture", "Time: seconds a call. Times faster: the CPU's time over the GPU's. Rate: operations a second. Limits: the same under what each can do at best.")
-    mask: str = choice("causal", ("full", "causal"), "Mask", "Full: every key. Causal: no key after the query, which is half of the work.")
-    d_head: str = choice("64", ("64", "128"), "d_head", "Channels of a head. There are 2,048 in all: 32 heads of 64, or 16 of 128.")
-    work: str = choice("forward", PASSES, "Pass", "Forward: attention as it is used. With backward: and the gradients that training needs.")
-    method: str = choice(FASTEST, METHODS, "GPU's method", "How the GPU computes attention. Fastest: of each GPU whichever was fastest at 4,096 tokens.")
-    cpu_dtype: str = choice("float32", ("float32", "bfloat16"), "CPU's numbers", "What the vectors are made of on the CPU. Those that were published of GPUs are fp16 or bf16.")
-    lines: str = choice("few", ("few", "all"), "Lines", "Few: the CPU, GPUs that were timed, and those of which others have published this. All: in the table also those that were published with other sizes, which have rates alone. Where GPUs are chosen below, these.")
-    gpus: tuple[str, ...] = axis((), "GPUs", "None chosen: all of which attention was published. Of the others there is a data sheet alone, for Limits.", choices=tuple(DATA_SHEETS))
-    transfer: str = choice("without and with", ("without and with", "without", "with"), "The way there and back", "Moving queries, keys and values from the CPU's memory to the GPU, and the results back. Who keeps them there needs none.")
-    bus: str = choice("PCIe 4.0 x16", BUSES, "Over which bus", "What carries them, at a speed that is assumed: 12.5, 25 and 50 GB/s, about four fifths of what it could carry.")
+    picture: str = choice("time", ("time", "times faster", "rate", "limits"), "Chart", "Time: seconds per call. Speedup: the CPU's time divided by the GPU's. Rate: operations per second. Limits: the rate and the most that each device allows.")
+    mask: str = choice("causal", ("full", "causal"), "Mask", "Full: all keys. Causal: no key after the query, which halves the operations.")
+    d_head: str = choice("64", ("64", "128"), "d_head", "Channels per head. All heads have 2,048 together: 32 heads of 64, or 16 of 128.")
+    work: str = choice("forward", PASSES, "Pass", "Forward: inference. Forward + backward: with the gradients that training needs.")
+    method: str = choice(FASTEST, METHODS, "GPU method", "How the GPU computes attention. Fastest: the method that is fastest at 4,096 tokens, for each GPU.")
+    cpu_dtype: str = choice("float32", ("float32", "bfloat16"), "CPU precision", "The CPU's dtype. Published figures of GPUs are fp16 or bf16.")
+    lines: str = choice("few", ("few", "all"), "Lines", "Few: the CPU, measured and recorded GPUs, and GPUs published at these sizes. All: also GPUs published at other sizes, which have rates only. GPUs selected below override this.")
+    gpus: tuple[str, ...] = axis((), "GPUs", "Leave empty for all with published figures. The others have a data sheet only, for Limits.", choices=tuple(DATA_SHEETS))
+    transfer: str = choice("without and with", ("without and with", "without", "with"), "CPU–GPU transfer", "Copying q, k and v to the GPU and the results back. Data that stay on the GPU need none.")
+    bus: str = choice("PCIe 4.0 x16", BUSES, "Bus", "Assumed transfer speed for published GPUs: 12.5, 25 or 50 GB/s, about 80% of the bus's bandwidth.")
 # fmt: on
 
     def __post_init__(self) -> None:
@@ -87,7 +87,7 @@ def _nearest(values: Mapping[str, Any]) -> tuple[Timed, list[str]]:
     method, work = values["method"], values["work"]
     if is_published(method, work):
         return Timed(**values), []
-    return Timed(**{**values, "method": FASTEST}), [f"{method} was not published of {work}: the fastest is shown."]
+    return Timed(**{**values, "method": FASTEST}), [f"There are no published figures of {method} for {work}; the fastest method is shown."]
 
 
 EDITIONS: tuple[dict[str, Any], ...] = ({"lines": "all"}, {})  # earlier defaults that have changed since

@@ -19,10 +19,8 @@ from attention.timing.recordings import Timing
 
 SPELT = r"[AEFHILMNORSX](?![a-z])|[AEIO]"  # beginnings of names that take the article "an"
 MASKS = {"causal": "causal", "full": "no mask"}
-NOT_KNOWN = (
-    "Where a GPU begins to pay lies at less work than was published. A recording of a GPU tells: “Recordings”, below."
-)
-LOOSE = "not settled"
+NOT_KNOWN = "The length from which a GPU is faster lies below the shortest length here. A recording of shorter lengths shows it."
+LOOSE = "unstable"
 WORKS = {"forward": "a forward pass", "forward + backward": "a forward and a backward pass"}
 
 
@@ -72,14 +70,11 @@ def headline(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuS
     found = against(cpu, gpus)
     if cpu is None or found is None:
         return _missing(cpu, gpus, versus)
-    gpu, every, at = found
-    late = [each.length for each in every if each.moved < 1]
-    first, last = every[0].length, every[-1].length
-    pays = f"not at {_name_lengths(late)}" if late else f"at every length from {first:,} to {last:,} tokens"
+    gpu, _, at = found
     mine = "this CPU" if cpu.kind == MEASURED else "a CPU"
     return (
-        f"A GPU pays {pays}: at {at.length:,} {_article(gpu.device)} is {times(at.alone)} times as fast as {mine}, or "
-        f"{times(at.moved)} times where the data must be copied to the GPU and back."
+        f"At {at.length:,} tokens {_article(gpu.device)} in {gpu.dtype} is {times(at.alone)} times as fast as {mine} in "
+        f"{cpu.dtype}, or {times(at.moved)} times including the copy to the GPU and back."
     )
 
 
@@ -93,7 +88,7 @@ def between(cpu: TimingSeries | None, gpus: list[TimingSeries]) -> str:
         f", {LOOSE}" if (point := rival.at(at.length)) and not point.is_stable else "" for rival in (cpu, gpu)
     )
     return (
-        f"The GPU: {gpu.device}, in {gpu.dtype}, {gpu.kind}{there}. The CPU: {cpu.device}, in {cpu.dtype}, {cpu.kind}{here}."
+        f"{pays(every)} GPU: {gpu.device}, {gpu.method}, {gpu.kind}{there}. CPU: {cpu.device}, {cpu.method}, {cpu.kind}{here}."
         f"{_why_unsure(every)}"
     )
 
@@ -110,7 +105,7 @@ def answer(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSet
     return (
         f"At {at.length:,} tokens, {MASKS[versus.mask]}, d_head {versus.d_head}, {_article(gpu.device)} ({gpu.brackets}) "
         f"is {times(at.alone)} times as fast as {_cpu(cpu)}: {seconds} for {WORKS[versus.work]}. "
-        f"Where data must travel there and back {_road(gpu, versus)}, {times(at.moved)} times are left. {pays(every)}"
+        f"Including the copy to the GPU and back {_road(gpu, versus)}, it is {times(at.moved)} times as fast. {pays(every)}"
     )
 
 
@@ -124,21 +119,19 @@ def _why_unsure(every: list[Ratio]) -> str:
     """One sentence for each reason why times are not stable, with the lengths that it applies to."""
     reasons = dict.fromkeys(each.loose for each in every if each.loose)
     found = [(why, [each.length for each in every if each.loose == why]) for why in reasons]
-    return "".join(f" Times at {_name_lengths(lengths)} did not settle: {why}." for why, lengths in found)
+    return "".join(f" Times at {_name_lengths(lengths)} are unstable: {why}." for why, lengths in found)
 
 
 def pays(every: list[Ratio]) -> str:
     """Says at which of the common lengths the GPU is faster, and nothing about other lengths."""
     over = f"{every[0].length:,} to {every[-1].length:,} tokens" if len(every) > 1 else f"{every[0].length:,} tokens"
-    over += f", of which a time at {unsure} did not settle" if (unsure := _unsure(every)) else ""
+    over += f", with an unstable time at {unsure}" if (unsure := _unsure(every)) else ""
     slow, late = ([each.length for each in every if getattr(each, name) < 1] for name in ("alone", "moved"))
     if not late:
-        return f"The GPU pays at every length that both have: {over}."
+        return f"The GPU is faster at every common length: {over}."
     if not slow:
-        return (
-            f"The GPU pays at every length that both have ({over}), but with the travel not at {_name_lengths(late)}."
-        )
-    return f"Of {over}, the GPU is slower at {_name_lengths(slow)}, and with the travel at {_name_lengths(late)}."
+        return f"The GPU is faster at every common length ({over}); including the copy, not at {_name_lengths(late)}."
+    return f"From {over}, the GPU is slower at {_name_lengths(slow)}; including the copy, at {_name_lengths(late)}."
 
 
 def published_sentence() -> str:
@@ -148,7 +141,7 @@ def published_sentence() -> str:
     }
     apart = _join_words([each.gpu for each in PRINTED if each.setting])
     here = " and ".join(f"{work} of {gpus}" for work, gpus in found.items())
-    return f"Others have published {here} at this setting, and of {apart} rates with other sizes."
+    return f"Published at these sizes: {here}. Published at other sizes, as rates only: {apart}."
 
 
 def _join_words(names: Iterable[str]) -> str:
@@ -194,17 +187,17 @@ def _row(rival: TimingSeries, at: Point | int, cpu: TimingSeries | None) -> dict
     return {
         "device": rival.device,
         "method": rival.method,
-        "numbers": rival.dtype,
-        "known": rival.kind,
+        "precision": rival.dtype,
+        "origin": rival.kind,
         "tokens": length,
         "ms": point.seconds * 1e3 if point and point.seconds is not None else None,
         "TFLOP/s": point.rate / 1e12 if point else None,
-        "way there and back, ms": point.moved * 1e3 if point and point.moved else None,
+        "transfer, ms": point.moved * 1e3 if point and point.moved else None,
         "times as fast as the CPU": ratio.alone if ratio else None,
-        "with the way": ratio.moved if ratio else None,
-        "numbers of that": against,
+        "with transfer": ratio.moved if ratio else None,
+        "precisions": against,
         "note": "; ".join(filter(None, (_note(rival, point), rival.setting))),
-        "place": rival.place,
+        "source": rival.place,
         "address": rival.address,
     }
 
@@ -214,24 +207,24 @@ def _note(rival: TimingSeries, point: Point | None) -> str:
         return "ran out of memory"
     if point.unsure:
         return "read through a legend"
-    return "" if point.is_stable else "did not settle"
+    return "" if point.is_stable else "unstable"
 
 
 def _missing(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
     """Says why there is no ratio, and what to do."""
     if cpu is None:
         return (
-            f"No CPU was timed yet at this setting ({versus.cpu_dtype}, {versus.work}, {MASKS[versus.mask]}, d_head "
-            f"{versus.d_head}). “Set the sweep to this”, and then “Measure here”, below."
+            f"No CPU timing yet for this setting ({versus.cpu_dtype}, {versus.work}, {MASKS[versus.mask]}, d_head "
+            f"{versus.d_head}). Select “Use these settings”, then “Measure here” below."
         )
     if not any(gpu.points for gpu in gpus):
-        return "Nobody has published this of these GPUs. Choose another method, or other GPUs."
-    return "What is known of these GPUs was timed with other sizes: it has rates alone. Look at Rate."
+        return "There are no published figures of these GPUs for this setting. Choose another method or other GPUs."
+    return "These GPUs were timed at other sizes, so only rates are comparable. Select Rate."
 
 
 def _road(gpu: TimingSeries, versus: CpuGpuSettings) -> str:
     if gpu.kind != PUBLISHED:
-        return "(as it was measured)"
+        return "(as measured)"
     gigabytes = BUSES[versus.bus] / 1e9
     return f"({versus.bus}, assumed: {gigabytes:g} GB/s)"
 

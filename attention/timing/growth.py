@@ -11,7 +11,7 @@ from attention.timing.recordings import Timing
 LAST = 4  # number of the longest lengths that are fitted
 LEAST = 3  # minimum number of points: any two points lie on a line
 WIDEST = 0.25  # largest standard error: twice that still separates linear from quadratic growth
-QUIETER = "a longer time budget or a quieter machine may give it"
+QUIETER = "try a larger time budget or a quieter machine"
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,7 @@ class Growth:
     @property
     def sentence(self) -> str:
         """The result in words."""
-        return (
-            f"twice the length takes {self.doubling:.3g} times as long (length to the power {self.power}, {self.over})"
-        )
+        return f"twice the length takes {self.doubling:.3g} times as long (exponent {self.power}, {self.over})"
 
 
 def growth(line: Iterable[Timing]) -> Growth | None:
@@ -59,10 +57,10 @@ def why_not(line: Iterable[Timing]) -> str:
     line = list(line)
     found, lengths = _fit_growth(line), len({timing.length for timing in line if timing.error is None})
     if lengths < LEAST:
-        return f"a power needs {LEAST} lengths that have a time; choose more lengths"
+        return f"it needs {LEAST} lengths with a time; choose more lengths"
     if found is None:
-        return f"fewer than {LEAST} lengths settled; {QUIETER}"
-    return f"the times follow no one power (± {found.error:.2f}); {QUIETER}" if found.error > WIDEST else ""
+        return f"fewer than {LEAST} lengths are stable; {QUIETER}"
+    return f"the times do not follow one power law (± {found.error:.2f}); {QUIETER}" if found.error > WIDEST else ""
 
 
 def _fit_growth(line: Iterable[Timing]) -> Growth | None:

@@ -71,22 +71,22 @@ class Case:
 class Sweep:
     """What `timing.measure` times: frozen, hashable and valid. Raises `ConfigError` for an invalid value."""
 
-    lengths: tuple[int, ...] = axis((64, 128, 256, 512, 1024, 2048), "Lengths (tokens)", "How many tokens attend to each other.", 2, 1_048_576)
-    heads: tuple[int, ...] = axis((8,), "Heads", "Heads of each sequence.", 1, 128)
-    d_heads: tuple[int, ...] = axis((64,), "Channels of a head (d_head)", "The width of each query, key and value.", 1, 512)
-    batches: tuple[int, ...] = axis((1,), "Batch (sequences)", "Sequences that are computed together.", 1, 1024)
+    lengths: tuple[int, ...] = axis((64, 128, 256, 512, 1024, 2048), "Lengths (tokens)", "Number of keys.", 2, 1_048_576)
+    heads: tuple[int, ...] = axis((8,), "Heads", "Number of query heads.", 1, 128)
+    d_heads: tuple[int, ...] = axis((64,), "d_head", "Channels of each query, key and value.", 1, 512)
+    batches: tuple[int, ...] = axis((1,), "Batch (sequences)", "Sequences per call.", 1, 1024)
     queries: tuple[int, ...] = axis((0,), "Queries (tokens)", "How many of the last tokens are queries. 1: decoding, one new token against all keys, from which a causal mask hides nothing. 0: all tokens.", 0, 1_048_576)
     kv_heads: tuple[int, ...] = axis((0,), "Key-value heads", "Heads of keys and values, each shared by as many query heads as there are for one. 0: as many as query heads.", 0, 128)
     windows: tuple[int, ...] = axis((0,), "Window (tokens)", "A query attends to this many of the last tokens, itself included; under the full mask also to those after it. 0: no window.", 0, 1_048_576)
-    tokens: int = whole(0, 0, 1_048_576, "Tokens in all", "Each length gets the batch that makes it so many tokens, as published figures have it. 0: the batches as they are chosen.")
-    masks: tuple[str, ...] = axis(("full",), "Mask", "Full: every key. Causal: no key after the query; some implementations then skip half of the work.", choices=("full", "causal"))
-    dtypes: tuple[str, ...] = axis(("float32",), "Numbers (dtype)", "What the vectors are made of.", choices=DTYPES)
-    passes: tuple[str, ...] = axis(("forward",), "Pass", "Forward alone, or forward and the gradients of all inputs.", choices=("forward", "forward + backward"))
-    devices: tuple[str, ...] = axis((), "Devices", "As torch names them: cpu, cuda:0. None chosen: all that this machine has.", form=DEVICE, formed="a device of torch, like cpu or cuda:0")
-    implementations: tuple[str, ...] = axis((), "Implementations", "None chosen: all of torch and of the core that the device has; flex_attention, which compiles first, and the published ones are timed where they are named.", choices=IMPLEMENTATIONS)
-    threads: int = whole(0, 0, 512, "CPU threads", "Threads that torch may use on the CPU. 0: one for each core.")
-    seconds: float = real(60.0, 1.0, 7200.0, "Time budget (seconds)", "Measuring ends then, whatever is left to do.")
-    seed: int = whole(0, 0, 9999, "Seed", "Draws the data and the order of the cases.")
+    tokens: int = whole(0, 0, 1_048_576, "Total tokens", "Chooses the batch of each length so that a call has this many tokens, as in published figures. 0: uses the batches above.")
+    masks: tuple[str, ...] = axis(("full",), "Mask", "Full: all keys. Causal: no key after the query; some implementations then skip half of the operations.", choices=("full", "causal"))
+    dtypes: tuple[str, ...] = axis(("float32",), "Precision (dtype)", "The dtype of q, k and v.", choices=DTYPES)
+    passes: tuple[str, ...] = axis(("forward",), "Pass", "Forward, or forward and the gradients of all inputs.", choices=("forward", "forward + backward"))
+    devices: tuple[str, ...] = axis((), "Devices", "Names of torch: cpu, cuda:0. Leave empty for all devices of this machine.", form=DEVICE, formed="a device of torch, like cpu or cuda:0")
+    implementations: tuple[str, ...] = axis((), "Implementations", "Leave empty for all that the device supports, except flex_attention, which compiles first, and published ones.", choices=IMPLEMENTATIONS)
+    threads: int = whole(0, 0, 512, "CPU threads", "Threads of torch on the CPU. 0: one per core.")
+    seconds: float = real(60.0, 1.0, 7200.0, "Time budget (seconds)", "The measurement ends after this time, finished or not.")
+    seed: int = whole(0, 0, 9999, "Seed", "Seeds the data and the order of the cases.")
 # fmt: on
 
     def __post_init__(self) -> None:

@@ -34,7 +34,7 @@ def test_cpu_against_gpu_is_the_first_picture_and_its_words_have_numbers(visit):
 
 
 FASTER = "faster from the shortest length on"
-OPEN = "this can't be told, as no length settled on both"  # of a busy machine
+OPEN = "unknown, as no length has stable times on both"  # of a busy machine
 
 
 def test_a_sweep_is_measured_drawn_and_joined_by_a_recording(visit):
@@ -53,7 +53,7 @@ def test_a_sweep_is_measured_drawn_and_joined_by_a_recording(visit):
     expect(time_chart(tab).locator(".legendtext").filter(has_text="recorded")).to_have_text(
         "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)"
     )
-    tab.page.get_by_role("tab", name="Where a device pays").click()
+    tab.page.get_by_role("tab", name="Break-even length").click()
     expect(tab.page.get_by_text(re.compile(f"threads?: ({FASTER}|{OPEN})"))).to_be_visible()
 
     other = write_recording(line([16, 32], [1e-8, 1e-8], heads=2, d_head=8, **GPU)).encode()

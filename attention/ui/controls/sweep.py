@@ -25,15 +25,15 @@ OFFERED: dict[str, Sequence[Any]] = {
     "windows": [0, 128, 512, 1024, 4096],
 }
 ALL = {"queries": "All tokens", "kv_heads": "As many as heads", "windows": "No window"}  # for 0
-EMPTY = {"implementations": "All but compiled and published ones", "devices": "All"}
+EMPTY = {"implementations": "All except compiled and published", "devices": "All"}
 FEW = ("masks", "dtypes", "passes")
 FIRST = ("lengths", "implementations", "masks", "dtypes", "passes", "seconds")
 
 
 def draw(sweep: Timed, stops: Stops, change: Change) -> None:
     """Draws every control with its callback for changes; the most important ones come first."""
-    with st.expander("What is measured here", icon=":material/timer:"):
-        st.caption("These say what is timed on this machine. The pictures on the page have controls of their own.")
+    with st.expander("Measurement settings", icon=":material/timer:"):
+        st.caption("Chooses what is timed on this machine. The chart above has its own controls.")
         for name in FIRST:
             _widget(name, sweep, change)
         st.markdown("**Sizes, devices and threads**")

@@ -69,4 +69,4 @@ def count(timings: list[Timing]) -> int:
 def line_count_text(drawn: list[Timing], found: list[Timing]) -> str:
     """The number of lines that are drawn, if they are not all; otherwise empty."""
     some, every = count(drawn), count(found)
-    return f"{some} of {every:,} lines are drawn. *Lines* chooses; tables and downloads have all." * (some < every)
+    return f"Showing {some} of {every:,} lines. Use *Lines* to choose; tables and downloads have all." * (some < every)

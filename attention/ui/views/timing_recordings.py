@@ -15,7 +15,7 @@ from attention.ui import results
 from attention.ui.markdown import escape
 from attention.ui.session import page
 
-LOST = "A file did not arrive here. Open it again."
+LOST = "The upload of a file was interrupted. Open it again."
 FILES = 12  # maximum number of open recordings
 
 
@@ -36,8 +36,8 @@ def draw(sweep: Sweep) -> None:
         "Recordings: timings from another machine", expanded=bool(files or results.timing.unreadable_recordings())
     ):
         st.markdown(
-            "This records the sweep of this page on every device of another machine; open the file here, and its lines "
-            "join the charts."
+            "This command records the sweep of this page on every device of another machine. Open the file here to add its "
+            "lines to the charts."
         )
         st.code(command(sweep), language="bash")
         key = f"recordings_{page.visit_state().uploads}"  # a new key each time: files that were opened are listed below it
@@ -45,7 +45,7 @@ def draw(sweep: Sweep) -> None:
             "Recordings (.json)", "json", True, key=key, max_upload_size=8, on_change=_take_in, args=(key,)
         )
         for file in results.timing.unreadable_recordings():
-            st.warning(escape(f"A recording that ships with the app can't be shown. {file}"), icon=":material/warning:")
+            st.warning(escape(f"A recording that ships with the app can't be read. {file}"), icon=":material/warning:")
         for problem in page.visit_state().problems:
             st.error(escape(problem), icon=":material/error:")
         for name, timings in files.items():
@@ -95,7 +95,7 @@ def _check(found: list[Timing], files: dict[str, list[Timing]]) -> None:
         if [_bare(timing, name) for timing in timings] == [_bare(timing, found[0].source) for timing in found]:
             raise RecordingError(f"The same recording is open as {name}.")
     if len(files) >= FILES:
-        raise RecordingError(f"{FILES} recordings are open; that is as many as there can be. Remove one first.")
+        raise RecordingError(f"At most {FILES} recordings can be open. Remove one first.")
 
 
 def _bare(timing: Timing, name: str) -> Timing:

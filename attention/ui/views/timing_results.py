@@ -19,24 +19,22 @@ from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.views import timing_lines
 
-LOOSE = "An open, faint mark that no line joins did not settle; beside the pointer stands why. "
+LOOSE = "Open, faint marks are unstable times; hover to see why. "
 CHARTS = {
-    "time": "Time of a call against length, both axes logarithmic: {} the band reaches up to the slowest quarter. "
-    f"{LOOSE}A dashed line was recorded elsewhere. Colours are "
-    "implementations, shapes devices and whatever else differs.",
-    "speed-up": "How many times faster, {}, in a band of how well both repeat. What does the same work is "
-    f"compared: attention alone with attention alone, layers with layers. The star: where it begins to pay. {LOOSE}",
-    "roofline": "Operations a second against operations a byte, under what each device reached at best: its copying "
-    "speed (the slope) and its matrix product (the ceiling), measured in the same run. A roof is grey and has the "
-    f"shape of what stands under it. {LOOSE}",
-    "memory": "The most that a call held beyond its inputs: torch's allocator on an accelerator, the greatest resident "
-    "size of the process on a CPU (exact to about 1 MiB). Bytes are counted, so a busy machine doesn't change them.",
-    "transfer": "Of a call with its transfer: the share that is computing, that moves q, k and v to the device, and that "
-    "moves the results back. A pale bar did not settle.",
+    "time": "Seconds per call against length, both axes logarithmic: {} the band reaches up to the upper quartile. "
+    f"{LOOSE}Dashed lines were recorded elsewhere. The colour is the implementation, the shape the device and the setting.",
+    "speed-up": "How many times faster, {}, with a band for the uncertainty of both. Attention is compared with attention, "
+    f"layers with layers. A star marks the length from which it is faster. {LOOSE}",
+    "roofline": "Operations per second against operations per byte, below the best that each device reached in the same run: "
+    f"its copy speed (slope) and its matrix product (ceiling). Roofs are grey, with the marks of their device. {LOOSE}",
+    "memory": "Peak memory of a call beyond its inputs: from torch's allocator on an accelerator, from the process's resident "
+    "size on a CPU (to about 1 MiB). A busy machine does not change it.",
+    "transfer": "Shares of a call with its transfer: computing, copying q, k and v to the device, and copying the results "
+    "back. Pale bars are unstable times.",
 }
 QUICKEST = {  # the statistic that is drawn for each case
-    "time": "the line is the quickest, as a busy machine only ever adds time;",
-    "speed-up": "each at its quickest",
+    "time": "the line is the minimum, as other load only adds time;",
+    "speed-up": "minimum over minimum",
 }
 MEDIAN = {
     "time": "the line is the median,",
@@ -47,7 +45,7 @@ LIMITS = (
     "The least time that a GPU can take: its operations at the peak rate of its data sheet, or its bytes at its memory's "
     "bandwidth, whichever takes longer, and 3 µs to launch one kernel. No GPU was measured for it."
 )
-NOTHING = "No line has all of what was chosen."
+NOTHING = "No line matches this selection."
 SENTENCES = 24  # maximum number of sentences about where a device is faster
 SHARES = "of matmul peak", "of copy speed"  # columns of the table, as percentages
 FORMATS = {
@@ -156,9 +154,9 @@ def _machine_notes(found: list[Timing], drawn: list[Timing]) -> None:
 
 def _table(found: list[Timing], chosen: list[Timing]) -> None:
     pays = comparison.CPU in comparison.bases(found)
-    named = dict(zip(names := ["Where a device pays"] * pays + ["Growth", "Every case"], st.tabs(names), strict=True))
+    named = dict(zip(names := ["Break-even length"] * pays + ["Growth", "Every case"], st.tabs(names), strict=True))
     if pays:
-        with named["Where a device pays"]:
+        with named["Break-even length"]:
             _pays(timing_lines.first(timing_lines.comparable_timings(chosen, comparison.CPU), timing_lines.MOST))
     with named["Growth"]:
         _growth(found)
@@ -171,15 +169,15 @@ def _table(found: list[Timing], chosen: list[Timing]) -> None:
         json, csv = (lambda: recordings.write_recording(found)), (lambda: recordings.table(found))
         st.download_button("JSON", json, "timings.json", "application/json", key="timing_json", on_click="ignore")
         st.download_button("CSV", csv, "timings.csv", "text/csv", key="timing_csv", on_click="ignore")
-        st.caption("PNG: the camera above the chart.")
+        st.caption("PNG: use the camera button above the chart.")
 
 
 def _pays(drawn: list[Timing]) -> None:
     """Draws a sentence for each pair of a CPU and another device among the lines that are drawn."""
-    said = comparison.crossovers(drawn) or ["None of the lines that are drawn has a CPU and another device."]
+    said = comparison.crossovers(drawn) or ["No selected setting was timed on both a CPU and another device."]
     st.markdown("\n".join(f"- {escape(sentence)}" for sentence in said[:SENTENCES]))
     if len(said) > SENTENCES:
-        st.caption(f"{len(said) - SENTENCES:,} more pairs are left out. *Lines*, above the chart, chooses.")
+        st.caption(f"{len(said) - SENTENCES:,} more pairs are not listed. Use *Lines* above the chart to choose.")
 
 
 def _growth(found: list[Timing]) -> None:
@@ -190,9 +188,9 @@ def _growth(found: list[Timing]) -> None:
             rows.append(
                 {
                     "line": look.legend_label(label, line[0]),  # as in the legend
-                    "twice the length takes": f"{rise.doubling:.3g} times as long",
-                    "time grows as length to the power": rise.power,
-                    "over": rise.over,
+                    "time for twice the length": f"{rise.doubling:.3g} times",
+                    "exponent of the length": rise.power,
+                    "fitted over": rise.over,
                 }
             )
         else:
@@ -200,4 +198,4 @@ def _growth(found: list[Timing]) -> None:
     if rows:
         st.dataframe(pd.DataFrame(rows), hide_index=True, key="timing_growth")
     for reason, count in reasons.most_common():
-        st.caption(escape(f"No growth for {count:,} line{'s' * (count != 1)}: {reason}."))
+        st.caption(escape(f"No exponent for {count:,} line{'s' * (count != 1)}: {reason}."))

@@ -18,19 +18,19 @@ from attention.ui.controls import knobs
 from attention.ui.markdown import escape
 from attention.ui.session import page
 
-NAMES = {"time": "Time", "times faster": "Times faster", "rate": "Rate", "limits": "Limits"}
-SETTING = "16,384 tokens in all (the longer, the fewer sequences), 2,048 channels in all heads"
+NAMES = {"time": "Time", "times faster": "Speedup", "rate": "Rate", "limits": "Limits"}
+SETTING = "16,384 tokens in total (longer sequences in smaller batches), 2,048 channels over all heads"
 ABOUT = {
-    "time": "Seconds a call against the length, both axes logarithmic: the lower, the faster.",
-    "times faster": "The CPU's time over the GPU's, at each length of which both have one. Above one the GPU pays.",
-    "rate": "Operations a second against the length, for every line by the papers' count: 4 b h n² d forward, half of it "
-    "under a causal mask, 3.5 times that with the backward pass.",
-    "limits": "Operations a second against operations for each byte that must move (of two bytes a number), under what "
-    "each can do at best: memory's speed on the slope, products on the ceiling. A GPU's limits are by its data sheet.",
+    "time": "Lower is faster. Seconds per call against length, both axes logarithmic.",
+    "times faster": "Above 1, the GPU is faster. The CPU's time divided by the GPU's, at each common length.",
+    "rate": "Higher is faster. Operations per second against length, counted as in the papers: 4 b h n² d forward, half of "
+    "that with a causal mask, 3.5 times with the backward pass.",
+    "limits": "Operations per second against operations per byte of memory traffic (two bytes per number), below the limit of "
+    "each device: bandwidth on the slope, matrix products on the ceiling. A GPU's limits are those of its data sheet.",
 }
 KEY = (
-    "Solid, filled: measured here. Dashed, filled: recorded on another machine. Dotted, thin strokes: published by others. What "
-    "did not settle, timed too few times or too far apart, is an open, faint mark that no line joins."
+    "Solid lines with filled marks were measured here, dashed lines recorded on another machine, dotted lines with thin marks "
+    "published by others. Unstable times are open, faint marks that no line joins."
 )
 MINE = (512, 1024, 2048, 4096)  # lengths that a CPU computes within a minute or two
 FORMATS: dict[str, Any] = {
@@ -40,15 +40,15 @@ FORMATS: dict[str, Any] = {
         ("ms", "ms", 80),
         ("TFLOP/s", "TFLOP/s", 80),
         ("times as fast as the CPU", "times the CPU", 110),
-        ("with the way", "with the way", 100),
+        ("with transfer", "with transfer", 100),
     )
 } | {
     name: st.column_config.TextColumn(width=width)
-    for name, width in (("method", 130), ("numbers", 70), ("numbers of that", 130), ("known", 100))
+    for name, width in (("method", 130), ("precision", 80), ("precisions", 130), ("origin", 100))
 }
 SHOWN = (  # the columns of the file that fit into a window
-    "device", "method", "numbers", "tokens", "ms", "times as fast as the CPU", "with the way", "numbers of that",
-    "TFLOP/s", "known", "note", "place", "address",
+    "device", "method", "precision", "tokens", "ms", "times as fast as the CPU", "with transfer", "precisions",
+    "TFLOP/s", "origin", "note", "source", "address",
 )  # fmt: skip
 
 
@@ -59,12 +59,10 @@ def draw(timed: Timed, timings: list[Timing]) -> None:
     st.markdown(f"##### {escape(cpu_gpu_summary.headline(cpu, gpus, versus))}")
     st.markdown(escape(f"{cpu_gpu_summary.between(cpu, gpus)} {cpu_gpu_summary.crossing(versus, timings)}".strip()))
     if cpu is None:
-        said = "Sets the controls at the side to the CPU of this picture; *Measure here* then measures."
-        st.button("Set the sweep to this", key="versus_sweep", on_click=page.change, kwargs=_like(versus), help=said)
+        said = "Sets the sidebar to the CPU of this chart. *Measure here* then measures it."
+        st.button("Use these settings", key="versus_sweep", on_click=page.change, kwargs=_like(versus), help=said)
     _choices(timed)
     _picture(versus, cpu, gpus)
-    if cpu_gpu_summary.against(cpu, gpus):
-        st.caption(escape(cpu_gpu_summary.answer(cpu, gpus, versus)))
     _below(versus, cpu, gpus)
 
 
@@ -92,7 +90,7 @@ def _picture(
     alt = f"Lines: {ABOUT[versus.picture]} {cpu_gpu_summary.answer(cpu, gpus, versus)}"
     figure = charts.figure(versus, cpu, gpus)
     if not figure.data:
-        st.info("There is nothing to divide: it takes a time of a CPU and one of a GPU.", icon=":material/info:")
+        st.info("No ratio yet: it needs one CPU and one GPU timing.", icon=":material/info:")
         return
     st.plotly_chart(figure, key="versus_chart", width="stretch", config=config, alt=alt)
 
@@ -101,13 +99,13 @@ def _below(
     versus: CpuGpuSettings, cpu: cpu_gpu_series.TimingSeries | None, gpus: list[cpu_gpu_series.TimingSeries]
 ) -> None:
     """Draws a caption of the chart, and the table of numbers."""
-    apart = [gpu for gpu in gpus if gpu.setting]
-    other = f" {apart[0].device}: {apart[0].setting}, so it has rates alone." if apart else ""
-    st.caption(
-        f"{ABOUT[versus.picture]} At one setting: {SETTING}.{other} {escape(cpu_gpu_summary.published_sentence())}"
-    )
-    with st.expander("The numbers, and where each stands"):
-        st.caption(KEY)
+    st.caption(f"{ABOUT[versus.picture]} Sizes: {SETTING}.")
+    with st.expander("Numbers and sources"):
+        if cpu_gpu_summary.against(cpu, gpus):
+            st.markdown(escape(cpu_gpu_summary.answer(cpu, gpus, versus)))
+        apart = [gpu for gpu in gpus if gpu.setting]
+        other = f"{apart[0].device} was timed at other sizes ({apart[0].setting}) and has rates only. " if apart else ""
+        st.caption(f"{other}{escape(cpu_gpu_summary.published_sentence())} {KEY}")
         table: dict[str, Any] = cpu_gpu_summary.columns(cpu, gpus)
         st.dataframe(
             pd.DataFrame(table),
@@ -117,7 +115,7 @@ def _below(
             column_order=[name for name in SHOWN if name != "note" or any(table.get("note", ()))],
         )
         if any(gpu.kind == PUBLISHED for gpu in gpus):
-            st.caption("Published figures are given as they were printed, and were not measured by this app.")
+            st.caption("Published figures are quoted as printed. They were not measured by this app.")
         csv = partial(recordings.sheet, table)
         st.download_button("CSV", csv, "cpu-against-gpu.csv", "text/csv", key="versus_csv", on_click="ignore")
 
