@@ -13,7 +13,7 @@ from math import isfinite
 PERCENT = ".1%"  # `format_percent` in d3
 MEAN = ".3f"  # `format_mean` in d3
 LONG = Context(prec=400)  # enough digits for every float
-SMALL = 0.001  # weights below it are written with a power of ten, as in components/browser/cells.js
+SMALL = 1e-6  # weights below it are written with a power of ten, as by `toPrecision` and by ".3g" of d3
 
 
 def format_percent(part: float) -> str:
@@ -24,7 +24,7 @@ def format_percent(part: float) -> str:
 
 
 def format_weight(weight: float) -> str:
-    """Returns a weight with three significant digits: 0.430, 0.0313, 4.62e-4."""
+    """Returns a weight with three significant digits: 0.430, 0.000462, 4.62e-7."""
     if weight == 0 or not isfinite(weight):
         return f"{weight:.0f}"
     digits = Context(prec=3, rounding=ROUND_HALF_UP).create_decimal(Decimal(weight))
@@ -42,7 +42,7 @@ def format_mean(value: float) -> str:
 def weight_text(field: str) -> str:
     """Returns `format_weight` of a field of a chart, as a Vega expression."""
     value = f"datum['{field}']"
-    return f"{value} == 0 ? '0' : format({value}, {value} < {SMALL} ? '.2e' : '.3r')"
+    return f"{value} == 0 ? '0' : format({value}, '.3g')"
 
 
 def _round_half_up(value: float, places: int) -> str:

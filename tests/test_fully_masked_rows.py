@@ -7,6 +7,8 @@ from torch import nn
 
 from attention import Config, trace
 from attention.analysis.fully_masked_rows import BACKENDS, audit, masks
+from attention.imported.registry import register
+from attention.imported.stack import Stack
 
 SMALL = {"tokens": 9, "heads": 2, "d_model": 8, "input": "noise"}
 HOLES = Config(mask="causal", combine="without", second="window", span=3, **SMALL)  # the first three rows see nothing
@@ -74,6 +76,26 @@ def test_without_blind_rows_nothing_is_odd():
     for found in audit(trace(Config(mask="causal", **SMALL))):
         assert found.blind == "" and found.apart < 1e-5
         assert found.gradient in ("finite", "")
+
+
+@pytest.mark.parametrize("other", [9, 5])
+def test_cross_attention_is_run_as_that(other):
+    """With as many keys as queries, too: the modules take both sequences, and their rows agree with float64."""
+    square = torch.ones(9, other, dtype=torch.bool).tril()
+    square[2] = False
+    q, k, v = (torch.randn(1, 2, size, 4, generator=torch.Generator().manual_seed(size)) for size in (9, other, other))
+    words = tuple("abcdefghi")
+    holding = register(Stack("Mine", "", words, words[:other][::-1], q, k, v, square=square))
+    found = audit(trace(Config.of(holding.source)))
+    assert {each.path for each in found if "ulti" in each.path} == {
+        "attention.MultiHeadAttention",
+        "nn.MultiheadAttention",
+    }
+    assert max(each.apart for each in found if each.runs) < 1e-5
+    layer = nn.MultiheadAttention(4, 1, batch_first=True)
+    output, _ = layer(q[:, 0], k[:, 0], k[:, 0], attn_mask=~square)
+    assert by(found, "nn.MultiheadAttention", "boolean", "train, need_weights=True").blind == "NaN"
+    assert output[0, 2].isnan().all()
 
 
 def test_every_row_blind():

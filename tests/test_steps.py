@@ -16,6 +16,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from attention.config import SOURCES, STEPS, Config, layers, training_steps
 from attention.imported.registry import register
 from attention.imported.stack import Stack
+from attention.operations.by_torch import by_torch
 from attention.operations.mask import HIDDEN
 from attention.operations.positions import POSITIONS
 from attention.sources.providers import source_title
@@ -110,6 +111,20 @@ def test_the_context_is_that_of_torchs_attention(config):
     theirs = F.scaled_dot_product_attention(q, k, v, added.masked_fill(~seen, HIDDEN), scale=scale / config.temperature)
     assert_close(found["context"], theirs, rtol=1e-3, atol=2e-3)
     assert difference(config, values(config)) < 2e-3
+
+
+def test_every_head_is_compared_with_torch_some_at_a_time(monkeypatch):
+    config = Config(tokens=12, heads=6, d_model=48, keys=9)
+    monkeypatch.setattr("attention.steps.values.AT_ONCE", 2 * 12 * 9)
+    compared: list[int] = []
+
+    def by_torch_but_the_last_head(q, *given):
+        compared.append(len(q))
+        found = by_torch(q, *given)
+        return found._replace(output=found.output + (sum(compared) == 6))
+
+    monkeypatch.setattr("attention.steps.values.by_torch", by_torch_but_the_last_head)
+    assert difference(config, values(config)) == pytest.approx(1, abs=1e-5) and compared == [2, 2, 2]
 
 
 def test_cross_attention_is_torchs_layer_with_keys_and_values_of_their_own_width():

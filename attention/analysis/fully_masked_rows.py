@@ -62,14 +62,14 @@ def masks(square: Bool[Tensor, "q k"]) -> dict[str, Tensor]:
 def audit(trace: Trace) -> list[Finding]:
     """Runs every path on queries, keys and values of the selected head (its first 64 channels) with the trace's mask.
 
-    nn.MultiheadAttention takes the keys as tokens, with one head and identity projections. It is left out if there are
-    not as many queries as keys.
+    The modules have one head and identity projections. In self-attention they take the keys as tokens; in
+    cross-attention, the queries as tokens, and the keys as those of the other sequence.
     """
     head = trace.config.head
     q, k, v = (x[head, :, :WIDTH].detach().clone() for x in (trace.q, trace.k, trace.v))
     with ALONE, torch.inference_mode(False), torch.enable_grad():
-        modules = _modules(k, trace.mask) if len(q) == len(k) else ()
-        return [*_functions(q, k, v, trace.mask), *modules]
+        tokens = q if trace.config.is_cross or trace.config.keys else k
+        return [*_functions(q, k, v, trace.mask), *_modules(tokens, k, trace.mask)]
 
 
 def _functions(q: Tensor, k: Tensor, v: Tensor, square: Bool[Tensor, "q k"]) -> Iterator[Finding]:
@@ -102,16 +102,21 @@ def _by_backend(backend: str, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> 
         return F.scaled_dot_product_attention(*batch, mask)[0, 0]  # pyright: ignore[reportCallIssue]  q, k and v
 
 
-def _modules(x: Float[Tensor, "k d"], square: Bool[Tensor, "q k"]) -> Iterator[Finding]:
-    """Yields the findings of this package's module and of torch's, in whose boolean masks True means masked."""
+def _modules(x: Float[Tensor, "q d"], y: Float[Tensor, "k d"], square: Bool[Tensor, "q k"]) -> Iterator[Finding]:
+    """Yields the findings of this package's module and of torch's, in whose boolean masks True means masked.
+
+    The tokens x attend to y, which is x itself in self-attention: then torch may take its fast path.
+    """
     layer = _plain_layer(x.shape[-1])
-    expected = _reference_output(x, x, x, square)
+    expected = _reference_output(x, y, y, square)
     ours = MultiHeadAttention.from_torch(layer)
     for kind, mask in masks(square).items():
-        output = ours(x, mask=mask).output
+        output = ours(x, y, y, mask=mask).output
         yield _finding_of(
-            "attention.MultiHeadAttention", "", kind, output, x, square, expected, tuple(ours.parameters())
+            "attention.MultiHeadAttention", "", kind, output, y, square, expected, tuple(ours.parameters())
         )
+    query, key = x[None], y[None]
+    key = query if x is y else key
     for weights in (True, False):
         for training, mode in ((True, "train"), (False, "eval"), (False, "eval, no gradients")):
             for kind, mask in masks(square).items():
@@ -119,10 +124,10 @@ def _modules(x: Float[Tensor, "k d"], square: Bool[Tensor, "q k"]) -> Iterator[F
                 hides = ~mask if mask.dtype == torch.bool else mask
                 learning = "no gradients" not in mode
                 with _mode(learning):
-                    output = layer(x[None], x[None], x[None], attn_mask=hides, need_weights=weights)[0][0]
+                    output = layer(query, key, key, attn_mask=hides, need_weights=weights)[0][0]
                 label = f"{mode}, need_weights={weights}"
                 parameters = tuple(layer.parameters()) if learning else ()
-                yield _finding_of("nn.MultiheadAttention", label, kind, output, x, square, expected, parameters)
+                yield _finding_of("nn.MultiheadAttention", label, kind, output, y, square, expected, parameters)
 
 
 def _mode(learning: bool) -> AbstractContextManager:

@@ -82,11 +82,16 @@ def pairs(config: Config) -> Tensor:
 def difference(config: Config, found: dict[str, Tensor]) -> float:
     """Returns the largest difference of the context from torch's scaled_dot_product_attention on the same q, k, v.
 
-    Compares the first heads, as many as have AT_ONCE weights, but at least one.
+    All heads are compared, as many at a time as have AT_ONCE weights, but at least one.
     """
     sizes = lengths(config)
-    count = min(sizes["h"], max(1, AT_ONCE // (sizes["q"] * sizes["k"])))
-    given, own = _of_heads(config, found, torch.arange(count)), attention_values(config, found, slice(0, count))
+    count = max(1, AT_ONCE // (sizes["q"] * sizes["k"]))
+    return max(_difference_of_heads(config, found, slice(at, at + count)) for at in range(0, sizes["h"], count))
+
+
+def _difference_of_heads(config: Config, found: dict[str, Tensor], heads: slice) -> float:
+    given = _of_heads(config, found, torch.arange(config.heads)[heads])
+    own = attention_values(config, found, heads)
     mask = own.get("bias", torch.zeros_like(own["scores"]))
     mask = mask.masked_fill(~own["mask"], HIDDEN) if "mask" in own else mask
     vectors = given["q"], given["k"], given["v"]

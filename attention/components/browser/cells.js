@@ -263,5 +263,5 @@ export function number(code, weight) {
   if (code === MASKED) return "masked";
   if (code === ZERO) return "0";
   if (code === LEAST) return `below ${weight.toExponential(1)}`;
-  return weight >= 0.001 ? weight.toPrecision(3) : weight.toExponential(2);
+  return weight.toPrecision(3);
 }

@@ -22,8 +22,8 @@ export function figure(matrix, cell) {
   if (matrix.scale === "mask") return value ? "1, takes part" : "0, hidden";
   if (value === -Infinity) return matrix.scale === "weights" ? "0, hidden" : "−∞";
   if (value === 0) return "0";
-  const size = Math.abs(value), plain = size >= 0.001 && size < 1e5;
-  const text = plain ? Number(value.toPrecision(3)).toString() : value.toExponential(2);
+  const size = Math.abs(value), whole = size >= 1000 && size < 1e5;  // toPrecision would write a power of ten
+  const text = whole ? Number(value.toPrecision(3)).toString() : value.toPrecision(3);
   return ((code & 0x7fff) < 0x400 ? "about " : "") + text.replace("-", "−").replace("e+", "e");
 }
 

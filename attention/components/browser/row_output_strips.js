@@ -67,11 +67,12 @@ export function paint(canvas, strip, end, colors) {
 }
 
 /**
- * Formats a number with three significant digits; two below 0.001 and from 10,000 on.
+ * Formats a number with three significant digits; two below a millionth and from 10,000 on.
  * @param {number} value
  */
 export function figure(value) {
   if (value === 0) return "0";
-  const size = Math.abs(value), plain = size >= 0.001 && size < 1e4;
+  const size = Math.abs(value), plain = size >= 1e-6 && size < 1e3;
+  if (size >= 1e3 && size < 1e4) return `${Math.round(value)}`.replace("-", "−");
   return (plain ? value.toPrecision(3) : value.toExponential(1)).replace("-", "−").replace("e+", "e");
 }

@@ -14,12 +14,12 @@ export function timesEven(data, { code, weight, sight }) {
 }
 
 /**
- * Formats a multiple with three significant digits, two below 0.001, or as a whole number from 100 on.
+ * Formats a multiple with three significant digits, or as a whole number from 100 on.
  * @param {number} times
  */
 function roundToThreeDigits(times) {
   if (!times || times >= 100) return `${Math.round(times)}`;
-  return times >= 0.001 ? times.toPrecision(3) : times.toExponential(1);
+  return times.toPrecision(3);
 }
 
 /**

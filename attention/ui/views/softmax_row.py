@@ -34,8 +34,8 @@ ADDED = (
 )
 FAINT = 0.05  # a weight that is hardly visible on an axis from 0 to 1
 SIGNS = (
-    "T: temperature. mask_j: 0 where the query sees key j, else -∞. m: the greatest logit, taken off so that no "
-    "exponential overflows. "
+    r"$T$: temperature. $\mathrm{mask}_j$: what the mask adds to the logit of key $j$, 0 if the query attends to it and "
+    r"$-\infty$ if not. $m$: the largest logit, subtracted so that no exponential overflows. "
 )
 EVEN = "Line: the even share, 1 / {} keys in sight, around which the axis is logarithmic. "
 
@@ -108,9 +108,9 @@ def _formulas(found: Stages) -> None:
 
 def _legend(found: Stages) -> str:
     config = found.config
-    cap = f"c = {config.softcap:g}: softcap. " if config.softcap else ""
+    cap = f"$c$ = {config.softcap:g}: softcap. " if config.softcap else ""
     rule = POSITIONS[config.positions]
-    bias = f"b_j: what positions add, {rule.adds}. " if rule.to_scores else ""
+    bias = f"$b_j$: what positions add, {rule.adds}. " if rule.to_scores else ""
     hidden = "Grey, and ×: keys that the mask hides. " if not found.visible.all() else ""
     top = float(found.weights.max())
     small = f"All weights are below {FAINT:g}: another weight axis shows them. " if 0 < top < FAINT else ""
