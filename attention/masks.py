@@ -8,7 +8,8 @@ The same function is also evaluated for whole blocks of pairs, with bounds inste
 that masked blocks are never computed: write it with arithmetic, comparisons and `& | ~`.
 
 To add one, write the function under `@rule(...)`, and add its name to `MASKS`. The sidebar, the link, the gallery and
-the tests follow. The first line of its docstring is its help text.
+most tests follow; two tests have a picture and the counted pairs of every mask (docs/EXTENDING.md). The first line of
+its docstring is its help text.
 
 >>> MASKS["window"].square(queries=4, keys=4, span=2).int()
 tensor([[1, 0, 0, 0],
