@@ -16,7 +16,8 @@ what it contains. Each may import what is listed before it:
     heads training         statistics of a head; a small model that is trained, and the trainings that ship
     tracing                the attention that a model computes, recorded while it runs
     models                 models of other people, run here: what they read, and stacks of their attention
-    config codec           the knobs of a picture, and the link that holds them
+    knobs fitting          the knobs of a picture, one line each, and how their values fit together
+    config codec           the config that has them, and the link that holds them
     sources                where queries, keys and values come from
     trace                  every matrix of one pass
     maps                   pictures of the weights at any length, and what is computed from them
@@ -45,12 +46,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from attention.attend import Attention, scaled_dot_product_attention
-    from attention.config import Config, ConfigError
+    from attention.config import Config
     from attention.layer import MultiHeadAttention
     from attention.maps.exact import head_maps
     from attention.maps.jobs import Cancelled
     from attention.maps.picture import HeadMaps
     from attention.notebook.display import html, show
+    from attention.settings import ConfigError
     from attention.trace import Trace, trace
     from attention.tracing.hooks import report
     from attention.tracing.watched import watch

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attention.config import Config, coerce, fixed_by_source, source_defaults, why_invalid
+from attention.config import Config
+from attention.fitting import coerce, fixed_by_source, source_defaults, why_invalid
 from attention.settings import EDITION, Settings, short
 
 # Old defaults, from the first edition on, if they have changed since.

@@ -16,13 +16,15 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attention.attend import attend
-from attention.config import MAX_WEIGHTS, Config, ConfigError
+from attention.config import Config
+from attention.knobs import MAX_WEIGHTS
 from attention.masks import MASKS
 from attention.operations.bias import position_bias
 from attention.operations.mask import HIDDEN
 from attention.operations.softmax import SOFTMAXES
 from attention.operations.table import compute, operations
 from attention.runtime.memory import empty_hugepages
+from attention.settings import ConfigError
 from attention.sources.layer_inputs import PARTS, LackingError, LayerInputs, Projections, Tokens
 from attention.sources.providers import layer_inputs
 from attention.sources.spec import spec_of
@@ -165,7 +167,7 @@ def trace(config: Config, executor: Executor | None = None) -> Trace:
     True
     """
     check_size(config)
-    return replace(run_pass(layer_inputs(config.tensors), executor), config=config)
+    return replace(run_pass(layer_inputs(config.for_page()), executor), config=config)
 
 
 def check_size(config: Config) -> None:

@@ -112,7 +112,7 @@ def _dotted(node: ast.expr) -> str:
 def _knobs(tree: ast.Module) -> Iterator[str]:
     """What a config or a sweep has fields for."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef) and node.name in ("Config", "Sweep"):
+        if isinstance(node, ast.ClassDef) and node.name in ("Numbers", "View", "Sweep"):
             yield from _fields(node)
 
 

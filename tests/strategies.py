@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from attention.codec import EDITIONS
-from attention.config import GENERATED, KNOBS, Config, coerce
+from attention.config import Config
+from attention.fitting import coerce
+from attention.knobs import GENERATED, KNOBS
 
 SMALL = {
     "tokens": 24,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from attention.charts import distribution, lesson, precision, row, scaling, shares, stages
-from attention.config import KNOBS
+from attention.knobs import KNOBS
 
 COLORS = [name for name in KNOBS["colors"].choices if name != "auto"]
 SPECS = {  # functions, as some take long

@@ -11,10 +11,10 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from attention import Config, config, trace
+from attention import Config, fitting, trace
 from attention.analysis.parity import STORED, parity
 from attention.codec import CONFIGS
-from attention.config import KNOBS
+from attention.knobs import KNOBS, SOURCES
 from attention.masks import MASKS
 from attention.recorded.file import OWN, Shape
 from attention.sources import providers
@@ -64,9 +64,9 @@ def registered(monkeypatch):
 
     def put(name: str, origin: Bare, has: str | tuple[str, ...]) -> Config:
         shape = Shape(1, H, H, N, D, frozenset(has), OWN)
-        sources = (*config.SOURCES, name)
+        sources = (*SOURCES, name)
         monkeypatch.setitem(providers.PROVIDERS, name.partition(":")[0], origin)
-        monkeypatch.setitem(config.SHAPES, name.partition(":")[0], lambda key: shape)
+        monkeypatch.setitem(fitting.SHAPES, name.partition(":")[0], lambda key: shape)
         for knobs in (KNOBS, CONFIGS.knobs):
             monkeypatch.setitem(knobs, "source", replace(KNOBS["source"], choices=sources))
         monkeypatch.setattr(empty_states, "SOURCES", sources)

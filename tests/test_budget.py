@@ -157,7 +157,7 @@ def test_a_line_counts_what_its_tasks_claim_and_forgets_those_that_have_ended():
 
 @pytest.mark.parametrize("kv_heads", sample([0, 3, 1], lambda kv_heads: kv_heads == 3))
 def test_some_heads_at_a_time_are_the_same_heads(monkeypatch, kv_heads):
-    config = Config(tokens=1100, heads=6, kv_heads=kv_heads, d_model=24, positions="alibi").tensors
+    config = Config(tokens=1100, heads=6, kv_heads=kv_heads, d_model=24, positions="alibi").for_page()
     monkeypatch.setattr(vectors, "ROOM", 2 * 4 * 1100 * 4)  # a head's
     groups = list(Vectors(config, LANE).groups)
     assert [len(group) for group in groups] == [6 // (kv_heads or 6)] * (kv_heads or 6)
@@ -191,13 +191,13 @@ def test_some_heads_at_a_time_are_the_same_heads(monkeypatch, kv_heads):
 )
 def test_a_host_of_690_mb_draws_the_long_maps_that_the_table_of_hosting_names(monkeypatch, name, tokens, heads, fits):
     monkeypatch.setattr(BUDGET, "most", 690_000_000 - budget.ASIDE)
-    config = from_query({"tokens": str(tokens), "heads": str(heads), "d_model": "512", "input": name})[0].tensors
+    config = from_query({"tokens": str(tokens), "heads": str(heads), "d_model": "512", "input": name})[0].for_page()
     assert (config.tokens, config.heads, config.d_model, config.input) == (tokens, heads, 512, name)
     assert (drawing_estimate(config).bytes <= BUDGET.most) == fits
 
 
 def test_only_a_few_hold_on_to_their_vectors():
-    made = [Vectors(Config(tokens=1100 + at, heads=2, d_model=4).tensors, LANE) for at in range(HOLD + 2)]
+    made = [Vectors(Config(tokens=1100 + at, heads=2, d_model=4).for_page(), LANE) for at in range(HOLD + 2)]
     for one in made:
         one.of(0)
     assert [one.bytes > 0 for one in made] == [False] * 2 + [True] * HOLD
@@ -227,7 +227,7 @@ class Firm(Held):
 
 
 SAID = {"tokens": "16384", "input": "noise"}
-LONG = from_query(SAID)[0].tensors
+LONG = from_query(SAID)[0].for_page()
 
 
 def test_what_others_need_counts_and_a_picture_begins_once_there_is_room(monkeypatch):
@@ -253,7 +253,10 @@ def test_what_others_need_counts_and_a_picture_begins_once_there_is_room(monkeyp
 @pytest.mark.parametrize("mine", [True, False])
 def test_what_a_visitor_gives_up_for_another_picture_is_in_nobodys_way(monkeypatch, mine):
     line = JobQueue(1, lambda call: None, later=lambda seconds, call: None)
-    studio, first, second = MapJobs(line), *(Config(tokens=1500 + at, heads=2, d_model=16).tensors for at in range(2))
+    studio, first, second = (
+        MapJobs(line),
+        *(Config(tokens=1500 + at, heads=2, d_model=16).for_page() for at in range(2)),
+    )
     monkeypatch.setattr(BUDGET, "most", int(1.5 * drawing_estimate(first).bytes))
     monkeypatch.setattr(BUDGET, "claims", [line])
     assert studio.refusal(first, "me") is None
@@ -271,7 +274,7 @@ def small(monkeypatch):
     """A host with room for one of three pictures at a time, its studio, and a clock that a test moves."""
     now = [0.0]
     line = JobQueue(1, lambda call: None, clock=lambda: now[0], later=lambda seconds, call: None)
-    pictures = [Config(tokens=1500 + at, heads=2, d_model=16).tensors for at in range(3)]
+    pictures = [Config(tokens=1500 + at, heads=2, d_model=16).for_page() for at in range(3)]
     monkeypatch.setattr(BUDGET, "most", int(1.5 * drawing_estimate(pictures[0]).bytes))
     monkeypatch.setattr(BUDGET, "claims", [line])
     return MapJobs(line), pictures, now

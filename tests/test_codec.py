@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from attention import Config
 from attention.codec import EDITIONS, fit_values, from_query, link, to_query
-from attention.config import DEFAULTS, KNOBS
+from attention.knobs import DEFAULTS, KNOBS
 from tests.samples import examples
 from tests.strategies import configs, newest, unversioned_config, values
 from tests.unchecked import without_checks

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 
 from attention import Config, ConfigError
-from attention.config import DEFAULTS, KNOBS, MAX_CHANNELS, MAX_WEIGHTS, check, coerce, fixed_by_source
+from attention.fitting import check, coerce, fixed_by_source
+from attention.knobs import DEFAULTS, KNOBS, MAX_CHANNELS, MAX_WEIGHTS
 from tests.samples import examples
 from tests.strategies import configs, values
 from tests.unchecked import without_checks
@@ -54,7 +55,7 @@ def test_what_a_config_derives(config):
     assert config.truncated.truncated is config.truncated
     assert config.heads * config.truncated.tokens**2 <= MAX_WEIGHTS
     assert hash(config) == hash(Config(**vars(config)))
-    assert config.tensors.tensors == config.tensors
+    assert config.for_page().for_page() == config.for_page()
 
 
 @laws

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from torch import Tensor
 
 from attention import Config, heads, trace
-from attention.config import KNOBS
 from attention.inputs import BEFORE
+from attention.knobs import KNOBS
 from attention.sources.chunks import queries_and_keys
 from attention.sources.constructed import OFFSETS, ROLES, frequencies, places
 from tests.samples import examples

@@ -14,7 +14,7 @@ from attention import Config, trace
 from attention.charts import heatmap, row, theme
 from attention.codec import from_query, to_query
 from attention.components.heads_grid import header
-from attention.config import KNOBS, LINEAR_MAX_TOKENS
+from attention.knobs import KNOBS, LINEAR_MAX_TOKENS
 from attention.maps.blocks import choices, visible
 from attention.tables import rows as tables
 from attention.wire.cells import MASKED, ONE, ZERO, Cells, cells, payload, pixel_cells, weights

@@ -23,8 +23,8 @@ from attention.analysis.scaling import jacobian_norm
 from attention.charts import theme
 from attention.charts.thumbnail import EDGE, SIDE, lines, thumbnail
 from attention.codec import from_query, to_query
-from attention.config import layers
 from attention.examples import EXAMPLES
+from attention.fitting import layers
 from attention.inputs import DOCUMENTS, make_generator, tokens
 from attention.maps.exact import head_maps
 from attention.published import ROWS

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from attention import Config, head_maps, trace
-from attention.config import SOURCES
 from attention.imported.registry import register
+from attention.knobs import SOURCES
 from attention.steps import file_program
 from attention.tables import rows as tables
 from tests import example_uploads

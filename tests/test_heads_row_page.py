@@ -8,7 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention.components.word_lines import MOST
-from attention.config import KNOBS, Config
+from attention.config import Config
+from attention.knobs import KNOBS
 from attention.tables import rows as tables
 from attention.trace import trace
 from attention.ui import results

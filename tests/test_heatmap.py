@@ -12,7 +12,7 @@ from plotly.tools import return_figure_from_figure_or_data
 
 from attention import Config, trace
 from attention.charts import heatmap
-from attention.config import KNOBS
+from attention.knobs import KNOBS
 from attention.tables import rows as tables
 
 SCALES = [name for name in KNOBS["colors"].choices if name != "auto"]

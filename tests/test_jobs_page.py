@@ -96,7 +96,7 @@ def test_a_budget_is_what_is_left_at_the_most():
 
 def test_a_map_is_paused_goes_on_and_is_cancelled_from_its_page(monkeypatch):
     link = {"tokens": "8000", "heads": "3", "d_model": "24", "mask": "full", "seed": "77"}
-    key = Config(tokens=8000, heads=3, d_model=24, mask="full", seed=77).tensors
+    key = Config(tokens=8000, heads=3, d_model=24, mask="full", seed=77).for_page()
     line = results.long.STUDIO.line
     monkeypatch.setattr(line, "take", lambda: None)  # nothing runs until this test says so
     test = run(ROOT / "pages/heads.py", link)

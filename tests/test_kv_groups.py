@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from attention import Config, trace
 from attention.analysis.kv_groups import cache_bytes, divisors, groupings, name, with_kv_heads
-from attention.config import KNOBS
+from attention.knobs import KNOBS
 from attention.sources.generated import average_heads
 from attention.steps import program
 from tests.samples import examples

@@ -14,7 +14,8 @@ import pytest
 
 from attention import codec
 from attention.codec import EDITIONS, from_query, link, to_query
-from attention.config import DEFAULTS, Config
+from attention.config import Config
+from attention.knobs import DEFAULTS
 from attention.models.prompt import PROMPTS, Prompt
 from attention.timing import cpu_gpu_settings
 from attention.timing.cpu_gpu_settings import TIMED, Timed

@@ -10,7 +10,7 @@ import torch
 
 from attention import Config, trace
 from attention.charts import row
-from attention.config import ends
+from attention.fitting import ends
 from attention.heads import profile
 from attention.tables import rows as tables
 from attention.ui import results

@@ -13,7 +13,7 @@ from attention.analysis.number_types import compare_number_types
 from attention.analysis.parity import parity
 from attention.analysis.row_stages import STAGES, stages, variants, worked_formulas
 from attention.codec import CONFIGS
-from attention.config import KNOBS
+from attention.knobs import KNOBS
 from attention.operations import table
 from attention.operations.operation import Operation, Source
 from attention.operations.scale import SCALES, Scale

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from streamlit.testing.v1 import AppTest
 
 from attention.codec import from_query, to_query
-from attention.config import SOURCES, Config
+from attention.config import Config
 from attention.examples import Tour
 from attention.imported.reading import Reading
+from attention.knobs import SOURCES
 from attention.models.prompt import Prompt
 from attention.sources.providers import has
 from attention.timing.sweep import Sweep

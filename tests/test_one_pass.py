@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from torch import Tensor
 
 from attention import Config, Trace, head_maps, trace
-from attention.config import LEAST_CAP
+from attention.knobs import LEAST_CAP
 from attention.masks import MASKS
 from attention.sources.layer_inputs import Projections
 from attention.steps import program

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 from attention import Config, trace
 from attention.analysis.row_stages import STAGES, stages, worked_formulas
-from attention.config import KNOBS
+from attention.knobs import KNOBS
 from attention.operations.positions import POSITIONS, Positions, alibi, rotary, sinusoidal
 from attention.operations.scale import SCALES, Scale
 from attention.operations.softcap import soft_cap
@@ -139,7 +139,7 @@ def test_what_is_said_of_row_sums_is_true_of_the_rows(config, softmax, combine):
     config = Config(**vars(config) | {"softmax": softmax, "combine": combine})
     sums = trace(config).weights.double().sum(-1)[0]
     blind = ~trace(config).mask.any(-1)
-    assert results.heads.fully_masked(config.tensors) == int(blind.sum())
+    assert results.heads.fully_masked(config) == int(blind.sum())
     said = row_sums(softmax, int(blind.sum()), config.tokens)
     assert (sums[blind] == 0).all() and ("fully masked" in said) == bool(blind.any())
     assert (sums[~blind] <= 1 + 1e-6).all()

@@ -7,8 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from attention.config import DEFAULTS, GENERATED, KNOBS, Config, coerce
+from attention.config import Config
+from attention.fitting import coerce
 from attention.inputs import BEFORE, SPLIT
+from attention.knobs import DEFAULTS, GENERATED, KNOBS
 from attention.sources.providers import tokens
 from attention.ui.controls import own_text
 from tests.samples import examples

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.config import DEFAULTS, KNOBS
+from attention.knobs import DEFAULTS, KNOBS
 from attention.ui.session.visit_state import KEY
 from tests.test_pages import PAGES, SECONDS, run
 from tests.test_softmax_page import tables, words

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention.codec import NEWEST, from_query, to_query
-from attention.config import Config, ConfigError
+from attention.config import Config
+from attention.settings import ConfigError
 from attention.ui.controls.picture import PICTURE
 from attention.ui.question_codec import (
     BETWEEN,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from attention import Config, trace
 from attention.analysis.row_stages import stages
-from attention.config import KNOBS, SOURCES
+from attention.knobs import KNOBS, SOURCES
 from attention.sources.providers import has_scores
 from attention.ui.views import mask_question
 from attention.ui.views.softmax_questions import (
@@ -41,7 +41,7 @@ def test_the_temperature_question_asks_about_a_change_at_any_setting(source, tem
     config = Config.of(source, temperature=temperature)
     there = before(config)
     assert [getattr(there, name) for name in SET] != [getattr(config, name) for name in SET]
-    assert there.tensors.for_page("") == Config(**vars(there)).tensors  # it is a config like any other
+    assert there.for_page().for_page("") == Config(**vars(there)).for_page()  # it is a config like any other
     assert there.temperature != config.temperature
 
 

@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 
 from attention import Config, trace
-from attention.config import SOURCES, layers
+from attention.fitting import layers
+from attention.knobs import SOURCES
 from attention.recorded import models, packages
 from attention.recorded.shipped import SHIPPED, path, recording
 from attention.recorded.smollm2 import BASE, rotate

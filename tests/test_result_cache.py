@@ -150,11 +150,11 @@ def test_many_settings_at_once_end_also_where_nothing_is_kept(monkeypatch):
 
     def visit(seed: int) -> None:
         config = Config(tokens=24 + seed, heads=2, d_model=8, seed=seed)
-        cells = results.heads.cells(config.tensors)
+        cells = results.heads.cells(config)
         found[seed] = (
             cells.queries,
-            results.heads.parity(config.tensors).agrees,
-            len(results.heads.numbers(config.tensors)["head"]),
+            results.heads.parity(config).agrees,
+            len(results.heads.numbers(config)["head"]),
         )
 
     threads = [Thread(target=visit, args=(seed,), daemon=True) for seed in range(25)]

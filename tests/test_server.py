@@ -25,7 +25,7 @@ startup.preload()
 from streamlit.testing.v1 import AppTest
 AppTest.from_string("import streamlit as st; st.write(1)").run(timeout=60)
 before = set(sys.modules)
-from attention.config import KNOBS
+from attention.knobs import KNOBS
 from pathlib import Path
 for page in sorted(Path("pages").glob("*.py")):
     knob = {"softmax": "topic"}.get(page.stem)

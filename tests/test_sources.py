@@ -12,10 +12,10 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 
-from attention import Config, ConfigError, trace
-from attention import config as knobs
+from attention import Config, ConfigError, knobs, trace
 from attention.codec import from_query, to_query
-from attention.config import DEFAULTS, INPUT_KNOBS, KNOBS, SOURCES, coerce, defaults, fixed_by_source
+from attention.fitting import INPUT_KNOBS, coerce, defaults, fixed_by_source
+from attention.knobs import DEFAULTS, KNOBS, SOURCES
 from attention.recorded import file
 from attention.recorded.constructed import NAME, hand_built_recording
 from attention.recorded.file import RecordingError, read_recording, write_recording
@@ -116,12 +116,12 @@ def test_self_and_cross_attention_are_one_path(config):
     assert len(t.keys.texts) in (0, t.keys.count)
     alone = trace(config)
     assert alone.config is config and alone.keys is alone.queries
-    assert torch.equal(alone.weights, trace(config.tensors).weights)
+    assert torch.equal(alone.weights, trace(config.for_page()).weights)
 
 
 def test_knobs_of_some_pages_count_there_as_what_they_are():
     config = Config(keys=5, d_v=3, batch=4, head=1, colors="log")
-    assert config.tensors == Config()
+    assert config.for_page() == Config()
     assert config.for_page("Steps") == Config(keys=5, d_v=3)
     assert config.for_page("Implementations") == Config(keys=5, d_v=3, batch=4)
     several = {name: knob for name, knob in KNOBS.items() if knob.pages}

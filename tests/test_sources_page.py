@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.config import Config, fixed_by_source
+from attention.config import Config
+from attention.fitting import fixed_by_source
 from attention.recorded.constructed import NAME
 from attention.recorded.shipped import recording
 from attention.ui.controls import picture

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from torch.testing import assert_close
 from torch.utils.flop_counter import FlopCounterMode
 
-from attention.config import SOURCES, STEPS, Config, layers, training_steps
+from attention.config import Config
+from attention.fitting import layers, training_steps
 from attention.imported.registry import register
 from attention.imported.stack import Stack
+from attention.knobs import SOURCES, STEPS
 from attention.operations.by_torch import by_torch
 from attention.operations.mask import HIDDEN
 from attention.operations.positions import POSITIONS

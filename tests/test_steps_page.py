@@ -12,7 +12,8 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from attention.components.matrices import header, message
-from attention.config import SOURCES, STEPS, Config
+from attention.config import Config
+from attention.knobs import SOURCES, STEPS
 from attention.operations.output import NOT_MIXED
 from attention.operations.table import TABLE
 from attention.sources.spec import lengths

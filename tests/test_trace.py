@@ -14,8 +14,9 @@ from hypothesis import assume, given, settings
 from torch import Tensor
 
 from attention import Config, ConfigError, Trace, trace
-from attention.config import DEFAULTS, KNOBS, coerce
+from attention.fitting import coerce
 from attention.inputs import INPUTS
+from attention.knobs import DEFAULTS, KNOBS
 from tests.samples import examples
 from tests.strategies import configs
 
@@ -149,7 +150,7 @@ TENSORS = ["x", "q", "k", "v", *(field.name for field in fields(Trace) if field.
 @laws
 @given(config=configs())
 def test_focus_and_view_leave_the_tensors_alone(config):
-    whole, bare = trace(config), trace(config.tensors)
+    whole, bare = trace(config), trace(config.for_page())
     assert all(torch.equal(getattr(whole, field), getattr(bare, field)) for field in TENSORS)
     assert {name for name, knob in KNOBS.items() if knob.about != "tensors"} >= {"head", "query", "colors"}
 

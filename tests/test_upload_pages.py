@@ -10,8 +10,8 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from attention.array_files.limits import BroughtError
-from attention.config import KNOBS
 from attention.imported.registry import register
+from attention.knobs import KNOBS
 from attention.ui.controls.picture import PICTURE
 from attention.ui.session import uploads as visit
 from attention.ui.session.settings_state import SettingsState

@@ -11,13 +11,12 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention import Config, ConfigError, trace
-from attention import config as knobs
+from attention import Config, ConfigError, knobs, trace
 from attention.analysis.mask_effect import baseline
 from attention.analysis.parity import parity
 from attention.array_files.limits import BroughtError
 from attention.codec import from_query, to_query
-from attention.config import layers
+from attention.fitting import layers
 from attention.imported import registry as held
 from attention.imported import validate
 from attention.imported.registry import GoneError, is_uploaded, missing_upload, register

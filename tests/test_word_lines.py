@@ -24,7 +24,7 @@ def rest(message: bytes, kind: type) -> torch.Tensor:
 
 
 def sent_message(config: Config, **more: bool) -> bytes:
-    return word_lines.message(config, results.heads.lines(config.tensors, config.head, config.window), **more)
+    return word_lines.message(config, results.heads.lines(config, config.head, config.window), **more)
 
 
 @pytest.mark.parametrize("config", [CONFIG, PART], ids=["whole", "part"])
@@ -50,13 +50,13 @@ def test_each_side_has_the_names_of_its_part_and_knows_where_it_begins():
 def test_words_without_text_are_told_by_their_place_alone():
     config = Config(tokens=9, heads=2, d_model=8, input="noise")
     assert header(sent_message(config))["names"] == [[], []]
-    found = results.heads.weighted_values(config.tensors, 0, 8)
+    found = results.heads.weighted_values(config, 0, 8)
     told = header(row_output.message(config, found))
     assert told["query"] == "8" and sorted(told["names"], key=int) == [f"{at}" for at in range(9)]
 
 
 def test_the_output_travels_as_it_is_with_weights_and_values():
-    found = results.heads.weighted_values(CONFIG.tensors, 2, 20)
+    found = results.heads.weighted_values(CONFIG, 2, 20)
     message = row_output.message(CONFIG, found)
     numbers, told = rest(message, np.float32), header(message)
     count, channels = len(told["names"]), told["channels"]
@@ -67,5 +67,5 @@ def test_the_output_travels_as_it_is_with_weights_and_values():
 
 def test_keys_that_are_together_are_counted():
     config = Config(tokens=1200, heads=1, d_model=4, mask="full")
-    found = results.heads.weighted_values(config.truncated.tensors, 0, 3)
+    found = results.heads.weighted_values(config.truncated, 0, 3)
     assert header(row_output.message(config.truncated, found))["names"][-1] == "other 1,016"

@@ -13,7 +13,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from attention.config import Config, shape, source_defaults
+from attention.config import Config
+from attention.fitting import shape, source_defaults
 from attention.trace import Trace
 
 

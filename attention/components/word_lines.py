@@ -12,7 +12,8 @@ from attention.charts import theme
 from attention.codec import link
 from attention.components.heads_grid import header
 from attention.components.registry import component, nothing
-from attention.config import Config, layers
+from attention.config import Config
+from attention.fitting import layers
 from attention.sources.providers import provenance, source_title
 from attention.tables.rows import key_labels, labels
 from attention.wire.cells import Cells, payload

@@ -16,9 +16,9 @@ import torch
 
 from attention.analysis.head_roles import roles
 from attention.charts import theme
-from attention.config import LINEAR_MAX_TOKENS
 from attention.imported.layer_weights import layer, only_heads, visible
 from attention.imported.stack import Stack
+from attention.knobs import LINEAR_MAX_TOKENS
 from attention.tracing.parts import CROSS
 from attention.tracing.saved import layers
 from attention.wire.cells import WIDEST, Cells, cells, payload

@@ -64,7 +64,7 @@ class ResultCache:
 
     def __call__(self, begin: Callable[P, Task[T]]) -> Cached[P, T]:
         """Turns a function that starts a task into one that caches results, by function and arguments."""
-        return Cached(self, begin)
+        return Cached(self, begin, lambda value: value)
 
     @property
     def used_bytes(self) -> int:
@@ -126,10 +126,13 @@ class ResultCache:
 
 
 class Cached(Generic[P, T]):
-    """A function whose results are cached: a call waits for them, `begin` does not."""
+    """A function whose results are cached: a call waits for them, `begin` does not.
 
-    def __init__(self, kept: ResultCache, begin: Callable[P, Task[T]]) -> None:
-        self.kept, self.work = kept, begin
+    `reduce` returns the part of an argument that matters, which is the key and what the function gets.
+    """
+
+    def __init__(self, kept: ResultCache, begin: Callable[P, Task[T]], reduce: Callable[[Any], Any]) -> None:
+        self.kept, self.work, self.reduce = kept, begin, reduce
         update_wrapper(self, begin)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -137,8 +140,9 @@ class Cached(Generic[P, T]):
 
     def begin(self, *args: P.args, **kwargs: P.kwargs) -> Task[T]:
         """Returns the task of these arguments, started if there is none."""
-        key = self.work, args, tuple(sorted(kwargs.items()))
-        return self.kept.ask(key, partial(self.work, *args, **kwargs))
+        some, named = map(self.reduce, args), {name: self.reduce(value) for name, value in kwargs.items()}
+        call = partial(self.work, *some, **named)
+        return self.kept.ask((self.work, call.args, tuple(sorted(named.items()))), call)
 
 
 def pieces(value: Any) -> Iterator[tuple[int, int]]:

@@ -7,6 +7,6 @@ heads. `recorded` reads them from a file, `trained` from a model that this app t
 what a visitor has uploaded or run. `spec` has the sizes and choices of a pass, as the operations read them.
 
 To add a source: a file here with a class that implements `providers.SourceProvider`, and its line in `PROVIDERS`. If
-the knobs don't determine its sizes, `config.SHAPES` gets the function that does, and `config.SOURCES` the names that a
+the knobs don't determine its sizes, `fitting.SHAPES` gets the function that does, and `knobs.SOURCES` the names that a
 link may have: a config takes the sizes of its source, and a link leaves out what the source determines.
 """

@@ -31,7 +31,7 @@ def queries_and_keys(
     """
     heads, of, d = heads or range(config.heads), config.heads // config.n_kv_heads, config.d_head
     with torch.inference_mode():
-        w = maps(config.tensors)
+        w = maps(config.for_page())
         query = w.query[:, heads.start * d : heads.stop * d]
         key = w.key[:, heads.start // of * d : heads.stop // of * d]
     ways = [query] if torch.equal(query, key) else [query, key]

@@ -13,9 +13,11 @@ from einops import rearrange, reduce, repeat
 from jaxtyping import Float
 from torch import Tensor
 
-from attention.config import DEFAULTS, Config, fixed_by_source
+from attention.config import Config
+from attention.fitting import fixed_by_source
 from attention.inputs import INPUTS, SPLIT, backwards, itself, make_generator
 from attention.inputs import tokens as texts
+from attention.knobs import DEFAULTS
 from attention.operations.positions import POSITIONS
 from attention.runtime.tensor_cache import tensor_lru_cache
 from attention.sources.constructed import places, queries_to_keys, values_to_output

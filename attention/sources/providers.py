@@ -12,9 +12,11 @@ from typing import Protocol
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from attention.config import GENERATED, MASK_KNOBS, TRAINED, Config, fixed_by_source, shape
+from attention.config import Config
+from attention.fitting import MASK_KNOBS, fixed_by_source, shape
 from attention.imported import registry
 from attention.inputs import BEFORE
+from attention.knobs import GENERATED, TRAINED
 from attention.recorded.file import RecordingError
 from attention.recorded.shipped import SHIPPED
 from attention.sources import chunks
@@ -33,7 +35,7 @@ class SourceProvider(Protocol):
     `idle`: the knobs that have no effect here, each with the reason; they are shown disabled. Mask knobs of a source
     with a mask of its own, and mask and score knobs of weights alone, are idle without being listed.
 
-    The sizes of its sources are not here but in `config.SHAPES`, as a config must fit its source.
+    The sizes of its sources are not here but in `fitting.SHAPES`, as a config must fit its source.
     """
 
     idle: Mapping[str, str]

@@ -8,7 +8,8 @@ from types import MappingProxyType
 from jaxtyping import Float
 from torch import Tensor
 
-from attention.config import INPUT_KNOBS, Config
+from attention.config import Config
+from attention.fitting import INPUT_KNOBS
 from attention.recorded.file import Recording
 from attention.recorded.shipped import SHIPPED, recording
 from attention.sources.layer_inputs import LayerInputs, Source, Tokens

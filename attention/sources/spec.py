@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from attention.config import Config, shape
+from attention.config import Config
+from attention.fitting import shape
 from attention.masks import MASKS
 from attention.operations.operation import Spec
 from attention.sources.providers import has

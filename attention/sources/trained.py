@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from attention.config import INPUT_KNOBS, Config
+from attention.config import Config
+from attention.fitting import INPUT_KNOBS
 from attention.recorded.file import Recording
 from attention.sources.layer_inputs import Source
 from attention.sources.recorded import BASELINE, SIZES, Recorded

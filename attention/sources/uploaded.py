@@ -9,7 +9,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention.config import INPUT_KNOBS, Config
+from attention.config import Config
+from attention.fitting import INPUT_KNOBS
 from attention.imported.registry import find_entry
 from attention.sources.layer_inputs import LayerInputs, Source, Tokens
 from attention.sources.recorded import BASELINE, SIZES

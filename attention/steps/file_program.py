@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import textwrap
 
-from attention.config import Config, shape
+from attention.config import Config
+from attention.fitting import shape
 from attention.sources.spec import lengths
 from attention.steps.program import condition, lines, options
 

@@ -16,7 +16,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from attention.config import DEFAULTS, Config
+from attention.config import Config
 from attention.inputs import (
     BEFORE,
     CLUSTER_PARTS,
@@ -31,6 +31,7 @@ from attention.inputs import (
     TOPIC_PARTS,
     tokens,
 )
+from attention.knobs import DEFAULTS
 from attention.masks import FIRST, GAP, MASKS
 from attention.operations.positions import POSITIONS
 from attention.operations.scale import factor_code
@@ -102,7 +103,9 @@ def source(config: Config) -> str:
 
 def long_source(config: Config, side: int) -> str:
     """Returns the program for a config too long for all weights at once; it ends with `maps`, of `side` pixels per side."""
-    changed = ", ".join(f"{name}={value!r}" for name, value in vars(config.tensors).items() if value != DEFAULTS[name])
+    changed = ", ".join(
+        f"{name}={value!r}" for name, value in vars(config.for_page()).items() if value != DEFAULTS[name]
+    )
     return textwrap.dedent(f"""\
         from attention import Config, head_maps
         from attention.sources.chunks import queries_and_keys

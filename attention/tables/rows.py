@@ -60,7 +60,7 @@ def labels(config: Config) -> list[str]:
 
 def key_labels(config: Config) -> list[str]:
     """Returns the tokens of the keys for display, which differ if a source has another sequence."""
-    return list(looked_at(config.tensors).labels)
+    return list(looked_at(config.for_page()).labels)
 
 
 def row(trace: Trace) -> Row:

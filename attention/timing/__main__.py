@@ -13,7 +13,7 @@ from pathlib import Path
 
 import torch
 
-from attention.config import ConfigError
+from attention.settings import ConfigError
 from attention.timing import answers, comparison, convergence, devices, growth, recordings
 from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.one_at_a_time import ITS_TURN, WAITING

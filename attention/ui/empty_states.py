@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention.config import SOURCES, Config
+from attention.config import Config
+from attention.knobs import SOURCES
 from attention.sources.providers import has, idle, readable, source_title
 from attention.ui.markdown import escape
 from attention.ui.session import page

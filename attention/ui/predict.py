@@ -76,7 +76,7 @@ def none(config: Any) -> dict[str, str]:
 def _question_key(config: Any) -> str:
     if config.ask:
         return blake2s(config.ask.encode(), digest_size=8).hexdigest()
-    return link(replace(config.tensors, predict=config.predict, head=config.head, query=config.query))
+    return link(replace(config.for_page(), predict=config.predict, head=config.head, query=config.query))
 
 
 def keep_answer(key: str, ask: Callable[[str], T]) -> T:

@@ -16,7 +16,7 @@ LARGE = " Scores as large as here are rounded by up to {:.0e}, and a weight by a
 
 def badge(config: Config) -> None:
     """Draws the badge of a config: whether PyTorch computes the same, the largest difference, and fully masked rows."""
-    show_badge(results.heads.parity(config.tensors), config)
+    show_badge(results.heads.parity(config), config)
 
 
 def show_badge(found: Parity, config: Config) -> None:

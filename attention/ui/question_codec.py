@@ -12,7 +12,7 @@ import zlib
 from dataclasses import dataclass
 from functools import lru_cache
 
-from attention.config import KNOBS
+from attention.knobs import KNOBS
 from attention.settings import ConfigError, readable
 
 QUESTION, OPTION, OPTIONS, WHY = 300, 80, 6, 400  # characters, characters per option, options, characters

@@ -10,7 +10,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 from playwright.sync_api import Page
 
-from attention.config import KNOBS
+from attention.knobs import KNOBS
 from attention.sources.layer_inputs import display_token
 from tests import hostile_words
 from tests.browser.conftest import SECONDS

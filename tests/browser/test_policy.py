@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from attention.config import KNOBS
+from attention.knobs import KNOBS
 from tests.browser.conftest import GRID, of_today
 from tests.server import run_server
 

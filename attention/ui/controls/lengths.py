@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from attention.config import KNOBS, MAX_TOKENS, Config, shape
+from attention.config import Config
+from attention.fitting import shape
+from attention.knobs import KNOBS, MAX_TOKENS
 from attention.ui.controls.kind import Stops
 
 EVERY, STOPS = 128, 16  # every length up to this is a stop; number of stops per octave beyond

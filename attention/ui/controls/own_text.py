@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from attention.config import GENERATED, KNOBS, SENTENCE, Config
+from attention.config import Config
 from attention.imported.registry import is_uploaded
 from attention.inputs import SPLIT
+from attention.knobs import GENERATED, KNOBS, SENTENCE
 from attention.settings import legible
 from attention.sources.providers import unit
 

@@ -1,4 +1,4 @@
-"""The sidebar of a config: one widget per knob, made from the knob's definition in `config.py`.
+"""The sidebar of a config: one widget per knob, made from the knob's definition in `knobs.py`.
 
 The keys of the widgets are the names of the knobs; the session seeds and reads their values.
 """
@@ -13,13 +13,16 @@ import streamlit as st
 
 from attention.analysis.head_numbers import EVERY
 from attention.codec import CONFIGS
-from attention.config import DEFAULTS, GENERATED, KNOBS, Config, ConfigError, check, defaults, layers, training_steps
+from attention.config import Config
+from attention.fitting import check, defaults, layers, training_steps
 from attention.inputs import INPUTS
+from attention.knobs import DEFAULTS, GENERATED, KNOBS
 from attention.masks import COMBINATIONS, MASKS
 from attention.operations.positions import POSITIONS
 from attention.operations.scale import SCALES
 from attention.operations.softmax import SOFTMAXES
 from attention.published import HUNTS, ROWS, link_name
+from attention.settings import ConfigError
 from attention.sources.providers import has_scores, idle, own_mask_label, provenance, source_title
 from attention.trace import bytes_of
 from attention.ui.controls import knobs, own_text

@@ -16,7 +16,8 @@ from typing import Any, ClassVar, TypeVar
 
 from torch import Tensor
 
-from attention.config import Config, coerce
+from attention.config import Config
+from attention.fitting import coerce
 from attention.maps import cluster
 from attention.maps.estimate import THREADS, Estimate, estimate, measured_rate
 from attention.maps.exact import each_head
@@ -153,7 +154,7 @@ class MapJobs:
         None if the job exists, or if there is room: then what is in its way has been evicted, and the visitor has left their
         previous job. A visitor who keeps asking gets room before all who came later and need as much.
         """
-        there = self.find(config.tensors)
+        there = self.find(config.for_page())
         if there is not None and not there.given_up:
             return None
         needed, free = drawing_estimate(config).bytes, self.line.free(MapJob, visitor)

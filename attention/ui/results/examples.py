@@ -20,7 +20,7 @@ def picture(name: str) -> Task[bytes]:
     if not isinstance(config, Config):
         return LOW_PRIORITY.submit(_times, config)
     return after_trace(
-        config.truncated.tensors, lambda found: png(thumbnail(found.weights[config.head], found.mask)), LOW_PRIORITY
+        config.truncated, lambda found: png(thumbnail(found.weights[config.head], found.mask)), LOW_PRIORITY
     )
 
 

@@ -17,7 +17,9 @@ from attention.analysis.parity import parity as against_torch
 from attention.analysis.weighted_values import WeightedValues
 from attention.analysis.weighted_values import weighted_values as multiplied
 from attention.charts import theme
-from attention.config import GENERATED, Config, shape
+from attention.config import Config
+from attention.fitting import shape
+from attention.knobs import GENERATED
 from attention.maps.blocks import count_pairs
 from attention.runtime.executors import RankedExecutor, Task
 from attention.sources.generated import early
@@ -36,17 +38,17 @@ Window = tuple[tuple[int, int], tuple[int, int]]  # of queries and of keys: star
 
 def trace(config: Config) -> Trace:
     """The trace of a config, with its own selected head and query."""
-    return replace(_trace(config.tensors), config=config)
+    return replace(_trace(config), config=config)
 
 
 def trace_by_rule(config: Config) -> Trace:
     """The trace under the mask rule of the settings, even if the source has its own mask; with the config's own selection."""
-    return replace(traced_by_rule(config.tensors).result(), config=config)
+    return replace(traced_by_rule(config).result(), config=config)
 
 
 def begin(config: Config) -> None:
     """Starts the trace of a config, or of as many of its tokens as are shown."""
-    _trace.begin(config.truncated.tensors)
+    _trace.begin(config.truncated)
 
 
 @RESULTS
@@ -56,7 +58,7 @@ def _trace(config: Config) -> Task[Trace]:
 
 
 def traced_by_rule(config: Config) -> Task[Trace]:
-    """A task that returns the trace under the mask rule of the settings; pass `config.tensors`."""
+    """A task that returns the trace under the mask rule of the settings."""
     sizes = shape(config.source)
     return (_by_rule if sizes and sizes.square else _trace).begin(config)
 
@@ -79,19 +81,19 @@ def _under(found: LayerInputs, config: Config) -> LayerInputs:
 
 
 def after_trace(config: Config, call: Callable[[Trace], T], lane: RankedExecutor = FORWARD) -> Task[T]:
-    """A task that calls `call` with the trace of a config; pass `config.tensors`."""
+    """A task that calls `call` with the trace of a config."""
     return lane.then(_trace.begin(config), call)
 
 
 @RESULTS
 def parity(config: Config) -> Task[Parity]:
-    """Compares the pass of a config with PyTorch's; pass `config.tensors`."""
+    """Compares the pass of a config with PyTorch's."""
     return after_trace(config, against_torch, LOW_PRIORITY)
 
 
 @RESULTS
 def fully_masked(config: Config) -> Task[int]:
-    """The number of fully masked rows; pass `config.tensors`. For a rule at any length, without the square."""
+    """The number of fully masked rows. For a rule at any length, without the square."""
     if config.source != GENERATED and config.truncated is config:
         return after_trace(config, lambda found: int((~found.mask.any(-1)).sum()))
     queries = config.tokens if config.is_cross else None
@@ -102,14 +104,14 @@ def fully_masked(config: Config) -> Task[int]:
 
 @RESULTS
 def cells(config: Config) -> Task[Cells]:
-    """The cells of the maps of all heads; pass `config.tensors`."""
+    """The cells of the maps of all heads."""
     side = theme.side(config.heads)
     return after_trace(config, lambda found: drawn(found.weights, found.mask, side, CHUNKS))
 
 
 @RESULTS
 def lines(config: Config, head: int, window: Window) -> Task[Cells]:
-    """The cells of a part of one head, one cell per pair; pass `config.tensors`."""
+    """The cells of a part of one head, one cell per pair."""
     rows, cols = (slice(*ends) for ends in window)
     side = max(last - first for first, last in window)
     return after_trace(
@@ -121,19 +123,19 @@ def lines(config: Config, head: int, window: Window) -> Task[Cells]:
 
 @RESULTS
 def weighted_values(config: Config, head: int, query: int) -> Task[WeightedValues]:
-    """One row of weights times the values; pass `config.tensors` of a source that has values."""
+    """One row of weights times the values, for a source that has values."""
     return after_trace(config, lambda found: multiplied(found, head, query), LOW_PRIORITY)
 
 
 @RESULTS
 def numbers(config: Config) -> Task[dict[str, list[float]]]:
-    """The head statistics of every head, as columns; pass `config.tensors`."""
+    """The head statistics of every head, as columns."""
     return after_trace(config, tables.numbers, LOW_PRIORITY)
 
 
 @RESULTS
 def roles(config: Config) -> Task[list[Role | None]]:
-    """What each head does, in words; None for a head without a clear role. Pass `config.tensors`."""
+    """What each head does, in words; None for a head without a clear role."""
     return after_trace(config, _roles)
 
 
@@ -145,5 +147,5 @@ def _roles(found: Trace) -> list[Role | None]:
 
 @RESULTS
 def groupings(config: Config) -> Task[list[Grouping]]:
-    """Compares every grouping of keys and values with none; pass `config.tensors`."""
+    """Compares every grouping of keys and values with none."""
     return LOW_PRIORITY.submit(every_grouping, config)

@@ -20,7 +20,7 @@ from attention.analysis.head_distances import Distances
 from attention.analysis.head_roles import Role, roles
 from attention.charts.thumbnail import png, thumbnail
 from attention.config import Config
-from attention.config import layers as every_layer
+from attention.fitting import layers as every_layer
 from attention.runtime.executors import Task
 from attention.sources.providers import unit
 from attention.tables.rows import values
@@ -75,18 +75,18 @@ def compared_layers(config: Config) -> tuple[int, ...]:
 def distances(config: Config) -> Distances:
     """The distances between the heads of the layers in `compared_layers`."""
     numbers = compared_layers(config)
-    return wait_with_spinner(_distances.begin(config.tensors.of_layer(numbers[0]), numbers), "Comparing heads …")
+    return wait_with_spinner(_distances.begin(config.of_layer(numbers[0]), numbers), "Comparing heads …")
 
 
 @RESULTS
 def picture(config: Config, head: int) -> Task[bytes]:
-    """A thumbnail of a head of the selected layer; pass `config.tensors`."""
+    """A thumbnail of a head of the selected layer."""
     return after_trace(config, lambda found: png(thumbnail(found.weights[head], found.mask)))
 
 
 def _each(config: Config) -> list[Config]:
     """The `tensors` config of every layer."""
-    return [config.tensors.of_layer(number) for number in every_layer(config.source)]
+    return [config.for_page().of_layer(number) for number in every_layer(config.source)]
 
 
 @RESULTS

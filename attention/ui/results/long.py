@@ -35,18 +35,18 @@ STUDIO = MapJobs(JOBS)
 
 def drawing(config: Config, visitor: str) -> MapJob:
     """The job that draws the maps of a config for a visitor; started if there is none."""
-    return STUDIO.ask(config.tensors, theme.side(config.heads), visitor)
+    return STUDIO.ask(config.for_page(), theme.side(config.heads), visitor)
 
 
 @RESULTS
 def tiles_seen(config: Config, tile: int) -> Task[Tensor]:
-    """The tiles of the map that are not fully masked; pass `config.tensors`."""
+    """The tiles of the map that are not fully masked."""
     return FORWARD.submit(visible, config.rule, config.tokens, config.span, tile)
 
 
 @RESULTS
 def keys_seen(config: Config) -> Task[Tensor]:
-    """The number of visible keys per query; pass `config.tensors`."""
+    """The number of visible keys per query."""
     return FORWARD.submit(choices, config.rule, config.tokens, config.span)
 
 
@@ -55,9 +55,9 @@ def part(config: Config, drawing: MapJob, maps: HeadMaps, rows: Ends, cols: Ends
 
     The whole head is taken from the maps; a smaller part is computed from them, at the resolution of the picture.
     """
-    everything, seeing = (0, config.tokens), keys_seen(config.tensors)
+    everything, seeing = (0, config.tokens), keys_seen(config)
     if rows == cols == everything:
-        seen = tiles_seen(config.tensors, maps.tile)
+        seen = tiles_seen(config, maps.tile)
         return pixel_cells(maps.pooled_by(config.pool).pixels, seen, maps.tile, seeing, config.tokens)
     return run_shared(_finer, config, drawing.vectors, maps, seeing, rows, cols)
 
@@ -73,7 +73,7 @@ def _finer(config: Config, vectors: Vectors, maps: HeadMaps, seeing: Tensor, row
 
 def long_row(config: Config, drawing: MapJob) -> Row:
     """The selected row of a long sequence, computed exactly."""
-    given = config.tensors, config.head, config.query_index
+    given = config.for_page(), config.head, config.query_index
     found = RESULTS.ask(
         ("row", *given), lambda: FORWARD.then(drawing.preview, lambda _: _long_row(*given, drawing.vectors))
     )
@@ -89,7 +89,7 @@ def _long_row(config: Config, head: int, at: int, vectors: Vectors) -> tuple[Ten
 
 
 def map_numbers(config: Config, drawing: MapJob) -> dict[str, list[float]]:
-    """The head statistics of a finished drawing, as columns; pass `config.tensors`."""
+    """The head statistics of a finished drawing, as columns."""
     found = _of_maps("numbers", config, drawing, _map_columns)
     joined = {name: [value for some in found for value in some[name]] for name in found[0]}
     joined["head"] = [*range(config.heads)]  # within a group, heads are counted from its first
@@ -102,7 +102,7 @@ def _map_columns(maps: HeadMaps, query: Tensor, key: Tensor, config: Config) -> 
 
 
 def roles(config: Config, drawing: MapJob) -> list[Role | None]:
-    """What each head of a finished drawing does, in words; pass `config.tensors`."""
+    """What each head of a finished drawing does, in words."""
     return [role for some in _of_maps("roles", config, drawing, _map_roles) for role in some]
 
 
@@ -112,7 +112,7 @@ def _map_roles(maps: HeadMaps, query: Tensor, key: Tensor, config: Config) -> li
 
 
 def map_parity(config: Config, drawing: MapJob) -> Parity:
-    """Compares some rows of a finished drawing with PyTorch's; pass `config.tensors`."""
+    """Compares some rows of a finished drawing with PyTorch's."""
     return worst(_of_maps("parity", config, drawing, lambda maps, query, key, _: map_against_torch(maps, query, key)))
 
 

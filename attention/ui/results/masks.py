@@ -29,7 +29,7 @@ def gallery(tokens: int, span: int, layers: int, keys: int) -> Task[list[Exhibit
 
 @RESULTS
 def exhibit(config: Config, layers: int) -> Task[Exhibit]:
-    """The mask in use, in the form of the gallery; pass `config.tensors`."""
+    """The mask in use, in the form of the gallery."""
     sizes = config.tokens, config.span, layers, other(config)
     if has_own_mask(config.source):
         return FORWARD.submit(lambda: one_mask(mask_name(config), of_table(_table(config)), *sizes))
@@ -38,7 +38,7 @@ def exhibit(config: Config, layers: int) -> Task[Exhibit]:
 
 @RESULTS
 def nearest(config: Config) -> Task[Nearest]:
-    """The rule nearest to a source's own mask; pass `config.tensors`."""
+    """The rule nearest to a source's own mask."""
     return FORWARD.submit(lambda: nearest_rule(_table(config)))
 
 
@@ -53,13 +53,13 @@ def other(config: Config) -> int:
 
 @RESULTS
 def lost_weight(config: Config, base: Config) -> Task[Tensor]:
-    """The weight that each query of each head has under the baseline on keys that the mask hides; pass `.tensors` of both."""
+    """The weight that each query of each head has under the baseline on keys that the mask hides."""
     return FORWARD.then(traced_by_rule(base), lambda before: hidden_weight(before, _table(config)))
 
 
 @RESULTS
 def gained_weight(config: Config, base: Config) -> Task[Tensor]:
-    """The weight that each query of each head has on keys that the baseline hides; pass `.tensors` of both."""
+    """The weight that each query of each head has on keys that the baseline hides."""
     return after_trace(
         config, lambda after: hidden_weight(after, base.rule.square(base.tokens, base.n_keys, base.span))
     )
@@ -67,5 +67,5 @@ def gained_weight(config: Config, base: Config) -> Task[Tensor]:
 
 @RESULTS
 def audit(config: Config, head: int) -> Task[list[Finding]]:
-    """What each path returns for fully masked rows, for one head; pass `config.tensors`."""
+    """What each path returns for fully masked rows, for one head."""
     return after_trace(config, lambda found: every_path(replace(found, config=replace(config, head=head))))

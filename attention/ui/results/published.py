@@ -10,7 +10,8 @@ from torch import Tensor
 
 from attention.charts import theme
 from attention.charts.thumbnail import png, thumbnail
-from attention.config import Config, coerce
+from attention.config import Config
+from attention.fitting import coerce
 from attention.published import ROWS, Evidence
 from attention.published import compare as rows
 from attention.published.case import bytes_of, case
@@ -31,9 +32,9 @@ SHARE = 0.5  # of the budget: the maps of one comparison; the rest is for other 
 REACH = 2**30  # maximum number of multiplications for a map of influence
 
 
-@RESULTS
+@RESULTS.on(PAGE)
 def comparison(config: Config, name: str, printed: bool) -> Task[rows.Comparison]:
-    """Compares one published row with the reference; pass `config.for_page(PAGE)`."""
+    """Compares one published row with the reference."""
     return _begin_in_lane(config, FORWARD, rows.compare, ROWS[name], config, printed)
 
 
@@ -76,13 +77,13 @@ def evidence(name: str) -> Task[Evidence]:
     return LOW_PRIORITY.submit(ROWS[name].evidence)  # pyright: ignore[reportArgumentType]  asked of rows that have some
 
 
-@RESULTS
+@RESULTS.on(PAGE)
 def published_costs(config: Config, name: str, printed: bool) -> Task[tuple[Cost, float | None]]:
-    """The costs of a published row, and its leak; pass `config.for_page(PAGE)`."""
+    """The costs of a published row, and its leak."""
     return _begin_in_lane(config, LOW_PRIORITY, rows.costs, ROWS[name], config, printed)
 
 
-@RESULTS
+@RESULTS.on(PAGE)
 def influences(config: Config, name: str, printed: bool) -> Task[Tensor | None]:
     """The influence of tokens on outputs in one published row, over as many first tokens as the time limit allows."""
     row, most = ROWS[name], max(2, math.isqrt(REACH // (4 * config.batch * config.d_model**2)))
@@ -95,9 +96,9 @@ def demands(name: str, printed: bool) -> Task[list[Demand]]:
     return LOW_PRIORITY.submit(tried, ROWS[name], printed)
 
 
-@RESULTS
+@RESULTS.on(PAGE)
 def pace(config: Config, name: str, printed: bool) -> Task[Pace]:
-    """A published row's time and the reference's, measured once; pass `config.for_page(PAGE)`."""
+    """A published row's time and the reference's, measured once."""
     return _begin_in_lane(config, LOW_PRIORITY, rows.time_row, ROWS[name], config, printed)
 
 
@@ -118,7 +119,7 @@ def _draw_hunt(hunt: Hunt, printed: bool) -> list[bytes]:
     return [png(thumbnail(head, found.mask)) for head in found.weights]
 
 
-@RESULTS
+@RESULTS.on(PAGE)
 def published_cells(config: Config, name: str, printed: bool) -> Task[Cells | None]:
     """The cells of a published row, None if it raises; NaN is drawn as masked."""
     return FORWARD.then(comparison.begin(config, name, printed), _published_cells)

@@ -17,8 +17,9 @@ from typing import ParamSpec, TypeVar
 
 import streamlit as st
 
+from attention.config import Config
 from attention.runtime.executors import RankedExecutor, Task
-from attention.runtime.result_cache import ResultCache
+from attention.runtime.result_cache import Cached, ResultCache
 from attention.runtime.threads import cores
 from attention.ui.budget import BUDGET, UNDER_WAY
 from attention.ui.budget import KEPT as SHARE
@@ -36,7 +37,21 @@ CHUNKS = RankedExecutor(
 FORWARD = RankedExecutor("pass", 1, AT_ONCE)
 EXCLUSIVE = RankedExecutor("wide pass", 1, 1)  # for passes of which two at once would take too much memory
 LOW_PRIORITY = FORWARD.low_priority(PATIENCE)  # for content below a picture: pictures of all visitors come first
-RESULTS = BUDGET.register(ResultCache(min(MOST, int(SHARE * BUDGET.most)), since=lambda: UNDER_WAY.since), cheap=True)
+
+
+class Results(ResultCache):
+    """The result cache of functions of configs: they get them without the view, so that it is not part of the key."""
+
+    def __call__(self, begin: Callable[P, Task[T]], page: str = "") -> Cached[P, T]:
+        """Turns a function that starts a task into one that caches results; `page`: whose knobs change the numbers."""
+        return Cached(self, begin, lambda value: value.for_page(page) if isinstance(value, Config) else value)
+
+    def on(self, page: str) -> Callable[[Callable[P, Task[T]]], Cached[P, T]]:
+        """Returns the decorator for functions of a page that has knobs of its own."""
+        return lambda begin: self(begin, page)
+
+
+RESULTS = BUDGET.register(Results(min(MOST, int(SHARE * BUDGET.most)), since=lambda: UNDER_WAY.since), cheap=True)
 
 
 def run_shared(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -18,7 +18,7 @@ from attention.ui.results.shared import FORWARD, RESULTS, wait_with_spinner
 
 @RESULTS
 def distribution(config: Config) -> Task[Distribution]:
-    """The histogram of all weights of every head; pass `config.tensors`."""
+    """The histogram of all weights of every head."""
     return after_trace(config, lambda found: counted(found.weights, found.mask))
 
 
@@ -47,7 +47,7 @@ def scaling_point(keys: int, d_head: int, scale: float) -> Task[scaling.Point]:
 
 
 def number_types_of(config: Config, head: int) -> list[Rounded]:
-    """A head in every number type, compared with float64; pass `config.tensors`."""
+    """A head in every number type, compared with float64."""
     return wait_with_spinner(_compare_types.begin(config, head), "Computing the head in every number type …")
 
 

@@ -7,7 +7,9 @@ from functools import partial
 
 from torch import Tensor
 
-from attention.config import KNOBS, Config, coerce
+from attention.config import Config
+from attention.fitting import coerce
+from attention.knobs import KNOBS
 from attention.runtime.executors import Task
 from attention.steps.values import bytes_of, difference, pairs, values
 from attention.ui.budget import BUDGET, refusal_sentence, shrink
@@ -73,13 +75,13 @@ def _matrices(config: Config, head: int, names: tuple[str, ...]) -> list[Matrix]
     ).result()
 
 
-@RESULTS
+@RESULTS.on(PAGE)
 def _values(config: Config, head: int | None) -> Task[dict[str, Tensor]]:
     size = bytes_of(config)
     return lane(size).submit(with_memory(size, values), config, slice(None) if head is None else slice(head, head + 1))
 
 
-@RESULTS
+@RESULTS.on(PAGE)
 def _difference(config: Config) -> Task[float]:
     size = bytes_of(config)
     return lane(size).then(_values.begin(config, 0), with_memory(size, partial(difference, config)))

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
-from attention.config import LAST_QUERY, MAX_TOKENS
+from attention.knobs import LAST_QUERY, MAX_TOKENS
 from attention.ui.session.page import change, setting, visit_state, widgets
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from attention.config import LAST_QUERY, Config
+from attention.config import Config
+from attention.knobs import LAST_QUERY
 from attention.tables.rows import labels
 from attention.ui.controls import knobs
 from attention.ui.session import page

@@ -44,7 +44,7 @@ def section(config: Config) -> None:
     if missing_parts(config, "The same weights from multi-head to multi-query attention", "projections"):
         return
     with st.spinner("Every grouping runs"):
-        found = results.heads.groupings(config.tensors)
+        found = results.heads.groupings(config)
     left, right = st.columns([8, 5], gap="medium")
     with left:
         _table(config, found)
@@ -68,7 +68,7 @@ def _table(config: Config, found: list[Grouping]) -> None:
         for each in found:
             _choose(config, each.kv_heads)
     drawn = " Now they are drawn anew, not averaged." if config.sharing == "drawn" and config.kv_heads else ""
-    if blind := results.heads.parity(config.tensors).blind:
+    if blind := results.heads.parity(config).blind:
         st.caption(
             f"{blind} of {config.tokens:,} queries see no key: their weights and outputs are zero under every grouping, "
             "and “moved” is a mean over the others."

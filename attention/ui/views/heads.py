@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from attention.components.heads_grid import heads_grid
-from attention.config import GENERATED, Config
+from attention.config import Config
+from attention.knobs import GENERATED
 from attention.steps import file_program, program
 from attention.tables import rows as tables
 from attention.ui import proof, results
@@ -22,8 +23,8 @@ def begin(config: Config) -> None:
     if config.truncated is not config:
         heads_long.begin(config)
         return
-    results.heads.cells.begin(config.tensors)
-    results.heads.roles.begin(config.tensors)
+    results.heads.cells.begin(config)
+    results.heads.roles.begin(config)
 
 
 def view(config: Config) -> None:
@@ -33,10 +34,10 @@ def view(config: Config) -> None:
     if config.truncated is not config:
         heads_long.view(config)
         return
-    roles = results.heads.roles(config.tensors)
+    roles = results.heads.roles(config)
     heads_grid(
         config,
-        results.heads.cells(config.tensors),
+        results.heads.cells(config),
         on_pin=gestures.on_grid_pin,
         names=parts.names(config, roles),
         address=address_bar.address(),
@@ -57,7 +58,7 @@ def _fields(config: Config) -> None:
 
 def _head(config: Config) -> None:
     """Draws the statistics of every head, and the selected head enlarged."""
-    parts.numbers(results.heads.numbers(config.tensors))
+    parts.numbers(results.heads.numbers(config))
     heads_large.large(config)
 
 
@@ -98,7 +99,7 @@ def _files(config: Config) -> None:
 def _look_files(config: Config) -> object:
     if not _short(config):
         return None
-    return config.tensors if config.grouping == "show" else "closed"
+    return config.for_page() if config.grouping == "show" else "closed"
 
 
 def _short(config: Config) -> bool:

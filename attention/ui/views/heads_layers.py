@@ -12,9 +12,11 @@ import streamlit as st
 from attention.analysis.head_numbers import EVERY, Described, OfPairs
 from attention.charts import layers as chart
 from attention.codec import to_query
-from attention.config import DEFAULTS, GENERATED, Config, layers
+from attention.config import Config
+from attention.fitting import layers
 from attention.heads import TokenMetric
 from attention.inputs import BEFORE
+from attention.knobs import DEFAULTS, GENERATED
 from attention.number_format import format_mean
 from attention.sources.providers import provenance, tokens
 from attention.ui import next_step, results
@@ -181,7 +183,7 @@ def _look(config: Config) -> object:
     """The inputs of the map; None for one layer, a sequence too long for a trace, or heads that a question hides."""
     if len(layers(config.source)) < 2 or config.truncated is not config or questions.is_hidden(config):
         return None
-    return config.tensors, config.head, number(config), config.layer_map
+    return config.for_page(), config.head, number(config), config.layer_map
 
 
 MAP = page.Part("layers of heads", _draw, _look, SHOWN, blocks=3)

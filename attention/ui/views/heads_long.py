@@ -11,8 +11,9 @@ import torch
 from attention.charts import row
 from attention.components.heads_grid import heads_grid
 from attention.components.large_head import large_head
-from attention.config import MAX_TRACE_TOKENS, Config
+from attention.config import Config
 from attention.imported.registry import is_uploaded
+from attention.knobs import MAX_TRACE_TOKENS
 from attention.maps.picture import join_maps, split
 from attention.number_format import format_mean, format_weight
 from attention.runtime.threads import one_thread
@@ -55,14 +56,14 @@ def view(config: Config) -> None:
     browser_yield.yield_to_browser()
     with proven:
         if drawing.state == "done":
-            parts.does(config, results.long.roles(config.tensors, drawing)[config.head])
+            parts.does(config, results.long.roles(config, drawing)[config.head])
         _proof(config, drawing)
         _row(config, drawing)
     with second[0]:
         second[1](config, drawing)
     with right:
         if drawing.state == "done":
-            parts.numbers(results.long.map_numbers(config.tensors, drawing))
+            parts.numbers(results.long.map_numbers(config, drawing))
         else:
             st.caption("The numbers of every head come when all are exact.")
     _take_away(config, drawing)
@@ -97,13 +98,13 @@ def begin(config: Config) -> None:
 
 def _refusal(config: Config) -> tuple[str, Config] | None:
     """Why a map job can't start, and a config whose job could; None if it can or need not."""
-    stays = page.visit_state().stopped == config.tensors and results.long.STUDIO.find(config.tensors) is not None
+    stays = page.visit_state().stopped == config.for_page() and results.long.STUDIO.find(config.for_page()) is not None
     return None if stays else results.long.STUDIO.refusal(config, page.visitor())
 
 
 def current_drawing(config: Config) -> MapJob:
     """The map job of a config, started if there is none; in its current state if the visitor has cancelled it."""
-    kept = results.long.STUDIO.find(config.tensors) if page.visit_state().stopped == config.tensors else None
+    kept = results.long.STUDIO.find(config.for_page()) if page.visit_state().stopped == config.for_page() else None
     return kept or results.long.drawing(config, page.visitor())
 
 
@@ -127,7 +128,7 @@ def _again(drawing: MapJob) -> None:
 
 def _proof(config: Config, drawing: MapJob) -> None:
     if drawing.state == "done":
-        proof.show_badge(results.long.map_parity(config.tensors, drawing), config)
+        proof.show_badge(results.long.map_parity(config, drawing), config)
     else:
         st.badge(
             "To be checked against PyTorch's own attention once all heads are exact",
@@ -165,14 +166,14 @@ def _squares(config: Config, drawing: MapJob) -> None:
         *(head.pooled_by(config.pool).pixels for head in heads),
         sketch.pooled_by(config.pool).pixels[len(heads) :],
     ]
-    seen = results.long.tiles_seen(config.tensors, sketch.tile)
-    seeing = results.long.keys_seen(config.tensors)
+    seen = results.long.tiles_seen(config, sketch.tile)
+    seeing = results.long.keys_seen(config)
     cells = pixel_cells(torch.cat(shown), seen, sketch.tile, seeing, config.tokens)
     what = "greatest" if config.pool == "max" else "mean"
     note = f"A pixel is the {what} of {sketch.tile} x {sketch.tile} weights."
     if len(heads) < config.heads:
         note += f" Heads from {len(heads)} on: preview, one query of each tile."
-    roles = results.long.roles(config.tensors, drawing) if drawing.state == "done" else []
+    roles = results.long.roles(config, drawing) if drawing.state == "done" else []
     names = parts.names(config, roles)
     heads_grid(
         config,

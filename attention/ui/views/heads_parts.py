@@ -9,8 +9,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.analysis.head_roles import Role
-from attention.config import GENERATED, KNOBS, Config, training_steps
+from attention.config import Config
+from attention.fitting import training_steps
 from attention.heads import ALL_METRICS
+from attention.knobs import GENERATED, KNOBS
 from attention.operations.softmax import row_sums
 from attention.sources import constructed
 from attention.sources.providers import has_scores, idle, source_title
@@ -70,7 +72,7 @@ def _row_sums(config: Config) -> str:
     """What the rows sum to; "" for weights without scores, whose badge says it."""
     if not has_scores(config.source):
         return ""
-    said = row_sums(config.softmax, results.heads.fully_masked(config.tensors), config.tokens)
+    said = row_sums(config.softmax, results.heads.fully_masked(config), config.tokens)
     return f"A row is a query: {said}. "
 
 

@@ -81,7 +81,7 @@ def _lines(config: Config, found: tables.Row, all_rows: bool = False) -> None:
     if max(last - first for first, last in config.window) > MOST:
         _too_many(config)
         return
-    cells = results.heads.lines(config.tensors, config.head, config.window)
+    cells = results.heads.lines(config, config.head, config.window)
     word_lines(config, cells, all_rows=all_rows, on_pin=gestures.on_lines_pin)
 
 
@@ -115,7 +115,7 @@ def _around(at: int, tokens: int) -> str:
 
 def _output(config: Config, found: tables.Row) -> None:
     if not missing_parts(config, WEIGHTED, "v"):
-        row_output(config, results.heads.weighted_values(config.tensors, config.head, config.query_index))
+        row_output(config, results.heads.weighted_values(config, config.head, config.query_index))
 
 
 WAYS: dict[str, Callable[[Config, tables.Row], None]] = {

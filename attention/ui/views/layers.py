@@ -8,7 +8,9 @@ import streamlit as st
 
 from attention.analysis.head_numbers import EVERY
 from attention.codec import to_query
-from attention.config import GENERATED, Config, layers
+from attention.config import Config
+from attention.fitting import layers
+from attention.knobs import GENERATED
 from attention.number_format import format_mean
 from attention.sources.providers import readable, source_title, tokens, unit
 from attention.ui import next_step, provenance, results
@@ -87,7 +89,7 @@ def _focus(config: Config, layer: Layer) -> None:
     called = maps.head_title(config, (config.layer, config.head))
     st.markdown(questions.UNSAID if questions.unsaid(config) else f"**{called.capitalize()}** {does}")
     with st.container(horizontal=True, vertical_alignment="top"):
-        image = b64encode(results.layers.picture(config.tensors, config.head)).decode()
+        image = b64encode(results.layers.picture(config, config.head)).decode()
         alt = f"Weights of {called}: queries down, keys across"
         st.html(PICTURE.format(alt, image), width="content")
         told = [

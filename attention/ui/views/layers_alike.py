@@ -10,7 +10,8 @@ from attention.analysis.head_distances import ALIKE, Distances
 from attention.charts import head_points as points
 from attention.charts import likeness
 from attention.charts.layers import CELL
-from attention.config import Config, layers
+from attention.config import Config
+from attention.fitting import layers
 from attention.number_format import format_mean, format_percent
 from attention.ui import results
 from attention.ui.session import gestures, page

@@ -15,7 +15,8 @@ from attention.charts import head_points as points
 from attention.charts.head_points import Axis, Point
 from attention.charts.layers import CELL
 from attention.codec import CONFIGS
-from attention.config import Config, layers
+from attention.config import Config
+from attention.fitting import layers
 from attention.sources.providers import tokens
 from attention.ui import results
 from attention.ui.controls import knobs
@@ -149,7 +150,9 @@ def view_inputs(config: Config) -> object:
     """The inputs of every part of the page; None while a question hides the heads."""
     shown = config.truncated
     return (
-        None if questions.is_hidden(shown) else (shown.tensors, shown.head, maps.number(shown), questions.unsaid(shown))
+        None
+        if questions.is_hidden(shown)
+        else (shown.for_page(), shown.head, maps.number(shown), questions.unsaid(shown))
     )
 
 

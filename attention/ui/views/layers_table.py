@@ -11,7 +11,8 @@ from attention.analysis.head_numbers import EVERY
 from attention.charts import layers_file
 from attention.codec import link
 from attention.components.picture_file import picture_file
-from attention.config import Config, layers
+from attention.config import Config
+from attention.fitting import layers
 from attention.sources.providers import provenance, source_title
 from attention.ui import results
 from attention.ui.session import page
@@ -94,12 +95,12 @@ def picture(config: Config, found: Found) -> str:
 
 
 def _look(config: Config) -> object:
-    return None if questions.unsaid(config.truncated) else compared.view_inputs(config) and config.truncated.tensors
+    return None if questions.unsaid(config.truncated) else compared.view_inputs(config) and config.truncated.for_page()
 
 
 def _look_files(config: Config) -> object:
     looks = compared.view_inputs(config)
-    return looks and (config.truncated.tensors, maps.number(config))
+    return looks and (config.truncated.for_page(), maps.number(config))
 
 
 TABLE = page.Part("table", _table, _look)

@@ -25,12 +25,12 @@ ISSUES = {
 
 def section(config: Config) -> None:
     """Draws which rows are fully masked, and the table of paths."""
-    used = results.masks.exhibit(config.tensors, config.depth)
+    used = results.masks.exhibit(config, config.depth)
     _which(config, used)
     if missing_parts(config, "What becomes of queries that see nothing", "q", "k", "v"):
         return
     with st.spinner("Every path runs, forward and backward"):
-        found = results.masks.audit(config.truncated.tensors, config.head)
+        found = results.masks.audit(config.truncated, config.head)
     st.table(_rows(found), border="horizontal")
     _notes(config)
 

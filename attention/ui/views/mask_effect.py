@@ -13,7 +13,8 @@ from torch import Tensor
 
 from attention.analysis.mask_effect import baseline, difference, tile_extremes
 from attention.charts import heatmap, shares, theme
-from attention.config import GENERATED, Config
+from attention.config import Config
+from attention.knobs import GENERATED
 from attention.number_format import format_percent
 from attention.operations.softmax import SOFTMAXES
 from attention.sources.providers import has_own_mask, idle, mask_name
@@ -88,7 +89,7 @@ def _effect(config: Config) -> Effect:
     after = results.heads.trace(config)
     base = baseline(config, after.mask)
     before = results.heads.trace_by_rule(base)
-    pair = config.tensors, base.tensors
+    pair = config.for_page(), base.for_page()
     return Effect(config, before, after, results.masks.lost_weight(*pair), results.masks.gained_weight(*pair))
 
 

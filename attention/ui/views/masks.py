@@ -66,7 +66,7 @@ def _title(config: Config) -> None:
 
 
 def _gallery(config: Config) -> None:
-    used = results.masks.exhibit(config.tensors, config.depth)
+    used = results.masks.exhibit(config, config.depth)
     table = has_own_mask(config.source)
     own = [used] if config.combine != "none" or table else []
     every = results.masks.gallery(config.tokens, config.span, config.depth, results.masks.other(config))
@@ -87,7 +87,7 @@ def _about(config: Config, used: Exhibit) -> str:
     """What the mask in use does; for a source's own mask, the nearest rule and the fully masked rows."""
     if not has_own_mask(config.source):
         return used.rule.help
-    told = f"{used.rule.help} {escape(results.masks.nearest(config.tensors).sentence)}"
+    told = f"{used.rule.help} {escape(results.masks.nearest(config).sentence)}"
     if not used.blind:
         return told
     see = "query sees" if used.blind == 1 else "queries see"

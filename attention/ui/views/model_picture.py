@@ -11,7 +11,8 @@ import streamlit as st
 from PIL import Image
 
 from attention.charts import patches as chart
-from attention.config import Config, layers
+from attention.config import Config
+from attention.fitting import layers
 from attention.models.parts import Part
 from attention.models.prompt import PROMPTS, Prompt
 from attention.models.run import Run

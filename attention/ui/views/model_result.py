@@ -9,7 +9,8 @@ import streamlit as st
 
 from attention.array_files.limits import BroughtError
 from attention.codec import to_query
-from attention.config import Config, layers
+from attention.config import Config
+from attention.fitting import layers
 from attention.models.packages import ModelError
 from attention.models.parts import Part
 from attention.models.prompt import PROMPTS, Prompt
@@ -110,7 +111,7 @@ def layers_map(prompt: Prompt, config: Config) -> None:
         role = found[config.layer].roles[config.head]
         does = escape(role.says) if role else "has no role that stands out."
         st.markdown(f"**Layer {config.layer}, head {config.head}** {does}")
-        image = b64encode(results.layers.picture(config.tensors, config.head)).decode()
+        image = b64encode(results.layers.picture(config, config.head)).decode()
         alt = f"Weights of layer {config.layer}, head {config.head}: queries down, keys across"
         st.html(PICTURE.format(alt, image))
         st.caption(f"{maps.formula(maps.number(config))} {maps.metric_sentence(config, found)}")

@@ -21,7 +21,7 @@ def _mask(config: Config) -> bool:
 
 
 def _row(config: Config) -> bool:
-    roles = results.heads.roles(config.tensors)
+    roles = results.heads.roles(config)
     return predict.question_gate(config, row_question.question(results.heads.trace(config), roles[config.head]))
 
 

@@ -10,8 +10,9 @@ import re
 import torch
 
 from attention.analysis.head_roles import Role
-from attention.config import GENERATED, Config
+from attention.config import Config
 from attention.inputs import INPUTS, SPLIT
+from attention.knobs import GENERATED
 from attention.number_format import format_weight
 from attention.operations.softmax import SOFTMAXES
 from attention.sources.providers import mask_in_use, mask_name, provenance, unit

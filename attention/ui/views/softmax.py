@@ -83,7 +83,7 @@ def _title(config: Config) -> None:
         )
         proof.badge(config)
         return
-    sums = row_sums(config.softmax, results.heads.fully_masked(config.tensors), config.tokens)
+    sums = row_sums(config.softmax, results.heads.fully_masked(config), config.tokens)
     st.markdown(
         f"**Softmax.** {provenance.beside(config)} It turns scores into weights: none below 0, {sums}. "
         rf"${_weights(config)}$, here with "

@@ -19,7 +19,7 @@ from attention.ui.session import browser_yield
 def draw(trace: Trace) -> None:
     """Draws every head, one below the other; the selected head is framed."""
     config = trace.config
-    found = results.softmax.distribution(config.tensors)
+    found = results.softmax.distribution(config)
     for sentence in _oddities(found, config):
         st.info(sentence, icon=":material/info:")
     left, right = st.columns(2, gap="medium")

@@ -61,7 +61,7 @@ MATERIALISED = (
 def draw(trace: Trace) -> None:
     """Draws the map and the worst row of the chosen type, and the tables of all types."""
     config = trace.config
-    found = results.softmax.number_types_of(config.tensors, config.head)
+    found = results.softmax.number_types_of(config, config.head)
     by_name = {(each.dtype, each.exponent): each for each in found}
     _show_type(by_name[config.dtype, config.exponent], by_name[config.dtype, FUSED], trace)
     st.markdown(f"**Every type**, against float64. {MATERIALISED} {WHY[config.softmax]}")

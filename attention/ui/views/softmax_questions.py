@@ -10,7 +10,9 @@ import torch
 
 from attention.analysis.row_stages import Stages, stages
 from attention.charts import stages as charts
-from attention.config import KNOBS, Config, defaults
+from attention.config import Config
+from attention.fitting import defaults
+from attention.knobs import KNOBS
 from attention.number_format import format_weight
 from attention.operations.softmax import SOFTMAXES
 from attention.tables import rows as tables

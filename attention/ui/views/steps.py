@@ -6,8 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from attention.components.matrices import matrices
-from attention.config import KNOBS, Config
+from attention.config import Config
 from attention.examples import EXAMPLES
+from attention.knobs import KNOBS
 from attention.operations.table import step_names
 from attention.sources.spec import lengths
 from attention.steps.plan import by_name, made_here
@@ -113,7 +114,7 @@ def _choices(config: Config) -> None:
     names = {"one": "One step", "all": "All at once"}
     small = EXAMPLES["small"].config
     assert isinstance(small, Config)
-    chosen = config.tensors == small.tensors
+    chosen = config.for_page() == small.for_page()
     st.button(
         "Begin with 4 words",
         icon=":material/pin:",

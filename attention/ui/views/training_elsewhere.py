@@ -10,8 +10,9 @@ from streamlit.errors import StreamlitAPIException
 
 from attention.array_files.limits import BroughtError
 from attention.codec import to_query
-from attention.config import TRAINED, Config
+from attention.config import Config
 from attention.imported.stack import Stack
+from attention.knobs import TRAINED
 from attention.training.head_scores import texts
 from attention.training.recipe import Recipe
 from attention.training.run import Checkpoint, probe
