@@ -248,6 +248,11 @@ def candidates(tiles: Any) -> list[Any]:
     """Tiles that are compared: those of the app, and others."""
     new = tiles.Tile
     others = [
+        new(keys=1, part=4),
+        new(keep=True),
+        new(rows=16, keep=True),
+        new(columns=16, keys=1),
+        new(rows=16, columns=16, queries=1, keys=1),
         new(channels=32, part=4),
         new(rows=16, channels=32, part=4),
         new(unroll=1),
@@ -370,7 +375,7 @@ def measure_all() -> None:
         return {"heads": HEADS[d], "kv_heads": HEADS[d], "n": n, "d": d, "mask": mask, "dtype": dtype}
 
     dtypes = ["float32", *(["float16"] if gpu.half else [])]
-    default = gpu.tiles.TILES[0]
+    default = gpu.tiles.TILES[1]
     for d in gpu.tiles.D_HEADS:
         for dtype in dtypes:
             if not late():

@@ -1,8 +1,9 @@
 """Colours, symbols and dashes of lines of timings.
 
 The colour is the implementation. The symbol is the device, combined with dtype, mask, pass and sizes if these differ:
-shapes, unlike shades, are distinguishable on paper and for colour-blind readers. A dashed line was recorded. An open,
-faint mark that no line joins is a time that is not stable.
+shapes, unlike shades, are distinguishable on paper and for colour-blind readers. A dashed line was recorded. Long
+strokes and stars were measured in the visitor's browser. An open, faint mark that no line joins is a time that is not
+stable.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from attention.charts import theme
 from attention.timing import comparison
 from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.recordings import Timing
+from attention.timing.recordings.timing import BROWSER
 
 MORE = (
     "#a6761d",
@@ -38,6 +40,7 @@ SYMBOLS = (
 # fmt: on
 PAPERS = {"H100": "#b34d9a", "A100": "#808000", "H200": "#6f7ad6"}  # distinct from COLORS, visible on both backgrounds
 SHEETS = PAPERS | {"T4": "#767b86", "L4": "#7d6f64", "RTX 4090": "#2a9d8f"}
+BROWSER_COLOR, BROWSER_DASH, BROWSER_SYMBOL = "#c77700", "14px,3px", "star"  # measured in the visitor's browser
 Kind = tuple[str | int, ...]
 
 
@@ -58,15 +61,19 @@ class Look:
         return cls(tuple(dict.fromkeys(map(kind, timings))))
 
     def color(self, timing: Timing) -> str:
+        if timing.source == BROWSER:
+            return BROWSER_COLOR
         names = list(IMPLEMENTATIONS)
         at = names.index(timing.implementation) if timing.implementation in names else len(names)
         return COLORS[at % len(COLORS)]
 
     def shape(self, timing: Timing) -> str:
+        if timing.source == BROWSER:
+            return BROWSER_SYMBOL if timing.implementation.endswith("fused") else f"{BROWSER_SYMBOL}-open"
         return SYMBOLS[self.kinds.index(kind(timing)) % len(SYMBOLS)]
 
     def dash(self, timing: Timing) -> str:
-        return "dash" if timing.source else "solid"
+        return BROWSER_DASH if timing.source == BROWSER else "dash" if timing.source else "solid"
 
     def legend_label(self, label: str, timing: Timing) -> str:
         """Returns the label of a line in a legend, with "recorded" instead of the place if that is the same for all.

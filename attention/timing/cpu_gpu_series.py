@@ -23,10 +23,16 @@ from attention.timing.published import (
     together,
 )
 from attention.timing.recordings import Timing
+from attention.timing.recordings.timing import BROWSER
 
-MEASURED, RECORDED, PUBLISHED = "measured here", "recorded", "published"
+MEASURED, IN_BROWSER, RECORDED, PUBLISHED = "measured here", "measured in your browser", "recorded", "published"
+KINDS = (IN_BROWSER, MEASURED, RECORDED)  # of timed lines, in the order in which they are compared
 NEAR = 4096  # tokens at which methods are compared and the answer is given
-FUSED = ("SDPA", "flex_attention")  # name prefixes of implementations that return no weights, as in the papers
+FUSED = (
+    "SDPA",
+    "flex_attention",
+    "WebGPU fused",
+)  # name prefixes of implementations that return no weights, as in the papers
 BYTES = 2  # per number on a GPU: fp16 and bf16
 ADDED = "forward and backward timed apart, and added"
 
@@ -108,7 +114,7 @@ def gpus(versus: CpuGpuSettings, timings: Iterable[Timing]) -> list[TimingSeries
     found = [each for each in alike(versus, timings) if each.device != "cpu"]
     timed = [each for each in found if each.implementation.startswith(FUSED)]
     return [
-        *_best(sorted(_lines(timed), key=lambda rival: rival.kind != MEASURED)),
+        *_best(sorted(_lines(timed), key=lambda rival: KINDS.index(rival.kind))),
         *_few(versus, _published_series(versus)),
     ]
 
@@ -156,9 +162,10 @@ def _line(timings: list[Timing]) -> TimingSeries:
     peaks = [
         (each.peak_operations, each.peak_traffic) for each in timings if each.peak_operations and each.peak_traffic
     ]
-    place = f"{RECORDED} {first.day} ({first.source})" if first.source else f"{MEASURED} {first.day}"
+    kind = _kind(first)
+    place = f"{kind} {first.day} ({first.source})" if kind == RECORDED else f"{kind} {first.day}"
     return TimingSeries(
-        RECORDED if first.source else MEASURED,
+        kind,
         first.device_name + threads,
         first.implementation,
         first.dtype,
@@ -166,6 +173,12 @@ def _line(timings: list[Timing]) -> TimingSeries:
         tuple(_point(timing) for timing in timings),
         peaks=(max(each[0] for each in peaks), max(each[1] for each in peaks)) if peaks else None,
     )
+
+
+def _kind(timing: Timing) -> str:
+    if timing.source == BROWSER:
+        return IN_BROWSER
+    return RECORDED if timing.source else MEASURED
 
 
 def _point(timing: Timing) -> Point:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from attention.timing import comparison, cpu_gpu_series
-from attention.timing.cpu_gpu_series import FUSED, MEASURED, NEAR, PUBLISHED, Point, TimingSeries
+from attention.timing.cpu_gpu_series import FUSED, IN_BROWSER, MEASURED, NEAR, PUBLISHED, Point, TimingSeries
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
 from attention.timing.data_sheets import BUSES
 from attention.timing.published import PRINTED
@@ -71,9 +71,10 @@ def headline(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuS
     if cpu is None or found is None:
         return _missing(cpu, gpus, versus)
     gpu, _, at = found
-    mine = "this CPU" if cpu.kind == MEASURED else "a CPU"
+    mine = ("this server's CPU" if gpu.kind == IN_BROWSER else "this CPU") if cpu.kind == MEASURED else "a CPU"
+    device = f"your GPU ({gpu.device})" if gpu.kind == IN_BROWSER else _article(gpu.device)
     return (
-        f"At {at.length:,} tokens {_article(gpu.device)} in {gpu.dtype} is {times(at.alone)} times as fast as {mine} in "
+        f"At {at.length:,} tokens {device} in {gpu.dtype} is {times(at.alone)} times as fast as {mine} in "
         f"{cpu.dtype}, or {times(at.moved)} times including the copy to the GPU and back."
     )
 

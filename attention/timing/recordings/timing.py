@@ -9,6 +9,7 @@ from attention.timing.stopwatch import Spread
 from attention.timing.sweep import Case
 
 NAME = re.compile(r"[\w .,:;()+@#=-]*")  # allowed in names: nothing that HTML or Markdown reads as markup
+BROWSER = "the browser of a visitor"  # the source of a timing that this visit's browser has measured
 SHORT = 100  # largest number of characters of a name
 
 
@@ -66,6 +67,8 @@ class Timing(Case):
     @property
     def origin(self) -> str:
         """The device; if the timing was not measured here, also the word "recorded", the day and the file."""
+        if self.source == BROWSER:
+            return f"{self.device_name}, measured in your browser {self.day}"
         threads = f", {self.threads} thread{'s' * (self.threads != 1)}" if self.device == "cpu" else ""
         recorded = f", recorded {self.day} ({self.source})" if self.source else ""
         return f"{self.device_name}{threads}{recorded}"

@@ -20,6 +20,7 @@ from attention.imported.reading import Read
 from attention.imported.registry import Upload, is_uploaded
 from attention.models.parts import Part as Layers
 from attention.timing.recordings import Timing
+from attention.timing.webgpu.results import Measurement
 from attention.training.recipe import Recipe
 from attention.ui.jobs.model_jobs import ModelJob
 from attention.ui.jobs.timing_process import TimingJob
@@ -57,7 +58,8 @@ class VisitState:
     of their widgets; `here`: the keys of those that were drawn on this page. For classes: whether that expander is open
     (`classroom`), and the `draft` of a question. Timing: the `sweep` that this visitor has requested, and whether it was
     open when it was last drawn (`going`); the recordings that are `opened`, by name, what was wrong with the last ones
-    (`problems`), and the number of `uploads`. Training: the training that this visitor has requested (`learning`), the
+    (`problems`), and the number of `uploads`; the `measurements` of this visitor's browser, by mask and d_head, and why
+    the last one was not taken (`unmeasured`). Training: the training that this visitor has requested (`learning`), the
     film that is playing and its next picture (`film`), the recipes whose films have started by themselves (`played`), the
     sources made in this visit from `steps` of trainings, and the page that one of them `leads` to. Model: the reading
     that this visitor has run (`reading`), their own `picture` as a PNG, why the last one was `refused`, and what was
@@ -82,6 +84,8 @@ class VisitState:
     opened: dict[str, list[Timing]] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     uploads: int = 0
+    measurements: dict[tuple[str, str], Measurement] = field(default_factory=dict)
+    unmeasured: str = ""
     learning: TrainingJob | None = None
     film: tuple[Recipe, int] | None = None
     played: set[Recipe] = field(default_factory=set)

@@ -17,7 +17,7 @@ from attention.ui.jobs.timing_process import TimingJob
 from attention.ui.limits import limits
 from attention.ui.markdown import escape
 from attention.ui.session import page
-from attention.ui.views import job_status, questions, timing_recordings, timing_results, timing_versus
+from attention.ui.views import job_status, questions, timing_browser, timing_recordings, timing_results, timing_versus
 
 EVERY = 1.5  # seconds between two updates during a measurement
 LEAVING = f"If nobody looks at this page for {TimingJob.leave_after_s:g} seconds, the sweep ends."
@@ -67,8 +67,12 @@ def view(timed: Timed) -> None:
     sweep = timed.sweep
     st.markdown("**Timing.** How long does this attention take, and from which length on does a GPU pay?")
     task = _task(sweep)
+    timing_browser.draw(timed)
     measured = task.timings.values() if task else ()
-    timing_versus.draw(timed, [*measured, *timing_recordings.opened_timings(), *results.timing.shipped_timings()])
+    mine = timing_browser.timings()
+    timing_versus.draw(
+        timed, [*mine, *measured, *timing_recordings.opened_timings(), *results.timing.shipped_timings()]
+    )
     st.markdown("**Measured line by line**, here and in recordings: any implementation, any size.")
     _start(sweep, task)
     st.fragment(_live, run_every=EVERY if task and task.open else None)(sweep)
@@ -134,6 +138,7 @@ def _live(sweep: Sweep) -> None:
         *(task.timings.values() if task else ()),
         *results.timing.recorded_like(sweep),
         *timing_recordings.opened_timings(),
+        *timing_browser.timings(),
     ]
     _gpu_or_how(sweep, found)
     if found:

@@ -24,12 +24,12 @@ export function uniforms(count, stream) {
  * @param {Float32Array} numbers
  */
 export function toHalf(numbers) {
-  const bits = new Uint32Array(numbers.buffer, numbers.byteOffset, numbers.length);
-  return Uint16Array.from(bits, (x) => {
-    const exponent = ((x >>> 23) & 255) - 112;
-    const sign = (x >>> 16) & 0x8000;
-    return exponent <= 0 ? sign : sign | (exponent << 10) | ((x >>> 13) & 1023);
-  });
+  const bits = new Uint32Array(numbers.buffer, numbers.byteOffset, numbers.length), found = new Uint16Array(bits.length);
+  for (let at = 0; at < bits.length; at++) {
+    const exponent = ((bits[at] >>> 23) & 255) - 112, sign = (bits[at] >>> 16) & 0x8000;
+    found[at] = exponent <= 0 ? sign : sign | (exponent << 10) | ((bits[at] >>> 13) & 1023);
+  }
+  return found;
 }
 
 /**

@@ -72,10 +72,10 @@ export function fusedPasses(device, pipeline, tile, shape, buffers, pieces) {
  * @param {any} scores
  * @param {number} pieces
  */
-export function materialisedPasses(device, pipelines, tile, shape, [q, k, v, out], scores, pieces) {
+function materialisedPasses(device, pipelines, tile, shape, [q, k, v, out], scores, pieces) {
   const rows = 4 * +tile.values.BQ4, columns = 4 * +tile.values.BK4, n = shape.length;
   const room = Math.floor(scores.size / (4 * n * n));
-  return parts(shape, Math.max(pieces, Math.ceil(shape.heads / room)), n).map(({ head, heads, row, count }) => {
+  return parts(shape, Math.max(pieces, Math.ceil(shape.heads / room)), rows).map(({ head, heads, row, count }) => {
     const call = createUniform(device, callBytes(shape, head, row, count, 1 / Math.sqrt(shape.d_head)));
     const tiles = Math.ceil(count / rows);
     return [
@@ -87,13 +87,27 @@ export function materialisedPasses(device, pipelines, tile, shape, [q, k, v, out
 }
 
 /**
+ * Returns the passes of a call of a kernel, in at least `least` pieces.
+ * @param {any} device
+ * @param {import("./plan.js").Kernel} kernel
+ * @param {Shape} shape
+ * @param {any[]} buffers
+ * @param {any} scores
+ * @param {number} least
+ */
+export function passesOf(device, { how, tile, pipelines }, shape, buffers, scores, least) {
+  if (how === "fused") return fusedPasses(device, pipelines.fused, tile, shape, buffers, least);
+  return materialisedPasses(device, pipelines, tile, shape, buffers, scores, least);
+}
+
+/**
  * Divides a call into at least `pieces` parts, by heads, and by rows (multiples of `step`) if there are too few heads.
  * @param {{ heads: number, length: number }} shape
  * @param {number} pieces
  * @param {number} step
  */
 export function parts({ heads, length }, pieces, step) {
-  const across = Math.max(1, Math.min(Math.ceil(heads / Math.min(heads, pieces)), Math.floor(heads / pieces) || 1, MOST_GROUPS));
+  const across = Math.max(1, Math.min(Math.floor(heads / pieces), MOST_GROUPS));
   const down = Math.max(1, Math.ceil(pieces / heads));
   const rows = Math.ceil(length / down / step) * step, found = [];
   for (let head = 0; head < heads; head += across) {

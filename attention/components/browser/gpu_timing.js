@@ -1,0 +1,155 @@
+// The button “Measure my GPU”: its states, progress and cancel. What is measured is in webgpu/.
+
+import { find, createRoot } from "./elements.js";
+import { findAdapter, openDevice } from "./webgpu/adapter.js";
+import { DeviceLost, OutOfMemory, watchDevice } from "./webgpu/device.js";
+import { measure } from "./webgpu/measure.js";
+import { emptyResult } from "./webgpu/plan.js";
+
+/**
+ * The data of the button, and what it sends: `measured` gets the message of a measurement.
+ * @typedef {{ plan: import("./webgpu/plan.js").Plan | null, lacking: string }} Wanted
+ * @typedef {{ measured: (message: object) => void }} Ways
+ */
+
+class Cancelled extends Error {}
+
+const MARKUP = `
+<div class="actions">
+  <button type="button" data-action="measure">Measure my GPU</button>
+  <button type="button" data-action="cancel" hidden>Cancel</button>
+  <input type="text" maxlength="80" aria-label="Name of this GPU (optional)" placeholder="Name of this GPU (optional)">
+</div>
+<progress max="1" value="0" hidden aria-label="Progress of the measurement"></progress>
+<p role="status"></p>`;
+const ABOUT = "Runs attention on the GPU of this device, in this browser, for a minute at most. Its timings are kept for this visit alone.";
+const WHY = {
+  insecure: "No WebGPU here: browsers offer it on https pages and on localhost alone, and this page came by plain http.",
+  absent: "No WebGPU in this browser. Chrome and Edge have it from version 113, Safari from 26, Firefox from 141 on Windows.",
+  refused: "This browser has WebGPU, but offers no GPU: it has none that it can use, or its use is switched off.",
+};
+
+/**
+ * Draws the button in an element.
+ * @param {Element} parent
+ * @param {Wanted} first
+ * @param {Ways} ways
+ */
+export function draw(parent, first, ways) {
+  const root = createRoot(parent, "gpu-timing", MARKUP), status = find(root, "p");
+  const button = find(root, "[data-action=measure]", HTMLButtonElement);
+  const cancel = find(root, "[data-action=cancel]"), progress = find(root, "progress", HTMLProgressElement);
+  const field = find(root, "input", HTMLInputElement);
+  let wanted = first, running = false, cancelled = false;
+
+  /** @param {string} state @param {string} text */
+  const show = (state, text) => {
+    root.dataset.state = state;
+    status.textContent = text;
+    progress.hidden = cancel.hidden = !running;
+    button.disabled = running || !wanted.plan;
+  };
+  /** @param {Wanted} next */
+  const update = (next) => {
+    wanted = next;
+    if (running) return;
+    if (!wanted.plan) show("lacking", wanted.lacking);
+    else if (root.dataset.state === "lacking" || !root.dataset.state) show("ready", ABOUT);
+    else button.disabled = false;
+  };
+  cancel.onclick = () => { cancelled = true; };
+  button.onclick = async () => {
+    const { plan } = wanted;
+    if (!plan || running) return;
+    running = true;
+    cancelled = false;
+    show("running", "Asking the browser for a GPU");
+    try {
+      const outcome = await run(plan, (part, text) => { progress.value = part; show("running", text); }, () => cancelled || !root.isConnected);
+      running = false;
+      show(outcome.state, outcome.text);
+      if (outcome.message) ways.measured({ ...outcome.message, device: field.value.trim() || outcome.message.device });
+    } finally {
+      running = false;
+      progress.hidden = cancel.hidden = true;
+      button.disabled = !wanted.plan;
+    }
+  };
+  update(first);
+  return { update };
+}
+
+/**
+ * Measures a plan. Returns the state to show, with the message for the server if anything was measured.
+ * @param {import("./webgpu/plan.js").Plan} plan
+ * @param {(part: number, text: string) => void} say
+ * @param {() => boolean} isCancelled
+ * @returns {Promise<{ state: string, text: string, message?: { device: string } }>}
+ */
+async function run(plan, say, isCancelled) {
+  const found = await findAdapter(/** @type {any} */ (navigator).gpu, isSecureContext);
+  if (found.state === "software") {
+    return { state: "software", text: `This browser computes WebGPU in software (${found.name}), on the processor. That is no GPU, so it is not measured.` };
+  }
+  if (found.state !== "ready") return { state: found.state, text: WHY[found.state] };
+  const result = emptyResult(), { watch, stop } = createWatch(say, isCancelled);
+  let device = null, ended = "", state = "done";
+  try {
+    device = await openDevice(found.adapter);
+    await measure(watchDevice(device), plan, watch, result);
+  } catch (error) {
+    [state, ended] = describeEnd(error);
+  } finally {
+    stop();
+    device?.destroy();
+  }
+  const kept = result.rows.some(({ how }) => how !== "JavaScript");
+  const text = [ended, kept ? `Measured on ${found.name}.` : "Nothing was measured.", wrongText(result.wrong)].filter(Boolean).join(" ");
+  if (!kept) return { state: state === "done" ? "nothing" : state, text };
+  const message = { ...result, device: found.name, browser: browserName(), mask: plan.mask, d_head: plan.d_head, ended };
+  return { state, text, message };
+}
+
+/**
+ * @param {unknown} error
+ * @returns {[string, string]}
+ */
+function describeEnd(error) {
+  if (error instanceof Cancelled) return ["cancelled", "Cancelled; what was measured stays."];
+  if (error instanceof DeviceLost) return ["lost", `The browser lost the GPU (${error.message}); what was measured before stays.`];
+  if (error instanceof OutOfMemory) return ["memory", `The GPU ran out of memory (${error.message}); what was measured before stays.`];
+  return ["failed", `Measuring failed: ${error instanceof Error ? error.message : error}`];
+}
+
+/** @param {string[]} wrong */
+function wrongText(wrong) {
+  return wrong.length ? `Not timed, as it did not agree with the exact result or could not be built: ${wrong.join("; ")}.` : "";
+}
+
+/**
+ * Returns what a measurement asks for: waits while the tab is hidden, and an end when it is cancelled.
+ * @param {(part: number, text: string) => void} say
+ * @param {() => boolean} isCancelled
+ */
+export function createWatch(say, isCancelled) {
+  let pauses = 0, waited = 0;
+  const count = () => { if (document.hidden) pauses++; };
+  document.addEventListener("visibilitychange", count);
+  const rest = async () => {
+    await new Promise((then) => { setTimeout(then); });  // lets the page paint, and a click on Cancel arrive
+    if (document.hidden) say(0, "Waiting: this tab is hidden, and a hidden tab can't be timed");
+    const start = performance.now();
+    while (document.hidden && !isCancelled()) await new Promise((then) => { setTimeout(then, 200); });
+    waited += (performance.now() - start) / 1000;
+    if (isCancelled()) throw new Cancelled();
+  };
+  const watch = { say, rest, pauses: () => pauses, waited: () => waited };
+  return { watch, stop: () => document.removeEventListener("visibilitychange", count) };
+}
+
+function browserName() {
+  const agent = navigator.userAgent, found = /(Edg|Firefox|Chrome)\/(\d+)/.exec(agent) ?? /(Version)\/(\d+)/.exec(agent);
+  const names = { Edg: "Edge", Version: "Safari" };
+  const system = /Windows|Mac OS|Android|iPhone|iPad|CrOS|Linux/.exec(agent)?.[0] ?? "";
+  return [found ? `${names[/** @type {"Edg"} */ (found[1])] ?? found[1]} ${found[2]}` : "a browser", system].filter(Boolean).join(", ");
+}

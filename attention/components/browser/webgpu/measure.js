@@ -1,0 +1,135 @@
+// Measures attention on an open device: builds the kernels, proves them, and has those that agree timed.
+
+import { createBuffers, runPasses } from "./device.js";
+import { createPipeline, fittingTiles, fusedPasses, passesOf } from "./kernels.js";
+import { operationsOf, pieces, shapeOf } from "./plan.js";
+import { agrees, differenceOf } from "./proof.js";
+import { fmaRate, timeCases, timeCpu } from "./times.js";
+
+const BUILD = 25;  // seconds in which a pipeline must be built
+const COMPARED = 1024;  // tokens at which tiles are compared
+const SLOW = 1e10;  // operations a second that are expected before anything was measured
+
+/**
+ * Measures all of a plan. `result` is filled as it goes, so that what was measured stays if an error ends it.
+ * @param {import("./device.js").Open} open
+ * @param {import("./plan.js").Plan} plan
+ * @param {import("./plan.js").Watch} watch
+ * @param {import("./plan.js").Result} result
+ */
+export async function measure(open, plan, watch, result) {
+  const started = performance.now();
+  const left = () => plan.seconds + watch.waited() - (performance.now() - started) / 1000;
+  const session = { open, plan, watch, result, left };
+  watch.say(0.02, "Building the kernels");
+  const kernels = await proveKernels(session, await chooseTile(session));
+  watch.say(0.25, "A loop of fused multiply-adds, to know what this device can do");
+  result.rate = await fmaRate(session);
+  watch.say(0.28, "One head in JavaScript, on one thread");
+  timeCpu(session);
+  await timeCases(session, kernels);
+}
+
+/**
+ * Returns the tile whose fused kernel is the fastest of those that agree, at one length.
+ * @param {import("./plan.js").Session} session
+ */
+async function chooseTile(session) {
+  const { open, plan, watch, result } = session, { device } = open, tiles = fittingTiles(device, plan.tiles);
+  if (!tiles.length) throw new Error("No kernel fits into the limits of this adapter.");
+  const building = tiles.map((tile) => inTime(createPipeline(device, "fused", { ...tile.values, HALF: 0 })));
+  const built = await Promise.race([Promise.allSettled(building), open.lost]);
+  let best = null;
+  for (const [at, tile] of tiles.entries()) {
+    await watch.rest();
+    const each = built[at];
+    if (each.status === "rejected") continue;
+    const difference = await differenceOf(open, plan.proofs, "float32", async (shape, buffers) =>
+      fusedPasses(device, each.value, tile, shape, buffers, 1));
+    if (!agrees(difference, "float32")) {
+      result.wrong.push(`fused, float32, ${tile.name}`);
+      continue;
+    }
+    result.difference = Math.max(result.difference, difference);
+    const rate = tiles.length > 1 ? await fusedRate(session, each.value, tile) : SLOW;
+    if (!best || rate > best.rate) best = { tile, rate, fused: each.value };
+  }
+  if (!best) throw new Error(result.wrong.length ? "No kernel agreed with the exact result." : "No kernel could be built here.");
+  result.tile = best.tile.name;
+  return best;
+}
+
+/**
+ * @param {import("./plan.js").Session} session
+ * @param {any} pipeline
+ * @param {import("./kernels.js").Tile} tile
+ */
+async function fusedRate({ open, plan }, pipeline, tile) {
+  const one = plan.cases[plan.cases.length - 1], length = Math.min(COMPARED, plan.cases[0].length * 2);
+  const shape = shapeOf(plan, { ...one, batch: 1, length }), size = 4 * shape.heads * length * plan.d_head;
+  const buffers = await createBuffers(open, [size, size, size, size]);
+  const passes = fusedPasses(open.device, pipeline, tile, shape, buffers, pieces(operationsOf(shape) / SLOW));
+  const times = [];
+  for (let i = 0; i < 3; i++) times.push((await runPasses(open, passes, 1)).seconds);
+  for (const buffer of buffers) buffer.destroy();
+  return operationsOf(shape) / Math.min(...times.slice(1));
+}
+
+/**
+ * Returns the kernels that agree with the exact result, with their pipelines.
+ * @param {import("./plan.js").Session} session
+ * @param {{ tile: import("./kernels.js").Tile, rate: number, fused: any }} best
+ */
+async function proveKernels(session, { tile, rate, fused }) {
+  /** @type {import("./plan.js").Kernel[]} */
+  const kernels = [{ how: "fused", dtype: "float32", tile, rate, pipelines: { fused } }];
+  const half = session.open.device.features.has("shader-f16");
+  for (const dtype of /** @type {import("./plan.js").Dtype[]} */ (half ? ["float32", "float16"] : ["float32"])) {
+    for (const how of /** @type {const} */ (["fused", "materialised"])) {
+      if (how === "fused" && dtype === "float32") continue;
+      await session.watch.rest();
+      session.watch.say(0.05 + 0.05 * kernels.length, `Comparing with the exact result: ${how}, ${dtype}`);
+      const kernel = await proveKernel(session, { how, dtype, tile, rate: how === "fused" ? rate : rate / 4, pipelines: {} });
+      if (kernel) kernels.push(kernel);
+    }
+  }
+  return kernels;
+}
+
+/**
+ * Builds the pipelines of a kernel. Returns null if it can't be built, or does not agree with the exact result.
+ * @param {import("./plan.js").Session} session
+ * @param {import("./plan.js").Kernel} kernel
+ */
+async function proveKernel({ open, plan, result }, kernel) {
+  const { how, dtype, tile, pipelines } = kernel;
+  const names = how === "fused" ? ["fused"] : ["scores", "softmax", "values"];
+  const values = { ...tile.values, HALF: +(dtype === "float16") };
+  try {
+    const building = names.map((name) => inTime(createPipeline(open.device, name, values)));
+    (await Promise.all(building)).forEach((pipeline, at) => { pipelines[names[at]] = pipeline; });
+  } catch (error) {
+    result.wrong.push(`${how}, ${dtype} (it can't be built here)`);
+    return null;
+  }
+  const difference = await differenceOf(open, plan.proofs, dtype, async (shape, buffers) => {
+    const [scores] = how === "fused" ? [null] : await createBuffers(open, [4 * shape.length ** 2 * shape.heads]);
+    return passesOf(open.device, kernel, shape, buffers, scores, 1);
+  });
+  if (!agrees(difference, dtype)) {
+    result.wrong.push(`${how}, ${dtype}`);
+    return null;
+  }
+  if (dtype === "float32") result.difference = Math.max(result.difference, difference);
+  return kernel;
+}
+
+/**
+ * @template T
+ * @param {Promise<T>} building
+ * @returns {Promise<T>}
+ */
+function inTime(building) {
+  const late = new Promise((_, fail) => { setTimeout(() => fail(new Error("too slow to build")), BUILD * 1000); });
+  return Promise.race([building, /** @type {Promise<never>} */ (late)]);
+}

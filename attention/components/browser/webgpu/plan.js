@@ -1,0 +1,87 @@
+// What is measured, and what came of it: the types that the server, the measurement and its display share.
+
+/**
+ * A case: `batch` sequences of `heads` heads. `tokens`: the constant product of batch and length, 0 if there is none.
+ * @typedef {{ length: number, batch: number, heads: number, tokens: number, mask: "full" | "causal" }} Case
+ */
+
+/**
+ * What is measured, in this order, in `seconds` at most.
+ * @typedef {object} Plan
+ * @property {"full" | "causal"} mask  that of the picture, as is `d_head`
+ * @property {number} d_head
+ * @property {Case[]} cases
+ * @property {number} seconds
+ * @property {import("./kernels.js").Tile[]} tiles
+ * @property {import("./proof.js").Proof[]} proofs
+ */
+
+/**
+ * @typedef {"float32" | "float16"} Dtype
+ * @typedef {"fused" | "materialised" | "JavaScript"} How
+ */
+
+/**
+ * One case by one kernel, with the seconds of each sample, or the reason why there are none. `moves`: seconds of the
+ * input to the GPU, and of the output back.
+ * @typedef {{ case: Case, how: How, dtype: Dtype, times: number[], error: string, moves: [number, number] }} Row
+ */
+
+/**
+ * @typedef {object} Result
+ * @property {Row[]} rows
+ * @property {number} unbegun  cases that were not begun as the time was short
+ * @property {number} rate  operations a second of the loop of fused multiply-adds
+ * @property {string} tile
+ * @property {string[]} wrong  kernels that did not agree with the exact result
+ * @property {number} difference  the largest one of the others, in float32
+ * @property {boolean} stamped  timed by the GPU's timestamps
+ */
+
+/**
+ * @typedef {object} Kernel
+ * @property {"fused" | "materialised"} how
+ * @property {Dtype} dtype
+ * @property {import("./kernels.js").Tile} tile
+ * @property {any} pipelines
+ * @property {number} rate  operations a second, of the last call
+ */
+
+/**
+ * What a measurement reports to and asks: `say` shows progress from 0 to 1, `rest` waits while the tab is hidden and throws
+ * if it was cancelled, `pauses` is the number of such waits, `waited` their seconds.
+ * @typedef {{ say: (part: number, text: string) => void, rest: () => Promise<void>, pauses: () => number, waited: () => number }} Watch
+ */
+
+/** @typedef {{ open: import("./device.js").Open, plan: Plan, watch: Watch, result: Result, left: () => number }} Session */
+
+// Seconds that a dispatch is to take at most: a prediction that is three times off leaves it below 0.3.
+const PIECE = 0.1;
+
+/** @returns {Result} */
+export function emptyResult() {
+  return { rows: [], unbegun: 0, rate: 0, tile: "", wrong: [], difference: 0, stamped: true };
+}
+
+/**
+ * @param {Plan} plan
+ * @param {Case} one
+ * @returns {import("./kernels.js").Shape}
+ */
+export function shapeOf({ d_head }, { length, batch, heads, mask }) {
+  return { heads: heads * batch, group: 1, length, d_head, ahead: mask === "causal" ? 0 : length, back: length };
+}
+
+/**
+ * Floating-point operations of both products: 4 n² d for each head, half of it under a causal mask.
+ * @param {import("./kernels.js").Shape} shape
+ */
+export function operationsOf({ heads, length, d_head, ahead }) {
+  return 4 * heads * length ** 2 * d_head * (ahead ? 1 : 0.5);
+}
+
+/**
+ * Into how many pieces a call is divided that takes so many seconds.
+ * @param {number} seconds
+ */
+export const pieces = (seconds) => Math.max(1, Math.ceil(seconds / PIECE));

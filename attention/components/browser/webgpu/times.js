@@ -1,0 +1,183 @@
+// Times kernels that agree with the exact result, and how long their data take to the GPU and back.
+
+import { attendOnCpu } from "./cpu.js";
+import { OutOfMemory, createBuffers, createDispatch, createUniform, readBuffer, runPasses } from "./device.js";
+import { toHalf, uniforms } from "./input.js";
+import { createPipeline, passesOf } from "./kernels.js";
+import { operationsOf, pieces, shapeOf } from "./plan.js";
+import { agrees, furthest } from "./proof.js";
+
+const SAMPLE = 0.006;  // seconds that a sample takes at least
+const SAMPLES = 7, FEWEST = 3, NEAR = 1.1;  // samples end when three of at least five are within 10 % of the quickest
+const SCORES = 2 ** 28;  // bytes of scores at most
+const MIB = 2 ** 20;
+
+/**
+ * The buffers of the cases of one size in one dtype.
+ * @typedef {{ bytes: number, buffers: any[], moves: [number, number], error: string }} Room
+ */
+
+/**
+ * Times all cases, each by all kernels, while there is time.
+ * @param {import("./plan.js").Session} session
+ * @param {import("./plan.js").Kernel[]} kernels
+ */
+export async function timeCases(session, kernels) {
+  const { open, plan, watch, result, left } = session, { limits } = open.device;
+  const limit = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize, SCORES);
+  const all = plan.cases.length * kernels.length;
+  let room = null, done = 0;
+  const scores = await createBuffers(open, [limit]).then(([buffer]) => buffer, ignoreMemory);
+  for (const dtype of new Set(kernels.map((kernel) => kernel.dtype))) {
+    for (const one of plan.cases) {
+      for (const kernel of kernels.filter((each) => each.dtype === dtype)) {
+        await watch.rest();
+        watch.say(0.3 + (0.7 * done++) / all, `${kernel.how}, ${dtype}, ${one.length.toLocaleString("en")} tokens`);
+        const shape = shapeOf(plan, one), predicted = operationsOf(shape) / kernel.rate;
+        if (predicted * (FEWEST + 1) > left()) {
+          result.unbegun++;
+          continue;
+        }
+        room = await roomFor(session, room, shape, dtype);
+        const error = room.error || scoresError(kernel, shape.length, scores, limit);
+        const passes = error ? [] : passesOf(open.device, kernel, shape, room.buffers, scores, pieces(predicted));
+        const times = error ? [] : await timePasses(session, passes, predicted);
+        if (times.length) kernel.rate = operationsOf(shape) / Math.min(...times);
+        result.rows.push({ case: one, how: kernel.how, dtype, times, error, moves: room.moves });
+      }
+    }
+  }
+  for (const buffer of [...(room?.buffers ?? []), scores]) buffer?.destroy();
+}
+
+/** @param {unknown} error */
+function ignoreMemory(error) {
+  if (error instanceof OutOfMemory) return null;
+  throw error;
+}
+
+/**
+ * @param {import("./plan.js").Kernel} kernel
+ * @param {number} length
+ * @param {any} scores
+ * @param {number} limit
+ */
+function scoresError({ how }, length, scores, limit) {
+  const bytes = 4 * length ** 2;
+  if (how === "fused" || (scores && bytes <= limit)) return "";
+  return `out of memory: the scores of one head take ${bytes / MIB} MiB, and ${scores ? limit / MIB : 0} MiB can be bound`;
+}
+
+/**
+ * Returns buffers for a shape: those of the last case if they have the right size.
+ * @param {import("./plan.js").Session} session
+ * @param {Room | null} last
+ * @param {import("./kernels.js").Shape} shape
+ * @param {import("./plan.js").Dtype} dtype
+ * @returns {Promise<Room>}
+ */
+async function roomFor(session, last, { heads, length, d_head }, dtype) {
+  const count = heads * length * d_head, bytes = count * (dtype === "float16" ? 2 : 4);
+  if (last && last.bytes === bytes) return last;
+  for (const buffer of last?.buffers ?? []) buffer.destroy();
+  try {
+    const buffers = await createBuffers(session.open, Array(4).fill(bytes));
+    const data = dtype === "float16" ? toHalf(uniforms(count, 1)) : uniforms(count, 1);
+    return { bytes, buffers, moves: await timeMoves(session, buffers, data), error: "" };
+  } catch (error) {
+    if (!(error instanceof OutOfMemory)) throw error;
+    return { bytes, buffers: [], moves: [0, 0], error: `out of memory: 4 buffers of ${Math.ceil(bytes / MIB)} MiB` };
+  }
+}
+
+/**
+ * Returns the seconds of samples of a call: after one that is not counted, at least three, and until three are near the
+ * quickest.
+ * @param {import("./plan.js").Session} session
+ * @param {import("./device.js").Dispatch[][]} passes
+ * @param {number} predicted
+ */
+async function timePasses({ open, watch, result, left }, passes, predicted) {
+  const first = await runPasses(open, passes, 1), once = Math.max(Math.min(first.seconds, predicted), 2e-6);
+  const repeats = passes.length > 1 ? 1 : Math.max(1, Math.min(1000, Math.ceil(SAMPLE / once)));
+  /** @type {number[]} */
+  const times = [];
+  while (times.length < SAMPLES) {
+    await watch.rest();
+    const pauses = watch.pauses(), { seconds, stamped } = await runPasses(open, passes, repeats);
+    if (watch.pauses() !== pauses) continue;  // the tab was hidden meanwhile
+    result.stamped &&= stamped;
+    times.push(seconds / repeats);
+    const sorted = [...times].sort((a, b) => a - b);
+    if (times.length >= FEWEST + 2 && sorted[FEWEST - 1] <= NEAR * sorted[0]) break;
+    if (times.length >= FEWEST && (seconds > 2 || left() < 2 * seconds)) break;
+  }
+  return times;
+}
+
+/**
+ * Returns the seconds in which the input is written to the GPU, and the output read: the least of three.
+ * @param {import("./plan.js").Session} session
+ * @param {any[]} buffers
+ * @param {Float32Array | Uint16Array} data
+ * @returns {Promise<[number, number]>}
+ */
+async function timeMoves({ open, watch }, buffers, data) {
+  const to = [], back = [];
+  for (let i = 0; i < 3; i++) {
+    await watch.rest();
+    const start = performance.now();
+    for (const buffer of buffers.slice(0, 3)) open.device.queue.writeBuffer(buffer, 0, data);
+    await Promise.race([open.device.queue.onSubmittedWorkDone(), open.lost]);
+    const middle = performance.now();
+    await readBuffer(open, buffers[3]);
+    to.push(middle - start);
+    back.push(performance.now() - middle);
+  }
+  return [Math.min(...to) / 1000, Math.min(...back) / 1000];
+}
+
+/**
+ * Returns the operations a second of a loop of fused multiply-adds.
+ * @param {import("./plan.js").Session} session
+ */
+export async function fmaRate({ open, watch }) {
+  const { device } = open, pipeline = await createPipeline(device, "fma", {}), [out] = await createBuffers(open, [16]);
+  const groups = 1024;
+  let rate = 0;
+  for (let steps = 1; steps <= 65536; steps *= 4) {
+    await watch.rest();
+    const bytes = new ArrayBuffer(16);
+    new Uint32Array(bytes)[0] = steps;
+    new Float32Array(bytes).set([0.999, 0.001], 1);
+    const dispatch = createDispatch(device, pipeline, [createUniform(device, bytes), out], [groups]);
+    const times = [];
+    for (let i = 0; i < 3; i++) times.push((await runPasses(open, [[dispatch]], 1)).seconds);
+    rate = Math.max(rate, (1024 * 256 * groups * steps) / Math.min(...times));
+    if (Math.min(...times) > 0.015) break;
+  }
+  return rate;
+}
+
+/**
+ * Times one head in JavaScript, on one thread, at the shortest length.
+ * @param {import("./plan.js").Session} session
+ */
+export function timeCpu({ plan, result }) {
+  const proof = plan.proofs[0], kept = proof.heads / proof.group;
+  const [q, k, v] = [proof.heads, kept, kept].map((count, at) => uniforms(count * proof.length * proof.d_head, at + 1));
+  const out = attendOnCpu(q, k, v, proof), own = proof.at.map((_, i) => i).filter((i) => proof.at[i] < out.length);
+  const far = furthest(out, { ...proof, at: own.map((i) => proof.at[i]), exact: own.map((i) => proof.exact[i]) });
+  if (!agrees(far, "float32")) {
+    result.wrong.push("JavaScript, float32");
+    return;
+  }
+  const one = { ...plan.cases[plan.cases.length - 1], length: 512, heads: 1, batch: 1, tokens: 0 }, times = [];
+  const data = [1, 2, 3].map((stream) => uniforms(one.length * plan.d_head, stream));
+  for (let i = 0; i <= FEWEST; i++) {
+    const start = performance.now();
+    attendOnCpu(data[0], data[1], data[2], shapeOf(plan, one));
+    if (i) times.push((performance.now() - start) / 1000);
+  }
+  result.rows.push({ case: one, how: "JavaScript", dtype: "float32", times, error: "", moves: [0, 0] });
+}

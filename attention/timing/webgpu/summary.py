@@ -1,0 +1,90 @@
+"""Sentences about a measurement of the visitor's GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attention.timing.cpu_gpu_series import NEAR
+from attention.timing.recordings import Timing
+from attention.timing.units import seconds
+from attention.timing.webgpu.results import FUSED, MATERIALISED, Measurement
+
+
+def summary(found: Measurement) -> list[str]:
+    """Returns sentences: times and rates at one length, the visitor's processor, and how all was measured."""
+    at = longest(found.gpu)
+    sentences = [
+        _rates(found, at) if at else "",
+        _processor(found),
+        _ends(found),
+        f"Not timed: {'; '.join(found.wrong)}." if found.wrong else "",
+        f"{found.unbegun} cases were not begun, as they would have taken too long." if found.unbegun > 1 else "",
+        "One case was not begun, as it would have taken too long." if found.unbegun == 1 else "",
+        found.ended,
+        _method(found),
+    ]
+    return [each for each in sentences if each]
+
+
+def longest(timings: Sequence[Timing]) -> Timing | None:
+    """Returns the fused timing at which the sentences look: of CPU against GPU at 4,096 tokens, or else the longest one."""
+    fused = [each for each in timings if each.implementation == FUSED and each.error is None]
+    return max(
+        fused, key=lambda each: (bool(each.tokens), each.length == NEAR, each.length, -each.seconds), default=None
+    )
+
+
+def _rates(found: Measurement, at: Timing) -> str:
+    rate = at.operations / at.seconds
+    text = (
+        f"{found.device}, measured in your browser: fused, {at.dtype}, {at.mask}, {at.heads} heads of {at.d_head}, {at.length:,} "
+        f"tokens, {at.batching}: {seconds(at.seconds)}, {_rate(rate)}"
+    )
+    if found.rate and at.dtype == "float32":
+        text += f", which is {rate / found.rate:.0%} of its loop of fused multiply-adds ({_rate(found.rate)})"
+    elif found.rate:
+        text += f"; its loop of fused multiply-adds in float32 makes {_rate(found.rate)}"
+    twin = next((each for each in found.gpu if each.implementation == MATERIALISED and _like(each, at)), None)
+    slower = f" Materialised it takes {seconds(twin.seconds)}." if twin and twin.error is None else ""
+    return f"{text}.{slower}"
+
+
+def _like(timing: Timing, at: Timing) -> bool:
+    names = ("dtype", "mask", "length", "batch", "heads", "tokens")
+    return all(getattr(timing, name) == getattr(at, name) for name in names)
+
+
+def _processor(found: Measurement) -> str:
+    timing = found.processor
+    if timing is None or timing.error is not None:
+        return ""
+    rate = timing.operations / timing.seconds
+    return (
+        f"The processor of the same device, in JavaScript on one thread: {seconds(timing.seconds)} for one head of "
+        f"{timing.length:,} tokens, {_rate(rate)}. It is not what “times faster” compares with."
+    )
+
+
+def _ends(found: Measurement) -> str:
+    """Where the materialised kernel ends."""
+    ends = [each for each in found.gpu if each.implementation == MATERIALISED and each.error]
+    if not ends:
+        return ""
+    first = min(ends, key=lambda each: each.length)
+    return f"Materialised ends before {first.length:,} tokens: {first.error}."
+
+
+def _method(found: Measurement) -> str:
+    clock = (
+        "the GPU's own timestamps"
+        if found.stamped
+        else "the wall clock, as there are no usable timestamps of the GPU here"
+    )
+    return (
+        f"Before it was timed, each kernel agreed with this server's result in float64 ({found.difference:.1e} apart at most in "
+        f"float32). Timed by {clock}; workgroups of {found.tile}."
+    )
+
+
+def _rate(rate: float) -> str:
+    return f"{rate / 1e12:.3g} TFLOP/s" if rate >= 1e12 else f"{rate / 1e9:.3g} GFLOP/s"

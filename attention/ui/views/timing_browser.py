@@ -1,0 +1,78 @@
+"""The visitor's own GPU on the Timing page: the button that measures it, and the measurements of this visit."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from attention.components.gpu_timing import KEY, gpu_timing
+from attention.timing import recordings
+from attention.timing.cpu_gpu_settings import Timed
+from attention.timing.recordings import RecordingError, Timing
+from attention.timing.webgpu.plan import plan
+from attention.timing.webgpu.results import read_message
+from attention.timing.webgpu.summary import summary
+from attention.ui.markdown import escape
+from attention.ui.session import page
+
+MOST = 12  # measurements of a visit that are kept
+KEPT = (
+    "These timings are kept on the server for this visit alone, and dropped with it. A link can't carry them: save them as a "
+    "recording, which anybody can open below."
+)
+FORWARD = "The browser measures forward passes. Choose the pass “forward” to measure your GPU."
+
+
+def timings() -> list[Timing]:
+    """The timings of the visitor's GPU in this visit, the last measurement first."""
+    found = reversed(page.visit_state().measurements.values())
+    return [timing for measurement in found for timing in measurement.gpu]
+
+
+def draw(timed: Timed) -> None:
+    """Draws the button, and what was measured at the settings of the picture."""
+    forward = timed.work == "forward"
+    gpu_timing(plan(timed.sweep, timed.versus) if forward else None, "" if forward else FORWARD, on_measured=_take_in)
+    kept = page.visit_state()
+    if kept.unmeasured:
+        st.error(escape(f"The measurement can't be used. {kept.unmeasured}"), icon=":material/error:")
+    found = kept.measurements.get((timed.mask, timed.d_head))
+    if found is None:
+        return
+    st.markdown(escape(" ".join(summary(found))))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        text = partial(recordings.write_recording, _all())
+        how: dict[str, Any] = {"key": "browser_recording", "on_click": "ignore"}
+        st.download_button("Save as a recording", text, "my-gpu.json", "application/json", **how)
+        st.button("Remove", key="browser_remove", on_click=_remove)
+    st.caption(KEPT)
+
+
+def _all() -> list[Timing]:
+    """All timings of this visit's browser that a recording can hold: each case once, the last measurement first."""
+    found: dict[Any, Timing] = {}
+    for measurement in reversed(page.visit_state().measurements.values()):
+        for timing in measurement.timings:
+            found.setdefault((timing.case, timing.origin), timing)
+    return list(found.values())
+
+
+def _take_in() -> None:
+    """Takes in what the browser has sent: it is checked, and replaces the last measurement of the same settings."""
+    kept, message = page.visit_state(), (page.widgets().get(KEY) or {}).get("measured")
+    try:
+        found = read_message(message)
+    except RecordingError as error:
+        kept.unmeasured = str(error)
+        return
+    kept.unmeasured = ""
+    kept.measurements.pop(found.setting, None)
+    kept.measurements[found.setting] = found
+    while len(kept.measurements) > MOST:
+        del kept.measurements[next(iter(kept.measurements))]
+
+
+def _remove() -> None:
+    page.visit_state().measurements = {}
