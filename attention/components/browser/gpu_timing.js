@@ -40,7 +40,7 @@ export function draw(parent, first, ways) {
   const button = find(root, "[data-action=measure]", HTMLButtonElement);
   const cancel = find(root, "[data-action=cancel]"), progress = find(root, "progress", HTMLProgressElement);
   const field = find(root, "input", HTMLInputElement);
-  let wanted = first, running = false, cancelled = false;
+  let wanted = first, running = false, controller = new AbortController();
 
   /** @param {string} state @param {string} text */
   const show = (state, text) => {
@@ -57,15 +57,20 @@ export function draw(parent, first, ways) {
     else if (root.dataset.state === "lacking" || !root.dataset.state) show("ready", ABOUT);
     else button.disabled = false;
   };
-  cancel.onclick = () => { cancelled = true; };
+  cancel.onclick = () => controller.abort();
   button.onclick = async () => {
     const { plan } = wanted;
     if (!plan || running) return;
     running = true;
-    cancelled = false;
+    controller = new AbortController();
     show("running", "Asking the browser for a GPU");
     try {
-      const outcome = await run(plan, (part, text) => { progress.value = part; show("running", text); }, () => cancelled || !root.isConnected);
+      const say = (/** @type {number} */ part, /** @type {string} */ text) => {
+        progress.value = part;
+        show("running", text);
+        if (!root.isConnected) controller.abort();  // the page was left
+      };
+      const outcome = await run(plan, say, controller.signal);
       running = false;
       show(outcome.state, outcome.text);
       if (outcome.message) ways.measured({ ...outcome.message, device: field.value.trim() || outcome.message.device });
@@ -83,16 +88,16 @@ export function draw(parent, first, ways) {
  * Measures a plan. Returns the state to show, with the message for the server if anything was measured.
  * @param {import("./webgpu/plan.js").Plan} plan
  * @param {(part: number, text: string) => void} say
- * @param {() => boolean} isCancelled
+ * @param {AbortSignal} signal
  * @returns {Promise<{ state: string, text: string, message?: { device: string } }>}
  */
-async function run(plan, say, isCancelled) {
+async function run(plan, say, signal) {
   const found = await findAdapter(/** @type {any} */ (navigator).gpu, isSecureContext);
   if (found.state === "software") {
     return { state: "software", text: `This browser computes WebGPU in software (${found.name}), on the processor. That is no GPU, so it is not measured.` };
   }
   if (found.state !== "ready") return { state: found.state, text: WHY[found.state] };
-  const result = emptyResult(), { watch, stop } = createWatch(say, isCancelled);
+  const result = emptyResult(), { watch, stop } = createWatch(say, signal);
   let device = null, ended = "", state = "done";
   try {
     device = await openDevice(found.adapter);
@@ -129,21 +134,23 @@ function wrongText(wrong) {
 /**
  * Returns what a measurement asks for: waits while the tab is hidden, and an end when it is cancelled.
  * @param {(part: number, text: string) => void} say
- * @param {() => boolean} isCancelled
+ * @param {AbortSignal} signal
  */
-export function createWatch(say, isCancelled) {
+export function createWatch(say, signal) {
   let pauses = 0, waited = 0;
+  const ended = new Promise((_, fail) => { signal.addEventListener("abort", () => fail(new Cancelled())); });
+  ended.catch(() => {});
   const count = () => { if (document.hidden) pauses++; };
   document.addEventListener("visibilitychange", count);
   const rest = async () => {
     await new Promise((then) => { setTimeout(then); });  // lets the page paint, and a click on Cancel arrive
     if (document.hidden) say(0, "Waiting: this tab is hidden, and a hidden tab can't be timed");
     const start = performance.now();
-    while (document.hidden && !isCancelled()) await new Promise((then) => { setTimeout(then, 200); });
+    while (document.hidden && !signal.aborted) await new Promise((then) => { setTimeout(then, 200); });
     waited += (performance.now() - start) / 1000;
-    if (isCancelled()) throw new Cancelled();
+    if (signal.aborted) throw new Cancelled();
   };
-  const watch = { say, rest, pauses: () => pauses, waited: () => waited };
+  const watch = { say, rest, ended: /** @type {Promise<never>} */ (ended), stopped: () => signal.aborted, pauses: () => pauses, waited: () => waited };
   return { watch, stop: () => document.removeEventListener("visibilitychange", count) };
 }
 

@@ -67,7 +67,7 @@ def plan(sweep: Sweep, versus: CpuGpuSettings) -> dict[str, Any]:
 def _tiles(d_head: int) -> list[dict[str, Any]]:
     assert d_head in D_HEADS
     return [
-        {"name": tile.name, "memory": tile.memory(d_head), "values": tile.values(d_head, False)}
+        {"name": tile.label, "memory": tile.memory(d_head), "values": tile.values(d_head, False)}
         for tile in TILES
         if tile.fits(d_head)
     ]

@@ -63,7 +63,7 @@ def read_message(message: Any) -> Measurement:
         "system": name(_text(message, "browser"), "a browser"),
         "when": datetime.now(UTC).isoformat(timespec="seconds"),
         "d_head": message.get("d_head"),
-        "peak_operations": message.get("rate") or None,
+        "peak_operations": _number(message, "rate") or None,
     }
     return Measurement(
         device,
@@ -71,7 +71,7 @@ def read_message(message: Any) -> Measurement:
         [_timing(row, about, f"rows[{at}]") for at, row in enumerate(message["rows"])],
         _number(message, "rate"),
         _text(message, "tile"),
-        tuple(short(each, 80) for each in _list(message, "wrong")[:20]),
+        tuple(_text({"wrong": each}, "wrong") for each in _list(message, "wrong")[:20]),
         _number(message, "difference"),
         message.get("stamped") is True,
         int(min(_number(message, "unbegun"), ROWS)),

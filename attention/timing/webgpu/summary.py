@@ -2,19 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from attention.timing import comparison
 from attention.timing.cpu_gpu_series import NEAR
+from attention.timing.published import TOKENS
 from attention.timing.recordings import Timing
 from attention.timing.units import seconds
 from attention.timing.webgpu.results import FUSED, MATERIALISED, Measurement
 
 
-def summary(found: Measurement) -> list[str]:
-    """Returns sentences: times and rates at one length, the visitor's processor, and how all was measured."""
+def answer(found: Measurement, others: Iterable[Timing]) -> list[str]:
+    """Returns sentences: time and rate at one length, and from which length this GPU is faster than the CPU of `others`."""
     at = longest(found.gpu)
+    return [*([_rates(found, at)] if at else []), *pays(found, others)]
+
+
+def pays(found: Measurement, others: Iterable[Timing]) -> list[str]:
+    """From which length the fused kernel is faster than a CPU at the sizes of the sweep, without and with the transfer.
+
+    The headline of the page says it for the sizes of CPU against GPU.
+    """
+    rivals = [each for each in others if (each.device, each.implementation) == ("cpu", "SDPA")]
+    sentences = []
+    fused = [each for each in _fused(found.gpu) if each.tokens != TOKENS]
+    for setting in dict.fromkeys(map(_setting, fused)):
+        mine = [each for each in fused if _setting(each) == setting]
+        cpu = [each for each in rivals if _setting(each) == setting]
+        cpu = [each for each in cpu if each.origin == min(cpu, key=lambda each: bool(each.source)).origin]
+        alone, moved = (comparison.crossover(comparison.speed_ups(cpu, mine, transfer)) for transfer in (False, True))
+        if alone and moved:
+            sizes = f"{mine[0].heads} heads of {mine[0].d_head}, {mine[0].batching}, {mine[0].mask}, {mine[0].dtype}"
+            sentences.append(
+                f"{sizes}, against {cpu[0].origin}: {alone.sentence}; with the transfer, {moved.sentence}."
+            )
+    return sentences
+
+
+def _setting(timing: Timing) -> tuple[object, ...]:
+    return tuple(getattr(timing, name) for name in comparison.SETTING)
+
+
+def _fused(timings: Iterable[Timing]) -> list[Timing]:
+    return [each for each in timings if each.implementation == FUSED and each.error is None]
+
+
+def details(found: Measurement) -> list[str]:
+    """Returns sentences about the visitor's processor, and about how all was measured."""
     sentences = [
-        _rates(found, at) if at else "",
         _processor(found),
         _ends(found),
         f"Not timed: {'; '.join(found.wrong)}." if found.wrong else "",
@@ -28,9 +63,10 @@ def summary(found: Measurement) -> list[str]:
 
 def longest(timings: Sequence[Timing]) -> Timing | None:
     """Returns the fused timing at which the sentences look: of CPU against GPU at 4,096 tokens, or else the longest one."""
-    fused = [each for each in timings if each.implementation == FUSED and each.error is None]
     return max(
-        fused, key=lambda each: (bool(each.tokens), each.length == NEAR, each.length, -each.seconds), default=None
+        _fused(timings),
+        key=lambda each: (bool(each.tokens), each.length == NEAR, each.length, -each.seconds),
+        default=None,
     )
 
 

@@ -31,6 +31,11 @@ class Tile:
         return f"{sizes}, {self.channels} {self.part} {self.unroll}{kept}"
 
     @property
+    def label(self) -> str:
+        """What a reader is told of it."""
+        return f"{self.rows} by {self.columns} threads, each with {4 * self.queries} queries by {4 * self.keys} keys"
+
+    @property
     def tile_queries(self) -> int:
         """Queries of a workgroup."""
         return 4 * self.rows * self.queries
@@ -83,5 +88,5 @@ class Tile:
 
 D_HEADS = (32, 64, 96, 128)
 # Of 17 tiles that were tried on an H100, the two fastest in 16 KiB of workgroup memory, and two for GPUs with fewer registers
-TILES = (Tile(rows=16), Tile(), Tile(rows=16, queries=1), Tile(queries=1, keys=1, part=4))
+TILES = (Tile(rows=16), Tile(), Tile(rows=16, queries=1), Tile(queries=1, keys=1))
 SMALL = Tile(queries=1, keys=1, channels=4, part=1, unroll=1)  # the shortest text, for tests

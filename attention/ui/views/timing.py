@@ -67,12 +67,10 @@ def view(timed: Timed) -> None:
     sweep = timed.sweep
     st.markdown("**Timing.** How long does this attention take, and from which length on does a GPU pay?")
     task = _task(sweep)
-    timing_browser.draw(timed)
     measured = task.timings.values() if task else ()
-    mine = timing_browser.timings()
-    timing_versus.draw(
-        timed, [*mine, *measured, *timing_recordings.opened_timings(), *results.timing.shipped_timings()]
-    )
+    others = [*measured, *timing_recordings.opened_timings(), *results.timing.shipped_timings()]
+    timing_browser.draw(timed, others)
+    timing_versus.draw(timed, [*timing_browser.timings(), *others])
     st.markdown("**Measured line by line**, here and in recordings: any implementation, any size.")
     _start(sweep, task)
     st.fragment(_live, run_every=EVERY if task and task.open else None)(sweep)

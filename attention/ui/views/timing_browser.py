@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,7 @@ from attention.timing.cpu_gpu_settings import Timed
 from attention.timing.recordings import RecordingError, Timing
 from attention.timing.webgpu.plan import plan
 from attention.timing.webgpu.results import read_message
-from attention.timing.webgpu.summary import summary
+from attention.timing.webgpu.summary import answer, details
 from attention.ui.markdown import escape
 from attention.ui.session import page
 
@@ -31,8 +32,8 @@ def timings() -> list[Timing]:
     return [timing for measurement in found for timing in measurement.gpu]
 
 
-def draw(timed: Timed) -> None:
-    """Draws the button, and what was measured at the settings of the picture."""
+def draw(timed: Timed, others: Iterable[Timing]) -> None:
+    """Draws the button, and what was measured at the settings of the picture, beside a CPU of these `others`."""
     forward = timed.work == "forward"
     gpu_timing(plan(timed.sweep, timed.versus) if forward else None, "" if forward else FORWARD, on_measured=_take_in)
     kept = page.visit_state()
@@ -41,7 +42,10 @@ def draw(timed: Timed) -> None:
     found = kept.measurements.get((timed.mask, timed.d_head))
     if found is None:
         return
-    st.markdown(escape(" ".join(summary(found))))
+    for sentence in answer(found, others):
+        st.markdown(escape(sentence))
+    with st.expander("How your GPU was measured"):
+        st.markdown(escape(" ".join(details(found))))
     with st.container(horizontal=True, vertical_alignment="center"):
         text = partial(recordings.write_recording, _all())
         how: dict[str, Any] = {"key": "browser_recording", "on_click": "ignore"}

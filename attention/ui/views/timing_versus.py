@@ -10,7 +10,7 @@ import streamlit as st
 
 from attention.charts import cpu_gpu as charts
 from attention.timing import cpu_gpu_series, cpu_gpu_summary, recordings
-from attention.timing.cpu_gpu_series import PUBLISHED
+from attention.timing.cpu_gpu_series import IN_BROWSER, PUBLISHED
 from attention.timing.cpu_gpu_settings import METHODS, CpuGpuSettings, Timed, is_published
 from attention.timing.published import TOKENS, WIDTH
 from attention.timing.recordings import Timing
@@ -57,7 +57,9 @@ def draw(timed: Timed, timings: list[Timing]) -> None:
     versus = timed.versus
     cpu, gpus = cpu_gpu_series.cpu(versus, timings), cpu_gpu_series.gpus(versus, timings)
     st.markdown(f"##### {escape(cpu_gpu_summary.headline(cpu, gpus, versus))}")
-    st.markdown(escape(f"{cpu_gpu_summary.between(cpu, gpus)} {cpu_gpu_summary.crossing(versus, timings)}".strip()))
+    mine = any(gpu.kind == IN_BROWSER for gpu in gpus)  # of which `timing_browser` says from which length on it pays
+    crossing = "" if mine else cpu_gpu_summary.crossing(versus, timings)
+    st.markdown(escape(f"{cpu_gpu_summary.between(cpu, gpus)} {crossing}".strip()))
     if cpu is None:
         said = "Sets the sidebar to the CPU of this chart. *Measure here* then measures it."
         st.button("Use these settings", key="versus_sweep", on_click=page.change, kwargs=_like(versus), help=said)

@@ -1,6 +1,6 @@
 // Measures attention on an open device: builds the kernels, proves them, and has those that agree timed.
 
-import { createBuffers, runPasses } from "./device.js";
+import { DeviceLost, createBuffers, runPasses } from "./device.js";
 import { createPipeline, fittingTiles, fusedPasses, passesOf } from "./kernels.js";
 import { operationsOf, pieces, shapeOf } from "./plan.js";
 import { agrees, differenceOf } from "./proof.js";
@@ -38,7 +38,7 @@ async function chooseTile(session) {
   const { open, plan, watch, result } = session, { device } = open, tiles = fittingTiles(device, plan.tiles);
   if (!tiles.length) throw new Error("No kernel fits into the limits of this adapter.");
   const building = tiles.map((tile) => inTime(createPipeline(device, "fused", { ...tile.values, HALF: 0 })));
-  const built = await Promise.race([Promise.allSettled(building), open.lost]);
+  const built = await Promise.race([Promise.allSettled(building), open.lost, watch.ended]);
   let best = null;
   for (const [at, tile] of tiles.entries()) {
     await watch.rest();
@@ -101,14 +101,19 @@ async function proveKernels(session, { tile, rate, fused }) {
  * @param {import("./plan.js").Session} session
  * @param {import("./plan.js").Kernel} kernel
  */
-async function proveKernel({ open, plan, result }, kernel) {
+async function proveKernel({ open, plan, watch, result }, kernel) {
   const { how, dtype, tile, pipelines } = kernel;
   const names = how === "fused" ? ["fused"] : ["scores", "softmax", "values"];
   const values = { ...tile.values, HALF: +(dtype === "float16") };
   try {
     const building = names.map((name) => inTime(createPipeline(open.device, name, values)));
-    (await Promise.all(building)).forEach((pipeline, at) => { pipelines[names[at]] = pipeline; });
+    const built = await Promise.race([Promise.allSettled(building), open.lost, watch.ended]);
+    built.forEach((each, at) => {
+      if (each.status === "rejected") throw each.reason;
+      pipelines[names[at]] = each.value;
+    });
   } catch (error) {
+    if (error instanceof DeviceLost || watch.stopped()) throw error;
     result.wrong.push(`${how}, ${dtype} (it can't be built here)`);
     return null;
   }

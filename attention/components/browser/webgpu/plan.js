@@ -49,8 +49,14 @@
 
 /**
  * What a measurement reports to and asks: `say` shows progress from 0 to 1, `rest` waits while the tab is hidden and throws
- * if it was cancelled, `pauses` is the number of such waits, `waited` their seconds.
- * @typedef {{ say: (part: number, text: string) => void, rest: () => Promise<void>, pauses: () => number, waited: () => number }} Watch
+ * if it was cancelled, `ended` is rejected and `stopped` true then, `pauses` is the number of such waits, `waited` their seconds.
+ * @typedef {object} Watch
+ * @property {(part: number, text: string) => void} say
+ * @property {() => Promise<void>} rest
+ * @property {Promise<never>} ended
+ * @property {() => boolean} stopped
+ * @property {() => number} pauses
+ * @property {() => number} waited
  */
 
 /** @typedef {{ open: import("./device.js").Open, plan: Plan, watch: Watch, result: Result, left: () => number }} Session */

@@ -1,0 +1,214 @@
+"""The visitor's GPU: templates of kernels, the input and its exact result, and what the server takes of a browser's message."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from attention.masks import MASKS
+from attention.timing import cpu_gpu_series, cpu_gpu_summary, recordings
+from attention.timing.cpu_gpu_settings import CpuGpuSettings
+from attention.timing.published import TOKENS, WIDTH
+from attention.timing.recordings import RecordingError
+from attention.timing.recordings.timing import BROWSER
+from attention.timing.sweep import Sweep
+from attention.timing.webgpu import plan, proof, template
+from attention.timing.webgpu.results import DEVICE, FUSED, JAVASCRIPT, MATERIALISED, read_message
+from attention.timing.webgpu.summary import answer, details
+from attention.timing.webgpu.tiles import D_HEADS, SMALL, TILES
+from attention.ui import results
+
+KERNELS = ("fused", "scores", "softmax", "values")
+SMALL_CASE = {"length": 256, "batch": 1, "heads": 8, "tokens": 0, "mask": "full"}
+CASE = {"length": 4096, "batch": 4, "heads": 32, "tokens": TOKENS, "mask": "causal"}
+
+
+def row(how: str = "fused", case: dict = CASE, times: tuple = (0.5, 0.51, 0.52), error: str = "", **more) -> dict:
+    """A row of a message."""
+    found = {"case": case, "how": how, "dtype": "float32", "times": list(times), "error": error, "moves": [0.02, 0.01]}
+    return found | more
+
+
+def message(*rows: dict, **more) -> dict:
+    """A message of a browser."""
+    about = {"device": "Acme 9", "browser": "Chrome 150, Linux", "mask": "causal", "d_head": 64, "rate": 2e12}
+    outcome = {"tile": "8 by 8", "wrong": [], "difference": 3e-7, "stamped": True, "unbegun": 0, "ended": ""}
+    return about | outcome | {"rows": list(rows) or [row()]} | more
+
+
+def test_a_template_repeats_chooses_and_substitutes():
+    text = "//for i N\na${i} = ${V${i}};\n//if YES\nyes ${i}\n//else\nno\n//end\n//end\n//if NO\nnever\n//end\nlast"
+    found = template.expand(text, {"N": 2, "V0": 7, "V1": 8, "YES": 1, "NO": 0})
+    assert found == "a0 = 7;\nyes 0\na1 = 8;\nyes 1\nlast\n"
+
+
+@pytest.mark.parametrize("text", ["//for i 2\nx", "${MISSING}", "//if MISSING\n//end"])
+def test_a_template_with_a_mistake_is_refused(text):
+    with pytest.raises((ValueError, KeyError)):
+        template.expand(text, {})
+
+
+@pytest.mark.parametrize("d_head", D_HEADS)
+@pytest.mark.parametrize("half", [False, True])
+def test_kernels_have_no_directive_left(d_head, half):
+    for tile in (*TILES, SMALL):
+        for kernel in KERNELS:
+            code = template.expand(template.source(kernel), tile.values(d_head, half))
+            assert "${" not in code and "//for" not in code and "//end" not in code
+            assert ("enable f16;" in code) is half
+
+
+@pytest.mark.parametrize("d_head", D_HEADS)
+def test_every_tile_fits_the_memory_of_every_adapter(d_head):
+    for tile in TILES:
+        assert tile.fits(d_head)
+        assert tile.memory(d_head) <= 16_384
+        assert tile.values(d_head, False)["THREADS"] <= 256
+
+
+def test_the_input_is_a_hash_of_a_counter():
+    def mixed(x: int) -> int:
+        x ^= x >> 16
+        x = x * 0x85EBCA6B % 2**32
+        x ^= x >> 13
+        x = x * 0xC2B2AE35 % 2**32
+        return x ^ x >> 16
+
+    found = proof.uniforms(1000, 3)
+    assert found.tolist() == [((mixed((i + 3 * 0x9E3779B9) % 2**32) >> 21) - 1024) / 512 for i in range(1000)]
+    assert torch.equal(found.half().double(), found)
+    assert abs(found.mean()) < 0.15 and found.min() < -1.9 and found.max() > 1.9
+
+
+@pytest.mark.parametrize(("mask", "span"), [("full", 0), ("causal", 0), ("window", 5)])
+def test_the_exact_result_is_that_of_torch(mask, span):
+    q, k, v = proof.inputs(4, 2, 19, 32)
+    found = proof.expected(q, k, v, *proof.reach(mask, 19, span))
+    seen = MASKS[mask].square(19, 19, span)
+    there = F.scaled_dot_product_attention(q, k, v, attn_mask=seen, enable_gqa=True)
+    torch.testing.assert_close(found, there, rtol=0, atol=1e-13)
+    some = plan.exact_numbers(mask, 4, 2, 19, span, 32)
+    assert some["exact"] == [pytest.approx(float(there.flatten()[at])) for at in some["at"]]
+    assert some["at"][0] == 0 and some["at"][-1] == there.numel() - 1
+
+
+def test_a_plan_has_the_sweep_and_then_the_picture():
+    found = plan.plan(Sweep(lengths=(64, 128)), CpuGpuSettings(d_head="64", mask="causal"))
+    assert [case["length"] for case in found["cases"]] == [64, 128, 512, 1024, 2048, 4096, 8192, 16_384]
+    assert found["cases"][0] == {"length": 64, "batch": 1, "heads": 8, "tokens": 0, "mask": "full"}
+    assert all(case["length"] * case["batch"] == TOKENS and case["heads"] * 64 == WIDTH for case in found["cases"][2:])
+    assert {case["mask"] for case in found["cases"][2:]} == {"causal"}
+    assert found["tiles"] and {proof["d_head"] for proof in found["proofs"]} == {64}
+
+
+@pytest.mark.parametrize(
+    "knobs", [{"d_heads": (80,)}, {"passes": ("forward + backward",)}, {"windows": (8,)}, {"queries": (1,)}]
+)
+def test_a_plan_leaves_out_a_sweep_that_the_kernels_cannot_compute(knobs):
+    found = plan.plan(Sweep(**knobs), CpuGpuSettings())
+    assert {case["tokens"] for case in found["cases"]} == {TOKENS}
+
+
+def test_a_message_is_taken_as_timings_of_the_browser():
+    found = read_message(message(row(), row("materialised", times=(), error="out of memory: 1"), row("JavaScript")))
+    fused, materialised, script = found.timings
+    assert (fused.implementation, fused.device, fused.device_name) == (FUSED, DEVICE, "Acme 9")
+    assert (fused.quickest, fused.repeated, fused.median, fused.visits) == (0.5, 0.52, 0.51, 3)
+    assert fused.settled and fused.source == BROWSER and fused.peak_operations == 2e12
+    assert fused.operations == 4 * 4 * 32 * 64 * 4096 * 4097 / 2
+    assert (fused.to_device, fused.from_device) == (0.02, 0.01)
+    assert materialised.implementation == MATERIALISED and materialised.error == "out of memory: 1"
+    assert found.processor is script and script.implementation == JAVASCRIPT
+    assert found.gpu == [fused, materialised]
+    assert "measured in your browser" in fused.origin
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (None, "no list of rows"),
+        ([], "no list of rows"),
+        (message(rows=[]) | {"rows": []}, "0 entries"),
+        (message(*[row()] * 201), "201 entries"),
+        (message(row(how="cuda")), "not a timed case"),
+        (message(row(case=None)), "not a timed case"),
+        (message(row(times=[-1.0, 1.0, 1.0])), "above 0"),
+        (message(row(times=["1"])), "above 0"),
+        (message(row(times=[math.nan] * 3)), "above 0"),
+        (message(row(times=[1e-300] * 3)), "not between"),
+        (message(row(times=[1.0] * 51)), "50 times"),
+        (message(row(case=CASE | {"length": 2**40})), "length"),
+        (message(row(case=CASE | {"mask": "<b>"})), "mask"),
+        (message(row(dtype="int4")), "dtype"),
+        (message(row(moves=[1, -1])), "from_device"),
+        (message(row(moves="12")), "not a list"),
+        (message(d_head=10**9), "d_head"),
+        (message(rate=-1), "rate"),
+        (message(rate=math.inf), "rate"),
+        (message(device=5), "device"),
+    ],
+)  # fmt: skip
+def test_a_message_is_never_trusted(wrong, says):
+    with pytest.raises(RecordingError, match=says):
+        read_message(wrong)
+
+
+def test_a_name_has_no_markup():
+    found = read_message(message(device="<img src=x> **GPU** [9](http://x)"))
+    assert found.device == "img src=x GPU 9(http:x)"
+    assert read_message(message(device="\u0000<>")).device == "a GPU without a name"
+
+
+def test_a_measurement_is_saved_and_opened_again():
+    found = read_message(message(row(), row("JavaScript")))
+    text = recordings.write_recording(found.timings)
+    opened = recordings.read_recording(text, "mine.json")
+    assert [each.source for each in opened] == [f"mine.json, from {BROWSER}"] * 2
+    assert [replace(each, source=BROWSER) for each in opened] == found.timings
+    assert "recorded" in opened[0].origin
+
+
+def test_the_headline_is_about_the_visitors_gpu():
+    versus = CpuGpuSettings(mask="causal", d_head="64")
+    rows = [
+        row(case=CASE | {"length": n, "batch": TOKENS // n}, times=[t] * 3) for n, t in ((1024, 0.01), (4096, 0.02))
+    ]
+    timings = [*read_message(message(*rows)).timings, *results.timing.shipped_timings()]
+    cpu, gpus = cpu_gpu_series.cpu(versus, timings), cpu_gpu_series.gpus(versus, timings)
+    assert gpus[0].kind == cpu_gpu_series.IN_BROWSER and cpu is not None
+    assert cpu_gpu_summary.headline(cpu, gpus, versus).startswith("Your GPU pays at every length from 1,024 to 4,096")
+    point = cpu.at(4096)
+    assert point and f"{point.seconds / 0.02:.0f} times as fast" in cpu_gpu_summary.headline(cpu, gpus, versus)
+
+
+def test_the_visitors_processor_is_never_the_cpu_of_the_comparison():
+    timings = read_message(message(row("JavaScript", case=CASE))).timings
+    assert cpu_gpu_series.cpu(CpuGpuSettings(mask="causal", d_head="64"), timings) is None
+
+
+def test_sentences_of_a_measurement():
+    cases = [SMALL_CASE | {"length": n} for n in (256, 512, 1024)]
+    shipped = {each.length: each.seconds for each in results.timing.shipped_timings() if _like_small(each)}
+    rows = [
+        row(case=case, times=[shipped[case["length"]] * by] * 3, moves=[0, 1e-9])
+        for case, by in zip(cases, (2, 0.5, 0.25), strict=True)
+    ]
+    found = read_message(
+        message(*rows, row("JavaScript", case=SMALL_CASE), unbegun=2, wrong=["fused, float16"], stamped=False)
+    )
+    said = " ".join(answer(found, results.timing.shipped_timings()))
+    assert "fused, float32, full, 8 heads of 64, 1,024 tokens, batch 1" in said
+    assert "of its loop of fused multiply-adds (2 TFLOP/s)" in said
+    assert "against AMD EPYC, 2 cores, 2 threads" in said and ": faster from about 362 tokens on" in said
+    more = " ".join(details(found))
+    assert "in JavaScript on one thread" in more and "Not timed: fused, float16." in more
+    assert "2 cases were not begun" in more and "wall clock" in more
+
+
+def _like_small(timing) -> bool:
+    how = (timing.implementation, timing.dtype, timing.mask, timing.passes, timing.heads, timing.d_head, timing.batch)
+    return how == ("SDPA", "float32", "full", "forward", 8, 64, 1) and not timing.tokens
