@@ -211,4 +211,5 @@ def test_sentences_of_a_measurement():
 
 def _like_small(timing) -> bool:
     how = (timing.implementation, timing.dtype, timing.mask, timing.passes, timing.heads, timing.d_head, timing.batch)
-    return how == ("SDPA", "float32", "full", "forward", 8, 64, 1) and not timing.tokens
+    mine = timing.device_name == "AMD EPYC, 2 cores" and not timing.tokens
+    return mine and how == ("SDPA", "float32", "full", "forward", 8, 64, 1)

@@ -11,6 +11,7 @@ from attention.timing import comparison, cpu_gpu_summary
 from attention.timing.cpu_gpu_series import FUSED
 from attention.timing.data_sheets import BUSES, DATA_SHEETS, LAUNCH, limit
 from attention.timing.recordings import Timing
+from attention.timing.recordings.timing import BROWSER
 from attention.timing.sweep import Case
 from attention.timing.units import seconds
 
@@ -70,10 +71,16 @@ def _time_on_device(timing: Timing) -> str:
     threads = f", {timing.threads} thread{'s' * (timing.threads != 1)}" if timing.device == "cpu" else ""
     notes = [
         timing.implementation,
-        f"recorded {timing.day}" * bool(timing.source),
+        _whence(timing),
         "unstable" * (not timing.settled),
     ]
     return f"{seconds(timing.seconds)} on {timing.device_name}{threads} ({', '.join(filter(None, notes))})"
+
+
+def _whence(timing: Timing) -> str:
+    if timing.source == BROWSER:
+        return f"measured in your browser {timing.day}"
+    return f"recorded {timing.day}" * bool(timing.source)
 
 
 def describe(case: Case) -> str:

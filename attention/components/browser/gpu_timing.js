@@ -22,7 +22,10 @@ const MARKUP = `
 </div>
 <progress max="1" value="0" hidden aria-label="Progress of the measurement"></progress>
 <p role="status"></p>`;
-const ABOUT = "Runs attention on the GPU of this device, in this browser, for a minute at most. Its timings are kept for this visit alone.";
+const ABOUT = "Runs attention on the GPU of this device, in this browser, for a minute at most. Its timings are kept for this "
+  + "visit alone.";
+const SOFTWARE = "on the processor. That is no GPU, so it is not measured.";
+const STAYS = "what was measured before stays.";
 const WHY = {
   insecure: "No WebGPU here: browsers offer it on https pages and on localhost alone, and this page came by plain http.",
   absent: "No WebGPU in this browser. Chrome and Edge have it from version 113, Safari from 26, Firefox from 141 on Windows.",
@@ -94,7 +97,7 @@ export function draw(parent, first, ways) {
 async function run(plan, say, signal) {
   const found = await findAdapter(/** @type {any} */ (navigator).gpu, isSecureContext);
   if (found.state === "software") {
-    return { state: "software", text: `This browser computes WebGPU in software (${found.name}), on the processor. That is no GPU, so it is not measured.` };
+    return { state: "software", text: `This browser computes WebGPU in software (${found.name}), ${SOFTWARE}` };
   }
   if (found.state !== "ready") return { state: found.state, text: WHY[found.state] };
   const result = emptyResult(), { watch, stop } = createWatch(say, signal);
@@ -109,7 +112,8 @@ async function run(plan, say, signal) {
     device?.destroy();
   }
   const kept = result.rows.some(({ how }) => how !== "JavaScript");
-  const text = [ended, kept ? `Measured on ${found.name}.` : "Nothing was measured.", wrongText(result.wrong)].filter(Boolean).join(" ");
+  const sentences = [ended, kept ? `Measured on ${found.name}.` : "Nothing was measured.", wrongText(result.wrong)];
+  const text = sentences.filter(Boolean).join(" ");
   if (!kept) return { state: state === "done" ? "nothing" : state, text };
   const message = { ...result, device: found.name, browser: browserName(), mask: plan.mask, d_head: plan.d_head, ended };
   return { state, text, message };
@@ -121,14 +125,15 @@ async function run(plan, say, signal) {
  */
 function describeEnd(error) {
   if (error instanceof Cancelled) return ["cancelled", "Cancelled; what was measured stays."];
-  if (error instanceof DeviceLost) return ["lost", `The browser lost the GPU (${error.message}); what was measured before stays.`];
-  if (error instanceof OutOfMemory) return ["memory", `The GPU ran out of memory (${error.message}); what was measured before stays.`];
+  if (error instanceof DeviceLost) return ["lost", `The browser lost the GPU (${error.message}); ${STAYS}`];
+  if (error instanceof OutOfMemory) return ["memory", `The GPU ran out of memory (${error.message}); ${STAYS}`];
   return ["failed", `Measuring failed: ${error instanceof Error ? error.message : error}`];
 }
 
 /** @param {string[]} wrong */
 function wrongText(wrong) {
-  return wrong.length ? `Not timed, as it did not agree with the exact result or could not be built: ${wrong.join("; ")}.` : "";
+  const why = "Not timed, as it did not agree with the exact result or could not be built";
+  return wrong.length ? `${why}: ${wrong.join("; ")}.` : "";
 }
 
 /**
@@ -158,5 +163,6 @@ function browserName() {
   const agent = navigator.userAgent, found = /(Edg|Firefox|Chrome)\/(\d+)/.exec(agent) ?? /(Version)\/(\d+)/.exec(agent);
   const names = { Edg: "Edge", Version: "Safari" };
   const system = /Windows|Mac OS|Android|iPhone|iPad|CrOS|Linux/.exec(agent)?.[0] ?? "";
-  return [found ? `${names[/** @type {"Edg"} */ (found[1])] ?? found[1]} ${found[2]}` : "a browser", system].filter(Boolean).join(", ");
+  const name = found ? `${names[/** @type {"Edg"} */ (found[1])] ?? found[1]} ${found[2]}` : "a browser";
+  return [name, system].filter(Boolean).join(", ");
 }
