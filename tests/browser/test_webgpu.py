@@ -315,7 +315,7 @@ def test_one_click_to_the_chart_and_its_sentence(visit, tmp_path: Path):
     download.value.save_as(saved)
     assert {each["device_name"] for each in json.loads(saved.read_text())["timings"]} == {"Testers own"}
     page.get_by_role("button", name="Remove").first.click()
-    expect(page.locator("h5")).to_contain_text("an H100")
+    expect(page.locator("h5")).to_contain_text("A GPU pays")
     page.get_by_text("Recordings: timings from another machine").click()
     page.locator("input[type=file]").set_input_files(saved)
     expect(page.locator("h5")).to_contain_text("Testers own")

@@ -155,7 +155,8 @@ export function createWatch(say, signal) {
     waited += (performance.now() - start) / 1000;
     if (signal.aborted) throw new Cancelled();
   };
-  const watch = { say, rest, ended: /** @type {Promise<never>} */ (ended), stopped: () => signal.aborted, pauses: () => pauses, waited: () => waited };
+  const end = { ended: /** @type {Promise<never>} */ (ended), stopped: () => signal.aborted };
+  const watch = { say, rest, ...end, pauses: () => pauses, waited: () => waited };
   return { watch, stop: () => document.removeEventListener("visibilitychange", count) };
 }
 
