@@ -180,7 +180,7 @@ def test_the_headline_is_about_the_visitors_gpu():
     timings = [*read_message(message(*rows)).timings, *results.timing.shipped_timings()]
     cpu, gpus = cpu_gpu_series.cpu(versus, timings), cpu_gpu_series.gpus(versus, timings)
     assert gpus[0].kind == cpu_gpu_series.IN_BROWSER and cpu is not None
-    assert cpu_gpu_summary.headline(cpu, gpus, versus).startswith("Your GPU pays at every length from 1,024 to 4,096")
+    assert cpu_gpu_summary.headline(cpu, gpus, versus).startswith("At 4,096 tokens your GPU (Acme 9) in float32")
     point = cpu.at(4096)
     assert point and f"{point.seconds / 0.02:.0f} times as fast" in cpu_gpu_summary.headline(cpu, gpus, versus)
 
