@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention.config import Config
 from attention.imported.registry import UPLOADS
-from attention.models import pictures
+from attention.models import catalogue, pictures
 from attention.models.packages import ModelError, library
 from attention.models.prompt import Prompt
 from attention.ui import results
@@ -121,14 +121,14 @@ def test_the_button_reads_what_the_field_holds_however_quick_the_click_is():
 
 
 def test_a_model_that_nobody_chose_is_not_in_the_link():
-    test = opened().run()
-    assert link(test) == {} and test.selectbox(key="model_model").options == ["bert", "t5", "vit"]
+    test, names = opened().run(), ["bert", "t5", "vit", *catalogue.offers()]  # and those of packages that are installed
+    assert link(test) == {} and test.selectbox(key="model_model").options == names
     test.text_area(key="model_text").set_value("the street").run()
     assert link(test) == {"text": "the street"}
     test.selectbox(key="model_model").set_value("t5").run()
     test.selectbox(key="model_model").set_value("bert").run()
     assert link(test) == {"text": "the street", "model": "bert"} and "Bert" not in page_text(test)
-    assert test.selectbox(key="model_model").options == ["bert", "t5", "vit"]
+    assert test.selectbox(key="model_model").options == names
 
 
 def test_a_second_text_is_read_beside_the_first():

@@ -307,6 +307,17 @@ def test_other_axes_than_those_of_weights_are_refused(shape):
             stack_of(output)
 
 
+def test_tokens_that_a_model_adds_to_every_step_are_mentioned():
+    """XLM writes behind a mark, which is in none of the sequences that it returns."""
+    sizes = {"emb_dim": 32, "n_layers": 1, "n_heads": 4, "causal": True, "max_position_embeddings": 32}
+    config = transformers.XLMConfig(vocab_size=WORDS, **sizes, pad_index=0, bos_index=1, eos_index=2)
+    found = generate(transformers.XLMWithLMHeadModel(config).eval(), ids(1, 4))
+    stack = stack_of(found)
+    assert stack.weights.shape[2:] == (9, 9) and found.sequences.shape[1] == 9
+    assert "written on token by token, the last 1 added by the model in each step" in stack.what
+    assert "added by the model" not in stack_of(generate(family("Llama"), ids(1, 4))).what
+
+
 def test_an_array_of_arrays_is_a_list_of_layers():
     layers = np.empty(2, dtype=object)
     layers[:] = [np.full((2, 3, 3), 1 / 3), np.full((2, 3, 3), 1 / 3)]

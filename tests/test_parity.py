@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 
 from attention import Config, trace
-from attention.analysis.parity import evenly, parity
+from attention.analysis.parity import Parity, evenly, parity, worst
 from attention.trace import run_pass
 from tests.samples import examples
 from tests.strategies import configs
@@ -55,3 +55,11 @@ def test_large_scores_agree_but_for_their_rounding_and_what_is_wrong_is_still_fo
 def test_rows_are_spread_evenly_and_end_with_the_last():
     assert evenly(9, 3).tolist() == [0, 4, 8] and evenly(3, 9).tolist() == [0, 1, 2]
     assert evenly(9, 1).tolist() == [8] and torch.equal(evenly(1, 5), torch.tensor([0]))
+
+
+def test_a_difference_that_is_no_number_is_never_lost():
+    """max() returns a number or NaN depending on their order."""
+    good, bad = Parity(1e-7, 1e-7, 1e-7, 0, 4), Parity(1e-7, float("nan"), 1e-7, 0, 4)
+    assert good.agrees and not bad.agrees and not bad.close
+    for found in ([good, bad], [bad, good]):
+        assert not worst(found).agrees and worst(found).rows == 4

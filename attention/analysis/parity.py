@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -31,6 +32,8 @@ BUDGET = 2**27  # maximum number of multiplications of the check, which then tak
 TOGETHER = 2**20  # elements of the identity matrices up to which they are concatenated to the values, for a single pass
 KEYS = 256  # evenly spaced keys whose weights are compared, in addition to the heaviest of each row
 CHANNELS = 32  # channels of the values per pass: values of n tokens dominate the memory
+
+Number = TypeVar("Number", int, float)
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ class Parity:
 
     @property
     def _most(self) -> float:
-        return max(self.weights or 0.0, self.output or 0.0, self.row_sum)
+        return largest(self.weights or 0.0, self.output or 0.0, self.row_sum)
 
 
 def parity(trace: Trace) -> Parity:
@@ -99,7 +102,7 @@ def parity(trace: Trace) -> Parity:
 def worst(found: Sequence[Parity]) -> Parity:
     """Combines comparisons of different heads on the same rows: the largest of each field."""
     numbers = zip(*(vars(one).values() for one in found), strict=True)
-    return Parity(*(None if None in each else max(each) for each in numbers))  # pyright: ignore[reportArgumentType]
+    return Parity(*(None if None in each else largest(*each) for each in numbers))  # pyright: ignore[reportArgumentType]
 
 
 def _sums_alone(trace: Trace) -> Parity:
@@ -144,6 +147,11 @@ def greatest(difference: Tensor) -> float:
     return float(difference.abs().max()) if difference.numel() else 0.0
 
 
+def largest(*differences: Number) -> Number:
+    """Returns the largest number, NaN if any is NaN; max() would depend on their order."""
+    return next((each for each in differences if math.isnan(each)), max(differences))
+
+
 def map_parity(maps: HeadMaps, query: Float[Tensor, "h n d"], key: Float[Tensor, "g n d"], rows: int = 16) -> Parity:
     """Compares rows of every head of the maps with scaled_dot_product_attention on the same q, k, mask, bias, scale, softmax.
 
@@ -158,8 +166,8 @@ def map_parity(maps: HeadMaps, query: Float[Tensor, "h n d"], key: Float[Tensor,
         found = [
             _compare_rows(each, query, key, at.to(query.device), seeing[at].to(query.device)) for each in split(maps)
         ]
-    most = [max(differences) for differences in zip(*found, strict=True)]
-    rounded = max(_rounding_error(maps, head, query, key, at.to(query.device)) for head in maps.numbers)
+    most = [largest(*differences) for differences in zip(*found, strict=True)]
+    rounded = largest(*(_rounding_error(maps, head, query, key, at.to(query.device)) for head in maps.numbers))
     return Parity(*most, blind=int((~seeing).sum()), rows=len(at), rounding=rounded)
 
 
@@ -189,7 +197,7 @@ def _compare_rows(
         return greatest(weights @ sines - found.output), greatest((weights.sum(-1) + found.nothing)[:, seeing] - 1)
 
     output, total = outputs(sinusoidal(n, CHANNELS).to(k))  # freed before other values of this size
-    weight = max(greatest(weights[:, some] - torchs(_one_hot(some, k)).output) for some in keys.split(CHANNELS))
+    weight = largest(*(greatest(weights[:, some] - torchs(_one_hot(some, k)).output) for some in keys.split(CHANNELS)))
     return weight, output, total
 
 

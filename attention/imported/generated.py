@@ -38,6 +38,7 @@ def join_steps(steps: Sequence[Step], read: int = 0, crossing: bool | None = Non
             f"weights: layers have {' and '.join(map(str, sorted(heads)))} heads. Show them one after another."
         )
     prompt, keys = len(rows[0]), {step.shape[3] for each in layers for step in each}
+    added = f", the last {prompt - read} added by the model in each step" if 0 < read < prompt else ""  # as XLM does
     if read < prompt:
         read = max(prompt, *(_reach(each[0]) for each in layers))
     if crossing is None:  # keys of another sequence: as many in all steps, and all read in the first one
@@ -48,7 +49,7 @@ def join_steps(steps: Sequence[Step], read: int = 0, crossing: bool | None = Non
     seen = torch.zeros(weights.shape[2:], dtype=torch.bool)
     for at, each in enumerate(layers):
         _place(each, rows, weights[at], seen, at)
-    return Joined(weights, None if seen.all() else seen, ", written on token by token")
+    return Joined(weights, None if seen.all() else seen, f", written on token by token{added}")
 
 
 def _place(

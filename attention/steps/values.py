@@ -86,7 +86,8 @@ def difference(config: Config, found: dict[str, Tensor]) -> float:
     """
     sizes = lengths(config)
     count = max(1, AT_ONCE // (sizes["q"] * sizes["k"]))
-    return max(_difference_of_heads(config, found, slice(at, at + count)) for at in range(0, sizes["h"], count))
+    each = [_difference_of_heads(config, found, slice(at, at + count)) for at in range(0, sizes["h"], count)]
+    return float(torch.tensor(each).max())  # NaN if any is
 
 
 def _difference_of_heads(config: Config, found: dict[str, Tensor], heads: slice) -> float:
