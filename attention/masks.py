@@ -90,81 +90,81 @@ def rule(source: str, span: str = "", users: str = "") -> Callable[[Pairs], Rule
 
 @rule("Vaswani et al. 2017, section 3.2.3 (encoder)", users="BERT, ViT, the encoders of T5 and Whisper")
 def full(q, k, n, span):
-    """Every query sees every key."""
+    """A query attends to every key."""
     return (q >= 0) & (k >= 0)
 
 
 @rule("Vaswani et al. 2017, section 3.2.3 (decoder)", users="GPT-2, Llama 2, most decoders")
 def causal(q, k, n, span):
-    """A query sees itself and what came before."""
+    """A query attends to itself and all earlier tokens."""
     return k <= q
 
 
 @rule(
     "Jiang et al. 2023, Mistral 7B, section 2",
-    "keys that a query sees, itself included",
+    "visible keys, the query itself included",
     "Mistral 7B v0.1, layers of Gemma 2 and 3",
 )
 def window(q, k, n, span):
-    """A query sees itself and the tokens just before it."""
+    """A query attends to itself and the tokens just before it."""
     return (k <= q) & (q - k < span)
 
 
 @rule(
     "Beltagy et al. 2020, Longformer, section 3.1",
-    "one more than the farthest distance that is seen",
+    "one more than the largest visible distance",
     "ModernBERT, most layers",
 )
 def local(q, k, n, span):
-    """A query sees its neighbours on both sides."""
+    """A query attends to its neighbours on both sides."""
     return (q - k).abs() < span
 
 
 @rule("Raffel et al. 2020, T5, section 3.2.1", "length of the prefix", "PaliGemma, GLM-130B")
 def prefix(q, k, n, span):
-    """Everybody sees the whole prefix; after it, only what came before."""
+    """A query attends to the whole prefix, to itself and to earlier tokens."""
     return (k < span) | (k <= q)
 
 
 @rule("Krell et al. 2021, packed sequences, section 3.2.2", "length of a document", "packed BERT, NaViT")
 def documents(q, k, n, span):
-    """A query sees the tokens of its own document, none of another."""
+    """A query attends to the tokens of its own document only."""
     return torch.div(q, span, rounding_mode="floor") == torch.div(k, span, rounding_mode="floor")
 
 
 @rule(
     "Beltagy et al. 2020, Longformer, sections 3.1 and 4.1",
-    "keys that a query sees, itself included",
+    "visible keys, the query itself included",
     "Longformer as a decoder, some heads",
 )
 def dilated(q, k, n, span):
-    """A query sees every second of the tokens before it, so that a window reaches twice as far."""
+    """A query attends to itself and every second token before it, so the window reaches twice as far."""
     return (k <= q) & (q - k < GAP * span) & ((q - k) % GAP == 0)
 
 
 @rule(
     "Child et al. 2019, Sparse Transformers, section 4.3",
-    "stride: length of the window, and step beyond it",
-    "Sparse Transformer, of images and audio",
+    "stride: length of the window and step beyond it",
+    "Sparse Transformer for images and audio",
 )
 def strided(q, k, n, span):
-    """A query sees the tokens just before it and every span-th one farther back."""
+    """A query attends to itself, the tokens just before it, and every span-th one farther back."""
     return (k <= q) & ((q - k < span) | ((q - k) % span == 0))
 
 
 @rule(
     "Beltagy et al. 2020, Longformer, section 3.1",
-    "one more than the farthest distance that is seen",
+    "one more than the largest visible distance",
     "Longformer, ETC",
 )
 def global_first(q, k, n, span):
-    """Neighbours see each other, and the first token sees and is seen by all."""
+    """A query attends to its neighbours and the first token; the first token attends to all."""
     return ((q - k).abs() < span) | (q == 0) | (k == 0)
 
 
 @rule("Xiao et al. 2023, StreamingLLM, section 3.2", "keys in the window, the query itself included", "StreamingLLM")
 def sinks(q, k, n, span):
-    """A query sees the tokens just before it and the first four of all."""
+    """A query attends to itself, the tokens just before it, and the first four tokens."""
     return (k <= q) & ((q - k < span) | (k < FIRST))
 
 
@@ -174,7 +174,7 @@ def sinks(q, k, n, span):
     "batches of unequal lengths",
 )
 def padding(q, k, n, span):
-    """No query attends to the padding at the end."""
+    """A query attends to every key except the padding at the end."""
     return (k < n - span) & (q >= 0)
 
 

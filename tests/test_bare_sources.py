@@ -157,8 +157,8 @@ def test_every_page_shows_it_or_says_what_would_have_more(page, more, kind, requ
         ("softmax", {}, "This needs queries and keys. The source “Bare: weights” has weights."),
         ("softmax", {"topic": "precision"}, "**Number types**"),
         ("softmax", {"topic": "all"}, "**Weights by size**"),
-        ("masks", {}, "What the mask takes from the weights"),
-        ("masks", {}, "Chosen, but not in use, **full**"),
+        ("masks", {}, "Effect of the mask on the weights"),
+        ("masks", {}, "Selected, but not in use: **full**"),
         ("steps", {}, "This needs queries and keys. The source “Bare: weights” has weights."),
     ],
 )

@@ -105,7 +105,7 @@ def test_pictures_may_be_shown_beside_the_question(page):
 def test_what_heads_do_is_not_said_beside_such_a_question_until_it_is_opened(page):
     """The picture is what it is about, and the sentence beside it would be the answer."""
     shown, set_ = CustomQuestion("What does head 1 do?", hides=False), {"head": "1"}
-    said = "What heads do is said here once the answer is revealed."
+    said = "A description of what heads do appears here once the answer is revealed."
     student = run(page, {"ask": encode(shown)} | set_)
     assert said in words(student) and "looks one word back" not in everything(student)
     student.toggle[0].set_value(True).run()
@@ -115,7 +115,7 @@ def test_what_heads_do_is_not_said_beside_such_a_question_until_it_is_opened(pag
 
 def test_what_heads_do_is_not_said_on_training_either():
     page = HEADS.with_stem("training")
-    told = ("What forms here", "of its weight on the previous token")
+    told = ("What the heads learn", "on the previous token")
     student = run(
         page, {"train_at": "1000", "train_ask": encode(CustomQuestion("Which head looks back?", hides=False))}
     )

@@ -68,13 +68,13 @@ def test_the_words_name_both(name):
     assert config.rule_name == f"window {name} documents"
     assert config.rule.help == f"{MASKS['window'].help} {name.capitalize()}: {MASKS['documents'].help}"
     assert config.rule.source == f"{MASKS['window'].source}; {MASKS['documents'].source}"
-    assert config.rule.span == "keys that a query sees, itself included; length of a document"
+    assert config.rule.span == "visible keys, the query itself included; length of a document"
     assert config.rule.users == ""
 
 
 def test_what_both_say_is_said_once():
     rule = Config(mask="window", combine="or", second="dilated").rule
-    assert rule.span == "keys that a query sees, itself included"
+    assert rule.span == "visible keys, the query itself included"
 
 
 def _rules(config):

@@ -73,9 +73,9 @@ def test_files_that_every_page_leans_on_take_no_page_along(copied):
     visits = (heads, examples, softmax, training, timing, source)
     assert heads.painted and not [visit.alerts for visit in (heads, examples, softmax) if visit.alerts]
     for visit, says in (
-        (training, "induction.npz is no training as this app records it"),
+        (training, "induction.npz is not a training recorded by this app"),
         (timing, "A recording that ships with the app can't be shown. epyc-2-cores-2026-11.json: The file is not JSON"),
-        (source, "What is asked for here can't be read: induction.npz is no training"),
+        (source, "What is asked for here can't be read: induction.npz is not a training"),
     ):
         assert says in "".join(visit.alerts).replace("\\", ""), visit.alerts
     assert not [error for visit in visits for error in visit.errors]

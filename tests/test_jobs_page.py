@@ -32,11 +32,11 @@ def test_a_task_says_its_place_and_what_it_will_take():
     line, _, _ = a_line()
     first, second = line.request(Count, 1, ME), line.request(Count, 2, YOU)
     assert job_status.status_text(first, "To ten.", line.before(first), ME) == (
-        "Waiting. To ten. About 20 s once it begins."
+        "Waiting. To ten. About 20 s once it starts."
     )
     line.take()
     assert job_status.status_text(first, "To ten.", line.before(first), ME) == "To ten. About 20 s left."
-    assert job_status.status_text(second, "To ten.", line.before(second), YOU).startswith("Waiting: 1 before this one.")
+    assert job_status.status_text(second, "To ten.", line.before(second), YOU).startswith("Waiting for 1 earlier job.")
 
 
 def test_a_task_that_waits_for_another_kind_says_so():
@@ -45,7 +45,7 @@ def test_a_task_that_waits_for_another_kind_says_so():
     line.take()
     task = line.request(Count, 2, YOU)
     said = job_status.status_text(task, "To ten.", line.before(task), YOU, line.other(task))
-    assert said == "Waiting: 1 before this one, as a apart is being made. To ten. About 20 s once it begins."
+    assert said == "Waiting for 1 earlier job; a apart is being made. To ten. About 20 s once it starts."
     behind_sweep = TimingJob(Sweep(), "running")
     assert behind_sweep.doing == "a sweep is being measured"
     behind_sweep.held = True
@@ -59,9 +59,9 @@ def test_a_task_that_takes_longer_says_how_long_and_why(idle):
     clock.move(10)
     task.look(ME)
     task.progress(0.1)
-    assert job_status.status_text(task, "To ten.", 0, ME) == "To ten. About 70 s left, more than was expected."
+    assert job_status.status_text(task, "To ten.", 0, ME) == "To ten. About 70 s left (longer than estimated)."
     idle["now"] = 64.0
-    assert job_status.status_text(task, "To ten.", 0, ME) == "To ten. About 70 s left: this host is busy."
+    assert job_status.status_text(task, "To ten.", 0, ME) == "To ten. About 70 s left (the server is busy)."
     clock.move(10)
     task.progress(0.9)
     idle["now"] = 0.0
@@ -75,17 +75,17 @@ def test_a_pause_is_said_and_who_is_in_its_way():
     line.request(Count, 1, SHE)
     line.pause(task, ME)
     assert job_status.status_text(task, "To ten.", 0, ME) == (
-        "To ten. Another visitor waits for it, so it goes on. About 20 s left."
+        "To ten. It continues because another visitor waits for it. About 20 s left."
     )
     task.leave(SHE)
-    assert job_status.status_text(task, "To ten.", 0, ME) == "Paused. To ten. About 20 s left when it goes on."
+    assert job_status.status_text(task, "To ten.", 0, ME) == "Paused. To ten. About 20 s left when it continues."
 
 
 def test_a_budget_is_what_is_left_at_the_most():
     clock = a_line()[1]
     task = TimingJob(Sweep(seconds=30.0), clock=clock)
     task.look(ME)
-    assert job_status.status_text(task, "One.", 2, ME) == "Waiting: 2 before this one. One."
+    assert job_status.status_text(task, "One.", 2, ME) == "Waiting for 2 earlier jobs. One."
     task.begin()
     clock.move(7.5)
     assert job_status.status_text(task, "One.", 0, ME) == "One. At most 23 s left."

@@ -49,7 +49,7 @@ def test_rules_combine():
 def test_a_combination_says_what_it_is():
     both = causal & documents
     assert both.help == (
-        "A query sees itself and what came before. And: A query sees the tokens of its own document, none of another."
+        "A query attends to itself and all earlier tokens. And: A query attends to the tokens of its own document only."
     )
     assert both.source == f"{causal.source}; {documents.source}"
     assert both.span == documents.span == "length of a document"

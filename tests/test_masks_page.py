@@ -74,7 +74,7 @@ def test_cards_of_a_long_sequence_are_counted_at_its_length():
     window, used = cards(app)[list(MASKS).index("window")], "keeps 33,423,616 of 4,294,967,296 pairs"
     assert window["lines"][:3] == [
         "keeps 0.8% of all pairs",
-        "saves 99.2% on paper, 99.0% in blocks",
+        "saves 99.2% in theory, 99.0% in blocks",
         "reaches 2,044 back",
     ]
     assert used in prose(app) and "A pixel is 683 x 683 pairs" in prose(app)
@@ -83,11 +83,11 @@ def test_cards_of_a_long_sequence_are_counted_at_its_length():
 def test_what_needs_every_weight_says_that_it_is_about_the_first_tokens():
     long = {"tokens": 1500, "mask": "causal", "combine": "without", "second": "window"}
     app = opened(**long)
-    assert "it is about the first 1,024 of 1,500 tokens" in prose(app)
+    assert "it shows the first 1,024 of 1,500 tokens" in prose(app)
     assert "Checked: the same as PyTorch's own attention" in prose(app)
     app = opened(**long, span=1100, mask_detail="empty rows")
-    assert "**1,100 of 1,500 queries see no key** under causal without window: 0 to 1099." in prose(app)
-    assert "on head 0 of the first 1,024 of 1,500 tokens" in prose(app)
+    assert "**1,100 of 1,500 queries are fully masked** under causal without window: 0 to 1099." in prose(app)
+    assert "on head 0 over the first 1,024 of 1,500 tokens" in prose(app)
     app = opened(**long, mask_detail="code")
     assert "n, span = 1500, 4" in app.code[0].value and "1,024" not in prose(app)
     app = opened(**long, predict="mask")
@@ -96,39 +96,39 @@ def test_what_needs_every_weight_says_that_it_is_about_the_first_tokens():
 
 def test_many_empty_rows_are_not_all_listed():
     app = opened(tokens=600, mask="documents", combine="without", second="causal", mask_detail="empty rows")
-    assert "**150 of 600 queries see no key** under documents without causal: 3, 7, 11" in prose(app)
+    assert "**150 of 600 queries are fully masked** under documents without causal: 3, 7, 11" in prose(app)
     assert "47 and 138 more such ranges." in prose(app)
 
 
 def test_a_page_without_empty_rows_offers_a_mask_that_has_them():
     app = opened(mask_detail="empty rows")
-    assert "every query sees at least one key" in prose(app)
+    assert "every query has a visible key" in prose(app)
     app.button(key="empty rows").click().run()
     assert [card["name"] for card in cards(app) if card["used"]] == ["causal without window"]
-    assert "**4 of 18 queries see no key** under causal without window: 0 to 3." in prose(app)
+    assert "**4 of 18 queries are fully masked** under causal without window: 0 to 3." in prose(app)
     said = app.table[0].value.to_string()
     assert said.count("NaN gradients") == 4
     assert "zeros" in said and "mean of all values" in said
 
 
 def test_the_effect_is_told_in_words_that_are_true():
-    assert "**full** keeps the same pairs as **full**, so nothing moves" in prose(opened(mask="full"))
+    assert "**full** keeps the same pairs as **full**, so no weight changes" in prose(opened(mask="full"))
     assert "has no visible key, so all its weights are zero" in prose(opened(mask="padding", span=30))
     start = opened()
     taken = trace(Config(mask="full")).weights[0].triu(1).sum(-1)
     most = int(taken.argmax())
     assert "Compared with **full** (every key)." in prose(start)
-    assert f"takes most from query {most} 'The', which had **{format_percent(float(taken[most]))}**" in plainly(start)
-    assert f"takes **{format_percent(float(taken.mean()))}** of the weight of head 0" in prose(start)
-    assert "From query 17 'boat', the selected one, it hides no key." in plainly(start)
+    assert f"Query {most} 'The' loses most, **{format_percent(float(taken[most]))}**." in plainly(start)
+    assert f"removes **{format_percent(float(taken.mean()))}** of the weight of head 0" in prose(start)
+    assert "The selected query 17 'boat' loses no key." in plainly(start)
     start.button(key="hit most").click().run()
     assert f"Under **full**, query {most} 'The' in head 0 has" in plainly(start) and not start.exception
-    assert "had no weight that float32 can tell" in prose(opened(tokens=2, scale="none", temperature=0.05))
+    assert "have zero weight in float32" in prose(opened(tokens=2, scale="none", temperature=0.05))
     app = opened(query=0)
     config = Config(query=0)
     full = trace(Config(mask="full")).weights[0]
     hidden = float(full[0, 1:].sum())
-    assert f"**{format_percent(hidden)}** of its weight on keys that **{config.rule_name}** hides" in prose(app)
+    assert f"**{format_percent(hidden)}** of its weight on keys that **{config.rule_name}** masks" in prose(app)
 
 
 def test_another_baseline_is_chosen_for_generated_attention():
@@ -136,16 +136,16 @@ def test_another_baseline_is_chosen_for_generated_attention():
     app.selectbox(key="baseline").set_value("causal").run()
     own, other = trace(Config(mask="causal")), trace(Config(mask="sinks", span=2))
     taken = (own.weights[0] * ~other.mask).sum(-1)
-    assert "Compared with **causal**, as chosen." in prose(app) and "**Head 0, baseline: causal**" in prose(app)
+    assert "Compared with **causal**, as selected." in prose(app) and "**Head 0, baseline: causal**" in prose(app)
     assert f"over all queries it is **{format_percent(float(taken.mean()))}**" in prose(app)
     assert app.query_params["baseline"] == "causal"
     more = opened(mask="prefix", span=6, baseline="causal", query=2)
     shown = trace(Config(mask="prefix", span=6)).weights[0].triu(1).sum(-1)
-    assert "**prefix** hides no key that **causal** shows." in prose(more)
+    assert "**prefix** masks no key that is visible under **causal**." in prose(more)
     assert f"get **{format_percent(float(shown.mean()))}** of the weight of head 0" in prose(more)
     both = opened(mask="local", span=3, baseline="causal", query=10)
-    assert "of its weight on keys that **local** hides" in prose(both)
-    assert "Keys that **causal** hides and **local** shows get" in prose(both)
+    assert "of its weight on keys that **local** masks" in prose(both)
+    assert "Keys visible under **local** but not under **causal** get" in prose(both)
 
 
 def test_a_causal_model_is_compared_with_its_own_mask():
@@ -153,8 +153,8 @@ def test_a_causal_model_is_compared_with_its_own_mask():
     holding = example_uploads.holding("named")
     page = PAGES / "masks.py"
     app = example_uploads.open_page(page, holding)
-    assert "Compared with **causal**, this source's own mask." in prose(app)
-    assert "**causal** is this source's own mask. Choose another mask" in prose(app)
+    assert "Compared with **causal**, the source's own mask." in prose(app)
+    assert "**causal** is the source's own mask. Select another mask" in prose(app)
     app = example_uploads.open_page(page, holding, {"mask": "window", "span": "2"})
     own = trace(Config.of(holding.source)).weights[0]
     taken = own.tril(-2).sum(-1).mean()
@@ -175,12 +175,12 @@ def test_a_files_own_mask_is_drawn_counted_and_named():
     drawn, own = cards(app), cards(app)[-1]
     assert [card["name"] for card in drawn if card["used"]] == ["own mask"] and own["mark"] == "in use"
     assert not any(card["joins"] or card["mark"] for card in drawn[:-1]), "no other can be chosen"
-    assert own["lines"][0] == "keeps 33.3% of all pairs" and "1 sees nothing" in own["lines"][2]
+    assert own["lines"][0] == "keeps 33.3% of all pairs" and "1 fully masked" in own["lines"][2]
     assert "**own mask** keeps 12 of 36 pairs" in prose(app)
     assert "The nearest rule is window, span 3" in plainly(
         app
     ) and "query 4, which does not see keys 2 to 4" in plainly(app)
-    assert "1 query sees no key: 4." in prose(app)
+    assert "1 query is fully masked: 4." in prose(app)
     (field,) = [each for each in app.text_input if each.label == "Mask"]
     assert field.disabled and field.value.startswith("its own mask (close to window, span 3")
     assert "without their mask" in field.help and not [each for each in app.selectbox if each.key == "mask"]
@@ -193,7 +193,7 @@ def test_a_files_own_mask_is_drawn_counted_and_named():
     assert "Compared with **causal**." in prose(app)
     assert f"over all queries it is **{format_percent(float(taken))}**" in prose(app)
     app = example_uploads.open_page(page, holding, {"mask_detail": "empty rows"})
-    assert "**1 of 6 queries see no key** under own mask: 4." in prose(app)
+    assert "**1 of 6 queries are fully masked** under own mask: 4." in prose(app)
 
 
 def test_another_mask_can_be_tried_where_layers_have_masks_of_their_own():
@@ -201,7 +201,7 @@ def test_another_mask_can_be_tried_where_layers_have_masks_of_their_own():
     holding = example_uploads.holding("layered")
     app = example_uploads.open_page(PAGES / "masks.py", holding)
     assert app.selectbox(key="mask").value == "window" and not app.selectbox(key="mask").disabled
-    assert "Compared with **window**, span 3, this source's own mask." in prose(app)
+    assert "Compared with **window**, span 3, the source's own mask." in prose(app)
     app.selectbox(key="mask").set_value("full").run()
     assert "**full**" in prose(app) and "Compared with **window**" in prose(app)
     app.selectbox(key="layer").set_value(1).run()
@@ -238,15 +238,15 @@ def test_more_layers_reach_farther():
 
 def test_blocks_and_spans_that_make_no_difference_are_said():
     app = opened(mask="window", span=40)
-    assert "span 40 (more than the 18 tokens, so it acts as 18)" in prose(app)
+    assert "span 40 (same as 18, the number of tokens)" in prose(app)
     assert "Longer than the sequence: acts as 18." in prose(app)
     saved = {card["name"]: card["lines"][1] for card in cards(app)}
-    assert saved["causal"] == "saves 47.2% on paper"
+    assert saved["causal"] == "saves 47.2% in theory"
     assert not any("blocks" in line for line in saved.values()), "up to 128 tokens are one block"
     assert "up to 128 tokens are one block" in prose(app)
     app = opened(mask="window", span=40, tokens=200)
     assert "span 40, keeps" in prose(app) and "Longer than" not in prose(app)
-    assert {card["name"]: card["lines"][1] for card in cards(app)}["window"] == "saves 82.0% on paper, 25.0% in blocks"
+    assert {card["name"]: card["lines"][1] for card in cards(app)}["window"] == "saves 82.0% in theory, 25.0% in blocks"
 
 
 def test_a_question_hides_the_picture_until_it_is_opened():
@@ -255,7 +255,7 @@ def test_a_question_hides_the_picture_until_it_is_opened():
     (guess,) = [each for each in app.button_group if each.label == "Your guess"]
     assert "8" in guess.options
     app.toggle[0].set_value(True).run()
-    assert "Query 17 sees key 2, 7, 12 to 17." in " ".join(each.value for each in [*app.info, *app.success])
+    assert "Query 17 attends to key 2, 7, 12 to 17." in " ".join(each.value for each in [*app.info, *app.success])
     assert len(cards(app)) == len(MASKS)
 
 

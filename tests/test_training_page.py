@@ -77,11 +77,11 @@ def learning(test: AppTest) -> TrainingJob:
 def test_what_ships_is_played_from_untrained_to_trained(task):
     test = run({"task": task} if task != "induction" else {})
     assert not test.exception and not test.warning
-    assert "trained before: a recording" in page_text(test) and "After **0** steps" in page_text(test)
+    assert "recorded training" in page_text(test) and "After **0** steps" in page_text(test)
     for _ in range(training.WAIT + 15):
         test.run()
     last = shipped.course(task).moments[-1]
-    assert f"After **{last.step:,}** steps: {format_percent(last.accuracy)} right" in page_text(test)
+    assert f"After **{last.step:,}** steps: accuracy {format_percent(last.accuracy)}" in page_text(test)
     assert test.button(key="play").label == "Play"
 
 
@@ -96,7 +96,7 @@ def test_a_film_rests_where_one_stops_it_and_the_link_says_where():
     assert at in shipped.course("induction").frames and f"After **{at}** steps" in shown
     test.select_slider(key=training.STEP).set_value(1000).run()
     assert "After **1,000** steps" in page_text(test) and not link(test)
-    assert "From “s” at place 39 it looks at “p” at place 20; what comes next is “p”." in page_text(test)
+    assert "At “s” (39) it attends most to “p” (20); the next token is “p”." in page_text(test)
     test.button(key="play").click().run()
     assert "After **0** steps" in page_text(test)
 
@@ -110,7 +110,7 @@ def test_a_link_with_a_step_shows_it_and_does_not_play():
 
 def test_other_settings_are_untrained_until_somebody_trains_them():
     test = run(SMALL)
-    assert "untrained: random weights" in page_text(test) and "After **0** steps" in page_text(test)
+    assert "untrained, random weights" in page_text(test) and "After **0** steps" in page_text(test)
     assert not test.text_input and test.button(key="train").label == "Train: 40 steps"
     test.button(key="train").click().run()
     task = learning(test)
@@ -189,7 +189,7 @@ def test_a_loss_that_is_no_number_is_said_and_the_curve_stays(monkeypatch):
     monkeypatch.setattr(training_jobs, "train", broken)
     task.__post_init__()
     begun.pop()()
-    assert task.state == "failed" and task.said.startswith("The loss is no number any more, after 6 steps")
+    assert task.state == "failed" and task.said.startswith("Training diverged after 6 steps")
     assert [moment.step for moment in task.moments] == [*range(7)]
 
 
@@ -198,7 +198,7 @@ def test_another_setting_says_that_ones_training_goes_on(monkeypatch):
     test = run(SMALL | {"seed": "2"})
     test.button(key="train").click().run()
     test.number_input(key="train_seed").set_value(3).run()
-    assert "Your training of reverse with other settings goes on: 0%." in page_text(test)
+    assert "Your training of reverse with other settings continues: 0%." in page_text(test)
     test.button(key="back").click().run()
     assert link(test)["train_seed"] == "2"
     assert test.button(key="cancel").label == "Stop"
@@ -221,11 +221,11 @@ def test_one_asks_it_about_a_sequence_of_ones_own():
     test = run({"at": "1000"})
     key = f"{training_after.TYPED} induction"
     test.text_input(key=key).set_value("k w u d o t r i z k w u d").run()
-    assert not test.exception and "Next, after “d”: **o**" in page_text(test)
+    assert not test.exception and "After “d”, the model predicts **o**" in page_text(test)
     test.text_input(key=key).set_value("k **w** <img> k").run()
-    assert "It knows no **w**, <img>" in page_text(test) and not test.exception
+    assert "Unknown tokens: **w**, <img>" in page_text(test) and not test.exception
     test.text_input(key=key).set_value("a").run()
-    assert "Two tokens or more are needed." in page_text(test)
+    assert "Enter at least two tokens." in page_text(test)
     test.text_input(key=key).set_value("a b " * 90).run()
     assert not test.exception
 
@@ -302,7 +302,8 @@ def test_places_that_were_learned_end_where_the_task_does():
     until(lambda: task.state == "done")
     test.run()
     test.text_input(key=f"{training_after.TYPED} reverse").set_value("a b " * 20).run()
-    assert not test.exception and "The first 24 tokens are read: it has learned no more places." in page_text(test)
+    assert not test.exception
+    assert "Only the first 24 tokens are used: the model has learned no further positions." in page_text(test)
 
 
 def test_heads_elsewhere_are_those_of_the_training():

@@ -118,7 +118,7 @@ def test_every_page_asks_again_while_a_training_goes_on(monkeypatch):
 def test_a_training_that_takes_too_long_is_refused_with_fewer_steps():
     longest = {"layers": "3", "heads": "8", "d_model": "256", "steps": "3000"}
     test = run(longest)
-    assert "would take about 12 min of a processor" in test.warning[0].value and test.button(key="train").disabled
+    assert "would take about 12 min of processor time" in test.warning[0].value and test.button(key="train").disabled
     test.button(key="smaller").click().run()
     assert not test.warning and not test.button(key="train").disabled
     smaller = test.session_state[KEY].here.setting
@@ -154,10 +154,7 @@ def test_a_loss_that_is_no_number_is_not_shown(monkeypatch):
     until(lambda: task.state == "failed")
     test.run()
     assert not test.exception and [moment.sound for moment in task.moments] == [True] * 6 + [False]
-    assert (
-        "After **5** steps" in page_text(test)
-        and "The loss is no number any more, after 6 steps" in test.error[0].value
-    )
+    assert "After **5** steps" in page_text(test) and "Training diverged after 6 steps" in test.error[0].value
     assert "nan" not in page_text(test).lower() and not test.text_input and not test.metric
     assert list(test.select_slider(key="moment").options) == [str(step) for step in range(6)]
     assert not [each for each in test.get("download_button") if "Weights" in each.proto.label]
@@ -209,8 +206,8 @@ def test_the_head_that_comes_first_stands_beside_the_task_s_own():
     own = {each.step: float(each.scores["own"].max()) for each in shipped.course("induction").moments}
     first = next(row.step for row in rows if row.value > 0.5)
     assert {row.series for row in rows} == {charts.EARLIER} and first <= next(s for s in own if own[s] > 0.5)
-    assert "broad grey line" in page_text(run({})) and "broad grey line" not in page_text(run({"task": "sort"}))
-    assert "broad grey line" not in page_text(run({"number": "same"}))
+    assert "Wide grey line" in page_text(run({})) and "Wide grey line" not in page_text(run({"task": "sort"}))
+    assert "Wide grey line" not in page_text(run({"number": "same"}))
 
 
 def test_a_film_waits_for_the_grid_and_no_longer(monkeypatch):

@@ -79,7 +79,7 @@ def of_table(table: Bool[Tensor, "q k"]) -> Rule:
     """Returns a mask that is given pair by pair as a rule for the gallery."""
 
     def allows(q, k, n, span):
-        """This source has its own mask, given pair by pair."""
+        """The source's own mask, given pair by pair."""
         return table[q, k]
 
     return Rule(allows, "the source itself", users="this source")

@@ -115,7 +115,7 @@ def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:
             f"keeps {format_percent(exhibit.share)} of all pairs",
             _saved_text(exhibit),
             _reaches(exhibit),
-            rule.users or "two masks, joined",
+            rule.users or "two masks combined",
         ],
         "title": "\n".join([rule.help, *([f"Used by: {rule.users}"] if rule.users else []), f"Source: {rule.source}"]),
         "joins": [how for how in COMBINATIONS if how != "none"]
@@ -129,11 +129,11 @@ def _saved_text(exhibit: Exhibit) -> str:
     in_blocks = (
         f", {format_percent(1 - exhibit.blocks)} in blocks" if max(exhibit.tokens, exhibit.keys) > BLOCK else ""
     )  # else there is only one block
-    return f"saves {format_percent(1 - exhibit.share)} on paper{in_blocks}"
+    return f"saves {format_percent(1 - exhibit.share)} in theory{in_blocks}"
 
 
 def _reaches(exhibit: Exhibit) -> str:
-    blind = f"; {exhibit.blind:,} see{'s' * (exhibit.blind == 1)} nothing" if exhibit.blind else ""
+    blind = f"; {exhibit.blind:,} fully masked" if exhibit.blind else ""
     if exhibit.back is None or exhibit.ahead is None:
         return f"{exhibit.keys:,} keys of another sequence{blind}"
     both = exhibit.back == exhibit.ahead

@@ -48,5 +48,5 @@ def texts(recipe: Recipe, probe: Drawn) -> tuple[str, ...]:
 def formula(recipe: Recipe, name: str) -> str:
     """The definition of a metric in words."""
     if name == OWN:
-        return f"mean weight on what tells the answer, where it can be known: {recipe.what.told}"
+        return f"mean weight on the keys that determine the answer, over positions that have one: {recipe.what.told}"
     return ALL_METRICS[name].formula

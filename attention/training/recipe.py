@@ -25,7 +25,7 @@ NUMBERS = (OWN, "previous", "induction", "same", "first")
 
 
 def learned() -> None:
-    """A vector for each place is added to its token, learned as the tokens' vectors are (Gehring et al. 2017, section 3.1; GPT-2)."""
+    """A learned vector per position is added to the token's embedding (Gehring et al. 2017, section 3.1; GPT-2)."""
 
 
 LEARNED = "learned"
@@ -37,22 +37,22 @@ PLACES: dict[str, Positions] = POSITIONS | {LEARNED: Positions(learned)}  # its 
 class Recipe:
     """The settings of a training: frozen, hashable and valid. Raises `ConfigError` if not; `heads` divide `d_model`."""
 
-    task: str = choice("induction", TASKS, "Task", "What the model learns: to say the next token wherever it can be known.")
-    layers: int = whole(2, 1, 3, "Layers", "Attention layers, one above the other; nothing else stands between them.")
-    heads: int = whole(4, 1, 8, "Heads", "Of each layer; each has d_model / heads channels.")
-    d_model: int = whole(64, NARROWEST, WIDEST, "Model width (d_model)", "Channels of a token; heads divide it.")
-    positions: str = choice("rotary", PLACES, "Positions", "How attention learns where a token stands.")
-    mask: str = choice("causal", MASKS, "Mask", "Which keys a query may look at. One that sees what follows can copy the answer.")
-    span: int = whole(8, 1, 64, "Span (tokens)", "The reach of masks that have one.")
-    scale: str = choice("1/sqrt(d_head)", SCALES, "Scale", "What dot products are multiplied by before the softmax, in training too. Without, training begins with larger scores.")
-    softmax: str = choice("standard", SOFTMAXES, "Softmax", "Standard, or with one added to the denominator, so that a head can attend to nothing.")
-    steps: int = whole(1000, 20, 3000, "Steps", f"How often the weights are moved, each time after {BATCH} new sequences.")
-    rate: float = real(0.003, 0.0001, 1.0, "Learning rate", "How far a step moves the weights at the most (AdamW, warmed up and let down once). Too large, and nothing is learned.")
-    seed: int = whole(0, 0, 9999, "Seed", "Draws the first weights and all sequences.")
-    at: int = whole(LAST, LAST, 3000, "Step shown", "How far the model had come; -1: to the end.", about="view")
-    number: str = choice(OWN, NUMBERS, "Number of every head", "What the curves of the heads show.", about="view")
-    head: int = whole(TELLING, TELLING, 23, "Head in focus", "Of all layers, counted from the first one's; -1: the one that does most for the task.", about="focus")
-    query: int = whole(LAST, LAST, 63, "Query in focus", "The token whose row is looked at; -1: the last one.", about="focus")
+    task: str = choice("induction", TASKS, "Task", "What the model learns: predicting the next token wherever it is determined.")
+    layers: int = whole(2, 1, 3, "Layers", "Number of attention layers. The model has no MLP layers.")
+    heads: int = whole(4, 1, 8, "Heads", "Heads per layer. Each has d_model / heads channels.")
+    d_model: int = whole(64, NARROWEST, WIDEST, "Model width (d_model)", "Channels per token, a multiple of the number of heads.")
+    positions: str = choice("rotary", PLACES, "Positions", "How positions are encoded.")
+    mask: str = choice("causal", MASKS, "Mask", "Which keys a query may attend to. If later tokens are visible, the model can copy the answer.")
+    span: int = whole(8, 1, 64, "Span (tokens)", "Span of the mask, if it has one.")
+    scale: str = choice("1/sqrt(d_head)", SCALES, "Scale", "Factor of the dot products before the softmax, also during training. Without it, training starts with larger scores.")
+    softmax: str = choice("standard", SOFTMAXES, "Softmax", "Standard, or softmax₁: 1 + Σ exp in the denominator, so a head can attend to nothing.")
+    steps: int = whole(1000, 20, 3000, "Steps", f"Number of weight updates, each on {BATCH} new sequences.")
+    rate: float = real(0.003, 0.0001, 1.0, "Learning rate", "Peak learning rate of AdamW, with one warmup and decay. If it is too large, nothing is learned.")
+    seed: int = whole(0, 0, 9999, "Seed", "Determines the initial weights and all sequences.")
+    at: int = whole(LAST, LAST, 3000, "Step shown", "Training step that is shown. -1: the last.", about="view")
+    number: str = choice(OWN, NUMBERS, "Head metric", "Metric that the curves of the heads show.", about="view")
+    head: int = whole(TELLING, TELLING, 23, "Selected head", "Shown enlarged; counted through all layers. -1: the head that does most for the task.", about="focus")
+    query: int = whole(LAST, LAST, 63, "Selected query", "Token whose row is shown. -1: the last.", about="focus")
     ask: str = asking()
 # fmt: on
 

@@ -20,7 +20,7 @@ from attention.training.tasks import TASKS
 SEEDS = dict.fromkeys(TASKS, 0)
 HERE = Path(__file__).with_name("runs")
 TITLES = {name: f"Trained here: {name}" for name in TASKS}
-WHAT = "A transformer of {layers}, nothing but attention, that learned “{task}” in {steps:,} steps, as it was after {at:,}."
+WHAT = "An attention-only transformer of {layers}, trained on “{task}” for {steps:,} steps; shown after step {at:,}."
 
 
 @lru_cache(maxsize=len(TASKS))
@@ -61,7 +61,7 @@ def _open_training(name: str) -> tuple[TrainingHistory, dict[str, Any]]:
     try:
         return read_training(data)
     except (ValueError, KeyError, RuntimeError) as error:
-        raise RecordingError(f"{file.name} is no training as this app records it: {error}") from error
+        raise RecordingError(f"{file.name} is not a training recorded by this app: {error}") from error
 
 
 def shape(name: str) -> Shape:
@@ -82,7 +82,7 @@ def recording(name: str, step: int) -> Recording:
     said = f"{found.recipe.layers} layer{'s' * (found.recipe.layers > 1)}"
     return Recording(
         what=WHAT.format(layers=said, task=name, steps=found.recipe.steps, at=moment.step),
-        weights="this app's own, trained by it.",
+        weights="trained by this app.",
         license=about(name)["license"],
         made=about(name)["made"],
         tokens=texts(found.recipe, probe(found.recipe)),

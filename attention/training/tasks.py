@@ -19,7 +19,7 @@ from torch import Generator, Tensor
 
 VOCABULARY = 32
 GUESS = math.log(VOCABULARY)  # loss in nats of a uniform guess
-MARK = VOCABULARY - 1  # separates the given tokens from the expected ones
+MARK = VOCABULARY - 1  # the separator between the given tokens and the expected ones
 LEAST = 8  # number of tokens of the shortest period
 KINDS = 4  # number of kinds of brackets, and of colours
 LETTERS = (*"abcdefghijklmnopqrstuvwxyz", *"αβγδε", "→")
@@ -139,11 +139,11 @@ TASKS: dict[str, Task] = {
         2,
         1000,
         "rotary",
-        "Random letters begin again after a while, nobody says when. Once they do, each letter tells which one comes next.",
-        "Two heads that need each other. One of layer 0, which reads the letters, learns to look one token back, so that each place "
-        "says what stood before it. With that, an induction head of layer 1 finds the place behind an earlier copy of its own letter: "
-        "what stands there comes next. One layer is not enough: no place says yet what stood before it.",
-        "what stands behind earlier copies of a letter",
+        "Random letters repeat after an unknown gap. Once they do, each letter determines the next one.",
+        "Two heads that depend on each other. A head of layer 0 attends to the previous token, so that each position holds the letter "
+        "before it. With that, an induction head of layer 1 finds the position after an earlier copy of the current letter; the letter "
+        "there comes next. One layer is not enough, because no position holds its previous letter yet.",
+        "the letters after earlier copies of the current one",
         "previous",
     ),
     "reverse": Task(
@@ -153,11 +153,11 @@ TASKS: dict[str, Task] = {
         1,
         800,
         "sinusoidal",
-        "Random letters, a mark, and the same letters backwards.",
-        "Heads draw a line against the diagonal: the farther the answer has come, the farther back they look. One layer is enough: "
-        "where to look follows from the place alone, which is added to the tokens here. Rotary positions tell distances only, and "
-        "one layer can't learn this with them: try it.",
-        "the letter that stands as far before the mark as the answer behind it",
+        "Random letters, a separator (→), and the same letters in reverse order.",
+        "Heads form a line across the diagonal: the further the answer has come, the further back they attend. One layer is enough, "
+        "because the key follows from the position alone, which is added to the tokens here. Rotary positions encode only distances, "
+        "and one layer can't learn the task with them: try it.",
+        "the letter as far before the separator as the answer is after it",
     ),
     "sort": Task(
         sort,
@@ -166,9 +166,9 @@ TASKS: dict[str, Task] = {
         1,
         1500,
         "rotary",
-        "Different numbers, a mark, and the same numbers in their order.",
-        "Heads look from each number of the answer to the next greater one among those that were given, wherever it stands. One layer "
-        "is enough: what to look for follows from the number that was said last.",
+        "Distinct numbers, a separator (→), and the same numbers in ascending order.",
+        "At each number of the answer, heads attend to the next larger number before the separator, wherever it is. One layer is "
+        "enough, because the current number determines which one to look for.",
         "the number that comes next in order",
     ),
     "brackets": Task(
@@ -178,9 +178,9 @@ TASKS: dict[str, Task] = {
         2,
         600,
         "rotary",
-        "Brackets of four kinds open and close. Where one closes: of which kind is it?",
-        "Heads of layer 0 look broadly at what has opened and closed, which tells how deep each place is; those of layer 1 "
-        "look for the last bracket that is still open at that depth. One layer sees what is open nearby and often errs.",
+        "Brackets of four kinds open and close. Of which kind is each closing bracket?",
+        "Heads of layer 0 attend broadly to all earlier brackets, which gives the nesting depth of each position. Heads of layer 1 "
+        "attend to the last bracket that is still open at that depth. One layer finds what is open nearby and often errs.",
         "the bracket that closes next",
     ),
     "majority": Task(
@@ -190,9 +190,9 @@ TASKS: dict[str, Task] = {
         1,
         400,
         "rotary",
-        "Four colours, a mark: which colour stood there most often?",
-        "Nothing has to be found here, so no head gets sharp: from the mark, heads look at all tokens nearly alike, and the sum of "
-        "their values is a count. One layer is enough, and even one head.",
-        "the most frequent colour",
+        "Tokens of four colours and a separator (→). Which colour is the most frequent?",
+        "Nothing has to be located, so no head becomes sharp: at the separator, heads attend almost evenly to all tokens, and the "
+        "sum of their values is a count. One layer is enough, and even one head.",
+        "tokens of the most frequent colour",
     ),
 }

@@ -75,7 +75,7 @@ def test_chips_join_masks_and_part_them(visit):
     chip(tab, "without", "window").click()
     used = used_card(tab, combine="without", second="window")
     assert used.get_attribute("data-mask") == "causal without window"
-    assert "4 see nothing" in used.inner_text()
+    assert "4 fully masked" in used.inner_text()
     square = Config(combine="without", second="window").rule.square(18, 18, 4)
     assert tab.page.evaluate(PICTURES, GALLERY)[-1]["kept"] == (square * 255).flatten().tolist()
     chip(tab, "and", "documents").click()
@@ -130,8 +130,8 @@ def test_the_details_of_the_mask_in_use(visit):
     tab.widget("mask_detail").get_by_text("code", exact=True).click()
     tab.page.get_by_text("def mask_mod(b, h, q_idx, kv_idx):").wait_for()
     tab.widget("mask_detail").get_by_text("empty rows", exact=True).click()
-    tab.page.get_by_text("every query sees at least one key").wait_for()
-    tab.page.get_by_role("button", name="Take a mask with empty rows").click()
+    tab.page.get_by_text("every query has a visible key").wait_for()
+    tab.page.get_by_role("button", name="Try one with fully masked rows").click()
     tab.page.get_by_text("NaN gradients").first.wait_for()
     tab.widget("mask_detail").get_by_text("effect", exact=True).click()
     tab.page.get_by_text("Head 0, difference").wait_for()
@@ -158,7 +158,7 @@ def test_a_narrow_window_shows_two_masks_a_row_and_scrolls_down_only(visit):
 
 def test_a_question_opens_on_a_click(visit):
     tab = visit("masks?predict=mask&mask=strided")
-    tab.page.get_by_text("How many keys does query 17 see?").wait_for()
+    tab.page.get_by_text("How many keys are visible to query 17?").wait_for()
     assert tab.page.locator(GALLERY).count() == 0
     tab.page.get_by_text("Reveal the answer").click()
     used_card(tab, predict="mask", mask="strided")

@@ -29,8 +29,8 @@ from attention.ui.jobs.job_queue import JOBS
 
 MODEST = 10  # niceness of the thread that trains
 BROKEN = (
-    "The loss is no number any more, after {:,} steps: the weights were moved too far. A smaller learning rate, or scores "
-    "that are scaled, would keep it finite. Shown is what was last seen before."
+    "Training diverged after {:,} steps (the loss is not finite). Lower the learning rate or scale the scores. The last finite "
+    "step is shown."
 )
 NUMBER = 4  # bytes per number
 ROUND = 50  # a suggested number of steps is a multiple of this
@@ -135,7 +135,7 @@ def refusal(recipe: Recipe, visitor: str) -> tuple[str, Recipe] | None:
         lambda each: TrainingJob(each).claim <= free,
         lambda each: nearest(vars(each) | {"d_model": max(NARROWEST, each.d_model // 2)})[0],
     )
-    return refusal_sentence("This training", needed, free), smaller
+    return refusal_sentence("this training", needed, free), smaller
 
 
 def begin_training(recipe: Recipe, visitor: str) -> TrainingJob | None:
@@ -154,8 +154,7 @@ def _too_long(recipe: Recipe) -> tuple[str, Recipe] | None:
         return None
     steps = max(RECIPES.knobs["steps"].low or 1, int(recipe.steps * LONGEST / needed) // ROUND * ROUND)
     return (
-        f"This training would take about {duration(needed)} of a processor, and the line of all who wait for one; "
-        f"{duration(LONGEST)} are allowed.",
+        f"This training would take about {duration(needed)} of processor time; {duration(LONGEST)} are allowed.",
         nearest(vars(recipe) | {"steps": int(steps)})[0],
     )
 

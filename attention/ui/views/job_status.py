@@ -28,7 +28,7 @@ def going(
                 "Continue", key="continue", icon=":material/play_arrow:", on_click=line.go_on, args=(task, visitor)
             )
         elif task.pauses:
-            how = "Others may go first meanwhile. What is finished stays, unless they need its memory."
+            how = "Pauses this job. Others may run first; finished parts are kept unless their memory is needed."
             st.button(
                 "Pause", key="pause", icon=":material/pause:", on_click=line.pause, args=(task, visitor), help=how
             )
@@ -46,12 +46,12 @@ def show_end(task: Job, said: str, again: Callable[[], None] | None = None) -> N
 def status_text(task: Job, said: str, before: int, visitor: str, other: str = "") -> str:
     """The text about a job, and what it waits for: its turn, the `other` job that runs, or the remaining seconds."""
     if task.state == "waiting":
-        why = f", as {other}" if before and other else ""
-        said, how = f"Waiting{f': {before} before this one{why}' if before else ''}. {said}", "once it begins."
+        earlier = f" for {before} earlier job{'s' * (before > 1)}{f'; {other}' * bool(other)}" if before else ""
+        said, how = f"Waiting{earlier}. {said}", "once it starts."
     elif task.state == "paused":
-        said, how = f"Paused. {said}", "left when it goes on."
+        said, how = f"Paused. {said}", "left when it continues."
     else:
-        said += " Another visitor waits for it, so it goes on." if visitor in task.resting else ""
+        said += " It continues because another visitor waits for it." if visitor in task.resting else ""
         how = f"left{_pace(task)}."
     return said if task.seconds_left is None else f"{said} {_seconds(task)} {how}"
 
@@ -69,5 +69,5 @@ def _pace(task: Job) -> str:
     if task.guess is None:
         return ""
     if pace.busy(THREADS, cores()):
-        return ": this host is busy"
-    return ", more than was expected" if task.slow else ""
+        return " (the server is busy)"
+    return " (longer than estimated)" if task.slow else ""

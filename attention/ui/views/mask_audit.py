@@ -16,7 +16,7 @@ from attention.ui.session import page
 RANGES = 12  # ranges of queries that are listed
 BADGES = {"zeros": "green", "NaN": "red", "mean of all values": "orange", "other": "orange"}
 ISSUES = {
-    103963: "boolean masks with empty rows gave NaN; zeros since torch 2.5",
+    103963: "boolean masks with fully masked rows gave NaN; zeros since torch 2.5",
     103749: "the same with padding",
     109517: "NaN from the memory-efficient kernel, on a GPU",
     160064: "nn.MultiheadAttention gives NaN when it returns its weights",
@@ -27,9 +27,9 @@ def section(config: Config) -> None:
     """Draws which rows are fully masked, and the table of paths."""
     used = results.masks.exhibit(config, config.depth)
     _which(config, used)
-    if missing_parts(config, "What becomes of queries that see nothing", "q", "k", "v"):
+    if missing_parts(config, "Fully masked rows in PyTorch", "q", "k", "v"):
         return
-    with st.spinner("Every path runs, forward and backward"):
+    with st.spinner("Running every path, forward and backward"):
         found = results.masks.audit(config.truncated, config.head)
     st.table(_rows(found), border="horizontal")
     _notes(config)
@@ -39,13 +39,15 @@ def _which(config: Config, used: Exhibit) -> None:
     st.latex(r"\mathrm{softmax}(-\infty, \dots, -\infty) = \frac{e^{-\infty}}{\sum_k e^{-\infty}} = \frac{0}{0}")
     if used.blind:
         where = ranges(used.empty.tolist(), RANGES)
-        st.markdown(f"**{used.blind:,} of {config.tokens:,} queries see no key** under {mask_name(config)}: {where}.")
+        st.markdown(
+            f"**{used.blind:,} of {config.tokens:,} queries are fully masked** under {mask_name(config)}: {where}."
+        )
         return
-    st.markdown(f"Under {mask_name(config)}, every query sees at least one key.")
+    st.markdown(f"Under {mask_name(config)}, every query has a visible key.")
     if idle("mask", config):
         return
     st.button(
-        "Take a mask with empty rows: causal without window",
+        "Try one with fully masked rows: causal without window",
         on_click=page.change,
         kwargs={"mask": "causal", "combine": "without", "second": "window"},
         key="empty rows",
@@ -68,7 +70,7 @@ def _outcome_badges(found: Finding) -> str:
     """The result of one path, as badges."""
     if not found.runs:
         return ":gray[does not run here]"
-    rows = f":{BADGES[found.blind]}-badge[{found.blind}]" if found.blind else ":gray[no such row]"
+    rows = f":{BADGES[found.blind]}-badge[{found.blind}]" if found.blind else ":gray[no fully masked row]"
     bad = " :red-badge[NaN gradients]" if found.gradient == "NaN" else ""
     return rows + bad + ("" if found.apart < 1e-4 else f" :red-badge[other rows differ by {found.apart:.0e}]")
 
@@ -76,11 +78,12 @@ def _outcome_badges(found: Finding) -> str:
 def _notes(config: Config) -> None:
     links = "; ".join(f"[{n}](https://github.com/pytorch/pytorch/issues/{n}): {what}" for n, what in ISSUES.items())
     short = config.truncated
-    few = "" if short is config else f" of the first {short.tokens:,} of {config.tokens:,} tokens, as if they were all"
+    few = "" if short is config else f" over the first {short.tokens:,} of {config.tokens:,} tokens"
+    channels = min(WIDTH, config.d_head)
     st.caption(
-        f"Run just now on head {config.head}{few}, its first {min(WIDTH, config.d_head)} channels, scaled by one over their "
-        "root. nn.MultiheadAttention takes boolean masks that are True where they hide; it gets the keys as tokens, "
-        "and identities as projections. The lowest finite number, -3.4e38, leaves all scores of an empty row equal: it "
-        "attends to every key, hidden ones too. Gradients: of a loss over the other rows. A NaN in a row that nobody "
-        f"reads still reaches all projections, as 0 x NaN is NaN. PyTorch issues: {links}."
+        f"Run just now on head {config.head}{few}, with its first {channels} channels and scale 1/√{channels}. In boolean masks "
+        "of nn.MultiheadAttention, True means masked; it gets the keys as tokens, and identity projections. The lowest finite "
+        "number, -3.4e38, makes all scores of a fully masked row equal, so the row attends to every key, masked ones included. "
+        "Gradients are of a loss over the other rows: a NaN in an unused row still reaches all projections, as 0 × NaN is NaN. "
+        f"PyTorch issues: {links}."
     )

@@ -18,13 +18,13 @@ def section(config: Config) -> None:
         found = program.mask_mod(config), program.dense(config)
     flex, tensor = st.columns(2, gap="medium")
     with flex:
-        st.markdown("**`mask_mod` for `flex_attention`**: skips blocks that are hidden whole; fast once compiled.")
+        st.markdown("**`mask_mod` for `flex_attention`**: skips fully masked blocks; fast once compiled.")
         st.code(found[0], language="python", wrap_lines=True)
     with tensor:
-        st.markdown("**Dense boolean tensor**: True takes part; for short sequences, and for any backend.")
+        st.markdown("**Dense boolean tensor**: True means visible; for short sequences and any backend.")
         st.code(found[1], language="python", wrap_lines=True)
     if table:
-        st.caption("This source's own mask, range by range: queries, then the keys that they see.")
+        st.caption("The source's own mask: ranges of queries, each with its visible keys.")
         return
     source = "; ".join(dict.fromkeys(config.rule.source.split("; ")))
     st.caption(f"Source of the rule: {source}.")

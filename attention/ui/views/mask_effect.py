@@ -27,7 +27,7 @@ from attention.ui.markdown import escape
 from attention.ui.session import browser_yield, page
 from attention.ui.views import focus
 
-ABOUT = "What the mask does to the weights"
+ABOUT = "Effect of the mask on the weights"
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,10 +79,12 @@ def section(config: Config) -> None:
         _words(found)
     with bars:
         only_adds = found.adds and not found.hides
-        moved, title = (found.gained, "weight on added keys") if only_adds else (found.lost, "weight on hidden keys")
+        moved, title = (found.gained, "weight on added keys") if only_adds else (found.lost, "weight on masked keys")
         spec = shares.by_head(config.heads, config.head, title)
         data = pa.table({"head": range(config.heads), "share": moved.mean(-1).tolist()})
-        st.vega_lite_chart(data, spec, key="moved", width="stretch", alt=f"Bars by head: {title}, of all queries")
+        st.vega_lite_chart(
+            data, spec, key="moved", width="stretch", alt=f"Bar chart by head: {title}, mean of all queries"
+        )
 
 
 def _effect(config: Config) -> Effect:
@@ -98,8 +100,8 @@ def _first(config: Config) -> None:
     short = config.truncated
     if short is not config:
         st.caption(
-            f"This needs every weight of {config.heads} heads, so it is about the first {short.tokens:,} of "
-            f"{config.tokens:,} tokens, as if they were all."
+            f"This needs every weight of {config.heads} heads, so it shows the first {short.tokens:,} of {config.tokens:,} "
+            "tokens, as a sequence of their own."
         )
         proof.badge(short)
 
@@ -117,7 +119,7 @@ def _words(found: Effect) -> None:
     st.latex(_formula(found))
     st.markdown(_sentence(found))
     if (most := _hit_most(found)) is not None:
-        st.button(f"Look at query {_query(config, most)}", on_click=page.change, kwargs={"query": most}, key="hit most")
+        st.button(f"Select query {_query(config, most)}", on_click=page.change, kwargs={"query": most}, key="hit most")
 
 
 def _baseline(found: Effect) -> str:
@@ -126,12 +128,12 @@ def _baseline(found: Effect) -> str:
     span = f", span {base.span:,}" if base.rule.span else ""
     if not idle("baseline", config):
         every = " (every key)" if base.mask == "full" else ""
-        return f"Compared with **{base.rule_name}**{span}{every}{', as chosen' if config.baseline != 'auto' else ''}."
-    return f"Compared with **{base.rule_name}**{span}, this source's own mask."
+        return f"Compared with **{base.rule_name}**{span}{every}{', as selected' if config.baseline != 'auto' else ''}."
+    return f"Compared with **{base.rule_name}**{span}, the source's own mask."
 
 
 def _formula(found: Effect) -> str:
-    lost = r"m_q = \sum_{k\ \text{hidden}} w_{qk}"
+    lost = r"m_q = \sum_{k\ \text{masked}} w_{qk}"
     if found.adds:
         return (rf"{lost}, \qquad " if found.hides else "") + r"a_q = \sum_{k\ \text{added}} w'_{qk}"
     return lost + r", \qquad w'_{qk} = \frac{w_{qk}}{1 - m_q}"
@@ -142,11 +144,11 @@ def _sentence(found: Effect) -> str:
     (base, mask), config = found.names, found.config
     if not found.hides and not found.adds:
         if config.source != GENERATED and not has_own_mask(config.source) and mask == base:
-            return f"**{mask}** is this source's own mask. Choose another mask above to see what it would move."
-        return f"**{mask}** keeps the same pairs as **{base}**, so nothing moves."
+            return f"**{mask}** is the source's own mask. Select another mask above to see its effect."
+        return f"**{mask}** keeps the same pairs as **{base}**, so no weight changes."
     added = _added_sentence(found)
     if not found.hides:
-        return f"**{mask}** hides no key that **{base}** shows. {added}"
+        return f"**{mask}** masks no key that is visible under **{base}**. {added}"
     return f"{_hidden_sentence(found)} {added}".strip()
 
 
@@ -155,29 +157,29 @@ def _added_sentence(found: Effect) -> str:
         return ""
     (base, mask), head = found.names, found.config.head
     share = format_percent(float(found.gained[head].mean()))
-    return f"Keys that **{base}** hides and **{mask}** shows get **{share}** of the weight of head {head}, over all queries."
+    keys = f"Keys visible under **{mask}** but not under **{base}**"
+    return f"{keys} get **{share}** of the weight of head {head}, over all queries."
 
 
 def _hidden_sentence(found: Effect) -> str:
     (base, mask), config = found.names, found.config
     taken, query = found.lost[config.head], f"query {_query(config, config.query_index)}"
     if float(taken.max()) == 0:
-        return f"What **{mask}** hides had no weight that float32 can tell from zero under **{base}**: nothing moves."
+        return f"The keys that **{mask}** masks have zero weight in float32 under **{base}**, so no weight changes."
     if not found.after.mask[config.query_index].any():
         return f"Under **{mask}**, {query} has no visible key, so all its weights are zero."
     own, others = format_percent(float(taken[config.query_index])), format_percent(float(taken.mean()))
     if (most := _hit_most(found)) is not None:
         return (
-            f"**{mask}** takes **{others}** of the weight of head {config.head}, over all queries, and the softmax gives it "
-            f"to the visible keys. It takes most from query {_query(config, most)}, which had "
-            f"**{format_percent(float(taken[most]))}** on keys that are hidden now. From {query}, the "
-            f"selected one, it hides no key."
+            f"**{mask}** removes **{others}** of the weight of head {config.head}, over all queries; the softmax gives it "
+            f"to the visible keys. Query {_query(config, most)} loses most, **{format_percent(float(taken[most]))}**. "
+            f"The selected {query} loses no key."
         )
     rest = SOFTMAXES[config.softmax].rest
-    rest = f" A part of it goes to {rest}." if rest else ""
+    rest = f" Part of it goes to {rest}." if rest else ""
     return (
-        f"Under **{base}**, {query} in head {config.head} has **{own}** of its weight on keys that **{mask}** hides; over all "
-        f"queries it is **{others}**. The softmax gives it to the visible keys, in proportion to what they had.{rest}"
+        f"Under **{base}**, {query} in head {config.head} has **{own}** of its weight on keys that **{mask}** masks; over all "
+        f"queries it is **{others}**. The softmax gives it to the visible keys, in proportion to their weights.{rest}"
     )
 
 
@@ -210,7 +212,7 @@ def _squares(found: Effect) -> None:
         *tile_extremes(difference(found.before, found.after, config.head), heatmap.PIXELS), **small
     )
     _square(places[2], 2, f"Head {config.head}, difference", change)
-    st.caption(f"Colours of weights, {config.color_reason}." if config.color_reason else "")
+    st.caption(f"Colour scale of the weights: {config.color_reason}." if config.color_reason else "")
 
 
 def _square(place: DeltaGenerator, number: int, title: str, figure: Any) -> None:

@@ -14,11 +14,11 @@ def question(config: Config) -> Question:
     answer, where = int(seen.sum()), [i for i, see in enumerate(seen.tolist()) if see]
     span = f", span {config.span}" if config.rule.span else ""
     text = (
-        f"Draw it: {n:,} queries by {config.n_keys:,} keys, counted from 0, under **{config.rule_name}**{span}. "
-        f"{config.rule.help} How many keys does query {row} see?"
+        f"Picture the mask **{config.rule_name}**{span} for {n:,} queries and {config.n_keys:,} keys, counted from 0. "
+        f"{config.rule.help} How many keys are visible to query {row}?"
     )
     guesses = tuple(str(guess) for guess in sorted(_near(answer, row, config)))
-    return Question(text, guesses, str(answer), f"Query {row} sees {_name_keys(where)}.")
+    return Question(text, guesses, str(answer), f"Query {row} attends to {_name_keys(where)}.")
 
 
 def _near(answer: int, row: int, config: Config) -> set[int]:

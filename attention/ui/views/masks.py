@@ -20,8 +20,8 @@ from attention.ui.session import gestures
 from attention.ui.views import mask_audit, mask_code, mask_effect, questions
 
 ABOUT = {
-    "effect": "What the mask takes from the weights",
-    "empty rows": "What becomes of queries that see nothing",
+    "effect": "Effect of the mask on the weights",
+    "empty rows": "Fully masked rows in PyTorch",
     "code": "The mask as code",
 }
 RANGES = 12  # ranges of fully masked rows that are listed
@@ -33,7 +33,7 @@ def view(config: Config) -> None:
     short = config.truncated
     if questions.ours(config) and short is not config:
         st.caption(
-            f"The question is about the first {short.tokens:,} of {config.tokens:,} tokens, as if they were all."
+            f"The question is about the first {short.tokens:,} of {config.tokens:,} tokens, as a sequence of their own."
         )
     if questions.question_closes(short):
         return
@@ -55,8 +55,8 @@ def _title(config: Config) -> None:
     title, ask = st.columns([7, 1], vertical_alignment="bottom")
     with title:
         st.markdown(
-            f"**Masks.** {provenance.beside(config)} A mask says which tokens a token may look at. A row is a query, a column "
-            "a key; where it is hatched, the query does not see the key.",
+            f"**Masks.** {provenance.beside(config)} A mask defines which keys each query may attend to. Rows are queries, "
+            "columns are keys; masked pairs are hatched.",
             help=provenance.full_text(config),
         )
         if config.truncated is config:  # otherwise it is shown with the weights that it is about
@@ -71,13 +71,13 @@ def _gallery(config: Config) -> None:
     own = [used] if config.combine != "none" or table else []
     every = results.masks.gallery(config.tokens, config.span, config.depth, results.masks.other(config))
     mask_gallery(config, [*every, *own], on_choice=gestures.on_mask_choice)
-    said = "In use" if mask_in_use(config.source) else "Chosen, but not in use"
+    said = "In use" if mask_in_use(config.source) else "Selected, but not in use"
     st.markdown(
-        f"{said}, **{used.name}**: {_about(config, used)}"
+        f"{said}: **{used.name}**. {_about(config, used)}"
     )  # below the cards, because its length would move them
     st.caption(
-        f"**{used.name}**{_span(config)} keeps {used.pairs:,} of {used.whole:,} pairs of a query and a key. Whoever computes "
-        f"only these saves {format_percent(1 - used.share)} of the work: {_count(config, used, used.share)} operations a layer "
+        f"**{used.name}**{_span(config)} keeps {used.pairs:,} of {used.whole:,} pairs of query and key. Computing only these "
+        f"saves {format_percent(1 - used.share)} of the work: {_count(config, used, used.share)} operations per layer "
         f"instead of {_count(config, used)} ($4 n {'m' if config.is_cross else 'n'} d_{{model}}$, for $q k^\\top$ and $w v$). "
         f"{_blocks(used)} {_reach(config)}{_tiles(used)}Source: {escape(used.rule.source)}."
     )
@@ -90,17 +90,17 @@ def _about(config: Config, used: Exhibit) -> str:
     told = f"{used.rule.help} {escape(results.masks.nearest(config).sentence)}"
     if not used.blind:
         return told
-    see = "query sees" if used.blind == 1 else "queries see"
-    return f"{told} {used.blind:,} {see} no key: {ranges(used.empty.tolist(), RANGES)}."
+    rows = "query is" if used.blind == 1 else "queries are"
+    return f"{told} {used.blind:,} {rows} fully masked: {ranges(used.empty.tolist(), RANGES)}."
 
 
 def _reach(config: Config) -> str:
     """The definition of reach, if the outputs of a layer are the inputs of the next one."""
     if config.is_cross:
-        return f"The {config.n_keys:,} keys are of another sequence, so there is no reach from layer to layer. "
+        return f"The {config.n_keys:,} keys belong to another sequence, so reach across layers is not defined. "
     return (
-        f"Reach: how far away, in tokens, an input can be that an output after {config.depth} layers depends on; exact, with "
-        f"residual connections. "
+        f"Reach: largest distance, in tokens, between an output after {config.depth} layers and an input that it depends on "
+        f"(exact, with residual connections). "
     )
 
 
@@ -108,7 +108,7 @@ def _tiles(used: Exhibit) -> str:
     """What a pixel is if it covers more than one pair."""
     if used.tile == 1:
         return ""
-    return f"A pixel is {used.tile:,} x {used.tile:,} pairs: the more it keeps, the more ink, a quarter at least. "
+    return f"A pixel is {used.tile:,} × {used.tile:,} pairs; a stronger colour means more pairs kept. "
 
 
 def _span(config: Config) -> str:
@@ -116,18 +116,16 @@ def _span(config: Config) -> str:
     if has_own_mask(config.source):
         return ""
     most = max(config.tokens, config.n_keys)
-    more = f" (more than the {most:,} tokens, so it acts as {most:,})"
+    more = f" (same as {most:,}, the number of tokens)"
     return f", span {config.span:,}{more if config.span > most else ''}," if config.rule.span else ""
 
 
 def _blocks(used: Exhibit) -> str:
     """What a kernel that works in blocks saves."""
-    rule = f"A GPU works in blocks of {BLOCK} x {BLOCK} pairs and can skip only those that are hidden whole"
+    rule = f"A GPU computes blocks of {BLOCK} × {BLOCK} pairs and can skip only fully masked blocks"
     if max(used.tokens, used.keys) > BLOCK:
         return f"{rule}: {format_percent(1 - used.blocks)} of them here."
-    return (
-        f"{rule}; up to {BLOCK} tokens are one block, {'of which it skips nothing' if used.blocks else 'hidden whole'}."
-    )
+    return f"{rule}; up to {BLOCK} tokens are one block, {'which is not skipped' if used.blocks else 'which is fully masked'}."
 
 
 def _count(config: Config, used: Exhibit, kept: float = 1.0) -> str:

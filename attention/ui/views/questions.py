@@ -34,7 +34,7 @@ OFFERS = {
 }
 
 
-UNSAID = "What heads do is said here once the answer is revealed."
+UNSAID = "A description of what heads do appears here once the answer is revealed."
 
 
 def offer(names: dict[str, str], where: str = "", icon: str | None = ":material/quiz:") -> None:

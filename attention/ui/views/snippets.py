@@ -25,7 +25,7 @@ import json
 import torch
 from safetensors.torch import save_file
 
-# model, tokenizer = ..., loaded with attn_implementation="eager", as other kernels keep no weights
+# model, tokenizer = ..., loaded with attn_implementation="eager": other kernels return no weights
 inputs = tokenizer("The cat sat on the mat.", return_tensors="pt")
 with torch.no_grad():
     found = model(**inputs, output_attentions=True)

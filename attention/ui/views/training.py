@@ -22,10 +22,7 @@ TICK, LOOK = 0.45, 0.7  # seconds per picture of the film, and between two check
 STEP = "moment"  # the key of the slider over the steps
 FEW = 3  # number of steps from which on earlier ones can be shown
 WAIT = 12  # maximum number of ticks of the first picture; the film continues as soon as a browser has it
-HELP = (
-    "Heads are numbered by layer and head: 1.3 is head 3 of layer 1. Layer 0 reads the tokens, layer 1 what layer 0 has made "
-    "of them."
-)
+HELP = "Heads are numbered by layer and head: 1.3 is head 3 of layer 1. Layer 0 reads the tokens, layer 1 the output of layer 0."
 
 
 def view(recipe: Recipe) -> None:
@@ -35,7 +32,7 @@ def view(recipe: Recipe) -> None:
     found = courses.current_training(recipe)
     st.markdown(f"**Training.** {courses.label(found)} {escape(recipe.what.says)}", help=HELP)
     if not questions.unsaid(recipe):
-        st.markdown(f"**What forms here.** {escape(recipe.what.heads)}")
+        st.markdown(f"**What the heads learn.** {escape(recipe.what.heads)}")
     if found.ships and recipe.at == LAST and recipe.alone not in page.visit_state().played:
         page.visit_state().film = recipe.alone, 0
     page.visit_state().played.add(recipe.alone)
@@ -112,20 +109,27 @@ def _going(found: Shown, moment: Checkpoint) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container():
             courses.going(found)
-        told = "Rests at this step, and brings a slider over those before it; the training goes on meanwhile."
+        told = "Stays at this step and shows a slider over the earlier ones. Training continues."
         few = len(found.course.frames) < FEW
-        st.button("Look back", key="back_to", on_click=page.change, kwargs={"at": moment.step}, help=told, disabled=few)
+        st.button(
+            "Show earlier steps",
+            key="back_to",
+            on_click=page.change,
+            kwargs={"at": moment.step},
+            help=told,
+            disabled=few,
+        )
 
 
 def _back(found: Shown, moment: Checkpoint) -> None:
     """Draws a slider over the steps so far during a training; the slider grows, but only the user moves it."""
     steps, task = list(found.course.frames), found.task
-    done = f"; it is at {task.steps:,} of {task.settings.steps:,}" if task else ""
+    done = f" (training is at {task.steps:,} of {task.settings.steps:,})" if task else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if page.widgets().get(STEP) != moment.step:
             page.widgets()[STEP] = moment.step
         st.select_slider(
-            f"Step that is shown{done}",
+            f"Step shown{done}",
             steps,
             key=STEP,
             format_func="{:,}".format,
@@ -133,7 +137,7 @@ def _back(found: Shown, moment: Checkpoint) -> None:
             args=(steps[-1],),
         )
         st.button(
-            "To the newest", key="newest", icon=":material/fast_forward:", on_click=page.change, kwargs={"at": LAST}
+            "Show latest step", key="newest", icon=":material/fast_forward:", on_click=page.change, kwargs={"at": LAST}
         )
 
 
@@ -167,7 +171,7 @@ def _controls(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
                 on_click=courses.begin,
                 args=(recipe,),
                 disabled=refusal(recipe.alone, page.visitor()) is not None,
-                help="Here and now, on this server. Whoever has the same settings watches the same training.",
+                help="Trains this model on the server. Visitors with the same settings share one training.",
             )
 
 
@@ -189,21 +193,21 @@ def _on_slider_move(last: int) -> None:
 def _moment_text(recipe: Recipe, moment: Checkpoint, seen: Picture) -> str:
     """The state of the model in words: which heads attend to what, and what that achieves at one position."""
     (before, previous), (best, own) = (courses.telling(moment, name) for name in ("previous", OWN))
-    told = [f"Head {_number(recipe, before)} has {format_mean(previous)} of its weight on the previous token."] * (
+    told = [f"Head {_number(recipe, before)} puts a mean weight of {format_mean(previous)} on the previous token."] * (
         previous >= courses.STRONG
     )
     if own >= courses.STRONG:
         head, there = _number(recipe, best), seen.most[best]
         told += [
-            f"Head {head} has {format_mean(own)} on {recipe.what.told} (one that looks at all alike: {format_mean(seen.even)}).",
-            f"From “{seen.tokens[seen.at]}” at place {seen.at} it looks at “{seen.tokens[there]}” at place {there}; what comes "
-            f"next is “{seen.next}”.",
+            f"Head {head} puts {format_mean(own)} on {recipe.what.told} (uniform weights: {format_mean(seen.even)}).",
+            f"At “{seen.tokens[seen.at]}” ({seen.at}) it attends most to “{seen.tokens[there]}” ({there}); "
+            f"the next token is “{seen.next}”.",
         ]
     heads = escape(" ".join(told) or "No head stands out yet." * (moment.accuracy < courses.STRONG))
     heads = questions.UNSAID if questions.unsaid(recipe) else heads
     return (
-        f"After **{moment.step:,}** steps: {format_percent(moment.accuracy)} right, loss {format_mean(moment.loss)} nats "
-        f"(a guess: {format_mean(GUESS)}). {heads}"
+        f"After **{moment.step:,}** steps: accuracy {format_percent(moment.accuracy)}, loss {format_mean(moment.loss)} nats "
+        f"(uniform guess: {format_mean(GUESS)}). {heads}"
     )
 
 

@@ -35,11 +35,11 @@ def _ask_model(recipe: Recipe) -> None:
 def _switches(recipe: Recipe, course: TrainingHistory) -> None:
     """Draws switches for all heads, and the resulting loss and accuracy."""
     st.markdown(
-        "**Switch heads off.** Which of them does the work? A head that is off adds nothing to the tokens. Numbers are of "
-        "the model as it is after its last step, whatever step is shown above."
+        "**Switch heads off.** Which heads does the model need? A head that is off contributes nothing. Results are for the "
+        "model after its last step, whichever step is shown above."
     )
     every = [f"{layer}.{head}" for layer in range(recipe.layers) for head in range(recipe.heads)]
-    st.pills("Heads that are off", every, selection_mode="multi", key=OFF)
+    st.pills("Heads switched off", every, selection_mode="multi", key=OFF)
     whole, rest = (results.training.without(course, off) for off in ((), _off(recipe)))
     left, right = st.columns(2)
     left.metric("Accuracy", format_percent(rest[1]), _change(100 * (rest[1] - whole[1]), 1, " points"), border=True)
@@ -60,32 +60,32 @@ def _off(recipe: Recipe) -> tuple[tuple[int, int], ...]:
 
 def _words(recipe: Recipe, course: TrainingHistory) -> None:
     """Draws a field for a sequence, the predictions of the model for it, and what each head attends to from its end."""
-    st.markdown(
-        "**Type a sequence.** What does the model take to come next after its last step, and where do its heads look?"
-    )
+    st.markdown("**Try a sequence.** What does the trained model predict, and what do its heads attend to?")
     texts = [text for text in dict.fromkeys(recipe.what.texts) if text != "·"]
     usual = " ".join(recipe.what.texts[token] for token in probe(recipe).ids[0, :-1].tolist())
     typed = st.text_input(
-        "Tokens, with spaces between them",
+        "Tokens, separated by spaces",
         usual,
         max_chars=400,
         key=f"{TYPED} {recipe.task}",
-        help=f"It knows: {escape(' '.join(texts))}",
+        help=f"Sequence that the model continues. Known tokens: {escape(' '.join(texts))}",
     )
     ids, strange = _parse_tokens(recipe, typed)
     if len(typed.split()) > _longest(recipe):
-        st.caption(f"The first {_longest(recipe)} tokens are read: it {_limit(recipe)}.")
+        st.caption(f"Only the first {_longest(recipe)} tokens are used: {_limit(recipe)}.")
     if strange:
         st.warning(
-            f"It knows no {escape(', '.join(strange))}. It knows: {escape(' '.join(texts))}.", icon=":material/info:"
+            f"Unknown tokens: {escape(', '.join(strange))}. The model knows: {escape(' '.join(texts))}.",
+            icon=":material/info:",
         )
     if len(ids) < 2:
-        st.caption("Two tokens or more are needed.")
+        st.caption("Enter at least two tokens.")
         return
     said = results.training.read_sequence(course, ids, _off(recipe))
     told = recipe.what.texts
     st.markdown(
-        f"Next, after “{escape(told[ids[-1]])}”: **{escape(told[said.next[-1]])}**, {format_percent(said.sure[-1])} sure."
+        f"After “{escape(told[ids[-1]])}”, the model predicts **{escape(told[said.next[-1]])}** with probability "
+        f"{format_percent(said.sure[-1])}."
     )
     left, right = st.columns(2)
     left.dataframe(_places(recipe, said), hide_index=True, height=260, key="places")
@@ -107,7 +107,11 @@ def _longest(recipe: Recipe) -> int:
 
 
 def _limit(recipe: Recipe) -> str:
-    return "has learned no more places" if recipe.positions == LEARNED else "was never shown as many"
+    return (
+        "the model has learned no further positions"
+        if recipe.positions == LEARNED
+        else "training sequences are shorter"
+    )
 
 
 def _places(recipe: Recipe, said: results.training.Said) -> pa.Table:
@@ -117,11 +121,11 @@ def _places(recipe: Recipe, said: results.training.Said) -> pa.Table:
     rows = list(zip(range(len(said.ids)), said.ids, said.next, said.sure, came, strict=True))[::-1]
     return pa.table(
         {
-            "place": [place for place, *_ in rows],
+            "position": [place for place, *_ in rows],
             "token": [told[token] for _, token, *_ in rows],
-            "takes to come next": [told[token] for _, _, token, *_ in rows],
-            "sure": [format_percent(sure) for *_, sure, _ in rows],
-            "came": ["✓" if guess == next_ else "" for _, _, guess, _, next_ in rows],
+            "prediction": [told[token] for _, _, token, *_ in rows],
+            "probability": [format_percent(sure) for *_, sure, _ in rows],
+            "correct": ["✓" if guess == next_ else "" for _, _, guess, _, next_ in rows],
         }
     )
 
@@ -134,7 +138,7 @@ def _looks(recipe: Recipe, said: results.training.Said) -> pa.Table:
     return pa.table(
         {
             "head": [f"{layer}.{head}" for layer, head in rows],
-            "looks at place": [int(key[at]) for at in rows],
+            "attends to position": [int(key[at]) for at in rows],
             "token": [told[said.ids[int(key[at])]] for at in rows],
             "weight": [format_weight(float(most[at])) for at in rows],
         }
@@ -169,7 +173,7 @@ def _files(recipe: Recipe) -> None:
             "text/x-python",
             key="program",
             on_click="ignore",
-            help="Plain PyTorch that trains the same model from the same seed.",
+            help="Downloads plain PyTorch that trains the same model from the same seed.",
         )
 
 

@@ -24,7 +24,7 @@ from attention.ui.views import job_status
 
 STRONG = 0.5  # of its weight: from this share on the page says what a head does
 STEP = 0.25  # seconds, enough for one step of all but the largest models; a stop must be visible within half a second
-STOP = f"What was seen stays. Without it the training goes on until {TrainingJob.leave_after_s:g} seconds after you have left."
+STOP = f"Ends the training and keeps its steps. Otherwise it ends {TrainingJob.leave_after_s:g} seconds after you leave the app."
 
 
 class Shown(NamedTuple):
@@ -90,9 +90,9 @@ def telling(moment: Checkpoint, name: str) -> tuple[int, float]:
 def label(found: Shown) -> str:
     """The origin of the training in a few words, as a markdown badge."""
     if found.ships:
-        return ":green-badge[trained before: a recording]"
+        return ":green-badge[recorded training]"
     if found.task is None:
-        return ":orange-badge[untrained: random weights]"
+        return ":orange-badge[untrained, random weights]"
     said = {"done": "trained here", "failed": "training failed"}.get(
         found.task.state, "training" if found.live else "stopped"
     )
@@ -133,9 +133,11 @@ def show_end(recipe: Recipe, found: Shown) -> None:
         st.warning(said, icon=":material/warning:")
     if not found.ships and task is None and (refused := refusal(recipe.alone, page.visitor())):
         why, smaller = refused
-        st.warning(f"{why} Fewer steps, layers, heads or channels need less.", icon=":material/memory:")
+        st.warning(f"{why} Reduce steps, layers, heads or channels.", icon=":material/memory:")
         change = {name: getattr(smaller, name) for name in ("d_model", "steps")}
-        label = f"{smaller.steps:,} steps" if smaller.d_model == recipe.d_model else f"{smaller.d_model} channels"
+        label = (
+            f"Use {smaller.steps:,} steps" if smaller.d_model == recipe.d_model else f"Use {smaller.d_model} channels"
+        )
         st.button(label, on_click=page.change, kwargs=change, key="smaller", type="primary")
     if task is not None and task.state == "failed":
         st.error(escape(task.said), icon=":material/error:")
@@ -149,22 +151,20 @@ def show_end(recipe: Recipe, found: Shown) -> None:
 def _line(recipe: Recipe, task: TrainingJob | None) -> str:
     """A line that is always there, so that nothing moves: how long a training takes, that it runs on, or how it ended."""
     if task is None:
-        return (
-            f"To train it here takes about {duration(seconds(recipe.alone))}, more where others use this host as well."
-        )
+        return f"Training takes about {duration(seconds(recipe.alone))}; longer when the server is busy."
     if task.state in ("cancelled", "left"):
-        why = f", as nobody looked for {task.leave_after_s:g} seconds" if task.state == "left" else ""
-        return f"Stopped after {task.steps:,} of {recipe.steps:,} steps{why}; what was seen stays."
+        why = f", {task.leave_after_s:g} seconds after its last viewer left" if task.state == "left" else ""
+        return f"Stopped after {task.steps:,} of {recipe.steps:,} steps{why}. These steps are kept."
     if task.state == "done":
         return f"Trained here in {duration(task.seconds_spent)}."
-    return "Look at other pages meanwhile: it goes on for as long as you are here."
+    return "You can open other pages: training continues as long as the app is open."
 
 
 def _going(task: TrainingJob, course: TrainingHistory) -> str:
     last = course.last
-    speed = f", {task.rate:,.0f} steps a second" if task.steps else ""
+    speed = f", {task.rate:,.0f} steps per second" if task.steps else ""
     return (
-        f"{task.steps:,} of {task.settings.steps:,} steps{speed}. After {last.step:,}: loss {format_mean(last.loss)}, accuracy "
+        f"{task.steps:,} of {task.settings.steps:,} steps{speed}. Step {last.step:,}: loss {format_mean(last.loss)}, accuracy "
         f"{format_percent(last.accuracy)}."
     )
 
@@ -172,6 +172,6 @@ def _going(task: TrainingJob, course: TrainingHistory) -> str:
 def _elsewhere(mine: TrainingJob) -> None:
     """Draws this visitor's training whose settings are no longer those of the page."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f"Your training of {mine.settings.task} with other settings goes on: {mine.share:.0%}.")
-        st.button("Back to it", key="back", type="tertiary", on_click=page.change, kwargs=vars(mine.settings))
-        st.button("Stop it", key="stop", type="tertiary", on_click=mine.leave, args=(page.visitor(),))
+        st.caption(f"Your training of {mine.settings.task} with other settings continues: {mine.share:.0%}.")
+        st.button("Show training", key="back", type="tertiary", on_click=page.change, kwargs=vars(mine.settings))
+        st.button("Stop training", key="stop", type="tertiary", on_click=mine.leave, args=(page.visitor(),))

@@ -34,15 +34,15 @@ LESSONS = (
     Lesson(
         "Train without scaling",
         {"heads": 1, "scale": "none"},
-        "One head of 64 channels a layer. Divided by 8, the square root of 64, its scores learn induction within 300 steps. As "
-        "they are, every row begins sharp and hardly a gradient comes through its softmax: watch how rows stay on one key, and "
+        "One head of 64 channels per layer. With scores divided by 8, the square root of 64, it learns induction within 300 "
+        "steps. Without, the softmax is saturated from the start and passes hardly any gradient: rows stay on one key, and "
         "heads form late or not at all.",
     ),
     Lesson(
         "Train with a learning rate of 1",
         {"rate": 1.0},
-        "Each step throws the weights far past where they should go. Watch the loss climb to ten times what a guess costs, heads "
-        "flare up on any one key and go out again, and the rate fall too late for anything to be learned.",
+        "Each step overshoots. The loss climbs to ten times that of a uniform guess, heads briefly concentrate on single keys, "
+        "and the learning rate decays too late for anything to be learned.",
     ),
 )
 
@@ -58,7 +58,7 @@ def draw(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
 
 def lessons(recipe: Recipe) -> None:
     """Draws a button for each training that fails."""
-    st.markdown("**See it go wrong.** Two trainings of induction, with all else as by default.")
+    st.markdown("**Failure modes.** Two trainings of induction that fail; all other settings are defaults.")
     for column, lesson in zip(st.columns(2), LESSONS, strict=True):
         changed = lesson_recipe(recipe, lesson)
         column.button(
@@ -86,11 +86,11 @@ def _progress(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
         charts.progress(recipe.steps, most),
         key="progress",
         width="stretch",
-        alt="Lines of loss and accuracy by step",
+        alt="Line chart of loss and accuracy by training step",
     )
     st.caption(
-        f"Accuracy (left), and loss in nats (right; a guess costs {format_mean(GUESS)}), on sequences never trained on. "
-        "The axis of the loss is even up to one nat and logarithmic above."
+        f"Accuracy (left) and loss in nats (right; uniform guess: {format_mean(GUESS)}) on test sequences. "
+        "The loss axis is linear up to 1 nat and logarithmic above."
     )
 
 
@@ -103,7 +103,7 @@ def _heads(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
         charts.heads(recipe.layers, recipe.heads, recipe.steps, name, LABELS.get(earlier, "")),
         key="heads",
         width="stretch",
-        alt=f"Lines of the number {name.lower()} of every head by step",
+        alt=f"Line chart of the metric “{name.lower()}” of every head by training step",
     )
     st.caption(escape(f"{name}: {formula(recipe, recipe.number)}.{_lesson_text(recipe, earlier)}"))
 
@@ -118,7 +118,7 @@ def _lesson_text(recipe: Recipe, earlier: str) -> str:
     if not earlier:
         return ""
     name = LABELS[earlier].lower()
-    return f" The broad grey line: the most of “{name}” that a head of layer 0 has, {formula(recipe, earlier)}."
+    return f" Wide grey line: largest “{name}” of a head in layer 0, {formula(recipe, earlier)}."
 
 
 class Row(NamedTuple):

@@ -32,9 +32,9 @@ def draw(recipe: Recipe) -> None:
     """Draws the links to other pages for the heads that are shown."""
     found = courses.current_training(recipe)
     if not found.ships and found.task is None:
-        st.caption("Once it is trained, or while that goes on, the heads of any step can be opened on the other pages.")
+        st.caption("During and after training, the heads of any step can be opened on the other pages.")
         return
-    st.markdown("**These heads elsewhere.** With mask, scale and temperature acting on their queries and keys.")
+    st.markdown("**Open these heads on other pages.** Mask, scale and temperature act on their queries and keys.")
     with st.container(horizontal=True):
         for name in PAGES:
             label = f"Open on {name.capitalize()}"
@@ -49,8 +49,8 @@ def draw(recipe: Recipe) -> None:
         _open(name, recipe)
     if not found.ships:
         st.caption(
-            "The step that is shown goes with you, and is there as long as your visit: no link can carry it. A link to this page "
-            "carries the settings, and trains it again."
+            "The step shown is available during this visit only; links can't contain it. A link to this page contains the "
+            "settings, with which the model can be trained again."
         )
 
 
