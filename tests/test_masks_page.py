@@ -77,7 +77,7 @@ def test_cards_of_a_long_sequence_are_counted_at_its_length():
         "saves 99.2% in theory, 99.0% in blocks",
         "reaches 2,044 back",
     ]
-    assert used in prose(app) and "A pixel is 683 x 683 pairs" in prose(app)
+    assert used in prose(app) and "A pixel is 683 × 683 pairs" in prose(app)
 
 
 def test_what_needs_every_weight_says_that_it_is_about_the_first_tokens():
