@@ -228,14 +228,14 @@ METRICS: dict[str, HeadMetric] = {
     ),
     "entropy_share": HeadMetric(
         entropy_share,
-        "Share",
+        "Evenness",
         "",
-        "mean of entropy / ln(keys that may be seen), over queries that see several",
+        "mean of entropy / ln(visible keys), over queries with several",
         "Pielou 1966: evenness",
     ),
     "greatest": HeadMetric(
         greatest,
-        "Greatest",
+        "Largest",
         "",
         "mean over queries of max p",
         "Voita et al. 2019, section 4: confidence, without the end token",
@@ -248,13 +248,17 @@ METRICS: dict[str, HeadMetric] = {
         "Vig & Belinkov 2019, section 5.1.3, equation 6",
     ),
     "first": HeadMetric(
-        first, "First", "", "mean of p at key 0, over queries that see it", "Xiao et al. 2023, section 3.1: a sink"
+        first,
+        "First",
+        "",
+        "mean of p at key 0, over queries for which it is visible",
+        "Xiao et al. 2023, section 3.1: attention sink",
     ),
     "previous": HeadMetric(
         previous,
         "Previous",
         "",
-        "mean of p at key q - 1, over queries that see it",
+        "mean of p at key q - 1, over queries for which it is visible",
         "Olsson et al. 2022: previous-token head",
     ),
 }

@@ -107,7 +107,7 @@ def read_text(page: Page, again: int = 0) -> float:
     if again:
         page.locator(".st-key-model_text textarea").fill(TEXTS[again])
         page.keyboard.press("Control+Enter")
-    button = page.get_by_role("button", name="Read it")
+    button = page.get_by_role("button", name="Run model")
     button.and_(page.locator(":enabled")).wait_for()
     page.locator('.stApp[data-test-script-state="notRunning"]').wait_for()
     start = perf_counter()
@@ -128,7 +128,7 @@ def reading(browser: Browser) -> Iterator[str]:
             page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
             page.set_default_timeout(120_000)
             page.goto(f"{app.url}/model?{urlencode({'model': NAME, 'text': TEXTS[0]})}")
-            page.get_by_role("button", name="Read it").wait_for()
+            page.get_by_role("button", name="Run model").wait_for()
             before, cold = app.cpu, read_text(page)
             spent = app.cpu - before
             tokens = page.get_by_text("30 layers of 9 heads over").inner_text()

@@ -18,7 +18,7 @@ from tests.timings import make_timing
 
 BAIT = "![x](http://evil.example/p.png)<img src=//evil.example/x>"
 LONG = "a" * 100_000
-NO_QUESTION = "The question in this link can't be read: a part of it is missing, or it was changed."
+NO_QUESTION = "The question in this link can't be read: part of it is missing or was changed."
 MASKS = "is not one of: full, causal, window,"
 
 
@@ -82,7 +82,7 @@ LINKS: list[tuple[str, str, str]] = [
     (
         "steps",
         f"ask={packed_question('1', '1', '1', 'Why?' + chr(0x202E), '', 'a', 'b')}",
-        "marks that turn the direction of",
+        "marks that change the writing direction",
     ),
     ("", f"ask={packed_question(' ' * 3_000_000)[:2999]}", NO_QUESTION),
     ("", f"ask={packed_question(' ' * 1_500_000)}", NO_QUESTION),

@@ -75,13 +75,13 @@ def test_a_teacher_asks_and_a_student_guesses_and_opens(page):
 
     student = run(page, {"tokens": "9"} | said["adds"])
     assert not student.exception and not student.warning
-    assert "A question by whoever made this link, not by Attention Lab" in words(student)
+    assert "Question from the person who shared this link" in words(student)
     assert not components(student) and not tables(student) and not student.get("plotly_chart")
     assert QUERY.why not in words(student) and guess(student).value is None
     guess(student).set_value("itself").run()
     assert not alerts(student)
     student.toggle[0].set_value(True).run()
-    assert "Not quite: you said “itself”. Right is: **the one before.** One back." in alerts(student)
+    assert "Not quite: you chose “itself”. The answer is **the one before.** One back." in alerts(student)
     assert components(student) or tables(student)
     guess(student).set_value("the one before").run()
     assert student.success[0].value.startswith("Right. ")
@@ -107,10 +107,10 @@ def test_what_heads_do_is_not_said_beside_such_a_question_until_it_is_opened(pag
     shown, set_ = CustomQuestion("What does head 1 do?", hides=False), {"head": "1"}
     said = "A description of what heads do appears here once the answer is revealed."
     student = run(page, {"ask": encode(shown)} | set_)
-    assert said in words(student) and "looks one word back" not in everything(student)
+    assert said in words(student) and "attends one word back" not in everything(student)
     student.toggle[0].set_value(True).run()
-    assert said not in words(student) and "looks one word back" in words(student)
-    assert "looks one word back" in words(run(page, set_))
+    assert said not in words(student) and "attends one word back" in words(student)
+    assert "attends one word back" in words(run(page, set_))
 
 
 def test_what_heads_do_is_not_said_on_training_either():
@@ -132,9 +132,9 @@ def everything(test: AppTest) -> str:
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        (CustomQuestion("What do you see?"), "It is an open question: whoever asks it gave no answer."),
+        (CustomQuestion("What do you see?"), "This is an open question without a given answer."),
         (CustomQuestion("What do you see?", why="A diagonal."), "A diagonal."),
-        (CustomQuestion("What do you see?", ("a", "b")), "None of the answers was marked as right"),
+        (CustomQuestion("What do you see?", ("a", "b")), "No answer was marked as right"),
         (CustomQuestion("What do you see?", ("a", "b"), "a"), "**a.**"),
     ],
 )
@@ -177,8 +177,8 @@ def test_a_teacher_sees_it_as_the_class_does_and_may_change_it():
     teacher.toggle(key="class hides").set_value(True)
     teacher.button(key="ask own").click().run()
     assert decode(query_without_edition(teacher.query_params)["ask"]).text == QUERY.text
-    assert not components(teacher) and "Your question, as those see it who open its link" in words(teacher)
-    assert "A question by whoever made this link" not in words(teacher)
+    assert not components(teacher) and "Your question, as it appears to people who open its link" in words(teacher)
+    assert "Question from the person who shared this link" not in words(teacher)
     other = classroom(HEADS, **LINK)
     assert other.text_area(key="class text").value == "" and not [b for b in other.button if b.key == "load own"]
     other.toggle[0].set_value(True).run()
@@ -228,7 +228,7 @@ def test_what_is_no_question_yet_is_not_shared_and_why_is_said():
     write_question(test, text="Why?", options="\n".join("abcdefgh"))
     assert f"at most {OPTIONS} fit" in test.warning[0].value.replace("\\", "")
     write_question(test, text="left \u202e right", options="")
-    assert "turn the direction" in test.warning[0].value
+    assert "change the writing direction" in test.warning[0].value
     write_question(test, text="Why?")
     assert not test.warning
 

@@ -58,7 +58,7 @@ def built_claim(config: Config) -> bool:
     return (
         said[:3] == ["same word", "one back", "first word"]
         and drawn == [False] * 6 + [True] * 2
-        and said[-2:] == ["even", ""]
+        and said[-2:] == ["uniform", ""]
         and config.heads == 8
     )
 

@@ -164,7 +164,7 @@ def test_the_formula_names_every_mark_that_separates():
 
 def test_a_number_without_a_place_in_the_order_is_refused():
     """It would be missing on every page."""
-    with pytest.raises(KeyError, match=r"made_up: a number of a head needs its place in head_numbers\.ORDER"):
+    with pytest.raises(KeyError, match=r"made_up: every head statistic needs exactly one place in head_numbers\.ORDER"):
         head_numbers.in_order(EVERY | {"made_up": EVERY["entropy"]})
     with pytest.raises(KeyError, match="induction: a number of a head"):
         head_numbers.in_order({name: number for name, number in EVERY.items() if name != "induction"})

@@ -32,7 +32,7 @@ def names(config: Config) -> list[str]:
 @pytest.mark.parametrize("tokens", [18, 100, 1024])
 def test_constructed_heads_are_called_what_they_were_made_for(tokens):
     found = names(Config(tokens=tokens))
-    assert found == ["same word", "one back", "first word", "three back", "nearby", "itself, one back", "even", ""]
+    assert found == ["same word", "one back", "first word", "three back", "nearby", "itself, one back", "uniform", ""]
     assert names(Config(tokens=tokens, input=BEFORE))[7] == "induction"
 
 
@@ -44,8 +44,8 @@ def test_the_second_eight_are_called_by_their_own_offsets():
 
 def test_the_sentence_says_the_share_that_the_weights_have():
     weights = trace(Config()).weights
-    assert f"looks one word back: {weights[1].diagonal(-1).mean():.3f} of its weight." == of(Config())[1].says  # pyright: ignore[reportOptionalMemberAccess]
-    assert f"(a sink): {weights[2, :, 0].mean():.3f} of its weight." in of(Config())[2].says  # pyright: ignore[reportOptionalMemberAccess]
+    assert f"attends one word back: {weights[1].diagonal(-1).mean():.3f} of its weight." == of(Config())[1].says  # pyright: ignore[reportOptionalMemberAccess]
+    assert f"(attention sink): {weights[2, :, 0].mean():.3f} of its weight." in of(Config())[2].says  # pyright: ignore[reportOptionalMemberAccess]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -120,4 +120,4 @@ def test_of_tokens_that_stand_in_no_line_nothing_is_said_of_one():
     t = trace(Config(tokens=18))
     there = [role.name if role else "" for role in roles(t.weights, t.mask, t.queries.texts, "token", line=False)]
     assert [names(Config(tokens=18))[at] for at in (1, 2, 3, 4)] == ["one back", "first word", "three back", "nearby"]
-    assert there == ["itself", "", "first token", "", "", "itself", "even", ""]
+    assert there == ["itself", "", "first token", "", "", "itself", "uniform", ""]

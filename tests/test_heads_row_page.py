@@ -72,7 +72,7 @@ def test_the_way_goes_into_the_link_and_stays_when_the_focus_moves():
 def test_too_many_words_have_two_ways_on(way):
     link = {"tokens": f"{MOST + 100}", "heads": "2", "row_as": way, "query": "350"}
     test = run(HEADS, link)
-    assert components(test) == [] and f"up to {MOST} words" in "".join(text.value for text in test.markdown)
+    assert components(test) == [] and f"at most {MOST} words" in "".join(text.value for text in test.markdown)
     test.button(key="near").click().run()
     assert components(test) == ["word_lines"]
     assert test.query_params["rows"] == test.query_params["cols"] == "100-399"
@@ -120,17 +120,17 @@ def test_zooming_out_leads_back_to_the_whole_head():
 
 def test_a_head_without_a_role_is_called_random_where_it_was_made_so():
     roles = results.heads.roles(Config())
-    assert heads_parts.names(Config(), roles)[6:] == ["even", "random"]
+    assert heads_parts.names(Config(), roles)[6:] == ["uniform", "random"]
     assert heads_parts.names(Config(projections="independent"), [None] * 8) == [""] * 8
-    assert "**Head 7** is random: it was given nothing to look for" in "\n".join(
+    assert "**Head 7** is random: it has no built-in role" in "\n".join(
         text.value for text in run(HEADS, {"head": "7"}).markdown
     )
 
 
 def test_a_row_that_looks_everywhere_is_said_to_look_at_nothing_in_particular():
     found = tables.row(trace(Config(head=6)))
-    assert tables.mostly(found, "word").startswith("nothing in particular: 17 of the 18 words that it sees hold 94")
-    assert tables.mostly(tables.row(trace(Config())), "word").startswith("4 of the 18 words that it sees: they hold 9")
+    assert tables.mostly(found, "word").startswith("spreads its weight: 17 of 18 visible words hold 94")
+    assert tables.mostly(tables.row(trace(Config())), "word").startswith("attends mostly to 4 of 18 visible words (9")
 
 
 def test_the_question_about_a_row_has_one_answer():

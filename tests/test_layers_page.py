@@ -63,9 +63,9 @@ def test_one_layer_leads_to_the_layers_of_a_real_model():
         ("recorded:smollm2-repeated", "54 heads, 9 in each of 6 layers"),
         ("recorded:minilm-street", "72 heads"),
     ):
-        assert "One layer is one row." in words(test)
+        assert "This source has one layer." in words(test)
         test.button(key=f"see {source}").click().run()
-        assert not test.exception and all_ in words(test) and "One layer is one row." not in words(test)
+        assert not test.exception and all_ in words(test) and "This source has one layer." not in words(test)
         test = run(PAGE, {})
 
 
@@ -82,31 +82,31 @@ def test_two_numbers_are_chosen_and_stand_in_the_link():
 
 def test_heads_that_do_nearly_the_same_are_named():
     test = run(PAGE, {"source": REPEATED})
-    told = f"Nearly the same (groups joined while their heads are at most {ALIKE} bits apart on average): "
+    told = f"Nearly equal (at most {ALIKE} bits apart on average): "
     assert f"{told}L18H3, L18H4 and L18H8; L1H2 and L11H1." in words(test)
     few = run(PAGE, {})
-    assert "No two are nearly the same. The nearest: H6 and H7, " in words(few)
+    assert "No two heads are nearly equal. The closest: H6 and H7, " in words(few)
     assert tables(few)[1]["named"] == [f"H{head}" for head in range(8)]
 
 
 def test_where_there_is_one_head_or_no_choice_nothing_is_compared():
-    assert "There is one head, and no other" in captions(run(PAGE, {"heads": "1"}))
+    assert "There is only one head" in captions(run(PAGE, {"heads": "1"}))
     test = run(PAGE, {"mask": "window", "span": "1"})
-    assert not test.exception and "No query sees more than one key under this mask" in captions(test)
+    assert not test.exception and "Under this mask no query has more than one visible key" in captions(test)
     blind = run(PAGE, {"source": STREET, "combine": "without", "second": "causal"})
-    assert not blind.exception and "No query sees a key under this mask" in captions(blind)
-    assert "Entropy: none, as it sees nothing" in words(blind)
+    assert not blind.exception and "No query has a visible key under this mask" in captions(blind)
+    assert "Entropy: none (no visible key)" in words(blind)
 
 
 def test_a_number_that_needs_texts_says_so_where_there_are_none():
     test = run(PAGE, {"input": "noise", "layer_map": "separators"})
     assert not test.exception
-    assert "Separators needs tokens with texts" in captions(test) and "Nothing to compare" in captions(test)
+    assert "Separators needs token texts" in captions(test) and "Nothing to compare" in captions(test)
 
 
 def test_a_question_hides_all_of_it():
     test = run(PAGE, {"source": STREET, "predict": "row"})
-    assert not tables(test) and "alike" not in words(test) and not test.get("plotly_chart")
+    assert not tables(test) and "Similar heads" not in words(test) and not test.get("plotly_chart")
 
 
 def test_of_too_many_heads_the_layers_around_the_one_in_focus_are_compared(monkeypatch):
@@ -114,7 +114,7 @@ def test_of_too_many_heads_the_layers_around_the_one_in_focus_are_compared(monke
     for layer, around in {1: (1, 11, 13), 16: (13, 16, 17), 18: (16, 17, 18)}.items():
         assert results.layers.compared_layers(Config.of(STREET, layer=layer)) == around
     test = run(PAGE, {"source": STREET, "layer": "16"})
-    assert "Of 6 layers these are 13 to 17, around the one in focus." in words(test)
+    assert "Only 3 of 6 layers are compared: 13 to 17, around the selected one." in words(test)
     assert len(tables(test)[2]["x"]) == 27 and len(tables(test)[1]["x"]) == 54
 
 

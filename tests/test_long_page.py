@@ -46,8 +46,8 @@ def test_a_long_sequence_is_drawn_and_its_row_is_exact():
     assert not test.warning and query_without_edition(test.query_params) == LINK
     weights = trace(CONFIG).weights[0, -1]
     shown = tables.describe_row(CONFIG, weights, torch.ones(1500, dtype=torch.bool))
-    assert f"Query 1499 in head 0 looks mostly at {shown.holding:,} of the 1,500" in words(test)
-    assert f"entropy): {shown.entropy:.3f} nats, exactly" in words(test)
+    assert f"Query 1,499 in head 0 attends mostly to {shown.holding:,} of 1,500" in words(test)
+    assert f"Entropy: {shown.entropy:.3f} nats, exact" in words(test)
     numbers = test.dataframe[-1].value
     want = tables.columns(profile(trace(CONFIG).weights, trace(CONFIG).mask), seeing=True)
     assert numbers["entropy"].tolist() == pytest.approx(want["entropy"], abs=1e-5)
@@ -66,7 +66,7 @@ def test_the_row_of_a_long_sequence_is_on_a_scale_on_which_it_is_seen():
         return (found["layer"][0] if "layer" in found else found)["encoding"]["y"]
 
     test = finished_page(LINK)
-    assert axis(test)["title"] == "× even" and axis(test)["scale"]["domain"][0] == 1 / 150_000
+    assert axis(test)["title"] == "× uniform" and axis(test)["scale"]["domain"][0] == 1 / 150_000
     test.button(key="bars").click().run()
     assert query_without_edition(test.query_params) == LINK | {"axis": "linear"}
     assert axis(test)["scale"]["domain"] == [0, {"expr": row.own_end("weight").to_dict()["expr"]}]

@@ -267,7 +267,7 @@ def test_a_question_about_a_row_hides_all_heads():
     app.toggle[0].set_value(True).run()
     weights = trace(Config()).weights[0, 17]
     assert weights[17] > 0.999 * weights.max()  # the word of the query also stands at 7
-    assert "**17 boat.** It gets 0.430, and nearly as much 7 boat;" in " ".join(
+    assert "**17 boat.** It gets 0.430 (nearly as much: 7 boat);" in " ".join(
         each.value for each in [*app.info, *app.success]
     )
     names = [each.proto.component_name.removeprefix("attention-lab.") for each in app.get("bidi_component")]
@@ -282,7 +282,7 @@ def test_a_row_that_sees_nothing_is_a_question_too():
 
 def test_groupings_say_which_queries_they_are_about():
     app = opened("heads", grouping="show", mask="causal", combine="without", second="window")
-    assert "4 of 18 queries see no key: their weights and outputs are zero under every grouping" in prose(app)
+    assert "4 of 18 queries have no visible key: their weights and outputs are zero under every grouping" in prose(app)
 
 
 def test_every_grouping_is_compared_and_one_is_chosen():
@@ -298,7 +298,9 @@ def test_every_grouping_is_compared_and_one_is_chosen():
 
 
 def test_one_head_has_nobody_to_share_with():
-    assert "nobody to share with" in prose(opened("heads", grouping="show", heads=1, d_model=16))
+    assert "multi-head and multi-query attention are the same" in prose(
+        opened("heads", grouping="show", heads=1, d_model=16)
+    )
 
 
 def test_a_picture_travels_as_a_byte_a_pair():

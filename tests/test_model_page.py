@@ -88,13 +88,13 @@ def leads(test: AppTest) -> dict[str, dict[str, str]]:
 
 def test_a_model_reads_and_its_heads_are_a_source_of_other_pages():
     test = opened(model="bert")
-    assert "Nothing has been read yet" in page_text(test)
+    assert "Run the model to see a map" in page_text(test)
     test = run_model(test)
     assert not test.exception and not test.error and not test.warning
     assert "3 layers of 4 heads over 17 tokens" in page_text(test)
     assert LOADED_MODELS.used_bytes > 0 and UPLOADS.used_bytes > 0
     told = re.search(
-        r"Layer (\d+), head (\d+), in focus: [^.]+\.\d+\. The greatest: layer (\d+), head (\d+)", page_text(test)
+        r"Layer (\d+), head (\d+) \(selected\): [^.]+\.\d+\. Largest: layer (\d+), head (\d+)", page_text(test)
     )
     assert told and told.groups()[:2] == told.groups()[2:]  # nobody has chosen one yet
     (label,) = [each for each in leads(test) if each.startswith(f"Open layer {told[1]}, head {told[2]}")]
@@ -161,16 +161,18 @@ def test_a_model_that_writes_has_three_parts():
     menu = test.selectbox(key="model_part")
     assert menu.options == ["Encoder", "Decoder", "Decoder to encoder"]
     menu.set_value("Decoder to encoder").run()
-    assert "tokens that look at" in page_text(test) and not test.exception
+    assert "tokens that attend to" in page_text(test) and not test.exception
     test.selectbox(key="model_summary").set_value("rollout").run()
-    assert "both sides must be the same sequence" in page_text(test) and not test.exception
+    assert "Rollout needs self-attention" in page_text(test) and not test.exception
 
 
 def test_what_a_patch_looks_at_lies_over_the_picture():
     test = run_model(opened(model="vit"))
-    assert "What [CLS] looks at" in page_text(test) and "3 layers of 4 heads over 25 tokens" in page_text(test)
+    assert "[CLS] attends to the bright patches" in page_text(
+        test
+    ) and "3 layers of 4 heads over 25 tokens" in page_text(test)
     test.selectbox(key="model_patch").set_value(9).run()
-    assert "What the patch at row 2, column 3 looks at" in page_text(test) and not test.exception
+    assert "The patch at row 2, column 3 attends to the bright patches" in page_text(test) and not test.exception
     test.selectbox(key="model_head").set_value(2).run()
     test.selectbox(key="model_layer").set_value(1).run()
     assert "Layer 1, head 2" in page_text(test)
@@ -202,20 +204,24 @@ def test_a_model_of_the_hub_that_sees_is_given_a_picture(offline, folder):
     fake_cached_model(offline, "someone/sees", folder / "vit")
     fake_cached_model(offline, "someone/reads", folder / "bert")
     test = opened(model="Seer")
-    assert len(test.get("file_uploader")) == 1 and not test.text_area and test.button(key="read").label == "Look at it"
-    assert "What [CLS] looks at" in page_text(run_model(test)) and not test.error
+    assert len(test.get("file_uploader")) == 1 and not test.text_area and test.button(key="read").label == "Run model"
+    assert "[CLS] attends to the bright patches" in page_text(run_model(test)) and not test.error
     assert not opened(model="Reader").get("file_uploader")
 
 
 def test_a_model_that_turns_out_to_see_has_a_place_for_a_picture_from_then_on(offline, folder, monkeypatch):
     test = opened(model="Seer")
-    assert not test.get("file_uploader") and "Whether it reads a text or looks at a picture is known then" in page_text(
-        test
-    )
+    assert not test.get(
+        "file_uploader"
+    ) and "Whether it takes a text or a picture is known once it is loaded" in page_text(test)
     monkeypatch.setattr("attention.models.hub.download_model", lambda name, most, hear: folder / "vit")
     test = run_model(test)
-    assert "What [CLS] looks at" in page_text(test) and len(test.get("file_uploader")) == 1 and not test.text_area
-    assert "What is shown below." in page_text(test)  # what it was given to read is nothing that it has seen
+    assert (
+        "[CLS] attends to the bright patches" in page_text(test)
+        and len(test.get("file_uploader")) == 1
+        and not test.text_area
+    )
+    assert "The result is below." in page_text(test)  # what it was given to read is nothing that it has seen
 
 
 def test_of_patches_nothing_is_said_that_needs_a_line():
@@ -275,7 +281,7 @@ def test_a_model_that_does_not_fit_is_refused_with_a_sentence(monkeypatch):
 
 def test_models_that_are_switched_off_or_missing_are_told(monkeypatch):
     monkeypatch.setenv("ATTENTION_MODELS", "off")
-    assert "switched models off" in page_text(opened())
+    assert "switched off on this server" in page_text(opened())
     monkeypatch.setenv("ATTENTION_MODELS", "installed")
     monkeypatch.setattr("attention.models.catalogue.find_spec", lambda name: None)
     test = opened()
@@ -292,7 +298,7 @@ def test_without_a_model_heads_of_a_recorded_one_are_there_to_look_at(monkeypatc
     test = opened()
     assert "SmolLM2: " in page_text(test) and "6 layers of 9 heads over 76 tokens" in page_text(test)
     test = opened(layer="18", head="6")
-    assert "**Layer 18, head 6** looks at what followed this token before" in page_text(test)
+    assert "**Layer 18, head 6** attends to what followed an earlier copy of the token" in page_text(test)
     there = leads(test)["Open layer 18, head 6 → Heads"]
     assert (there["source"], there["layer"], there["head"]) == ("recorded:smollm2-repeated", "18", "6")
 

@@ -295,8 +295,8 @@ def test_a_cell_of_many_tokens_does_not_promise_where_its_weight_stands():
     def note(tokens: int) -> str:
         return _note(only(torch.full((1, 1, tokens, tokens), 1 / tokens)), 32)
 
-    assert note(512) == "A cell is the greatest weight of 16 x 16 tokens; pointing at it says which."
-    assert note(513) == "A cell is the greatest weight of 17 x 17 tokens."
+    assert note(512) == "Each cell is the largest weight of 16 x 16 tokens; pointing at it says which."
+    assert note(513) == "Each cell is the largest weight of 17 x 17 tokens."
 
 
 @pytest.mark.parametrize(("heads", "tokens", "side"), [(32, 2048, 300), (1024, 2048, 64)])

@@ -50,10 +50,10 @@ def test_what_is_called_right_is_and_what_is_not_is_not(config):
 def test_one_sees_what_one_needs_and_no_weight(config):
     """The tokens with their positions, those of all choices among them, unless they have no texts."""
     found = trace(config)
-    asked, names = question(found, Role("one back", "looks one word back: 0.91 of its weight.")), labels(config)
+    asked, names = question(found, Role("one back", "attends one word back: 0.91 of its weight.")), labels(config)
     if int(found.mask[config.query_index].sum()) < 2:
         return
-    assert "looks one word back\\." in asked.text and "0.91" not in asked.text.replace("\\", "")
+    assert "attends one word back\\." in asked.text and "0.91" not in asked.text.replace("\\", "")
     sentence = asked.text.split("\n\n")[1]
     if not names:
         assert sentence == f"The tokens have no texts, only positions from 0 to {config.tokens - 1}."
@@ -76,9 +76,9 @@ def test_of_a_long_sequence_one_sees_what_matters():
     ("config", "guesses", "also", "answer", "why"),
     [
         # the query's own word stands at two places, and gets as much at both
-        (Config(**TIED), {"7 boat", "17 boat"}, ("7 boat",), "17 boat", "It gets 0.400, and nearly as much 7 boat; an"),
+        (Config(**TIED), {"7 boat", "17 boat"}, ("7 boat",), "17 boat", "It gets 0.400 (nearly as much: 7 boat); the"),
         (Config(text="a a a", tokens=3), {"0 a", "1 a", "2 a"}, (), EVEN, "Each of the 3 keys gets 0.333."),
-        (Config(text="a a a", tokens=3, query=0), {*PART}, (), PART[0], "It gets 1.00: with a single key in sight"),
+        (Config(text="a a a", tokens=3, query=0), {*PART}, (), PART[0], "It gets 1.00: with a single visible key"),
         (Config(query=0, softmax="plus one"), {*PART}, (), PART[1], "It gets "),
         (Config(head=6), set(), (), EVEN, "Each of the 18 keys gets between 0.0554 and 0.0557."),
     ],

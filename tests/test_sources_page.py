@@ -109,7 +109,7 @@ def test_the_empty_state_leads_to_a_source_that_has_what_is_missing():
     assert "**Implementations: published ways to write attention**" in said
     assert any(
         "needs the tokens as vectors (x) and the projections (W_q, W_k, W_v, W_o). "
-        "The source “By hand: two layers” has queries, keys and values. What has all of it:" in each
+        "The source “By hand: two layers” has queries, keys and values. Sources that have it:" in each
         for each in said
     )
     next(button for button in test.button if button.label == "Made from the settings").click().run()

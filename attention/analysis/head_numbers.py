@@ -154,14 +154,14 @@ FURTHER: dict[str, OfWeights] = {
         effective_keys,
         "Effective keys",
         "keys",
-        "mean over queries of exp(entropy): over so many keys an even row is as spread",
+        "mean over queries of exp(entropy): the number of keys of a uniform row with that entropy",
         "Hill 1973, order 1 (perplexity)",
     ),
     "even": OfWeights(
         even,
-        "Even",
+        "Uniformity",
         "",
-        "mean of sum min(p, 1 / keys in sight), over queries that see several: the weight that lies as an even head has it",
+        "mean of sum min(p, 1 / visible keys), over queries with several: the overlap with uniform weights",
         "1 - total variation distance (Levin & Peres 2017, section 4.1)",
     ),
     "effective_rank": OfWeights(
@@ -177,7 +177,7 @@ PAIRS: dict[str, OfPairs] = {
         following,
         "Next",
         "",
-        "mean of p at key q + 1, over queries that see it",
+        "mean of p at key q + 1, over queries for which it is visible",
         "Clark et al. 2019, section 3.1",
     ),
     "duplicate": OfPairs(
@@ -191,7 +191,7 @@ PAIRS: dict[str, OfPairs] = {
         separators,
         "Separators",
         "",
-        "mean of p on special tokens (not the first), line ends, . , ; : ! ? … and their CJK forms, over queries that see one",
+        "mean of p on special tokens (not the first), line ends, . , ; : ! ? … and CJK forms, over queries with one visible",
         "Clark et al. 2019, section 3.2",
     ),
 }
@@ -204,9 +204,7 @@ ORDER = (
 def in_order(numbers: dict[str, Described]) -> dict[str, Described]:
     """Returns the statistics in the order of ORDER; raises KeyError if the two do not have the same names."""
     if odd := numbers.keys() ^ set(ORDER):
-        raise KeyError(
-            f"{', '.join(sorted(odd))}: a number of a head needs its place in head_numbers.ORDER, and none besides."
-        )
+        raise KeyError(f"{', '.join(sorted(odd))}: every head statistic needs exactly one place in head_numbers.ORDER.")
     return {name: numbers[name] for name in ORDER}
 
 

@@ -65,13 +65,13 @@ class Seen(NamedTuple):
 
 @dataclass(frozen=True)
 class Role:
-    """The role of a head: a short name, and a sentence without its subject ("looks one token back: 0.91 of its weight.")."""
+    """The role of a head: a short name, and a sentence without its subject ("attends one token back: 0.91 of its weight.")."""
 
     name: str
     says: str
 
 
-EVENLY = Role("even", "looks at all keys alike, whatever they are.")
+EVENLY = Role("uniform", "attends to all visible keys about equally.")
 
 
 def roles(
@@ -147,7 +147,7 @@ def _kinds(seen: Seen, tokens: Sequence[str], unit: str, line: bool) -> list[Kin
     found = _back(seen, range(-1, min(FARTHEST, seen.mask.shape[1] - 1) + 1) if line else range(1), unit)
     first = seen.share(seen.weights[..., 0], seen.mask[:, 0] & (seen.choices > 2))
     shown = seen.share(seen.weights[..., 0], seen.mask[:, 0])
-    found.append(Kind(f"first {unit}", f"rests on the first {unit} (a sink)", first.tolist(), shown.tolist()))
+    found.append(Kind(f"first {unit}", f"attends to the first {unit} (attention sink)", first.tolist(), shown.tolist()))
     return found + _words(seen, tokens, unit) if tokens and line else found
 
 
@@ -168,11 +168,13 @@ def _words(seen: Seen, tokens: Sequence[str], unit: str) -> list[Kind]:
     return [
         Kind(
             f"same {unit}",
-            f"looks at the same {unit}, itself included",
+            f"attends to the same {unit}, itself included",
             torch.where(copies - itself > EACH / 2, whole, 0).tolist(),
             whole.tolist(),
         ),
-        Kind("induction", f"looks at what followed this {unit} before (induction)", *[followed.tolist()] * 2),
+        Kind(
+            "induction", f"attends to what followed an earlier copy of the {unit} (induction)", *[followed.tolist()] * 2
+        ),
     ]
 
 
@@ -196,8 +198,8 @@ def _back(seen: Seen, places: range, unit: str) -> list[Kind]:
 def _place(by: int, unit: str) -> tuple[str, str]:
     """Returns the name of the kind `by` tokens back, and what a head that attends to it does."""
     if by < 1:
-        return ("itself", "looks at itself") if by == 0 else ("next", f"looks at the next {unit}")
-    return f"{COUNTS[by]} back", f"looks {COUNTS[by]} {unit}{'s' * (by > 1)} back"
+        return ("itself", "attends to itself") if by == 0 else ("next", f"attends to the next {unit}")
+    return f"{COUNTS[by]} back", f"attends {COUNTS[by]} {unit}{'s' * (by > 1)} back"
 
 
 def _near(seen: Seen, unit: str) -> Kind:
@@ -212,7 +214,7 @@ def _near(seen: Seen, unit: str) -> Kind:
     share = seen.share((seen.weights * close).sum(-1), counted)
     return Kind(
         "nearby",
-        f"looks around itself, within {COUNTS[NEAR]} {unit}s",
+        f"attends to nearby {unit}s, within {COUNTS[NEAR]} positions",
         torch.where(share >= BEYOND * usual, share, 0).tolist(),
         share.tolist(),
     )

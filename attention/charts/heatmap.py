@@ -159,11 +159,11 @@ def _cells(cells: Float[Tensor, "q k"], tile: int, first: tuple[int, int]) -> di
 def _shades(cells: Float[Tensor, "q k"], tile: int, colors: str, seeing: Float[Tensor, "q k"] | None) -> dict:
     """Returns the values of the cells on the colour scale, and their hover text, which has the weight itself."""
     at = "query %{y}<br>key %{x}" if tile == 1 else f"query %{{y:.0f}} ± {tile // 2}<br>key %{{x:.0f}} ± {tile // 2}"
-    what = f"{at}<br>{'weight' if tile == 1 else f'greatest of {tile} x {tile}'}"
+    what = f"{at}<br>{'weight' if tile == 1 else f'largest of {tile} x {tile}'}"
     if colors == "times even":
         times = cells * (seeing if seeing is not None else (~cells.isnan()).sum(-1, keepdim=True))
         shades = times.clamp(1 / theme.TIMES, theme.TIMES).log10().numpy()
-        said = f"{what} %{{customdata[0]:.3g}}<br>%{{customdata[1]:.3g}} × even<extra></extra>"
+        said = f"{what} %{{customdata[0]:.3g}}<br>%{{customdata[1]:.3g}} × uniform<extra></extra>"
         return {"z": shades, "customdata": torch.stack([cells, times], -1).numpy(), "hovertemplate": said}
     if colors == "log":
         shades = cells.clamp(min=theme.LOG_FLOOR).log10().numpy()
@@ -179,8 +179,8 @@ def _scale(cells: Float[Tensor, "q k"], colors: str, seeing: Float[Tensor, "q k"
         bar |= {"tickvals": [-4, -3, -2, -1, 0], "ticktext": ["≤ 0.0001", "0.001", "0.01", "0.1", "1"]}
     if colors == "times even":
         low, high = -log10(theme.TIMES), log10(theme.TIMES)
-        ends = {"tickvals": [-2, -1, 0, 1, 2], "ticktext": ["≤ 1/100", "1/10", "even", "10", "≥ 100"]}
-        bar |= ends | {"title": {"text": "× even"}}
+        ends = {"tickvals": [-2, -1, 0, 1, 2], "ticktext": ["≤ 1/100", "1/10", "1", "10", "≥ 100"]}
+        bar |= ends | {"title": {"text": "× uniform"}}
     if colors == "own maximum":
         high = _most(cells, seeing)
     return {"zmin": low, "zmax": high, "colorscale": theme.plotly_scale(), "colorbar": bar}
@@ -197,7 +197,7 @@ def difference(
     cells: Float[Tensor, "q k"], tile: int, labels: list[str], height: int = theme.FOCUS_HEIGHT
 ) -> go.Figure:
     """Returns a heatmap of weights lost (below zero) and gained (above), centred on zero and fixed at -1 to 1."""
-    what = "change" if tile == 1 else f"farthest from 0 of {tile} x {tile}"
+    what = "change" if tile == 1 else f"largest magnitude of {tile} x {tile}"
     figure = weights(cells, tile, "linear", labels, height=height)
     figure.update_traces(
         zmin=-1,
@@ -215,7 +215,7 @@ def outputs(cells: Float[Tensor, "q c"], tiles: tuple[int, int], limit: float) -
     """Returns differences of outputs from -limit to limit, queries down, channels across; `tiles`: both per cell."""
     figure = difference(cells, 1, [])
     down, across = ([tile * i for i in range(count)] for tile, count in zip(tiles, cells.shape, strict=True))
-    what = "difference" if tiles == (1, 1) else f"farthest from 0 of {tiles[0]} x {tiles[1]}"
+    what = "difference" if tiles == (1, 1) else f"largest magnitude of {tiles[0]} x {tiles[1]}"
     figure.update_traces(
         x=across,
         y=down,

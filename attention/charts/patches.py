@@ -28,7 +28,7 @@ def spotlight(picture: bytes, rows: int, cols: int, height: int, width: int) -> 
     uri = f"data:image/png;base64,{b64encode(picture).decode()}"
     frame = {"type": "image", "url": uri, "x": 0, "y": 0, "align": "left"} | ENDS
     tips = [
-        {"field": "row", "type": "ordinal", "title": "row of the patch"},
+        {"field": "row", "type": "ordinal", "title": "row"},
         {"field": "col", "type": "ordinal", "title": "column"},
         {"field": "weight", "type": "quantitative", "format": ".4f"},
     ]

@@ -57,9 +57,9 @@ def axis(field: str, weight: str, colors: str, keys: int, seeing: int = 0, title
         return alt.Y(f"{field}:Q", title=title, scale=scaled, axis=alt.Axis(tickCount=3, **more))
     even = 1 / max(1, seeing)
     marks = [10.0**power * even for power in range(-2, 3) if 10.0**power * even <= 1]
-    named = f"['1/100', '1/10', 'even', '10', '100'][round(log(datum.value / {even}) / LN10) + 2]"
+    named = f"['1/100', '1/10', '1', '10', '100'][round(log(datum.value / {even}) / LN10) + 2]"
     ticks = alt.Axis(values=marks, labelExpr=named, labelOverlap=False, **more)
-    return alt.Y(f"{field}:Q", title="× even" if title == "weight" else title, scale=scaled, axis=ticks)
+    return alt.Y(f"{field}:Q", title="× uniform" if title == "weight" else title, scale=scaled, axis=ticks)
 
 
 def scale(field: str, colors: str, keys: int, seeing: int = 0) -> alt.Scale:

@@ -36,7 +36,7 @@ def by_grouping(kv_heads: tuple[int, ...], used: int) -> dict[str, Any]:
 
     They go from multi-head on the left to multi-query on the right; the axis is 0 to 1, a rule marks `used`.
     """
-    x = alt.X("kv_heads:O", title="heads of keys and values →", sort=list(kv_heads), axis=alt.Axis(labelAngle=0))
+    x = alt.X("kv_heads:O", title="key-value heads →", sort=list(kv_heads), axis=alt.Axis(labelAngle=0))
     y = alt.Y("moved:Q", title="weight moved", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1]))
     tooltip = [alt.Tooltip("head:O"), alt.Tooltip("kv_heads:O"), alt.Tooltip("moved:Q", format=PERCENT)]
     lines = alt.Chart().mark_line(point=True).encode(x=x, y=y, color=_colors(max(kv_heads)), tooltip=tooltip)

@@ -34,7 +34,7 @@ def mean_of_heads(part: Part) -> Part:
 
 
 def mean_of_layers(part: Part) -> Part:
-    """The mean over all layers of the heads of the same number, which have nothing else in common."""
+    """The mean over all layers of heads with the same index, although they are unrelated."""
     found = list(every(part.stack))
     return _alone(
         part, torch.stack(found).mean(0, keepdim=True), "mean of layers", f"The mean of its {len(found)} layers."
@@ -42,33 +42,29 @@ def mean_of_layers(part: Part) -> Part:
 
 
 def rollout(part: Part) -> Part:
-    """How much of each token has come to each place, layer by layer: products of 0.5 W + 0.5 I (Abnar & Zuidema 2020).
+    """How much of each token reaches each position, layer by layer: products of 0.5 W + 0.5 I (Abnar & Zuidema 2020).
 
     W is the mean over the heads of a layer.
     """
     if part.queries != part.keys:
-        raise ModelError("A rollout follows tokens through layers, so both sides must be the same sequence.")
+        raise ModelError("Rollout needs self-attention: queries and keys of the same sequence.")
     if not part.whole:
-        raise ModelError(
-            "A rollout follows tokens through all layers; here are some of them, that have a mask in common."
-        )
+        raise ModelError("Rollout needs all layers of the model; this part has only those with the same mask.")
     steps, reached = [], torch.eye(len(part.queries))
     for each in every(part.stack):
         reached = (0.5 * each.mean(0) + 0.5 * torch.eye(len(reached))) @ reached
         steps.append(reached[None])
-    said = "Rolled out: what each token has taken in, from the first layer to this one."
+    said = "Rollout from the first layer to this one."
     return _alone(part, torch.stack(steps), "rollout", said)
 
 
 def norm_weighted(part: Part) -> Part:
-    """Each weight times the length of its value after the output map, as a share of its row (Kobayashi et al. 2020).
+    """Each weight times the norm of its value after the output projection, as a share of its row (Kobayashi et al. 2020).
 
     A weight on a value near zero contributes nothing.
     """
     if part.norms is None:
-        raise ModelError(
-            "The map from values to the output of this model was not found, so its values can't be weighed."
-        )
+        raise ModelError("The output projection of this model was not found, so the norms of its values are unknown.")
     weighed = torch.stack([each * norms[:, None] for each, norms in zip(every(part.stack), part.norms, strict=True)])
     shares = weighed / weighed.sum(-1, keepdim=True).clamp(min=TINY)
     return _alone(
@@ -94,7 +90,7 @@ def _alone(part: Part, weights: Float[Tensor, "l h q k"], name: str, said: str) 
 
 
 def without_marks(part: Part) -> Part:
-    """Returns the part without the model's own marks ([CLS], start and end); rows sum to one over the other tokens.
+    """Returns the part without special tokens ([CLS], start and end); rows sum to one over the other tokens.
 
     With queries and keys this is a softmax over the other tokens; otherwise each row is divided by its weight on them.
     """
@@ -102,9 +98,9 @@ def without_marks(part: Part) -> Part:
     if len(rows) == len(part.queries) and len(cols) == len(part.keys):
         return part
     if len(rows) < 2 or len(cols) < 2:
-        raise ModelError("Without the model's own marks fewer than two tokens are left.")
+        raise ModelError("Without special tokens, fewer than two tokens are left.")
     gone = 1 - float(torch.stack([each[:, rows][..., cols].sum(-1).mean() for each in every(part.stack)]).mean())
-    said = f" Its own marks are hidden: they had {format_percent(gone)} of the weight."
+    said = f" Special tokens are left out; they had {format_percent(gone)} of the weight."
     masks = {part.stack.own_of(at).get("mask") for at in range(layers(part.stack))}
     whole = part.stack.square is None and masks <= {"full", "causal"}
     if part.stack.q is None or not whole:  # a mask by distance changes if tokens are removed
@@ -139,12 +135,12 @@ def words(part: Part) -> Part:
     if len(rows) == max(rows) + 1 and len(cols) == max(cols) + 1:
         return part
     if max(rows) < 1 or max(cols) < 1:
-        raise ModelError("All of it is a single word; attention needs two.")
+        raise ModelError("The text is a single word; attention needs two.")
     onto, of = _sums(cols), _sums(rows)
     of = of / of.sum(0)
     joined = torch.stack([of.T @ each @ onto for each in every(part.stack)])
     queries, keys = _join_pieces(part.queries, rows), _join_pieces(part.keys, cols)
-    made = _alone(part, joined, "words", "Words stand for their tokens.")
+    made = _alone(part, joined, "words", "Tokens are merged into words.")
     return replace(made, stack=replace(made.stack, queries=queries.texts, keys=keys.texts), queries=queries, keys=keys)
 
 

@@ -171,4 +171,4 @@ def _note(stack: Stack, side: int) -> str:
     longest = max(_sizes(stack)[2:])
     tile = -(-longest // side)
     where = "; pointing at it says which" if tile <= WIDEST else ""
-    return "" if tile == 1 else f"A cell is the greatest weight of {tile} x {tile} tokens{where}."
+    return "" if tile == 1 else f"Each cell is the largest weight of {tile} x {tile} tokens{where}."

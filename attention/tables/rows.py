@@ -177,18 +177,19 @@ def holding(weights: Float[Tensor, " k"], share: float = 0.9) -> int:
 
 
 def mostly(found: Row, what: str) -> str:
-    """Returns how many visible keys hold 90% of a row, and how much they have; `what` is the reader's word for a token.
+    """Returns to how many visible keys a query attends: those that hold 90% of the row, and how much they have.
 
-    If these are more than half of the visible keys, the text says so.
+    It is the predicate of a sentence; `what` is the reader's word for a token. More than half of the visible keys count as
+    spread.
     """
     if found.seeing == 1:
-        return f"the only {what} that it sees"
-    many = f"{found.holding:,} of the {found.seeing:,} {what}s that it sees"
+        return f"attends to its only visible {what}"
+    many = f"{found.holding:,} of {found.seeing:,} visible {what}s"
     every = sorted(found.keys["weight"], reverse=True)
     held = math.fsum(every[: found.holding]) / (math.fsum(every) or 1.0)  # a row may sum to less than one
     if found.holding > FEW and 2 * found.holding > found.seeing:
-        return f"nothing in particular: {many} hold {format_percent(min(held, 1.0))} of its weight"
-    return f"{many}: {'they hold' if found.holding > 1 else 'it holds'} {format_percent(min(held, 1.0))} of its weight"
+        return f"spreads its weight: {many} hold {format_percent(min(held, 1.0))}"
+    return f"attends mostly to {many} ({format_percent(min(held, 1.0))} of its weight)"
 
 
 def numbers(trace: Trace) -> dict[str, list[Any]]:

@@ -32,7 +32,7 @@ def missing_parts(config: Config, title: str, *parts: str) -> bool:
         st.markdown(
             f":material/inventory_2: This needs {escape(_join_words(missing))}. "
             f"The source “{escape(source_title(config.source))}” has "
-            f"{escape(_join_words([PARTS[part] for part in PARTS if part in there]))}. What has all of it:"
+            f"{escape(_join_words([PARTS[part] for part in PARTS if part in there]))}. Sources that have it:"
         )
         for source in filter(readable, SOURCES):
             if has(source).issuperset(parts):
@@ -48,7 +48,7 @@ def disabled_knob(config: Config, title: str, knob: str) -> bool:
     if why:
         st.markdown(f"**{title}**")
         with st.container(border=True):
-            st.markdown(f":material/lock: {escape(why)} What lets you choose it:")
+            st.markdown(f":material/lock: {escape(why)} Sources where you can change it:")
             for source in filter(readable, SOURCES):
                 if not idle(knob, Config.of(source)):
                     st.button(
@@ -62,7 +62,7 @@ def disabled_knob(config: Config, title: str, knob: str) -> bool:
 
 def too_large(why: str, smaller: Config, label: str) -> None:
     """Draws why the host has no room for a picture, and a button that applies the sizes of a smaller config."""
-    st.warning(f"{why} Fewer tokens, heads or channels need less.", icon=":material/memory:")
+    st.warning(f"{why} Use fewer tokens, heads or channels.", icon=":material/memory:")
     now = page.setting()
     change = {name: value for name in SIZES if (value := getattr(smaller, name)) != getattr(now, name)}
     st.button(label, on_click=page.change, kwargs=change, key="smaller", type="primary")

@@ -36,8 +36,8 @@ class Question:
     answer: str
     why: str
     also: tuple[str, ...] = ()
-    said: str = "A question is asked."
-    keeps: str = "Every page keeps the answer to itself until it is revealed."
+    said: str = "This link asks a question."
+    keeps: str = "Every page hides the answer until it is revealed."
     own: bool = False
 
 
@@ -49,11 +49,11 @@ def question_gate(config: Any, question: Question) -> bool:
         page.widgets()[switch] = is_revealed(config)
     st.caption(f"{question.said} {question.keeps}" if not page.widgets()[switch] else question.said)
     with st.container(border=True):
-        st.markdown(f"**{'A question' if question.own else 'Predict, then reveal'}.** {question.text}")
+        st.markdown(f"**{'Question' if question.own else 'Predict, then reveal'}.** {question.text}")
         guess = _guess(question, this)
         reveal, end = st.columns([3, 1], vertical_alignment="center")
-        found = reveal.toggle("Reveal the answer", bool(page.widgets()[switch]), key=switch)
-        end.button("End the question", on_click=page.change, kwargs=none(config), key="end", width="stretch")
+        found = reveal.toggle("Reveal answer", bool(page.widgets()[switch]), key=switch)
+        end.button("End question", on_click=page.change, kwargs=none(config), key="end", width="stretch")
         if found:
             _show_verdict(question, guess)
     page.visit_state().revealed = this if found else None
@@ -117,4 +117,4 @@ def _show_verdict(question: Question, guess: str | None) -> None:
 def _verdict(question: Question, guess: str | None, right: bool) -> str:
     if guess is None or not question.answer:
         return ""
-    return "Right. " if right else f"Not quite: you said “{guess}”. Right is: "
+    return "Right. " if right else f"Not quite: you chose “{guess}”. The answer is "

@@ -20,7 +20,7 @@ PACKED = int(KNOBS["ask"].high or 0)  # characters of an encoded question
 LARGEST = 8192  # bytes of a decoded question
 FORMAT, BETWEEN = "1", "\x1e"
 HIDDEN = {"0": False, "1": True}
-BROKEN = "The question in this link can't be read: a part of it is missing, or it was changed. Ask for the link again."
+BROKEN = "The question in this link can't be read: part of it is missing or was changed. Ask for the link again."
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,14 @@ class CustomQuestion:
 
     def __post_init__(self) -> None:
         if not self.text:
-            raise ConfigError("The question is empty. Write what the class is asked.")
+            raise ConfigError("The question is empty. Write a question.")
         _check("The question", self.text, QUESTION)
         for number, option in enumerate(self.options, 1):
             _check(f"Answer {number}", option, OPTION)
-        _check("What is shown with the answer", self.why, WHY)
+        _check("The explanation", self.why, WHY)
         _check_options(self.options)
         if self.right is not None and self.right not in self.options:
-            raise ConfigError("The right answer is none of those to choose from. Choose it again.")
+            raise ConfigError("The right answer is not one of the answers. Choose it again.")
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def encode(asked: CustomQuestion) -> str:
     code = base64.urlsafe_b64encode(data).decode().rstrip("=")
     if len(code) > PACKED:
         raise ConfigError(
-            f"Packed for a link, the question has {len(code):,} characters; at most {PACKED:,} go into one. Shorten it "
+            f"Encoded for a link, the question has {len(code):,} characters; at most {PACKED:,} fit. Shorten it "
             f"by about {1 - PACKED / len(code):.0%}."
         )
     return code
@@ -132,17 +132,17 @@ def _check(what: str, text: str, longest: int) -> None:
         )
     if not readable(text) or text != _line(text):
         raise ConfigError(
-            f"{what} has signs that can't be shown: control characters, or marks that turn the direction of writing. "
-            "Type it anew, without copying them."
+            f"{what} has characters that can't be shown: control characters, or marks that change the writing direction. "
+            "Type it again without copying them."
         )
 
 
 def _check_options(options: tuple[str, ...]) -> None:
     if len(options) == 1:
-        raise ConfigError("One answer alone is no choice. Write another one, or none at all for an open question.")
+        raise ConfigError("A choice needs two answers or more. Add one, or leave the field empty for an open question.")
     if len(options) > OPTIONS:
-        raise ConfigError(f"There are {len(options):,} answers to choose from; at most {OPTIONS} fit.")
+        raise ConfigError(f"There are {len(options):,} answers; at most {OPTIONS} fit.")
     if not all(options):
-        raise ConfigError("An answer to choose from is empty.")
+        raise ConfigError("An answer is empty.")
     if len(set(options)) < len(options):
-        raise ConfigError("An answer to choose from is there twice. Write each once.")
+        raise ConfigError("An answer occurs twice. Write each once.")

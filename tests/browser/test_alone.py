@@ -81,7 +81,7 @@ def test_a_layer_is_chosen_pointed_at_and_a_row_read(page, monkeypatch):
     page.locator(".layers").select_option("2")
     wait_for_layer(page, 2)
     assert colours(page, 1) == expected_colours(2)
-    page.get_by_role("button", name="Layer before").click()
+    page.get_by_role("button", name="Previous layer").click()
     wait_for_layer(page, 1)
     page.locator(".square").first.hover()
     square = page.locator(".square").nth(1)
@@ -92,19 +92,19 @@ def test_a_layer_is_chosen_pointed_at_and_a_row_read(page, monkeypatch):
     expect(page.locator("[data-of=query]")).to_have_text(f"3  {HOSTILE[3]}")
     expect(page.locator("[data-of=key]")).to_have_text(f"2  {HOSTILE[2]}")
     square.click(position=where)
-    expect(page.locator(".row-title")).to_have_text("Head 1, query 3: what it looks at")
-    expect(page.locator(".word-lines .said")).to_contain_text(f"looks at 2 {HOSTILE[2]} (1.00)")
+    expect(page.locator(".row-title")).to_have_text("Head 1, query 3: attended tokens")
+    expect(page.locator(".word-lines .said")).to_contain_text(f"attends to 2 {HOSTILE[2]} (1.00)")
     page.locator(".word-lines .queries .word").nth(5).click()
-    expect(page.locator(".row-title")).to_have_text("Head 1, query 5: what it looks at")
+    expect(page.locator(".row-title")).to_have_text("Head 1, query 5: attended tokens")
     expect(page.locator(".heads-grid [data-of=query]")).to_have_text(f"5  {HOSTILE[5]}")
-    page.get_by_role("button", name="Layer after").click()
+    page.get_by_role("button", name="Next layer").click()
     wait_for_layer(page, 2)
-    expect(page.locator(".row-title")).to_have_text("Head 1, query 5: what it looks at")
+    expect(page.locator(".row-title")).to_have_text("Head 1, query 5: attended tokens")
 
 
 def test_colours_of_ones_choice(page):
     page.locator(".colors").select_option("own maximum")
-    expect(page.locator(".heads-grid .ticks")).to_contain_text("head’s most")
+    expect(page.locator(".heads-grid .ticks")).to_contain_text("head max")
     page.locator(".colors").select_option("log")
     expect(page.locator(".heads-grid .scale-name")).to_have_text("weight (log)")
 
@@ -119,7 +119,7 @@ def test_it_can_be_used_by_keys_alone(page):
     expect(page.locator(".heads")).to_be_focused()
     page.keyboard.press("]")
     page.keyboard.press("ArrowUp")
-    expect(page.locator(".row-title")).to_have_text("Head 1, query 4: what it looks at")
+    expect(page.locator(".row-title")).to_have_text("Head 1, query 4: attended tokens")
 
 
 def test_labels_are_text(page):

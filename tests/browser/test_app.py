@@ -29,7 +29,7 @@ PARTS = {  # of the Heads page, by a text that each alone has
     "controls": "Sequence length (tokens)",
     "title": "A row is a query: each row sums to 1",
     "fields": "Head in focus",
-    "head": "Numbers of every head",
+    "head": "Head statistics",
     "files": "Every grouping of keys and values",
 }
 WIDEST = {  # what comes last of what could be too wide
@@ -170,7 +170,7 @@ def test_a_click_pins_a_cell(tab):
     tab.page.mouse.click(square["x"] + 4.5 * side, square["y"] + 11.5 * side)
     tab.wait_for_grid(head=3, query=11)
     assert tab.link == {"head": "3", "query": "11"}
-    tab.page.get_by_text("Query 11 'and' in head 3").wait_for()
+    tab.page.get_by_text("“and” (11) in head 3").wait_for()
 
 
 def test_keys_move_the_cursor_and_pin(tab):
@@ -345,7 +345,7 @@ def test_no_message_refers_to_another(tab):
 
 def test_the_program_is_written_once_its_fold_is_open_and_follows(tab):
     """Nothing is loaded or sent for it before: its colours alone are a file of 1.5 MB."""
-    code, fold = tab.page.get_by_test_id("stCode"), tab.page.get_by_text("Code: a PyTorch program")
+    code, fold = tab.page.get_by_test_id("stCode"), tab.page.get_by_text("PyTorch code")
     tab.page.reload()  # of what other tests have loaded nothing is left
     tab.wait_for_grid()
     tab.quiet()

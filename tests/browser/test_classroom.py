@@ -26,16 +26,16 @@ def test_a_teacher_copies_a_link_and_a_student_guesses_and_reveals(visit):
     page = open_fold(teacher)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_label("Question", exact=True).fill("Which word does head 1 look at?")
-    page.get_by_role("textbox", name="Answers, one a line").fill("the river\nthe one before")
+    page.get_by_role("textbox", name="Answers, one per line").fill("the river\nthe one before")
     teacher.slider("heads").press("ArrowLeft")
     teacher.wait_for_grid(tokens=9, heads=7, d_model=511)
-    right = page.get_by_role("combobox", name="The right one")
+    right = page.get_by_role("combobox", name="Right answer")
     right.wait_for()
     teacher.quiet()
     choose(right, "the one before")
-    page.get_by_test_id("stSidebar").get_by_text("Hide the pictures until the answer is revealed").click()
-    page.get_by_role("textbox", name="Why it is so").fill("One back.")
-    copies = page.get_by_role("button", name="Copy link with the question")
+    page.get_by_test_id("stSidebar").get_by_text("Hide pictures").click()
+    page.get_by_role("textbox", name="Explanation").fill("One back.")
+    copies = page.get_by_role("button", name="Copy link with question")
     copies.click()
     page.get_by_text("Copied").wait_for()
     if page.get_by_text("copy once more").count():  # of a busy machine
@@ -47,15 +47,15 @@ def test_a_teacher_copies_a_link_and_a_student_guesses_and_reveals(visit):
     assert "ask" not in teacher.link
 
     student = visit(f"?{link.partition('/?')[2]}")
-    expect(student.page.get_by_text("A question by whoever made this link, not by Attention Lab.")).to_be_visible()
+    expect(student.page.get_by_text("Question from the person who shared this link.")).to_be_visible()
     expect(student.page.get_by_text("One back.")).to_have_count(0)
     assert student.page.get_by_test_id("heads-grid").count() == 0
     assert not any(b"One back." in frame for frame in student.heard if isinstance(frame, bytes))
     student.page.get_by_test_id("stRadio").get_by_text("the river").click()
     student.quiet()
-    student.page.get_by_text("Reveal the answer").click()
+    student.page.get_by_text("Reveal answer").click()
     expect(student.page.get_by_test_id("stAlert")).to_contain_text(
-        "Not quite: you said “the river”. Right is: the one before. One back."
+        "Not quite: you chose “the river”. The answer is the one before. One back."
     )
     student.wait_for_grid(tokens=9, heads=7, d_model=511, ask=link.partition("ask=")[2].partition("&")[0])
 
@@ -63,7 +63,7 @@ def test_a_teacher_copies_a_link_and_a_student_guesses_and_reveals(visit):
 def test_words_of_a_stranger_do_nothing(visit):
     asked = CustomQuestion(HOSTILE, (HOSTILE[:80], "other"), "other", HOSTILE)
     tab = visit(f"?ask={encode(asked)}")
-    tab.page.get_by_text("Reveal the answer").click()
+    tab.page.get_by_text("Reveal answer").click()
     answer = tab.page.get_by_test_id("stAlert")
     expect(answer).to_contain_text("smile")
     main = tab.page.get_by_test_id("stMain")

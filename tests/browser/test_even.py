@@ -54,7 +54,7 @@ def test_a_cell_has_the_colour_and_the_number_of_its_times_even(visit):
         expect(tab.page.locator("[data-of=query]")).to_contain_text(f"{query} ")
         assert float(tab.page.locator("[data-of=weight]").inner_text()) == pytest.approx(weight, rel=5e-3)
         said = tab.page.locator("[data-of=even]").inner_text()
-        assert said.endswith(" × even") and float(said.split()[0]) == pytest.approx(times, rel=6e-3)
+        assert said.endswith(" × uniform") and float(said.split()[0]) == pytest.approx(times, rel=6e-3)
 
 
 def test_a_scale_that_is_chosen_says_no_reason_and_no_times(visit):
@@ -66,7 +66,7 @@ def test_a_scale_that_is_chosen_says_no_reason_and_no_times(visit):
     tab.choose("colors", "times even")
     tab.wait_for_grid(**SMALL, colors="times even")
     expect(tab.page.locator(".heads-grid .why")).to_be_hidden()
-    expect(tab.page.locator("[data-of=even]")).to_contain_text("× even")
+    expect(tab.page.locator("[data-of=even]")).to_contain_text("× uniform")
 
 
 def test_the_first_query_does_not_spoil_a_heads_own_maximum(visit):
@@ -97,7 +97,7 @@ def test_the_large_head_says_times_even_of_a_long_sequence(visit):
     box, (left, top, width, height) = canvas.bounding_box(), map(float, canvas.get_attribute("data-square").split())
     tab.page.mouse.move(box["x"] + left + 15.5 * width / 40, box["y"] + top + 20.5 * height / 40)
     expect(head.locator(".said")).to_contain_text("query 1,020, key 1,005: weight ")
-    expect(head.locator(".said")).to_contain_text(" × even")
+    expect(head.locator(".said")).to_contain_text(" × uniform")
     said = head.locator(".said").inner_text().rpartition(", ")[2]
     assert float(said.split()[0]) == pytest.approx(weight * 1021, rel=6e-3)
 
@@ -105,11 +105,11 @@ def test_the_large_head_says_times_even_of_a_long_sequence(visit):
 def test_a_button_draws_the_row_on_the_other_kind_of_scale_and_back(visit):
     tab = opened(visit, SMALL)
     chart = tab.page.get_by_test_id("stVegaLiteChart").first
-    expect(chart.get_by_text("× even", exact=True)).to_be_visible()
-    expect(chart.get_by_text("even", exact=True)).to_be_visible()
+    expect(chart.get_by_text("× uniform", exact=True)).to_be_visible()
+    expect(chart.get_by_text("1", exact=True)).to_be_visible()
     tab.page.get_by_role("button", name="Linear scale").click()
     expect(chart.get_by_text("weight", exact=True)).to_be_visible()
     assert tab.link == SMALL | {"axis": "linear"}
     tab.page.get_by_role("button", name="Log scale").click()
-    expect(chart.get_by_text("× even", exact=True)).to_be_visible()
+    expect(chart.get_by_text("× uniform", exact=True)).to_be_visible()
     assert tab.link == SMALL

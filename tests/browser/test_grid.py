@@ -216,7 +216,7 @@ def test_a_tile_says_where_its_greatest_stands(opened):
         if readout_text(page, "weight") == "1.00":
             break
     assert (readout_text(page, "query"), readout_text(page, "key")) == ("51", "153")
-    assert re.fullmatch(r"greatest of \d+ × \d+, at query 51, key 153", readout_text(page, "note"))
+    assert re.fullmatch(r"largest of \d+ × \d+, at query 51, key 153", readout_text(page, "note"))
 
 
 def test_a_map_of_65536_tokens_is_drawn_without_places_and_names(opened):
@@ -225,12 +225,12 @@ def test_a_map_of_65536_tokens_is_drawn_without_places_and_names(opened):
     page.mouse.move(*cell(page, 1, 200, 100, 256))
     page.wait_for_function("() => document.querySelector('[data-of=weight]').textContent === '0.500'")
     assert re.fullmatch(r"51200 to 51\d\d\d", readout_text(page, "query"))
-    assert readout_text(page, "note").startswith("preview, one query of each tile: greatest of "), (
+    assert readout_text(page, "note").startswith("preview from one query per tile: largest of "), (
         "head 0 alone is exact"
     )
     page.mouse.move(*cell(page, 0, 200, 100, 256))
     page.wait_for_function("() => document.querySelector('[data-of=head]').textContent === '0'")
-    assert readout_text(page, "note").startswith("greatest of ")
+    assert readout_text(page, "note").startswith("largest of ")
     assert page.locator(".label").count() == 0
     assert page.get_by_text("preview", exact=True).is_visible()
 
@@ -273,7 +273,9 @@ def test_moving_the_focus_repaints_nothing(opened):
 def test_a_query_that_sees_nothing_says_so(opened):
     page = opened("tokens=4&heads=1&mask=padding&span=9&input=noise").page
     page.mouse.move(*cell(page, 0, 2, 2, 4))
-    page.wait_for_function("() => document.querySelector('[data-of=note]').textContent === 'This query sees no key.'")
+    page.wait_for_function(
+        "() => document.querySelector('[data-of=note]').textContent === 'This query has no visible key.'"
+    )
     assert readout_text(page, "weight") == "masked"
 
 

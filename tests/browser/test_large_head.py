@@ -52,7 +52,7 @@ def shows(tab, head: Locator, **more: str) -> None:
 
 def test_a_link_to_a_part_shows_it_as_soon_as_the_head_is_exact(visit):
     tab = visit(link(seed="11", rows="500-899"))
-    expect(tab.page.get_by_text("Queries 500 to 899, keys 0 to 1,499: 4 x 4 tokens a pixel.")).to_be_visible()
+    expect(tab.page.get_by_text("Queries 500 to 899, keys 0 to 1,499: 4 x 4 tokens per pixel.")).to_be_visible()
     expect(tab.page.get_by_test_id("large-head").get_by_role("button", name="Whole head")).to_be_enabled()
 
 
@@ -136,7 +136,7 @@ def test_a_rectangle_is_drawn_anew_down_to_single_tokens_and_back(opened):
     found = part(tab)
     assert found["rows"] == pytest.approx((900, 1079), abs=6) and found["cols"] == pytest.approx((750, 899), abs=6)
     head.get_by_role("button", name="Whole head").click()
-    expect(tab.page.get_by_text("Queries 0 to 1,499, keys 0 to 1,499: 3 x 3 tokens a pixel.")).to_be_visible()
+    expect(tab.page.get_by_text("Queries 0 to 1,499, keys 0 to 1,499: 3 x 3 tokens per pixel.")).to_be_visible()
     tab.page.wait_for_url(lambda url: "rows=" not in url)
     assert tab.link == SMALL
 
@@ -205,7 +205,7 @@ def test_a_flat_part_is_drawn_in_its_shape_and_buttons_stay_where_they_are(opene
     before = head.get_by_role("button", name="PNG").bounding_box()
     drag(tab, head, (0.2, 0.5), (0.8, 0.55))
     expect(
-        tab.page.get_by_text(re.compile(r"Queries 7\d\d to 8\d\d, keys 3\d\d to 1,1\d\d: 3 x 3 tokens a pixel"))
+        tab.page.get_by_text(re.compile(r"Queries 7\d\d to 8\d\d, keys 3\d\d to 1,1\d\d: 3 x 3 tokens per pixel"))
     ).to_be_visible()
     (top, bottom), (left, right) = part(tab).values()
     shows(tab, head, rows=f"{top}-{bottom}", cols=f"{left}-{right}")

@@ -21,19 +21,17 @@ def opens(tab: Tab, layer: int, head: int, **more: str) -> None:
     """Clicks a cell and waits until the grid shows its layer, the head in focus."""
     cell(tab, layer, head).click()
     tab.wait_for_grid(source=SOURCE, layer=layer, head=head, **more)
-    expect(tab.page.get_by_text(f"Layer {layer}, head {head}, in focus:")).to_be_visible()
+    expect(tab.page.get_by_text(f"Layer {layer}, head {head} (selected):")).to_be_visible()
 
 
 def test_the_induction_head_of_a_real_model_is_two_clicks_away(visit):
     """One chooses what the map is coloured by, where that is not induction yet; the other takes the cell."""
     tab = visit(f"?source={quote(SOURCE)}")
     tab.wait_for_grid(source=SOURCE)
-    expect(tab.page.get_by_text("The greatest: layer 18, head 6,")).to_be_visible()
+    expect(tab.page.get_by_text("Largest: layer 18, head 6,")).to_be_visible()
     opens(tab, 18, 6)
-    row = tab.page.get_by_text("Query 75 'treatise' in head 6 ")
-    expect(row).to_contain_text(
-        "2 of the 76 tokens that it sees: they hold 95.0% of its weight, the heaviest with 0.77"
-    )
+    row = tab.page.get_by_text("“treatise” (75) in head 6 ")
+    expect(row).to_contain_text("attends mostly to 2 of 76 visible tokens (95.0% of its weight). Largest weight: 0.77")
     assert tab.link == {"source": SOURCE, "layer": "18", "head": "6"}
 
 
@@ -45,13 +43,15 @@ def test_a_cell_is_opened_again_after_a_field_has_led_elsewhere(visit):
         tab.widget("head").locator("input").fill("2")
         tab.page.keyboard.press("Enter")
         tab.wait_for_grid(source=SOURCE, layer=18, head=2)
-        expect(tab.page.get_by_text("Layer 18, head 2, in focus:")).to_be_visible()
+        expect(tab.page.get_by_text("Layer 18, head 2 (selected):")).to_be_visible()
 
 
 def test_heads_are_put_in_focus_from_each_picture_of_the_page_layers_and_opened_on_heads(visit):
     tab = visit(f"layers?source={quote(SOURCE)}")
     cell(tab, 18, 6).click()
-    expect(tab.page.get_by_text("Layer 18, head 6 looks at what followed this token before")).to_be_visible()
+    expect(
+        tab.page.get_by_text("Layer 18, head 6 attends to what followed an earlier copy of the token")
+    ).to_be_visible()
     for key, layer, head in ((".st-key-numbers-compared", 11, 1), (".st-key-map-of-heads", 18, 7)):
         point = tab.page.locator(f'{key} path[aria-label*="layer: {layer};"][aria-label*="head: {head};"]')
         tab.still()

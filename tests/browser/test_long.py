@@ -29,12 +29,12 @@ def test_a_cancelled_map_keeps_its_preview_and_can_be_drawn_again(visit):
 
 def test_nothing_of_a_short_sequence_stays_beside_a_map_that_grows(visit):
     tab = visit("?mask=window")
-    numbers = tab.page.get_by_text("Numbers of every head.", exact=True)
+    numbers = tab.page.get_by_text("Head statistics.", exact=True)
     short = [tab.page.get_by_test_id("row-output"), tab.widget("grouping"), numbers]
     expect(tab.page.get_by_text("Downloads")).to_be_visible()
     tab.slider("tokens").press("End")
     tab.wait_for_grid(mask="window", tokens=65536)
-    expect(tab.page.get_by_text(re.compile("A bar is the greatest of"))).to_be_visible()
+    expect(tab.page.get_by_text(re.compile("Each bar: the largest weight of"))).to_be_visible()
     expect(tab.page.get_by_text(re.compile("head [3-8] of 8"))).to_be_visible()
     tab.page.get_by_role("button", name="Cancel").click()
     expect(tab.page.get_by_text(re.compile(r"Cancelled: \d of 8 heads are exact"))).to_be_visible()
@@ -72,7 +72,7 @@ def test_the_table_of_top_keys_is_read_without_scrolling_sideways(visit, size):
         assert wide + 16 <= room, "what is longer is cut off"
 
 
-@pytest.mark.parametrize(("pool", "said"), [("max", "greatest of"), ("mean", "mean of")])
+@pytest.mark.parametrize(("pool", "said"), [("max", "largest of"), ("mean", "mean of")])
 def test_what_is_pointed_at_says_what_its_pixel_is_of_many_weights(visit, pool, said):
     link = {"tokens": "2000", "heads": "1", "d_model": "8"} | ({"pool": pool} if pool != "max" else {})
     tab = visit(f"?{urlencode(link)}")
@@ -80,8 +80,8 @@ def test_what_is_pointed_at_says_what_its_pixel_is_of_many_weights(visit, pool, 
     tab.still()  # the preview gives way to the exact map
     square = tab.page.locator(".heads-grid .square")
     square.hover(position={"x": 40, "y": square.bounding_box()["height"] - 40})
-    expect(tab.page.locator("[data-of=note]")).to_have_text(re.compile(rf"^(greatest )?{said} \d+ × \d+$"))
-    expect(tab.page.locator("[data-of=even]")).to_have_text(re.compile(r"^about [\d.e-]+ × even$"))
+    expect(tab.page.locator("[data-of=note]")).to_have_text(re.compile(rf"^(largest )?{said} \d+ × \d+$"))
+    expect(tab.page.locator("[data-of=even]")).to_have_text(re.compile(r"^about [\d.e-]+ × uniform$"))
 
 
 def test_the_length_is_a_logarithmic_slider(visit):

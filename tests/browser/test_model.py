@@ -34,7 +34,7 @@ def click_chart(chart: Locator, x: float, y: float) -> None:
 
 def test_a_model_reads_and_a_click_in_its_map_leads_to_a_head(visit, models):
     tab = visit("model?model=bert", server=models)
-    tab.page.get_by_role("button", name="Read it").click()
+    tab.page.get_by_role("button", name="Run model").click()
     expect(tab.page.get_by_text("3 layers of 4 heads over 17 tokens")).to_be_visible(timeout=LOADED)
     expect(tab.page.get_by_text(re.compile(r"^Layer \d, head \d$"))).to_be_visible()
     assert "head" not in tab.link
@@ -51,7 +51,7 @@ def test_a_model_reads_and_a_click_in_its_map_leads_to_a_head(visit, models):
 def test_what_is_typed_is_read_by_a_click_at_once(visit, models):
     """After the first reading as well: the click itself leaves the field, so that text and click are sent together."""
     tab = visit("model?model=bert", server=models)
-    button, field = tab.page.get_by_role("button", name="Read it"), tab.page.get_by_label("Text", exact=True)
+    button, field = tab.page.get_by_role("button", name="Run model"), tab.page.get_by_label("Text", exact=True)
     for typed, many in (("the street", 4), ("the animal was tired", 7), ("it was too", 5)):
         field.fill("")
         field.press_sequentially(typed)
@@ -63,18 +63,18 @@ def test_what_is_typed_is_read_by_a_click_at_once(visit, models):
 
 def test_a_patch_that_is_clicked_is_seen_from(visit, models):
     tab = visit("model?model=vit", server=models, theme="dark", size=(390, 844))
-    tab.page.get_by_role("button", name="Look at it").click()
-    expect(tab.page.get_by_text("What [CLS] looks at.")).to_be_visible(timeout=LOADED)
+    tab.page.get_by_role("button", name="Run model").click()
+    expect(tab.page.get_by_text("[CLS] attends to the bright patches.")).to_be_visible(timeout=LOADED)
     picture = tab.page.locator(CHART).first.locator("canvas, svg").first
     picture.scroll_into_view_if_needed()
     click_chart(picture, 0.9, 0.1)
-    expect(tab.page.get_by_text("What the patch at row 1, column 6 looks at.")).to_be_visible()
+    expect(tab.page.get_by_text("The patch at row 1, column 6 attends to the bright patches.")).to_be_visible()
     assert tab.link["patch"] == "6"
 
 
 def test_what_one_visit_has_run_no_other_sees(visit, models):
     tab = visit("model?model=bert&text=the+street+was+tired", server=models)
-    tab.page.get_by_role("button", name="Read it").click()
+    tab.page.get_by_role("button", name="Run model").click()
     expect(tab.page.get_by_text("3 layers of 4 heads over 7 tokens")).to_be_visible(timeout=LOADED)
     tab.page.get_by_role("link", name="→ Heads").first.click()
     expect(tab.page.get_by_text("of “bert” over 7 tokens")).to_be_visible()

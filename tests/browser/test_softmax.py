@@ -107,7 +107,7 @@ def test_predict_then_reveal(visit):
     painted_charts(tab, 1)
     assert tab.page.get_by_text("The entropy goes from").count() == 0
     tab.page.get_by_text("on fewer keys", exact=True).click()
-    tab.page.get_by_text("Reveal the answer").click()
+    tab.page.get_by_text("Reveal answer").click()
     tab.page.get_by_text("The entropy goes from").wait_for()
     tab.page.get_by_text("Right.").wait_for()
     painted_charts(tab, CHARTS["row"])
@@ -120,10 +120,10 @@ def test_another_page_keeps_the_answer_until_it_is_revealed(visit):
     for page in ("Heads", "Steps"):
         tab.page.get_by_test_id("stTopNavLink").get_by_text(page, exact=True).click()
         tab.page.wait_for_url(f"**/{'' if page == 'Heads' else page.lower()}?*")
-        tab.page.get_by_text("A question is asked").wait_for()
+        tab.page.get_by_text("This link asks a question").wait_for()
         painted_charts(tab, 1)
         assert tab.page.locator('[data-testid="heads-grid"], [data-testid="matrices"]').count() == 0
-    tab.page.get_by_text("Reveal the answer").click()
+    tab.page.get_by_text("Reveal answer").click()
     tab.page.locator('[data-testid="matrices"]').wait_for()
     tab.page.get_by_test_id("stTopNavLink").get_by_text("Heads", exact=True).click()
     tab.page.locator('[data-testid="heads-grid"][data-painted]').wait_for()

@@ -103,13 +103,13 @@ def test_on_a_phone_a_tapped_cell_is_said_in_words(visit):
     tab = visit("", size=PHONE)
     tab.wait_for_grid()
     said, square = tab.page.locator("[data-of=said]"), tab.page.locator('.heads-grid [data-head="1"]')
-    expect(said).to_have_text("Head 0, same word: “boat” (17) gives “boat” (7) 0.430 of its weight.")
+    expect(said).to_have_text("Head 0, same word: “boat” (17) puts 0.430 of its weight on “boat” (7).")
     box = square.bounding_box()
     at = [box["width"] * 4.5 / 18, box["height"] * 5.5 / 18]
     square.click(position={"x": at[0], "y": at[1]})
     expect(said).to_contain_text("Head 1, one back: “so” (5) gives “steep” (4) 0.")
     square.click(position={"x": at[1], "y": at[0]})
-    expect(said).to_have_text("Head 1, one back: “steep” (4) may not look at “so” (5).")
+    expect(said).to_have_text("Head 1, one back: “so” (5) is masked for “steep” (4).")
     expect(said).to_be_in_viewport()
     names = [each.inner_text() for each in tab.page.locator(".heads-grid figcaption").all()]
     assert all("\n" in name or len(name.split()) > 2 for name in names[:7]), names
@@ -120,7 +120,7 @@ def test_the_first_sentence_says_what_attention_is(visit, size, lines):
     tab = visit("", size=size)
     tab.wait_for_grid()
     first = tab.page.get_by_test_id("stMain").get_by_test_id("stMarkdownContainer").first.locator("p")
-    words = "Attention lets every word look at others and take over what it needs; a weight says how much."
+    words = "Each token mixes in information from other tokens; a weight says how much it takes from each."
     expect(first).to_contain_text(f"Heads. {words}")
     expect(first).to_be_in_viewport()
     height = first.evaluate("found => found.clientHeight / parseFloat(getComputedStyle(found).lineHeight)")

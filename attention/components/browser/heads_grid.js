@@ -36,19 +36,19 @@ const MARKUP = `
     <dt class="of-query">query</dt><dd data-of="query"></dd>
     <dt class="of-key">key</dt><dd data-of="key"></dd>
     <dt>weight</dt><dd data-of="weight"></dd>
-    <dt class="of-even">that is</dt><dd class="of-even" data-of="even"></dd>
+    <dt class="of-even">vs uniform</dt><dd class="of-even" data-of="even"></dd>
     <dd class="note" data-of="note"></dd>
   </dl>
   <div class="spread"><div class="bars"><canvas></canvas><i></i></div><p></p></div>
   <details>
     <summary>Row as table</summary>
-    <div class="rows" tabindex="0" aria-label="Keys of the row, greatest weight first"><table>
+    <div class="rows" tabindex="0" aria-label="Keys of the row, largest weight first"><table>
       <thead><tr><th scope="col">key</th><th scope="col">token</th><th scope="col">weight</th></tr></thead>
       <tbody></tbody>
     </table></div>
   </details>
   <p class="hint"><kbd>↑</kbd><kbd>↓</kbd><kbd>←</kbd><kbd>→</kbd> cell, <kbd>[</kbd><kbd>]</kbd> head,
-    <kbd>Enter</kbd> or click pins, <kbd>Esc</kbd> back</p>
+    click or <kbd>Enter</kbd> pins, <kbd>Esc</kbd> releases</p>
   <div class="foot">
     <span class="mark"></span>
     <button type="button" class="png" title="Save all heads as one picture">PNG</button>

@@ -50,7 +50,7 @@ export function setReadout(grid, cell) {
   const said = sentence(data, cell), role = data.names[cell.head] ? `, ${data.names[cell.head]}` : "";
   of.said.textContent = `Head ${headNumber(data, cell.head)}${role}: ${said}`;
   const alone = grid.plan.wide && data.tokens.length ? said : "";  // without token texts it would repeat the numbers
-  of.note.textContent = blind ? "This query sees no key." : where && cell.code > ZERO ? noteOf(data, cell) : alone;
+  of.note.textContent = blind ? "This query has no visible key." : where && cell.code > ZERO ? noteOf(data, cell) : alone;
   grid.root.style.setProperty("--head", data.head_colors[cell.head % data.head_colors.length]);
 }
 
@@ -65,8 +65,8 @@ function sentence(data, cell) {
   const query = word(data.tokens, cell.query), key = word(keyTokens(data), cell.key);
   const who = query || `query ${nameToken(data, cell.query, cell.tall)}`;
   const whom = key || `key ${nameToken(data, cell.key, cell.broad, keyTokens(data))}`;
-  const gives = `${who} gives ${whom} ${number(cell.code, cell.weight)} of its weight`;
-  return `${cell.code === MASKED ? `${who} may not look at ${whom}` : gives}.`;
+  const puts = `${who} puts ${number(cell.code, cell.weight)} of its weight on ${whom}`;
+  return `${cell.code === MASKED ? `${whom} is masked for ${who}` : puts}.`;
 }
 
 /**
@@ -74,9 +74,9 @@ function sentence(data, cell) {
  * @param {Cell} cell
  */
 function noteOf(data, cell) {
-  const sampled = cell.head < data.certain ? "" : "preview, one query of each tile: ";
-  const several = Math.max(cell.tall, cell.broad) > data.tile, mean = several ? "greatest mean" : "mean";
-  const of = `${sampled}${data.pool === "mean" ? mean : "greatest"} of ${cell.tall} × ${cell.broad}`;
+  const sampled = cell.head < data.certain ? "" : "preview from one query per tile: ";
+  const several = Math.max(cell.tall, cell.broad) > data.tile, mean = several ? "largest mean" : "mean";
+  const of = `${sampled}${data.pool === "mean" ? mean : "largest"} of ${cell.tall} × ${cell.broad}`;
   return data.places || data.tile === 1 ? `${of}, at query ${cell.query}, key ${cell.key}` : of;
 }
 
@@ -98,7 +98,7 @@ export function cellSentence(data, cell) {
     tokens[i] === undefined ? "" : ` ${tokens[i]}`;
   const even = timesEven(data, cell), said = `weight ${number(cell.code, cell.weight)}${even && `, ${even}`}`;
   const weight = cell.code === MASKED ? "masked" : said;
-  const rest = seesNothing(data, cell) ? ", sees no key" : "";
+  const rest = seesNothing(data, cell) ? ", no visible key" : "";
   const query = `query ${cell.query}${token(data.tokens, cell.query)}`;
   const place = `${query}, key ${cell.key}${token(keyTokens(data), cell.key)}`;
   return `Head ${headNumber(data, cell.head)}, ${place}: ${weight}${rest}`;
@@ -142,7 +142,7 @@ export function setSpread(grid, cell) {
     pen.fillRect(0, Math.round(height / 2), width, Math.max(1, Math.round(ratio)));
   }
   const at = nameToken(data, top.key, top.broad, []);
-  const most = top.code > ZERO ? `: most ${number(top.code, top.weight)} at key ${at}` : "";
+  const most = top.code > ZERO ? `: largest ${number(top.code, top.weight)} at key ${at}` : "";
   const first = cell.row * data.tile, last = Math.min(first + data.tile, data.queries) - 1;
   const who = data.tile > 1 ? `Queries ${first}–${last}` : `Query ${cell.query}`;
   find(spread, "p").textContent = `${cell.head < data.certain ? who : "Preview"}${most}`;
@@ -206,7 +206,7 @@ export function setScale({ root, data }) {
  * @param {GridData} data
  */
 function nameOf({ colors }) {
-  if (colors === "times even") return "weight × keys in sight";
+  if (colors === "times even") return "weight × visible keys";
   return colors === "linear" ? "weight" : `weight (${colors})`;
 }
 
@@ -215,7 +215,7 @@ function nameOf({ colors }) {
  * @returns {[number, string][]}
  */
 export function ticks(data) {
-  if (data.colors === "own maximum") return [[0, "0"], [0.5, "half"], [1, "head’s most"]];
+  if (data.colors === "own maximum") return [[0, "0"], [0.5, "half"], [1, "head max"]];
   if (data.colors === "linear") return [0, 0.25, 0.5, 0.75, 1].map((at) => [at, `${at}`]);
   if (data.colors === "times even") return evenMarks(data.times);
   const decades = Math.round(-Math.log10(data.floor));

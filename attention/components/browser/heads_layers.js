@@ -40,15 +40,15 @@ const MARKUP = `
   <label class="of-part">Part <select class="parts"></select></label>
   <span class="of-layer">
     <label>Layer <select class="layers"></select></label>
-    <button type="button" class="before" aria-label="Layer before">‹</button>
-    <button type="button" class="after" aria-label="Layer after">›</button>
+    <button type="button" class="before" aria-label="Previous layer">‹</button>
+    <button type="button" class="after" aria-label="Next layer">›</button>
   </span>
   <label>Colours <select class="colors">
     <option value="">automatic</option>
     <option value="linear">linear</option>
     <option value="log">log</option>
-    <option value="times even">times the even share</option>
-    <option value="own maximum">each head’s own maximum</option>
+    <option value="times even">× uniform weight</option>
+    <option value="own maximum">per-head maximum</option>
   </select></label>
 </div>
 <div class="grid"></div>
@@ -158,7 +158,7 @@ function onPin(all, pin) {
 function setWords(all) {
   const place = find(all.root, ".words-of-row"), title = find(all.root, ".row-title");
   const words = all.bytes && all.focus && wordsOf(all.bytes, all.focus, all.colors.value);
-  title.textContent = words ? `Head ${all.focus?.head}, query ${all.focus?.query}: what it looks at` : "";
+  title.textContent = words ? `Head ${all.focus?.head}, query ${all.focus?.query}: attended tokens` : "";
   if (!words) {
     all.words?.destroy();
     all.words = null;

@@ -27,9 +27,9 @@ const MARKUP = `
   <button type="button" data-act="out" title="Zoom out (−)">Zoom out</button>
   <button type="button" data-act="whole" title="The whole head (0)">Whole head</button>
   <button type="button" data-act="png" title="Save this picture">PNG</button>
-  <span class="hint pointer">Drag a rectangle, or click and turn the wheel; <kbd>+</kbd><kbd>−</kbd> zoom,
+  <span class="hint pointer">Drag a rectangle, or click and scroll; <kbd>+</kbd><kbd>−</kbd> zoom,
     <kbd>←</kbd><kbd>→</kbd><kbd>↑</kbd><kbd>↓</kbd> move, <kbd>0</kbd> whole</span>
-  <span class="hint touch">Tap a cell to read it, and Zoom in there</span>
+  <span class="hint touch">Tap a cell to read it, then Zoom in</span>
 </div>
 <p class="live" aria-live="polite"></p>`;
 

@@ -193,7 +193,7 @@ function drawScale(pen, { place, data, neutrals }) {
   pen.strokeRect(left - 0.5, top - 0.5, BAR + 1, high + 1);
   pen.fillStyle = neutrals.muted;
   pen.textAlign = "left";
-  pen.fillText(data.colors === "times even" ? "× even" : "weight", left, place.top + 5);
+  pen.fillText(data.colors === "times even" ? "× uniform" : "weight", left, place.top + 5);
   for (const [at, text] of scaleMarks(data)) {
     pen.fillText(text, left + BAR + 4, top + (1 - at) * high, RIGHT - BAR - 20);
   }

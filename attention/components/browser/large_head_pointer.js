@@ -84,8 +84,8 @@ function describeCell(data, { query, key, tall, broad }) {
     if (count > 1) return `${start} to ${(from + count - 1).toLocaleString("en")}`;
     return name === undefined ? start : `${start} ${name}`;
   };
-  const sampled = data.zooms ? "" : "preview, one query of each tile: ";
-  const pooled = `${data.pool === "max" ? "greatest" : "mean"} of ${tall} × ${broad}`;
+  const sampled = data.zooms ? "" : "preview from one query per tile: ";
+  const pooled = `${data.pool === "max" ? "largest" : "mean"} of ${tall} × ${broad}`;
   const where = `query ${placed(0, query, tall)}, key ${placed(1, key, broad)}`;
   return `${sampled}${where}: ${tall * broad > 1 ? pooled : "weight"} `;
 }

@@ -32,8 +32,8 @@ const MARKUP = `
   <tbody></tbody>
 </table>
 <label class="channel"><span></span><input type="range" min="0" step="1"></label>
-<p class="hint"><i class="less"></i>below 0 <i class="more"></i>above 0, paler nearer to it. Point at a channel for its
-  numbers.</p>`;
+<p class="hint"><i class="less"></i>below 0 <i class="more"></i>above 0, paler near 0. Point at a channel to read its
+  values.</p>`;
 
 /**
  * Draws the sum at the end of an element.
@@ -90,7 +90,7 @@ function setLines(sum) {
   });
   const total = figure(weights.reduce((all, weight) => all + weight, 0));
   const last = line("output", total, "sum"), what = createElement("td", "what");
-  Object.assign(what, { colSpan: 2, textContent: "the sum of all lines" });
+  Object.assign(what, { colSpan: 2, textContent: "sum of all rows" });
   last.append(what, ...strip(sum, output, narrow));
   find(root, "tbody").replaceChildren(...lines, last);
   find(root, ".of-values").textContent = `× value, to ±${figure(wide)}`;
@@ -139,7 +139,7 @@ function say({ root, data, strips }, channel) {
   for (const { strip, said } of strips) said.textContent = figure(strip[channel]);
   root.style.setProperty("--at-share", `${(channel + 0.5) / channels}`);
   find(root, ".channel span").textContent = `channel ${channel} of ${channels}`;
-  const sum = `Channel ${channel} of it is ${figure(output[channel])}`;
-  const how = names.length ? "weights times values" : "it sees no key, which comes to zero";
-  find(root, ".said").textContent = `What head ${head} makes of query ${query}: ${how}. ${sum}.`;
+  const sum = `Channel ${channel} is ${figure(output[channel])}`;
+  const how = names.length ? "the sum of weights times values" : "zero, as it has no visible key";
+  find(root, ".said").textContent = `Output of head ${head} for query ${query}: ${how}. ${sum}.`;
 }

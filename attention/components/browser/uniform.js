@@ -10,7 +10,7 @@ import { MASKED } from "./cells.js";
 export function timesEven(data, { code, weight, sight }) {
   if (data.colors !== "times even" || code === MASKED) return "";
   const about = data.tile > 1 && !data.places ? "about " : "";
-  return `${about}${roundToThreeDigits(weight * sight)} × even`;
+  return `${about}${roundToThreeDigits(weight * sight)} × uniform`;
 }
 
 /**
@@ -29,5 +29,5 @@ function roundToThreeDigits(times) {
  */
 export function evenMarks(times) {
   const some = Math.sqrt(times);
-  return [[0, `1/${times}`], [0.25, `1/${some}`], [0.5, "even"], [0.75, `${some}`], [1, `${times}`]];
+  return [[0, `1/${times}`], [0.25, `1/${some}`], [0.5, "1"], [0.75, `${some}`], [1, `${times}`]];
 }

@@ -27,8 +27,8 @@ const MARKUP = `
     <div class="words keys"></div>
   </div>
 </div>
-<p class="hint"><kbd>↑</kbd><kbd>↓</kbd> word, <kbd>←</kbd><kbd>→</kbd> side, <kbd>Enter</kbd> or click puts a query in
-  focus, <kbd>Esc</kbd> back</p>
+<p class="hint"><kbd>↑</kbd><kbd>↓</kbd> word, <kbd>←</kbd><kbd>→</kbd> side, click or <kbd>Enter</kbd> selects a
+  query, <kbd>Esc</kbd> goes back</p>
 <p class="files">Save these words as <button type="button" data-file="svg">SVG</button>
   <button type="button" data-file="png">PNG</button></p>
 <p class="live" aria-live="polite"></p>`;

@@ -73,12 +73,12 @@ export function sentence({ data, hover, cursor }) {
   const shown = hover ?? cursor, { side, at } = shown, other = /** @type {Side} */ (1 - side);
   const seen = rankPairs(data, shown);
   const who = `${side ? "Key" : "Query"} ${nameWord(data, side, at)}`;
-  const outside = !side && at === home(data).at && !isPinned(data, shown) && !hover ? ", not the one in focus," : "";
-  const none = side ? "is looked at by none of these queries" : "sees none of these keys";
+  const outside = !side && at === home(data).at && !isPinned(data, shown) && !hover ? " (not selected)" : "";
+  const none = side ? "gets weight from none of these queries" : "sees none of these keys";
   if (!seen.length) return `${who}${outside} ${none}.`;
   const some = seen.slice(0, HEAVIEST).map((pair) => {
     return `${nameWord(data, other, other ? pair.key : pair.query)} (${number(pair.code, pair.weight)})`;
   });
   const rest = seen.length > HEAVIEST ? `, and ${seen.length - HEAVIEST} more` : "";
-  return `${who}${outside} ${side ? "is looked at by" : "looks at"} ${some.join(", ")}${rest}.`;
+  return `${who}${outside} ${side ? "gets weight from" : "attends to"} ${some.join(", ")}${rest}.`;
 }

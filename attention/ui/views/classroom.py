@@ -25,16 +25,10 @@ from attention.ui.views import questions
 OPEN = "class"  # the key of the expander
 LINK = 2000  # characters of a link that every program accepts
 TYPED = 5000  # characters of a field that are kept: too long a text can still be shortened, as a message asks
-NONE = "none is marked as right"
+NONE = "no right answer"
 EMPTY = "Nothing was copied: write a question first."
-WAYS = {
-    True: "Hide the pictures until the answer is revealed",
-    False: "Show the pictures beside the question, without the sentences about what heads do",
-}
-TOLD = (
-    "A link carries it, packed so that nobody reads the answer in passing. Whoever wants to can unpack it: this hides, "
-    "it does not protect."
-)
+HIDES = "Hides the pictures until the answer is revealed. If off, only descriptions of heads are hidden."
+TOLD = "The link contains question and answer, encoded but not encrypted: the answer can be decoded."
 Own = Mapping[str, Callable[[], None]]  # callbacks that ask a question, by label
 
 
@@ -53,7 +47,7 @@ def _draw(config: Any, own: Own) -> None:
     with shut:
         if isinstance(config, Config):
             _ours(config, own)
-        st.markdown("**A question of your own**")
+        st.markdown("**Your own question**")
         _form()
         _share_section(config)
 
@@ -66,7 +60,7 @@ def _look(config: Any) -> object:
 
 
 def _ours(config: Config, own: Own) -> None:
-    st.markdown("**Ready-made questions**", help="Each hides what answers it, on every page, until it is opened.")
+    st.markdown("**Ready-made questions**", help="Hide the answer on every page until it is revealed.")
     questions.offer(_question_presets(config), "class", icon=None)
     for label, asks in own.items():
         st.button(label, on_click=asks, key=f"ask {label}")
@@ -89,21 +83,21 @@ def _form() -> None:
         height=90,
         help=f"Up to {QUESTION} characters. {TOLD}",
     )
-    st.toggle(WAYS[True], draft.hides, key=_key("hides"), help=f"Else: {WAYS[False].lower()}.")
+    st.toggle("Hide pictures", draft.hides, key=_key("hides"), help=HIDES)
     st.text_area(
-        "Answers, one a line",
+        "Answers, one per line",
         draft.options,
         key=_key("options"),
         height=110,
-        placeholder="None: an open question",
-        help=f"Up to {OPTIONS}, each of up to {OPTION} characters.",
+        placeholder="Leave empty for an open question",
+        help=f"Up to {OPTIONS} answers of up to {OPTION} characters.",
     )
     if draft.option_list:
         choices = ["", *dict.fromkeys(draft.option_list)]
         at = choices.index(draft.right)
-        st.selectbox("The right one", choices, at, lambda choice: choice or NONE, key=_key("right"))
+        st.selectbox("Right answer", choices, at, lambda choice: choice or NONE, key=_key("right"))
     st.text_area(
-        "Why it is so",
+        "Explanation",
         draft.why,
         key=_key("why"),
         height=90,
@@ -115,20 +109,23 @@ def _form() -> None:
 def _share_section(config: Any) -> None:
     """Draws the buttons that try, copy and load a question, and what is wrong with the draft."""
     code, wrong = _pack_draft(_draft())
-    adds, lacking = _entries(config, code), "" if code else "Nothing was copied: see below." if wrong else EMPTY
-    told = "Asks here what the link asks, as the class sees it. It can be ended, and changed, at any time."
-    st.button("Try it here", on_click=_ask_draft, key="ask own", icon=":material/visibility:", help=told)
-    copy_link("copy_question", "Copy link with the question", adds, ("predict",), lacking)
+    adds, lacking = (
+        _entries(config, code),
+        "" if code else "Nothing was copied: see the message below." if wrong else EMPTY,
+    )
+    told = "Asks the question here, as the class sees it. You can end or change it at any time."
+    st.button("Preview question", on_click=_ask_draft, key="ask own", icon=":material/visibility:", help=told)
+    copy_link("copy_question", "Copy link with question", adds, ("predict",), lacking)
     if wrong:
         st.warning(escape(wrong), icon=":material/edit:")
     elif code and _length(config) > LINK:
         st.warning(
-            f"The link has over {LINK:,} characters, and some programs cut such links. Shorten the question, or set "
-            "less (a text of your own is part of the link).",
+            f"The link has over {LINK:,} characters, and some programs cut such links. Shorten the question, or your "
+            "text, which is part of the link.",
             icon=":material/content_cut:",
         )
     if _loadable(config):
-        st.button("Change this link's question", on_click=_load_question, key="load own", icon=":material/edit:")
+        st.button("Edit this link's question", on_click=_load_question, key="load own", icon=":material/edit:")
 
 
 def _ask_draft() -> None:

@@ -18,9 +18,9 @@ PICTURE = '<img alt="" width="96" height="96" style="display: block" src="data:i
 def view(tour: Tour) -> None:
     """Draws a card for each example of a page, or of all pages."""
     st.markdown(
-        "**Examples.** Attention lets every token look at others and take over what it needs; a weight says how much. Each "
-        "picture here shows one thing about it. Open it, and move anything. To ask others about it, there is *For a class* below "
-        "the controls of pages with heads: a question, its answer hidden, and a link that carries both."
+        "**Examples.** In attention, each token mixes in information from other tokens; a weight says how much it takes from "
+        "each. Open an example and change any setting. To turn one into a question with a hidden answer, use *For a class* in "
+        "the sidebar."
     )
     names = [name for name, example in EXAMPLES.items() if tour.about in ("all", example.page)]
     for name in names:

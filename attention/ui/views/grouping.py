@@ -19,16 +19,22 @@ COLUMNS = {  # widths in pixels: all columns fit next to the chart at 1280
     "kv_heads": st.column_config.NumberColumn("kv", width=40),
     "name": st.column_config.TextColumn("Attention", width=105),
     "moved": st.column_config.NumberColumn(
-        "Moved", format="%.1f%%", width=70, help="Weight: half of the sum of |w' - w| over a row that sees something"
+        "Moved",
+        format="%.1f%%",
+        width=70,
+        help="Weight moved to other keys: half the sum of |w' - w| per row, averaged over rows with a visible key",
     ),
     "output": st.column_config.NumberColumn(
-        "Output", format="%.1f%%", width=70, help="Change |y' - y| / |y|, Frobenius norms of the output after W_o"
+        "Output",
+        format="%.1f%%",
+        width=70,
+        help="Relative change of the output after W_o: |y' - y| / |y|, Frobenius norms",
     ),
     "float32": st.column_config.NumberColumn(
-        "Bytes, fp32", format="localized", width=105, help="Keys and values of one layer, in float32"
+        "Bytes, fp32", format="localized", width=105, help="KV cache of one layer in float32"
     ),
     "bfloat16": st.column_config.NumberColumn(
-        "Bytes, bf16", format="localized", width=105, help="Keys and values of one layer, in bfloat16"
+        "Bytes, bf16", format="localized", width=105, help="KV cache of one layer in bfloat16"
     ),
 }
 
@@ -39,11 +45,11 @@ def section(config: Config) -> None:
     if config.grouping == "hide":
         return
     if config.heads == 1:
-        st.caption("One head has nobody to share with: multi-head and multi-query attention are the same.")
+        st.caption("With one head, multi-head and multi-query attention are the same.")
         return
     if missing_parts(config, "The same weights from multi-head to multi-query attention", "projections"):
         return
-    with st.spinner("Every grouping runs"):
+    with st.spinner("Computing every grouping"):
         found = results.heads.groupings(config)
     left, right = st.columns([8, 5], gap="medium")
     with left:
@@ -55,7 +61,7 @@ def section(config: Config) -> None:
             spec,
             key="moved by group",
             width="stretch",
-            alt="Lines by heads of keys and values: the weight that each head has moved to other keys",
+            alt="Lines by number of key-value heads: the share of weight that each head moved to other keys",
         )
 
 
@@ -67,16 +73,20 @@ def _table(config: Config, found: list[Grouping]) -> None:
     with st.container(horizontal=True):
         for each in found:
             _choose(config, each.kv_heads)
-    drawn = " Now they are drawn anew, not averaged." if config.sharing == "drawn" and config.kv_heads else ""
+    drawn = (
+        " The current setting draws shared projections instead of averaging."
+        if config.sharing == "drawn" and config.kv_heads
+        else ""
+    )
     if blind := results.heads.parity(config).blind:
         st.caption(
-            f"{blind} of {config.tokens:,} queries see no key: their weights and outputs are zero under every grouping, "
-            "and “moved” is a mean over the others."
+            f"{blind} of {config.tokens:,} queries have no visible key: their weights and outputs are zero under every grouping, "
+            "and “Moved” is the mean over the others."
         )
     st.caption(
-        f"r = heads / kv heads share the mean of their keys and values (Ainslie et al. 2023, section 2.1), without the "
-        f"training that follows it there. Cache: one layer, one sequence of {config.tokens:,} tokens, d_head "
-        f"{config.d_head}, in float32 or bfloat16. In the grid above, heads under one bracket share.{drawn}"
+        f"Groups of r = heads / kv heads share the mean of their keys and values (Ainslie et al. 2023, section 2.1, without the "
+        f"uptraining). Cache: one layer, {config.tokens:,} tokens, d_head {config.d_head}. In the grid above, a bracket "
+        f"marks heads that share.{drawn}"
     )
 
 
@@ -99,7 +109,7 @@ def _choose(config: Config, kv_heads: int) -> None:
         kwargs={"kv_heads": 0 if whole else kv_heads, "sharing": "averaged"},
         type="primary" if kv_heads == config.n_kv_heads else "secondary",
         key=f"kv {kv_heads}",
-        help=f"{name(kv_heads, config.heads)}: {kv_heads} heads of keys and values, averaged",
+        help=f"Uses {name(kv_heads, config.heads)} attention: {kv_heads} averaged key-value heads",
     )
 
 

@@ -92,7 +92,7 @@ def _files(config: Config) -> None:
             "text/csv",
             on_click="ignore",
             key="csv",
-            help=f"Of every head; where these are over {tables.CSV_ROWS:,} lines, of the head in focus.",
+            help=f"All heads; if that is more than {tables.CSV_ROWS:,} lines, only the selected head.",
         )
 
 

@@ -22,7 +22,7 @@ def large(config: Config) -> None:
     """Draws the expander, and the head if it is open: dragging a rectangle zooms in, as finely as pixels allow."""
     if page.widgets().get(FOLD) is None or page.visit_state().large is not _shows_more_than_grid(config):
         page.widgets()[FOLD] = page.visit_state().large = _shows_more_than_grid(config)
-    fold = st.expander("The head in focus, large", icon=":material/zoom_in:", key=FOLD, on_change="rerun")
+    fold = st.expander("Enlarge selected head", icon=":material/zoom_in:", key=FOLD, on_change="rerun")
     if fold.open:
         with fold:
             _large_head(config)
@@ -34,7 +34,7 @@ def _shows_more_than_grid(config: Config) -> bool:
 
 
 def _large_head(config: Config) -> None:
-    parts.extent(*config.window, tables.focus_tile(config, heatmap.PIXELS), "Drag a rectangle to see it more finely.")
+    parts.extent(*config.window, tables.focus_tile(config, heatmap.PIXELS), "Drag a rectangle to zoom in.")
     if config.rows or config.cols:
         sides = zip(WINDOW, config.window, (config.tokens, config.n_keys), strict=True)
         wider = {name: _wider(ends, most) for name, ends, most in sides}
@@ -59,7 +59,7 @@ def _large_head(config: Config) -> None:
         on_select=gestures.on_zoom,
         selection_mode="box",
         config=heatmap.SELECTING,
-        alt="Heatmap by query and key: weights of the head in focus",
+        alt="Heatmap by query and key: weights of the selected head",
     )
 
 

@@ -143,8 +143,8 @@ def metric_sentence(config: Config, found: Mapping[int, Layer]) -> str:
     cell, most = max(held.items(), key=lambda cell: cell[1])
     here = config.layer, config.head
     return (
-        f"{head_title(config, here).capitalize()}, in focus: {format_mean(held[here])}{unit}. "
-        f"The greatest: {head_title(config, cell)}, with {format_mean(most)}{unit}."
+        f"{head_title(config, here).capitalize()} (selected): {format_mean(held[here])}{unit}. "
+        f"Largest: {head_title(config, cell)}, with {format_mean(most)}{unit}."
     )
 
 
@@ -156,8 +156,8 @@ def head_title(config: Config, cell: tuple[int, int]) -> str:
 def _none(name: str, found: Mapping[int, Layer]) -> str:
     """Why a statistic has no map."""
     if any(name in layer.numbers for layer in found.values()):
-        return "No query sees a key under this mask: there is nothing to show."
-    return f"{EVERY[name].label} needs tokens with texts, which this source has not. Choose another number."
+        return "No query has a visible key under this mask."
+    return f"{EVERY[name].label} needs token texts, which this source does not have. Choose another statistic."
 
 
 def choice(name: str) -> str:
@@ -176,7 +176,7 @@ def _draw(config: Config) -> None:
         menu(config, config)
         st.caption(metric_sentence(config, found))
         st.caption(escape(provenance(config)))
-        next_step.page_link("layers", "Compare all of these heads → Layers", to_query(config))
+        next_step.page_link("layers", "Compare all heads → Layers", to_query(config))
 
 
 def _look(config: Config) -> object:

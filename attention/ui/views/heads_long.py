@@ -41,7 +41,7 @@ WIDTHS = {"key": 64, "token": 84, "weight": 102}
 def view(config: Config) -> None:
     """Draws the page of a config that is too long for a trace. The grid comes first, or the zoomed head if there is one."""
     if refused := _refusal(config):
-        too_large(*refused, f"Draw {refused[1].tokens:,} tokens")
+        too_large(*refused, f"Show {refused[1].tokens:,} tokens")
         if results.long.STUDIO.waits(page.visitor()):
             st.fragment(_asking, run_every=ASKS)(config)
         return
@@ -65,7 +65,7 @@ def view(config: Config) -> None:
         if drawing.state == "done":
             parts.numbers(results.long.map_numbers(config, drawing))
         else:
-            st.caption("The numbers of every head come when all are exact.")
+            st.caption("Head statistics appear once all heads are exact.")
     _take_away(config, drawing)
     if drawing.state == "done" and not exact:  # it has ended meanwhile, and nothing else triggers a rerun
         st.rerun()
@@ -131,7 +131,7 @@ def _proof(config: Config, drawing: MapJob) -> None:
         proof.show_badge(results.long.map_parity(config, drawing), config)
     else:
         st.badge(
-            "To be checked against PyTorch's own attention once all heads are exact",
+            "Checked against PyTorch's own attention once all heads are exact",
             icon=":material/pending:",
             color="gray",
         )
@@ -153,7 +153,7 @@ def _show_end(drawing: MapJob) -> None:
     """Draws why a job has ended if it was not finished, and a button that starts it again."""
     if drawing.state == "done":
         return
-    exact = f"{len(drawing.heads)} of {drawing.settings.heads} heads are exact, the others a preview"
+    exact = f"{len(drawing.heads)} of {drawing.settings.heads} heads are exact, the others are previews"
     why = escape(drawing.said.rstrip(".")) if drawing.state == "failed" else "Cancelled"
     job_status.show_end(drawing, f"{why}: {exact}.", partial(_again, drawing))
 
@@ -169,10 +169,10 @@ def _squares(config: Config, drawing: MapJob) -> None:
     seen = results.long.tiles_seen(config, sketch.tile)
     seeing = results.long.keys_seen(config)
     cells = pixel_cells(torch.cat(shown), seen, sketch.tile, seeing, config.tokens)
-    what = "greatest" if config.pool == "max" else "mean"
-    note = f"A pixel is the {what} of {sketch.tile} x {sketch.tile} weights."
+    what = "largest" if config.pool == "max" else "mean"
+    note = f"Each pixel: the {what} of {sketch.tile} x {sketch.tile} weights."
     if len(heads) < config.heads:
-        note += f" Heads from {len(heads)} on: preview, one query of each tile."
+        note += f" Heads from {len(heads)} on: preview from one query per tile."
     roles = results.long.roles(config, drawing) if drawing.state == "done" else []
     names = parts.names(config, roles)
     heads_grid(
@@ -189,22 +189,21 @@ def _squares(config: Config, drawing: MapJob) -> None:
 def _row(config: Config, drawing: MapJob) -> None:
     found = results.long.long_row(config, drawing)
     bars, tile = tables.bin_row(found, BARS)
-    name = f" {found.label!r}" if found.label else ""
     if not found.seeing:
-        st.caption(f"Query {found.query:,}{escape(name)} sees no key.")
+        st.caption(f"{escape(parts.query_name(found))} has no visible key.")
         return
     text = (
-        f"Query {found.query}{name} in head {found.head} looks mostly at {tables.mostly(found, unit(config))}. Spread "
-        f"(entropy): {format_mean(found.entropy)} nats, exactly. A bar is the greatest of {tile:,} keys"
+        f"{parts.query_name(found)} in head {found.head} {tables.mostly(found, unit(config))}. Entropy: "
+        f"{format_mean(found.entropy)} nats, exact. Each bar: the largest weight of {tile:,} keys"
     )
     if config.row_as not in ("auto", "bars"):
-        text += f". Lines and output are drawn up to {MAX_TRACE_TOKENS:,} tokens"
+        text += f". Lines and output are shown up to {MAX_TRACE_TOKENS:,} tokens"
     scale, seeing = parts.bars(config, found)
     parts.said_of_row(text, config, scale)
     chart, top = st.columns([7, 3], gap="medium")
     spec = row.weights((), config.tokens, scale, seeing)
     chart.vega_lite_chart(
-        pa.table(bars), spec, key="row", width="stretch", alt="Bars by key: weights of the query in focus"
+        pa.table(bars), spec, key="row", width="stretch", alt="Bars by key: weights of the selected query"
     )
     columns = {
         "key": st.column_config.NumberColumn("Key", width=WIDTHS["key"]),
@@ -233,7 +232,7 @@ def _large(config: Config, drawing: MapJob) -> None:
     if exact:
         parts.extent(rows, cols, cells.tile)
     else:
-        st.caption("Preview. Zoom opens when this head is exact.")
+        st.caption("Preview. You can zoom once this head is exact.")
     large_head(config, cells, (rows[0], cols[0]), zooms=exact, on_frame=gestures.on_part_choice)
 
 
@@ -254,7 +253,7 @@ def _take_away(config: Config, drawing: MapJob) -> None:
                 key="vectors",
             )
         st.download_button(
-            "Maps of every head and the numbers of every query (.npz)",
+            "Maps of all heads and statistics of every query (.npz)",
             lambda: tables.maps_npz(config, join_maps(drawing.heads)),
             "maps.npz",
             on_click="ignore",

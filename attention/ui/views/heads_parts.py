@@ -12,7 +12,7 @@ from attention.analysis.head_roles import Role
 from attention.config import Config
 from attention.fitting import training_steps
 from attention.heads import ALL_METRICS
-from attention.knobs import GENERATED, KNOBS
+from attention.knobs import GENERATED
 from attention.operations.softmax import row_sums
 from attention.sources import constructed
 from attention.sources.providers import has_scores, idle, source_title
@@ -23,14 +23,11 @@ from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.views import own_text, questions
 
-WHAT = "Attention lets every word look at others and take over what it needs; a weight says how much."
-OWN = "Which keys it sees is its source's own matter: no mask that is set acts here."
+WHAT = "Each token mixes in information from other tokens; a weight says how much it takes from each."
+OWN = "The mask comes with this source; the mask setting has no effect."
 LOGARITHMIC = ("log", "times even")  # scales
-NO_ROLE = (
-    "matches none of the roles that are recognised here: no kind of key (the same token, one back, the first …) has half "
-    "of its weight."
-)
-CHANCE = "is random: it was given nothing to look for, so chance decides where it looks."
+NO_ROLE = "has no recognised role: no kind of key (the same token, one back, the first, …) gets half of its weight."
+CHANCE = "is random: it has no built-in role."
 
 
 def title(config: Config) -> None:
@@ -109,6 +106,11 @@ def _as_colors(config: Config) -> str:
     return "own maximum" if scale == "linear" and config.truncated is not config else scale
 
 
+def query_name(found: tables.Row) -> str:
+    """The query of a row: its token and position, or the position alone."""
+    return f"“{found.label}” ({found.query:,})" if found.label else f"Query {found.query:,}"
+
+
 def said_of_row(text: str, config: Config, scale: str) -> None:
     """Draws the text about a row, and the button next to it."""
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -126,20 +128,20 @@ def other_scale(config: Config, scale: str) -> None:
         type="tertiary",
         on_click=page.change,
         kwargs={"axis": "auto" if back else "log" if log else "linear"},
-        help="Around the even share, from a hundredth of it." if log else "From 0.",
+        help="Log scale centred on the uniform weight." if log else "Linear scale from 0.",
     )
 
 
 def focus(config: Config, width: int) -> None:
     """Draws the fields of the selected head and query, each `width` pixels wide."""
-    last = {"label": f"{KNOBS['query'].label} (-1: the last, {config.tokens - 1:,})"}
+    last = {"help": f"Position of the query whose row is shown, 0 to {config.tokens - 1:,}; -1 follows the last token."}
     for name, more in (("head", {}), ("query", last)):
         knobs.number(name, config, width=width, on_change=page.change, **more)
 
 
 def extent(rows: tuple[int, int], cols: tuple[int, int], tile: int, then: str = "") -> None:
     """Draws which part of a head is enlarged, and its resolution."""
-    fine = "every token" if tile == 1 else f"{tile} x {tile} tokens a pixel"
+    fine = "every token" if tile == 1 else f"{tile} x {tile} tokens per pixel"
     shown = f"Queries {rows[0]:,} to {rows[1] - 1:,}, keys {cols[0]:,} to {cols[1] - 1:,}: {fine}."
     st.caption(f"{shown} {then}".rstrip())
 
@@ -153,7 +155,7 @@ def numbers(found: dict[str, list[float]]) -> None:
     """Draws the statistics of every head as a table."""
     units = ", ".join(f"{number.label.lower()} in {number.unit}" for number in ALL_METRICS.values() if number.unit)
     st.markdown(
-        f"**Numbers of every head.** Means over queries that see a key; {units}. Point at a title for its formula."
+        f"**Head statistics.** Means over queries with a visible key; {units}. Point at a column title for its formula."
     )
     columns = {"head": st.column_config.NumberColumn("Head")} | {
         name: st.column_config.NumberColumn(
@@ -170,7 +172,7 @@ def code(what: str, source: Callable[[], str]) -> None:
     """Draws an expander with the program that does `what`, only if it is open: a browser loads 1.5 MB to colour it."""
     if page.widgets().get(what) is None:
         page.widgets()[what] = code_open(what)
-    fold = st.expander(f"Code: {what}", icon=":material/code:", key=what, on_change="rerun")
+    fold = st.expander("PyTorch code", icon=":material/code:", key=what, on_change="rerun")
     page.visit_state().code = bool(fold.open)
     if fold.open:
         fold.code(source(), language="python")

@@ -24,7 +24,7 @@ from attention.ui.session import gestures, page
 from attention.ui.views import heads_parts as parts
 
 FEW = 40  # tokens up to which words with lines are readable at a glance
-WEIGHTED = "Weights times values: what the head makes of the row in focus"
+WEIGHTED = "Weights times values: the head output for the selected query"
 
 
 def row(trace: Trace) -> None:
@@ -38,13 +38,12 @@ def row(trace: Trace) -> None:
 
 
 def _row_sentence(config: Config, found: tables.Row) -> str:
-    name = f" {found.label!r}" if found.label else ""
+    name = parts.query_name(found)
     if not found.seeing:
-        return f"Query {found.query}{escape(name)} sees no key."
-    what = unit(config)
+        return f"{escape(name)} has no visible key."
     text = (
-        f"Query {found.query}{name} in head {found.head} looks mostly at {tables.mostly(found, what)}, the heaviest with "
-        f"{format_weight(found.greatest)}. Spread (entropy): {format_mean(found.entropy)} nats"
+        f"{name} in head {found.head} {tables.mostly(found, unit(config))}. Largest weight: {format_weight(found.greatest)}. "
+        f"Entropy: {format_mean(found.entropy)} nats"
     )
     return escape(text)
 
@@ -73,7 +72,7 @@ def _bars(config: Config, found: tables.Row) -> None:
         spec if found.seeing else empty(spec),
         key="row",
         width="stretch",
-        alt="Bars by key: weights of the query in focus",
+        alt="Bars by key: weights of the selected query",
     )
 
 
@@ -94,17 +93,17 @@ def _too_many(config: Config) -> None:
     near = _around(config.query_index, config.tokens)
     with st.container(border=True):
         st.markdown(
-            f":material/conversion_path: Lines between words can be told apart up to {MOST} words a side. Here there are more."
+            f":material/conversion_path: The line view shows at most {MOST} words per side; this selection has more."
         )
         with st.container(horizontal=True):
             st.button(
-                f"Words {near.replace('-', ' to ')}",
+                f"Show words {near.replace('-', ' to ')}",
                 on_click=page.change,
                 kwargs={"rows": near, "cols": near},
                 key="near",
-                help="Zooms to the words around the query in focus, in the large head too.",
+                help="Zooms to the words around the selected query, in the enlarged head as well.",
             )
-            st.button("The row as bars", on_click=page.change, kwargs={"row_as": "bars"}, key="as bars")
+            st.button("Show bars", on_click=page.change, kwargs={"row_as": "bars"}, key="as bars")
 
 
 def _around(at: int, tokens: int) -> str:

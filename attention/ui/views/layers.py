@@ -26,7 +26,7 @@ PICTURE = (
     '<figure style="margin: 0"><img alt="{}" width="168" height="168" style="display: block; image-rendering: pixelated" '
     'src="data:image/png;base64,{}"><figcaption style="font-size: .8rem">query ↓ &nbsp; key →</figcaption></figure>'
 )
-OTHERS = "looks at another sequence; roles are told of sequences that look at themselves."
+OTHERS = "attends to another sequence; roles are only defined for self-attention."
 MODELS = next_step.REAL, "recorded:minilm-street"  # recordings of several layers
 TOLD = "entropy", "effective_keys", "first", "previous", "induction"  # statistics that are listed for the selected head
 
@@ -58,7 +58,7 @@ def view(config: Config) -> None:
 def _several() -> None:
     """Draws buttons that open sources with several layers, as the map of one layer is a single row."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown("One layer is one row. Several layers of a real model:")
+        st.markdown("This source has one layer. Sources with several:")
         for source in filter(readable, MODELS):
             st.button(source_title(source), key=f"see {source}", on_click=page.change, kwargs={"source": source})
 
@@ -73,10 +73,10 @@ def _title(config: Config) -> str:
         else f"{config.heads} heads"
     )
     of = f" of “{escape(source_title(config.source))}”" if config.source != GENERATED else ""
-    other = f" that look at {config.n_keys:,} others" if config.is_cross else ""
+    other = f" that attend to {config.n_keys:,} of another sequence" if config.is_cross else ""
     return (
-        f"**Layers.** {provenance.beside(config)} {all_}{of} over {config.tokens:,} {unit(config)}s{other}. Every head is a "
-        "cell, coloured by one number of what it does. A click puts it in focus, here and on the other pages."
+        f"**Layers.** {provenance.beside(config)} {all_}{of} over {config.tokens:,} {unit(config)}s{other}. Each cell is a "
+        "head, coloured by one statistic. Click a cell to select its head on all pages."
     )
 
 
@@ -84,7 +84,7 @@ def _focus(config: Config, layer: Layer) -> None:
     """Draws the selected head: its picture, what it does, some statistics, and a link to all of it."""
     role = layer.roles[config.head]
     kinds = ": its weight is spread over keys of many kinds" if tokens(config).line else ""  # patches have no kinds
-    none = OTHERS if config.is_cross else f"has no role that stands out{kinds}."
+    none = OTHERS if config.is_cross else f"has no clear role{kinds}."
     does = escape(role.says) if role else none
     called = maps.head_title(config, (config.layer, config.head))
     st.markdown(questions.UNSAID if questions.unsaid(config) else f"**{called.capitalize()}** {does}")
@@ -106,5 +106,5 @@ def _focus(config: Config, layer: Layer) -> None:
 def _metric_text(name: str, layer: Layer, head: int) -> str:
     """A statistic of a head in words."""
     described, value = EVERY[name], layer.numbers[name][head]
-    number = "none, as it sees nothing" if value is None else f"{format_mean(value)} {described.unit}".strip()
+    number = "none (no visible key)" if value is None else f"{format_mean(value)} {described.unit}".strip()
     return escape(f"{described.label}: {number}")

@@ -21,8 +21,8 @@ from attention.ui.views.layers_compared import Cell, head_label
 
 GROUPS, MEMBERS = 6, 8  # groups of nearly equal heads that are named, and heads per group
 HELP = (
-    "How far two heads are apart: the Jensen-Shannon divergence of what the same query makes of the same keys, in the mean of "
-    "the queries (Clark et al. 2019, section 6). 0 bits: both do the same. 1 bit: they never look at the same key."
+    "Jensen-Shannon divergence of two heads' weights for the same query, averaged over queries (Clark et al. 2019, section 6). "
+    "0 bits: equal weights. 1 bit: no key in common."
 )
 
 
@@ -30,7 +30,7 @@ def _draw(config: Config) -> None:
     config = config.truncated
     numbers = results.layers.compared_layers(config)
     cells = [(layer, head) for layer in numbers for head in range(config.heads)]
-    st.markdown(f"**Which heads are alike?** {_which(config, numbers)}", help=HELP)
+    st.markdown(f"**Similar heads.** {_which(config, numbers)}", help=HELP)
     far = results.layers.distances(config)
     if not far.queries or len(cells) < 2:
         st.caption(_nothing(len(cells)))
@@ -45,17 +45,18 @@ def _draw(config: Config) -> None:
 
 def _which(config: Config, numbers: tuple[int, ...]) -> str:
     every = layers(config.source)
-    some = f" Of {len(every)} layers these are {numbers[0]} to {numbers[-1]}, around the one in focus." * (
-        numbers != every
+    some = (
+        f" Only {len(numbers)} of {len(every)} layers are compared: {numbers[0]} to {numbers[-1]}, around the selected one."
+        * (numbers != every)
     )
-    return f"Two heads are near each other where their queries look at the same keys, each as much.{some}"
+    return f"Heads are close when they weight the same keys similarly.{some}"
 
 
 def _nothing(heads: int) -> str:
     """Why there is nothing to compare."""
     if heads < 2:
-        return "There is one head, and no other to compare it with."
-    return "No query sees more than one key under this mask, so that all heads do the same."
+        return "There is only one head; comparing needs two."
+    return "Under this mask no query has more than one visible key, so all heads are equal."
 
 
 def _similar_heads_text(config: Config, far: Distances, cells: list[Cell]) -> str:
@@ -65,10 +66,10 @@ def _similar_heads_text(config: Config, far: Distances, cells: list[Cell]) -> st
         nearest = (
             f"{head_label(config, cells[one])} and {head_label(config, cells[two])}, {format_mean(apart)} bits apart"
         )
-        return f"No two are nearly the same. The nearest: {nearest}."
+        return f"No two heads are nearly equal. The closest: {nearest}."
     said = "; ".join(_list_names([head_label(config, cells[head]) for head in group]) for group in far.groups[:GROUPS])
-    more = f"; and {len(far.groups) - GROUPS} more such groups" if len(far.groups) > GROUPS else ""
-    return f"Nearly the same (groups joined while their heads are at most {ALIKE} bits apart on average): {said}{more}."
+    more = f"; and {len(far.groups) - GROUPS} more groups" if len(far.groups) > GROUPS else ""
+    return f"Nearly equal (at most {ALIKE} bits apart on average): {said}{more}."
 
 
 def _nearest(far: Distances) -> tuple[int, int, float]:
@@ -93,11 +94,11 @@ def _square(config: Config, far: Distances, cells: list[Cell]) -> None:
         key="likeness",
         width="stretch",
         config={"displaylogo": False},
-        alt="Heatmap by two heads: how far they are apart in bits",
+        alt="Heatmap by two heads: their distance in bits",
     )
     st.caption(
-        "Each against each, in the order of a tree that joins the nearest first (average linkage): dark blocks are heads that do "
-        "alike. Blue frames: the head in focus."
+        "Dark blocks: similar heads. Distances between all pairs, ordered by average-linkage clustering. Blue frames: the "
+        "selected head."
     )
 
 
@@ -115,11 +116,11 @@ def _map(config: Config, far: Distances, cells: list[Cell]) -> None:
         width="stretch",
         on_select=partial(gestures.on_layer_click, "map of heads"),
         selection_mode=CELL,
-        alt=f"Points by head on a map of how far they are apart, coloured by {color.title.lower()}",
+        alt=f"Map of the heads by their distances, coloured by {color.title.lower()}",
     )
     st.caption(
-        f"The same as a map (classical scaling of the square roots): two dimensions keep {format_percent(far.kept)} of it, and "
-        "only distances mean something. Click a point to put its head in focus."
+        "Similar heads are near each other; click a point to select its head. Only distances have a meaning: two dimensions "
+        f"keep {format_percent(far.kept)} of them (classical scaling of their square roots)."
     )
 
 

@@ -39,8 +39,8 @@ def _draw(config: Config) -> None:
     config = _with_known_metrics(config.truncated)
     found, focus = results.layers.layers(config), (config.layer, config.head)
     st.markdown(
-        "**Two numbers compared.** A head is a point, with the colour that it has in the map, and a name where there is room: "
-        f"{head_label(config, focus)} is {maps.head_title(config, focus)}. Click one to put it in focus."
+        "**Two statistics compared.** Each point is a head, coloured as in the map; "
+        f"{head_label(config, focus)} is {maps.head_title(config, focus)}. Click a point to select its head."
     )
     for name, column in zip(BOTH, st.columns(2), strict=True):
         with column:
@@ -51,7 +51,7 @@ def _draw(config: Config) -> None:
     if x and y:
         _points(config, found, x, y)
     else:
-        st.caption("Nothing to compare: no query sees a key, or the number needs tokens with texts.")
+        st.caption("Nothing to compare: no query has a visible key, or the statistic needs token texts.")
     st.caption("  \n".join(maps.formula(name) for name in dict.fromkeys((config.across, config.upwards))))
 
 
@@ -143,7 +143,7 @@ def head_label(config: Config, cell: Cell) -> str:
 def does(found: Found, cell: Cell) -> str:
     """What a head does, in one or two words."""
     role = found[cell[0]].roles[cell[1]]
-    return role.name if role else "nothing that stands out"
+    return role.name if role else "no clear role"
 
 
 def view_inputs(config: Config) -> object:

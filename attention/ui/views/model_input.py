@@ -20,12 +20,12 @@ KNOB = frozenset({"model_text", "model_second"})
 KINDS = ["png", "jpg", "jpeg", "webp"]
 HIGH = 88  # height of a field in pixels
 SAYS = (
-    "A language model, or one that sees, runs on this server on what you give it. Every head of every layer can then be looked "
-    "at, here and on the other pages, as this model computes it."
+    "Runs a language or vision model on this server, on your text or picture. You can then explore every head of every layer, "
+    "here and on the other pages."
 )
 ABSENT = (
-    "Where there is a model, this page runs it on what you type or on a picture; every head of every layer can then be looked "
-    "at, here and on the other pages."
+    "This page runs a model on your text or picture. You can then explore every head of every layer, here and on the other "
+    "pages."
 )
 PLACE = "model_picture"  # the key of the upload for a picture
 
@@ -62,7 +62,7 @@ def title(absent: bool = False) -> str:
     task = page.visit_state().reading
     if task is None:
         return f"**Model.** {SAYS}"
-    said = {"done": "run here", "failed": "failed"}.get(task.state, "running" if task.open else "stopped")
+    said = {"done": "done", "failed": "failed"}.get(task.state, "running" if task.open else "stopped")
     return f"**Model.** :{'green' if task.state == 'done' else 'blue'}-badge[{said}] {SAYS}"
 
 
@@ -81,9 +81,12 @@ def _draw(prompt: Prompt) -> None:
     same = _same(ask(prompt))
     with st.container(horizontal=True, vertical_alignment="center"):
         # Never disabled: the browser sends typed text when the field loses focus, and a click on a disabled button is lost.
-        label = "Look at it" if sees else "Read it"
         st.button(
-            label, key="read", type="secondary" if same else "primary", icon=":material/play_arrow:", on_click=begin
+            "Run model",
+            key="read",
+            type="secondary" if same else "primary",
+            icon=":material/play_arrow:",
+            on_click=begin,
         )
         st.caption(escape(_run_caption(prompt, same)))
 
@@ -94,12 +97,12 @@ def _run_caption(prompt: Prompt, same: bool) -> str:
     if offer is None:
         return ""
     if same:
-        return "What is shown below." if now is not None and now.state == "done" else ""
-    loads = "" if offer in model_jobs.LOADED_MODELS else " It is loaded first, which takes some seconds."
+        return "The result is below." if now is not None and now.state == "done" else ""
+    loads = "" if offer in model_jobs.LOADED_MODELS else " Loading it takes some seconds."
     if now is not None and now.state == "done":
-        return f"What stands below is of what was read before.{loads}"
-    unknown = " Whether it reads a text or looks at a picture is known then." if peek(offer) == UNKNOWN else ""
-    return f"Has {offer.name} read it here, on this server.{loads}{unknown}"
+        return f"The result below is from the previous input.{loads}"
+    unknown = " Whether it takes a text or a picture is known once it is loaded." if peek(offer) == UNKNOWN else ""
+    return f"Runs {offer.name} on this server.{loads}{unknown}"
 
 
 def _picture() -> None:
@@ -109,12 +112,12 @@ def _picture() -> None:
     left.image(
         own or pictures.png(pictures.sample_picture()),
         width=160,
-        caption="Your picture" if own else "The picture that ships",
+        caption="Your picture" if own else "Sample picture",
     )
     with right:
-        label = "A picture of your own (PNG, JPEG, WebP)"
+        label = "Your picture (PNG, JPEG, WebP)"
         st.file_uploader(
-            label, KINDS, key=PLACE, max_upload_size=16, on_change=_accept_picture, help="It stays in your visit."
+            label, KINDS, key=PLACE, max_upload_size=16, on_change=_accept_picture, help="Kept for this visit only."
         )
         if page.visit_state().refused:
             st.error(escape(page.visit_state().refused), icon=":material/error:")

@@ -41,12 +41,10 @@ def draw(prompt: Prompt, run: Run, part: Part, config: Config) -> None:
             width="content",
             on_select=lambda: _on_patch_click(first, cols),
             selection_mode=chart.CELL,
-            alt=f"The picture, bright where {part.queries.texts[query]} looks",
+            alt=f"The picture, brighter where {part.queries.texts[query]} attends",
         )
     with right:
-        st.markdown(
-            f"**What {_who(part, query)} looks at.** Bright patches have its weight; click one to see from there."
-        )
+        st.markdown(f"**{_who(part, query)} attends to the bright patches.** Click a patch to select it as the query.")
         _menus(prompt, part, config, head, query)
         st.caption(escape(_patch_sentence(found, part, slice(first, first + rows * cols))))
 
@@ -80,7 +78,7 @@ def _table(weights: list[float], cols: int, focus: int) -> pa.Table:
 
 def _who(part: Part, query: int) -> str:
     text = escape(part.queries.texts[query])
-    return text if part.queries.special[query] else f"the patch at row {text.replace(', ', ', column ')}"
+    return text if part.queries.special[query] else f"The patch at row {text.replace(', ', ', column ')}"
 
 
 def _menus(prompt: Prompt, part: Part, config: Config, head: int, query: int) -> None:
@@ -105,11 +103,11 @@ def _patch_sentence(found: list[float], part: Part, patches: slice) -> str:
     weights = found[patches]
     at = max(range(len(weights)), key=weights.__getitem__)
     most, even, where = weights[at], 1 / len(found), part.keys.texts[patches.start + at]
-    times = f"{most / even:.1f} times an even share"
-    told = f"The greatest weight on a patch: {format_weight(most)}, {times}, at {where} (row, column)."
+    times = f"{most / even:.1f} × uniform"
+    told = f"Largest weight on a patch: {format_weight(most)} ({times}), at {where} (row, column)."
     if len(weights) == len(found):
         return told
-    return f"{told} The model's own marks have {format_percent(sum(found) - sum(weights))} of it all."
+    return f"{told} Special tokens get {format_percent(sum(found) - sum(weights))} of the weight."
 
 
 def _on_patch_click(first: int, cols: int) -> None:

@@ -101,15 +101,15 @@ def layers_map(prompt: Prompt, config: Config) -> None:
     """Draws the map of layers and heads, and what the selected head does."""
     found = results.layers.layers(config)
     many = f"{len(found)} layer{'s' * (len(found) > 1)} of {config.heads} head{'s' * (config.heads > 1)}"
-    over = f"{config.tokens:,} tokens" + f" that look at {config.n_keys:,} others" * config.is_cross
-    st.markdown(f"**Layers and heads.** {many} over {over}. Click a cell to put its head in focus.")
+    over = f"{config.tokens:,} tokens" + f" that attend to {config.n_keys:,} of another sequence" * config.is_cross
+    st.markdown(f"**Layers and heads.** {many} over {over}. Click a cell to select its head.")
     left, right = parts.beside()
     with left:
         maps.menu(prompt, config)
         maps.draw_map(config, found)
     with right:
         role = found[config.layer].roles[config.head]
-        does = escape(role.says) if role else "has no role that stands out."
+        does = escape(role.says) if role else "has no clear role."
         st.markdown(f"**Layer {config.layer}, head {config.head}** {does}")
         image = b64encode(results.layers.picture(config, config.head)).decode()
         alt = f"Weights of layer {config.layer}, head {config.head}: queries down, keys across"

@@ -11,14 +11,14 @@ from attention.ui.predict import Question
 from attention.ui.question_codec import CustomQuestion, decode
 from attention.ui.session import page
 
-BY = "A question by whoever made this link, not by Attention Lab."
-MINE = "Your question, as those see it who open its link; it tells them that it is not by Attention Lab."
+BY = "Question from the person who shared this link."
+MINE = "Your question, as it appears to people who open its link."
 KEPT = {
     True: "The pictures are hidden until the answer is revealed.",
-    False: "The answer is hidden until it is revealed, and so are sentences about what heads do.",
+    False: "The answer and the descriptions of heads are hidden until the answer is revealed.",
 }
-NO_ANSWER = "It is an open question: whoever asks it gave no answer. Compare what you think with what others think."
-NOT_MARKED = "None of the answers was marked as right: what do you say to each of them?"
+NO_ANSWER = "This is an open question without a given answer. Compare your answer with others."
+NOT_MARKED = "No answer was marked as right. What do you think of each?"
 
 
 def question_gate(config: Any) -> bool:

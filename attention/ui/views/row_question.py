@@ -23,7 +23,7 @@ from attention.ui.predict import Question
 
 ALIKE = 0.05  # of the largest weight: a smaller difference makes no fair question
 ROUNDING = 1e-5  # of it: a smaller difference counts as equal, so that the last key is the answer on every machine
-EVEN = "all nearly alike"
+EVEN = "all about equally"
 PART = ("all of it", "a part of it", "nothing")  # of its weight, for a key that is the only visible one
 WHOLE = 5e-4  # within this distance a share is shown as nothing or all of it
 LISTED, FIRST, AROUND = (
@@ -52,14 +52,14 @@ def question(trace: Trace, role: Role | None = None) -> Question:
     guesses = (*(_token_label(config, key) for key in keys), EVEN)
     query = _token_label(config, config.query_index)
     text = (
-        f"Query {query} in head {config.head} sees {len(seen):,} keys{_under(config)}. Which key "
-        f"gets most of its weight?\n\n{_token_lines(config, keys)}\n\n{_known_facts(config, role)}"
+        f"Query {query} in head {config.head} has {len(seen):,} visible keys{_under(config)}. Which key "
+        f"gets the largest weight?\n\n{_token_lines(config, keys)}\n\n{_known_facts(config, role)}"
     )
     if even:
         least = float(weights[seen].min())
         return Question(text, guesses, EVEN, f"Each of the {len(seen):,} keys gets {_between(least, most)}.")
     spread = format_weight(1 / len(seen))
-    why = f"It gets {format_weight(most)}{_ties_text(config, equal)}; an even spread would give {spread}."
+    why = f"It gets {format_weight(most)}{_ties_text(config, equal)}; the uniform weight is {spread}."
     also = tuple(_token_label(config, key) for key in others if key in equal)
     return Question(text, guesses, _token_label(config, best), why, also)
 
@@ -109,7 +109,7 @@ def _places(config: Config, keys: list[int]) -> list[int]:
 
 def _known_facts(config: Config, role: Role | None) -> str:
     """What may be known about the head, its queries and its keys."""
-    does = f"Of head {config.head} it is known that it {escape(NUMBERS.sub('', role.says))} " if role else ""
+    does = f"What is known about head {config.head}: it {escape(NUMBERS.sub('', role.says))} " if role else ""
     if config.source != GENERATED:
         return f"{does}{escape(provenance(config))}"
     tied = f"Equal {unit(config)}s have equal vectors. " if config.input in SPLIT else f"Input: {_first(config.input)} "
@@ -130,12 +130,12 @@ def _ties_text(config: Config, others: list[int]) -> str:
     if not others:
         return ""
     some = ", ".join(_token_label(config, key) for key in others[:3])
-    return f", and nearly as much {some}{f' and {len(others) - 3:,} more' * (len(others) > 3)}"
+    return f" (nearly as much: {some}{f' and {len(others) - 3:,} more' * (len(others) > 3)})"
 
 
 def _nothing(config: Config) -> Question:
-    text = f"Query {_token_label(config, config.query_index)} sees no key{_under(config)}. What are its weights?"
-    return Question(text, ("zeros", "all equal", "NaN"), "zeros", "Nothing is seen, so nothing is attended to.")
+    text = f"Query {_token_label(config, config.query_index)} has no visible key{_under(config)}. What are its weights?"
+    return Question(text, ("zeros", "all equal", "NaN"), "zeros", "Without a visible key, all weights are zero here.")
 
 
 def _alone(config: Config, key: int, weight: float) -> Question:
@@ -143,11 +143,11 @@ def _alone(config: Config, key: int, weight: float) -> Question:
     answer = PART[0] if weight > 1 - WHOLE else PART[1] if weight > WHOLE else PART[2]
     query, only = (_token_label(config, at) for at in (config.query_index, key))
     text = (
-        f"Query {query} in head {config.head} sees one key{_under(config)}, {only}, "
+        f"Query {query} in head {config.head} has one visible key{_under(config)}, {only}, "
         f"under the softmax “{config.softmax}”. How much of the weight does it get?"
     )
     rest = SOFTMAXES[config.softmax].rest
-    alone = "with a single key in sight the score does not matter"
+    alone = "with a single visible key the score does not matter"
     reason = f"{rest} gets the rest, so it depends on the score" if rest else alone
     return Question(text, PART, answer, f"It gets {format_weight(weight)}: {reason}.")
 
