@@ -91,7 +91,7 @@ EXAMPLES: dict[str, Example] = {
     "alibi": Example("ALiBi: a penalty for distance", "heads", Config(positions="alibi", tokens=64, head=0, **RANDOM),
         "ALiBi subtracts a penalty for distance from every score, steep in the first head and gentle in the last.",
         "Which head still attends to the beginning?"),
-    "grouped": Example("Four heads, one set of keys", "heads", Config(kv_heads=2, grouping="show", projections="tied"),
+    "grouped": Example("Four heads per set of keys", "heads", Config(kv_heads=2, grouping="show", projections="tied"),
         "With two sets of keys and values for eight heads, the cache is a quarter of the size, and the weights change.",
         "Which head changes most?"),
     "leak": Example("A reshape that leaks the future", "implementations", Config(implementation="fused", bug="answer"),

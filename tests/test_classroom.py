@@ -224,7 +224,9 @@ def test_what_is_no_question_yet_is_not_shared_and_why_is_said():
     assert query_without_edition(test.query_params) == {}
     write_question(test, text="a" * 10_000)
     assert f"The question has {TYPED:,} characters; at most {QUESTION} fit" in test.warning[0].value.replace("\\", "")
-    assert copied_link(test)["adds"] == {} and copied_link(test)["lacking"] == "Nothing was copied: see below."
+    assert (
+        copied_link(test)["adds"] == {} and copied_link(test)["lacking"] == "Nothing was copied: see the message below."
+    )
     write_question(test, text="Why?", options="\n".join("abcdefgh"))
     assert f"at most {OPTIONS} fit" in test.warning[0].value.replace("\\", "")
     write_question(test, text="left \u202e right", options="")
@@ -255,9 +257,7 @@ def test_a_strangers_words_are_words(text):
     asked = CustomQuestion(text, tuple(f"{number} {text}"[:80].strip() for number in range(3)), None, text)
     student = run(HEADS, {"ask": encode(asked)})
     assert not student.exception
-    assert [each.value for each in student.markdown if escape(text) in each.value] == [
-        f"**A question.** {escape(text)}"
-    ]
+    assert [each.value for each in student.markdown if escape(text) in each.value] == [f"**Question.** {escape(text)}"]
     assert guess(student).options == [escape(option) for option in asked.options]
     student.toggle[0].set_value(True).run()
     assert student.info[0].value == escape(text)

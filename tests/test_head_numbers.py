@@ -156,7 +156,7 @@ def test_the_formula_names_every_mark_that_separates():
     """Those of ASCII and the ellipsis one by one, their forms in Chinese and Japanese together."""
     said, foreign = EVERY["separators"].formula, {each for each in MARKS if not each.isascii() and each != "…"}
     assert set(said.partition("line ends, ")[2].partition(" and ")[0].split()) == MARKS - foreign
-    assert "their CJK forms" in said and {unicodedata.name(each).split()[0] for each in foreign} == {
+    assert "and CJK forms" in said and {unicodedata.name(each).split()[0] for each in foreign} == {
         "FULLWIDTH",
         "IDEOGRAPHIC",
     }
@@ -166,7 +166,7 @@ def test_a_number_without_a_place_in_the_order_is_refused():
     """It would be missing on every page."""
     with pytest.raises(KeyError, match=r"made_up: every head statistic needs exactly one place in head_numbers\.ORDER"):
         head_numbers.in_order(EVERY | {"made_up": EVERY["entropy"]})
-    with pytest.raises(KeyError, match="induction: a number of a head"):
+    with pytest.raises(KeyError, match="induction: every head statistic needs"):
         head_numbers.in_order({name: number for name, number in EVERY.items() if name != "induction"})
 
 

@@ -30,17 +30,17 @@ WIDE = 2**10  # channels up to which the last matrices are cached, four of 4 MB;
 STRETCH = 2**10  # tokens that are computed at once, with positions in double precision
 LATER = ("mask", "combine", "second", "span", "scale", "temperature", "softcap", "softmax")  # knobs that act later
 MADE = {  # how the heads were made, by the projections
-    "constructed": "Heads constructed by hand, a role each: nothing learned. The last two of each eight are drawn at "
-    "random, for comparison: one so faint that it attends to all keys alike.",
-    "independent": "Random heads, untrained: queries and keys by maps drawn at random.",
-    "tied": "Random heads, untrained: queries and keys by one map drawn at random.",
-    "identity": "No maps and nothing learned: every head compares some channels of the tokens as they are.",
+    "constructed": "Hand-built heads, one role each, not learned. The last two of each eight are random, for comparison; "
+    "one of them is so weak that it attends to all keys about equally.",
+    "independent": "Random heads, untrained: random projections for queries and keys.",
+    "tied": "Random heads, untrained: one random projection for both queries and keys.",
+    "identity": "No projections: every head compares some channels of the tokens directly.",
 }
 SHARED = {  # what heads that share keys and values lose of their roles
-    "averaged": " Heads that share keys have the mean of what each looks for, so each role keeps a part of its pull.",
-    "drawn": " Heads that share keys find in them what the first of them looks for: the others lose their roles.",
+    "averaged": " Heads that share keys use the mean of their keys, so each role is weaker.",
+    "drawn": " Heads that share keys use those of the first head; the others lose their roles.",
 }
-LABELS = {"constructed": "constructed by hand", "identity": "no maps, nothing learned"}
+LABELS = {"constructed": "hand-built, not learned", "identity": "no projections"}
 
 
 @dataclass(frozen=True, eq=False)

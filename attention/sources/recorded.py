@@ -48,7 +48,7 @@ class Recorded:
 
     def label(self, source: Source, config: Config) -> str:
         """Returns what was recorded."""
-        return "recorded from a real model" if SHIPPED[source.key].learned else "constructed by hand"
+        return "recorded from a real model" if SHIPPED[source.key].learned else "hand-built, not learned"
 
     def layer_inputs(self, source: Source, config: Config) -> LayerInputs:
         """Returns one layer of the recording."""

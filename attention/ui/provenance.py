@@ -6,7 +6,7 @@ from attention.config import Config
 from attention.sources.providers import label, provenance
 from attention.ui.markdown import escape
 
-COLORS = {"constructed by hand": "blue", "random, untrained": "orange", "no maps, nothing learned": "gray"}
+COLORS = {"hand-built, not learned": "blue", "random, untrained": "orange", "no projections": "gray"}
 
 
 def beside(config: Config) -> str:

@@ -67,7 +67,7 @@ def test_words_of_a_stranger_do_nothing(visit):
     answer = tab.page.get_by_test_id("stAlert")
     expect(answer).to_contain_text("smile")
     main = tab.page.get_by_test_id("stMain")
-    question = main.get_by_test_id("stMarkdownContainer").filter(has_text="A question.")
+    question = main.get_by_test_id("stMarkdownContainer").filter(has_text="Question.")
     for where in (answer, question, main.get_by_test_id("stRadio")):
         assert HOSTILE[:70] in where.inner_text().replace(JOINT, "")
     assert (

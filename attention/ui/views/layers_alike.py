@@ -120,7 +120,7 @@ def _map(config: Config, far: Distances, cells: list[Cell]) -> None:
     )
     st.caption(
         "Similar heads are near each other; click a point to select its head. Only distances have a meaning: two dimensions "
-        f"keep {format_percent(far.kept)} of them (classical scaling of their square roots)."
+        f"keep {format_percent(far.kept)} of the variance (classical scaling of their square roots)."
     )
 
 

@@ -15,7 +15,7 @@ BY = "Question from the person who shared this link."
 MINE = "Your question, as it appears to people who open its link."
 KEPT = {
     True: "The pictures are hidden until the answer is revealed.",
-    False: "The answer and the descriptions of heads are hidden until the answer is revealed.",
+    False: "The answer is hidden until it is revealed, and so are the descriptions of heads.",
 }
 NO_ANSWER = "This is an open question without a given answer. Compare your answer with others."
 NOT_MARKED = "No answer was marked as right. What do you think of each?"
