@@ -47,6 +47,12 @@ def test_every_page_has_a_next_step_to_a_page_that_there_is():
         )
 
 
+def test_a_step_with_a_source_opens_it_with_the_defaults_of_today():
+    """A link without an edition is read with those of the first one."""
+    step = step_of("model", OTHERS["model"])
+    assert from_query(step.query) == (Config.of(step.query["source"]), [])
+
+
 def test_the_steps_lead_through_every_page():
     """Whoever follows them from the first page sees all."""
     seen, at, config = ["heads"], "heads", Config()

@@ -129,9 +129,8 @@ def _training(recipe: Any) -> NextStep:
 
 
 def _model(reading: Any) -> NextStep:
-    return NextStep(
-        "layers", "the heads of several layers of a real model, and which of them are alike", {"source": REAL}
-    )
+    says = "the heads of several layers of a real model, and which of them are alike"
+    return NextStep("layers", says, NEWEST | {"source": REAL})
 
 
 def _layers(config: Config) -> NextStep:
