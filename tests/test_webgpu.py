@@ -9,6 +9,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from attention.charts import timings as charts
 from attention.masks import MASKS
 from attention.timing import cpu_gpu_series, cpu_gpu_summary, recordings
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
@@ -213,3 +214,13 @@ def _like_small(timing) -> bool:
     how = (timing.implementation, timing.dtype, timing.mask, timing.passes, timing.heads, timing.d_head, timing.batch)
     mine = timing.device_name == "AMD EPYC, 2 cores" and not timing.tokens
     return mine and how == ("SDPA", "float32", "full", "forward", 8, 64, 1)
+
+
+@pytest.mark.parametrize("name", charts.CHARTS)
+def test_every_chart_draws_timings_of_the_browser(name):
+    found = read_message(
+        message(row(), row("materialised"), row("materialised", case=SMALL_CASE, times=(), error="out of memory"))
+    )
+    timings = [each for each in found.gpu if each.error is None]
+    more = {"against": FUSED} if name == "speed-up" else {}
+    assert charts.CHARTS[name](timings, **more).data

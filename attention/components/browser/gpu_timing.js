@@ -25,7 +25,6 @@ const MARKUP = `
 const ABOUT = "Runs attention on the GPU of this device, in this browser, for a minute at most. Its timings are kept for this "
   + "visit alone.";
 const SOFTWARE = "on the processor. That is no GPU, so it is not measured.";
-const STAYS = "what was measured before stays.";
 const WHY = {
   insecure: "No WebGPU here: browsers offer it on https pages and on localhost alone, and this page came by plain http.",
   absent: "No WebGPU in this browser. Chrome and Edge have it from version 113, Safari from 26, Firefox from 141 on Windows.",
@@ -112,7 +111,8 @@ async function run(plan, say, signal) {
     device?.destroy();
   }
   const kept = result.rows.some(({ how }) => how !== "JavaScript");
-  const sentences = [ended, kept ? `Measured on ${found.name}.` : "Nothing was measured.", wrongText(result.wrong)];
+  const measured = `Measured on ${found.name}${ended ? ", before that" : ""}.`;
+  const sentences = [ended, kept ? measured : "Nothing was measured.", wrongText(result.wrong)];
   const text = sentences.filter(Boolean).join(" ");
   if (!kept) return { state: state === "done" ? "nothing" : state, text };
   const message = { ...result, device: found.name, browser: browserName(), mask: plan.mask, d_head: plan.d_head, ended };
@@ -124,10 +124,10 @@ async function run(plan, say, signal) {
  * @returns {[string, string]}
  */
 function describeEnd(error) {
-  if (error instanceof Cancelled) return ["cancelled", "Cancelled; what was measured stays."];
-  if (error instanceof DeviceLost) return ["lost", `The browser lost the GPU (${error.message}); ${STAYS}`];
-  if (error instanceof OutOfMemory) return ["memory", `The GPU ran out of memory (${error.message}); ${STAYS}`];
-  return ["failed", `Measuring failed: ${error instanceof Error ? error.message : error}`];
+  if (error instanceof Cancelled) return ["cancelled", "Cancelled."];
+  if (error instanceof DeviceLost) return ["lost", `The browser lost the GPU (${error.message}).`];
+  if (error instanceof OutOfMemory) return ["memory", `The GPU ran out of memory (${error.message}).`];
+  return ["failed", `Measuring failed: ${`${error instanceof Error ? error.message : error}`.replace(/\.$/, "")}.`];
 }
 
 /** @param {string[]} wrong */

@@ -136,7 +136,7 @@ def _live(sweep: Sweep) -> None:
         *(task.timings.values() if task else ()),
         *results.timing.recorded_like(sweep),
         *timing_recordings.opened_timings(),
-        *timing_browser.timings(),
+        *(timing for timing in timing_browser.timings() if timing.tokens == sweep.tokens),
     ]
     _gpu_or_how(sweep, found)
     if found:

@@ -72,6 +72,7 @@ export function createDispatch(device, pipeline, buffers, size) {
  * @returns {Promise<{ seconds: number, stamped: boolean }>}
  */
 export async function runPasses({ device, stamped, lost }, passes, repeats) {
+  device.pushErrorScope("validation");
   const stamps = stamped ? createStamps(device, passes.length) : null;
   const start = performance.now();
   passes.forEach((dispatches, at) => {
@@ -91,7 +92,8 @@ export async function runPasses({ device, stamped, lost }, passes, repeats) {
     device.queue.submit([encoder.finish()]);
   });
   await Promise.race([device.queue.onSubmittedWorkDone(), lost]);
-  const clock = (performance.now() - start) / 1000;
+  const clock = (performance.now() - start) / 1000, error = await Promise.race([device.popErrorScope(), lost]);
+  if (error) throw new Error(error.message);  // nothing was computed, so there is nothing to time
   if (!stamps) return { seconds: clock, stamped: false };
   const seconds = await readStamps({ device, lost }, stamps, passes.length);
   const possible = seconds > 0 && seconds < 1.2 * clock + 1e-3;
