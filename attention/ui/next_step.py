@@ -88,21 +88,21 @@ def _examples(tour: Any) -> NextStep:
 
 
 def _your_data(how: Any) -> NextStep:
-    return NextStep("heads", "type a sentence of your own and see what each head looks at", {})
+    return NextStep("heads", "type a sentence and see what each head attends to", {})
 
 
 def _heads(config: Config) -> NextStep:
     if config.truncated is not config:
         return _to("masks", f"what each mask would save over {config.tokens:,} tokens", config)
     if not has_scores(config.source):
-        return _to("masks", "which keys a query may look at, mask by mask", config)
+        return _to("masks", "which keys are visible to a query, mask by mask", config)
     if (config.scale, config.temperature) != ("1/sqrt(d_head)", 1.0):
-        return _to("softmax", "why one divides by the square root", config, topic="scaling")
-    return _to("softmax", f"how head {config.head} came to these weights, step by step", config, topic="row")
+        return _to("softmax", "why scores are divided by the square root of d_head", config, topic="scaling")
+    return _to("softmax", f"how head {config.head} computes these weights, step by step", config, topic="row")
 
 
 def _softmax(config: Config) -> NextStep:
-    return _to("masks", "who may look at whom, and what hiding a key does to the others", config)
+    return _to("masks", "which pairs are masked, and how masking a key changes the other weights", config)
 
 
 def _masks(config: Config) -> NextStep:
@@ -115,13 +115,13 @@ def _masks(config: Config) -> NextStep:
 
 def _steps(config: Config) -> NextStep:
     if made_here(config):
-        says = "the same pass as others have published it, and where their code goes wrong"
+        says = "the same pass in published code, and where that code goes wrong"
         return _to("implementations", says, config)
     return _to("heads", "every head of this source at once", config)
 
 
 def _implementations(config: Config) -> NextStep:
-    return NextStep("timing", "how long attention takes, and from which length on a GPU pays", {})
+    return NextStep("timing", "how long attention takes, and from which length a GPU is faster", {})
 
 
 def _training(recipe: Any) -> NextStep:
@@ -129,16 +129,16 @@ def _training(recipe: Any) -> NextStep:
 
 
 def _model(reading: Any) -> NextStep:
-    says = "the heads of several layers of a real model, and which of them are alike"
+    says = "heads of several layers of a real model, and which are similar"
     return NextStep("layers", says, NEWEST | {"source": REAL})
 
 
 def _layers(config: Config) -> NextStep:
-    return NextStep("examples", "what such heads do in a real model, and more pictures worth opening", {})
+    return NextStep("examples", "what such heads do in a real model, and other examples", {})
 
 
 def _timing(sweep: Any) -> NextStep:
-    return NextStep("training", "heads that form while one watches", {})
+    return NextStep("training", "watch heads form in training", {})
 
 
 NEXT_STEPS: dict[str, Callable[[Any], NextStep]] = {

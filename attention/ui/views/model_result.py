@@ -114,6 +114,6 @@ def layers_map(prompt: Prompt, config: Config) -> None:
         image = b64encode(results.layers.picture(config, config.head)).decode()
         alt = f"Weights of layer {config.layer}, head {config.head}: queries down, keys across"
         st.html(PICTURE.format(alt, image))
-        st.caption(f"{maps.formula(maps.number(config))} {maps.metric_sentence(config, found)}")
+        st.caption(f"{maps.metric_sentence(config, found)} {maps.formula(maps.number(config))}".lstrip())
         next_step.page_link("heads", f"Open layer {config.layer}, head {config.head} → Heads", to_query(config))
         next_step.page_link("layers", "Compare all heads → Layers", to_query(config))
