@@ -17,7 +17,7 @@ LIGHTNESS = f"""([selector, property]) => {{{LUMINANCE}
 # What is written on the page in less than 4.5 to 1, or in 3 to 1 where it is large or a mark of a chart; what can't be used
 # now may be faint.
 FAINT = (
-    "() => {"
+    "(ignored) => {"
     + LUMINANCE
     + """
     const pen = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
@@ -42,6 +42,7 @@ FAINT = (
         const element = node.parentElement, style = getComputedStyle(element), box = element.getBoundingClientRect();
         const idle = element.closest(`:disabled, [aria-disabled=true], [data-disabled], .katex, style, script, noscript,
             [data-testid^=stSliderT], .stSlider:has(:disabled)`);
+        if (ignored && element.closest(ignored)) continue;
         if (!node.data.trim() || idle || Math.min(box.width, box.height) < 2) continue;
         if (!element.checkVisibility({ visibilityProperty: true })) continue;
         let ground = [255, 255, 255], opacity = 1;
@@ -63,10 +64,10 @@ FAINT = (
 )
 
 
-def assert_readable(tab) -> None:
-    """Nothing on the page is faint, once what comes and goes has stopped fading."""
+def assert_readable(tab, ignored: str = "") -> None:
+    """Nothing on the page is faint, but for `ignored` elements, once what comes and goes has stopped fading."""
     for _ in range(20):
-        found = tab.page.evaluate(FAINT)
+        found = tab.page.evaluate(FAINT, ignored)
         if not found:
             break
         tab.page.wait_for_timeout(250)

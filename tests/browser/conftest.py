@@ -39,6 +39,11 @@ TO_THE_TOP = """() => {
 }"""
 LATE = "was preloaded using link preload but not used within a few seconds"  # of a machine that takes longer
 TWO = "Multiple different fragmentIds detected in a single batch of widget updates"
+WATCH = """
+    window.refused = [];
+    document.addEventListener("securitypolicyviolation", (event) =>
+        refused.push(`${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber} ${event.sample}`));
+"""
 LOCAL = {"127.0.0.1", None}  # data: and blob: have no host
 expect.set_options(timeout=SECONDS)
 
@@ -199,7 +204,7 @@ def visit(chromium: Browser, pages: list[Page], server: Server) -> Iterator[Call
         ) -> Tab:
             watched.setdefault(server.log, 0)
             left = [] if before else pages  # what is done to a tab before it opens a page stays
-            tabs.append(stack.enter_context(_open_tab(chromium, left, server, theme, size)))
+            tabs.append(stack.enter_context(open_tab(chromium, left, server, theme, size)))
             if before:
                 before(tabs[-1].page)
             tabs[-1].page.goto(f"{server.url}/{of_today(link)}")
@@ -211,7 +216,7 @@ def visit(chromium: Browser, pages: list[Page], server: Server) -> Iterator[Call
 
 
 @contextmanager
-def _open_tab(
+def open_tab(
     chromium: Browser, pages: list[Page], server: Server, theme: str = "light", size: tuple = (1280, 800)
 ) -> Iterator[Tab]:
     """A tab that shows nothing yet: one of `pages` that were left, if there is any, to which it goes back."""
@@ -238,16 +243,34 @@ def _no_traceback(server: Server) -> Iterator[dict[Path, int]]:
         assert "Traceback" not in told, told
 
 
-@pytest.fixture(params=["light", "dark"])
+@pytest.fixture(params=["light", pytest.param("dark", marks=pytest.mark.extended)])
 def theme(request: pytest.FixtureRequest) -> str:
-    """Both themes, one after the other."""
+    """The light theme, and in `make test-all` the dark one; tests/browser/test_walk.py looks at every page in both."""
     return request.param
+
+
+@pytest.fixture(scope="package")
+def watched(chromium: Browser, server: Server) -> Iterator[Tab]:
+    """The tab of tests that go from page to page; what its browser refuses on a page is in `refused`."""
+    with open_tab(chromium, [], server) as tab:
+        tab.page.add_init_script(WATCH)
+        yield tab
+
+
+@pytest.fixture
+def walker(watched: Tab) -> Iterator[Tab]:
+    """This tab; a test fails where anything goes wrong in it or in the server."""
+    watched.page.set_viewport_size({"width": 1280, "height": 800})
+    watched.page.emulate_media(color_scheme="light")
+    with _no_traceback(watched.server):
+        yield watched
+        watched.check()
 
 
 @pytest.fixture(scope="module")
 def greeted(chromium: Browser, pages: list[Page], server: Server) -> Iterator[Tab]:
     """A tab that the tests of a module share, as loading a page takes the most of a small test."""
-    with _open_tab(chromium, pages, server) as tab:
+    with open_tab(chromium, pages, server) as tab:
         tab.page.goto(server.url)
         yield tab
 

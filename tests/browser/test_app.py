@@ -16,8 +16,9 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from attention import Config, trace
 from attention.steps.program import source
 from attention.ui.markdown import JOINT
-from tests.browser.colours import assert_readable, contrast, lightness
+from tests.browser.colours import contrast, lightness
 from tests.browser.conftest import EDITION, GRID
+from tests.browser.test_walk import TOO_WIDE
 from tests.samples import sample
 from tests.test_pages import OTHERS
 
@@ -45,7 +46,6 @@ WIDEST = {  # what comes last of what could be too wide
     "training": "stExpander",
     "your_data": "stPageLink",
 }
-WIDE = ("heads", "implementations", "timing", "training")  # pages of which each has another kind of wide part
 FAR = "http://evil.example/p.png"  # an address that a visitor's browser must never ask
 
 
@@ -84,6 +84,7 @@ def test_a_slider_is_dragged(tab):
     assert tab.page.locator(".heads-grid .square canvas").count() == heads
 
 
+@pytest.mark.extended
 def test_a_key_moves_a_slider(tab):
     tab.slider("temperature").press("ArrowRight")
     tab.wait_for_grid(temperature=1.05)
@@ -155,6 +156,7 @@ def test_quick_changes_enter_the_history_once_and_in_their_order(tab):
     assert tokens == sorted(set(tokens)) and tokens[-1] == 26 and len(tokens) > 1
 
 
+@pytest.mark.extended
 def test_heads_that_do_not_divide_move_the_width(tab):
     """d_model follows heads, and the page says so."""
     tab.slider("heads").press("ArrowRight")
@@ -270,33 +272,8 @@ def test_the_first_page_is_at_its_name_too(tab):
     expect(tab.page.get_by_role("dialog")).to_have_count(0)
 
 
-def test_pages_are_left_and_come_back_to_with_nothing_forgotten(visit, theme):
-    tab = visit("?" + urlencode(KNOBS), theme=theme)
-    tab.wait_for_grid(**KNOBS)
-    assert tab.page.locator(".heads-grid .square canvas").count() == 4
-    tab.slider("temperature").press("ArrowRight")
-    now = KNOBS | {"temperature": "0.55"}
-    tab.wait_for_grid(**now)
-    for name in [*PAGES, "heads"]:
-        tab.page.get_by_test_id("stTopNavLink").get_by_text(name.capitalize(), exact=True).click()
-        tab.quiet()
-        tab.page.wait_for_url(f"**?{EDITION}&{urlencode(now)}")
-        expect(tab.slider("temperature")).to_have_value("0.55")
-        expect(tab.slider("span")).to_have_value("7")
-        assert_readable(tab)
-    tab.wait_for_grid(**now)
-
-
-TOO_WIDE = """() => {  // what is scrolled sideways, but for code, formulas and tables of numbers
-    const parts = [document.scrollingElement, ...document.querySelectorAll("[data-testid=stMain], [data-testid=stMain] *")];
-    const scrolls = (part) => part === parts[0] || /auto|scroll/.test(getComputedStyle(part).overflowX);
-    const wide = (part) => part.clientWidth && part.scrollWidth > part.clientWidth;
-    const may = (part) => part.matches("pre, .katex-display, .dvn-scroller");
-    return parts.filter((part) => wide(part) && scrolls(part) && !may(part)).map((part) => part.outerHTML.slice(0, 200));
-}"""
-
-
-@pytest.mark.parametrize("page", sample([path.stem for path in FILES], lambda page: page in WIDE))
+@pytest.mark.extended  # the walk makes a window as narrow that has been wide
+@pytest.mark.parametrize("page", [path.stem for path in FILES])
 def test_nothing_scrolls_sideways_on_a_phone(visit, page):
     tab = visit(page, size=(390, 844))
     tab.still()
@@ -426,6 +403,7 @@ def test_nonsense_in_a_link_is_named_and_ignored(visit, query):
     assert_literal(tab)
 
 
+@pytest.mark.extended
 def test_typed_markup_is_shown_as_it_is(visit):
     words = f'![x]({FAR}) <img/src=x/onerror=window.ran=1> <a/href="javascript:alert(1)">b</a> $a$ **b**'
     tab = visit("?" + urlencode({"text": words, "tokens": 5}))

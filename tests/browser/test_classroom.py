@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from attention.ui.markdown import JOINT
@@ -60,6 +61,7 @@ def test_a_teacher_copies_a_link_and_a_student_guesses_and_reveals(visit):
     student.wait_for_grid(tokens=9, heads=7, d_model=511, ask=link.partition("ask=")[2].partition("&")[0])
 
 
+@pytest.mark.extended
 def test_words_of_a_stranger_do_nothing(visit):
     asked = CustomQuestion(HOSTILE, (HOSTILE[:80], "other"), "other", HOSTILE)
     tab = visit(f"?ask={encode(asked)}")
@@ -76,6 +78,7 @@ def test_words_of_a_stranger_do_nothing(visit):
     )
 
 
+@pytest.mark.extended
 def test_what_is_typed_is_there_on_the_next_page(visit):
     tab = visit("")
     page = open_fold(tab)

@@ -57,6 +57,7 @@ def test_a_cell_has_the_colour_and_the_number_of_its_times_even(visit):
         assert said.endswith(" × uniform") and float(said.split()[0]) == pytest.approx(times, rel=6e-3)
 
 
+@pytest.mark.extended
 def test_a_scale_that_is_chosen_says_no_reason_and_no_times(visit):
     tab = opened(visit, SMALL)
     tab.choose("colors", "linear")
@@ -102,6 +103,7 @@ def test_the_large_head_says_times_even_of_a_long_sequence(visit):
     assert float(said.split()[0]) == pytest.approx(weight * 1021, rel=6e-3)
 
 
+@pytest.mark.extended
 def test_a_button_draws_the_row_on_the_other_kind_of_scale_and_back(visit):
     tab = opened(visit, SMALL)
     chart = tab.page.get_by_test_id("stVegaLiteChart").first

@@ -38,6 +38,7 @@ def test_rows_and_versions_are_chosen_and_stand_in_the_link(visit):
     expect(tab.page.get_by_text("The one vector of weights for all queries, head 0")).to_be_visible()
 
 
+@pytest.mark.extended
 def test_a_row_that_raises_has_no_squares_and_says_where(visit):
     tab = visit(f"{LINK}&implementation=head-matrices")
     expect(tab.page.get_by_test_id("stAlert").first).to_contain_text("context = (weights.unsqueeze(-1) * v).sum(dim=1)")
@@ -65,6 +66,7 @@ def test_a_note_that_goes_leaves_all_else_where_it_is(visit):
     assert shown.evaluate("it => it.isConnected"), "drawn anew, and a click on what was there before is lost"
 
 
+@pytest.mark.extended
 def test_a_question_keeps_name_and_error_till_it_is_answered(visit):
     row = ROWS["functional"]
     tab = visit(f"{LINK}&batch=3&implementation=functional&bug=question&version=as+meant")
@@ -79,6 +81,7 @@ def test_a_question_keeps_name_and_error_till_it_is_answered(visit):
     expect(choice(tab, "version", "as printed")).to_be_checked()
 
 
+@pytest.mark.extended
 def test_what_a_question_hides_comes_back_as_it_was(visit):
     tab = visit(f"{LINK}&implementation=fused&version=as+meant&row_detail=costs")
     tab.quiet()
@@ -93,6 +96,7 @@ def test_what_a_question_hides_comes_back_as_it_was(visit):
         expect(choice(tab, knob, value)).to_be_checked()
 
 
+@pytest.mark.extended
 def test_a_narrow_window_scrolls_down_only(visit):
     tab = visit(LINK, theme="dark", size=(390, 844))
     tab.wait_for_grid(**SMALL)

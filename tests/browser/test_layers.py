@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
+import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import Tab
@@ -35,6 +36,7 @@ def test_the_induction_head_of_a_real_model_is_two_clicks_away(visit):
     assert tab.link == {"source": SOURCE, "layer": "18", "head": "6"}
 
 
+@pytest.mark.extended
 def test_a_cell_is_opened_again_after_a_field_has_led_elsewhere(visit):
     tab = visit(f"?source={quote(SOURCE)}")
     tab.wait_for_grid(source=SOURCE)

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from attention import Config
 from attention.analysis.mask_gallery import gallery
+from tests.samples import sample
 
 GALLERY = '[data-testid="mask-gallery"]'
 PICTURES = """(gallery) => [...document.querySelectorAll(gallery + " li[data-mask]")].map((card) => {
@@ -39,7 +40,9 @@ def use(tab, mask):
     return tab.page.get_by_role("button", name=f"Use this mask: {mask}", exact=True)
 
 
-@pytest.mark.parametrize(("tokens", "span"), [(7, 2), (200, 30), (65_536, 512)])
+@pytest.mark.parametrize(
+    ("tokens", "span"), sample([(7, 2), (200, 30), (65_536, 512)], lambda tokens, _: tokens == 200)
+)
 def test_every_picture_is_its_rule(visit, tokens, span):
     tab = visit(f"masks?tokens={tokens}&span={span}")
     used_card(tab, tokens=tokens, span=span)
@@ -61,6 +64,7 @@ def test_a_click_uses_a_mask_everywhere(visit):
     tab.wait_for_grid(mask="window")
 
 
+@pytest.mark.extended
 def test_keys_use_a_mask_too(visit):
     tab = visit("masks")
     used_card(tab)
@@ -89,7 +93,7 @@ BOXES = """(gallery) => [...document.querySelectorAll(gallery + " li")].filter((
 )"""
 
 
-@pytest.mark.parametrize("size", [(1280, 900), (390, 800)])
+@pytest.mark.parametrize("size", sample([[1280, 900], [390, 800]], lambda size: size[0] < 400))
 def test_joining_masks_moves_no_card_and_keeps_the_focus(visit, size):
     tab = visit("masks?mask=causal", size=size)
     used_card(tab)
@@ -124,6 +128,7 @@ def test_the_fold_of_the_second_mask_stays_open(visit):
     expect(tab.widget("combine")).to_be_visible()
 
 
+@pytest.mark.extended
 def test_the_details_of_the_mask_in_use(visit):
     tab = visit("masks?mask=prefix&span=6")
     used_card(tab, mask="prefix", span=6)
@@ -138,6 +143,7 @@ def test_the_details_of_the_mask_in_use(visit):
     tab.page.locator(".js-plotly-plot").nth(2).wait_for()
 
 
+@pytest.mark.extended
 def test_layers_are_moved_by_keys(visit):
     tab = visit("masks?mask=window")
     used_card(tab, mask="window")
@@ -156,6 +162,7 @@ def test_a_narrow_window_shows_two_masks_a_row_and_scrolls_down_only(visit):
     assert tab.page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
 
 
+@pytest.mark.extended
 def test_a_question_opens_on_a_click(visit):
     tab = visit("masks?predict=mask&mask=strided")
     tab.page.get_by_text("How many keys are visible to query 17?").wait_for()
@@ -166,6 +173,7 @@ def test_a_question_opens_on_a_click(visit):
     used_card(tab, mask="strided")
 
 
+@pytest.mark.extended
 def test_groupings_are_compared_and_chosen_on_the_heads_page(visit):
     tab = visit("?grouping=show")
     tab.wait_for_grid(grouping="show")

@@ -48,6 +48,7 @@ def test_a_model_reads_and_a_click_in_its_map_leads_to_a_head(visit, models):
     expect(tab.page.get_by_text("of “bert” over 17 tokens")).to_be_visible()
 
 
+@pytest.mark.extended
 def test_what_is_typed_is_read_by_a_click_at_once(visit, models):
     """After the first reading as well: the click itself leaves the field, so that text and click are sent together."""
     tab = visit("model?model=bert", server=models)
@@ -72,6 +73,7 @@ def test_a_patch_that_is_clicked_is_seen_from(visit, models):
     assert tab.link["patch"] == "6"
 
 
+@pytest.mark.extended
 def test_what_one_visit_has_run_no_other_sees(visit, models):
     tab = visit("model?model=bert&text=the+street+was+tired", server=models)
     tab.page.get_by_role("button", name="Run model").click()

@@ -13,6 +13,7 @@ from attention.steps.parts import parts
 from attention.steps.plan import by_name
 from attention.steps.values import values
 from tests.browser.test_steps import MATRICES, SMALL, painted_matrices
+from tests.samples import sample
 
 TINY = {"tokens": 2, "heads": 1, "d_model": 2, "mask": "full"}
 LINK = "&".join(f"{name}={value}" for name, value in TINY.items())
@@ -68,7 +69,7 @@ def test_a_pause_and_a_click_elsewhere_end_the_play_and_so_does_leaving(visit):
     assert len(tab.sent) == sent and tab.link.get("step") == "context"
 
 
-@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
+@pytest.mark.parametrize("size", sample([[1280, 800], [390, 844]], lambda size: size[0] < 400))
 def test_every_part_leads_to_its_step_and_says_where_one_is(visit, theme, size):
     config = Config(tokens=5, heads=2, d_model=8)
     tab = visit(f"steps?{SMALL}&step=Q", size=size, theme=theme)

@@ -1,4 +1,4 @@
-"""The policy that every page carries is kept by every page, with all that can be opened on it."""
+"""The policy that every page carries is kept wherever the menu leads; tests/browser/test_walk.py opens all that is on a page."""
 
 from __future__ import annotations
 
@@ -7,73 +7,45 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from attention.knobs import KNOBS
-from tests.browser.conftest import GRID, of_today
+from tests.browser.conftest import EDITION, GRID
+from tests.browser.test_app import KNOBS
+from tests.browser.test_app import PAGES as OF_CONFIGS
 from tests.server import run_server
 
 PAGES = sorted(path.stem for path in (Path(__file__).parents[2] / "pages").glob("*.py"))
-LINKS = [  # each page, what is drawn by other means than at first, and all that a choice opens
-    *(page if page != "heads" else "" for page in PAGES),
-    "?tokens=4096&heads=2&d_model=32",
-    *(f"softmax?topic={topic}" for topic in (KNOBS["topic"].choices or ())[1:]),
-]
-WATCH = """
-    window.refused = [];
-    document.addEventListener("securitypolicyviolation", (event) =>
-        refused.push(`${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber} ${event.sample}`));
-"""
-CHARTS = ".js-plotly-plot, [data-testid=stVegaLiteChart]"
-FOLDS = '[data-testid="stExpander"] details:not([open]) summary'
 
 
-def watch_page(page: Page) -> None:
-    page.add_init_script(WATCH)
-
-
-def test_a_browser_refuses_nothing_of_any_page_with_all_its_folds_open(visit):
-    tab = visit(before=watch_page)
-    refused = {}
-    for link in LINKS:
-        tab.page.goto(f"{tab.server.url}/{of_today(link)}")
-        tab.still()
-        open_folds(tab)
-        for chart in tab.page.locator(CHARTS).all()[:2]:
-            chart.hover()
-        tab.page.wait_for_timeout(300)  # charts are drawn after the run
-        refused[link] = tab.page.evaluate("refused")
-    assert refused == {link: [] for link in LINKS}
-
-
-def open_folds(tab) -> None:
-    """Opens every fold, those too that are in another; all that are seen are clicked together, as each takes a run."""
-    for _ in range(20):
-        folds = tab.page.locator(FOLDS)
-        if not folds.count():
-            return
-        folds.evaluate_all("(all) => all.forEach((one) => one.click())")
-        tab.still()
-    raise AssertionError(f"{tab.page.url} has no end of folds")
-
-
-def test_the_menu_leads_through_every_page_and_nothing_is_refused(visit):
-    tab = visit(before=watch_page)
-    tab.wait_for_grid()
-    for name in [*(page.replace("_", " ").capitalize() for page in PAGES), "Heads"]:
+def test_the_menu_leads_through_every_page_nothing_is_refused_and_nothing_forgotten(walker):
+    tab = walker
+    tab.page.goto(f"{tab.server.url}/?{EDITION}&{urlencode(KNOBS)}")
+    tab.wait_for_grid(**KNOBS)
+    assert tab.page.locator(".heads-grid .square canvas").count() == 4
+    tab.slider("temperature").press("ArrowRight")
+    now = KNOBS | {"temperature": "0.55"}
+    tab.wait_for_grid(**now)
+    for page in [*PAGES, "heads"]:
+        name = page.replace("_", " ").capitalize()
         tab.page.get_by_test_id("stTopNavLink").get_by_text(name, exact=True).click()
         expect(tab.page).to_have_title(f"{name} · Attention Lab")
         tab.still()
-    tab.wait_for_grid()
+        if page in OF_CONFIGS:
+            tab.page.wait_for_url(f"**?{EDITION}&{urlencode(now)}")
+            expect(tab.slider("temperature")).to_have_value("0.55")
+            expect(tab.slider("span")).to_have_value("7")
+    tab.wait_for_grid(**now)
     assert tab.page.evaluate("refused") == []
 
 
-def test_what_is_refused_is_seen_here(visit):
+def test_what_is_refused_is_seen_here(walker):
     """Else these tests would see nothing: a script of somebody's own, a picture from elsewhere, code that was text."""
-    tab = visit(before=watch_page)
-    tab.wait_for_grid()
+    tab = walker
+    tab.page.goto(f"{tab.server.url}/steps")
+    tab.still()
     tab.page.evaluate(
         """() => {
             const script = document.createElement("script");

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import EDITION, _open_tab
+from tests.browser.conftest import EDITION, open_tab
 from tests.server import free_port, run_server
 
 LINKS = {"tokens=24&heads=4&d_model=128": "1.05", "tokens=30&mask=window&temperature=1.5": "1.55"}
@@ -17,7 +17,7 @@ def test_everybody_is_back_at_the_own_settings_without_a_reload(chromium):
     port = free_port()
     with ExitStack() as stack:
         with run_server(port=port) as server:
-            tabs = [stack.enter_context(_open_tab(chromium, [], server)) for _ in LINKS]
+            tabs = [stack.enter_context(open_tab(chromium, [], server)) for _ in LINKS]
             for tab, link in zip(tabs, LINKS, strict=True):
                 tab.page.goto(f"{server.url}/?{link}&{EDITION}")
                 tab.wait_for_grid(**dict(part.split("=") for part in link.split("&")))

@@ -75,6 +75,7 @@ def test_one_pointer_for_all_panels(visit):
     expect(said).to_have_count(0, timeout=SECONDS)
 
 
+@pytest.mark.extended
 def test_the_query_is_chosen_by_its_token(visit):
     tab = visit("softmax")
     tab.choose("query", "4 steep")
@@ -93,6 +94,7 @@ def test_the_menu_of_queries_keeps_up_with_the_length(visit):
     assert tab.page.get_by_test_id("stAlert").count() == 0
 
 
+@pytest.mark.extended
 def test_no_scaling_at_all_is_one_click(visit):
     tab = visit("softmax?topic=scaling")
     painted_charts(tab, CHARTS["scaling"])
@@ -101,6 +103,7 @@ def test_no_scaling_at_all_is_one_click(visit):
     tab.page.get_by_text("dot products times 1 (scale").wait_for()
 
 
+@pytest.mark.extended
 def test_predict_then_reveal(visit):
     """A link with a question: the answer comes at a click, and the link stays the question."""
     tab = visit("softmax?predict=temperature&temperature=0.3")
@@ -114,6 +117,7 @@ def test_predict_then_reveal(visit):
     assert tab.link == {"predict": "temperature", "temperature": "0.3"}
 
 
+@pytest.mark.extended
 def test_another_page_keeps_the_answer_until_it_is_revealed(visit):
     tab = visit("softmax?predict=temperature&temperature=0.3")
     painted_charts(tab, 1)
@@ -129,6 +133,7 @@ def test_another_page_keeps_the_answer_until_it_is_revealed(visit):
     tab.page.locator('[data-testid="heads-grid"][data-painted]').wait_for()
 
 
+@pytest.mark.extended
 def test_a_strangers_token_is_a_token(visit):
     tab = visit("softmax?tokens=3&text=**bold**%20%5Bx%5D(http%3A%2F%2Fevil.example)%20%24x%24")
     painted_charts(tab, CHARTS["row"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from attention.timing.recordings import row, write_recording
@@ -66,6 +67,7 @@ def test_a_sweep_is_measured_drawn_and_joined_by_a_recording(visit):
     expect(recorded).to_have_text(names[1:])
 
 
+@pytest.mark.extended
 def test_a_hostile_recording_is_refused_as_text_and_asks_nobody(visit):
     tab = visit("timing")
     row_ = row(line([16], [1.0])[0]) | {"device_name": "![x](http://192.0.2.1/p.png)"}
@@ -77,6 +79,7 @@ def test_a_hostile_recording_is_refused_as_text_and_asks_nobody(visit):
     assert tab.page.locator("img[src*='192.0.2.1']").count() == 0
 
 
+@pytest.mark.extended
 def test_what_was_measured_before_a_cancel_stays(visit):
     tab = visit(f"{LINK.replace('16,32', '16,4096')}&seconds=100")
     tab.page.get_by_role("button", name="Measure here").click()

@@ -9,8 +9,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import EDITION
+from tests.samples import sample
 
-PHONE = (390, 844)
+DESK, PHONE = (1280, 800), (390, 844)
 SEVEN = "all that glitters may well be gold"
 UNDER = "([x, y]) => !!document.elementFromPoint(x, y).closest('[data-testid=stMain]')"
 NAMED = """() => [...document.querySelectorAll("[data-testid=stLogoSpacer], .stAppToolbar")]
@@ -32,6 +33,7 @@ def test_a_text_that_is_typed_is_what_the_heads_read(tab):
     expect(tab.page.get_by_role("button", name="Show it once")).to_have_count(0)
 
 
+@pytest.mark.extended
 def test_typing_takes_the_place_of_noise(visit):
     tab = visit("?input=noise")
     tab.wait_for_grid(input="noise")
@@ -43,6 +45,7 @@ def test_typing_takes_the_place_of_noise(visit):
     assert tab.page.locator(".heads-grid b:text-is('hi')").count() == 0
 
 
+@pytest.mark.extended
 def test_a_text_that_is_too_long_is_cut_and_said_to_be(tab):
     tab.widget("text").locator("input").fill("glitter " * 2000)
     tab.page.keyboard.press("Enter")
@@ -51,6 +54,7 @@ def test_a_text_that_is_too_long_is_cut_and_said_to_be(tab):
     expect(tab.widget("text").locator("input")).to_have_value(kept)
 
 
+@pytest.mark.extended
 def test_the_next_steps_keep_what_is_set(visit):
     tab = visit("?temperature=2.0")
     tab.wait_for_grid(temperature=2.0)
@@ -62,15 +66,16 @@ def test_the_next_steps_keep_what_is_set(visit):
         expect(tab.slider("temperature")).to_have_value("2")
 
 
-@pytest.mark.parametrize("size", [(1280, 800), PHONE], ids=["desk", "phone"])
-def test_the_name_of_the_app_is_above_everything(visit, size):
-    tab = visit("masks", size=size)
+def test_the_name_of_the_app_is_above_everything(visit):
+    tab = visit("masks")
     tab.still()
-    for _ in range(100):  # on a busy machine styles come late
-        if tab.page.evaluate(NAMED):
-            break
-        tab.page.wait_for_timeout(100)
-    assert tab.page.evaluate(NAMED) >= 1
+    for size in (DESK, PHONE):
+        tab.page.set_viewport_size({"width": size[0], "height": size[1]})
+        for _ in range(100):  # on a busy machine styles come late
+            if tab.page.evaluate(NAMED):
+                break
+            tab.page.wait_for_timeout(100)
+        assert tab.page.evaluate(NAMED) >= 1
     expect(tab.page).to_have_title("Masks · Attention Lab")
 
 
@@ -115,7 +120,7 @@ def test_on_a_phone_a_tapped_cell_is_said_in_words(visit):
     assert all("\n" in name or len(name.split()) > 2 for name in names[:7]), names
 
 
-@pytest.mark.parametrize(("size", "lines"), [((1280, 800), 2), (PHONE, 5)], ids=["desk", "phone"])
+@pytest.mark.parametrize(("size", "lines"), sample([(DESK, 2), (PHONE, 5)], lambda size, _: size is PHONE))
 def test_the_first_sentence_says_what_attention_is(visit, size, lines):
     tab = visit("", size=size)
     tab.wait_for_grid()
@@ -147,7 +152,7 @@ def test_links_of_examples_and_of_the_menu_are_right_in_a_new_tab(visit):
     expect(tab.page).to_have_title("Heads · Attention Lab")
 
 
-@pytest.mark.parametrize("size", [(1280, 800), PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("size", sample([list(DESK), list(PHONE)], lambda size: size[0] < 400))
 def test_an_example_has_its_picture_beside_its_words(visit, size):
     tab = visit("examples", size=size)
     tab.still()

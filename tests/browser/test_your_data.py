@@ -12,6 +12,7 @@ from attention.array_files import safe_file
 from tests import example_uploads
 from tests.bad_files import bomb
 from tests.browser.conftest import Tab
+from tests.samples import sample
 
 HOSTILE = "<img src=x onerror=alert(1)>.safetensors"
 TOKENS = ("<b>the</b>", "![x](http://host.invalid/p.png)", "$x$", "javascript:alert(1)", "%{x}", "</script>")
@@ -54,7 +55,7 @@ def test_a_file_is_opened_and_every_head_of_it_shown_as_text(visit, theme):
     expect(other.page.get_by_text("8 heads over 18 tokens")).to_be_visible()
 
 
-@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
+@pytest.mark.parametrize("size", sample([[1280, 800], [390, 844]], lambda size: size[0] < 400))
 def test_a_bad_file_is_named_and_nothing_is_wider_than_the_window(visit, size):
     tab = visit("your_data", size=size)
     put(tab, "bomb.npz", bomb())
