@@ -62,7 +62,7 @@ MUTANTS = [Mutant(*line) for line in [
     ("analysis/head_roles.py", "(seen.weights * after).sum(-1), after.any(-1)", "(seen.weights * after).sum(-1), after.all(-1)"),
     ("analysis/number_types.py", "logits + bias[head].to(dtype)", "logits - bias[head].to(dtype)"),
     ("sources/constructed.py", "many = min(room, own, before or own)", "many = min(room, own)"),
-    ("published/separate_maps.py", "output = weights @ value  # b q k", "output = weights.mT @ value  # b q k"),
+    ("published/separate_maps.py", "output = weights @ value  # b n c", "output = weights.mT @ value  # b n c"),
     ("training/tasks.py", "m + torch.arange(m), places] = True", "m + torch.arange(m), places.flip(-1)] = True"),
     ("tracing/torch_layers.py", "mask, is_causal and mask is None, module=layer", "mask, is_causal, module=layer"),
     ("tracing/layer_names.py", "if len(names) == 1 and len(columns) == 1:", "if len(names) == 1:"),
