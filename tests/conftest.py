@@ -21,7 +21,7 @@ settings.register_profile("same", derandomize=True, max_examples=examples(100)) 
 settings.load_profile("same")
 
 NUMERIC = (  # packages whose shapes and types are checked while tests run; CHECK_ALL_TYPES=1 checks the whole package
-    *("masks", "scores", "blocks", "attend", "layer", "heads", "trace"),
+    *("masks", "operations", "blocks", "attend", "layer", "heads", "trace"),
     *("maps", "analysis", "sources", "published", "training", "tracing", "wire"),
 )
 CHECKED = ["attention"] if os.environ.get("CHECK_ALL_TYPES") else [f"attention.{name}" for name in NUMERIC]

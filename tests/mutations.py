@@ -1,39 +1,35 @@
 """Would the tests notice? Breaks 40 lines of the package one by one, and runs the tests that execute each of them.
 
     python -m tests.mutations record FOLDER    runs the suite without browsers once, and writes which test executes which line
-    python -m tests.mutations check FOLDER     breaks each line in a copy of this checkout, and prints what was caught
+    python -m tests.mutations check FOLDER     breaks each line, and prints which test noticed
 
-Each line gets 60 seconds of processor time and stops at the first test that fails; the tests that execute the fewest lines of
-the package run first. A line that only processes of their own execute has no tests here. `check FOLDER 3 17` breaks these two
-only. `coverage` must be installed (requirements-dev.txt).
+The suite is collected once; each line is broken in a process that is forked from there, by replacing the code of its function,
+so no file changes. It gets 60 seconds of processor time and stops at the first test that fails; the tests that execute the
+fewest lines of the package run first. A line that only processes of their own execute has no tests here. The tests that noticed
+run once more with nothing broken in the end. `record` needs `coverage` (requirements-dev.txt).
 """
 
 from __future__ import annotations
 
+import gc
+import json
 import os
 import resource
-import shutil
+import signal
 import subprocess
 import sys
-import tempfile
-import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from types import CodeType, FunctionType
 from typing import NamedTuple
+
+import pytest
+from _pytest.runner import runtestprotocol
 
 ROOT = Path(__file__).resolve().parents[1]
 SECONDS = 60  # of processor time for each line
-COPIED = (
-    "attention",
-    "benchmarks",
-    "deploy",
-    "docs",
-    "pages",
-    "tests",
-    ".streamlit",
-    ".github",
-)  # and files of the root
-PYTEST = (sys.executable, "-m", "pytest", "-q", "-m", "not extended", "--ignore=tests/browser")
+OPTIONS = ("-q", "-m", "not extended", "--ignore=tests/browser")
 
 
 class Mutant(NamedTuple):
@@ -46,7 +42,7 @@ class Mutant(NamedTuple):
 
 MUTANTS = [Mutant(*line) for line in [
     ("masks.py", "return (q >= 0) & (k >= 0)", "return (q >= 0) & (k > 0)"),
-    ("scores.py", "[a * cos - b * sin, a * sin + b * cos, rest]", "[a * cos + b * sin, a * sin + b * cos, rest]"),
+    ("operations/positions.py", "[a * cos - b * sin, a * sin + b * cos, rest]", "[a * cos + b * sin, a * sin + b * cos, rest]"),
     ("blocks.py", "mask != HIDDEN).any(-1, keepdim=True)", "mask != HIDDEN).all(-1, keepdim=True)"),
     ("attend.py", "if (mask is not None or added is not None) and _astray", "if added is not None and _astray"),
     ("layer.py", "self.q_proj.out_features + 2 * self", "self.q_proj.out_features + 3 * self"),
@@ -60,15 +56,15 @@ MUTANTS = [Mutant(*line) for line in [
     ("maps/quadtree.py", "q - apart.clamp(max=0)", "q"),
     ("maps/pooling.py", "+ total * (start - rows)", "+ total * start"),
     ("analysis/head_roles.py", "(seen.weights * after).sum(-1), after.any(-1)", "(seen.weights * after).sum(-1), after.all(-1)"),
-    ("analysis/number_types.py", "logits + bias[head].to(dtype)", "logits - bias[head].to(dtype)"),
+    ("operations/bias.py", "values[\"scores\"] + values[\"bias\"]", "values[\"scores\"] - values[\"bias\"]"),
     ("sources/constructed.py", "many = min(room, own, before or own)", "many = min(room, own)"),
     ("published/separate_maps.py", "output = weights @ value  # b n c", "output = weights.mT @ value  # b n c"),
     ("training/tasks.py", "m + torch.arange(m), places] = True", "m + torch.arange(m), places.flip(-1)] = True"),
     ("tracing/torch_layers.py", "mask, is_causal and mask is None, module=layer", "mask, is_causal, module=layer"),
     ("tracing/layer_names.py", "if len(names) == 1 and len(columns) == 1:", "if len(names) == 1:"),
     ("wire/cells.py", ".sub_(SHIFT).clamp_(0, ONE)", ".sub_(SHIFT).clamp_(1, ONE)"),
-    ("steps/program.py", "if config.projections == \"identity\" else drawn", "if config.projections != \"identity\" else drawn"),
-    ("steps/plan.py", "if config.logit_scale != 1:", "if config.logit_scale > 1:"),
+    ("steps/projection_program.py", "if config.projections == \"identity\":", "if config.projections != \"identity\":"),
+    ("operations/scale.py", "lambda spec: factor(spec) != 1", "lambda spec: factor(spec) > 1"),
     ("tables/rows.py", "float(weights.max()), int(visible.sum())", "float(weights.max()), int(visible.numel())"),
     ("timing/roofline.py", "if taken > longest:", "if taken >= 0:"),
     ("timing/cpu_gpu_summary.py", "if ratio >= 10 else f\"{ratio:.2g}\"", "if ratio >= 100 else f\"{ratio:.2g}\""),
@@ -92,10 +88,11 @@ def record(folder: Path) -> None:
     """Runs the suite under coverage, with one context per test."""
     environment = os.environ | {"CONTEXTS": str(folder.resolve())}
     parallel = ("--numprocesses", "2", "--dist", "loadgroup", "-p", "tests.contexts")
-    subprocess.run([*PYTEST, *parallel], cwd=ROOT, env=environment, check=False)
+    subprocess.run([sys.executable, "-m", "pytest", *OPTIONS, *parallel], cwd=ROOT, env=environment, check=False)
+    (folder / "tests.json").write_text(json.dumps(tests_of_lines(folder), indent=1))
 
 
-def tests_of_lines(folder: Path) -> dict[int, list[str]]:
+def tests_of_lines(folder: Path) -> list[list[str]]:
     """The tests that execute each mutant's line, those first that execute the fewest lines."""
     import coverage
 
@@ -110,10 +107,10 @@ def tests_of_lines(folder: Path) -> dict[int, list[str]]:
             sizes.update(context for contexts in by_line.values() for context in contexts)
             for at, mutant in enumerate(MUTANTS):
                 if mutant.file == relative:
-                    source = Path(name).read_text() if Path(name).exists() else read_source(mutant)
+                    source = Path(name).read_text()
                     for line in lines_of(source, mutant.old):
                         found[at].update(filter(None, by_line.get(line, [])))
-    return {at: sorted(tests, key=lambda test: (sizes[test], test)) for at, tests in found.items()}
+    return [sorted(tests, key=lambda test: (sizes[test], test)) for tests in found.values()]
 
 
 def read_source(mutant: Mutant) -> str:
@@ -128,87 +125,100 @@ def lines_of(source: str, text: str) -> range:
     return range(first, first + text.count("\n") + 1)
 
 
-def collected_tests() -> dict[str, list[str]]:
-    """The cases of each test function that is there now."""
-    done = subprocess.run([*PYTEST, "--collect-only"], cwd=ROOT, capture_output=True, text=True, check=False)
-    found: dict[str, list[str]] = {}
-    for line in done.stdout.splitlines():
-        if "::" in line:
-            found.setdefault(line.partition("[")[0], []).append(line)
+def codes(code: CodeType) -> Iterator[CodeType]:
+    """A code and all codes within it."""
+    yield code
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield from codes(part)
+
+
+def break_line(mutant: Mutant) -> int:
+    """Replaces the code of the functions that have this line, and returns how many there are."""
+    file = str(ROOT / "attention" / mutant.file)
+    source = Path(file).read_text()
+    whole, broken = (
+        {(code.co_qualname, code.co_firstlineno): code for code in codes(compile(text, file, "exec"))}
+        for text in (source, source.replace(mutant.old, mutant.new))
+    )
+    changed = {key: code for key, code in broken.items() if code != whole[key] and code.co_name != "<module>"}
+    found = 0
+    for function in gc.get_objects():
+        if isinstance(function, FunctionType) and function.__code__.co_filename == file:
+            old = function.__code__
+            for (name, line), code in changed.items():
+                same = old.co_qualname == name and (code.co_name != "<lambda>" or old.co_firstlineno == line)
+                if same and old.co_freevars == code.co_freevars:
+                    function.__code__ = code
+                    found += 1
     return found
 
 
-def still_there(tests: list[str], there: dict[str, list[str]]) -> list[str]:
-    """These tests, where the suite has changed since the recording: other cases of the same functions."""
-    found: dict[str, None] = {}
+def still_there(tests: list[str], items: list[pytest.Item]) -> list[pytest.Item]:
+    """The items of these tests, and where the suite has changed since the recording, other cases of the same functions."""
+    by_id = {item.nodeid.partition("@")[0]: item for item in items}
+    by_function: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        by_function.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    found: dict[pytest.Item, None] = {}
     for test in tests:
-        name, group, _ = test.partition("@")  # xdist adds the group
-        cases = there.get((name if group else test).partition("[")[0], [])
-        found.update(dict.fromkeys([test] if test in cases else cases))
+        found.update(dict.fromkeys([by_id[test]] if test in by_id else by_function.get(test.partition("[")[0], [])))
     return list(found)
 
 
-def check(folder: Path, chosen: list[int]) -> None:
-    """Breaks each line in a copy, and prints whether its tests notice."""
-    tests = tests_of_lines(folder)
-    there = collected_tests()
-    caught: list[str] = []
-    with tempfile.TemporaryDirectory() as place:
-        copy = Path(place) / "copy"
-        _copy_checkout(copy)
-        for at in chosen or range(len(MUTANTS)):
-            start = time.monotonic()
-            chosen_tests = still_there(tests[at], there)
-            failed, why = _run_mutant(copy, MUTANTS[at], chosen_tests) if chosen_tests else ("", "no test executes it")
-            caught += [failed] if failed else []
-            outcome = f"caught by {failed}" if failed else f"NOT CAUGHT: {why}"
-            print(f"{at:2} {MUTANTS[at].file}: {MUTANTS[at].new!r}: {outcome} "
-                  f"({len(chosen_tests)} tests, {time.monotonic() - start:.0f} s)", flush=True)  # fmt: skip
-        print(
-            f"{len(caught)} of {len(chosen or MUTANTS)} caught. The tests that caught them, with nothing broken:",
-            flush=True,
-        )
-        (copy / "chosen.txt").write_text("\n".join(dict.fromkeys(caught)))
-        subprocess.run([*PYTEST, "-p", "no:cacheprovider", f"@{copy / 'chosen.txt'}"], cwd=copy, check=False)
+def first_failure(items: list[pytest.Item]) -> str:
+    """Runs tests until one fails, and returns its name; nothing if all pass."""
+    for item, after in zip(items, [*items[1:], None], strict=True):
+        reports = runtestprotocol(item, log=False, nextitem=after)
+        if any(report.failed for report in reports):
+            item.session._setupstate.teardown_exact(None)
+            return item.nodeid
+    return ""
 
 
-def _copy_checkout(copy: Path) -> None:
-    copy.mkdir()
-    for name in COPIED:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for file in ROOT.iterdir():
-        if file.is_file() and file.name != ".git":
-            shutil.copy(file, copy / file.name)
+class Check:
+    """Takes the place of pytest's loop over tests."""
+
+    def __init__(self, tests: list[list[str]]) -> None:
+        self.tests = tests
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Runs each mutant in a process of its own."""
+        gc.unfreeze()  # functions that are frozen can't be found
+        caught: dict[str, None] = {}
+        for at, (mutant, tests) in enumerate(zip(MUTANTS, self.tests, strict=True)):
+            items = still_there(tests, session.items)
+            failed = _run_apart(items, mutant)
+            caught |= {failed: None} if "::" in failed else {}
+            print(f"\n{at:2} {mutant.file}: {mutant.new!r}, {len(items)} tests: {failed or 'NOT CAUGHT'}", flush=True)
+        items = [item for item in session.items if item.nodeid in caught]
+        print(f"\nWith nothing broken: {_run_apart(items, None) or 'all of them pass'}", flush=True)
+        return True
 
 
-def _run_mutant(copy: Path, mutant: Mutant, tests: list[str]) -> tuple[str, str]:
-    """The first test that fails with this line broken, if any, and else why there is none."""
-    file = copy / "attention" / mutant.file
-    whole = file.read_text()
-    chosen = copy / "chosen.txt"
-    chosen.write_text("\n".join(tests))
-    file.write_text(whole.replace(mutant.old, mutant.new))
-    command = [*PYTEST, "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "--no-header", f"@{chosen}"]
-    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}  # no compiled file of a broken line stays
-    limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))  # noqa: E731
-    try:
-        done = subprocess.run(
-            command, cwd=copy, env=environment, capture_output=True, text=True, timeout=10 * SECONDS, preexec_fn=limit
-        )
-    except subprocess.TimeoutExpired:
-        return "", "it takes forever"
-    finally:
-        file.write_text(whole)
-    failed = [line.split()[1] for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    if done.returncode == 1 and failed:
-        return failed[0], ""
-    return (
-        "",
-        "all pass" if done.returncode == 0 else f"pytest ended with {done.returncode}: {done.stdout.strip()[-200:]}",
-    )
+def _run_apart(items: list[pytest.Item], mutant: Mutant | None) -> str:
+    """The name of the first test that fails in a process where the mutant's line is broken, or why there is none."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS) if mutant else (10 * SECONDS, 10 * SECONDS))
+        answer = "NOT CAUGHT: no function has this line" if mutant and not break_line(mutant) else first_failure(items)
+        os.write(writer, answer.encode())
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as told:
+        answer = told.read()
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        return f"NOT CAUGHT: ended by {signal.Signals(os.WTERMSIG(status)).name}"
+    return answer
 
 
 if __name__ == "__main__":
-    what, folder, *numbers = sys.argv[1:]
-    record(Path(folder)) if what == "record" else check(Path(folder), [int(number) for number in numbers])
+    what, folder = sys.argv[1:]
+    if what == "record":
+        record(Path(folder))
+    else:
+        tests = json.loads((Path(folder) / "tests.json").read_text())
+        sys.exit(pytest.main([*OPTIONS, "-s", "-p", "no:cacheprovider"], plugins=[Check(tests)]))

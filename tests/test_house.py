@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import importlib.util
 import re
 import sys
 import tomllib
@@ -14,6 +15,8 @@ import pytest
 
 from attention.charts import theme
 from benchmarks import __main__ as runner
+from tests.conftest import NUMERIC
+from tests.mutations import MUTANTS
 from tests.test_faults import PARTS
 
 ROOT = Path(__file__).parents[1]
@@ -113,3 +116,14 @@ def test_a_container_gets_all_that_the_app_needs():
     assert {name.partition("/")[0] for name in allowed} == copied
     assert all((ROOT / name).exists() for name in copied | allowed)
     assert "USER lab" in (ROOT / "Dockerfile").read_text()
+
+
+def test_packages_whose_shapes_are_checked_are_there():
+    for name in NUMERIC:
+        assert importlib.util.find_spec(f"attention.{name}"), name
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.file)
+def test_a_line_that_is_broken_on_purpose_is_there_once(mutant):
+    """tests/mutations.py asks whether the suite would notice."""
+    assert (ROOT / "attention" / mutant.file).read_text().count(mutant.old) == 1

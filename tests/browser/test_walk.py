@@ -68,7 +68,9 @@ ARRIVED = (
 SETTLED = """(dark) => (getComputedStyle(document.querySelector(".stApp")).colorScheme === "dark") === dark
     && !document.querySelector('[data-stale="true"]')
     && document.getAnimations().every((one) => !one.transitionProperty || one.playState !== "running")"""
-OLD_COLOURS = ".annotation, .legendtitletext"  # Streamlit gives these of a Plotly chart another colour at the next run only
+OLD_COLOURS = (
+    ".annotation, .legendtitletext"  # Streamlit gives these of a Plotly chart another colour at the next run only
+)
 DRAWN = """([charts, count]) => {
     const found = [...document.querySelectorAll(charts)];
     return found.length === count && found.every((chart) => chart.querySelector("canvas, svg.marks, svg.main-svg"));
