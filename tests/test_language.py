@@ -15,6 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted([*ROOT.glob("attention/**/*.py"), *ROOT.glob("pages/*.py"), ROOT / "app.py"])
 SCRIPTS = sorted((ROOT / "attention/components/browser").glob("**/*.js"))
+STYLES = sorted((ROOT / "attention").glob("**/*.css"))
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *ROOT.glob("docs/*.md")]
 HISTORY = {"LOG.md", "GLOSSARY.md"}  # measurements as they were noted, and the list of retired words itself
 
@@ -178,8 +179,8 @@ def test_docstrings_and_comments_use_the_words_of_the_glossary():
         for line, text in prose(file)
         for match in RETIRED.finditer(text)
     ]
-    for file in SCRIPTS:
-        for comment in re.findall(r"/\*\*.*?\*/|(?<!:)//[^\n]*", file.read_text(), re.DOTALL):
+    for file in [*SCRIPTS, *STYLES]:
+        for comment in re.findall(r"/\*.*?\*/|(?<!:)//[^\n]*", file.read_text(), re.DOTALL):
             found += [f"{file.relative_to(ROOT)}: {match[0]}" for match in RETIRED.finditer(comment)]
     assert found == []
 

@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-from attention.config import KNOBS
+from attention.knobs import KNOBS
 from attention.published import ROWS
 from tests.browser.colours import assert_readable
 from tests.browser.conftest import SECONDS, Tab, of_today
