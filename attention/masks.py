@@ -126,7 +126,7 @@ def prefix(q, k, n, span):
     return (k < span) | (k <= q)
 
 
-@rule("Krell et al. 2021, packed sequences, section 3.2.2", "length of a document", "packed BERT, NaViT")
+@rule("Krell et al. 2021, sequence packing", "length of a document", "packed BERT, NaViT")
 def documents(q, k, n, span):
     """A query attends to the tokens of its own document only."""
     return torch.div(q, span, rounding_mode="floor") == torch.div(k, span, rounding_mode="floor")

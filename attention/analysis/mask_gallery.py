@@ -18,7 +18,7 @@ from attention.masks import MASKS, Rule
 
 SIDE = 96  # maximum number of cells per side of a picture
 FAINT = 64  # of 255: the ink of a tile with very few visible pairs
-BLOCK = 128  # queries and keys per block; FlexAttention skips fully masked ones (Dong et al. 2024, section 4.2)
+BLOCK = 128  # queries and keys per block; FlexAttention skips fully masked ones (Dong et al. 2024)
 
 
 @dataclass(frozen=True, eq=False)

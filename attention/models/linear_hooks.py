@@ -101,7 +101,7 @@ def each_value(call: Call) -> Float[Tensor, "h k e"]:
 
 
 def norms(call: Call, output: Float[Tensor, "h e c"]) -> Float[Tensor, "h k"]:
-    """Returns the length of v W_O for each head and key, by which its weight counts (Kobayashi et al. 2020, section 2.2)."""
+    """Returns the length of v W_O for each head and key, by which its weight counts (Kobayashi et al. 2020)."""
     v = each_value(call)
     gram = torch.einsum("hec,hfc->hef", output, output)  # |v W|² is v W Wᵀ vᵀ: no product as wide as the model
     return torch.einsum("hke,hef,hkf->hk", v, gram, v).clamp(min=0).sqrt()

@@ -183,7 +183,7 @@ def _expression(mask: str) -> str:
 
 
 def mask_mod(config: Config) -> str:
-    """Returns a program with the rule as `mask_mod`, and attention that skips masked blocks (Dong et al. 2024, section 3.2)."""
+    """Returns a program with the rule as `mask_mod`, and attention that skips masked blocks (Dong et al. 2024, FlexAttention)."""
     queries = _queries(config)
     return textwrap.dedent(f"""\
         import torch
