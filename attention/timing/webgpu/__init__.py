@@ -1,4 +1,4 @@
-"""Attention measured in the visitor's browser by WebGPU: what the server knows of the kernels, and what it takes of results.
+"""Attention measured in the visitor's browser by WebGPU: kernels' templates and sizes, their proof, and the results.
 
 template    expands the templates of the kernels, by the same rules as the browser
 tiles       the sizes of workgroups, from which the browser chooses

@@ -1,4 +1,4 @@
-// What is measured, and what came of it: the types that the server, the measurement and its display share.
+// What is measured, and its results: the types that the server, the measurement and its display share.
 
 /**
  * A case: `batch` sequences of `heads` heads. `tokens`: the constant product of batch and length, 0 if there is none.
