@@ -13,6 +13,7 @@ from attention.imported import registry
 from attention.inputs import INPUTS
 from attention.masks import COMBINATIONS, MASKS
 from attention.operations.positions import POSITIONS
+from attention.operations.qk_norm import OFF, ON
 from attention.operations.scale import SCALES
 from attention.operations.softmax import SOFTMAXES
 from attention.operations.table import step_names
@@ -68,6 +69,7 @@ class Numbers:
     positions: str = choice("none", POSITIONS, "Positions", "How attention learns where a token stands.", advanced=True)
     softcap: float = real(0.0, 0.0, 100.0, "Softcap", "Squeezes scaled scores between -softcap and softcap by tanh (Gemma 2). 0: off.", advanced=True)
     softmax: str = choice("standard", SOFTMAXES, "Softmax", "Standard, or with one added to the denominator, so that a head can attend to nothing.", advanced=True)
+    qk_norm: str = choice(OFF, (OFF, ON), "QK-norm", "Divides every query and key of a head by its root mean square, before positions (Qwen 3, Gemma 3, with a gain of 1): only directions count, and a scaled score is at most √d_head.", advanced=True)
     batch: int = whole(2, 1, 32, "Batch (sequences)", "How many sequences the published implementations get at once. The first is that of the other pages.", pages=("Implementations",))
 
 

@@ -99,7 +99,14 @@ def test_a_square_of_the_source_stays_in_force_in_the_app_as_in_a_trace(squared)
 
 
 def test_no_knob_acts_on_weights_alone_and_each_says_why(alone):
-    for name, value in {"mask": "window", "span": 1, "scale": "1/d_head", "temperature": 3.0, "softcap": 2.0}.items():
+    for name, value in {
+        "mask": "window",
+        "span": 1,
+        "scale": "1/d_head",
+        "temperature": 3.0,
+        "softcap": 2.0,
+        "qk_norm": "on",
+    }.items():
         changed = replace(alone, **{name: value})
         assert torch.equal(results.heads.trace(changed).weights, WEIGHTS)
         assert results.heads.trace(changed).mask.all()

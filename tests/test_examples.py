@@ -155,6 +155,19 @@ def packed_claim(config: Config) -> bool:
     return len(starts) == 3 and EXAMPLES["packing"].title.startswith("Three texts") and float(min(within)) > 0.999
 
 
+def bounded(config: Config) -> bool:
+    """Scaled scores are at most 8, else 27; the last query of the broad head gives a key over twice the even share."""
+    on, off = trace(config), trace(replace(config, qk_norm="off"))
+    top, other = (float(t.weights[config.head, -1].max()) * config.tokens for t in (on, off))
+    largest = float(off.scores.abs().max())
+    return (
+        float(on.scores.abs().max()) < 8.0001
+        and config.d_head == 64
+        and round(largest) == 27
+        and top > 2 > 1.01 > other
+    )
+
+
 def quarter(config: Config) -> bool:
     changed = (trace(config).weights - trace(Config(projections="tied")).weights).abs().max()
     return config.n_kv_heads / config.heads == 1 / 4 and float(changed) > 0.1
@@ -265,6 +278,7 @@ HOLDS: dict[str, Callable[[Any], bool]] = {
     "window": lambda config: reach(config.rule, config.tokens, config.span, config.depth) == (16, 0),
     "packing": packed_claim,
     "alibi": lambda config: distance(config, 0) < 5 < 10 < distance(config, 7),
+    "directions": bounded,
     "grouped": quarter,
     "leak": lambda config: leaks(config),
     "long": holds_at_any_length,

@@ -57,6 +57,7 @@ def reference(config: Config, x: Tensor, w: Projections) -> dict[str, Tensor]:
     q = torch.stack([x @ w.query[:, own[i]].double() for i in range(c.heads)])
     k = torch.stack([x @ w.key[:, at[i]].double() for i in range(c.heads)])
     v = torch.stack([x @ w.value[:, at[i]].double() for i in range(c.heads)])
+    q, k = (each / (each.pow(2).mean(-1, True) + 1e-6).sqrt() if c.qk_norm == "on" else each for each in (q, k))
     q, k = (turn(q), turn(k)) if c.positions == "rotary" else (q, k)
     scale = {"1/sqrt(d_head)": c.d_head**-0.5, "none": 1.0, "1/d_head": 1 / c.d_head}[c.scale] / c.temperature
     scores = torch.einsum("hqd,hkd->hqk", q, k) * scale
@@ -85,7 +86,7 @@ def by_table(config: Config) -> dict[str, Tensor]:
     """The steps of the pass."""
     found = values(config.for_page(""))
     scores = ("logits", "biased", "capped", "scaled", "scores")
-    newest = {"logits": scores, "scores": ("scaled", "scores"), "q": ("turned q", "q")}
+    newest = {"logits": scores, "scores": ("scaled", "scores"), "q": ("turned q", "normed q", "q")}
     newest = {name: next(found[each] for each in names if each in found) for name, names in newest.items()}
     return newest | {name: found[name] for name in ("weights", "context", "output")}
 

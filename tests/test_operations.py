@@ -12,15 +12,16 @@ from hypothesis import given, settings
 
 from attention import Config, trace
 from attention.analysis.row_stages import STAGES, stages, worked_formulas
-from attention.knobs import KNOBS
+from attention.knobs import KNOBS, SOURCES
 from attention.operations.positions import POSITIONS, Positions, alibi, rotary, sinusoidal
+from attention.operations.qk_norm import rms_norm
 from attention.operations.scale import SCALES, Scale
 from attention.operations.softcap import soft_cap
 from attention.operations.softmax import SOFTMAXES, row_sums, standard
 from attention.steps.parts import parts
 from attention.steps.plan import by_name
 from attention.steps.program import source
-from attention.steps.values import pairs
+from attention.steps.values import pairs, values
 from attention.ui import results
 from attention.ui.controls.picture import first_line
 from attention.ui.views import heads_parts
@@ -83,6 +84,39 @@ def test_alibi_by_hand():
     bias = alibi(at[:, None], at[None, :], torch.arange(2)[:, None, None], 2)
     distance = torch.tensor([[0.0, 1, 2], [1, 0, 1], [2, 1, 0]])
     assert torch.equal(bias, torch.stack([-distance / 16, -distance / 256]))
+
+
+@settings(deadline=None, max_examples=50)
+@given(seed=seeds, n=sizes, d=st.integers(1, 70), size=st.sampled_from([1e-4, 1.0, 1e3]))
+def test_qk_norm_is_torchs_rms_norm_bounds_scores_and_commutes_with_positions(seed, n, d, size):
+    q, k = (normal(seed + at, 2, n, d, dtype=torch.float64) * size for at in (0, 1))
+    near = {"rtol": 0, "atol": 1e-9}
+    torch.testing.assert_close(rms_norm(q), torch.nn.functional.rms_norm(q, (d,), eps=1e-6), **near)
+    assert (rms_norm(q) @ rms_norm(k).mT).abs().max() <= d * (1 + 1e-9)
+    torch.testing.assert_close(rms_norm(rotary(q)), rotary(rms_norm(q)), rtol=0, atol=1e-6 if size == 1 else 1e-3)
+    assert torch.autograd.gradcheck(rms_norm, q[:1, :2, :4].clone().requires_grad_())
+
+
+@pytest.mark.extended
+def test_qk_norm_is_the_one_of_qwen3():
+    from transformers.models.qwen3.modeling_qwen3 import Qwen3RMSNorm
+
+    for seed, shape in enumerate([(1, 2, 3, 4), (2, 4, 7, 64), (1, 1, 9, 128)]):
+        x = normal(seed, *shape)
+        torch.testing.assert_close(rms_norm(x), Qwen3RMSNorm(shape[-1], eps=1e-6)(x).detach())
+
+
+@pytest.mark.parametrize("source", [source for source in SOURCES if source.startswith("recorded")][:2])
+def test_qk_norm_acts_on_queries_and_keys_of_a_source(source):
+    """Which are turned already; Steps shows them before and after."""
+    config = Config.of(source, qk_norm="on")
+    t, plain = trace(config), trace(Config.of(source))
+    torch.testing.assert_close(t.q, rms_norm(plain.q))
+    assert t.scores.abs().max() <= config.d_head**0.5 * 1.001 < plain.scores.abs().max()
+    found = values(config)
+    assert torch.equal(found["q"], plain.q)
+    torch.testing.assert_close(found["normed q"], t.q)
+    torch.testing.assert_close(found["weights"], t.weights, rtol=1e-4, atol=1e-5)
 
 
 @laws

@@ -78,7 +78,11 @@ def test_every_step_is_in_one_part_and_its_part_leads_to_a_step_that_is_there():
 
 
 def test_every_step_has_a_lesson_that_goes_with_it():
-    configs = Config(positions="alibi", softcap=2.0), Config(positions="sinusoidal", keys=5), Config(positions="rotary")
+    configs = (
+        Config(positions="alibi", softcap=2.0),
+        Config(positions="sinusoidal", keys=5),
+        Config(positions="rotary", qk_norm="on"),
+    )
     plan = [step for config in (*configs, Config.of(SOURCES[1])) for step in steps(config)]
     assert {step.name for step in plan} == set(STEPS)
     assert all(step.lesson.endswith(".") and len(step.lesson) <= 110 for step in plan)
@@ -134,9 +138,8 @@ def test_what_is_odd_is_said(query, said):
 @pytest.mark.parametrize("step", STEPS)
 def test_every_step_is_drawn_at_settings_that_have_it(step):
     positions = {"sines": "sinusoidal", "embed": "sinusoidal", "turne": "rotary", "bias": "alibi", "biase": "alibi"}
-    config = Config(
-        tokens=3, heads=2, d_model=4, keys=2, softcap=1.0, positions=positions.get(step[:5], "none"), step=step
-    )
+    knobs = {"positions": positions.get(step[:5], "none"), "qk_norm": "on" if step.startswith("normed") else "off"}
+    config = Config(tokens=3, heads=2, d_model=4, keys=2, softcap=1.0, step=step, **knobs)
     plan = by_name(config)
     names = [*(source.name for source in plan[step].sources), step]
     data = message(config, dict(zip(names, encode_steps(config, values(config), names), strict=True)))

@@ -18,6 +18,7 @@ from torch import Tensor
 from attention.config import Config
 from attention.operations.mask import ADDED
 from attention.operations.operation import Spec
+from attention.operations.qk_norm import ON
 from attention.operations.scale import TIMES, scale_term
 from attention.operations.softmax import SOFTMAXES
 from attention.operations.table import compute, operations, score_term
@@ -112,6 +113,11 @@ def _spec(config: Config) -> Spec:
     return replace(spec_of(config), masks=True)
 
 
+def symbols(config: Config) -> tuple[str, str]:
+    """Returns the symbols of a query and a key: with hats if they are normalised."""
+    return (r"\hat q", r"\hat k") if config.qk_norm == ON else ("q", "k")
+
+
 def _logits(
     spec: Spec, dots: Float[Tensor, " k"], bias: Float[Tensor, " k"], visible: Bool[Tensor, " k"]
 ) -> Float[Tensor, " k"]:
@@ -131,7 +137,7 @@ def _weight(config: Config) -> str:
 
 
 STAGES: dict[str, Stage] = {
-    "dots": Stage("Dot products", lambda config: r"s_j = q \cdot k_j"),
+    "dots": Stage("Dot products", lambda config: r"s_j = {} \cdot {}_j".format(*symbols(config))),
     "scaled": Stage("Scaled", lambda config: f"z_j = {scale_term(_spec(config), 's_j')}"),
     "logits": Stage("Logits", lambda config: rf"\ell_j = {score_term(_spec(config), 'z_j')}"),
     "weights": Stage("Weights", lambda config: f"p_j = {_weight(config)}"),

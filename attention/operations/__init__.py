@@ -1,7 +1,8 @@
 """The pass from x to the output as a table of operations, one file per operation.
 
 `operation` has the record of an operation and the `Spec` that it reads; `table` has all of them in the order of computation,
-and computes any matrix of a pass from the ones that it is given. `project`, `positions`, `scores`, `scale`, `softcap`, `bias`,
+and computes any matrix of a pass from the ones that it is given.
+`project`, `qk_norm`, `positions`, `scores`, `scale`, `softcap`, `bias`,
 `mask`, `softmax`, `context` and `output` are the operations: what each computes, its formula, its line of PyTorch, its cost,
 which cells a cell depends on, and its sentence. `by_torch` computes the same with torch's own attention.
 

@@ -29,6 +29,7 @@ class Spec:
     softcap: float = 0.0
     positions: str = "none"
     softmax: str = "standard"
+    qk_norm: str = "off"
     crosses: bool = False
     masks: bool = True
     mixes: bool = True

@@ -166,7 +166,7 @@ def _turned(name: str, axes: str, lesson: str) -> Operation:
         f"b {axes} d",
         f"Pairs of channels of {name}, turned by their position",
         lesson,
-        lambda spec, symbols: rule(spec).formula.replace("%s", name),
+        lambda spec, symbols: rule(spec).formula.replace("%s'", f"{name}'").replace("%s", symbols[name]),
         sources=(Source(name, "pairs", "="),),
         flops=lambda spec: spec.cells(f"b {axes}") * rule(spec).flops(spec.sizes["d"]),
         compute=lambda values, spec: rule(spec).to_heads(values[name]),  # pyright: ignore[reportOptionalCall]  it applies

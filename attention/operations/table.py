@@ -9,12 +9,25 @@ from collections.abc import Iterator
 
 from torch import Tensor
 
-from attention.operations import bias, context, mask, output, positions, project, scale, scores, softcap, softmax
+from attention.operations import (
+    bias,
+    context,
+    mask,
+    output,
+    positions,
+    project,
+    qk_norm,
+    scale,
+    scores,
+    softcap,
+    softmax,
+)
 from attention.operations.operation import Operation, Spec, Values, Written, text
 
 TABLE: list[Operation] = [
     *positions.TO_INPUT,
     *project.OPERATIONS,
+    *qk_norm.OPERATIONS,
     *positions.TO_HEADS,
     *scores.OPERATIONS,
     *scale.OPERATIONS,

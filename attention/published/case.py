@@ -101,7 +101,13 @@ def _sequences(config: Config, n: int, seed: int, text: str) -> Float[Tensor, "b
 
 def left_out(config: Config) -> list[str]:
     """The settings that no published row supports, and that rows and reference ignore, in words."""
-    plain = {"scale": next(iter(SCALES)), "temperature": 1.0, "softcap": 0.0, "softmax": next(iter(SOFTMAXES))}
+    plain = {
+        "scale": next(iter(SCALES)),
+        "temperature": 1.0,
+        "softcap": 0.0,
+        "qk_norm": "off",
+        "softmax": next(iter(SOFTMAXES)),
+    }
     odd = [name for name, value in plain.items() if getattr(config, name) != value]
     late = POSITIONS[config.positions].to_heads or POSITIONS[config.positions].to_scores
     return [f"{name} {getattr(config, name)}" for name in odd] + ([f"{config.positions} positions"] if late else [])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import Executor
+from dataclasses import replace
 from typing import Protocol
 
 from jaxtyping import Bool, Float
@@ -17,6 +18,7 @@ from attention.fitting import MASK_KNOBS, fixed_by_source, shape
 from attention.imported import registry
 from attention.inputs import BEFORE
 from attention.knobs import GENERATED, TRAINED
+from attention.operations.qk_norm import ON, rms_norm
 from attention.recorded.file import RecordingError
 from attention.recorded.shipped import SHIPPED
 from attention.sources import chunks
@@ -74,7 +76,10 @@ TITLES |= {f"{TRAINED}:{name}": title for name, title in trainings.TITLES.items(
 def layer_inputs(config: Config) -> LayerInputs:
     """Returns the layer that a config names, under its settings."""
     source = Source.of(config)
-    return PROVIDERS[source.kind].layer_inputs(source, config)
+    found = PROVIDERS[source.kind].layer_inputs(source, config)
+    if config.qk_norm != ON or config.source == GENERATED or found.q is None or found.k is None:
+        return found  # generated queries and keys have it before their positions
+    return replace(found, q=rms_norm(found.q), k=rms_norm(found.k))
 
 
 def tokens(config: Config) -> Tokens:
@@ -169,7 +174,7 @@ def idle(name: str, config: Config) -> str:
         return OWN_SQUARE
     if sizes and sizes.square and name == "baseline":
         return ""
-    return own or (WEIGHTS_ONLY if name in LATER and not has_scores(config.source) else "")
+    return own or (WEIGHTS_ONLY if name in (*LATER, "qk_norm") and not has_scores(config.source) else "")
 
 
 def has_scores(source: str) -> bool:

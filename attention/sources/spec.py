@@ -10,7 +10,7 @@ from attention.masks import MASKS
 from attention.operations.operation import Spec
 from attention.sources.providers import has
 
-CHOICES = ("scale", "temperature", "softcap", "positions", "softmax")  # knobs that operations read
+CHOICES = ("scale", "temperature", "softcap", "positions", "softmax", "qk_norm")  # knobs that operations read
 
 
 def lengths(config: Config) -> dict[str, int]:

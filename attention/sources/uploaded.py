@@ -12,6 +12,7 @@ from torch import Tensor
 from attention.config import Config
 from attention.fitting import INPUT_KNOBS
 from attention.imported.registry import find_entry
+from attention.operations.qk_norm import ON, rms_norm
 from attention.sources.layer_inputs import LayerInputs, Source, Tokens
 from attention.sources.recorded import BASELINE, SIZES
 
@@ -83,7 +84,8 @@ class Uploaded:
         assert stack.q is not None and stack.k is not None
         at, n = holding.shape.numbers.index(source.layer), config.tokens
         query, key = stack.q[at, heads.start : heads.stop, :n], stack.k[at, heads.start // of : heads.stop // of, :n]
-        return query.float().contiguous(), key.float().contiguous()
+        query, key = query.float().contiguous(), key.float().contiguous()
+        return (rms_norm(query), rms_norm(key)) if config.qk_norm == ON else (query, key)
 
 
 def _own(

@@ -6,6 +6,8 @@ picture shows one head of each.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 
@@ -13,6 +15,7 @@ from attention.config import Config
 from attention.operations.by_torch import by_torch
 from attention.operations.mask import HIDDEN
 from attention.operations.operation import Operation
+from attention.operations.qk_norm import OFF
 from attention.operations.table import compute, operations
 from attention.sources.generated import maps, other, sequence
 from attention.sources.providers import layer_inputs, square
@@ -102,7 +105,7 @@ def _difference_of_heads(config: Config, found: dict[str, Tensor], heads: slice)
 
 def _source_values(config: Config) -> dict[str, Tensor]:
     """Returns queries, keys and, if there are any, values of a source without projections; shared ones are not repeated."""
-    layer, repeats = layer_inputs(config), config.heads // config.n_kv_heads
+    layer, repeats = layer_inputs(replace(config, qk_norm=OFF)), config.heads // config.n_kv_heads
     assert layer.q is not None and layer.k is not None, config.source
     return {"q": layer.q, "k": layer.k[::repeats]} | ({} if layer.v is None else {"v": layer.v[::repeats]})
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attention.analysis.row_stages import LOGIT
+from attention.analysis.row_stages import LOGIT, symbols
 from attention.config import Config
 from attention.operations.mask import ADDED
 from attention.operations.scale import scale_term
@@ -65,7 +65,11 @@ def _logits(config: Config) -> str:
     """The formula of the logits, as set."""
     spec = replace(spec_of(config), masks=True)
     words = {"b_j": r"\mathrm{bias}", ADDED: r"\mathrm{mask}", "c": f"{config.softcap:g}"}
-    return score_term(spec, scale_term(spec, r"q k^\top", inline=True), lambda symbol: words.get(symbol, symbol))
+    return score_term(
+        spec,
+        scale_term(spec, r"{} {}^\top".format(*symbols(config)), inline=True),
+        lambda symbol: words.get(symbol, symbol),
+    )
 
 
 def _weights(config: Config) -> str:

@@ -22,6 +22,7 @@ from attention.charts import stages as charts
 from attention.charts.spec import empty
 from attention.number_format import format_mean, format_weight
 from attention.operations.positions import POSITIONS
+from attention.operations.qk_norm import ON
 from attention.tables import rows as tables
 from attention.tables import softmax
 from attention.trace import Trace
@@ -111,13 +112,14 @@ def _legend(found: Stages) -> str:
     cap = f"$c$ = {config.softcap:g}: softcap. " if config.softcap else ""
     rule = POSITIONS[config.positions]
     bias = f"$b_j$: what positions add, {rule.adds}. " if rule.to_scores else ""
+    normed = "Hats: divided by the root mean square (QK-norm). " if config.qk_norm == ON else ""
     hidden = "Grey, and ×: keys that the mask hides. " if not found.visible.all() else ""
     top = float(found.weights.max())
     small = f"All weights are below {FAINT:g}: another weight axis shows them. " if 0 < top < FAINT else ""
     small = small if config.color_scale == "linear" else ""
     even = EVEN.format(int(found.visible.sum())) if config.color_scale == "times even" else ""
     even += f"Weight axis, {config.color_reason}. " if config.color_reason else ""
-    return f"{SIGNS}{cap}{bias}{hidden}{small}{even}Axes end at 1, 2, 5, 10 …, so that they stand still."
+    return f"{SIGNS}{normed}{cap}{bias}{hidden}{small}{even}Axes end at 1, 2, 5, 10 …, so that they stand still."
 
 
 def _one_score(found: Stages) -> None:
