@@ -115,7 +115,9 @@ def bracket(cpu: Iterable[Timing]) -> str:
         return ""
     longest = max(known)
     bound, times = known[longest], cpu_gpu_summary.times(base[longest].seconds / known[longest].seconds)
-    alone, moved = ({n: base[n].seconds > getattr(b, name) for n, b in known.items()} for name in ("seconds", "moved"))
+    alone, moved = (
+        {n: base[n].seconds > getattr(b, name) for n, b in known.items()} for name in ("seconds", "with_transfer")
+    )
     return (
         f"No GPU was timed at these sizes. By its data sheet an {sheet.name} takes at least {seconds(bound.seconds)}, "
         f"limited by {bound.reason}: at most {times} times as fast. {_from(alone, 'A GPU can be faster')}; "

@@ -78,7 +78,7 @@ class Limit:
         return max(self.products, self.traffic) + self.launch
 
     @property
-    def moved(self) -> float:
+    def with_transfer(self) -> float:
         """The least time if the inputs are copied to the GPU and the results back."""
         return self.seconds + self.transfer
 

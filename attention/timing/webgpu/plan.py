@@ -82,7 +82,7 @@ def exact_numbers(mask: str, heads: int, group: int, length: int, span: int, d_h
     """Returns a shape, and numbers of its exact result with their positions: evenly spread, with the last one."""
     q, k, v = proof.inputs(heads, heads // group, length, d_head)
     ahead, back = proof.reach(mask, length, span)
-    exact = proof.expected(q, k, v, ahead, back).flatten()
+    exact = proof.exact_outputs(q, k, v, ahead, back).flatten()
     at = [i * (len(exact) - 1) // (SAMPLED - 1) for i in range(SAMPLED)]
     shape = {"heads": heads, "group": group, "length": length, "d_head": d_head, "ahead": ahead, "back": back}
     return {**shape, "at": at, "exact": [float(exact[i]) for i in at]}

@@ -36,7 +36,7 @@ def inputs(heads: int, kv_heads: int, length: int, d_head: int, device: str = "c
     return q, k, v
 
 
-def expected(q: Tensor, k: Tensor, v: Tensor, ahead: int, back: int, rows: list[int] | None = None) -> Tensor:
+def exact_outputs(q: Tensor, k: Tensor, v: Tensor, ahead: int, back: int, rows: list[int] | None = None) -> Tensor:
     """Returns attention in float64 (h r d), of these rows or of all: a key k is visible from k - ahead to k + back."""
     at = torch.arange(q.shape[1], device=q.device) if rows is None else torch.tensor(rows, device=q.device)
     keys = torch.arange(k.shape[1], device=q.device)

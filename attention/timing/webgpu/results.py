@@ -108,7 +108,7 @@ def _timing(row: Any, about: dict[str, Any], where: str) -> Timing:
     }
     if processor:
         found |= {"device_name": "processor of the browser", "peak_operations": None}
-    return _counted(from_row(found, where))
+    return _with_counts(from_row(found, where))
 
 
 def _spread(times: list[Any], error: str, where: str) -> dict[str, Any]:
@@ -135,7 +135,7 @@ def _spread(times: list[Any], error: str, where: str) -> dict[str, Any]:
     }
 
 
-def _counted(timing: Timing) -> Timing:
+def _with_counts(timing: Timing) -> Timing:
     """The timing with its operations and its least traffic: every number of queries, keys, values and output once."""
     width = timing.heads * timing.d_head * timing.batch
     moved = 4.0 * width * timing.length * (2 if timing.dtype == "float16" else 4)
