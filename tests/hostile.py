@@ -94,7 +94,7 @@ LINKS: list[tuple[str, str, str]] = [
     ("timing", f"lengths={','.join(map(str, range(2, 3000)))}&heads=1,2,3", "; 5,000 are allowed. Choose fewer values"),
     ("timing", f"devices=file:///etc/passwd&implementations={quote(BAIT)}", "is not a device of torch, like cpu or"),
     ("timing", "devices=cuda:9", ""),
-    ("timing", "seconds=7000", "seconds=7000 is more than this host allows; here it is 120."),
+    ("timing", "seconds=7000", "seconds=7000 exceeds the limit of this server: set to 120."),
     ("timing", "gpus=%3Cb%3E&bus=x", "gpus='<b>' is not one of: A100,"),
     ("training", "task=rm%20-rf", "task='rm -rf' is not one of: induction,"),
     ("training", "steps=1000000000&rate=inf", "rate='inf' is not a number between 0.0001 and 1.0."),

@@ -27,7 +27,7 @@ SPECS = {  # functions, as some take long
     "entropy": partial(scaling.entropy, 1.0),
     "greatest": scaling.greatest,
     "jacobian": scaling.jacobian,
-    "lesson": partial(lesson.lines, "d_head", "greatest weight", ["a"], [1.0, 2.0]),
+    "lesson": partial(lesson.lines, "d_head", "largest weight", ["a"], [1.0, 2.0]),
 }
 
 

@@ -210,7 +210,7 @@ def test_who_does_not_fit_is_told_so_and_offered_a_smaller_one(monkeypatch):
     test.query_params.update({"tokens": "65536", "d_model": "512", "input": "noise"})
     test.run()
     assert not test.exception
-    assert "needs" in test.warning[0].value and "this host has 100 for all" in test.warning[0].value
+    assert "needs" in test.warning[0].value and "this server has 100 MiB in total" in test.warning[0].value
     offered = test.button("smaller")
     assert offered.label.startswith("Draw ")
     tokens = int(offered.label.split()[1].replace(",", ""))
@@ -238,7 +238,7 @@ def test_what_others_need_counts_and_a_picture_begins_once_there_is_room(monkeyp
     test.query_params.update(SAID)
     test.run()
     assert not test.exception and results.long.STUDIO.find(LONG) is None
-    assert "others need so much at the moment that" in test.warning[0].value
+    assert "Not enough memory right now" in test.warning[0].value
     tokens = int(test.button("smaller").label.split()[1].replace(",", ""))
     assert 1024 <= tokens < 16_384 and drawing_estimate(replace(LONG, tokens=tokens)).bytes <= BUDGET.free
     others.used_bytes = 0
@@ -266,7 +266,7 @@ def test_what_a_visitor_gives_up_for_another_picture_is_in_nobodys_way(monkeypat
         assert studio.refusal(second, "me") is None and begun.given_up
     else:
         why, smaller = studio.refusal(second, "you") or ("", second)
-        assert "others need" in why and smaller.tokens < second.tokens and begun.open
+        assert "Not enough memory right now" in why and smaller.tokens < second.tokens and begun.open
 
 
 @pytest.fixture
@@ -285,9 +285,9 @@ def test_whoever_waits_for_room_gets_it_before_all_who_come_later(small):
     assert studio.refusal(first, "one") is None and not studio.waits("one")
     studio.ask(first, 64, "one")
     why, _ = studio.refusal(second, "two") or ("", None)
-    assert why.endswith("It begins by itself as soon as there is room.") and studio.waits("two")
+    assert why.endswith("It starts automatically when memory is free.") and studio.waits("two")
     why, _ = studio.refusal(third, "three") or ("", None)
-    assert why.endswith("It begins by itself as soon as there is room. Before you 1 waits.")
+    assert why.endswith("It starts automatically when memory is free. 1 visitor is ahead of you.")
     studio.line.leave("one")
     assert studio.refusal(third, "three") is not None, "it is not their turn"
     assert studio.refusal(second, "two") is None and not studio.waits("two")
@@ -316,7 +316,8 @@ def test_a_picture_that_rests_makes_way_after_a_while(small):
 def test_a_host_that_can_never_measure_says_so_and_offers_nothing(monkeypatch):
     monkeypatch.setattr(BUDGET, "most", 168 * MIB)
     assert (
-        limits().why == "Measuring needs 700 MiB of memory at once; this host has 168 for all." and not limits().measure
+        limits().why == "Not enough memory: measuring needs 700 MiB, this server has 168 MiB in total."
+        and not limits().measure
     )
 
 
@@ -326,7 +327,7 @@ def test_steps_that_do_not_fit_are_refused_with_smaller_ones(monkeypatch):
     for most, sizes in ((168, (18, 2048, 0)), (100, (18, 1536, 0))):
         monkeypatch.setattr(BUDGET, "most", most * MIB)
         why, smaller = results.steps.refusal(widest) or ("", widest)
-        assert why.startswith("Every step of these settings needs ") and f"this host has {most} for all." in why
+        assert "this view needs " in why and f"this server has {most} MiB in total." in why
         assert (smaller.tokens, smaller.d_model, smaller.d_v) == sizes and results.steps.refusal(smaller) is None
     long = Config(tokens=1024, heads=8)
     monkeypatch.setattr(BUDGET, "most", 64 * MIB)
@@ -349,7 +350,7 @@ def test_a_training_begins_where_others_leave_room(monkeypatch):
     monkeypatch.setattr(BUDGET, "claims", [line, others])
     others.used_bytes = claim
     why, smaller = refusal(recipe, "me") or ("", recipe)
-    assert "others need" in why and smaller.d_model < recipe.d_model
+    assert "Not enough memory right now" in why and smaller.d_model < recipe.d_model
     assert training_jobs.begin_training(recipe, "me") is None and not line.tasks
     others.used_bytes = 0
     assert refusal(recipe, "me") is None
@@ -358,7 +359,10 @@ def test_a_training_begins_where_others_leave_room(monkeypatch):
     assert refusal(recipe, "you") is None and training_jobs.begin_training(recipe, "you") is task
     task.leave("you")
     other = Recipe(seed=4)
-    assert "others need" in (refusal(other, "you") or ("",))[0] and training_jobs.begin_training(other, "you") is None
+    assert (
+        "Not enough memory right now" in (refusal(other, "you") or ("",))[0]
+        and training_jobs.begin_training(other, "you") is None
+    )
     assert refusal(other, "me") is None
     assert training_jobs.begin_training(other, "me") is not None and task.given_up
 
@@ -403,7 +407,7 @@ def test_a_training_that_does_not_fit_is_refused_with_a_narrower_one(monkeypatch
     assert refusal(widest, "me") is None
     monkeypatch.setattr(BUDGET, "most", 120 * MIB)
     why, smaller = refusal(widest, "me") or ("", widest)
-    assert "needs" in why and "this host has 120 for all" in why
+    assert "needs" in why and "this server has 120 MiB in total" in why
     assert smaller.d_model < 256 and TrainingJob(smaller).claim <= 120 * MIB
     test = AppTest.from_file(str(Path(__file__).parents[1] / "pages/training.py"), default_timeout=60)
     test.query_params.update({"d_model": "256", "heads": "8", "layers": "3", "seed": "7"})

@@ -41,7 +41,7 @@ def test_what_was_guessed_is_there_again_after_another_page(page):
     go_to_page(go_to_page(student, page), "softmax")
     assert not student.exception and guess(student).value == "itself"
     student.toggle[0].set_value(True).run()
-    assert "Not quite: you said “itself”." in alerts(student)
+    assert "Not quite: you chose “itself”." in alerts(student)
     guess(student).set_value(QUERY.right).run()
     go_to_page(go_to_page(student, page), "heads")
     assert guess(student).value == QUERY.right and student.toggle[0].value and "Right." in alerts(student)

@@ -307,7 +307,7 @@ def test_kinds_wait_for_each_other_and_each_keeps_its_own_that_have_ended():
     line, _, begun = a_line()
     count, apart = line.request(Count, 1, ME), line.request(Apart, 1, YOU)
     assert line.take() is count and line.take() is None
-    assert (line.before(apart), line.other(apart), line.other(count)) == (1, "a count is being made", "")
+    assert (line.before(apart), line.other(apart), line.other(count)) == (1, "a count is being computed", "")
     assert (line.waiting(Count), line.waiting(Apart)) == (0, 1)
     line.finished(count)
     assert line.take() is apart and line.other(apart) == ""
@@ -334,7 +334,11 @@ def test_a_failure_is_said_and_the_line_goes_on(caplog):
     line, _, begun = a_line()
     broken, whole = line.request(Broken, 1, ME), line.request(Count, 2, YOU)
     begun.pop()()
-    assert (broken.state, broken.said, whole.state) == ("failed", "It failed, and the log says why.", "done")
+    assert (broken.state, broken.said, whole.state) == (
+        "failed",
+        "The job failed; the server log has the reason.",
+        "done",
+    )
     assert "no room" in caplog.text
     assert line.request(Broken, 1, YOU) is broken
     line.forget(broken)
@@ -410,7 +414,7 @@ def test_whoever_takes_too_long_makes_way_and_what_is_finished_stays():
     assert task.state == "running" and not task.stop() and line.before(next_one) == 1
     clock.move(1)
     assert task.stop() and (task.state, task.share) == ("failed", 0.4)
-    assert task.said == "Ended after 20 minutes of work, the most that one task gets on this host."
+    assert task.said == "Stopped after 20 minutes, the limit per job on this server."
     line.finished(task)
     assert line.take() is next_one
     assert TimingJob(Sweep(seconds=7200.0)).overdue == ""

@@ -45,7 +45,7 @@ def test_a_task_that_waits_for_another_kind_says_so():
     line.take()
     task = line.request(Count, 2, YOU)
     said = job_status.status_text(task, "To ten.", line.before(task), YOU, line.other(task))
-    assert said == "Waiting for 1 earlier job; a apart is being made. To ten. About 20 s once it starts."
+    assert said == "Waiting for 1 earlier job; a apart is being computed. To ten. About 20 s once it starts."
     behind_sweep = TimingJob(Sweep(), "running")
     assert behind_sweep.doing == "a sweep is being measured"
     behind_sweep.held = True

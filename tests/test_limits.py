@@ -21,7 +21,7 @@ def unset(monkeypatch):
 def test_visitors_measure_unless_that_is_switched_off(monkeypatch):
     assert limits() == Limits() and not limits().why
     monkeypatch.setenv("ATTENTION_MEASURE", "off")
-    assert limits().why == "The owner of this host has switched measuring off."
+    assert limits().why == "Measuring is switched off on this server."
 
 
 def test_an_owner_may_allow_what_a_sweep_may_take():
@@ -31,7 +31,7 @@ def test_an_owner_may_allow_what_a_sweep_may_take():
 def test_a_sweep_is_bounded_and_says_so(monkeypatch):
     assert limit_budget(Sweep()) == (Sweep(), [])
     monkeypatch.setenv("ATTENTION_MEASURE_SECONDS", "10")
-    assert limit_budget(Sweep()) == (Sweep(seconds=10.0), ["seconds=60 is more than this host allows; here it is 10."])
+    assert limit_budget(Sweep()) == (Sweep(seconds=10.0), ["seconds=60 exceeds the limit of this server: set to 10."])
 
 
 HERE = {"Host": "localhost:8501", "Origin": "http://localhost:8501"}

@@ -122,10 +122,10 @@ def test_a_line_that_is_full_or_a_host_that_is_off_says_so(program, monkeypatch)
     first = desk.submit(Sweep(), ME)
     until(lambda: first.process)
     second = desk.submit(Sweep(), ME)
-    assert desk.submit(Sweep(), ME).said == "Too many are waiting; try again in a few minutes."
+    assert desk.submit(Sweep(), ME).said == "Too many measurements are waiting; try again in a few minutes."
     monkeypatch.setenv("ATTENTION_MEASURE", "off")
     refused = desk.submit(Sweep(), ME)
-    assert (refused.state, refused.said) == ("failed", "The owner of this host has switched measuring off.")
+    assert (refused.state, refused.said) == ("failed", "Measuring is switched off on this server.")
     for job in (second, first):  # what still waits would be measured once the test is over, with the program itself
         job.leave(ME)
 
@@ -142,8 +142,8 @@ def test_a_sweep_waits_for_memory_and_begins_by_itself_once_there_is_some(progra
     monkeypatch.setattr(BUDGET, "claims", [desk.line] + [others] * (not machine))
     job = desk.submit(Sweep(), ME)
     until(lambda: job.lacks)
-    left = "this machine has 300 left." if machine else "others need so much at the moment that 250 of 750 are left."
-    assert job.lacks.startswith("Measuring needs 700 MiB of memory") and f"{left} It begins by itself" in job.lacks
+    left = "this machine has 300 MiB free." if machine else "250 MiB are free."
+    assert "measuring needs 700 MiB, " in job.lacks and f"{left} It starts automatically" in job.lacks
     assert (job.state, job.claim, job.process) == ("waiting", 0, None)
     free[0], others.used_bytes = 800 * MIB, 0
     desk.line.tidy()
@@ -214,7 +214,7 @@ def test_a_process_that_does_not_end_is_ended_and_that_is_said(program, monkeypa
     job = TimingJobs().submit(Sweep(seconds=1.0), ME)
     until(lambda: not job.open)
     assert job.state == "failed"
-    assert job.said == "It was ended 0.5 seconds after its time budget was up, as it did not end by itself."
+    assert job.said == "Stopped 0.5 seconds after its time budget, because it did not end by itself."
     assert len(job.timings) == 1
 
 
@@ -254,7 +254,7 @@ def test_a_process_that_the_system_ends_keeps_what_was_measured(program):
     job = TimingJobs().submit(Sweep(), ME)
     until(lambda: not job.open)
     assert job.state == "failed"
-    assert job.said == "The system ended the measuring process; most likely its memory ran out."
+    assert job.said == "The system ended the measuring process, most likely because memory ran out."
     assert len(job.timings) == 1
 
 

@@ -181,6 +181,7 @@ def test_whatever_fails_is_told_with_what_failed(error, folders, monkeypatch, ca
     said = " ".join(str(error).split())
     assert task.state == "failed" and str(folders["roberta"]) not in task.said
     assert (
-        task.said == f"“Ours” can't be shown. It failed at running it: {type(error).__name__}{f': {said}' * bool(said)}"
+        task.said
+        == f"“Ours” can't be shown. It failed while running it: {type(error).__name__}{f': {said}' * bool(said)}"
     )
     assert "could not be run" in caplog.text

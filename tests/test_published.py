@@ -528,15 +528,15 @@ def outcomes(name, printed=False):
 
 def test_the_fused_row_takes_only_the_sizes_that_it_was_built_for():
     found = outcomes("fused")
-    assert found["another batch than it was built for"] == "raises"
-    assert found["another length than it was built for"] == "raises"
+    assert found["batch size other than built for"] == "raises"
+    assert found["length other than built for"] == "raises"
     assert found["its mask, two sequences, three heads"] == "agrees"
-    assert found["a boolean mask with an axis for the heads"] == "disagrees"  # true is added as a one
+    assert found["a boolean mask with a head axis"] == "disagrees"  # true is added as a one
     assert judge(ROWS["functional"], with_length(3, 5)).verdict == "agrees"
 
 
 def test_the_functional_row_takes_crossing_sequences_and_as_printed_a_mask_for_one():
-    assert outcomes("functional")["keys of another, longer sequence"] == "agrees"
+    assert outcomes("functional")["cross-attention to a longer sequence"] == "agrees"
     printed = outcomes("functional", printed=True)
     assert printed["its mask, one sequence"] == "agrees"
     assert printed["its mask, two sequences, three heads"] == "raises"
@@ -545,14 +545,14 @@ def test_the_functional_row_takes_crossing_sequences_and_as_printed_a_mask_for_o
 
 
 def test_what_a_row_has_no_argument_for_is_not_tried():
-    assert outcomes("separate-maps")["keys of another, longer sequence"] == "has no such argument"
+    assert outcomes("separate-maps")["cross-attention to a longer sequence"] == "has no such argument"
     assert outcomes("separate-maps")["its mask, one sequence"] == "has no such argument"
     assert outcomes("two-heads")["one head"] == "raises"
 
 
 def test_a_query_that_sees_nothing_makes_published_rows_give_nan_and_ours_zeros():
     row = ROWS["functional"]
-    assert outcomes("functional")["a query that sees nothing"] == "disagrees"
+    assert outcomes("functional")["a fully masked query"] == "disagrees"
     q = torch.randn(1, 1, 2, 4)
     ours = scaled_dot_product_attention(q, q, q, torch.tensor([[False, False], [True, True]]))
     assert (ours.weights[..., 0, :] == 0).all()

@@ -41,7 +41,7 @@ def overview(test: AppTest) -> dict[str, tuple[str, str]]:
     table = test.table[0].value
     plain = {name.strip("*"): i for i, name in enumerate(table["Implementation"])}
     strip = lambda cell: cell.partition("[")[2].removesuffix("]")  # noqa: E731 (short, and used below)
-    return {name: (strip(table["As meant"][i]), strip(table["As printed"][i])) for name, i in plain.items()}
+    return {name: (strip(table["Corrected"][i]), strip(table["Published"][i])) for name, i in plain.items()}
 
 
 def test_the_overview_has_every_row_with_its_verdicts():
@@ -87,23 +87,23 @@ def test_a_row_that_nobody_knows_is_said_and_the_default_taken():
 
 def test_both_versions_stand_in_the_row_with_their_errors():
     test = opened(implementation="fused", tokens="6", d_model="16")
-    errors = test.table[1].value.set_index("Against the reference")
+    errors = test.table[1].value.set_index("Compared with the reference")
     found = compare(ROWS["fused"], Config(tokens=6, d_model=16), printed=True).judgement
-    assert list(errors.loc["**As printed**"])[:2] == [f"{found.output.greatest:.2g}", f"{found.output.relative:.2g}"]
-    assert all(float(error) < 1e-12 for error in errors.loc["As meant"])
+    assert list(errors.loc["**Published**"])[:2] == [f"{found.output.greatest:.2g}", f"{found.output.relative:.2g}"]
+    assert all(float(error) < 1e-12 for error in errors.loc["Corrected"])
     assert f"output {found.output.relative:.2g}, weights none" in test.table[0].value.to_string()
     test.button_group(key="version").set_value("as meant").run()
-    assert list(test.table[1].value["Against the reference"]) == ["**As meant**", "As printed"]
+    assert list(test.table[1].value["Compared with the reference"]) == ["**Corrected**", "Published"]
     raising = opened(implementation="functional", tokens="6", d_model="16")
-    assert set(raising.table[1].value.set_index("Against the reference").loc["**As printed**"]) == {"raises"}
+    assert set(raising.table[1].value.set_index("Compared with the reference").loc["**Published**"]) == {"raises"}
     alone = opened(implementation="separate-maps", tokens="6", d_model="16")
-    assert list(alone.table[1].value["Against the reference"]) == ["**As meant and printed**"]
+    assert list(alone.table[1].value["Compared with the reference"]) == ["**Published (correct)**"]
 
 
 def test_queries_that_see_nothing_are_named_where_the_write_ups_give_no_number():
     assert "see no key" not in page_text(opened(tokens="6", d_model="16"))
     blind = opened(mask="padding", span="6", tokens="6", d_model="16")
-    assert "Where a query sees no key, the write-ups give no numbers" in page_text(blind)
+    assert "For fully masked queries the published code gives NaN" in page_text(blind)
     assert overview(blind)["Functional, boolean mask"][0] == "disagrees"
 
 
@@ -124,12 +124,12 @@ def test_keys_of_another_sequence_are_for_the_rows_that_take_them():
     shapes = test.dataframe[0].value.set_index("Variable")["Sizes"]
     assert (shapes["k"], shapes["v"], shapes["weights"]) == ("2 × 9 × 2", "2 × 9 × 5", "2 × 6 × 9")
     test.button_group(key="implementation").set_value("fused").run()
-    assert "keys of another one and d_v are left out" in page_text(test)
+    assert "cross-attention keys and d_v are not applied" in page_text(test)
     assert "keys" not in {box.key for box in test.number_input}
 
 
 def test_the_one_vector_of_weights_stands_beside_the_square():
-    told = "The one vector of weights for all queries, head 0"
+    told = "One vector of weights for all queries, head 0"
     assert told in page_text(opened(implementation="position-weights", tokens="6", d_model="16"))
     assert told not in page_text(opened(implementation="position-weights", tokens="6", d_model="16", bug="question"))
     assert told not in page_text(opened(implementation="fused", tokens="6", d_model="16"))
@@ -188,9 +188,9 @@ def test_a_question_says_that_a_row_raises_and_not_what(name):
     asked.button_group(key="bug").set_value("answer").run()
     assert "must match the size" in asked.error[0].value
     assert asked.button_group(key="version").value == "as printed"
-    assert "As printed. " in page_text(asked)
+    assert "Published version. " in page_text(asked)
     asked.button_group(key="version").set_value("as meant").run()
-    assert "As meant. " in page_text(asked) and not asked.error
+    assert "Corrected version. " in page_text(asked) and not asked.error
 
 
 def test_a_question_is_about_a_row_with_a_mistake():
@@ -254,7 +254,7 @@ def test_time_is_measured_only_when_asked_for():
     test = opened(implementation="separate-maps", tokens="6", d_model="16", row_detail="costs")
     assert "not measured yet" in test.table[2].value.to_string()
     test.toggle(key="timed").set_value(True).run()
-    assert "ms, the reference" in test.table[2].value.to_string()
+    assert "ms (reference:" in test.table[2].value.to_string()
     test.button_group(key="implementation").set_value("functional").run()
     assert "none: it raises" in test.table[2].value.loc["Time"].to_string()
 
@@ -263,7 +263,7 @@ def test_a_host_may_forbid_to_measure(monkeypatch):
     monkeypatch.setenv("ATTENTION_MEASURE", "off")
     test = opened(implementation="separate-maps", tokens="6", d_model="16", row_detail="costs")
     assert test.toggle(key="timed").disabled
-    assert "measuring is off on this host" in test.table[2].value.to_string()
+    assert "measuring is off on this server" in test.table[2].value.to_string()
 
 
 def code(test: AppTest) -> list[str]:
@@ -289,10 +289,10 @@ def test_the_page_opens_with_a_bug_that_is_not_told_till_it_is_revealed(asked):
     assert all(line.code in before for line in difference(row) if line.sign == "-")
     test.radio(key=f"guess at {asked.row}").set_value(asked.guesses[0]).run()
     assert not [text for text in told if text in page_text(test)]
-    assert test.info[0].value == f"**Not that.** {asked.against(asked.guesses[0])} Guess again."
+    assert test.info[0].value == f"**Not this one.** {asked.against(asked.guesses[0])} Try again."
     test.toggle(key=f"reveal {asked.row}").set_value(True).run()
     assert not test.exception
-    assert f"you said “{asked.guesses[0]}”" in page_text(test) and row.lesson in page_text(test)
+    assert f"you chose “{asked.guesses[0]}”" in page_text(test) and row.lesson in page_text(test)
     assert f"From {row.document.title_in_words}." in page_text(test)
     assert all(text in unescape(code(test)[0]) for text in told[2:])
     right = hunted_at(focus)
@@ -351,6 +351,6 @@ def test_colours_change_no_letter_of_the_code():
 
 def test_where_no_weight_differs_the_empty_picture_says_so():
     right = opened(implementation="fused", version="as meant")
-    assert re.search(r"Nothing to see: no weight is further off than \de-1\d, which is rounding\.", page_text(right))
+    assert re.search(r"No visible difference: at most \de-1\d, which is rounding\.", page_text(right))
     wrong = opened(implementation="two-heads", version="as printed")
-    assert "Nothing to see" not in page_text(wrong) and not wrong.exception
+    assert "No visible difference" not in page_text(wrong) and not wrong.exception

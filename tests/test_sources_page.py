@@ -108,7 +108,7 @@ def test_the_empty_state_leads_to_a_source_that_has_what_is_missing():
     said = [text.value.replace("\\", "") for text in test.markdown]
     assert "**Implementations: published ways to write attention**" in said
     assert any(
-        "needs the tokens as vectors (x) and the projections (W_q, W_k, W_v, W_o). "
+        "needs input vectors (x) and projections (W_q, W_k, W_v, W_o). "
         "The source “By hand: two layers” has queries, keys and values. Sources that have it:" in each
         for each in said
     )

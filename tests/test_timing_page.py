@@ -289,10 +289,10 @@ def test_the_same_file_twice_and_too_many_are_refused(upload):
 def test_a_link_that_asks_for_more_than_the_host_allows_is_cut_and_says_so(monkeypatch):
     monkeypatch.setenv("ATTENTION_MEASURE_SECONDS", "10")
     test = run({"seconds": "600"})
-    assert "seconds=600 is more than this host allows; here it is 10." in page_text(test)
+    assert "seconds=600 exceeds the limit of this server: set to 10." in page_text(test)
     assert dict(test.query_params) == {"v": "2", "lines": "all", "seconds": "10"}
     assert test.slider(key="sweep_seconds").max == test.slider(key="sweep_seconds").value == 10
-    assert "more than this host allows" not in page_text(run()), "who asked for nothing is told nothing"
+    assert "exceeds the limit of this server" not in page_text(run()), "who asked for nothing is told nothing"
 
 
 def test_a_peak_that_was_measured_at_a_busy_moment_is_said_to_be_too_low():
@@ -362,7 +362,7 @@ def test_an_owner_can_switch_measuring_off(monkeypatch):
     monkeypatch.setenv("ATTENTION_MEASURE", "off")
     test = run()
     assert test.button(key="measure").disabled
-    assert "switched measuring off" in page_text(test)
+    assert "Measuring is switched off" in page_text(test)
     assert "No GPU here, and no recording of one. On a machine" in page_text(test), "nothing is measured here"
 
 

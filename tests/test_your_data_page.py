@@ -152,7 +152,7 @@ def test_room_is_asked_for_what_a_packed_file_unpacks_to(monkeypatch):
     asked = []
     monkeypatch.setattr(results.uploads.BUDGET, "room", lambda needed: bool(asked.append(needed)))
     packed = npz(weights=np.zeros((1, 1, 1000, 1000), np.float32))
-    with pytest.raises(BroughtError, match=r"Reading it needs 8 MiB of memory at once; .* Saved as \.safetensors it"):
+    with pytest.raises(BroughtError, match=r"reading this file needs 8 MiB, .* Saved as \.safetensors it"):
         results.uploads.open_upload(packed, "x.npz", None, Reading())
     assert asked[0] >= 8_000_000 > 100 * len(packed)
 

@@ -23,7 +23,7 @@ def differences(cells: Float[Tensor, "p r"], broken: Bool[Tensor, "p r"], tile: 
     """
     beside, below = ([tile * i for i in range(size)] for size in cells.shape)
     place = {"type": "heatmap", "x": below, "y": beside, "hoverongaps": False}
-    what = "difference" if tile == 1 else f"greatest difference of {tile} x {tile}"
+    what = "difference" if tile == 1 else f"largest difference of {tile} × {tile}"
     bar = {"title": {"text": "difference"}, "thickness": 12, "outlinewidth": 0, "exponentformat": "e", "nticks": 5}
     shown = {
         "z": cells.masked_fill(broken, torch.nan).numpy(),
@@ -31,7 +31,7 @@ def differences(cells: Float[Tensor, "p r"], broken: Bool[Tensor, "p r"], tile: 
         "colorbar": bar,
     }
     shown |= {"zmin": -end, "zmax": end, "colorscale": theme.differences()}
-    kinds = ((cells.isnan() & ~broken, MASKED, "hidden"), (broken, theme.BROKEN, "not a number"))
+    kinds = ((cells.isnan() & ~broken, MASKED, "masked"), (broken, theme.BROKEN, "NaN"))
     flat = [_flat(*kind) for kind in kinds if kind[0].any()]  # one image each, which a browser renders again every time
     down = AXIS | {"title": {"text": "← query"}, "autorange": "reversed", "scaleanchor": "x"}
     layout = {

@@ -84,9 +84,9 @@ def mass(keys: int) -> dict[str, Any]:
 
     `holds` names the shares for which this number of keys is the smallest, None if there is none.
     """
-    x = alt.X("count:Q", title="heaviest keys", scale=alt.Scale(domain=[0, keys], nice=False), axis=_whole(keys))
+    x = alt.X("count:Q", title="keys, largest first", scale=alt.Scale(domain=[0, keys], nice=False), axis=_whole(keys))
     axis = alt.Axis(format="%", values=SHARES, labelOverlap=False)
-    y = alt.Y("held:Q", title="share held", scale=alt.Scale(domain=[0, 1.08]), axis=axis)
+    y = alt.Y("held:Q", title="share of weight", scale=alt.Scale(domain=[0, 1.08]), axis=axis)
     tips = [alt.Tooltip("count:Q", title="keys"), alt.Tooltip("held:Q", format=PERCENT), alt.Tooltip("holds:N")]
     base = alt.Chart().encode(x=x, y=y, tooltip=tips)
     held = base.mark_line(interpolate="step-after", color=theme.QUERY)
@@ -181,7 +181,7 @@ def _pointer_rule(base: alt.Chart, name: str) -> list[alt.Chart]:
 
 
 def _sets() -> alt.Color:
-    legend = alt.Legend(orient="bottom", direction="horizontal", title="in the smallest set that holds")
+    legend = alt.Legend(orient="bottom", direction="horizontal", title="smallest set of keys with")
     shades = [f"{theme.QUERY}{alpha}" for alpha in SETS.values()]
     return alt.Color("set:N", scale=alt.Scale(domain=list(SETS), range=shades), legend=legend)
 

@@ -67,19 +67,18 @@ def never_set() -> object:
 FUNCTIONAL = Row(
     name="Functional, boolean mask",
     document=Document("Attention", "post"),
-    particular="Query, key and value are inputs of their own; where the mask is 0 a key is hidden; the weights are "
-    "returned beside the output.",
+    particular="Query, key and value are separate inputs; 0 in the mask means masked; the weights are returned with the "
+    "output.",
     formula=r"\operatorname{concat}_h\left[\operatorname{softmax}\left(\tfrac{Q_hK_h^\top}{\sqrt{d}}\;\big|\;"
     r"-\infty\text{ where }M=0\right)V_h\right]W_O",
     as_meant=functional,
     as_printed=functional_as_printed,
     mistake="A mask of (batch, q, k) meets scores of (batch, heads, q, k) without an axis for the heads.",
-    lesson="Broadcasting lines shapes up from the right, so that the batch of the mask falls on the heads of the "
-    "scores. With another number of sequences than heads that is an error, and a lucky one. With as many sequences "
-    "as heads nothing is raised: head i hides what sequence i should have hidden, in every sequence. A batch of one "
-    "is right by chance. An axis of size one for the heads mends it. The mistake only shows once three others are "
-    "mended that keep the code from running.",
-    demand="As meant: any batch, any two lengths, a mask of (batch, q, k). As printed: a mask for one sequence.",
+    lesson="Broadcasting aligns shapes from the right, so the batch axis of the mask meets the head axis of the scores. If "
+    "the two sizes differ, an error is raised. If they are equal, nothing is raised: head i applies the mask of sequence "
+    "i to every sequence. A batch of one is correct by chance. An axis of size one for the heads fixes it. The mistake "
+    "only shows once three others are fixed that keep the code from running.",
+    demand="Corrected: any batch, any two lengths, a mask of (batch, q, k). Published: a mask for one sequence.",
     mask="boolean",
     tries=(
         ("As many sequences as heads", {"batch": 4, "heads": 4, "head": 3}),  # head 0 masks the right keys

@@ -43,20 +43,20 @@ def each_head(x: Float[Tensor, "b n c"], w: Weights, mask: Tensor | None) -> Att
 FUSED = Row(
     name="Fused query, key and value",
     document=Document("Multi-Head Attention Explained Simply", "notebook"),
-    particular="One map from d_model to 3 d_model, cut into three inside each head; a mask of floats is added; batch "
+    particular="One projection from d_model to 3 d_model, split into three inside each head; an additive float mask; batch "
     "and length are fixed when the layer is built; it prints its shapes.",
     formula=r"[Q_h\;K_h\;V_h]=xW_h,\quad\operatorname{concat}_h\left[\operatorname{softmax}\left("
     r"\tfrac{Q_hK_h^\top}{\sqrt{d}}+M\right)V_h\right]W_O",
     as_meant=fused,
     as_printed=fused_as_printed,
     mistake="Heads are joined without moving the head axis back behind the tokens.",
-    lesson="A reshape never moves a number, it only reads the same memory in rows of another length. The context "
-    "lies head by head; read in rows of d_model, a row of the output holds several tokens of one head instead of one "
-    "token of all heads. Every shape is right and nothing is raised, the weights are right too, yet tokens and heads "
-    "are scrambled. With a causal mask, what a token must not see comes back in: early rows hold contexts of later "
-    "tokens. One head hides the mistake, and a test of shapes never finds it.",
-    demand="One sequence to itself; only the batch and the length that it was built for; a mask of floats that "
-    "broadcasts to (batch, heads, q, k), which the printed forward has no argument for.",
+    lesson="A reshape does not move data; it only reads the same memory in rows of another length. The context is stored "
+    "head by head, so a row of d_model holds several tokens of one head instead of one token of all heads. Every shape "
+    "and all weights are correct and nothing is raised, but tokens and heads are scrambled. With a causal mask this leaks "
+    "the future: early rows contain contexts of later tokens. With one head the mistake does not show, and a test of "
+    "shapes never finds it.",
+    demand="Self-attention only; only the batch and the length that it was built for; a float mask that broadcasts to "
+    "(batch, heads, q, k), for which the published forward has no argument.",
     mask="added",
     tries=(
         ("A causal mask leaks", {"mask": "causal", "heads": 8}),

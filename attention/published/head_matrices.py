@@ -81,22 +81,22 @@ def never_imported() -> object:
 
 
 MATRICES = Row(
-    name="One weight matrix a head, cross inputs",
+    name="One weight matrix per head, cross inputs",
     document=DOCUMENT,
-    particular="W_Q, W_K, W_V of shape (heads, d_model, d), a loop over heads, values of a width of their own, queries "
-    "and keys from different sequences; no biases, no mask.",
+    particular="W_Q, W_K, W_V of shape (heads, d_model, d), a loop over heads, a separate value width, queries and keys "
+    "from different sequences; no biases, no mask.",
     formula=r"\operatorname{concat}_h\left[\operatorname{softmax}\left(\tfrac{XW_{Q,h}(YW_{K,h})^\top}{\sqrt{d}}\right)"
     r"YW_{V,h}\right]W_O",
     as_meant=head_matrices,
     as_printed=head_matrices_as_printed,
     mistake="Weights and values are multiplied elementwise and summed over the queries; heads are joined along tokens.",
-    lesson="A product of a matrix with vectors is not an elementwise product and a sum unless the sum runs over the "
-    "axis that both share. Here the new axis puts the values of a sequence against the batch, and the sum runs over "
-    "the queries. For one sequence the shapes happen to fit: every token gets its own value back, times the "
-    "attention that it received in all, and no token learns anything of another. The heads then stand one below "
-    "another instead of side by side, so that the output map meets the wrong width as soon as there are two.",
-    demand="As meant: any batch, any two lengths, values of any width; no mask. As printed: one head and a batch of "
-    "one, or of as many sequences as tokens.",
+    lesson="An elementwise product followed by a sum is a matrix product only if the sum runs over the shared axis. Here "
+    "the new axis aligns the values of a sequence with the batch, and the sum runs over the queries. For one sequence the "
+    "shapes happen to fit: every token gets its own value back, times the total attention it received, and no information "
+    "passes between tokens. The heads are then concatenated along tokens instead of channels, so with two heads the output "
+    "projection gets the wrong width.",
+    demand="Corrected: any batch, any two lengths, values of any width; no mask. Published: one head and a batch of one, or "
+    "of as many sequences as tokens.",
     part=lambda w: w.without_bias,
     bias=False,
     tries=(
@@ -104,21 +104,22 @@ MATRICES = Row(
         ("One sequence, one head", {"batch": 1, "heads": 1, "projections": "independent"}),
         ("Keys of another sequence, values of 8 channels", {"keys": 12, "d_v": 8}),
     ),
-    slips=(Slip("The root of d_k is taken with math, which is never imported.", never_imported),),
+    slips=(Slip("The square root of d_k uses math, which is never imported.", never_imported),),
 )
 POSITIONS = Row(
-    name="One weight a position",
+    name="One weight per position",
     document=DOCUMENT,
-    particular="The formula of the text, before heads come in: query i meets key i alone, unscaled. Here in each head.",
+    particular="The formula in the text, before heads are introduced: query i is compared with key i only, unscaled. Here "
+    "applied in each head.",
     formula=r"a_i=\frac{\exp(x_i\cdot k_i)}{\sum_j\exp(x_j\cdot k_j)},\quad Y=\sum_i a_iv_i"
     r"\qquad\text{meant: }\;a_{ij}=\frac{\exp(x_i\cdot k_j)}{\sum_l\exp(x_i\cdot k_l)},\quad Y_i=\sum_j a_{ij}v_j",
     as_meant=position_weights,
     as_printed=position_weights_as_printed,
-    mistake="One index does the work of two: the sequence gets one vector of weights instead of one for each query.",
-    lesson="Attention asks every query about every key, so its weights need two indices. With one, query i meets "
-    "only key i, the scores are the diagonal of the square, and the softmax makes tokens compete for a single "
-    "summary of the whole sequence. That is pooling: useful in its place, but every position gets the same output.",
-    demand="As meant: any batch, any two lengths. As printed: as many keys as queries.",
+    mistake="One index is used instead of two: the sequence gets one vector of weights instead of one per query.",
+    lesson="Attention compares every query with every key, so its weights need two indices. With one, query i is compared "
+    "only with key i, the scores are the diagonal of the full matrix, and the softmax makes tokens compete for a single "
+    "summary of the sequence. That is pooling: every position gets the same output.",
+    demand="Corrected: any batch, any two lengths. Published: as many keys as queries.",
     part=lambda w: w.without_bias,
     scale=unscaled,
     bias=False,

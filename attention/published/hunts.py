@@ -44,32 +44,31 @@ HUNTS: tuple[Hunt, ...] = (
         row="two-heads",
         config=Config(tokens=12, heads=2, d_model=64, batch=1),
         shows="weights",
-        says="Two heads read twelve words: a picture a head, a row a word, and the brighter a cell, the more that word takes "
-        "from the other.",
+        says="Weights of two heads over twelve tokens: one map per head, one row per token; brighter means more weight.",
         offered=(
             (
-                "The root of d is missing",
-                "Both heads divide by it, in the lines of `scores_1` and `scores_2`. Without it rows "
-                "would be sharper than they should be, and these are flatter.",
+                "The scale 1/√d is missing",
+                "Both heads apply it, in the lines of `scores_1` and `scores_2`. Without it, rows would be sharper than "
+                "correct; these are flatter.",
             ),
             (
-                "The mask hides the past",
-                "It hides what comes after a word, on both sides: nothing is bright above the diagonal.",
+                "The mask hides earlier tokens",
+                "It masks later tokens, in both versions: nothing is bright above the diagonal.",
             ),
             ("Both heads use another head’s weights", ""),
-            ("The heads are joined wrongly", "The pictures show weights, which are there before anything is joined."),
+            ("The heads are joined wrongly", "The pictures show weights, which are computed before heads are joined."),
         ),
     ),
     Hunt(
         row="fused",
         config=Config(tokens=12, heads=4, d_model=64, batch=1),
         shows="influence",
-        says="A causal mask lets each word see itself and those before it. The brighter a cell, the more the output of its row "
-        "changes when the word of its column becomes another.",
+        says="Under the causal mask, each token attends to itself and earlier tokens. Brighter means that the output of the "
+        "row changes more if the token of the column is replaced.",
         offered=(
-            ("The mask comes too late", "It is added to the scores, before the softmax, as it should be."),
-            ("The softmax runs over queries", "It runs over the last axis, `dim=-1`, and that is the keys."),
-            ("The axis of heads stays in front", ""),
+            ("The mask is applied too late", "It is added to the scores before the softmax, as it should be."),
+            ("The softmax runs over queries", "It runs over the last axis, `dim=-1`, which is the keys."),
+            ("The head axis stays in front", ""),
             ("Queries and keys are swapped", "Each score is a query times a key, and rows of the scores are queries."),
         ),
     ),

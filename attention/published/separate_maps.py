@@ -50,22 +50,22 @@ def saturation() -> Evidence:
         scores = (x @ q) @ (x @ k).mT
         for name, scale in (("no scale", 1.0), ("1/sqrt(d)", 1 / math.sqrt(width))):
             points.append((name, float(width), greatest_weight(torch.softmax(scores * scale, -1))))
-    setting = "Noise, 32 tokens that all see each other, so that 1/32 is an even row."
+    setting = "Noise; 32 tokens that all attend to each other, so the uniform weight is 1/32."
     return Evidence(
-        "Without a scale, wider is sharper", setting, "Width of the head", "Mean greatest weight", tuple(points)
+        "Without a scale, wider heads are sharper", setting, "Width of the head", "Mean largest weight", tuple(points)
     )
 
 
 SINGLE = Row(
     name="Single head, unscaled",
     document=DOCUMENT,
-    particular="Three linear maps with biases, one head of the whole width, no scale, no mask, no output map.",
+    particular="Three linear maps with biases, one head of the full width, no scale, no mask, no output projection.",
     formula=r"\operatorname{softmax}\left(QK^\top\right)V",
     as_meant=single_unscaled,
-    lesson="The print is right. But a dot product of d products has a variance that grows with d, and nothing divides "
-    "it: the wider the head, the nearer each row is to one-hot, where the softmax passes almost no gradient. That is "
-    "why the scale is there. With few channels nobody notices that it is missing.",
-    demand="One sequence to itself; any batch and length; no mask.",
+    lesson="The published code is correct. But the variance of a dot product grows with its number of channels d, and "
+    "nothing divides it: the wider the head, the closer each row is to one-hot, where the softmax passes almost no "
+    "gradient. This is what the scale is for. With few channels its absence is hardly noticeable.",
+    demand="Self-attention only; any batch and length; no mask.",
     part=lambda w: w.merge_heads,
     scale=unscaled,
     maps_back=False,
@@ -75,11 +75,11 @@ SINGLE = Row(
 MULTI = Row(
     name="Multi-head, separate maps",
     document=DOCUMENT,
-    particular="Three maps of the whole width, split into heads by view and transpose; scaled by the root of d_head.",
+    particular="Three maps of the full width, split into heads by view and transpose; scaled by 1/√d_head.",
     formula=r"\operatorname{concat}_h\left[\operatorname{softmax}\left(\tfrac{Q_hK_h^\top}{\sqrt{d}}\right)V_h\right]W_O",
     as_meant=multi_head,
-    lesson="The print is right, and two of its lines are the ones that others get wrong: heads are taken from the "
-    "channels before the axes are swapped, and the axes are swapped back before the heads are joined. "
-    "Its formula leaves out the scale that its code applies.",
-    demand="One sequence to itself; any batch and length; no mask; heads divide d_model.",
+    lesson="The published code is correct, including two lines that others get wrong: channels are split into heads "
+    "before the axes are swapped, and the axes are swapped back before the heads are joined. "
+    "The formula in the text omits the scale that the code applies.",
+    demand="Self-attention only; any batch and length; no mask; heads divide d_model.",
 )

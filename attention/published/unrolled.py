@@ -74,25 +74,27 @@ def one_hot() -> Evidence:
         for name, shift in (("uniform in [0, 1)", 0.0), ("the same, centred", 0.5)):
             scores = (x @ (q - shift)) @ (x @ (k - shift)).mT / math.sqrt(width)
             points.append((name, float(width), greatest_weight(torch.softmax(scores, -1))))
-    setting = "Noise, 32 tokens that all see each other, so that 1/32 is an even row; head_size as wide as a token."
-    title, y = "Positive weights make it one-hot", "Mean greatest weight"
-    return Evidence(title, setting, "Channels of a token", y, tuple(points))
+    setting = (
+        "Noise; 32 tokens that all attend to each other, so the uniform weight is 1/32; head_size equals the channels."
+    )
+    title, y = "Positive weights make rows one-hot", "Mean largest weight"
+    return Evidence(title, setting, "Channels per token", y, tuple(points))
 
 
 SINGLE = Row(
     name="Single head, causal, (B, T, C)",
     document=DOCUMENT,
-    particular="Matrices as (head_size, C), where head_size may be larger than C; always causal; no biases, no output "
-    "map; weights drawn uniformly from [0, 1). Here on the first head.",
+    particular="Matrices of shape (head_size, C), where head_size may exceed C; always causal; no biases, no output "
+    "projection; weights drawn uniformly from [0, 1). Here applied to the first head.",
     formula=r"\operatorname{softmax}\left(\tfrac{xW_Q^\top(xW_K^\top)^\top}{\sqrt{d}}+\text{causal}\right)xW_V^\top",
     as_meant=single_causal,
-    lesson="The print is right, but its numbers teach the wrong thing. Weights that are all positive have a mean, "
-    "and the mean gives every channel of a query, and of a key, the same share: the sum of the token's channels. All "
-    "channels of the dot product then agree, scores grow far beyond what the root of d takes back, and rows come "
-    "near to one-hot. At the width of the example, 12 channels, one key of 32 gets 0.72 of a row; with the same numbers "
-    "less their mean 0.15. The example itself hides it: of its 4 tokens the first sees itself alone, and few keys are "
-    "sharp anyway (0.9 and 0.7).",
-    demand="One sequence to itself; any batch and length, any head_size; no mask but its own.",
+    lesson="The published code is correct, but its example is misleading. Weights that are all positive have a nonzero "
+    "mean, which adds the same term, the sum of the token's channels, to every channel of a query and of a key. All "
+    "channels of the dot product then agree, scores grow far beyond what 1/√d compensates, and rows become nearly "
+    "one-hot. At the width of the example, 12 channels, one of 32 keys gets 0.72 of a row; with the same numbers minus "
+    "their mean, 0.15. The example itself does not show it: of its 4 tokens the first attends only to itself, and with "
+    "few keys rows are sharp anyway (0.9 and 0.7).",
+    demand="Self-attention only; any batch and length, any head_size; no mask other than causal.",
     part=lambda w: w.first(1).without_bias,
     mask="causal",
     maps_back=False,
@@ -102,19 +104,19 @@ SINGLE = Row(
 TWO = Row(
     name="Two heads unrolled",
     document=DOCUMENT,
-    particular="Every line written out for each of two heads, which are joined and mapped back; always causal. Here on "
-    "the first two heads.",
+    particular="Every line is written out for each of two heads, which are joined and projected; always causal. Here "
+    "applied to the first two heads.",
     formula=r"\left[\operatorname{softmax}(S_1)V_1\;\;\operatorname{softmax}(S_2)V_2\right]W_O,\quad "
     r"S_i=\tfrac{Q_iK_i^\top}{\sqrt{d}}+\text{causal}",
     as_meant=two_heads,
     as_printed=two_heads_as_printed,
-    mistake="Both heads take the weights of an earlier single head, and put them through softmax again.",
-    lesson="A name without its number still exists from the cells above, so nothing is raised: both heads mask the "
-    "finished weights of the earlier head instead of their own scores. Their own queries and keys go nowhere, and the "
-    "heads are identical. As weights lie between 0 and 1, a second softmax can't make one key more than e times as "
-    "heavy as another: what was sharp becomes nearly flat. Run every cell from a fresh start, and look at two heads "
-    "side by side.",
-    demand="Two heads at least; one sequence to itself; any batch and length; no mask but its own.",
+    mistake="Both heads take the weights of an earlier single head and apply softmax to them again.",
+    lesson="A variable name without its number still exists from earlier cells, so nothing is raised: both heads mask the "
+    "weights of the earlier head instead of their own scores. Their own queries and keys are unused, and their weights "
+    "are identical. Weights lie between 0 and 1, so a second softmax can't make one key more than e times as heavy as "
+    "another: sharp rows become nearly flat. To find such mistakes, restart the notebook, run every cell, and compare two "
+    "heads side by side.",
+    demand="At least two heads; self-attention only; any batch and length; no mask other than causal.",
     part=lambda w: w.first(2).without_bias,
     mask="causal",
     bias=False,

@@ -17,11 +17,11 @@ def show_error(error: Exception) -> bool:
     log.error("The error above was shown as number %s.", number)
     why = reason(error)
     sentence = (
-        f"What is asked for here can't be read: {why}." if why else "This could not be drawn; nothing else is lost."
+        f"This page can't be shown: {why}." if why else "This part of the page failed; everything else still works."
     )
     st.error(
-        f"{sentence}\n\n[Begin anew with the defaults](./) in another tab, or go on with another source or page. Number {number} "
-        "leads whoever runs this server to the line in its log.",
+        f"{sentence}\n\n[Start over with default settings](./) in a new tab, or select another source or page. Number {number} "
+        "identifies the entry in the server log.",
         icon=":material/error:",
     )
     return True

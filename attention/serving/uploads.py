@@ -31,15 +31,15 @@ LONGEST_HEADERS = 4096  # bytes before a file, its name among them; the parser b
 STALL = 20.0  # seconds in which at least FRAME more bytes of a file have to arrive
 LOOK = 2.0  # seconds after which a waiting upload checks whether its session is still open
 CLOSE = {"connection": "close"}  # for senders that have stopped; others read an answer only after sending all
-NO_PLACE = "This page takes no files."
-TOO_MUCH = "This is more than this server takes from one visitor."
-NO_ROOM = "Others have so much open at the moment that this server has no memory for it. Try again in some minutes."
-NO_DISK = "This server could not store it: its disk is full or can't be written."
+NO_PLACE = "This page does not accept files."
+TOO_MUCH = "This file exceeds the server's limit per visitor."
+NO_ROOM = "The server has no memory for this file right now. Try again in a few minutes."
+NO_DISK = "The server could not store this file: its disk is full or not writable."
 LONG_NAME = (
     f"The name of this file is too long: the server reads {LONGEST_HEADERS:,} bytes before a file starts. Rename it."
 )
 STALLED = f"The upload stalled: less than {FRAME // 1024} kB arrived in {STALL:.0f} seconds. Send the file again."
-CLOSED = "The page that this file was sent from has been closed."
+CLOSED = "The page that sent this file has been closed."
 log = logging.getLogger(__name__)
 
 

@@ -34,10 +34,9 @@ def shrink(settings: S, fits: Callable[[S], bool], less: Callable[[S], S]) -> S:
     return settings
 
 
-def refusal_sentence(what: str, needed: int, free: int, then: str = "Try again in some minutes.") -> str:
+def refusal_sentence(what: str, needed: int, free: int, then: str = "Try again in a few minutes.") -> str:
     """Returns why `needed` bytes are not available if `free` are left, and, if they may be later, what to expect `then`."""
-    asks = f"{what} needs {needed / 2**20:,.0f} MiB of memory at once;"
+    asks = f"{what} needs {needed / 2**20:,.0f} MiB"
     if needed > BUDGET.most:
-        return f"{asks} this host has {BUDGET.most / 2**20:,.0f} for all."
-    left = f"{max(0, free) / 2**20:,.0f} of {BUDGET.most / 2**20:,.0f} are left"
-    return f"{asks} others need so much at the moment that {left}. {then}"
+        return f"Not enough memory: {asks}, this server has {BUDGET.most / 2**20:,.0f} MiB in total."
+    return f"Not enough memory right now: {asks}, {max(0, free) / 2**20:,.0f} MiB are free. {then}"

@@ -11,8 +11,8 @@ from attention.ui.markdown import escape
 from attention.ui.session import page
 
 PARTS = {
-    "x": "the tokens as vectors (x)",
-    "projections": "the projections (W_q, W_k, W_v, W_o)",
+    "x": "input vectors (x)",
+    "projections": "projections (W_q, W_k, W_v, W_o)",
     "q": "queries",
     "k": "keys",
     "v": "values",

@@ -36,10 +36,8 @@ class Limits:
 def limits() -> Limits:
     """The limits of this host."""
     said = settings()
-    lacking = refusal_sentence("Measuring", NEEDED, 0) if BUDGET.most < NEEDED else ""
-    return Limits(
-        said.measure_seconds, lacking if said.measure else "The owner of this host has switched measuring off."
-    )
+    lacking = refusal_sentence("measuring", NEEDED, 0) if BUDGET.most < NEEDED else ""
+    return Limits(said.measure_seconds, lacking if said.measure else "Measuring is switched off on this server.")
 
 
 def limit_budget(sweep: S) -> tuple[S, list[str]]:
@@ -48,7 +46,7 @@ def limit_budget(sweep: S) -> tuple[S, list[str]]:
     if sweep.seconds <= longest:
         return sweep, []
     return replace(sweep, seconds=longest), [
-        f"seconds={sweep.seconds:g} is more than this host allows; here it is {longest:g}."
+        f"seconds={sweep.seconds:g} exceeds the limit of this server: set to {longest:g}."
     ]
 
 

@@ -11,7 +11,7 @@ from attention.config import Config
 from attention.operations.softmax import SOFTMAXES
 from attention.ui import results
 
-LARGE = " Scores as large as here are rounded by up to {:.0e}, and a weight by as much of its size."
+LARGE = " Scores of this size are rounded by up to {:.0e}, and weights by the same relative amount."
 
 
 def badge(config: Config) -> None:
@@ -28,7 +28,7 @@ def show_badge(found: Parity, config: Config) -> None:
     if found.agrees and found.blind:
         icon, color = ":material/visibility_off:", "orange"
     said = verdict(max(found.weights, found.output or 0.0), found.agrees, rounded=found.agrees and not found.close)
-    blind = f" · {_blind_count(found.blind)} no key, so {'its' if found.blind == 1 else 'their'} weights are zero"
+    blind = f" · {_count_blind(found.blind)}, with zero weights"
     some = f" · {found.rows:,} of {config.tokens:,} queries compared"
     said += blind * bool(found.blind) + some * (found.rows != config.tokens)
     st.badge(said, icon=icon, color=color, help=_explain(found, config))
@@ -37,8 +37,8 @@ def show_badge(found: Parity, config: Config) -> None:
 def verdict(far: float, agrees: bool, rounded: bool = False) -> str:
     """The result of a comparison whose largest difference is `far`, in a sentence."""
     if not agrees:
-        return f"Not the same as PyTorch's own attention: off by up to {figure(far)}"
-    same = "the same as PyTorch's own attention" + ", but for rounding" * rounded
+        return f"Differs from PyTorch's own attention by up to {figure(far)}"
+    same = "the same as PyTorch's own attention" + ", up to rounding" * rounded
     return f"Checked: {same} (largest difference {figure(far)})" if far else f"Checked: exactly {same}"
 
 
@@ -47,8 +47,8 @@ def figure(number: float) -> str:
     return f"{Decimal(f'{number:.0e}'):f}" if number < 1 else f"{number:.3g}"
 
 
-def _blind_count(blind: int) -> str:
-    return "1 query sees" if blind == 1 else f"{blind:,} queries see"
+def _count_blind(blind: int) -> str:
+    return f"{blind:,} fully masked {'query' if blind == 1 else 'queries'}"
 
 
 def _sums(found: Parity, config: Config) -> None:
@@ -56,34 +56,32 @@ def _sums(found: Parity, config: Config) -> None:
     total = SOFTMAXES[config.softmax].total
     verdict, place = f"Checked: every row of weights sums to {total}", ""
     if found.blind:
-        verdict = f"Checked: every row of weights that sees a key sums to {total}"
+        verdict = f"Checked: every row with a visible key sums to {total}"
     if not found.agrees:
         verdict = f"Rows of weights don't sum to {total}"
         place = ", query {1:,} of head {0}".format(*found.farthest) if found.farthest else ""
-    blind = f" · {_blind_count(found.blind)} nothing, so its sum is 0" if found.blind == 1 else ""
-    blind = f" · {_blind_count(found.blind)} nothing, so their sums are 0" if found.blind > 1 else blind
-    alone = "no queries and keys came with them to compute them anew"
+    blind = f" · {_count_blind(found.blind)}, with sum 0" if found.blind else ""
+    alone = "no queries and keys to recompute them"
     st.badge(
-        f"{verdict} (off by {figure(found.row_sum)} at most{place}){blind} · {alone}",
+        f"{verdict} (off by at most {figure(found.row_sum)}{place}){blind} · {alone}",
         icon=":material/functions:" if found.agrees else ":material/error:",
         color="blue" if found.agrees else "red",
-        help="These weights came as they are, without queries and keys, so no other way can compute them again, PyTorch's "
-        "neither. What can be checked is that each row sums to one, within what 16 bits round: "
-        f"{found.rounding:.0e}. Greatest difference {found.row_sum:.2e}.",
+        help="These weights came without queries and keys, so PyTorch can't recompute them. Checked: each row sums to one, "
+        f"within 16-bit rounding ({found.rounding:.0e}). Largest difference: {found.row_sum:.2e}.",
     )
 
 
 def _explain(found: Parity, config: Config) -> str:
-    some = "every row" if found.rows == config.tokens else f"{found.rows:,} of {config.tokens:,} rows, evenly spread,"
+    some = "every row" if found.rows == config.tokens else f"{found.rows:,} of {config.tokens:,} rows, evenly spaced,"
     rest = SOFTMAXES[config.softmax].rest
-    added = f", with what went to {rest}" if rest else ""
+    added = f", plus {rest}," if rest else ""
     blind = "1 row" if found.blind == 1 else f"{found.blind:,} rows"
     large = LARGE.format(found.rounding) if found.agrees and not found.close else ""
     output = "" if found.output is None else f", of an output {found.output:.2e}"
     return (
-        f"The weights{' and outputs' * bool(output)} on the screen against "
+        f"Compares the weights{' and outputs' * bool(output)} shown with "
         "`torch.nn.functional.scaled_dot_product_attention` on the same "
-        f"q, k{', v' * bool(output)} and mask: {some} of each head compared. Greatest difference of a weight "
-        f"{found.weights:.2e}{output}; a row's sum{added} is at most {found.row_sum:.2e} from one.{large} {blind} of each "
-        f"head may see no key; weights and outputs of such a row are zero."
+        f"q, k{', v' * bool(output)} and mask: {some} of each head. Largest difference of a weight "
+        f"{found.weights:.2e}{output}. Row sums{added} differ from one by at most {found.row_sum:.2e}.{large} Fully masked: "
+        f"{blind} per head, with zero weights and outputs."
     )

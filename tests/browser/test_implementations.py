@@ -33,9 +33,9 @@ def test_rows_and_versions_are_chosen_and_stand_in_the_link(visit):
         assert tab.link == {**SMALL, "version": "as meant", "implementation": name}
     choice(tab, "version", "as printed").click()
     tab.wait_for_grid(**SMALL, implementation="position-weights")
-    expect(heading(tab)).to_contain_text("One weight a position disagrees")
+    expect(heading(tab)).to_contain_text("One weight per position disagrees")
     expect(tab.page.get_by_test_id("stPlotlyChart")).to_have_count(4)
-    expect(tab.page.get_by_text("The one vector of weights for all queries, head 0")).to_be_visible()
+    expect(tab.page.get_by_text("One vector of weights for all queries, head 0")).to_be_visible()
 
 
 @pytest.mark.extended
@@ -113,9 +113,9 @@ def test_a_bug_is_hunted_and_its_wrong_lines_are_told_by_sign_and_ground(visit, 
     for told in (ROWS["two-heads"].mistake, ROWS["two-heads"].lesson, "scores_1.masked_fill"):
         expect(main).not_to_contain_text(told)
     tab.quiet()
-    hunt.get_by_text("The mask hides the past").click()
+    hunt.get_by_text("The mask hides earlier tokens").click()
     hunt.get_by_text("Reveal the wrong line").click()
-    expect(hunt.get_by_text("Not quite: you said “The mask hides the past”.")).to_be_visible()
+    expect(hunt.get_by_text("Not quite: you chose “The mask hides earlier tokens”.")).to_be_visible()
     expect(hunt).to_contain_text(ROWS["two-heads"].lesson)
     grounds = {
         hunt.locator(f".lines {kind}").first.evaluate("it => getComputedStyle(it).background") for kind in GROUNDS

@@ -143,5 +143,5 @@ def test_a_strangers_token_is_a_token(visit):
 def test_a_long_badge_wraps(visit):
     tab = visit("softmax?softmax=plus+one&combine=without&second=window")
     badge = tab.page.locator(".stMarkdownBadge:visible", has_text="Checked")
-    expect(badge).to_contain_text("4 queries see no key")
+    expect(badge).to_contain_text("4 fully masked queries")
     assert badge.evaluate("badge => badge.scrollWidth <= badge.clientWidth")

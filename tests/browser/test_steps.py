@@ -158,7 +158,7 @@ def test_a_pooled_matrix_names_the_cell_that_it_shows(visit):
     tab = visit("steps?tokens=1024&heads=1&d_model=64&step=weights&mask=full")
     painted_matrices(tab, "tokens=1024&heads=1&d_model=64&step=weights&mask=full")
     point(tab, "weights", 500, 500, (1024, 1024))
-    expect(tab.page.locator(f"{MATRICES} .cell")).to_contain_text("the largest in size of 64")
+    expect(tab.page.locator(f"{MATRICES} .cell")).to_contain_text("the largest in magnitude of 64")
     _, head, row, column = highlighted(tab)[0]
     weight = float(values(Config(tokens=1024, heads=1, d_model=64, mask="full"))["weights"][head, row, column])
     text = tab.page.locator(f"{MATRICES} .cell").inner_text().split(" = ")[1].split(",")[0]

@@ -129,7 +129,7 @@ function resizeAll(lab, matrix, figure, { width, height, left, top }) {
  */
 export function scaleEnds(matrix, figure, head) {
   const end = endOf(matrix, head);
-  const ends = { signed: [`−${end}`, "0", `${end}`], weights: ["0", "0.5", "1"], mask: ["hatched: hidden"] };
+  const ends = { signed: [`−${end}`, "0", `${end}`], weights: ["0", "0.5", "1"], mask: ["hatched: masked"] };
   figure.ends.replaceChildren(...ends[matrix.scale].map((text) => createElement("span", "", text)));
 }
 
@@ -140,7 +140,7 @@ export function scaleEnds(matrix, figure, head) {
  */
 function writeCaptions(lab, matrix, figure) {
   const [down, across] = matrix.tiles, { name, title } = matrix;
-  figure.tile = down * across > 1 ? `a cell: greatest of ${down} × ${across}` : "";
+  figure.tile = down * across > 1 ? `one cell: largest of ${down} × ${across}` : "";
   const label = name === lab.data.step ? createElement("b", "", name) : leading(lab, name, title);
   figure.caption.replaceChildren(label, figure.head);
   figure.axes.textContent = `${matrix.axes} = ${matrix.sizes}`;

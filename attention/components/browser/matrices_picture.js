@@ -37,7 +37,7 @@ export function show(lab) {
   if (!matrix) return;
   for (const each of data.matrices) showOne(lab, each, cell, boxes.get(each.name) ?? []);
   const say = (/** @type {string} */ name, /** @type {string} */ text) => (find(root, name).textContent = text);
-  const value = valueOf(matrix, cell), pooled = cell.of > 1 ? `, the largest in size of ${cell.of}` : "";
+  const value = valueOf(matrix, cell), pooled = cell.of > 1 ? `, the largest in magnitude of ${cell.of}` : "";
   say(".cell", `${matrix.name} = ${value}${pooled}: ${locateCell(data, matrix, cell)}`);
   say(".arithmetic", arithmetic(data, matrix, cell, boxes));
   say(".from", origins(data, matrix, boxes));
@@ -66,8 +66,8 @@ function showOne(lab, matrix, cell, boxes) {
   const own = { heads: [head], rows: [cell.row], columns: [cell.column] };
   const lit = here ? [own] : boxes.filter((box) => box.heads.includes(head));
   veil(lab, figure, matrix, lit);
-  const all = heads.length > 1 ? ", lit in all" : "";
-  const elsewhere = boxes.length && !lit.length ? `, lit in ${heads.join(", ")}` : all;
+  const all = heads.length > 1 ? ", highlighted in all" : "";
+  const elsewhere = boxes.length && !lit.length ? `, highlighted in ${heads.join(", ")}` : all;
   const shared = matrix.axes.includes(" g ") && data.repeats > 1 ? "kv head" : "head";
   const several = matrix.heads > 1 ? `${shared} ${head} of ${matrix.heads}${elsewhere}` : "";
   figure.head.textContent = [several, figure.tile ? "pooled" : ""].filter(Boolean).join(", ");

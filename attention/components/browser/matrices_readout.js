@@ -19,8 +19,8 @@ const TERMS = 4;
  */
 export function figure(matrix, cell) {
   const { value, code } = cell;
-  if (matrix.scale === "mask") return value ? "1, takes part" : "0, hidden";
-  if (value === -Infinity) return matrix.scale === "weights" ? "0, hidden" : "−∞";
+  if (matrix.scale === "mask") return value ? "1, visible" : "0, masked";
+  if (value === -Infinity) return matrix.scale === "weights" ? "0, masked" : "−∞";
   if (value === 0) return "0";
   const size = Math.abs(value), whole = size >= 1000 && size < 1e5;  // toPrecision would write a power of ten
   const text = whole ? Number(value.toPrecision(3)).toString() : value.toPrecision(3);
@@ -88,7 +88,7 @@ export function arithmetic(data, matrix, cell, boxes) {
   const drawn = matrix.sources.map(({ name }) => data.found.get(name));
   if (matrix.name === "logits") return logit(matrix, cell, drawn[0]);
   const here = index(matrix, cell), hidden = matrix.name === "weights" && cell.value === -Infinity;
-  if (hidden) return `weight[${here}] = exp(−∞) / … = 0: hidden by the mask`;
+  if (hidden) return `weight[${here}] = exp(−∞) / … = 0: masked`;
   const group = Math.floor(cell.head / data.repeats);
   /** @type {Record<string, string | number>} */
   const given = { name: matrix.name, at: here, value: figure(matrix, cell) };
@@ -115,8 +115,8 @@ export function arithmetic(data, matrix, cell, boxes) {
 function logit(matrix, cell, source) {
   const hidden = cell.value === -Infinity, before = exact(source, cell.head, cell.row, cell.column);
   const score = source && before ? ` (${source.name}: ${figure(source, before)})` : "";
-  const seen = `${figure(matrix, cell)}: the mask lets the score through`;
-  return `logit[${index(matrix, cell)}] = ${hidden ? `−∞: hidden by the mask, whatever the score${score}` : seen}`;
+  const seen = `${figure(matrix, cell)}: visible, so the score is kept`;
+  return `logit[${index(matrix, cell)}] = ${hidden ? `−∞: masked, regardless of the score${score}` : seen}`;
 }
 
 /**
@@ -146,7 +146,7 @@ function terms(matrix, boxes, drawn) {
  */
 export function origins(data, matrix, boxes) {
   const parameter = matrix.name.startsWith("W");
-  if (!matrix.sources.length) return parameter ? "A parameter: drawn, not computed." : "Given, not computed.";
+  if (!matrix.sources.length) return parameter ? "Parameter." : "Input.";
   const parts = data.matrices.filter(({ name }) => boxes.has(name)).map(({ name }) => {
     const size = (/** @type {import("./matrices_highlight.js").Box} */ box) =>
       box.heads.length * box.rows.length * box.columns.length;
@@ -154,6 +154,6 @@ export function origins(data, matrix, boxes) {
     return `${count.toLocaleString("en")} ${count > 1 ? "cells" : "cell"} of ${name}`;
   });
   const drawn = matrix.sources.some(({ name }) => data.found.has(name));
-  if (!parts.length && drawn) return "Computed from nothing: this query sees no key.";
-  return parts.length ? `Computed from ${parts.join(", ")}.` : "What it is computed from is not drawn here.";
+  if (!parts.length && drawn) return "Fully masked query: computed from no key.";
+  return parts.length ? `Computed from ${parts.join(", ")}.` : "The matrices it is computed from are not shown.";
 }

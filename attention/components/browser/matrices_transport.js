@@ -127,7 +127,7 @@ function updateTransport({ root, data, playing }) {
   const button = find(root, ".transport .play"), name = playing ? "Pause" : at === last ? "Play again" : "Play";
   root.classList.toggle("playing", Boolean(playing));
   find(button, "span", HTMLSpanElement).textContent = name;
-  button.title = playing ? "Stay at this step" : "Go through the steps, one every three seconds";
+  button.title = playing ? "Pause at this step" : "Play the steps, one every three seconds";
   const ends = { ".back": at <= 0, ".next": at < 0 || at === last };
   for (const [which, end] of Object.entries(ends)) find(root, `.transport ${which}`).ariaDisabled = `${end}`;
   const where = step === null ? `All ${order.length} steps at once` : `Step ${at + 1} of ${order.length}: ${step}`;

@@ -15,8 +15,8 @@ from typing import ClassVar
 from attention.ui.jobs import pace
 
 OPEN = ("waiting", "running", "paused")
-TOO_LONG = "Ended after {:g} minutes of work, the most that one task gets on this host."
-MADE_WAY = "Ended while it was paused, as others needed the memory that it held."
+TOO_LONG = "Stopped after {:g} minutes, the limit per job on this server."
+MADE_WAY = "Stopped while paused, because its memory was needed for other visitors."
 STILL = 3.0  # seconds without progress after which they count for the pace as well
 
 
@@ -81,7 +81,7 @@ class Job:
     @property
     def doing(self) -> str:
         """What is done while it runs, as visitors who wait behind it read it."""
-        return f"a {self.kind} is being made"
+        return f"a {self.kind} is being computed"
 
     @property
     def overdue(self) -> str:

@@ -18,7 +18,7 @@ from attention.ui.jobs.job import MADE_WAY, Job
 
 T = TypeVar("T", bound=Job)
 ROUND = 15.0  # seconds between two checks for jobs that no visitor requests
-FAILED = "It failed, and the log says why."
+FAILED = "The job failed; the server log has the reason."
 log = logging.getLogger(__name__)
 
 

@@ -100,7 +100,7 @@ class MapJob(Job):
     @property
     def doing(self) -> str:
         """What is done, as visitors who wait behind it read it."""
-        return "the map of a long sequence is being drawn"
+        return "the map of a long sequence is being computed"
 
     @property
     def claim(self) -> int:
@@ -167,10 +167,10 @@ class MapJobs:
             free = BUDGET.free_bytes
         if needed <= BUDGET.most:
             self.asking[visitor] = self.line.clock(), needed
-        turn = f" Before you {before} {'wait' if before > 1 else 'waits'}." if before else ""
+        turn = f" {before} {'visitors are' if before > 1 else 'visitor is'} ahead of you." if before else ""
         smaller = shrink(config, lambda each: drawing_estimate(each).bytes <= free, _halve_tokens)
         return refusal_sentence(
-            "This picture", needed, free, f"It begins by itself as soon as there is room.{turn}"
+            "this picture", needed, free, f"It starts automatically when memory is free.{turn}"
         ), smaller
 
     def waits(self, visitor: str) -> bool:

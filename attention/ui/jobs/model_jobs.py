@@ -83,7 +83,7 @@ class ModelJob(Job):
         offer, said = self.settings.offer, " ".join(str(error).split())
         said = said.replace(offer.where, "it") if offer.kind == FOLDER else said
         doing = f"{self.now[:1].lower()}{self.now[1:]}" or "getting it ready"
-        return f"“{offer.name}” can't be shown. It failed at {doing}: {type(error).__name__}{f': {said[:SAID]}' * bool(said)}"
+        return f"“{offer.name}” can't be shown. It failed while {doing}: {type(error).__name__}{f': {said[:SAID]}' * bool(said)}"
 
     def _run_model(self) -> None:
         offer, text, second, picture, _ = self.settings

@@ -49,4 +49,4 @@ def _refusal(waiting: int) -> str:
     """Why no more sweeps are accepted at the moment; empty if they are."""
     if not limits().measure:
         return limits().why
-    return "Too many are waiting; try again in a few minutes." if waiting >= LINE else ""
+    return "Too many measurements are waiting; try again in a few minutes." if waiting >= LINE else ""

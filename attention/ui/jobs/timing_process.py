@@ -36,9 +36,9 @@ GRACE = 60.0  # seconds beyond its budget after which a process is ended
 WATCH = 0.5  # seconds between two checks of a process
 MODEST = 5  # niceness of a process: other visitors' sliders go first, and a timing is the fastest of many calls
 SHARE = 0.5  # of the free memory, which a process may have if that is more than NEEDED
-LATE = "It was ended {:g} seconds after its time budget was up, as it did not end by itself."
-BEGINS = "It begins by itself as soon as there is room."
-MEMORY = "The system ended the measuring process; most likely its memory ran out."
+LATE = "Stopped {:g} seconds after its time budget, because it did not end by itself."
+BEGINS = "It starts automatically when memory is free."
+MEMORY = "The system ended the measuring process, most likely because memory ran out."
 
 
 @dataclass(eq=False)
@@ -104,10 +104,10 @@ class TimingJob(Job):
         """Whether there is memory for its process, in the budget and on this machine; sets `lacks` to the reason if not."""
         there = devices.free_bytes("cpu")
         if not has_room(NEEDED):
-            self.lacks = refusal_sentence("Measuring", NEEDED, BUDGET.free_bytes, BEGINS)
+            self.lacks = refusal_sentence("measuring", NEEDED, BUDGET.free_bytes, BEGINS)
         elif there is not None and there < NEEDED:
-            sizes = f"needs {NEEDED / 2**20:,.0f} MiB of memory; this machine has {there / 2**20:,.0f} left"
-            self.lacks = f"Measuring {sizes}. {BEGINS}"
+            sizes = f"measuring needs {NEEDED / 2**20:,.0f} MiB, this machine has {there / 2**20:,.0f} MiB free"
+            self.lacks = f"Not enough memory right now: {sizes}. {BEGINS}"
         else:
             self.lacks = ""
         return not self.lacks

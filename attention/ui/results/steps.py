@@ -28,7 +28,7 @@ def refusal(config: Config) -> tuple[str, Config] | None:
     if needed <= BUDGET.most:
         return None
     smaller = shrink(config, lambda each: _page_bytes(each) <= BUDGET.most, _reduce)
-    return refusal_sentence("Every step of these settings", needed, 0), smaller
+    return refusal_sentence("this view", needed, 0), smaller
 
 
 def _page_bytes(config: Config) -> int:

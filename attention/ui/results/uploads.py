@@ -31,7 +31,7 @@ def open_upload(data: bytes, name: str, tokens: tuple[bytes, str] | None, how: R
     size = detect.unpacked_size(data, most())
     needed = TIMES * size
     if not BUDGET.room(needed):
-        why = refusal_sentence("Reading it", needed, BUDGET.free_bytes)
+        why = refusal_sentence("reading this file", needed, BUDGET.free_bytes)
         raise BroughtError(f"{why} Saved as .safetensors it takes the least.")
     lane = SMALL if size <= LITTLE else FILES
     return wait_with_spinner(

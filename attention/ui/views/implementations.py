@@ -49,7 +49,7 @@ def view(config: Config) -> None:
         published_overview.question(found) if asked else published_overview.row(config, name, printed, found)
     published_squares.pictures(config, name, printed, found)
     if asked:
-        with st.expander("The code as it runs"):
+        with st.expander("Code that runs"):
             code.show_source(found.source)
     else:
         published_details.draw(config, name, printed, found)
@@ -59,13 +59,13 @@ def _intro(config: Config, row: Row) -> None:
     n = longest(config)[0]
     notes = [f"Compared on the first {n:,} of {config.tokens:,} tokens."] if n < config.tokens else []
     if odd := left_out(config):
-        notes.append(f"Left out here, as no document knows them: {', '.join(odd)}.")
+        notes.append(f"Not applied here, because no document supports them: {', '.join(odd)}.")
     if (config.keys or config.d_v) and not row.crosses:
-        notes.append("This one attends to its own sequence: keys of another one and d_v are left out.")
+        notes.append("This one is self-attention only: cross-attention keys and d_v are not applied.")
     st.markdown(
         f"**Implementations.** {provenance.beside(config)} "
-        f"Public write-ups of attention, written anew and run on the same weights and input as the "
-        f"reference, in float64: what differs is a mistake, not rounding. {escape(' '.join(notes))}",
+        f"Published attention code, rewritten and run on the same weights and input as the reference, in "
+        f"float64: a difference is a mistake, not rounding. {escape(' '.join(notes))}",
         help=provenance.full_text(config),
     )
 

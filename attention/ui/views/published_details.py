@@ -20,8 +20,8 @@ from attention.ui.markdown import escape
 from attention.ui.views import code
 
 LEAK = (
-    "Leak: the last token becomes another, and outputs change whose queries must not see it, by so much at the most. "
-    "FLOPs are those of matrix products; memory is that of new tensors alive at once."
+    "Leak: largest change of outputs that must not depend on the last token, when that token is replaced. "
+    "FLOPs count matrix products; peak memory counts new tensors alive at once."
 )
 WIDTHS = {
     "Variable": 84,
@@ -30,7 +30,7 @@ WIDTHS = {
     "Function": 110,
     "Line": 420,
 }  # column widths of the table of shapes, in pixels
-AGAINST = "In turns with the reference, on this machine, in float64: the median, and the quartiles of the ratio."
+AGAINST = "Times the code in turns with the reference on this server, in float64: median, and quartiles of the ratio."
 
 
 def draw(config: Config, name: str, printed: bool, found: Comparison) -> None:
@@ -42,10 +42,10 @@ def draw(config: Config, name: str, printed: bool, found: Comparison) -> None:
 
 
 def _code(config: Config, name: str, printed: bool, found: Comparison) -> None:
-    st.markdown("**The code as it runs**")
+    st.markdown("**Code that runs**")
     code.show_source(found.source)
     for slip in ROWS[name].slips:
-        st.caption(f"Mended here: {escape(slip.what)} {escape(slip.error)}")
+        st.caption(f"Fixed here: {escape(slip.what)} {escape(slip.error)}")
 
 
 def _shapes(config: Config, name: str, printed: bool, found: Comparison) -> None:
@@ -64,23 +64,23 @@ def _costs(config: Config, name: str, printed: bool, found: Comparison) -> None:
     until = " until it raises" if raises else ""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**Costs** of {_count_text(config.batch, 'sequence')} of {_count_text(len(found.mask), 'token')}")
-        wanted = st.toggle("Measure its time", key="timed", help=AGAINST, disabled=not limits().measure)
+        wanted = st.toggle("Measure time", key="timed", help=AGAINST, disabled=not limits().measure)
     costs = {
         "Parameters": f"{found.parameters:,}",
         "FLOPs": f"{cost.flops:,}{until}",
         "Peak memory": f"{quantity(cost.peak, 'B')}{until}",
-        "Leak of the last token": "it may be seen" if leak is None else f"up to {leak:.2g}" if leak else "none",
+        "Leak of the last token": "not masked" if leak is None else f"up to {leak:.2g}" if leak else "none",
     }
     if raises:
         costs |= {"Leak of the last token": "none: it raises", "Time": "none: it raises"}
     elif not limits().measure:
-        costs["Time"] = "measuring is off on this host"
+        costs["Time"] = "measuring is off on this server"
     elif not wanted:
-        costs["Time over the reference's"] = "not measured yet: switch on “Measure its time”"
+        costs["Time / reference time"] = "not measured yet: switch on “Measure time”"
     else:
         pace = results.published.pace(config.for_page(results.published.PAGE), name, printed)
-        costs["Time"] = f"{pace.seconds * 1e3:.2f} ms, the reference {pace.reference * 1e3:.2f} ms"
-        costs["Time over the reference's"] = f"{pace.ratio:.2f} ({pace.low:.2f} to {pace.high:.2f})"
+        costs["Time"] = f"{pace.seconds * 1e3:.2f} ms (reference: {pace.reference * 1e3:.2f} ms)"
+        costs["Time / reference time"] = f"{pace.ratio:.2f} ({pace.low:.2f} to {pace.high:.2f})"
     st.table(costs, border="horizontal")
     st.caption(LEAK)
 
@@ -90,13 +90,13 @@ def _count_text(count: int, what: str) -> str:
 
 
 def _demands(config: Config, name: str, printed: bool, found: Comparison) -> None:
-    st.markdown(f"**What it accepts, found by trying.** {ROWS[name].demand}")
+    st.markdown(f"**Supported inputs, found by testing.** {ROWS[name].demand}")
     st.caption(
-        f"Tried on {BATCH} sequences of {TOKENS} tokens and {CHANNELS} channels, in {HEADS} heads, where nothing else is "
-        "said. A row that disagrees raises nothing, but its numbers are not the reference's."
+        f"Unless stated otherwise, tested on {BATCH} sequences of {TOKENS} tokens, {CHANNELS} channels and {HEADS} heads. "
+        "“disagrees” means that nothing is raised, but the result differs from the reference."
     )
     tried = [(one.trial, one.outcome, one.error) for one in results.published.demands(name, printed)]
-    data, wide = pd.DataFrame(tried, columns=["Given", "Outcome", "Error"]), st.column_config.TextColumn(width="large")
+    data, wide = pd.DataFrame(tried, columns=["Input", "Outcome", "Error"]), st.column_config.TextColumn(width="large")
     st.dataframe(data, hide_index=True, height="content", key="demands", column_config={"Error": wide})
 
 
@@ -111,15 +111,13 @@ def _evidence(found: Evidence, shown: Comparison) -> None:
         data,
         lesson.lines(found.x, found.y, series, widths),
         key="evidence",
-        alt=f"Lines: {found.title}, {found.y} by {found.x}",
+        alt=f"Line chart: {found.title}, {found.y} by {found.x}",
     )
     here = ""
     if shown.weights is not None:
         greatest = greatest_weight(shown.weights)
-        here = (
-            f" The pictures above have the weights of the settings, not these: there it is {format_weight(greatest)}."
-        )
+        here = f" With the weights of the settings, shown above, it is {format_weight(greatest)}."
     st.caption(
-        f"{found.setting} Of the widths drawn, {found.half:g} is the first at which “{series[0]}” gives over half of a "
-        f"row to one key, on average.{here}"
+        f"{found.setting} From width {found.half:g} on, “{series[0]}” puts more than half of a row on one key, on "
+        f"average.{here}"
     )

@@ -18,7 +18,7 @@ from attention.ui.session import address_bar
 from attention.ui.session.page import Part
 from attention.ui.views import code
 
-SIDES = {False: "As it should be", True: "As published"}
+SIDES = {False: "Correct", True: "Published"}
 PICTURE = '<img alt="{}" title="{}" width="{}" height="{}" src="data:image/png;base64,{}">'
 SUBJECT = {"implementation", "version", "row_detail", "bug"}  # knobs that give a link its own subject
 WIDE = {1: 190, 2: 156}  # width of a picture in pixels, by the number of pictures
@@ -35,8 +35,8 @@ def _draw(config: Config) -> None:
     asked = hunt(config.implementation)
     with st.container(key="hunt"):
         st.markdown(
-            "**Implementations: find the bug.** A published way to write attention, on the same weights and words as the one "
-            f"that is right. It raises nothing, and every shape fits. {asked.says}"
+            "**Implementations: find the bug.** Published attention code and its correct version, run on the same weights and "
+            f"tokens. No error is raised, and every shape fits. {asked.says}"
         )
         st.html("".join(_side(asked, printed) for printed in SIDES))
         question, lines = st.columns([3, 8], gap="medium")
@@ -44,7 +44,7 @@ def _draw(config: Config) -> None:
             guess = predict.keep_answer(f"guess at {asked.row}", partial(_guess, asked))
             found = guess == asked.answer or predict.keep_answer(f"reveal {asked.row}", _reveal)
             if guess and not found:
-                st.info(f"**Not that.** {asked.against(guess)} Guess again.")
+                st.info(f"**Not this one.** {asked.against(guess)} Try again.")
         with lines:
             changes(asked.row) if found else _show_printed(asked)
         if found:
@@ -67,7 +67,7 @@ def _side(asked: Hunt, printed: bool) -> str:
     """The pictures of one side below its name, as HTML; a sentence above them says what they show."""
     files = results.published.hunt_pictures(asked, printed)
     wide, side = WIDE[len(files)], SIDES[printed]
-    names = [f"weights of head {i}" if asked.shows == "weights" else "influence of words" for i in range(len(files))]
+    names = [f"weights of head {i}" if asked.shows == "weights" else "influence of tokens" for i in range(len(files))]
     images = [
         PICTURE.format(f"{side}: {name}", name, wide, wide, b64encode(file).decode())
         for name, file in zip(names, files, strict=True)
@@ -78,14 +78,16 @@ def _side(asked: Hunt, printed: bool) -> str:
 def _show_printed(asked: Hunt) -> None:
     printed = ROWS[asked.row].as_printed
     assert printed, asked.row
-    st.caption("Its code, written anew with its mistake:")
+    st.caption("The published code, rewritten, mistake included:")
     code.show_source("\n".join(source(printed)))
 
 
 def _show_solution(asked: Hunt, guess: str | None) -> None:
     """Says what is wrong, and whether that was guessed."""
     right = guess == asked.answer
-    verdict = "" if guess is None else "Right. " if right else f"Not quite: you said “{guess}”. {asked.against(guess)} "
+    verdict = (
+        "" if guess is None else "Right. " if right else f"Not quite: you chose “{guess}”. {asked.against(guess)} "
+    )
     (st.success if right else st.info)(f"{verdict}**{asked.answer}.** {ROWS[asked.row].mistake}")
 
 
@@ -97,7 +99,7 @@ def document_link(document: Document) -> str:
 
 def changes(name: str) -> None:
     """Draws the wrong lines of a row and the right ones."""
-    st.caption("The lines marked − are as printed, those marked + as they are meant:")
+    st.caption("Lines marked − are as published, lines marked + are corrected:")
     code.show_diff([(line.sign, line.code) for line in short(difference(ROWS[name]))])
 
 

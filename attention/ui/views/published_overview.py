@@ -20,28 +20,28 @@ from attention.ui.views import published_hunt
 COLORS = {"agrees": "green", "disagrees": "orange", "raises": "red"}
 SHORT = 80  # characters of an error in the overview; it is shown in full with its row
 RELATIVE = (
-    "How far off all numbers are together, as a share of the right ones (relative error: the norm of the differences to the "
-    f"reference over its own norm, over every sequence). Up to {WITHIN:.0e} counts as equal."
+    "Relative error: norm of the difference from the reference, divided by the norm of the reference, over all sequences. "
+    f"Up to {WITHIN:.0e} counts as equal."
 )
-PADDED = "Of several sequences, the first hides nothing more, the next its last key, the one after that two: padding."
+PADDED = "With several sequences, sequence i has its last i keys masked as padding, counted from 0."
 MASKS = {
-    "none": "It has no mask, so its reference has none either.",
-    "causal": "It is always causal, whatever the mask of the settings, and so is its reference.",
-    "added": f"It adds its mask to the scores: zero, or minus infinity where a key is hidden. {PADDED}",
-    "boolean": f"Its mask is boolean: a key is hidden where it is 0. {PADDED}",
+    "none": "Neither it nor its reference has a mask.",
+    "causal": "It and its reference are always causal, regardless of the mask setting.",
+    "added": f"Its mask is added to the scores: zero, or minus infinity for masked keys. {PADDED}",
+    "boolean": f"Its mask is boolean: 0 means masked. {PADDED}",
 }
 
 
 def table(config: Config, chosen: str) -> None:
     """Draws one line per row, corrected and as published: whether it agrees, and by how much it does not."""
-    with st.spinner("Comparing every implementation …") if longest(config)[0] < config.tokens else nullcontext():
+    with st.spinner("Comparing all implementations …") if longest(config)[0] < config.tokens else nullcontext():
         found = results.published.judgements(config.for_page(results.published.PAGE))
     lines = [
         {
             "Implementation": f"**{row.name}**" if name == chosen else row.name,
-            "As meant": _badge(found[name, False].verdict),
-            "As printed": _badge(found[name, True].verdict),
-            "Relative error of the print, or what it raises": _error_text(found[name, True]),
+            "Corrected": _badge(found[name, False].verdict),
+            "Published": _badge(found[name, True].verdict),
+            "Relative error as published, or the exception": _error_text(found[name, True]),
         }
         for name, row in ROWS.items()
     ]
@@ -55,17 +55,17 @@ def question(found: Comparison) -> None:
     if found.judgement.error:
         st.error("It raises an error at these settings.")
     if found.judgement.verdict == "agrees":
-        st.info("Nothing is to be seen at these settings: it agrees with the reference. Take more heads, or sequences.")
+        st.info("No difference at these settings: it agrees with the reference. Use more heads or sequences.")
     st.markdown(
-        "**Find the bug.** Which line is wrong, and what does it do to these pictures? The code is below them. Then "
-        "choose: **answer**."
+        "**Find the bug.** Which line is wrong, and what does it do to these pictures? The code is below them. Choose "
+        "**answer** to see the solution."
     )
 
 
 def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
     """Draws the selected row."""
     row = ROWS[name]
-    version = ("As printed" if printed else "As meant") if row.as_printed else "The print is right"
+    version = ("Published version" if printed else "Corrected version") if row.as_printed else "Correct as published"
     st.markdown(f"#### {row.name} {_badge(found.judgement.verdict)}")
     st.caption(f"From {published_hunt.document_link(row.document)}. {version}. {row.particular} {MASKS[row.mask]}")
     st.latex(row.formula)
@@ -83,11 +83,11 @@ def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
 def _errors(config: Config, name: str, printed: bool) -> None:
     """Draws the errors of both versions against the reference; the one that is shown is in bold."""
     found = results.published.judgements(config.for_page(results.published.PAGE))
-    versions = {"As meant": False, "As printed": True} if ROWS[name].as_printed else {"As meant and printed": False}
+    versions = {"Corrected": False, "Published": True} if ROWS[name].as_printed else {"Published (correct)": False}
     lines = []
     for version, is_print in versions.items():
         judged = found[name, is_print]
-        lines.append({"Against the reference": f"**{version}**" if is_print == printed else version})
+        lines.append({"Compared with the reference": f"**{version}**" if is_print == printed else version})
         for what, error in (("Output", judged.output), ("Weights", judged.square)):
             lines[-1][f"{what}: max error"] = _number(error.greatest) if error else "raises"
             lines[-1][f"{what}: relative error"] = _number(error.relative) if error else "raises"
@@ -99,10 +99,14 @@ def _errors(config: Config, name: str, printed: bool) -> None:
 def _as_meant(found: list[Judgement]) -> str:
     errors = [error.relative for judged in found for error in (judged.output, judged.square) if error]
     if any(map(math.isnan, errors)):
-        return "Where a query sees no key, the write-ups give no numbers, and the reference zeros."
+        return "For fully masked queries the published code gives NaN, the reference zeros."
     raised = sum(bool(judged.error) for judged in found)
-    but = f"; {raised} raises an error even so, as its row says" if raised else ""
-    return f"As meant, none is over {max(errors):.0e}{but}." if max(errors) else f"As meant, all are exact{but}."
+    but = f"; {raised} still raises an error, see its row" if raised else ""
+    return (
+        f"Corrected versions: at most {max(errors):.0e}{but}."
+        if max(errors)
+        else f"Corrected versions: all exact{but}."
+    )
 
 
 def _badge(verdict: str) -> str:
@@ -125,5 +129,5 @@ def _format_error(error: Error) -> str:
 
 def _number(error: float) -> str:
     if math.isnan(error):
-        return "not a number"
+        return "NaN"
     return "other shape" if math.isinf(error) else f"{error:.2g}"

@@ -19,19 +19,19 @@ from attention.ui.session import address_bar, gestures
 GRID_HEIGHT = 360
 NOTHING = 1e-6  # a difference of weights below this is rounding and has no visible colour
 INFLUENCE = (
-    "Every token in turn becomes another; how much each output changes, over the mean size of an output. The grey of "
-    "what a mask hides is exactly nothing. Under a causal mask, colour above the diagonal is the future, seen."
+    "Change of each output when one token is replaced, relative to the mean output norm. Grey: exactly zero, as for masked "
+    "pairs. Under a causal mask, colour above the diagonal is a leak from later tokens."
 )
 OUTPUT = (
-    "Queries down, channels across. The scale ends at the greatest number in the reference's output, so that full "
-    "colour is as wrong as a number can look right."
+    "Rows are queries, columns are channels. The scale ends at the largest value of the reference output, so full colour is "
+    "an error as large as that value."
 )
 NAMES = {  # alternative texts of the pictures
     "reference": "Heatmap by query and key: weights of the reference",
-    "difference": "Heatmap by query and key: weights of this version less the reference's",
+    "difference": "Heatmap by query and key: weights, difference from reference",
     "vector": "Heatmap by key: the one row of weights for all queries",
-    "output": "Heatmap by query and channel: the output of this version less the reference's",
-    "influence": "Heatmap by output and token: how far each token reaches into each output",
+    "output": "Heatmap by query and channel: output, difference from reference",
+    "influence": "Heatmap by output and token: influence of each token on each output",
 }
 
 
@@ -56,12 +56,12 @@ def pictures(config: Config, name: str, printed: bool, found: Comparison) -> Non
     where = f", head {head}{_first(config)}"
     above, below = st.columns(2, gap="medium"), st.columns(2, gap="medium")
     with above[0]:
-        scaled = ", times even" if shown.color_scale == "times even" else ""
+        scaled = ", × uniform" if shown.color_scale == "times even" else ""
         st.caption(f"Weights of the reference{where}{scaled}")
         square, tile, seeing = _square(found.reference[head], found.mask)
         _plot(heatmap.weights(square, tile, shown.color_scale, [], seeing=seeing), "reference")
     with above[1]:
-        st.caption(f"Weights: this version less the reference{where}", help="Zero is nearly the colour of the page.")
+        st.caption(f"Weights: difference from reference{where}", help="Zero is close to the page background.")
         if found.difference is None:
             st.info("It raises before it returns weights.")
         else:
@@ -69,15 +69,13 @@ def pictures(config: Config, name: str, printed: bool, found: Comparison) -> Non
             square = square.masked_fill(~found.visible[head], torch.nan) if tile == 1 else square
             _plot(heatmap.difference(square, tile, []), "difference")
             if (most := float(found.difference.abs().nan_to_num(0).max())) < NOTHING:
-                st.caption(f"Nothing to see: no weight is further off than {most:.1g}, which is rounding.")
+                st.caption(f"No visible difference: at most {most:.1g}, which is rounding.")
     with below[0]:
-        st.caption(f"Output: this version less the reference{_first(config)}", help=OUTPUT)
+        st.caption(f"Output: difference from reference{_first(config)}", help=OUTPUT)
         _output(found)
     with below[1]:
         if found.pooled and found.weights is not None:
-            told = (
-                "Weights of this version" if config.bug == "question" else "The one vector of weights for all queries"
-            )
+            told = "Weights of this version" if config.bug == "question" else "One vector of weights for all queries"
             st.caption(f"{told}{where}")
             square, tile, seeing = _square(found.weights[head, :1], found.visible[head, :1])
             _plot(heatmap.vector(square, tile, shown.color_scale, seeing), "vector")
@@ -100,7 +98,11 @@ def _influence(config: Config, name: str, printed: bool, found: Comparison) -> N
     cut = "" if (queries, keys) == found.mask.shape else f"; the first {queries} outputs and {keys} tokens"
     st.caption(f"Influence of tokens on outputs{_first(config)}{cut}", help=INFLUENCE)
     if reach is None:
-        st.info("It raises before it returns an output." if found.weights is None else "All tokens get one output.")
+        st.info(
+            "It raises before it returns an output."
+            if found.weights is None
+            else "It returns one output for all tokens."
+        )
     else:
         _plot(heatmap.influence(reach.float()), "influence")
 
