@@ -182,6 +182,6 @@ def test_whatever_fails_is_told_with_what_failed(error, folders, monkeypatch, ca
     assert task.state == "failed" and str(folders["roberta"]) not in task.said
     assert (
         task.said
-        == f"“Ours” can't be shown. It failed while running it: {type(error).__name__}{f': {said}' * bool(said)}"
+        == f"“Ours” can't be shown. It failed while running the model: {type(error).__name__}{f': {said}' * bool(said)}"
     )
     assert "could not be run" in caplog.text

@@ -113,12 +113,12 @@ def test_what_can_not_be_is_refused_in_a_sentence(name, text):
 
 @pytest.mark.parametrize(
     ("name", "path", "what"),
-    [("models", "/nowhere/models", "a folder"), ("open", "/nowhere/heads.npz", "a file"), ("open", "/", "a file")],
+    [("models", "/nowhere/models", "folder"), ("open", "/nowhere/heads.npz", "file"), ("open", "/", "file")],
 )
 def test_what_a_setting_names_has_to_be_there_at_the_start(name, path, what):
     with pytest.raises(SettingsError) as told:
         there(settings_of(**{name: path}))
-    assert str(told.value) == f"ATTENTION_{name.upper()} names {path!r}, which is not {what} that is there."
+    assert str(told.value) == f"ATTENTION_{name.upper()} names {path!r}, which is not an existing {what}."
     assert there(settings_of(models="gpt2", open=__file__)).open == (__file__,)
 
 

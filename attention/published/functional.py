@@ -73,7 +73,7 @@ FUNCTIONAL = Row(
     r"-\infty\text{ where }M=0\right)V_h\right]W_O",
     as_meant=functional,
     as_printed=functional_as_printed,
-    mistake="A mask of (batch, q, k) meets scores of (batch, heads, q, k) without an axis for the heads.",
+    mistake="A mask of shape (batch, q, k) is applied to scores of shape (batch, heads, q, k) without a head axis.",
     lesson="Broadcasting aligns shapes from the right, so the batch axis of the mask meets the head axis of the scores. If "
     "the two sizes differ, an error is raised. If they are equal, nothing is raised: head i applies the mask of sequence "
     "i to every sequence. A batch of one is correct by chance. An axis of size one for the heads fixes it. The mistake "

@@ -158,12 +158,12 @@ def there(said: Settings) -> Settings:
     """Returns its argument; raises SettingsError if a file or folder is missing. For the start: a disk may change."""
     folders = [where for _, where in said.models or () if PurePath(where).is_absolute()]
     for name, paths, is_there, what in (
-        ("MODELS", folders, Path.is_dir, "a folder"),
-        ("OPEN", said.open, Path.is_file, "a file"),
+        ("MODELS", folders, Path.is_dir, "folder"),
+        ("OPEN", said.open, Path.is_file, "file"),
     ):
         for path in paths:
             if not is_there(Path(path)):
-                raise SettingsError(f"{PREFIX}{name} names {path[:SHOWN]!r}, which is not {what} that is there.")
+                raise SettingsError(f"{PREFIX}{name} names {path[:SHOWN]!r}, which is not an existing {what}.")
     return said
 
 

@@ -90,7 +90,7 @@ class ModelJob(Job):
         self.cold = offer not in LOADED_MODELS
         image = Image.open(io.BytesIO(picture)) if picture else None
         with LOADED_MODELS.using(offer, self._load) as model:
-            self.reserved, self.now = 0, "Running it"
+            self.reserved, self.now = 0, "Running the model"
             self.found = run(model, text, second, image, self._on_pass_progress, self._reserve)
             self.reserved = 0
 
