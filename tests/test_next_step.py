@@ -92,7 +92,7 @@ def test_a_step_leads_nowhere_where_the_source_has_nothing_to_show(page, source)
 def test_a_step_is_about_what_is_set():
     assert "square root" in step_of("heads", Config(scale="none")).says
     assert "head 3" in step_of("heads", Config(head=3)).says
-    assert "at 65,536 tokens" in step_of("heads", Config(tokens=65_536, heads=4, d_model=256)).says
+    assert "over 65,536 tokens" in step_of("heads", Config(tokens=65_536, heads=4, d_model=256)).says
 
 
 @pytest.mark.parametrize("page", FILES)
