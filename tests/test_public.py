@@ -16,6 +16,7 @@ import attention
 from attention import codec, heads, masks, published, timing
 from attention.notebook.display import Shown
 from attention.notebook.inputs import Told, stacks_of
+from attention.summary import describe
 from attention.timing.recordings import shipped_recordings
 
 ROOT = Path(__file__).parent.parent
@@ -170,3 +171,9 @@ def test_lengths_that_were_recorded_are_those_that_the_changelog_says():
     assert longest.pop(("float32", "forward")) == 16_384 and set(longest.values()) == {4096} and len(longest) == 3
     said = "forward to 16,384 tokens in float32 and to 4,096 in bfloat16, forward + backward to 4,096 in both"
     assert said in " ".join((ROOT / "CHANGELOG.md").read_text("utf-8").split())
+
+
+def test_a_long_sequence_of_parts_is_described_by_its_length_and_its_ends():
+    square = torch.zeros(2, 3)
+    assert describe([square] * 40) == "<40: float32 (2, 3), …, float32 (2, 3)>"
+    assert describe((1, square)) == "(1, float32 (2, 3))"
