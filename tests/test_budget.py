@@ -212,7 +212,7 @@ def test_who_does_not_fit_is_told_so_and_offered_a_smaller_one(monkeypatch):
     assert not test.exception
     assert "needs" in test.warning[0].value and "this server has 100 MiB in total" in test.warning[0].value
     offered = test.button("smaller")
-    assert offered.label.startswith("Draw ")
+    assert offered.label.startswith("Show ")
     tokens = int(offered.label.split()[1].replace(",", ""))
     assert 2 <= tokens < 65_536
 
