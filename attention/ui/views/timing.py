@@ -69,8 +69,9 @@ def view(timed: Timed) -> None:
     task = _task(sweep)
     measured = task.timings.values() if task else ()
     others = [*measured, *timing_recordings.opened_timings(), *results.timing.shipped_timings()]
-    timing_browser.draw(timed, others)
     timing_versus.draw(timed, [*timing_browser.timings(), *others])
+    st.markdown("**Your own GPU**, measured in this browser at the settings of the chart.")
+    timing_browser.draw(timed, others)
     st.markdown("**Measured line by line**, here and in recordings: any implementation, any size.")
     _start(sweep, task)
     st.fragment(_live, run_every=EVERY if task and task.open else None)(sweep)
