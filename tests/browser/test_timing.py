@@ -24,7 +24,9 @@ def test_cpu_against_gpu_is_the_first_picture_and_its_words_have_numbers(visit):
     first = tab.page.locator(".js-plotly-plot").first
     expect(first.locator(".legendtext").filter(has_text="published").first).to_be_visible()
     expect(first.locator(".legendtext").filter(has_text="recorded").first).to_be_visible()
-    expect(tab.page.get_by_text(re.compile(r"At 4,096 tokens an NVIDIA H100 [\w ]+ is [\d,]+ times as fast"))).to_be_visible()
+    expect(
+        tab.page.get_by_text(re.compile(r"At 4,096 tokens an NVIDIA H100 [\w ]+ is [\d,]+ times as fast"))
+    ).to_be_visible()
     assert first.locator(".scatterlayer .trace").count() >= 3
     plot = first.locator(".cartesianlayer").bounding_box()
     assert plot and plot["y"] > 0 and plot["y"] + plot["height"] <= 800
