@@ -128,7 +128,7 @@ class Trace:
         """The factor of dot products: the scale divided by the temperature."""
         return self.config.logit_scale
 
-    def _computed(self, name: str) -> Float[Tensor, "h q k"]:
+    def _by_table(self, name: str) -> Float[Tensor, "h q k"]:
         """Returns a matrix of the size of the weights, as the table of operations computes it."""
         spec = replace(spec_of(self.config), masks=True)
         given = {"q": self.q, "k": self.k, "mask": self.mask, "heads": torch.arange(len(self.weights))}
@@ -138,7 +138,7 @@ class Trace:
     @property
     def scores(self) -> Float[Tensor, "h q k"]:
         """The scaled scores, before softcap, mask and bias."""
-        return self._computed("scaled")
+        return self._by_table("scaled")
 
     @property
     def bias(self) -> Float[Tensor, "h q k"]:
@@ -149,7 +149,7 @@ class Trace:
     @property
     def logits(self) -> Float[Tensor, "h q k"]:
         """The input of the softmax: scores after softcap, with bias, and minus infinity for masked pairs."""
-        return self._computed("logits")
+        return self._by_table("logits")
 
 
 def trace(config: Config, executor: Executor | None = None) -> Trace:

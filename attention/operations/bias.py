@@ -20,7 +20,7 @@ def position_bias(
     return to_scores(torch.arange(queries)[:, None], torch.arange(keys)[None], heads[:, None, None], count)
 
 
-def _computed(values: Values, spec: Spec) -> Tensor:
+def _pair_bias(values: Values, spec: Spec) -> Tensor:
     scores = values["scores"]
     queries, keys = scores.shape[-2:]
     found = position_bias(spec.positions, queries, keys, values["heads"], spec.sizes["h"])
@@ -44,7 +44,7 @@ OPERATIONS = (
         lambda spec: f"What positions add: {rule(spec).adds}",
         "A penalty for distance, whatever the tokens are.",
         _formula,
-        compute=_computed,
+        compute=_pair_bias,
         applies=_applies,
         code=lambda spec: rule(spec).code,
     ),

@@ -124,13 +124,19 @@ def input_operations(name: str, axis: str, words: str, lessons: tuple[str, str, 
     def plain(spec):
         return spec.made_here and (name == "x" or spec.crosses) and not rule(spec).to_input
 
-    def placed(spec):
+    def has_positions(spec):
         return spec.made_here and (name == "x" or spec.crosses) and bool(rule(spec).to_input)
 
     without, sines = f"embedded {name}", f"sines {name}"
     return (
         Operation(
-            without, "x", axes, f"{words}, without positions", lessons[0], f"\\tilde {name}_{{ic}}", applies=placed
+            without,
+            "x",
+            axes,
+            f"{words}, without positions",
+            lessons[0],
+            f"\\tilde {name}_{{ic}}",
+            applies=has_positions,
         ),
         Operation(
             sines,
@@ -139,7 +145,7 @@ def input_operations(name: str, axis: str, words: str, lessons: tuple[str, str, 
             "Sines and cosines of the position",
             lessons[1],
             lambda spec, symbols: rule(spec).formula,
-            applies=placed,
+            applies=has_positions,
         ),
         Operation(name, "x", axes, words, lessons[2], f"{name}_{{ic}}", applies=plain),
         Operation(
@@ -153,13 +159,13 @@ def input_operations(name: str, axis: str, words: str, lessons: tuple[str, str, 
             (Source(without, "same", "+"), Source(sines, "same", "=")),
             lambda spec: spec.cells(axes),
             lambda values, spec: values[without] + values[sines],
-            placed,
+            has_positions,
             code=lambda spec: rule(spec).code,
         ),
     )
 
 
-def _turned(name: str, axes: str, lesson: str) -> Operation:
+def _rotation(name: str, axes: str, lesson: str) -> Operation:
     return Operation(
         f"turned {name}",
         name,
@@ -200,6 +206,6 @@ TO_INPUT = (
     ),
 )
 TO_HEADS = (
-    _turned("q", "h q", "Pairs of channels are turned, further for later positions."),
-    _turned("k", "g k", "Keys are turned likewise, so that what counts is how far a query and a key are apart."),
+    _rotation("q", "h q", "Pairs of channels are turned, further for later positions."),
+    _rotation("k", "g k", "Keys are turned likewise, so that what counts is how far a query and a key are apart."),
 )

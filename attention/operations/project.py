@@ -102,7 +102,7 @@ def _heads(name: str) -> Operation:
     )
 
 
-def _given(name: str) -> Operation:
+def _input(name: str) -> Operation:
     _, (heads, axis, width), words = ROLES[name]
     return Operation(
         name,
@@ -115,4 +115,4 @@ def _given(name: str) -> Operation:
     )
 
 
-OPERATIONS = tuple(make(name) for make in (_map, _product, _heads, _given) for name in "qkv")
+OPERATIONS = tuple(make(name) for make in (_map, _product, _heads, _input) for name in "qkv")

@@ -60,7 +60,7 @@ class Softmax:
         return "1" if self.sums_to_one else "at most 1"
 
     @property
-    def added(self) -> str:
+    def extra(self) -> str:
         """What is added to the denominator, as text: `1`; "" if nothing is."""
         return "" if self.sums_to_one else f"{math.exp(self.sink):.4g}"
 
@@ -79,7 +79,7 @@ class Softmax:
 
         If the logit is `shifted`, the largest logit m is subtracted from it.
         """
-        term, added = f"e^{{{logit}}}", self.added
+        term, added = f"e^{{{logit}}}", self.extra
         if added and shifted:
             added = "e^{-m}" if added == "1" else f"{added}\\, e^{{-m}}"
         more = f"{added} + " if added else ""
@@ -95,7 +95,7 @@ class Softmax:
         less = f" - {self.sink!r}" if self.sink else ""
         total = "torch.logsumexp(scores, -1, keepdim=True)"
         total = f"({total}{less})" if less else total
-        return f"{lines}weights = weights * {total}.sigmoid()  # {self.added} more in the denominator\n"
+        return f"{lines}weights = weights * {total}.sigmoid()  # {self.extra} more in the denominator\n"
 
 
 SOFTMAXES: dict[str, Softmax] = {
@@ -120,7 +120,7 @@ def row_sums(softmax: str, blind: int, queries: int) -> str:
 
 
 def _title(spec: Spec) -> str:
-    added = SOFTMAXES[spec.softmax].added
+    added = SOFTMAXES[spec.softmax].extra
     return "Softmax of every row" + (f", with {added} added to the denominator" if added else "")
 
 
@@ -129,7 +129,7 @@ def _formula(spec: Spec, symbols: Symbols) -> str:
 
 
 def _arithmetic(spec: Spec) -> str:
-    added = SOFTMAXES[spec.softmax].added
+    added = SOFTMAXES[spec.softmax].extra
     return (
         f"weight[{{at}}] = exp({{v0}}) / ({added} + Σ exp over the row) = {{value}}"
         if added

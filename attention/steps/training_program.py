@@ -121,7 +121,7 @@ def _mask(recipe: Recipe) -> str:
         lines += [rule.code.rstrip(), "mask = mask + bias"]
     if not softmax.sums_to_one:
         value = f", value={softmax.sink!r}" if softmax.sink else ""
-        lines += [f"mask = F.pad(mask, (1, 0){value})  # {softmax.added} more in the denominator: a key of zeros"]
+        lines += [f"mask = F.pad(mask, (1, 0){value})  # {softmax.extra} more in the denominator: a key of zeros"]
     return "\n".join(lines) + "\n\n\n"
 
 
