@@ -28,7 +28,7 @@ def run(monkeypatch) -> SimpleNamespace:
     monkeypatch.setattr(streamlit_internals, "run_context", lambda: run)
     monkeypatch.setattr(browser_yield.page, "is_hurried", lambda: run.hurried)
     monkeypatch.setattr(browser_yield.page, "arrives", lambda: run.arrives)
-    monkeypatch.setattr(browser_yield.page, "write_link", lambda: run.linked.append(run.slept))
+    monkeypatch.setattr(browser_yield.address_bar, "write_link", lambda: run.linked.append(run.slept))
     monkeypatch.setattr(browser_yield.st, "rerun", lambda scope: run.asked.append(scope))
     # a runner that waits for work has no request; one that works has, from then on, those that came since
     run.script_requests._state = type(run.script_requests._state).CONTINUE

@@ -49,7 +49,7 @@ def test_transfer_moves_the_crossover():
 def test_a_crossover_that_is_none_says_so():
     slower = crossover(speed_ups(line(LENGTHS, [1.0] * 5), line(LENGTHS, [2.0] * 5, **GPU)))
     assert slower.length is None
-    assert slower.sentence == "none in range: slower up to 1,024 tokens"
+    assert slower.sentence == "slower at all lengths up to 1,024 tokens"
     faster = crossover(speed_ups(line(LENGTHS, [2.0] * 5), line(LENGTHS, [1.0] * 5, **GPU)))
     assert faster.sentence == "faster from the shortest length on (64 tokens)"
     assert crossover([]) is None
@@ -110,11 +110,11 @@ def test_what_did_not_settle_is_left_out_of_an_answer_and_that_is_said():
     slow = [make_timing(64, 9.0, settled=False), make_timing(128, 1.0), make_timing(256, 4.0)]
     fast = line([64, 128, 256], [2.0, 2.0, 2.0], **GPU)
     found = crossover(speed_ups(slow, fast))
-    assert found.sentence == "faster from about 181 tokens on (181 to 181); 1 length that did not settle left out"
-    assert "settle" not in crossover(speed_ups(slow[1:], fast)).sentence
+    assert found.sentence == "faster from about 181 tokens on (181 to 181); 1 length with unstable times left out"
+    assert "unstable" not in crossover(speed_ups(slow[1:], fast)).sentence
     assert crossover(speed_ups(slow[:1], fast)) is None
     (said,) = comparison.crossovers([*slow[:1], *fast])
-    assert said.endswith("this can't be told, as no length settled on both")
+    assert said.endswith("unknown, as no length has stable times on both")
 
 
 def test_what_was_timed_once_has_no_band():
@@ -179,7 +179,7 @@ def test_a_peak_that_a_case_is_above_is_said_to_be_too_low():
         == []
     )
     (said,) = comparison.busy([fast, fast, make_timing(**GPU)])
-    assert said.startswith("Test CPU, 2 cores, 2 threads: more than 100 %")
+    assert said.startswith("Test CPU, 2 cores, 2 threads: some shares exceed 100%")
 
 
 def test_why_a_case_has_no_time_stands_early_where_any_has_none():

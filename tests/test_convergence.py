@@ -17,22 +17,22 @@ from tests.timings import GPU, failed_timing, lowest, make_timing
         (lowest(), ""),
         (
             lowest(repeated=None, visits=2, settled=False),
-            "did not settle: 2 visits of 3, as the time was up. On a machine left alone it takes 1 s at most",
+            "unstable: 2 visits of 3 within the time budget. On an idle machine it takes 1 s at most",
         ),
         (
             lowest(repeated=None, visits=0, quiet=0, settled=False),
-            "did not settle: no visits of 3, as the time was up. On a machine left alone it takes 1 s at most",
+            "unstable: no visits of 3 within the time budget. On an idle machine it takes 1 s at most",
         ),
         (
             lowest(repeated=None, visits=12, quiet=1, settled=False),
-            "did not settle: in 11 of 12 visits others used the machine. On a machine left alone it takes 1 s at most",
+            "unstable: the machine was busy in 11 of 12 visits. On an idle machine it takes 1 s at most",
         ),
         (
             lowest(64, 2e-3, 1.25, settled=False),
-            "did not settle: the three quickest visits are 25% apart. On a machine left alone it takes 2 ms at most",
+            "unstable: the three quickest visits are 25% apart. On an idle machine it takes 2 ms at most",
         ),
-        (make_timing(spread=0.1, settled=False), "did not settle: quartiles 20% of the median apart"),
-        (make_timing(settled=False, repeats=1), "did not settle: timed 1 time, fewer than the 3 that quartiles need"),
+        (make_timing(spread=0.1, settled=False), "unstable: the quartiles are 20% of the median apart"),
+        (make_timing(settled=False, repeats=1), "unstable: timed 1 time, and quartiles need 3"),
     ],
 )
 def test_a_time_that_did_not_settle_says_why(timing, words):
@@ -42,24 +42,22 @@ def test_a_time_that_did_not_settle_says_why(timing, words):
 def test_a_machine_that_was_busy_is_named_with_what_that_means_and_a_way_out():
     here = [lowest(64, quiet=1), lowest(128, quiet=2), lowest(256, repeated=None, quiet=0, settled=False)]
     (said,) = disturbance_sentences([*here, lowest(64, visits=6, quiet=6, **GPU), make_timing(), failed_timing()])
-    assert said.startswith(
-        "Test CPU, 2 cores, 2 threads: this machine was busy. Others used it during 83% of the visits"
-    )
-    assert "1 of 3 cases did not settle and say at most how long it takes. Measure again at a quieter time" in said
+    assert said.startswith("Test CPU, 2 cores, 2 threads was busy during 83% of the visits")
+    assert "1 of 3 cases are unstable: their times are upper bounds. Measure again at a quieter time" in said
     (fine,) = disturbance_sentences(here[:2])
-    assert fine.endswith("All cases settled all the same.")
+    assert fine.endswith("All cases are stable nevertheless.")
 
 
 def test_cases_that_were_never_visited_count_as_not_settled_and_say_nothing_of_the_machine():
     unseen = lowest(512, repeated=None, visits=0, quiet=0, settled=False)
     assert disturbance_sentences([unseen]) == []
-    assert "1 of 2 cases did not settle" in disturbance_sentences([lowest(64), unseen])[0]
+    assert "1 of 2 cases are unstable" in disturbance_sentences([lowest(64), unseen])[0]
 
 
 def test_one_thread_is_a_way_out_where_there_were_more():
     loose = lowest(512, repeated=None, quiet=0, settled=False)
     assert "fewer cases, or with one CPU thread, which never waits" in disturbance_sentences([loose])[0]
-    assert disturbance_sentences([replace(loose, threads=1)])[0].endswith("a longer time budget or fewer cases.")
+    assert disturbance_sentences([replace(loose, threads=1)])[0].endswith("a larger time budget or fewer cases.")
     assert "thread" not in disturbance_sentences([replace(loose, **GPU)])[0].removeprefix(
         "Test CPU, 2 cores, 2 threads"
     )

@@ -169,7 +169,7 @@ def test_a_file_that_never_came_is_said_to_be_missing(host):
             state.file_uploader_state_value.uploaded_file_info.add(file_id="nowhere", name="a.json", size=9)
             await found.ask(part=found.part("recordings_0"), said=state)
             await found.wait_for_end()
-            assert found.alerts == ["A file did not arrive here. Open it again."]
+            assert found.alerts == ["The upload of a file was interrupted. Open it again."]
             await goes_on(found, "timing")
 
     host.does(named())
