@@ -166,6 +166,8 @@ def test_what_the_docs_call_is_there(page):
 def test_lengths_that_were_recorded_are_those_that_the_changelog_says():
     longest = dict[tuple[str, str], int]()
     for each in shipped_recordings():
+        if each.source != "epyc-2-cores-2026-11.json":
+            continue
         key = each.dtype, each.passes
         longest[key] = max(longest.get(key, 0), 0 if each.error else each.length)
     assert longest.pop(("float32", "forward")) == 16_384 and set(longest.values()) == {4096} and len(longest) == 3
