@@ -120,7 +120,7 @@ class Trace:
     def output(self) -> Float[Tensor, "q c"]:
         """The context of all heads, concatenated and multiplied by W_o, after what the table has in between."""
         spec = spec_of(self.config)
-        given = {"x": self.x, "context": self.context, "W_o": self.projections.output}
+        given = {"W_o": self.projections.output, "context": self.context} | ({"x": self.x} if "x" in self.has else {})
         return compute(given, spec, operations(spec, "context")[1:])["output"]
 
     @property
