@@ -8,6 +8,7 @@ import streamlit as st
 from attention.analysis.number_types import FUSED, Rounded, limits
 from attention.charts import heatmap
 from attention.charts import precision as charts
+from attention.operations.softmax import SOFTMAXES, Softmax
 from attention.tables import softmax
 from attention.trace import Trace
 from attention.ui import results
@@ -39,19 +40,11 @@ ENDS = {
     "overflows": ("exp(x) overflows beyond", "ln of the largest number."),
     "vanishes": ("exp(x) is 0 below", "ln of half the least number above zero."),
 }
-WHY = {
-    "standard": r"""
+WHY = r"""
 $e^{\ell}$ overflows where a logit is large; $e^{\ell - \max \ell}$ never does, and gives the same weights:
-$\frac{e^{\ell_j}}{\sum_i e^{\ell_i}} = \frac{e^{\ell_j - m}}{\sum_i e^{\ell_i - m}}$.
-""",
-    "plus one": r"""
-$e^{\ell}$ overflows where a logit is large; $e^{\ell - \max \ell}$ never does, and gives the same weights:
-$\frac{e^{\ell_j}}{1 + \sum_i e^{\ell_i}} = \frac{e^{\ell_j - m}}{e^{-m} + \sum_i e^{\ell_i - m}}$; but $e^{-m}$
-overflows where all logits are far below zero.
-""",
-}
-
-
+$\frac{e^{\ell_j}}{%s\sum_i e^{\ell_i}} = \frac{e^{\ell_j - m}}{%s\sum_i e^{\ell_i - m}}$%s.
+"""
+SINK = r"; but $e^{-m}$ overflows where all logits are far below zero"
 MATERIALISED = (
     "*Max-subtracted* and *naive* round every step to the type, as code does that materialises its scores. *Fused* keeps scores "
     "and softmax in float32, as the fused kernels of `F.scaled_dot_product_attention` do, which are what is in use by default."
@@ -64,10 +57,17 @@ def draw(trace: Trace) -> None:
     found = results.softmax.number_types_of(config, config.head)
     by_name = {(each.dtype, each.exponent): each for each in found}
     _show_type(by_name[config.dtype, config.exponent], by_name[config.dtype, FUSED], trace)
-    st.markdown(f"**Every type**, against float64. {MATERIALISED} {WHY[config.softmax]}")
+    st.markdown(f"**Every type**, against float64. {MATERIALISED} {_why(SOFTMAXES[config.softmax])}")
     _table(_types(found), FOUND, "types")
     st.markdown(f"**What overflows when.** {_head_demands(trace)}")
     _table(softmax.ends(), ENDS, "ends")
+
+
+def _why(softmax: Softmax) -> str:
+    """Why the maximum is subtracted, with what the denominator adds."""
+    extra = softmax.extra
+    shifted = "e^{-m}" if extra == "1" else f"{extra}\\, e^{{-m}}"
+    return WHY % ((f"{extra} + ", f"{shifted} + ", SINK) if extra else ("", "", ""))
 
 
 def _types(found: list[Rounded]) -> dict[str, list]:
