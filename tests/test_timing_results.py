@@ -23,7 +23,7 @@ def tabs(test: AppTest) -> list[str]:
 
 
 def charts(test: AppTest) -> list[str]:
-    (chart,) = [group for group in test.segmented_control if group.key == "timing_chart"]
+    (chart,) = [group for group in test.pills if group.key == "timing_chart"]
     return list(chart.options)
 
 

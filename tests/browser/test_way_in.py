@@ -112,7 +112,7 @@ def test_on_a_phone_a_tapped_cell_is_said_in_words(visit):
     box = square.bounding_box()
     at = [box["width"] * 4.5 / 18, box["height"] * 5.5 / 18]
     square.click(position={"x": at[0], "y": at[1]})
-    expect(said).to_contain_text("Head 1, one back: “so” (5) gives “steep” (4) 0.")
+    expect(said).to_contain_text("Head 1, one back: “so” (5) puts 0.912 of its weight on “steep” (4).")
     square.click(position={"x": at[1], "y": at[0]})
     expect(said).to_have_text("Head 1, one back: “so” (5) is masked for “steep” (4).")
     expect(said).to_be_in_viewport()

@@ -116,7 +116,7 @@ def _map(config: Config, far: Distances, cells: list[Cell]) -> None:
         width="stretch",
         on_select=partial(gestures.on_layer_click, "map of heads"),
         selection_mode=CELL,
-        alt=f"Map of the heads by their distances, coloured by {color.title.lower()}",
+        alt=f"Points by head on a map of their distances, coloured by {color.title.lower()}",
     )
     st.caption(
         "Similar heads are near each other; click a point to select its head. Only distances have a meaning: two dimensions "

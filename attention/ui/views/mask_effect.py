@@ -82,9 +82,7 @@ def section(config: Config) -> None:
         moved, title = (found.gained, "weight on added keys") if only_adds else (found.lost, "weight on masked keys")
         spec = shares.by_head(config.heads, config.head, title)
         data = pa.table({"head": range(config.heads), "share": moved.mean(-1).tolist()})
-        st.vega_lite_chart(
-            data, spec, key="moved", width="stretch", alt=f"Bar chart by head: {title}, mean of all queries"
-        )
+        st.vega_lite_chart(data, spec, key="moved", width="stretch", alt=f"Bars by head: {title}, mean of all queries")
 
 
 def _effect(config: Config) -> Effect:

@@ -84,7 +84,7 @@ def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
         page.widgets()["timing_chart"] = "time"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         how: Any = {"key": "timing_chart", "required": True, "label_visibility": "collapsed"}
-        which = st.segmented_control("Chart", offered, **how) or "time"
+        which = st.pills("Chart", offered, **how) or "time"
         chosen = timing_lines.selected_timings(found)
     more: dict[str, Any] = {}
     if which in ("time", "memory"):
