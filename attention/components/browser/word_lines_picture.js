@@ -71,7 +71,7 @@ export function strokes(lines) {
 function paint(web, canvas, lines) {
   const pen = penOf(canvas), width = web.middle.clientWidth, { head, head_colors } = web.data;
   const pitch = web.middle.clientHeight / Math.max(web.data.queries, web.data.keys);
-  pen.clearRect(0, 0, width, web.middle.clientHeight);
+  pen.clearRect(0, 0, canvas.width, canvas.height);  // more than the lines take, as words may have become wider since
   pen.strokeStyle = head_colors[head % head_colors.length];
   for (const line of strokes(lines)) {
     const from = (line.query + 0.5) * pitch, to = (line.key + 0.5) * pitch;
