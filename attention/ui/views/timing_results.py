@@ -82,10 +82,9 @@ def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
     offered, bases = _available_charts(found), comparison.bases(found)
     if page.widgets().get("timing_chart") not in offered:  # a recording with more charts was removed
         page.widgets()["timing_chart"] = "time"
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        how: Any = {"key": "timing_chart", "required": True, "label_visibility": "collapsed"}
-        which = st.pills("Chart", offered, **how) or "time"
-        chosen = timing_lines.selected_timings(found)
+    how: Any = {"key": "timing_chart", "required": True, "label_visibility": "collapsed"}
+    which = st.pills("Chart", offered, **how) or "time"
+    chosen = timing_lines.selected_timings(found)
     more: dict[str, Any] = {}
     if which in ("time", "memory"):
         more["lengths"] = lengths
