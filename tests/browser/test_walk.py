@@ -50,7 +50,7 @@ SCREENS = {  # links, and how many charts each has
     "timing?work=forward+%2B+backward&lengths=96&heads=2": 1,
     "examples": 0,
     "your_data": 0,
-    "model": 0,
+    "model": 1,
     "training?at=1000": 2,
     "training?task=sort&seed=7": 2,
 }
