@@ -156,7 +156,7 @@ def packed_claim(config: Config) -> bool:
 
 
 def bounded(config: Config) -> bool:
-    """Scaled scores are at most 8, else 27; the last query of the broad head gives a key over twice the even share."""
+    """Scaled scores are at most 8, else 27; the last query of the broad head puts over twice the uniform weight on a key."""
     on, off = trace(config), trace(replace(config, qk_norm="off"))
     top, other = (float(t.weights[config.head, -1].max()) * config.tokens for t in (on, off))
     largest = float(off.scores.abs().max())

@@ -36,14 +36,14 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
-def kept(cases: dict[str, dict[str, Any]]) -> list[Any]:
+def options_of(cases: dict[str, dict[str, Any]]) -> list[Any]:
     """The options of these cases; those that repeat the kind of another are extended."""
     return sample(cases.values(), lambda options: next(name for name in CASES if CASES[name] is options) in FIRST)
 
 
 WHOLE = {name: options for name, options in CASES.items() if "rows" not in options}
 FIRST = ("plain", "tile of seven", "cut often", "running maxima", "one more", "window")  # of a kind; the rest take long
-every_case = pytest.mark.parametrize("options", kept(CASES), ids=CASES)
+every_case = pytest.mark.parametrize("options", options_of(CASES), ids=CASES)
 every_exponential = pytest.mark.parametrize("name", scoring.EXPONENTIALS)
 
 
@@ -82,7 +82,7 @@ def test_every_choice_draws_what_float64_draws(monkeypatch, options):
 
 @pytest.mark.usefixtures("long")
 @every_exponential
-@pytest.mark.parametrize("options", kept(WHOLE), ids=WHOLE)
+@pytest.mark.parametrize("options", options_of(WHOLE), ids=WHOLE)
 def test_windows_and_previews_are_the_same_by_either_exponential(monkeypatch, options, name):
     def looks(query: Tensor, key: Tensor) -> list[Tensor]:
         maps, seen = head_maps(query, key, **options), zoom.preview(query, key, **options)

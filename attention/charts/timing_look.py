@@ -46,7 +46,7 @@ Kind = tuple[str | int, ...]
 
 def kind(timing: Timing) -> Kind:
     """Returns the meaning of a symbol: the device, and all of the case except implementation and length."""
-    return timing.origin, *(getattr(timing, name) for name in comparison.SETTING)
+    return timing.origin, *comparison.setting(timing)
 
 
 @dataclass(frozen=True)

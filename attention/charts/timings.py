@@ -178,7 +178,7 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
 
 def _share(value: float, timing: Timing) -> str:
     """Returns the hover text of a part of a call with its transfer."""
-    whole = timing.seconds + timing.to_device + timing.from_device
+    whole = timing.seconds + timing.transfer
     said = [f"{told_seconds(value)} ({format_percent(value / whole)})", convergence.why_not(timing)]
     return "<br>".join(map(marks.wrap_hover_label, filter(None, said)))
 

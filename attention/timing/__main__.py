@@ -196,8 +196,7 @@ def _row(timing: Timing, slow: dict[Timing, float]) -> str:
     mark, peak = " " if timing.settled else "~", size(timing.peak_bytes)
     rate = comparison.rate(timing) / 1e9
     percent = f"{share:.0%}" if share is not None else "-"
-    moved = timing.to_device + timing.from_device
-    transfer = f"  transfer {seconds(moved)}" if moved else ""
+    transfer = f"  transfer {seconds(timing.transfer)}" if timing.transfer else ""
     return (
         f"  {timing.length:>9,} {mark}{quickest:>9} {seconds(found.median):>9} {band:>22} {rate:>9,.1f} {percent:>8} "
         f"{slow[timing]:>7.2f} {peak:>10}{transfer}"

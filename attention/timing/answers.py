@@ -24,13 +24,8 @@ def answers(timings: Iterable[Timing]) -> list[str]:
     groups: dict[tuple, list[Timing]] = {}
     for timing in comparison.with_times(timings):
         if timing.implementation.startswith(FUSED):
-            groups.setdefault(setting(timing), []).append(timing)
+            groups.setdefault(comparison.setting(timing), []).append(timing)
     return [found for group in groups.values() if (found := _answer(group))][:MOST]
-
-
-def setting(case: Case) -> tuple:
-    """All that a case is besides its implementation, device and length."""
-    return tuple(getattr(case, name) for name in comparison.SETTING)
 
 
 def _answer(group: list[Timing]) -> str:
@@ -41,7 +36,7 @@ def _answer(group: list[Timing]) -> str:
     there = _fastest(gpu, length)
     what = f"{describe(here or there or group[0])}:"
     if here and there:
-        alone, moved = (_times(here.seconds / taken) for taken in (there.seconds, _with_transfer(there)))
+        alone, moved = (_times(here.seconds / taken) for taken in (there.seconds, there.seconds + there.transfer))
         return (
             f"{what} {_time_on_device(there)} and {_time_on_device(here)}: the GPU is {alone}, or {moved} including the copy "
             "to the GPU and back."
@@ -63,18 +58,13 @@ def _times(ratio: float) -> str:
     return f"{cpu_gpu_summary.times(ratio if fast else 1 / ratio)} times as {'fast' if fast else 'slow'}"
 
 
-def _with_transfer(timing: Timing) -> float:
-    return timing.seconds + timing.to_device + timing.from_device
-
-
 def _time_on_device(timing: Timing) -> str:
-    threads = f", {timing.threads} thread{'s' * (timing.threads != 1)}" if timing.device == "cpu" else ""
     notes = [
         timing.implementation,
         _whence(timing),
         "unstable" * (not timing.settled),
     ]
-    return f"{seconds(timing.seconds)} on {timing.device_name}{threads} ({', '.join(filter(None, notes))})"
+    return f"{seconds(timing.seconds)} on {timing.named_device} ({', '.join(filter(None, notes))})"
 
 
 def _whence(timing: Timing) -> str:
@@ -139,11 +129,11 @@ def _from(pays: dict[int, bool], what: str) -> str:
     )
 
 
-def limits(cases: Iterable[Case], names: Iterable[str], bus: str = BUS) -> dict[str, dict[int, float]]:
+def limits(cases: Iterable[Case], names: Iterable[str]) -> dict[str, dict[int, float]]:
     """Returns the least seconds of each GPU by its data sheet, at the lengths of these cases, which have one setting."""
     found: dict[str, dict[int, float]] = {}
     for name in names:
-        bounds = {case.length: limit(case, DATA_SHEETS[name], BUSES[bus]) for case in cases}
+        bounds = {case.length: limit(case, DATA_SHEETS[name], BUSES[BUS]) for case in cases}
         if line := {n: bound.seconds for n, bound in sorted(bounds.items()) if bound}:
             found[name] = line
     return found

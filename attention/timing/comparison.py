@@ -76,7 +76,7 @@ def speed_ups(slow: Iterable[Timing], fast: Iterable[Timing], transfer: bool = F
 
 
 def _speed_up(slow: Timing, fast: Timing, transfer: bool) -> SpeedUp:
-    more, most = (timing.to_device + timing.from_device if transfer else 0.0 for timing in (slow, fast))
+    more, most = (timing.transfer if transfer else 0.0 for timing in (slow, fast))
     ratio, settled = (slow.seconds + more) / (fast.seconds + most), slow.settled and fast.settled
     a, b = slow.spread.ends, fast.spread.ends
     if a is None or b is None:
@@ -235,13 +235,17 @@ def crossovers(timings: Iterable[Timing]) -> list[str]:
 Line = list[Timing]
 # all axes but implementation and length
 SETTING = ("dtype", "mask", "passes", "batching", "heads", "d_head", "queries", "kv_heads", "window")
-ALIKE = ("implementation", *SETTING)
 UNTOLD = "unknown, as no length has stable times on both"
+
+
+def setting(case: Case) -> tuple:
+    """All that a case is besides its implementation, device and length."""
+    return tuple(getattr(case, name) for name in SETTING)
 
 
 def kind(timing: Timing) -> tuple:
     """The key that two lines have in common if they differ only in where they were measured."""
-    return tuple(getattr(timing, name) for name in ALIKE)
+    return timing.implementation, *setting(timing)
 
 
 def across_devices(found: dict[str, Line], base: Callable[[Timing], bool]) -> list[tuple[str, str]]:
@@ -255,7 +259,7 @@ def across_implementations(found: dict[str, Line], base: str) -> list[tuple[str,
 
 
 def _place(timing: Timing) -> tuple:
-    return (timing.origin, *_work(timing), *(getattr(timing, name) for name in SETTING))
+    return (timing.origin, *_work(timing), *setting(timing))
 
 
 def _pairs(

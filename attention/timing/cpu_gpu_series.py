@@ -158,7 +158,6 @@ def _one_each(line: Iterable[Timing]) -> list[Timing]:
 
 def _line(timings: list[Timing]) -> TimingSeries:
     first = timings[0]
-    threads = f", {first.threads} thread{'s' * (first.threads != 1)}" if first.device == "cpu" else ""
     peaks = [
         (each.peak_operations, each.peak_traffic) for each in timings if each.peak_operations and each.peak_traffic
     ]
@@ -166,7 +165,7 @@ def _line(timings: list[Timing]) -> TimingSeries:
     place = f"{kind} {first.day} ({first.source})" if kind == RECORDED else f"{kind} {first.day}"
     return TimingSeries(
         kind,
-        first.device_name + threads,
+        first.named_device,
         first.implementation,
         first.dtype,
         place,
@@ -188,7 +187,7 @@ def _point(timing: Timing) -> Point:
         timing.length,
         timing.seconds,
         count / timing.seconds,
-        timing.to_device + timing.from_device,
+        timing.transfer,
         (spread.lower, spread.upper) if spread.has_quartiles else None,
         loose=convergence.reason(timing),
     )

@@ -70,12 +70,11 @@ class Limit:
     products: float
     traffic: float
     transfer: float
-    launch: float = LAUNCH
 
     @property
     def seconds(self) -> float:
         """The least time if the data are on the GPU."""
-        return max(self.products, self.traffic) + self.launch
+        return max(self.products, self.traffic) + LAUNCH
 
     @property
     def with_transfer(self) -> float:
@@ -86,7 +85,7 @@ class Limit:
     def reason(self) -> str:
         """What limits it."""
         parts = {
-            "the launch": self.launch,
+            "the launch": LAUNCH,
             "its matrix products": self.products,
             "its memory's bandwidth": self.traffic,
         }

@@ -65,13 +65,23 @@ class Timing(Case):
         return self.when[:10]
 
     @property
+    def transfer(self) -> float:
+        """Seconds to copy the inputs to the device and the results back."""
+        return self.to_device + self.from_device
+
+    @property
+    def named_device(self) -> str:
+        """The device by its name, a CPU with its number of threads."""
+        threads = f", {self.threads} thread{'s' * (self.threads != 1)}" if self.device == "cpu" else ""
+        return f"{self.device_name}{threads}"
+
+    @property
     def origin(self) -> str:
         """The device; if the timing was not measured here, also the word "recorded", the day and the file."""
         if self.source == BROWSER:
             return f"{self.device_name}, measured in your browser {self.day}"
-        threads = f", {self.threads} thread{'s' * (self.threads != 1)}" if self.device == "cpu" else ""
         recorded = f", recorded {self.day} ({self.source})" if self.source else ""
-        return f"{self.device_name}{threads}{recorded}"
+        return f"{self.named_device}{recorded}"
 
     @property
     def spread(self) -> Spread:

@@ -26,9 +26,9 @@ def pays(found: Measurement, others: Iterable[Timing]) -> list[str]:
     rivals = [each for each in others if (each.device, each.implementation) == ("cpu", "SDPA")]
     sentences = []
     fused = [each for each in _fused(found.gpu) if each.tokens != TOKENS]
-    for setting in dict.fromkeys(map(_setting, fused)):
-        mine = [each for each in fused if _setting(each) == setting]
-        cpu = [each for each in rivals if _setting(each) == setting]
+    for setting in dict.fromkeys(map(comparison.setting, fused)):
+        mine = [each for each in fused if comparison.setting(each) == setting]
+        cpu = [each for each in rivals if comparison.setting(each) == setting]
         cpu = [each for each in cpu if each.origin == min(cpu, key=lambda each: bool(each.source)).origin]
         alone, moved = (comparison.crossover(comparison.speed_ups(cpu, mine, transfer)) for transfer in (False, True))
         if alone and moved:
@@ -37,10 +37,6 @@ def pays(found: Measurement, others: Iterable[Timing]) -> list[str]:
                 f"{sizes}, against {cpu[0].origin}: {alone.sentence}; with the transfer, {moved.sentence}."
             )
     return sentences
-
-
-def _setting(timing: Timing) -> tuple[object, ...]:
-    return tuple(getattr(timing, name) for name in comparison.SETTING)
 
 
 def _fused(timings: Iterable[Timing]) -> list[Timing]:

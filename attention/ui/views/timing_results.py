@@ -112,7 +112,7 @@ def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
 def _limits(chosen: list[Timing], lengths: Sequence[int]) -> dict[str, dict[int, float]]:
     """Draws the choice of GPUs whose limits are drawn, and returns these; there are none for timings of several settings."""
     known = comparison.with_times(chosen)
-    if len({answers.setting(timing) for timing in known}) != 1:
+    if len({comparison.setting(timing) for timing in known}) != 1:
         return {}
     first = [] if any(timing.device != "cpu" for timing in known) else [answers.SHEET]
     how: dict[str, Any] = {"selection_mode": "multi", "default": first, "key": "timing_limits", "help": LIMITS}

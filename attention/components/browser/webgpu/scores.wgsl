@@ -6,15 +6,7 @@
 
 //use tile
 
-fn query_row(at: u32, row: u32, channel: u32) -> vec4f {
-  if (row >= call.n) { return vec4f(); }
-  return vec4f(queries[at + row * D4 + channel]) * call.scale;
-}
-
-fn key_row(at: u32, row: u32, channel: u32) -> vec4f {
-  if (row >= call.n) { return vec4f(); }
-  return vec4f(keys[at + row * D4 + channel]);
-}
+//use rows
 
 @compute @workgroup_size(${THREADS})
 fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) lane: u32) {
