@@ -8,6 +8,8 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
+from attention.masks import MASKS, Rule
+
 
 @dataclass(frozen=True)
 class Visible:
@@ -49,18 +51,19 @@ class Visible:
         """Number of keys that at least one query attends to."""
         return min(self.keys, self.queries + (self.window or self.keys) - 1)
 
+    @property
+    def rule(self) -> Rule:
+        """The rule of `attention.masks` that the pairs follow; its span is `window`."""
+        if self.window:
+            return MASKS["window" if self.causal else "local"]
+        return MASKS["causal" if self.causal else "full"]
+
     def matrix(self, device: torch.device | str) -> Bool[Tensor, "q k"] | None:
         """Returns the pairs as a boolean mask, True where the key is visible; None if every pair is."""
         if self.all_pairs:
             return None
         keys = torch.arange(self.keys, device=device)
-        distance = keys[-self.queries :, None] - keys
-        seen = torch.ones_like(distance, dtype=torch.bool)
-        if self.causal:
-            seen &= distance >= 0
-        if self.window:
-            seen &= distance.abs() < self.window
-        return seen
+        return self.rule(keys[-self.queries :, None], keys, self.keys, self.window)
 
 
 def _triangle(count: int) -> int:
