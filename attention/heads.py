@@ -1,8 +1,12 @@
 """Head statistics: numbers that describe what a head does.
 
-Every function takes the `Rows` of heads and returns one number per head, `(h)`. To add one, write it, add it to
-`METRICS` with its name and unit, and add its field to `Profile`; the table follows. Statistics of pairs that depend on
-the tokens are in `TOKEN_METRICS`. Fully masked rows count in no mean.
+Every function takes the `Rows` of heads and returns one number per head, `(h)`. Statistics of pairs that depend on the
+tokens are in `TOKEN_METRICS`. Fully masked rows count in no mean.
+
+These statistics are in the table of the page Heads and in `profile`. One that only compares the heads of layers, or that
+needs more of the weights than `Rows` has, belongs in `analysis/head_numbers.py`. To add one here, write the function, and
+add it to `METRICS` with its label and unit, to `Profile`, and to `head_numbers.ORDER`; tests/test_heads.py has each one
+again as a loop.
 """
 
 from __future__ import annotations
@@ -279,6 +283,6 @@ TOKEN_METRICS: dict[str, TokenMetric] = {  # statistics of pairs of queries and 
     ),
 }
 ALL_METRICS: dict[str, HeadMetric | TokenMetric] = METRICS | TOKEN_METRICS  # by their names in `Profile`
-assert tuple(ALL_METRICS) == tuple(field.name for field in fields(Profile)), (
-    "METRICS, TOKEN_METRICS: each needs its field in Profile"
+assert [*ALL_METRICS] == [field.name for field in fields(Profile)], (
+    f"Profile needs one field for each entry of METRICS and TOKEN_METRICS, in this order: {', '.join(ALL_METRICS)}."
 )

@@ -377,3 +377,38 @@ def test_a_page_defines_nothing_and_is_on_the_menu():
         assert ast.get_docstring(parse_file(file)), path_of(file)
     menu = APP.read_text()
     assert [page.name for page in PAGES if f"pages/{page.name}" not in menu] == []
+
+
+GUIDES = ("CONTRIBUTING.md", "docs/ARCHITECTURE.md", "docs/EXTENDING.md")
+FILE = r"`([\w.*]*/[\w./*]*|\w+\.(?:py|js|css|md))`"  # with its folder, or the name of a file
+NAMES = r"((?:`\w+`(?:, | and )?)+) (?:in|of) `([\w/]+\.(?:py|js))`"
+
+
+def files_of_guide(path: str) -> list[Path]:
+    """The files that a guide means: a path in the repository or the package, or the name of a file in the package."""
+    found = [file for base in (ROOT, PACKAGE) for end in ("", ".py") for file in base.glob(path.rstrip("/") + end)]
+    return found if found or "/" in path else [*PACKAGE.rglob(path)]
+
+
+def outdated_names(text: str) -> Iterator[str]:
+    yield from (f"{path} does not exist" for path in re.findall(FILE, text) if not files_of_guide(path))
+    for names, path in re.findall(NAMES, text):
+        source = "".join(file.read_text() for file in files_of_guide(path))
+        for name in re.findall(r"`(\w+)`", names):
+            if not re.search(rf"\b(?:def|class|function|const) {name}\b|^{name}\b.* = ", source, re.MULTILINE):
+                yield f"{path} does not define {name}"
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_guides_name_files_that_exist_and_what_these_define(guide):
+    assert_none(outdated_names(" ".join((ROOT / guide).read_text().split())))
+
+
+def test_outdated_names_in_a_guide_are_found():
+    text = "`change` and `gone` in `ui/session/page.py`, `MASKS` of `masks.py`, `ui/nowhere` and `session/page.change`"
+    expected = [
+        "ui/nowhere does not exist",
+        "session/page.change does not exist",
+        "ui/session/page.py does not define gone",
+    ]
+    assert [*outdated_names(text)] == expected

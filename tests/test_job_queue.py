@@ -59,7 +59,7 @@ class Count(Job):
     counted = 0
 
     def run(self) -> None:
-        while self.counted < 10 and not self.stop():
+        while self.counted < 10 and not self.should_stop():
             self.counted += 1
             self.progress(self.counted / 10)
 
@@ -265,9 +265,9 @@ def test_who_pauses_stops_nothing_for_others_and_leaves_nothing_running_for_nobo
 def test_a_visitor_who_has_gone_ends_what_runs_within_seconds():
     line, clock, _ = a_line()
     task = line.request(Count, 1, ME)
-    assert line.take() is task and not task.stop()
+    assert line.take() is task and not task.should_stop()
     clock.move(Count.leave_after_s)
-    assert task.stop()
+    assert task.should_stop()
     line.finished(task)
     assert (task.state, line.busy) == ("left", set())
 
@@ -411,9 +411,9 @@ def test_whoever_takes_too_long_makes_way_and_what_is_finished_stays():
     task.go_on(ME)
     line.take()
     both_look(600)
-    assert task.state == "running" and not task.stop() and line.before(next_one) == 1
+    assert task.state == "running" and not task.should_stop() and line.before(next_one) == 1
     clock.move(1)
-    assert task.stop() and (task.state, task.share) == ("failed", 0.4)
+    assert task.should_stop() and (task.state, task.share) == ("failed", 0.4)
     assert task.said == "Stopped after 20 minutes, the limit per job on this server."
     line.finished(task)
     assert line.take() is next_one

@@ -125,15 +125,15 @@ def test_other_settings_are_untrained_until_somebody_trains_them():
 
 def test_a_training_is_paused_goes_on_and_is_stopped(monkeypatch):
     """The training's own thread is the test's: it takes a step where the test says so."""
-    steps, ask = list[int](), TrainingJob.stop
+    steps, ask = list[int](), TrainingJob.should_stop
 
-    def stop(self: TrainingJob) -> bool:
+    def should_stop(self: TrainingJob) -> bool:
         if self.steps == 10 and not steps:
             steps.append(10)
             self.pause(next(iter(self.looks)))
         return ask(self)
 
-    monkeypatch.setattr(TrainingJob, "stop", stop)
+    monkeypatch.setattr(TrainingJob, "should_stop", should_stop)
     test = run(SMALL | {"seed": "1"})
     test.button(key="train").click().run()
     task = learning(test)
@@ -151,14 +151,14 @@ def test_a_training_is_paused_goes_on_and_is_stopped(monkeypatch):
 def test_a_training_that_is_stopped_keeps_what_was_seen():
     line, _, begun = a_line()
     task = line.request(TrainingJob, Recipe(task="reverse", layers=1, steps=40, d_model=16, heads=2), ME)
-    ask = task.stop
+    ask = task.should_stop
 
-    def stop() -> bool:
+    def should_stop() -> bool:
         if task.steps == 6:
             task.leave(ME)
         return ask()
 
-    task.stop = stop  # type: ignore[method-assign]
+    task.should_stop = should_stop  # type: ignore[method-assign]
     begun.pop()()
     assert task.state == "cancelled" and [moment.step for moment in task.moments] == [*range(7)]
     assert task.parameters is not None
@@ -249,14 +249,14 @@ def test_its_heads_can_be_looked_at_on_other_pages():
 
 def test_while_a_training_goes_on_one_looks_back_at_what_was_seen(monkeypatch):
     """It goes on meanwhile, and its slider, which only its visitor moves, leads back to the newest step."""
-    held, ask = threading.Event(), TrainingJob.stop
+    held, ask = threading.Event(), TrainingJob.should_stop
 
-    def stop(self: TrainingJob) -> bool:
+    def should_stop(self: TrainingJob) -> bool:
         if self.steps == 10:
             assert held.wait(SECONDS)
         return ask(self)
 
-    monkeypatch.setattr(TrainingJob, "stop", stop)
+    monkeypatch.setattr(TrainingJob, "should_stop", should_stop)
     test = run(SMALL | {"seed": "4"})
     test.button(key="train").click().run()
     task = learning(test)

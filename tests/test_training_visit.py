@@ -163,16 +163,16 @@ def test_a_loss_that_is_no_number_is_not_shown(monkeypatch):
 def test_what_was_learned_when_it_is_stopped_is_there():
     line, _, begun = a_line()
     task = line.request(TrainingJob, Recipe(task="reverse", layers=1, steps=400, d_model=16, heads=2), ME)
-    ask = task.stop
+    ask = task.should_stop
 
-    def stop() -> bool:
+    def should_stop() -> bool:
         if task.steps == 6:
             line.pause(task, ME)
         if task.steps == 11:
             task.leave(ME)
         return ask()
 
-    task.stop = stop  # type: ignore[method-assign]
+    task.should_stop = should_stop  # type: ignore[method-assign]
     begun.pop()()
     assert task.state == "paused" and [moment.step for moment in task.moments] == [0], "it goes on from here"
     line.go_on(task, ME)

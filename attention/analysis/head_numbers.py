@@ -1,9 +1,10 @@
 """All head statistics, for comparing the heads of all layers: those of `heads.profile`, and further ones.
 
 `numbers` returns all of them. Each is a mean over queries, except the effective rank, which is of the whole matrix of
-weights. To add one, write a function and its entry in `FURTHER` (if it needs the weights) or in `PAIRS` (if it is the
-mean weight on some pairs). Every entry has a unit, a formula and a source; tests recompute each one with loops, and on
-heads whose statistics are known.
+weights. The further ones are shown on the page Layers and in the map of layers and heads, not in the table of the page
+Heads. To add one, write a function, its entry in `FURTHER` (if it needs the weights) or in `PAIRS` (if it is the mean
+weight on some pairs), and its place in `ORDER`. Every entry has a unit, a formula and a source; tests/test_head_numbers.py
+has each one again as a loop, and on heads whose statistics are known.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ import { cellAt, greatestCell, number, paint, unpackCells, weightsOf } from "./c
 import { alive, find, createRoot } from "./elements.js";
 import { listen } from "./heads_grid_events.js";
 import { arrangeSquares, setFigures, setLayout } from "./heads_grid_layout.js";
-import { headNumber, setScale } from "./heads_grid_readout.js";
+import { findReadout, headNumber, READOUT, setScale } from "./heads_grid_readout.js";
 import { cellUnderPointer, show, showPinned } from "./heads_grid_pointer.js";
 import { applyTheme } from "./theme.js";
 
@@ -30,15 +30,7 @@ const MARKUP = `
     <div class="ticks"></div>
     <p class="why"></p>
   </div>
-  <dl class="readout">
-    <dd class="said" data-of="said"></dd>
-    <dt>head</dt><dd data-of="head"></dd>
-    <dt class="of-query">query</dt><dd data-of="query"></dd>
-    <dt class="of-key">key</dt><dd data-of="key"></dd>
-    <dt>weight</dt><dd data-of="weight"></dd>
-    <dt class="of-even">vs uniform</dt><dd class="of-even" data-of="even"></dd>
-    <dd class="note" data-of="note"></dd>
-  </dl>
+  ${READOUT}
   <div class="spread"><div class="bars"><canvas></canvas><i></i></div><p></p></div>
   <details>
     <summary>Row as table</summary>
@@ -76,15 +68,11 @@ export function draw(element, bytes, ways = {}) {
  * @returns {Grid}
  */
 function createGrid(root, data, ways) {
-  const named = (/** @type {string} */ name) => find(root, `[data-of="${name}"]`);
   const start = atToken(data, 0, 0, null);
   return {
     root, data, ways, heads: find(root, ".heads"), spread: find(root, ".spread"),
     details: find(root, "details", HTMLDetailsElement),
-    of: {
-      head: named("head"), query: named("query"), key: named("key"), weight: named("weight"), even: named("even"),
-      note: named("note"), said: named("said"),
-    },
+    of: findReadout(root),
     figures: [], plan: arrangeSquares(data, root.clientWidth),
     neutrals: applyTheme(root, data.neutrals, data.accents), width: 0,
     cursor: start, home: start, told: { head: -1, query: -1 }, followed: true, hover: null, pointer: null, keyed: false,

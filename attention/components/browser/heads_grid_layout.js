@@ -5,7 +5,6 @@ import { createElement, signs } from "./elements.js";
 /**
  * @typedef {Omit<import("./message.js").GridHeader, "places"> & import("./cells.js").Bytes} GridData
  * @typedef {import("./cells.js").Cell & { shown?: import("./cells.js").Cell }} Spot  a position of the cursor
- * @typedef {Record<"said" | "head" | "query" | "key" | "weight" | "even" | "note", HTMLElement>} Readout
  */
 
 /**
@@ -37,7 +36,7 @@ import { createElement, signs } from "./elements.js";
  * @property {HTMLElement} heads
  * @property {HTMLElement} spread
  * @property {HTMLDetailsElement} details
- * @property {Readout} of
+ * @property {import("./heads_grid_readout.js").Readout} of  the elements of the readout, by name
  * @property {import("./heads_grid.js").Ways} ways
  * @property {GridData} data
  * @property {Figure[]} figures

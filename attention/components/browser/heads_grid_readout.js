@@ -1,4 +1,4 @@
-// Describes the cell under the pointer or the cursor: numbers, tokens, its row as bars and as a table.
+// The readout of the cell under the pointer or the cursor: numbers, tokens, its row as bars and as a table.
 
 import { cellAt, greatest, height as heightOf, MASKED, number, ZERO } from "./cells.js";
 import { find, createElement, penOf } from "./elements.js";
@@ -13,6 +13,33 @@ import { RAMP, ramp } from "./theme.js";
  */
 
 const TABLE = 50;
+
+const LINES = /** @type {const} */ (["said", "head", "query", "key", "weight", "even", "note"]);
+
+/** @typedef {Record<typeof LINES[number], HTMLElement>} Readout */
+
+// The lines of the readout. To add one, write it here and in LINES, and its text in `setReadout`. A narrow window shows only
+// the lines that heads_grid.css names (`&:not(.wide) .readout`).
+export const READOUT = `
+  <dl class="readout">
+    <dd class="said" data-of="said"></dd>
+    <dt>head</dt><dd data-of="head"></dd>
+    <dt class="of-query">query</dt><dd data-of="query"></dd>
+    <dt class="of-key">key</dt><dd data-of="key"></dd>
+    <dt class="of-weight">weight</dt><dd data-of="weight"></dd>
+    <dt class="of-even">vs uniform</dt><dd class="of-even" data-of="even"></dd>
+    <dd class="note" data-of="note"></dd>
+  </dl>`;
+
+/**
+ * Returns the elements of the readout, by name.
+ * @param {HTMLElement} root
+ * @returns {Readout}
+ */
+export function findReadout(root) {
+  const found = LINES.map((name) => [name, find(root, `[data-of="${name}"]`)]);
+  return /** @type {Readout} */ (Object.fromEntries(found));
+}
 
 /**
  * Returns the number of a head, preceded by that of its layer if the grid shows several layers.
@@ -36,6 +63,7 @@ function nameToken(data, token, count, tokens = data.tokens) {
 }
 
 /**
+ * Writes the text of every line of the readout.
  * @param {Grid} grid
  * @param {Cell} cell
  */

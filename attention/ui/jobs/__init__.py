@@ -10,7 +10,7 @@ A new kind is a class with a `run`:
     class Counting(Job):
         def run(self) -> None:
             for step in range(self.done, STEPS):
-                if self.stop():  # paused, cancelled, or no viewer left: what is done stays for the next run
+                if self.should_stop():  # paused, cancelled, or no viewer left: what is done stays for the next run
                     return
                 ...
                 self.progress((step + 1) / STEPS)

@@ -2,6 +2,9 @@
 
 Nothing here runs or waits; `job_queue` does. Visitors who request equal settings share a job, so that none of them can stop
 it for the others: it pauses only when every viewer has paused it, and ends when every viewer has left.
+
+To cancel is to leave: the button (`attention/ui/views/job_status.py`) makes its visitor `leave`. If no other viewer is left,
+the job ends as cancelled; its `run` returns when it next asks `should_stop`, and `halt` stops what does not ask.
 """
 
 from __future__ import annotations
@@ -58,7 +61,7 @@ class Job:
     about: ClassVar[str] = "about"  # says how exact `seconds_left` is
 
     def run(self) -> None:
-        """Works until it is done or `stop` returns True; called again after a pause. Any exception is a failure."""
+        """Works until it is done or `should_stop` returns True; called again after a pause. Any exception is a failure."""
         raise NotImplementedError
 
     def fits(self, has_room: Callable[[int], bool]) -> bool:
@@ -66,7 +69,7 @@ class Job:
         return True
 
     def halt(self) -> None:
-        """Called if it has ended before its run returned, to stop what does not call `stop`."""
+        """Called if it has ended before its run returned, to stop what does not call `should_stop`."""
 
     @property
     def guess(self) -> float | None:
@@ -180,7 +183,7 @@ class Job:
         if state != "done":
             self.halt()
 
-    def stop(self) -> bool:
+    def should_stop(self) -> bool:
         """Whether `run` must return; `run` has to call this often."""
         return self.next_state() != "running"
 

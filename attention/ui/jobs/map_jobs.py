@@ -62,7 +62,7 @@ class MapJob(Job):
     def _draw(self) -> None:
         try:
             self.preview.exception()  # waits for the preview, which visitors need first: it has all threads to itself
-            if self.stop():
+            if self.should_stop():
                 return
             self.in_earnest()
             while len(self.heads) < self.settings.heads:
@@ -77,7 +77,7 @@ class MapJob(Job):
         def progress(share: float) -> None:
             self.progress((group.start + share * len(group)) / heads)
 
-        watched = {"executor": self.blocks(), "progress": progress, "cancelled": self.stop}
+        watched = {"executor": self.blocks(), "progress": progress, "cancelled": self.should_stop}
         options = {"side": self.side, "held": group, "of": heads, "begun": len(self.heads) - group.start}
         for head in each_head(query, key, **options, **watched, **head_maps_arguments(self.settings)):
             self.heads.append(head)

@@ -115,7 +115,7 @@ class ModelJob(Job):
 
     def _on_progress(self, share: float) -> None:
         self.progress(share)
-        if self.stop():
+        if self.should_stop():
             raise Stopped
 
     @property

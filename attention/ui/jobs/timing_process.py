@@ -147,7 +147,7 @@ class TimingJob(Job):
 def _watch(task: TimingJob, process: subprocess.Popen) -> None:
     """Ends the process if its visitor has left or cancelled, or if it is overdue."""
     while process.poll() is None:
-        if task.stop():
+        if task.should_stop():
             task.halt()
         try:
             process.wait(WATCH)

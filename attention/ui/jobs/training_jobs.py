@@ -75,7 +75,7 @@ class TrainingJob(Job):
             if seen is not None:
                 self.moments.append(seen)
             self.progress(run.done / self.settings.steps)
-            if self.stop():
+            if self.should_stop():
                 break
         if run is None:
             return

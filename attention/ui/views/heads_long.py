@@ -145,7 +145,7 @@ def _growing(config: Config, drawing: MapJob) -> None:
     done, size = len(drawing.heads), tables.quantity(drawing.claim, "B")
     what = f"head {done + 1} of {config.heads}" if drawing.state == "running" else f"{done} of {config.heads} heads"
     said = f"Exact weights: {what}, {size}."
-    job_status.going(drawing, results.long.STUDIO.line, said, partial(_cancel, drawing))
+    job_status.show_progress(drawing, results.long.STUDIO.line, said, partial(_cancel, drawing))
     _squares(config, drawing)
 
 

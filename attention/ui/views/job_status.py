@@ -16,10 +16,12 @@ from attention.ui.jobs.job_queue import JobQueue
 from attention.ui.session import page
 
 
-def going(
+def show_progress(
     task: Job, line: JobQueue, said: str, cancel: Callable[[], None], why: str | None = None, word: str = "Cancel"
 ) -> None:
-    """Draws a job that this visitor waits for: text, time, and buttons; `why`: the help text of the one that ends it."""
+    """Draws a job that this visitor waits for: text, time, and buttons. The last one, `word`, calls `cancel`, which calls
+    `task.leave`; `why` is its help text.
+    """
     visitor = page.visitor()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(min(task.share, 1.0), status_text(task, said, line.before(task), visitor, line.other(task)))

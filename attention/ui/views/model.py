@@ -47,7 +47,7 @@ def _live(prompt: Prompt, live: bool) -> None:
         st.rerun()
     if task.open:
         said = f"{task.now or 'Preparing'}: {task.settings.offer.name}."
-        job_status.going(task, JOBS, escape(said), partial(task.leave, page.visitor()), STAYS)
+        job_status.show_progress(task, JOBS, escape(said), partial(task.leave, page.visitor()), STAYS)
     elif task.found is not None:
         model_result.draw(prompt, task)
     else:

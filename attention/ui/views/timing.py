@@ -150,7 +150,7 @@ def _progress(task: TimingJob) -> None:
     said, rest = _outcome_text(task, measured), _rest(task, measured)
     if task.open:
         cancel = partial(task.leave, page.visitor())
-        job_status.going(task, TIMING_JOBS.line, said + rest, cancel, f"What was measured stays. {LEAVING}")
+        job_status.show_progress(task, TIMING_JOBS.line, said + rest, cancel, f"What was measured stays. {LEAVING}")
     elif task is not page.visit_state().sweep:
         job_status.show_end(task, f"Measured here {ago(task.clock() - (task.ended or 0))}: {_cases(measured)}.{rest}")
     elif task.state == "failed":

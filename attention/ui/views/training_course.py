@@ -115,7 +115,7 @@ def begin(recipe: Recipe) -> None:
 def going(found: Shown) -> None:
     """Draws the progress of a training, and its buttons."""
     if (task := found.task) is not None:
-        job_status.going(task, JOBS, _going(task, found.course), partial(_stop, task), STOP, "Stop")
+        job_status.show_progress(task, JOBS, _going(task, found.course), partial(_stop, task), STOP, "Stop")
 
 
 def _stop(task: TrainingJob) -> None:
