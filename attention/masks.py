@@ -83,8 +83,8 @@ class Rule:
         return Rule(allows, *("; ".join(dict.fromkeys(filter(None, parts))) for parts in joined))
 
 
-def rule(source: str, span: str = "", users: str = "") -> Callable[[Pairs], Rule]:
-    """Returns a decorator that makes a mask rule of a function, with its source, the meaning of its span, and its users."""
+def rule(source: str, span: str = "", *, users: str) -> Callable[[Pairs], Rule]:
+    """Returns a decorator that makes a mask rule of a function: its source, what the span means, models that use it."""
     return lambda allows: Rule(allows, source, span, users)
 
 
@@ -103,7 +103,7 @@ def causal(q, k, n, span):
 @rule(
     "Jiang et al. 2023, Mistral 7B, section 2",
     "visible keys, the query itself included",
-    "Mistral 7B v0.1, layers of Gemma 2 and 3",
+    users="Mistral 7B v0.1, layers of Gemma 2 and 3",
 )
 def window(q, k, n, span):
     """A query attends to itself and the tokens just before it."""
@@ -113,20 +113,20 @@ def window(q, k, n, span):
 @rule(
     "Beltagy et al. 2020, Longformer, section 3.1",
     "one more than the largest visible distance",
-    "ModernBERT, most layers",
+    users="ModernBERT, most layers",
 )
 def local(q, k, n, span):
     """A query attends to its neighbours on both sides."""
     return (q - k).abs() < span
 
 
-@rule("Raffel et al. 2020, T5, section 3.2.1", "length of the prefix", "PaliGemma, GLM-130B")
+@rule("Raffel et al. 2020, T5, section 3.2.1", "length of the prefix", users="PaliGemma, GLM-130B")
 def prefix(q, k, n, span):
     """A query attends to the whole prefix, to itself and to earlier tokens."""
     return (k < span) | (k <= q)
 
 
-@rule("Krell et al. 2021, sequence packing", "length of a document", "packed BERT, NaViT")
+@rule("Krell et al. 2021, sequence packing", "length of a document", users="packed BERT, NaViT")
 def documents(q, k, n, span):
     """A query attends to the tokens of its own document only."""
     return torch.div(q, span, rounding_mode="floor") == torch.div(k, span, rounding_mode="floor")
@@ -135,7 +135,7 @@ def documents(q, k, n, span):
 @rule(
     "Beltagy et al. 2020, Longformer, sections 3.1 and 4.1",
     "visible keys, the query itself included",
-    "Longformer as a decoder, some heads",
+    users="Longformer as a decoder, some heads",
 )
 def dilated(q, k, n, span):
     """A query attends to itself and every second token before it, so the window reaches twice as far."""
@@ -145,7 +145,7 @@ def dilated(q, k, n, span):
 @rule(
     "Child et al. 2019, Sparse Transformers, section 4.3",
     "stride: length of the window and step beyond it",
-    "Sparse Transformer for images and audio",
+    users="Sparse Transformer for images and audio",
 )
 def strided(q, k, n, span):
     """A query attends to itself, the tokens just before it, and every span-th one farther back."""
@@ -155,14 +155,16 @@ def strided(q, k, n, span):
 @rule(
     "Beltagy et al. 2020, Longformer, section 3.1",
     "one more than the largest visible distance",
-    "Longformer, ETC",
+    users="Longformer, ETC",
 )
 def global_first(q, k, n, span):
     """A query attends to its neighbours and the first token; the first token attends to all."""
     return ((q - k).abs() < span) | (q == 0) | (k == 0)
 
 
-@rule("Xiao et al. 2023, StreamingLLM, section 3.2", "keys in the window, the query itself included", "StreamingLLM")
+@rule(
+    "Xiao et al. 2023, StreamingLLM, section 3.2", "keys in the window, the query itself included", users="StreamingLLM"
+)
 def sinks(q, k, n, span):
     """A query attends to itself, the tokens just before it, and the first four tokens."""
     return (k <= q) & ((q - k < span) | (k < FIRST))
@@ -171,7 +173,7 @@ def sinks(q, k, n, span):
 @rule(
     "PyTorch 2.13 documentation, torch.nn.MultiheadAttention: key_padding_mask",
     "number of padding tokens at the end",
-    "batches of unequal lengths",
+    users="batches of unequal lengths",
 )
 def padding(q, k, n, span):
     """A query attends to every key except the padding at the end."""

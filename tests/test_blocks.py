@@ -27,7 +27,7 @@ combined = st.builds(
 )
 
 
-@rule("", "")
+@rule("", users="")
 def mirrored_rule(q, k, n, span):
     """Operators that no built-in rule uses, the number on the left, and torch's functions."""
     far = torch.abs(-(2 * q) + 2 * k + 1) // 3 > span
@@ -36,14 +36,14 @@ def mirrored_rule(q, k, n, span):
     )
 
 
-@rule("", "")
+@rule("", users="")
 def looked_up(q, k, n, span):
     """A table, which bounds can't follow."""
     kinds = torch.arange(n) % 3
     return kinds[q] == kinds[k]
 
 
-@rule("", "")
+@rule("", users="")
 def branching(q, k, n, span):
     """A branch on the values, which bounds can't follow."""
     return k <= q if bool((q >= 0).all()) else k > q
@@ -146,7 +146,7 @@ def test_rules_are_asked_about_a_small_part_of_their_pairs(found, span):
     """Of 2 ** 26 pairs at 8,192 tokens, of fewer than 2 ** 22; and whole rows agree."""
     asked, n = 0, 8192
 
-    @rule("", "")
+    @rule("", users="")
     def counted(q, k, n, span):
         """The same rule, which counts the pairs that it is asked about."""
         nonlocal asked
