@@ -9,26 +9,35 @@ import streamlit as st
 if __name__ == "__main__":
     from attention.ui.session import address_bar
 
-    # Heads is shown at the root only; its name redirects there. Streamlit needs another page for that, so `url_path` differs.
-    HEADS = st.Page("pages/heads.py", title="Heads", url_path="root", default=True)
+    heads = st.Page("pages/heads.py", title="Heads")
+    start = st.Page("pages/start.py", title="Start", default=True)
 
-    st.navigation(
-        [
-            HEADS,
-            st.Page("pages/examples.py", title="Examples"),
-            st.Page("pages/layers.py", title="Layers"),
-            st.Page("pages/softmax.py", title="Softmax"),
-            st.Page("pages/masks.py", title="Masks"),
-            st.Page("pages/steps.py", title="Steps"),
-            st.Page("pages/training.py", title="Training"),
-            st.Page("pages/model.py", title="Model"),
-            st.Page("pages/your_data.py", title="Your data"),
-            st.Page("pages/implementations.py", title="Implementations"),
-            st.Page("pages/timing.py", title="Timing"),
-            st.Page(address_bar.leading_to(HEADS), title="Heads", url_path="heads", visibility="hidden"),
-        ],
+    page = st.navigation(
+        {
+            "": [start],
+            "Learn": [
+                heads,
+                st.Page("pages/steps.py", title="Steps"),
+                st.Page("pages/softmax.py", title="Softmax"),
+                st.Page("pages/masks.py", title="Masks"),
+                st.Page("pages/training.py", title="Training"),
+            ],
+            "Explore": [
+                st.Page("pages/examples.py", title="Examples"),
+                st.Page("pages/layers.py", title="Layers"),
+                st.Page("pages/model.py", title="Model"),
+                st.Page("pages/your_data.py", title="Your data"),
+            ],
+            "Measure": [
+                st.Page("pages/timing.py", title="Timing"),
+                st.Page("pages/implementations.py", title="Implementations"),
+            ],
+        },
         position="top",
-    ).run()
+    )
+    if page.url_path == start.url_path:
+        address_bar.send_on(heads)
+    page.run()
 else:
     from attention.serving import error_page, stack
 

@@ -20,6 +20,7 @@ what it contains. Each may import what is listed before it:
     config codec           the config that has them, and the link that holds them
     sources                where queries, keys and values come from
     trace                  every matrix of one pass
+    story                  the head that the Start page tells about
     maps                   pictures of the weights at any length, and what is computed from them
     steps                  a pass matrix by matrix, and the program that computes it
     analysis               questions about attention, one per file

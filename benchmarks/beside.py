@@ -23,7 +23,7 @@ OFTEN = 12  # changes of the slider, before and meanwhile
 SLOWER, LATE = 2.0, 0.5  # times its usual time; seconds
 LARGEST = "training?v=2&train_layers=3&train_heads=8&train_d_model=256&train_steps=1000&train_seed=77"
 SWEEP = "timing?seconds=60"
-NEIGHBOUR = "?heads=8&tokens=128&input=noise"
+NEIGHBOUR = "heads?heads=8&tokens=128&input=noise"
 STOPPED = """() => new Promise((done) => {
     const stop = [...document.querySelectorAll(".st-key-cancel button")].at(-1), start = performance.now();
     const seen = () => document.body.innerText.includes("Stopped after") || document.querySelector(".st-key-cancel") === null;

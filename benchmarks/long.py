@@ -32,7 +32,7 @@ KEPT = 2 * 65_536 * 512 * 4 / 2**20 + 100  # MB: queries and keys in float32, an
 
 def preview(browser: Browser, url: str) -> float:
     """Seconds from the key that makes a sequence 65,536 tokens long to its preview."""
-    slider = open_slider(browser, f"{url}/?{LONG}&tokens={BELOW}", "tokens", GRID, PAINTED)
+    slider = open_slider(browser, f"{url}/heads?{LONG}&tokens={BELOW}", "tokens", GRID, PAINTED)
     _cancel(slider)
     slider.page.locator(".st-key-tokens input[type=range]").focus()
     took = slider.time_move(lambda: slider.page.keyboard.press("ArrowRight"), "keydown")
@@ -43,7 +43,7 @@ def preview(browser: Browser, url: str) -> float:
 
 def zooms(browser: Browser, url: str) -> list[float]:
     """Seconds from the end of a dragged rectangle of some 512 x 512 tokens to its picture, within 2,048 x 2,048."""
-    link = f"{url}/?heads=2&d_model=128&input=topics&mask=full&tokens=65536&rows=30000-32047&cols=20000-22047"
+    link = f"{url}/heads?heads=2&d_model=128&input=topics&mask=full&tokens=65536&rows=30000-32047&cols=20000-22047"
     page = open_slider(browser, link, "tokens", GRID, PAINTED)
     page.page.get_by_text("Downloads").wait_for(timeout=300_000)
     found = []
@@ -64,9 +64,9 @@ def zooms(browser: Browser, url: str) -> list[float]:
 
 def guest(browser: Browser, app: Server) -> tuple[list[float], list[float]]:
     """Seconds of a visitor's changes of a short sequence, alone and while another's long map is drawn."""
-    short = open_slider(browser, f"{app.url}/?heads=8&tokens=128&input=noise", "temperature", GRID, PAINTED)
+    short = open_slider(browser, f"{app.url}/heads?heads=8&tokens=128&input=noise", "temperature", GRID, PAINTED)
     alone = [short.seconds() for _ in range(CHANGES)]
-    other = open_slider(browser, f"{app.url}/?{LONG}&tokens=65536", "tokens", GRID, PAINTED)
+    other = open_slider(browser, f"{app.url}/heads?{LONG}&tokens=65536", "tokens", GRID, PAINTED)
     beside = [short.seconds() for _ in range(CHANGES)]
     _cancel(other)
     other.page.context.close()
@@ -76,9 +76,9 @@ def guest(browser: Browser, app: Server) -> tuple[list[float], list[float]]:
 
 def cancel_drawing(browser: Browser, app: Server) -> tuple[float, float]:
     """Seconds from the click on Cancel until the server rests, and the megabytes that it has more than before."""
-    first = open_slider(browser, f"{app.url}/?heads=8&tokens=128", "tokens", GRID, PAINTED)
+    first = open_slider(browser, f"{app.url}/heads?heads=8&tokens=128", "tokens", GRID, PAINTED)
     before = _memory(app)
-    link = f"{app.url}/?{LONG}&tokens=65536&seed=5"
+    link = f"{app.url}/heads?{LONG}&tokens=65536&seed=5"
     page = open_slider(browser, link, "tokens", GRID, PAINTED)
     time.sleep(5)
     start = time.monotonic()

@@ -37,7 +37,7 @@ def seconds(browser: Browser, url: str, bare: Slider, size: tuple[int, int], rou
     """Seconds of each change of the bare app and of the Heads page, and of each switch, at a size."""
     found: dict[str, list[float]] = {"bare": [], "heads": [], "rows": []}
     sizes = f"heads={size[0]}&tokens={size[1]}&input=noise"
-    heads = open_slider(browser, f"{url}/?{sizes}", "temperature", GRID, PAINTED)
+    heads = open_slider(browser, f"{url}/heads?{sizes}", "temperature", GRID, PAINTED)
     for seed in range(rounds):
         link = f"{url}/implementations?{sizes}&seed={seed}&version=as+meant&implementation={FIRST}"
         page = open_slider(browser, link, "tokens", GRID, PAINTED)

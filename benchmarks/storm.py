@@ -43,7 +43,7 @@ def count_threads(server: Server) -> Iterator[list[int]]:
 def storm(browser, server: Server, heads: int, tokens: int) -> Iterator[str]:
     """Two lines: how late the last value was, and how many threads there were more than before."""
     slider = open_slider(
-        browser, f"{server.url}/?heads={heads}&tokens={tokens}&input=noise", "temperature", GRID, PAINTED
+        browser, f"{server.url}/heads?heads={heads}&tokens={tokens}&input=noise", "temperature", GRID, PAINTED
     )
     slider.seconds()  # the first one warms up
     page, last = slider.page, f"temperature={1 + 0.05 * (CHANGES + 1):.2f}".rstrip("0")

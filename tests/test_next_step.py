@@ -17,6 +17,7 @@ from attention.imported.reading import Reading
 from attention.knobs import SOURCES
 from attention.models.prompt import Prompt
 from attention.sources.providers import has
+from attention.story.settings import Story
 from attention.timing.sweep import Sweep
 from attention.training.recipe import Recipe
 from attention.ui.next_step import NEXT_STEPS, NextStep, next_step
@@ -25,7 +26,14 @@ from tests.strategies import configs, newest
 from tests.test_pages import ROOT, SECONDS, run
 
 FILES = [path.stem for path in sorted((ROOT / "pages").glob("*.py"))]
-OTHERS = {"examples": Tour(), "timing": Sweep(), "training": Recipe(), "model": Prompt(), "your_data": Reading()}
+OTHERS = {
+    "start": Story(),
+    "examples": Tour(),
+    "timing": Sweep(),
+    "training": Recipe(),
+    "model": Prompt(),
+    "your_data": Reading(),
+}
 OF_CONFIGS = [page for page in FILES if page not in OTHERS]
 NEEDS = {"steps": {"q", "k"}, "implementations": {"x", "projections"}}
 
@@ -49,14 +57,14 @@ def test_every_page_has_a_next_step_to_a_page_that_there_is():
 
 def test_a_step_with_a_source_opens_it_with_the_defaults_of_today():
     """A link without an edition is read with those of the first one."""
-    step = step_of("model", OTHERS["model"])
+    step = step_of("examples", OTHERS["examples"])
     assert from_query(step.query) == (Config.of(step.query["source"]), [])
 
 
 def test_the_steps_lead_through_every_page():
     """Whoever follows them from the first page sees all."""
-    seen, at, config = ["heads"], "heads", Config()
-    for _ in range(10):
+    seen, at, config = ["start"], "start", Config()
+    for _ in range(11):
         step = step_of(at, OTHERS.get(at, config))
         at, config = step.page, from_query(step.query)[0] if step.query else config
         seen.append(at)
@@ -78,7 +86,7 @@ def test_a_step_keeps_every_setting_but_the_one_that_it_is_about(config):
 
 
 def test_a_step_that_sets_something_back_to_its_default_says_so_in_its_link():
-    step = step_of("heads", Config(topic="scaling"))
+    step = step_of("steps", Config(topic="scaling"))
     assert step.query and from_query(step.query) == (Config(), [])
 
 
@@ -90,8 +98,8 @@ def test_a_step_leads_nowhere_where_the_source_has_nothing_to_show(page, source)
 
 
 def test_a_step_is_about_what_is_set():
-    assert "square root" in step_of("heads", Config(scale="none")).says
-    assert "head 3" in step_of("heads", Config(head=3)).says
+    assert "square root" in step_of("steps", Config(scale="none")).says
+    assert "head 3" in step_of("steps", Config(head=3)).says
     assert "over 65,536 tokens" in step_of("heads", Config(tokens=65_536, heads=4, d_model=256)).says
 
 
@@ -110,20 +118,20 @@ def test_every_page_ends_with_its_step_and_its_links_are_right_in_a_new_tab(page
     for link in test.get("page_link"):
         address = urlsplit(urljoin(f"http://host/lab/{page}?tokens=9", f"{link.proto.page}?{link.proto.query_string}"))
         named = [other for other in FILES if link.proto.label.lower().endswith(other.replace("_", " "))]
-        assert [address.path] == [f"/lab/{other if other != 'heads' else ''}" for other in named], link.proto
+        assert [address.path] == [f"/lab/{other if other != 'start' else ''}" for other in named], link.proto
         assert parse_qsl(address.query) == parse_qsl(link.proto.query_string)
     texts = [each.value for kind in ("markdown", "caption") for each in test.get(kind)]
     for address in re.findall(r"\]\(([^)]+)\)", " ".join(texts)):
-        assert address.startswith("https://") or address.partition("?")[0].strip("/") in {*FILES} - {"heads"} | {""}
+        assert address.startswith("https://") or address.partition("?")[0].strip("/") in {*FILES} - {"start"} | {""}
 
 
 def test_a_page_of_other_settings_gets_no_link_of_heads_from_the_menu():
     """The browser gives a page that the menu opens the link that was last left on a page of its kind."""
     script = (ROOT / "attention/components/browser/streamlit/carry_link.js").read_text()
     apart = re.search(r"const APART = /\\/\(([a-z_|]+)\)\$/;", script)
-    assert apart is not None and set(apart[1].split("|")) == OTHERS.keys()
+    assert apart is not None and {"start", *apart[1].split("|")} == OTHERS.keys()
     kinds = {
-        name: re.search(r"page\.show\(\w+\.view(?:, (\w+\.[A-Z]+))?", (ROOT / f"pages/{name}.py").read_text())
+        name: re.search(r"page\.show\(\w+\.view(?:, ((?:\w+\.)?[A-Z]+))?", (ROOT / f"pages/{name}.py").read_text())
         for name in FILES
     }
     assert {name for name, found in kinds.items() if found and found[1]} == OTHERS.keys()
@@ -137,7 +145,7 @@ def test_no_step_leads_away_from_a_question_that_hides_the_page():
 
 
 def test_a_step_follows_what_is_moved():
-    test = run(ROOT / "pages/heads.py", {})
+    test = run(ROOT / "pages/steps.py", {})
     assert to_query(Config()) == {}
     test.slider(key="temperature").set_value(2.0).run()
     labels = [each.proto.label for each in test.get("link_button")]

@@ -21,6 +21,7 @@ OTHERS = (
     "recipe.RECIPE",
     "prompt.PROMPT",
     "reading.READING",
+    "story import STORY",
 )  # kinds of settings of pages that are about no config
 PAGES = [path for path in sorted((ROOT / "pages").glob("*.py")) if not any(kind in path.read_text() for kind in OTHERS)]
 SECONDS = 60  # on a busy machine

@@ -42,16 +42,32 @@ class MiniLM:
 
     def queries_and_keys(self, ids: list[int]) -> tuple[Float[Tensor, "l h n d"], Float[Tensor, "l h n d"]]:
         """Returns queries and keys of every layer."""
-        x, found = self._embed(ids), []
+        states = self.hidden_states(ids)[:-1]
+        q, k = (
+            torch.stack([self._part(x, layer, name) for layer, x in enumerate(states)]) for name in ("query", "key")
+        )
+        return q, k
+
+    def values(self, x: Float[Tensor, "n c"], layer: int) -> Float[Tensor, "h n d"]:
+        """Returns the values of a layer that reads these vectors."""
+        return self._part(x, layer, "value")
+
+    def hidden_states(self, ids: list[int]) -> list[Float[Tensor, "n c"]]:
+        """Returns the vectors of the tokens that each layer reads, and those after the last."""
+        x = self._embed(ids)
+        states = [x]
         for layer in range(LAYERS):
             at = f"encoder.layer.{layer}"
-            q, k, v = (self._heads(x, f"{at}.attention.self.{part}") for part in ("query", "key", "value"))
-            found.append((q, k))
+            q, k, v = (self._part(x, layer, part) for part in ("query", "key", "value"))
             context = rearrange(F.scaled_dot_product_attention(q, k, v), "h n d -> n (h d)")
             x = self._layer_norm(x + self._linear(context, f"{at}.attention.output.dense"), f"{at}.attention.output")
             wide = F.gelu(self._linear(x, f"{at}.intermediate.dense"))
             x = self._layer_norm(x + self._linear(wide, f"{at}.output.dense"), f"{at}.output")
-        return torch.stack([q for q, _ in found]), torch.stack([k for _, k in found])
+            states.append(x)
+        return states
+
+    def _part(self, x: Float[Tensor, "n c"], layer: int, part: str) -> Float[Tensor, "h n d"]:
+        return self._heads(x, f"encoder.layer.{layer}.attention.self.{part}")
 
     def _embed(self, ids: list[int]) -> Float[Tensor, "n c"]:
         words, places, kinds = (

@@ -21,11 +21,14 @@ from attention.recorded.shipped import path
 from attention.recorded.smollm2 import SmolLM2
 
 STREET = "The animal didn't cross the street because it was too tired."
+WIDE = STREET.replace("tired", "wide")
 CODE = "def total(rows):\n    return sum(price[row] * (1 + rate(row)) for row in rows)\n"
 WORDS = (
     " revert link fertilizer grooves locality late barrel incurred rare queens promise harbors lava whiskey adding popping"
     " mortgages chronology genuine asteroids early guard obvious unpack treatise"
 )
+RIVER = "He sat on the bank of the river."
+ACCOUNT = "She opened an account at the bank in town to deposit money."
 TIMES = 3
 # Of SmolLM2's 30: previous token (1, 11, 16), opening brackets (1, 11), what "it" is (13), induction (17, 18), sink (18).
 CHOSEN = (1, 11, 13, 16, 17, 18)
@@ -92,6 +95,9 @@ RECORDED: dict[str, tuple[Callable[[str, str], Recording], str, str]] = {
     "smollm2-street": (smollm2, STREET, f"“{STREET}”, after a start token"),
     "smollm2-code": (smollm2, CODE, "a function in Python, after a start token"),
     "minilm-street": (minilm, STREET, f"“{STREET}”, between [CLS] and [SEP]"),
+    "minilm-river": (minilm, RIVER, f"“{RIVER}”, between [CLS] and [SEP]"),
+    "minilm-account": (minilm, ACCOUNT, f"“{ACCOUNT}”, between [CLS] and [SEP]"),
+    "minilm-wide": (minilm, WIDE, f"“{WIDE}”, between [CLS] and [SEP]"),
     "minilm-code": (minilm, CODE, "a function in Python, between [CLS] and [SEP]"),
 }
 

@@ -23,6 +23,9 @@ SHIPPED = {
     "smollm2-street": Shipped("smollm2_street.npz", "SmolLM2: a tired animal"),
     "smollm2-code": Shipped("smollm2_code.npz", "SmolLM2: Python"),
     "minilm-street": Shipped("minilm_street.npz", "MiniLM: a tired animal"),
+    "minilm-wide": Shipped("minilm_wide.npz", "MiniLM: a wide street"),
+    "minilm-river": Shipped("minilm_river.npz", "MiniLM: a river bank"),
+    "minilm-account": Shipped("minilm_account.npz", "MiniLM: a bank account"),
     "minilm-code": Shipped("minilm_code.npz", "MiniLM: Python"),
     "two-layers": Shipped("two_layers.npz", "By hand: two layers", learned=False),
 }

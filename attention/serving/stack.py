@@ -13,6 +13,7 @@ from attention.serving.health import Health
 from attention.serving.leaving import away
 from attention.serving.messages import Messages
 from attention.serving.reconnecting import Returning
+from attention.serving.root_links import RootLinks
 from attention.serving.settings import Settings, SettingsError, settings, there
 from attention.serving.startup import Door, Warmth
 from attention.serving.uploads import Uploads
@@ -28,6 +29,7 @@ def middleware() -> list[Middleware]:
         Middleware(SaferHeaders, said),
         Middleware(Visitors, said),
         Middleware(Health, WARMTH.trouble),
+        Middleware(RootLinks),
         Middleware(Files),
         Middleware(Uploads, said),
         Middleware(Door, WARMTH),

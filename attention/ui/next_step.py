@@ -23,7 +23,7 @@ from attention.steps.plan import made_here
 from attention.ui.markdown import escape
 
 REAL = "recorded:smollm2-repeated"  # several layers of a real model
-FIRST = "heads"  # the page at the root
+FIRST = "start"  # the page at the root
 
 
 class Root(StreamlitPage):
@@ -53,7 +53,7 @@ def page_link(page: str, label: str, query: Mapping[str, str], icon: str | None 
     """Draws a link to a page within the session, or to its address if the current page runs without the menu."""
     file = f"pages/{page}.py"
     try:
-        to = Root(file, title=label, url_path="root", default=True) if page == FIRST else file  # as in app.py
+        to = Root(file, title=label, default=True) if page == FIRST else file  # as in app.py
         st.page_link(to, label=label, icon=icon, query_params=query)
     except StreamlitAPIException:
         path = "" if page == FIRST else page
@@ -83,12 +83,8 @@ def _to(page: str, says: str, config: Config, **changed: Any) -> NextStep:
     return NextStep(page, says, query or (NEWEST if changed else {}))
 
 
-def _examples(tour: Any) -> NextStep:
-    return NextStep("your_data", "attention of a model of your own, from a file", {})
-
-
-def _your_data(how: Any) -> NextStep:
-    return NextStep("heads", "type a sentence and see what each head attends to", {})
+def _start(story: Any) -> NextStep:
+    return NextStep("heads", "eight heads at once, each with a role of its own", {})
 
 
 def _heads(config: Config) -> NextStep:
@@ -96,6 +92,12 @@ def _heads(config: Config) -> NextStep:
         return _to("masks", f"what each mask would save over {config.tokens:,} tokens", config)
     if not has_scores(config.source):
         return _to("masks", "which keys are visible to a query, mask by mask", config)
+    if made_here(config):
+        return _to("steps", "the whole pass from x to output, one matrix at a time", config)
+    return _to("steps", "how its queries and keys become weights, one matrix at a time", config)
+
+
+def _steps(config: Config) -> NextStep:
     if (config.scale, config.temperature) != ("1/sqrt(d_head)", 1.0):
         return _to("softmax", "why scores are divided by the square root of d_head", config, topic="scaling")
     return _to("softmax", f"how head {config.head} computes these weights, step by step", config, topic="row")
@@ -106,51 +108,50 @@ def _softmax(config: Config) -> NextStep:
 
 
 def _masks(config: Config) -> NextStep:
-    if made_here(config):
-        return _to("steps", "the whole pass from x to output, one matrix at a time", config)
-    if has_scores(config.source):
-        return _to("steps", "how its queries and keys become weights, one matrix at a time", config)
-    return _to("heads", f"every head under the mask “{config.rule_name}”", config)
-
-
-def _steps(config: Config) -> NextStep:
-    if made_here(config):
-        says = "the same pass in published code, and where that code goes wrong"
-        return _to("implementations", says, config)
-    return _to("heads", "every head of this source at once", config)
-
-
-def _implementations(config: Config) -> NextStep:
-    return NextStep("timing", "how long attention takes, and from which length a GPU is faster", {})
+    return NextStep("training", "watch heads form in training", {})
 
 
 def _training(recipe: Any) -> NextStep:
-    return NextStep("model", "a model of your choice on your own text, and every head of it", {})
+    return NextStep("examples", "what such heads do in a real model, and other examples", {})
 
 
-def _model(reading: Any) -> NextStep:
+def _examples(tour: Any) -> NextStep:
     says = "heads of several layers of a real model, and which are similar"
     return NextStep("layers", says, NEWEST | {"source": REAL})
 
 
 def _layers(config: Config) -> NextStep:
-    return NextStep("examples", "what such heads do in a real model, and other examples", {})
+    return NextStep("model", "a model of your choice on your own text, and every head of it", {})
+
+
+def _model(reading: Any) -> NextStep:
+    return NextStep("your_data", "attention of a model of your own, from a file", {})
+
+
+def _your_data(how: Any) -> NextStep:
+    return NextStep("timing", "how long attention takes, and from which length a GPU is faster", {})
 
 
 def _timing(sweep: Any) -> NextStep:
-    return NextStep("training", "watch heads form in training", {})
+    says = "the same pass in published code, and where that code goes wrong"
+    return NextStep("implementations", says, {})
 
 
-NEXT_STEPS: dict[str, Callable[[Any], NextStep]] = {
-    "examples": _examples,
+def _implementations(config: Config) -> NextStep:
+    return NextStep(FIRST, "one head of a real model, in three steps", {})
+
+
+NEXT_STEPS: dict[str, Callable[[Any], NextStep]] = {  # in the order of the menu
+    "start": _start,
     "heads": _heads,
-    "layers": _layers,
-    "your_data": _your_data,
+    "steps": _steps,
     "softmax": _softmax,
     "masks": _masks,
-    "steps": _steps,
-    "implementations": _implementations,
     "training": _training,
+    "examples": _examples,
+    "layers": _layers,
     "model": _model,
+    "your_data": _your_data,
     "timing": _timing,
+    "implementations": _implementations,
 }

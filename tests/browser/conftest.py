@@ -156,10 +156,27 @@ def _bad(told: ConsoleMessage) -> bool:
     )
 
 
+MENU = {
+    "Learn": ("Heads", "Steps", "Softmax", "Masks", "Training"),
+    "Explore": ("Examples", "Layers", "Model", "Your data"),
+    "Measure": ("Timing", "Implementations"),
+}
+
+
 def of_today(link: str) -> str:
     """A link to a picture as it is shared now: with the edition of the defaults, where it says anything."""
     path, _, query = link.partition("?")
-    return f"{link}&{EDITION}" if query and path not in ("timing", "training", "model") else link
+    link = f"heads{link}" if not path else link.removeprefix("/")  # "/" is the Start page
+    return f"{link}&{EDITION}" if query and path not in ("/", "timing", "training", "model") else link
+
+
+def open_page(page: Page, name: str) -> None:
+    """Opens a page by the menu, in which all but the first one are below the name of a group."""
+    group = next((group for group, names in MENU.items() if name in names), None)
+    if group:
+        page.get_by_test_id("stTopNavSection").get_by_text(group, exact=True).click()
+    link = page.get_by_test_id("stTopNavDropdownLink" if group else "stTopNavLink")
+    link.get_by_text(name, exact=True).click()
 
 
 @pytest.fixture(scope="package")
@@ -271,7 +288,7 @@ def walker(watched: Tab) -> Iterator[Tab]:
 def greeted(chromium: Browser, pages: list[Page], server: Server) -> Iterator[Tab]:
     """A tab that the tests of a module share, as loading a page takes the most of a small test."""
     with open_tab(chromium, pages, server) as tab:
-        tab.page.goto(server.url)
+        tab.page.goto(f"{server.url}/heads")
         yield tab
 
 
@@ -279,8 +296,8 @@ def greeted(chromium: Browser, pages: list[Page], server: Server) -> Iterator[Ta
 def tab(greeted: Tab) -> Iterator[Tab]:
     """The app as it greets a visitor, painted: what was set before in this tab is reset, what was scrolled is back."""
     with _no_traceback(greeted.server):
-        if urlsplit(greeted.page.url).path != "/":  # a test that failed elsewhere has left it there
-            greeted.page.goto(greeted.server.url)
+        if urlsplit(greeted.page.url).path != "/heads":  # a test that failed elsewhere has left it there
+            greeted.page.goto(f"{greeted.server.url}/heads")
         for _ in range(3):  # what the last test did may come in late, and then stands where all was reset
             greeted.page.wait_for_timeout(REST if greeted.link else 0)
             if greeted.link:

@@ -17,7 +17,7 @@ from attention import Config, trace
 from attention.steps.program import source
 from attention.ui.markdown import JOINT
 from tests.browser.colours import contrast, lightness
-from tests.browser.conftest import EDITION, GRID
+from tests.browser.conftest import EDITION, GRID, open_page
 from tests.browser.test_walk import TOO_WIDE
 from tests.samples import sample
 from tests.test_pages import OTHERS
@@ -76,7 +76,7 @@ def test_a_slider_is_dragged(tab):
     tab.page.mouse.down()
     tab.page.mouse.move(thumb["x"] + 60, middle, steps=8)
     tab.page.mouse.up()
-    tab.page.wait_for_url("**/?*heads=*")
+    tab.page.wait_for_url("**/heads?*heads=*")
     heads = int(tab.slider("heads").input_value())
     assert heads > 8
     assert tab.link["heads"] == str(heads)
@@ -100,7 +100,7 @@ def wait_for_page(tab, name, link):
 
 def to_page(tab, name, link):
     """Opens a page by the menu."""
-    tab.page.get_by_test_id("stTopNavLink").get_by_text(name, exact=True).click()
+    open_page(tab.page, name)
     wait_for_page(tab, name, link)
 
 
@@ -133,7 +133,7 @@ def test_the_address_bar_holds_the_link_as_soon_as_its_picture_is_there(tab):
         tab.quiet()
     tab.page.evaluate("watch.disconnect()")  # other tests go on in this tab
     assert tab.page.evaluate("seen") == [[f"{EDITION}&temperature={value}"] * 2 for value in values]
-    assert tab.page.evaluate("entries") == [f"/?{EDITION}&temperature={value}" for value in values]
+    assert tab.page.evaluate("entries") == [f"/heads?{EDITION}&temperature={value}" for value in values]
 
 
 def test_quick_changes_enter_the_history_once_and_in_their_order(tab):
@@ -151,7 +151,7 @@ def test_quick_changes_enter_the_history_once_and_in_their_order(tab):
     tab.wait_for_grid(tokens=26)
     tab.quiet()
     tab.page.wait_for_timeout(400)
-    tokens = [int(link.removeprefix(f"/?{EDITION}&tokens=")) for link in tab.page.evaluate("pushed")]
+    tokens = [int(link.removeprefix(f"/heads?{EDITION}&tokens=")) for link in tab.page.evaluate("pushed")]
     tab.page.reload()
     assert tokens == sorted(set(tokens)) and tokens[-1] == 26 and len(tokens) > 1
 
@@ -198,7 +198,7 @@ def test_a_moving_pointer_sends_nothing(tab):
 
 
 def test_another_link_in_the_same_tab(tab):
-    tab.page.goto(f"{tab.server.url}/?tokens=40&{EDITION}")
+    tab.page.goto(f"{tab.server.url}/heads?tokens=40&{EDITION}")
     tab.wait_for_grid(tokens=40)
     tab.page.reload()
     tab.wait_for_grid(tokens=40)
@@ -210,7 +210,7 @@ def test_the_link_of_a_page_that_is_opened_never_stands_beside_the_path_of_the_o
     tab.slider("temperature").press("ArrowRight")
     tab.wait_for_grid(temperature=1.05)
     warm = f"{EDITION}&temperature=1.05"
-    tab.page.wait_for_url(f"**/?{warm}")
+    tab.page.wait_for_url(f"**/heads?{warm}")
     to_page(tab, "Timing", "/timing")
     note_entries(tab)
     tab.page.evaluate(f"history.pushState({{}}, '', '/timing?{warm}')")
@@ -219,7 +219,7 @@ def test_the_link_of_a_page_that_is_opened_never_stands_beside_the_path_of_the_o
     tab.page.go_back()
     to_page(tab, "Masks", f"/masks?{warm}")
     assert tab.page.evaluate("entries") == ["/timing?own=4", f"/masks?{warm}"]
-    to_page(tab, "Heads", f"/?{warm}")
+    to_page(tab, "Heads", f"/heads?{warm}")
 
 
 def test_going_back_to_where_nothing_was_set_leaves_nothing_set(tab):
@@ -238,7 +238,7 @@ def test_the_menu_makes_one_entry_of_the_history_for_a_page_and_back_leaves_it(t
     """Also where another page has a link of its own; and no empty link is left to go back to."""
     tab.slider("temperature").press("ArrowRight")
     tab.wait_for_grid(temperature=1.05)
-    tab.page.wait_for_url("**/?*temperature=1.05")  # which the picture writes right after its frame
+    tab.page.wait_for_url("**/heads?*temperature=1.05")  # which the picture writes right after its frame
     tab.quiet()
     note_entries(tab)
     warm = f"{EDITION}&temperature=1.05"
@@ -246,7 +246,7 @@ def test_the_menu_makes_one_entry_of_the_history_for_a_page_and_back_leaves_it(t
     for name, link in there:
         to_page(tab, name, link)
     assert tab.page.evaluate("entries") == [link for _, link in there]
-    for name, link in [*there[-2::-1], ("Heads", f"/?{warm}"), ("Heads", "/")]:
+    for name, link in [*there[-2::-1], ("Heads", f"/heads?{warm}"), ("Heads", "/heads")]:
         tab.page.go_back()
         wait_for_page(tab, name, link)
     tab.wait_for_grid()
@@ -333,7 +333,7 @@ def test_the_program_is_written_once_its_fold_is_open_and_follows(tab):
     tab.wait_for_grid(temperature=1.05)
     expect(code).to_have_text(source(Config(temperature=1.05)).strip())
     for name in ("Steps", "Heads"):
-        tab.page.get_by_test_id("stTopNavLink").get_by_text(name, exact=True).click()
+        open_page(tab.page, name)
         tab.quiet()
     expect(code).to_have_text(source(Config(temperature=1.05)).strip())
     fold.click()

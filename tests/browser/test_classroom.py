@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from attention.ui.markdown import JOINT
 from attention.ui.question_codec import CustomQuestion, encode
-from tests.browser.conftest import Tab, choose
+from tests.browser.conftest import Tab, choose, open_page
 
 HOSTILE = "<b>x</b> [y](http://evil.example) http://evil.example www.evil.example a@evil.example $z$ :smile:"
 
@@ -83,6 +83,6 @@ def test_what_is_typed_is_there_on_the_next_page(visit):
     tab = visit("")
     page = open_fold(tab)
     page.get_by_label("Question", exact=True).fill("Why?")
-    page.get_by_test_id("stTopNavLink").get_by_text("Softmax", exact=True).click()
+    open_page(page, "Softmax")
     page.wait_for_url("**/softmax*")
     expect(page.get_by_label("Question", exact=True)).to_have_value("Why?")

@@ -220,7 +220,7 @@ def test_a_flat_part_is_drawn_in_its_shape_and_buttons_stay_where_they_are(opene
 def test_a_tap_reads_a_cell_and_zooms_there(chromium, server, visit):
     context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, reduced_motion="reduce")
     page = context.new_page()
-    page.goto(f"{server.url}/?" + "&".join(f"{name}={value}" for name, value in (SMALL | {"seed": "3"}).items()))
+    page.goto(f"{server.url}/heads?" + "&".join(f"{name}={value}" for name, value in (SMALL | {"seed": "3"}).items()))
     head = page.get_by_test_id("large-head")
     expect(head.get_by_role("button", name="Zoom in")).to_be_enabled(timeout=60_000)
     head.scroll_into_view_if_needed()

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import EDITION, GRID
+from tests.browser.conftest import EDITION, GRID, open_page
 from tests.browser.test_app import KNOBS
 from tests.browser.test_app import PAGES as OF_CONFIGS
 from tests.server import run_server
@@ -22,7 +22,7 @@ PAGES = sorted(path.stem for path in (Path(__file__).parents[2] / "pages").glob(
 
 def test_the_menu_leads_through_every_page_nothing_is_refused_and_nothing_forgotten(walker):
     tab = walker
-    tab.page.goto(f"{tab.server.url}/?{EDITION}&{urlencode(KNOBS)}")
+    tab.page.goto(f"{tab.server.url}/heads?{EDITION}&{urlencode(KNOBS)}")
     tab.wait_for_grid(**KNOBS)
     assert tab.page.locator(".heads-grid .square canvas").count() == 4
     tab.slider("temperature").press("ArrowRight")
@@ -30,7 +30,7 @@ def test_the_menu_leads_through_every_page_nothing_is_refused_and_nothing_forgot
     tab.wait_for_grid(**now)
     for page in [*PAGES, "heads"]:
         name = page.replace("_", " ").capitalize()
-        tab.page.get_by_test_id("stTopNavLink").get_by_text(name, exact=True).click()
+        open_page(tab.page, name)
         expect(tab.page).to_have_title(f"{name} · Attention Lab")
         tab.still()
         if page in OF_CONFIGS:

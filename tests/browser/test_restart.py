@@ -19,7 +19,7 @@ def test_everybody_is_back_at_the_own_settings_without_a_reload(chromium):
         with run_server(port=port) as server:
             tabs = [stack.enter_context(open_tab(chromium, [], server)) for _ in LINKS]
             for tab, link in zip(tabs, LINKS, strict=True):
-                tab.page.goto(f"{server.url}/?{link}&{EDITION}")
+                tab.page.goto(f"{server.url}/heads?{link}&{EDITION}")
                 tab.wait_for_grid(**dict(part.split("=") for part in link.split("&")))
                 tab.quiet()
                 tab.page.evaluate("window.stayed = 1")

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.conftest import SECONDS
+from tests.browser.conftest import SECONDS, open_page
 
 CHARTS = {"row": 4, "all": 2, "scaling": 4, "precision": 1}
 
@@ -122,14 +122,14 @@ def test_another_page_keeps_the_answer_until_it_is_revealed(visit):
     tab = visit("softmax?predict=temperature&temperature=0.3")
     painted_charts(tab, 1)
     for page in ("Heads", "Steps"):
-        tab.page.get_by_test_id("stTopNavLink").get_by_text(page, exact=True).click()
+        open_page(tab.page, page)
         tab.page.wait_for_url(f"**/{'' if page == 'Heads' else page.lower()}?*")
         tab.page.get_by_text("This link asks a question").wait_for()
         painted_charts(tab, 1)
         assert tab.page.locator('[data-testid="heads-grid"], [data-testid="matrices"]').count() == 0
     tab.page.get_by_text("Reveal answer").click()
     tab.page.locator('[data-testid="matrices"]').wait_for()
-    tab.page.get_by_test_id("stTopNavLink").get_by_text("Heads", exact=True).click()
+    open_page(tab.page, "Heads")
     tab.page.locator('[data-testid="heads-grid"][data-painted]').wait_for()
 
 

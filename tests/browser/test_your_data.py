@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from attention.array_files import safe_file
 from tests import example_uploads
 from tests.bad_files import bomb
-from tests.browser.conftest import Tab
+from tests.browser.conftest import Tab, open_page
 from tests.samples import sample
 
 HOSTILE = "<img src=x onerror=alert(1)>.safetensors"
@@ -71,10 +71,10 @@ def test_an_opened_file_is_the_source_of_the_pages_in_the_menu(visit):
     tab.page.get_by_role("button", name="Try it with an example").click()
     expect(tab.page.get_by_text("was read so.")).to_be_visible()
     for name in ("Layers", "Heads"):
-        tab.page.get_by_test_id("stTopNavLink").get_by_text(name, exact=True).click()
+        open_page(tab.page, name)
         expect(tab.page.get_by_text("“two_layers.safetensors”").first).to_be_visible()
-    tab.page.get_by_test_id("stTopNavLink").get_by_text("Your data", exact=True).click()
+    open_page(tab.page, "Your data")
     tab.page.get_by_role("button", name="Close").click()
     expect(tab.page.get_by_text("Open in this visit")).to_be_hidden()
-    tab.page.get_by_test_id("stTopNavLink").get_by_text("Heads", exact=True).click()
+    open_page(tab.page, "Heads")
     expect(tab.page.get_by_text("8 heads over 18 tokens")).to_be_visible()

@@ -85,6 +85,12 @@
  */
 
 /**
+ * One head over a sentence: the selected `query`, and the `tokens` of queries and keys.
+ * @typedef {{ query: number, tokens: string[] }} Read
+ * @typedef {Weights & Shape & Read} SentenceHeader
+ */
+
+/**
  * One line per key, with its name in `names`; the last line is the sum of `rest` further keys. All lines add up to the
  * output.
  * @typedef {object} OutputHeader

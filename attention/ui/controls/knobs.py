@@ -19,6 +19,7 @@ from attention.examples import TOURS, Tour
 from attention.imported.reading import READINGS, Reading
 from attention.models.prompt import PROMPTS, Prompt
 from attention.settings import Knob, Settings
+from attention.story.settings import STORIES, Story
 from attention.timing.cpu_gpu_settings import TIMED, Timed
 from attention.timing.sweep import SWEEPS, Sweep
 from attention.training.recipe import RECIPES, Recipe
@@ -32,6 +33,7 @@ SETTINGS: dict[type, Settings[Any]] = {
     Recipe: RECIPES,
     Prompt: PROMPTS,
     Reading: READINGS,
+    Story: STORIES,
 }
 
 

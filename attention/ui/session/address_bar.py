@@ -5,13 +5,13 @@ A page takes up its link at the start of a session, and whenever another link wa
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
+from attention.story.settings import ENTRY
 from attention.streamlit_internals import run_context
 from attention.ui.controls.kind import Kind
 from attention.ui.session import question_in_link, uploads
@@ -19,9 +19,11 @@ from attention.ui.session.settings_state import SettingsState
 from attention.ui.session.visit_state import Session, session, widgets
 
 
-def leading_to(page: StreamlitPage) -> Callable[[], None]:
-    """Returns a page that is another name of `page`: it redirects there and keeps the query of the link."""
-    return lambda: st.switch_page(page, query_params=st.query_params.to_dict())
+def send_on(heads: StreamlitPage) -> None:
+    """Opens Heads with all of the link if the link at the root is not one of Start: Heads was at the root before."""
+    query = st.query_params.to_dict()
+    if query and query.keys() != {ENTRY}:
+        st.switch_page(heads, query_params=query)
 
 
 def link_names() -> frozenset[str]:

@@ -29,6 +29,11 @@ def on_lines_pin() -> None:
     _apply_pin("lines")
 
 
+def on_sentence_pin() -> None:
+    """A token was chosen in the sentence of the Start page, whose key is "sentence"."""
+    change(**_of(_component_event("sentence", "pin"), "query"))
+
+
 def _apply_pin(key: str) -> None:
     pin, about = _component_event(key, "pin"), setting()
     if (

@@ -10,7 +10,7 @@ messages of a change.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -67,7 +67,7 @@ def show(
         {},
         frozenset(),
     )
-    state.fresh = False
+    state.fresh = state.leaves = False
     reconcile()
     _start_computing(taken_up())
     with st.sidebar:
@@ -131,6 +131,13 @@ def current_setting() -> Any:
     """The settings as the widgets hold them now, for a callback that uses them before the page is drawn again."""
     reconcile()
     return taken_up()
+
+
+def leave_for(page: str, query: Mapping[str, str], setting: Any = None) -> None:
+    """Opens another page from the view, with a query. The settings of this page become `setting`, if one is given."""
+    state = session()
+    state.here.setting, state.leaves = setting or state.here.setting, True
+    next_step.go_to(page, query)
 
 
 def view_export() -> Callable[[], Any]:
@@ -220,7 +227,8 @@ def _view(view: View, any_length: bool) -> None:
         with memory_gate(state.drawn, _takes(state.drawn, any_length)):
             view(state.drawn)
     finally:
-        write_link()
+        if not state.leaves:  # otherwise the address bar belongs to the page that opens
+            write_link()
     elsewhere = (part.knobs for part in state.parts.values() if part.look(setting) is not None)
     _send_mark("view", state.told.waiting.difference(*elsewhere))
     if not state.stale_parts <= state.follow:  # a widget of the view has changed a part next to it

@@ -111,8 +111,8 @@ class Session:
     `run`: the fragments of the last run that took up the values of widgets. `fresh`: whether a callback has already done
     so for the run that it requested. `ahead` starts what the view waits for. `drawn`: the settings that the view has
     drawn, and `viewed` the time of that. `arrives`: whether the view is the first of the session; `hurried`: whether it
-    follows closely on the previous one. `visitor`: a name for this session. `kept`: what single pages keep for their next
-    run.
+    follows closely on the previous one; `leaves`: whether it opens another page. `visitor`: a name for this
+    session. `kept`: what single pages keep for their next run.
     """
 
     page: str = ""
@@ -129,6 +129,7 @@ class Session:
     viewed: float | None = None
     arrives: bool = True
     hurried: bool = False
+    leaves: bool = False
     visitor: str = field(default_factory=lambda: uuid4().hex)
     kept: VisitState = field(default_factory=VisitState)
 

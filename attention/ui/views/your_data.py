@@ -58,7 +58,7 @@ def _lead() -> None:
     kept = page.visit_state()
     there = [each for each in [kept.taken, *(kept.given or [])] if each]
     if there and not any(each.problem for each in there):
-        next_step.go_to("heads", to_query(Config.of(there[0].source)))
+        page.leave_for("heads", to_query(Config.of(there[0].source)))
 
 
 def _fields(how: Reading) -> Taken | None:

@@ -11,13 +11,21 @@ if (!("linksCarried" in document.documentElement.dataset)) {
   /** @type {Record<string, string>} */
   const links = {};
   history.pushState = (state, unused, url) => {
-    if (!early(url, links)) push.call(history, state, unused, carryLink(url, links));
+    if (early(url, links)) return;
+    if (sentOn()) history.replaceState(state, unused, carryLink(url, links));
+    else push.call(history, state, unused, carryLink(url, links));
   };
 }
 
-const kind = (/** @type {string} */ path) => APART.exec(path)?.[1] ?? "shared";
+const kind = (/** @type {string} */ path) => (path.endsWith("/") ? "start" : (APART.exec(path)?.[1] ?? "shared"));
 const embedded = (/** @type {string} */ name) => name.startsWith("embed");  // Streamlit keeps these by itself
 const empty = (/** @type {URL} */ there) => [...there.searchParams.keys()].every(embedded);
+
+/** Whether the current address is one at the root that is sent on to Heads: it is no page to go back to. */
+function sentOn() {
+  const here = new URL(location.href);
+  return kind(here.pathname) === "start" && !empty(here) && !here.searchParams.has("start");
+}
 
 /**
  * Whether an address has the path of the current page and the link of a page of another kind.

@@ -1,0 +1,172 @@
+// One head over a sentence: `draw` adds the tokens, shaded by the weights of a row, and the map of all rows to an element
+// of any page, given a message of `attention.wire.cells.payload`.
+
+import { cellAt, MASKED, unpackCells } from "./cells.js";
+import { alive, createElement, createRoot, find, target } from "./elements.js";
+import { layOutMap, spotUnder } from "./sentence_head_map.js";
+import { applyTheme } from "./theme.js";
+
+/**
+ * @typedef {Omit<import("./message.js").SentenceHeader, "places"> & import("./cells.js").Bytes} SentenceData
+ * @typedef {{ query: number, count: number }} Pin
+ * @typedef {{ onPin?: (pin: Pin) => void }} Ways
+ * @typedef {{ row: number, column: number | null }} Pointed
+ */
+
+/**
+ * @typedef {object} Sentence
+ * @property {HTMLElement} root
+ * @property {HTMLElement} chips
+ * @property {HTMLElement} map
+ * @property {HTMLElement} said
+ * @property {SentenceData} data
+ * @property {Ways} ways
+ * @property {import("./theme.js").Ground} neutrals
+ * @property {number} width  the width for which it is laid out
+ * @property {number} query  the selected token
+ * @property {number} told  the last selection by the server
+ * @property {number} count
+ * @property {Pointed | null} pointed  the row, and the cell if there is one, under the pointer
+ */
+
+const MARKUP = `
+<div class="chips" role="group" aria-label="Tokens. Choose the one whose weights are shown."></div>
+<div class="map" role="img"><canvas></canvas><i class="row"></i><i class="cell"></i></div>
+<p class="said" aria-live="polite"></p>`;
+
+const NAMED = 0.05;  // weights from which a token shows its share
+
+/**
+ * Draws the sentence at the end of an element.
+ * @param {Element} element
+ * @param {Uint8Array} bytes
+ * @param {Ways} [ways]
+ */
+export function draw(element, bytes, ways = {}) {
+  const root = createRoot(element, "sentence-head", MARKUP), data = /** @type {SentenceData} */ (unpackCells(bytes));
+  /** @type {Sentence} */
+  const sentence = {
+    root, data, ways, chips: find(root, ".chips"), map: find(root, ".map"), said: find(root, ".said"), width: 0,
+    neutrals: applyTheme(root, data.neutrals, data.accents), query: data.query, told: -1, count: 0, pointed: null,
+  };
+  listen(sentence);
+  update(sentence, data);
+  return alive(sentence, () => laidOut(sentence), (next) => update(sentence, unpackCells(next)));
+}
+
+/**
+ * @param {Sentence} sentence
+ * @param {SentenceData} data
+ */
+function update(sentence, data) {
+  const { root } = sentence;
+  sentence.data = data;
+  if (data.query !== sentence.told) sentence.query = sentence.told = data.query;
+  sentence.query = Math.min(sentence.query, data.rows - 1);
+  sentence.neutrals = applyTheme(root, data.neutrals, data.accents);
+  setChips(sentence);
+  laidOut(sentence);
+  root.dataset.painted = data.painted;
+}
+
+/** @param {Sentence} sentence */
+function laidOut(sentence) {
+  sentence.width = sentence.root.clientWidth;
+  if (!sentence.width) return;
+  layOutMap(sentence);
+  show(sentence);
+}
+
+/**
+ * Adds or removes chips until there is one per token; existing ones stay, because one may have the focus.
+ * @param {Sentence} sentence
+ */
+function setChips({ chips, data }) {
+  while (chips.children.length > data.tokens.length) chips.lastElementChild?.remove();
+  while (chips.children.length < data.tokens.length) {
+    const chip = createElement("button");
+    chip.type = "button";
+    chip.append(createElement("b"), createElement("small"));
+    chips.append(chip);
+  }
+  data.tokens.forEach((token, i) => {
+    const chip = /** @type {HTMLElement} */ (chips.children[i]);
+    chip.dataset.token = `${i}`;
+    find(chip, "b").textContent = token;
+  });
+}
+
+/**
+ * Shades the tokens by the row under the pointer, or by that of the selected token, and describes it.
+ * @param {Sentence} sentence
+ */
+function show(sentence) {
+  const { chips, data, pointed, query, map, said } = sentence, row = pointed?.row ?? query;
+  const cells = data.tokens.map((_, key) => cellAt(data, 0, row, key));
+  [...chips.children].forEach((chip, i) => {
+    if (!(chip instanceof HTMLElement)) return;
+    const { weight, code } = cells[i];
+    chip.style.setProperty("--weight", `${Math.round(100 * weight)}%`);
+    chip.classList.toggle("heavy", weight >= 0.4);
+    chip.classList.toggle("masked", code === MASKED);
+    chip.classList.toggle("selected", i === row);
+    chip.setAttribute("aria-pressed", `${i === query}`);
+    find(chip, "small").textContent = weight >= NAMED ? percent(weight) : "";
+    chip.title = describe(sentence, row, i);
+  });
+  const most = cells.reduce((best, cell) => (cell.weight > best.weight ? cell : best));
+  said.textContent = describe(sentence, row, pointed?.column ?? most.column);
+  map.style.setProperty("--row", `${row}`);
+  map.style.setProperty("--column", `${pointed?.column ?? 0}`);
+  map.classList.toggle("pointed", pointed?.column != null);
+  map.setAttribute("aria-label", `Heat map of ${data.rows} by ${data.columns} weights. ${said.textContent}`);
+}
+
+/**
+ * @param {Sentence} sentence
+ * @param {number} query
+ * @param {number} key
+ */
+function describe({ data }, query, key) {
+  const { weight, code } = cellAt(data, 0, query, key), [from, to] = [data.tokens[query], data.tokens[key]];
+  if (code === MASKED) return `“${to}” is masked for “${from}”.`;
+  return `“${from}” gives ${percent(weight)} of its weight to “${to}”.`;
+}
+
+/** @param {number} weight */
+function percent(weight) {
+  return `${(100 * weight).toFixed(1)}%`;
+}
+
+/** @param {Sentence} sentence */
+function listen(sentence) {
+  const { chips, map } = sentence;
+  const point = (/** @type {Pointed | null} */ pointed) => {
+    sentence.pointed = pointed;
+    show(sentence);
+  };
+  const choose = (/** @type {number} */ query) => {
+    sentence.query = query;
+    sentence.ways.onPin?.({ query, count: ++sentence.count });
+    show(sentence);
+  };
+  const tokenOf = (/** @type {Event} */ event) => Number(target(event, "[data-token]")?.dataset.token ?? -1);
+  chips.addEventListener("pointerover", (event) => {
+    if (event.pointerType !== "touch" && tokenOf(event) >= 0) point({ row: tokenOf(event), column: null });
+  });
+  chips.addEventListener("pointerleave", () => point(null));
+  chips.addEventListener("click", (event) => tokenOf(event) >= 0 && choose(tokenOf(event)));
+  chips.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key], next = chips.children[tokenOf(event) + (step ?? 0)];
+    if (!step || !(next instanceof HTMLElement)) return;
+    next.focus();
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  map.addEventListener("pointermove", (event) => point(spotUnder(sentence, event)));
+  map.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && point(null));
+  map.addEventListener("click", (event) => {
+    const spot = spotUnder(sentence, event);
+    if (spot) choose(spot.row);
+  });
+}

@@ -1,0 +1,33 @@
+"""One head over a sentence: its tokens, shaded by the weights of the selected one, above the map of all weights.
+
+The browser receives the weights as bytes and shades the tokens of the row under the pointer. It sends only a chosen query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attention.components.heads_grid import header
+from attention.components.registry import component, nothing
+from attention.config import Config
+from attention.tables.rows import labels
+from attention.wire.cells import Cells, payload
+
+SIDE = 420  # of the map, in CSS pixels
+
+
+def sentence_head(
+    config: Config, cells: Cells, *, key: str = "sentence", on_pin: Callable[[], None] | None = None
+) -> dict[str, int] | None:
+    """Draws the cells of the selected head, one per pair of tokens. Returns the last pin as `{"query", "count"}` or None.
+
+    `on_pin` runs before the rerun that a pin causes.
+    """
+    data = message(config, cells)
+    return component("sentence_head")(key=key, data=data, on_pin_change=on_pin or nothing).pin
+
+
+def message(config: Config, cells: Cells) -> bytes:
+    """Returns the message to the browser."""
+    asked = header(config, SIDE, "") | {"query": config.query_index, "tokens": labels(config)}
+    return payload(asked, cells)

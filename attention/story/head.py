@@ -1,0 +1,138 @@
+"""The head of the story: layer 0, head 4 of all-MiniLM-L6-v2, and what it adds to the vector of a word.
+
+The head writes `W_O context` to the vector of a token, next to eleven others (Elhage et al. 2021, "A Mathematical Framework
+for Transformer Circuits"). How close two words are is the cosine of their vectors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from attention.array_files import numpy_file
+from attention.config import Config
+from attention.recorded.shipped import recording
+from attention.trace import trace
+
+LAYER, HEAD = 0, 4
+FILE = Path(__file__).with_name("story.npz")
+LARGEST = 2**22  # bytes of all arrays
+LONGEST = 15  # tokens of the longest sentence
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A recorded sentence: its text, the word that the story is about, where the reader expects its largest weight, and the
+    words whose vectors are compared with that of the selected token."""
+
+    text: str
+    recorded: str
+    about: str
+    expected: str
+    compared: tuple[str, ...]
+
+    @property
+    def source(self) -> str:
+        """The source that has all heads of it."""
+        return f"recorded:{self.recorded}"
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """Its tokens, [CLS] first and [SEP] last."""
+        return recording(self.recorded).tokens
+
+    @property
+    def word(self) -> int:
+        """The position of the word that the story is about."""
+        return self.tokens.index(self.about)
+
+
+SENTENCES = {
+    "river": Sentence("He sat on the bank of the river.", "minilm-river", "bank", "river", ("river",)),
+    "account": Sentence(
+        "She opened an account at the bank in town to deposit money.",
+        "minilm-account",
+        "bank",
+        "account",
+        ("account", "deposit", "money"),
+    ),
+}
+
+
+class Vectors(NamedTuple):
+    """Vectors of the tokens of a sentence: those that the layer reads, the values of the head, and those after all layers."""
+
+    read: Float[Tensor, "n c"]
+    values: Float[Tensor, "n d"]
+    after: Float[Tensor, "n c"]
+
+
+class Move(NamedTuple):
+    """The cosine of a token's vector to that of a word: before the head, after it alone, and after all layers of the model."""
+
+    word: str
+    sentence: str
+    before: float
+    head: float
+    layers: float
+
+
+@cache
+def _arrays() -> dict[str, Tensor]:
+    found = numpy_file.read_many(FILE.read_bytes(), FILE.name, LARGEST).arrays
+    return {name: array.tensor().float() for name, array in found.items()}
+
+
+def vectors(sentence: str) -> Vectors:
+    """Returns the vectors of a sentence."""
+    return Vectors(*(_arrays()[f"{name}_{sentence}"] for name in Vectors._fields))
+
+
+def output_projection() -> Float[Tensor, "c d"]:
+    """Returns the columns of W_O that belong to this head."""
+    return _arrays()["w_o"]
+
+
+def moves(sentence: str, query: int, weights: Float[Tensor, " n"]) -> list[Move]:
+    """Returns how a token moves towards the words of both sentences, given the weights of its row.
+
+    Each word keeps the vector that it has in its own sentence: as the layer reads it, and after all layers. The token
+    itself is left out.
+    """
+    here = vectors(sentence)
+    moved = here.read[query] + output_projection() @ (weights @ here.values)
+    found = []
+    for name, other in SENTENCES.items():
+        there, tokens = vectors(name), other.tokens
+        for word in other.compared:
+            at = tokens.index(word)
+            if (name, at) == (sentence, query):
+                continue
+            pairs = (
+                (here.read[query], there.read[at]),
+                (moved, there.read[at]),
+                (here.after[query], there.after[at]),
+            )
+            cosines = (torch.cosine_similarity(*pair, dim=0).item() for pair in pairs)
+            found.append(Move(word, name, *cosines))
+    return found
+
+
+@cache
+def heads_that_find_both() -> tuple[int, int]:
+    """Returns how many heads give the word its largest weight where the reader expects it, in both sentences; of how many."""
+    hits = torch.stack([_largest_is_expected(sentence) for sentence in SENTENCES.values()])
+    return int(hits.all(0).sum()), hits.shape[1]
+
+
+def _largest_is_expected(sentence: Sentence) -> Bool[Tensor, " h"]:
+    """Returns for every head of the model whether the word gives its largest weight where the reader expects it."""
+    layers = recording(sentence.recorded).shape.numbers
+    rows = [trace(Config.of(sentence.source, layer=layer)).weights[:, sentence.word] for layer in layers]
+    return torch.cat(rows).argmax(-1) == sentence.tokens.index(sentence.expected)

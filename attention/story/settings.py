@@ -1,0 +1,85 @@
+"""The settings of the Start page, and the one entry of a link that has them all.
+
+Every other entry of a link at the root belongs to Heads, which was at the root before. So the page packs its settings into
+`start`: `start=sentence.account~temperature.0.5`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from attention.config import Config
+from attention.knobs import DEFAULTS, KNOBS, MAX_TOKENS
+from attention.masks import MASKS
+from attention.operations.scale import SCALES
+from attention.settings import Settings, choice, real, whole
+from attention.story.head import HEAD, LAYER, LONGEST, SENTENCES
+
+ENTRY = "start"  # the entry of a link
+WORD = -1  # the selected token if none was chosen: the word that the story is about
+STEPS = ("look", "weigh", "take over")
+SIZES = ("tokens", "heads", "d_model")  # no recording can change them: they open Heads
+
+
+# fmt: off
+@dataclass(frozen=True, kw_only=True)
+class Story:
+    """What the Start page shows. `tokens`, `heads` and `d_model` are those that Heads opens with once one is changed."""
+
+    sentence: str = choice("river", SENTENCES, "Sentence", "The same word in two sentences.", about="view")
+    query: int = whole(WORD, WORD, LONGEST - 1, "Selected token", "The token whose weights are shown. -1: the word in both sentences.", about="focus")
+    step: str = choice("look", STEPS, "Step", "Look: which tokens it attends to. Weigh: what the softmax does. Take over: what the token becomes.", about="view")
+    tokens: int = whole(DEFAULTS["tokens"], 2, MAX_TOKENS, KNOBS["tokens"].label, "Opens Heads, where attention is computed at any length.")
+    heads: int = whole(DEFAULTS["heads"], 1, 32, KNOBS["heads"].label, "Opens Heads, with this many hand-built heads.")
+    d_model: int = whole(DEFAULTS["d_model"], 1, 2048, KNOBS["d_model"].label, "Opens Heads. This head has 32 of the 384 channels of MiniLM.")
+    mask: str = choice("full", MASKS, KNOBS["mask"].label, "Which tokens a token may attend to. MiniLM masks none.")
+    span: int = whole(4, 1, LONGEST, KNOBS["span"].label, "The reach of a mask that has one.")
+    scale: str = choice("1/sqrt(d_head)", SCALES, KNOBS["scale"].label, "What dot products are multiplied by before the softmax.")
+    temperature: float = real(1.0, 0.05, 20.0, KNOBS["temperature"].label, "Divides the scores: below 1 sharpens the weights, above 1 evens them out.")
+# fmt: on
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            STORIES.check(name, value)
+
+    @property
+    def config(self) -> Config:
+        """The head of the story, as every page shows it."""
+        tokens, word = SENTENCES[self.sentence].tokens, SENTENCES[self.sentence].word
+        return Config.of(
+            SENTENCES[self.sentence].source,
+            layer=LAYER,
+            head=HEAD,
+            query=min(self.query, len(tokens) - 1) if self.query != WORD else word,
+            **self.changes("mask", "span", "scale", "temperature"),
+        )
+
+    @property
+    def resized(self) -> bool:
+        """Whether a size was changed, so that Heads has to open."""
+        return bool(self.changes(*SIZES))
+
+    def changes(self, *names: str) -> dict[str, Any]:
+        """Returns those of some knobs that differ from their defaults."""
+        return {name: getattr(self, name) for name in names if getattr(self, name) != STORIES.defaults[name]}
+
+
+class PackedSettings(Settings[Story]):
+    """Settings that a link has in a single entry."""
+
+    def to_query(self, setting: Story) -> dict[str, str]:
+        """Returns the entry with the knobs that differ from their defaults; empty if none does."""
+        packed = "~".join(f"{name}.{value}" for name, value in super().to_query(setting).items())
+        return {ENTRY: packed} if packed else {}
+
+    def from_query(self, mapping: Mapping[str, Any]) -> tuple[Story, list[str]]:
+        """Returns the settings of the entry, and a sentence for each part that could not be used. Never raises."""
+        given = mapping.get(ENTRY, "")
+        packed = given if isinstance(given, str) else ""
+        parts = (part.partition(".") for part in packed.split("~") if part.strip())
+        return super().from_query({name.strip(): value for name, _, value in parts})
+
+
+STORIES = PackedSettings(Story, "the Start page", prefix="story_")

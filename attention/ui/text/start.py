@@ -1,0 +1,60 @@
+"""The words of the Start page."""
+
+TITLE = "What does attention do to a word?"
+FINDING = "“{query}” gives **{weight}** of its weight to “{key}”."
+ITSELF = "“{query}” gives **{weight}** of its weight to itself."
+NOTHING = "“{query}” sees no token: the mask hides them all, so its weights are zero."
+BADGE = ":green-badge[learned: MiniLM, layer 0, head 4]"
+PROVENANCE = (
+    "A learned head: layer 0, head 4 of all-MiniLM-L6-v2, a sentence encoder of 72 heads, recorded on these sentences. "
+    "From “bank”, {found} of the {heads} heads gives its largest weight to “river” in one sentence and to “account” in the "
+    "other; {others} do not."
+)
+STEPS = {"look": "1 · Look", "weigh": "2 · Weigh", "take over": "3 · Take over"}
+LOOK = (
+    "Each token collects information from the others. A **weight** says how much it takes from each; the weights of a token "
+    "sum to 100%.\n\nPoint at a token to see its weights, click to keep it. A row of the map is one token."
+)
+SWITCH = "Switch the sentence"
+EXPECTED = (
+    "The same word, the same head: here “{word}” turns to “{expected}”, in the other sentence to “{other}”. That is how one "
+    "word gets two meanings."
+)
+WEIGH = (
+    "Query times key gives a **score** for each pair of tokens. The **softmax** turns a row of scores into weights. Dividing "
+    "the scores by a **temperature** first makes the row sharper or more even."
+)
+TEMPERATURES = {0.5: "0.5 · sharper", 1.0: "1 · as trained", 4.0: "4 · more even"}
+ROW = (
+    "At temperature {temperature} the largest weight is {largest}. If all tokens were equal, each would get {uniform}."
+)
+TAKE_OVER = (
+    "The head adds the values of the tokens, each times its weight, to the vector of “{query}”. Closer vectors mean more "
+    "similar words: each line shows how similar “{query}” is to a word of the two sentences."
+)
+MOVED = (
+    "This head alone moves it most towards “{closer}” ({change}), a small step. After six layers of twelve heads it is "
+    "closest to “{last}” ({cosine})."
+)
+NEXT = {"weigh": "Next: weigh", "take over": "Next: take over"}
+LIMITS = "Do heads understand? One that does not"
+RIDDLE = (
+    "*The animal didn't cross the street because it was too tired.* In layer 3, head 1 of MiniLM, “it” gives {street_animal} "
+    "of its weight to “animal”: it seems to know who was tired. But make the street *too wide*, and “animal” still gets "
+    "{wide_animal}, more than “street” with {wide_street}. The head favours the first noun. A weight shows what is read, "
+    "not what is understood."
+)
+RIDDLES = {"minilm-street": "… too tired, on Heads", "minilm-wide": "… too wide, on Heads"}
+LEARN = ("Learn", "For students and classes: pictures with a question each, from the first head to masks and training.")
+EXPLORE = (
+    "Explore a real model",
+    "For the curious: run a model on your own text, or open a file with heads of your own.",
+)
+CHECK = (
+    "Check and measure",
+    "For engineers: what a mask keeps, what published code computes, from which length a GPU pays.",
+)
+CODE = (
+    "Every picture is compared with PyTorch's own attention; the badge below it has the largest difference. Under *Code*, "
+    "Heads prints a program that computes the same numbers. The code is open, in the package `attention`."
+)

@@ -1,0 +1,202 @@
+"""Start: one word in two sentences, and a head of a real model that reads it, in three steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pyarrow as pa
+import streamlit as st
+
+from attention.charts import moves as charts
+from attention.codec import CONFIGS, to_query
+from attention.components.sentence_head import sentence_head
+from attention.config import Config
+from attention.number_format import format_mean, format_percent
+from attention.recorded.shipped import recording
+from attention.story.head import SENTENCES, Move, heads_that_find_both, moves
+from attention.story.settings import SIZES, STORIES, WORD, Story
+from attention.trace import Trace
+from attention.trace import trace as trace_of
+from attention.ui import next_step, proof, results
+from attention.ui.controls import knobs
+from attention.ui.markdown import escape
+from attention.ui.session import gestures, page
+from attention.ui.text import start as text
+
+DOORS = (
+    ("examples", text.LEARN, ":material/school:"),
+    ("model", text.EXPLORE, ":material/travel_explore:"),
+    ("masks", text.CHECK, ":material/fact_check:"),
+)
+
+
+def begin(story: Story) -> None:
+    """Starts the pass that the page waits for."""
+    results.heads.begin(story.config)
+
+
+def view(story: Story) -> None:
+    """Draws the story, or opens Heads once a size was changed."""
+    if story.resized:
+        _open_heads(story)
+        return
+    config = story.config
+    trace = results.heads.trace(config)
+    with st.container(key="finding", gap="xxsmall"):
+        st.markdown(f"### {text.TITLE} {text.BADGE}", help=text.PROVENANCE.format(**_head_counts()))
+        st.markdown(_finding(story, trace))
+    knobs.pills(
+        "sentence",
+        story,
+        format_func=lambda name: SENTENCES[name].text,
+        on_change=page.change,
+        label_visibility="collapsed",
+    )
+    picture, told = st.columns([3, 2], gap="medium")
+    with picture:
+        whole = (0, config.tokens), (0, config.tokens)
+        sentence_head(config, results.heads.lines(config, config.head, whole), on_pin=gestures.on_sentence_pin)
+        proof.badge(config)
+    with told:
+        knobs.segments(
+            "step", story, format_func=text.STEPS.__getitem__, on_change=page.change, label_visibility="collapsed"
+        )
+        STEPS[story.step](story, trace)
+
+
+def _open_heads(story: Story) -> None:
+    """Opens Heads with the sizes, the mask, the scale and the temperature that were set, and puts the sizes back here."""
+    changes = story.changes(*SIZES, "mask", "span", "scale", "temperature")
+    found, _ = CONFIGS.coerce(CONFIGS.defaults | changes)
+    page.leave_for("heads", to_query(found), replace(story, **{name: STORIES.defaults[name] for name in SIZES}))
+
+
+def _finding(story: Story, trace: Trace) -> str:
+    """What the selected row shows, in a sentence."""
+    row, tokens = _row(trace), SENTENCES[story.sentence].tokens
+    query = trace.config.query_index
+    if not float(row.sum()):
+        return text.NOTHING.format(query=escape(tokens[query]))
+    most = int(row.argmax())
+    said = text.FINDING if most != query else text.ITSELF
+    return said.format(query=escape(tokens[query]), key=escape(tokens[most]), weight=format_percent(float(row[most])))
+
+
+def _row(trace: Trace):
+    return trace.weights[trace.config.head, trace.config.query_index]
+
+
+def _look(story: Story, trace: Trace) -> None:
+    st.markdown(text.LOOK)
+    here = SENTENCES[story.sentence]
+    other = next(name for name in SENTENCES if name != story.sentence)
+    st.button(
+        text.SWITCH,
+        on_click=page.change,
+        kwargs={"sentence": other, "query": WORD},
+        key="other sentence",
+        icon=":material/swap_horiz:",
+    )
+    st.caption(text.EXPECTED.format(word=here.about, expected=here.expected, other=SENTENCES[other].expected))
+    _next_button("weigh")
+
+
+def _weigh(story: Story, trace: Trace) -> None:
+    st.markdown(text.WEIGH.format(temperature=f"{story.temperature:g}"))
+    with st.container(horizontal=True):
+        for temperature, label in text.TEMPERATURES.items():
+            st.button(
+                label,
+                on_click=page.change,
+                kwargs={"temperature": temperature},
+                key=f"temperature {temperature:g}",
+                type="primary" if temperature == story.temperature else "secondary",
+            )
+    row = _row(trace)
+    st.caption(
+        text.ROW.format(
+            largest=format_percent(float(row.max())),
+            uniform=format_percent(1 / len(row)),
+            temperature=f"{story.temperature:g}",
+        )
+    )
+    _next_button("take over")
+
+
+def _take_over(story: Story, trace: Trace) -> None:
+    query = trace.config.query_index
+    found = moves(story.sentence, query, _row(trace))
+    st.markdown(text.TAKE_OVER.format(query=escape(SENTENCES[story.sentence].tokens[query])))
+    st.vega_lite_chart(
+        _table(found), charts.by_word(tuple(move.word for move in found)), key="moves", width="stretch", theme=None
+    )
+    st.caption(_move_sentence(found))
+
+
+def _table(found: list[Move]) -> pa.Table:
+    lines = [
+        {"word": move.word, "stage": stage, "cosine": cosine, "change": move.head - move.before}
+        for move in found
+        for stage, cosine in zip(charts.STAGES, move[2:], strict=True)
+    ]
+    return pa.Table.from_pylist(lines)
+
+
+def _move_sentence(found: list[Move]) -> str:
+    closer, last = max(found, key=lambda move: move.head - move.before), max(found, key=lambda move: move.layers)
+    return text.MOVED.format(
+        closer=closer.word,
+        change=f"{closer.head - closer.before:+.3f}",
+        last=last.word,
+        cosine=format_mean(last.layers),
+    )
+
+
+def _next_button(step: str) -> None:
+    st.button(
+        text.NEXT[step],
+        on_click=page.change,
+        kwargs={"step": step},
+        key=f"next {step}",
+        type="primary",
+        icon=":material/arrow_forward:",
+    )
+
+
+def _below(story: Story) -> None:
+    """Draws what heads do not do, three ways into the app, and where code and checks are."""
+    with st.expander(text.LIMITS, icon=":material/psychology_alt:"):
+        st.markdown(_riddle())
+        with st.container(horizontal=True):
+            for name, label in text.RIDDLES.items():
+                query = Config.of(f"recorded:{name}", layer=3, head=1, query=recording(name).tokens.index("it"))
+                next_step.page_link("heads", label, to_query(query), ":material/grid_view:")
+    for column, (name, (label, says), icon) in zip(st.columns(len(DOORS)), DOORS, strict=True):
+        with column.container(border=True, height="stretch"):
+            next_step.page_link(name, f"**{label}** → {name.capitalize()}", {}, icon)
+            st.caption(says)
+    st.caption(text.CODE)
+
+
+def _riddle() -> str:
+    """What a head that seems to know whom “it” means does in both sentences of a riddle."""
+    shares = {}
+    for name in text.RIDDLES:
+        tokens = recording(name).tokens
+        row = trace_of(Config.of(f"recorded:{name}", layer=3)).weights[1, tokens.index("it")]
+        shares |= {
+            f"{name.removeprefix('minilm-')}_{word}": format_percent(float(row[tokens.index(word)]))
+            for word in ("animal", "street")
+        }
+    return text.RIDDLE.format(**shares)
+
+
+def _head_counts() -> dict[str, int]:
+    """How many heads of the model do the same, and how many do not."""
+    found, heads = heads_that_find_both()
+    return {"found": found, "others": heads - found, "heads": heads}
+
+
+STEPS: dict[str, Callable[[Story, Trace], None]] = {"look": _look, "weigh": _weigh, "take over": _take_over}
+BELOW = page.Part("doors", _below, lambda story: True, blocks=3)

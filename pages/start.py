@@ -1,0 +1,7 @@
+"""Start: what attention does, shown with one head of a real model."""
+
+from attention.ui.controls.story import STORY
+from attention.ui.session import page
+from attention.ui.views import start
+
+page.show(start.view, STORY, ahead=start.begin, below=[start.BELOW])

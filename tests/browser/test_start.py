@@ -1,0 +1,74 @@
+"""The Start page in a browser: the story, token by token, and the way to Heads."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import EDITION
+
+
+def shares(tab) -> dict[str, str]:
+    """What the tokens say of their weights, by token."""
+    chips = tab.page.locator(".sentence-head [data-token]")
+    return {chip.locator("b").inner_text(): chip.locator("small").inner_text() for chip in chips.all()}
+
+
+@pytest.fixture
+def start(visit):
+    tab = visit("/")
+    expect(tab.page.locator(".sentence-head canvas")).to_be_visible()
+    tab.still()
+    return tab
+
+
+def test_the_story_in_three_clicks(start):
+    page = start.page
+    expect(page.get_by_text("“bank” gives 70.7% of its weight to “river”.").first).to_be_visible()
+    assert shares(start)["river"] == "70.7%"
+    canvas = page.locator(".sentence-head canvas").bounding_box()
+    assert canvas["width"] >= 400
+    sizes = page.locator(".sentence-head span, .sentence-head b").evaluate_all(
+        "found => found.map((e) => parseFloat(getComputedStyle(e).fontSize))"
+    )
+    assert min(sizes) >= 12
+    page.get_by_role("button", name="Switch the sentence").click()
+    expect(page.get_by_text("“bank” gives 66.4% of its weight to “account”.").first).to_be_visible()
+    page.get_by_role("button", name="Next: weigh").click()
+    page.get_by_role("button", name="4 · more even").click()
+    expect(page.get_by_text("At temperature 4 the largest weight is")).to_be_visible()
+    page.get_by_role("button", name="Next: take over").click()
+    expect(page.get_by_text("After six layers of twelve heads it is closest to “money”")).to_be_visible()
+    assert "start=sentence.account~step.take+over~temperature.4.0" in page.url
+
+
+def test_a_token_that_is_pointed_at_shades_the_sentence_and_a_click_keeps_it(start):
+    page = start.page
+    chip = page.locator('.sentence-head [data-token="1"]')
+    chip.hover()
+    assert shares(start)["river"] == ""
+    page.mouse.move(0, 0)
+    assert shares(start)["river"] == "70.7%"
+    chip.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/?start=query.1")
+    expect(page.get_by_text("“he” gives").first).to_be_visible()
+    expect(chip).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator('.sentence-head [data-token="2"]')).to_be_focused()
+
+
+def test_a_length_opens_heads_and_back_returns_to_the_story(start):
+    slider = start.page.locator(".st-key-story_heads input[type=range]")
+    slider.press("ArrowRight")
+    start.page.wait_for_url(f"**/heads?{EDITION}&heads=9*")
+    start.wait_for_grid(heads=9)
+    start.page.go_back()
+    expect(start.page.locator(".sentence-head canvas")).to_be_visible()
+    expect(start.page.locator(".st-key-story_heads input[type=range]")).to_have_value("8")
+
+
+def test_a_link_that_was_shared_from_the_root_opens_heads(visit):
+    tab = visit("/?tokens=12&v=3")
+    tab.wait_for_grid(tokens=12)
+    tab.page.wait_for_url("**/heads?*tokens=12")

