@@ -109,7 +109,8 @@ class Config(View, Numbers):
     def color_reason(self) -> str:
         """Why that scale is in use if it was not chosen, as in `auto: linear up to 32 tokens`; else empty."""
         side = "up to" if self.tokens <= LINEAR_MAX_TOKENS else "beyond"
-        return f"auto: {self.color_scale} {side} {LINEAR_MAX_TOKENS} tokens" if self.colors == "auto" else ""
+        scale = KNOBS["colors"].names.get(self.color_scale, self.color_scale)
+        return f"auto: {scale} {side} {LINEAR_MAX_TOKENS} tokens" if self.colors == "auto" else ""
 
     @property
     def window(self) -> tuple[tuple[int, int], tuple[int, int]]:

@@ -46,9 +46,9 @@ class ConfigError(ValueError):
 class Knob:
     """What a knob allows, and its label and help. `about`: what it changes, the tensors, the focus or only the view.
 
-    `form`: a regular expression that a text must match, `formed`: its description. `pages`: where it acts, if not
-    everywhere. `beyond`: for a value that is none of the choices, why it is not available; "" if it is, None if it
-    never can be.
+    `names`: what the screen shows for choices whose value in links is another word. `form`: a regular expression that a
+    text must match, `formed`: its description. `pages`: where it acts, if not everywhere. `beyond`: for a value that is
+    none of the choices, why it is not available; "" if it is, None if it never can be.
     """
 
     label: str
@@ -56,6 +56,7 @@ class Knob:
     low: int | float | None = None
     high: int | float | None = None
     choices: tuple[str, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
     form: str = ""
     formed: str = ""
     about: str = "tensors"
@@ -152,9 +153,9 @@ def text(default: str, longest: int, label: str, help: str, **more: Any) -> Any:
 
 def asking() -> Any:
     """Returns a field for the knob that carries a question by the link's author, as `ui/question_codec.py` packs it."""
-    said = "A question that whoever made the link asks, packed with its answers (attention/ui/question_codec.py)."
+    said = "A question from the person who shared the link, packed with its answers (attention/ui/question_codec.py)."
     formed = "a question as this app packs it, of at most 3,000 characters"
-    return text("", 3000, "A question of one's own", said, form=r"[\w-]*", formed=formed, about="view")
+    return text("", 3000, "Your own question", said, form=r"[\w-]*", formed=formed, about="view")
 
 
 def axis(
@@ -295,8 +296,8 @@ class Settings(Generic[S]):
         if isinstance(given, str) and WHOLE.fullmatch(given) and 1 <= int(given) <= newest:
             return self.defaults | dict(self.editions[int(given) - 1]), []
         there = f"there are {newest}" if newest > 1 else "those of this page have never changed"
-        said = f"{EDITION}={short(given)} is no edition of the defaults; {there}."
-        return dict(self.defaults), [f"{said} The link was read by the newest."]
+        said = f"{EDITION}={short(given)} is not an edition of the defaults; {there}."
+        return dict(self.defaults), [f"{said} The newest is used."]
 
     def _check_name(self, name: str) -> None:
         if name not in self.knobs:

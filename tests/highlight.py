@@ -37,7 +37,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Around:
-    """What a rule needs to know: the two matrices, how many heads share a key, and which pairs take part."""
+    """What a rule needs to know: the two matrices, how many heads share a key, and which pairs are visible."""
 
     step: Step
     source: Step

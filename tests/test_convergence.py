@@ -29,7 +29,7 @@ from tests.timings import GPU, failed_timing, lowest, make_timing
         ),
         (
             lowest(64, 2e-3, 1.25, settled=False),
-            "unstable: the three quickest visits are 25% apart. On an idle machine it takes 2 ms at most",
+            "unstable: the three fastest visits are 25% apart. On an idle machine it takes 2 ms at most",
         ),
         (make_timing(spread=0.1, settled=False), "unstable: the quartiles are 20% of the median apart"),
         (make_timing(settled=False, repeats=1), "unstable: timed 1 time, and quartiles need 3"),

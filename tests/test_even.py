@@ -144,9 +144,9 @@ def test_a_scale_that_nobody_chose_follows_the_length_and_says_so():
     short, long = Config(tokens=LINEAR_MAX_TOKENS), Config(tokens=LINEAR_MAX_TOKENS + 1)
     assert (short.color_scale, long.color_scale) == ("linear", "times even")
     assert header(short, 1, "")["why"] == f"auto: linear up to {LINEAR_MAX_TOKENS} tokens"
-    assert header(long, 1, "")["why"] == f"auto: times even beyond {LINEAR_MAX_TOKENS} tokens"
-    assert f"linear up to {LINEAR_MAX_TOKENS} tokens, times even beyond" in KNOBS["colors"].help
-    assert f"from 1/{theme.TIMES} over" in KNOBS["colors"].help and f"to {theme.TIMES}." in KNOBS["colors"].help
+    assert header(long, 1, "")["why"] == f"auto: × uniform beyond {LINEAR_MAX_TOKENS} tokens"
+    assert f"linear up to {LINEAR_MAX_TOKENS} tokens, × uniform beyond" in KNOBS["colors"].help
+    assert f"1/{theme.TIMES} to {theme.TIMES}" in KNOBS["colors"].help
 
 
 @pytest.mark.parametrize("scale", [name for name in KNOBS["colors"].choices if name != "auto"])

@@ -47,9 +47,9 @@ def test_a_task_that_waits_for_another_kind_says_so():
     said = job_status.status_text(task, "To ten.", line.before(task), YOU, line.other(task))
     assert said == "Waiting for 1 earlier job; a apart is being computed. To ten. About 20 s once it starts."
     behind_sweep = TimingJob(Sweep(), "running")
-    assert behind_sweep.doing == "a sweep is being measured"
+    assert behind_sweep.doing == "a measurement is running"
     behind_sweep.held = True
-    assert behind_sweep.doing == "a sweep waits for another program that measures"
+    assert behind_sweep.doing == "a measurement waits for another program"
 
 
 def test_a_task_that_takes_longer_says_how_long_and_why(idle):

@@ -12,6 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from attention.ui.controls.knobs import SETTINGS
+from attention.ui.text import terms
+from tests import screen_text
+
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted([*ROOT.glob("attention/**/*.py"), *ROOT.glob("pages/*.py"), ROOT / "app.py"])
 SCRIPTS = sorted((ROOT / "attention/components/browser").glob("**/*.js"))
@@ -127,7 +131,13 @@ RETIRED = re.compile(
     r"came|comes) of|of [\w ]+ aside|lets? go of|nobody|somebody)\b",
     re.IGNORECASE,
 )
+SCREEN = re.compile(  # retired on the screen alone
+    r"\b(looks? (?:mostly )?at|looking at|sees (?:none|every|only itself)|greatest|heaviest|brought|anybody|hands? over|"
+    r"as (?:it|they) came|came to nothing|not begun|is no (?:number|file|list|name|text|tensor))\b",
+    re.IGNORECASE,
+)
 LONGEST = 120  # characters of the first line of a module
+LABEL, HELP = 28, 200  # labels and help texts have fewer characters
 
 
 def functions(tree: ast.AST) -> Iterator[str]:
@@ -197,3 +207,43 @@ def test_the_first_line_of_a_module_fits_a_line():
         if len(first := (ast.get_docstring(parse_file(file)) or "").split("\n")[0]) > LONGEST
     }
     assert found == {}
+
+
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=lambda settings: settings.called)
+def test_labels_and_help_texts_of_knobs_are_short(settings):
+    for name, knob in settings.knobs.items():
+        assert len(knob.label) < LABEL, (name, knob.label)
+        assert len(knob.help) < HELP, (name, len(knob.help), knob.help)
+        assert not RETIRED.search(f"{knob.label} {knob.help}"), name
+
+
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=lambda settings: settings.called)
+def test_choices_that_the_screen_names_otherwise_are_choices_and_their_names_differ(settings):
+    for name, knob in settings.knobs.items():
+        shown = [knob.names.get(choice, choice) for choice in knob.choices]
+        assert set(knob.names) <= set(knob.choices), name
+        assert len(set(shown)) == len(shown), name
+        assert not any(RETIRED.search(each) for each in shown), name
+
+
+def test_pages_explain_terms_as_the_glossary_does():
+    rows = re.findall(r"^\| (.+?) \| (.+) \|$", (ROOT / "docs/GLOSSARY.md").read_text(), re.MULTILINE)
+    assert {term: dict(rows).get(term) for term in terms.TERMS} == terms.TERMS
+    assert {name for names in terms.PAGES.values() for name in names} == set(terms.TERMS)
+    assert set(terms.PAGES) <= {page.stem for page in ROOT.glob("pages/*.py")}
+
+
+def test_the_screen_uses_the_words_of_the_glossary():
+    said = [(file, f"{line}", text) for file in SOURCES for line, text in screen_text.literals(file)]
+    said += [(file, "", text) for file in SCRIPTS for text in screen_text.browser_literals(file)]
+    found = [
+        f"{file.relative_to(ROOT)}:{line}: {match[0]}: {text}"
+        for file, line, text in said
+        for match in (RETIRED.search(text), SCREEN.search(re.sub(r"\{.*?\}", "", text)))
+        if match and " " in text
+    ]
+    assert found == []
+
+
+def test_the_list_of_all_words_is_up_to_date():
+    assert screen_text.FILE.read_text() == screen_text.document(), "python -m tests.screen_text writes it again"

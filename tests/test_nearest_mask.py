@@ -36,13 +36,13 @@ def test_padding_at_the_start_is_recognised(name, span, left):
     found = nearest(square)
     assert (found.differing, found.found.name, found.found.left, found.found.right) == (0, name, left, 0)
     assert found.rule == "", "no rule of the sidebar is this"
-    assert f"with {left} hidden key{'s' * (left > 1)} at the start (padding)" in found.sentence
+    assert f"with {left} masked key{'s' * (left > 1)} at the start (padding)" in found.sentence
 
 
 def test_padding_at_the_end_of_a_causal_mask_and_packed_documents_are_recognised():
     square = MASKS["causal"].square(20, 20, 1)
     square[:, 17:] = False
-    assert nearest(square).sentence == "This is causal, with 3 hidden keys at the end (padding)."
+    assert nearest(square).sentence == "This is causal, with 3 masked keys at the end (padding)."
     packed = MASKS["causal"].square(20, 20, 1) & MASKS["documents"].square(20, 20, 6)
     assert nearest(packed).sentence.startswith("This is causal and documents, span 6")
 
@@ -55,7 +55,7 @@ def test_what_the_padding_rows_see_instead_is_named():
     found = nearest(square)
     assert found.found[:1] + found.found[2:] == ("causal", 2, 0) and found.differing == 48
     assert found.sentence.endswith(
-        "it differs in query 0, which also sees keys 0 to 23 and in query 1, which also sees keys 0 to 23."
+        "it differs in query 0, which also attends to keys 0 to 23 and in query 1, which also attends to keys 0 to 23."
     )
 
 
@@ -64,16 +64,18 @@ def test_one_query_that_differs_is_named_with_its_keys():
     square[11, 2], square[11, 9:11] = True, False
     found = nearest(square)
     assert (found.found.name, found.found.span, found.rule, found.differing) == ("window", 8, "", 3)
-    assert found.sentence.endswith("it differs in query 11, which also sees key 2 and does not see keys 9 to 10.")
+    assert found.sentence.endswith(
+        "it differs in query 11, which also attends to key 2 and does not attend to keys 9 to 10."
+    )
 
 
 def test_a_span_says_whether_it_counts_the_query_itself():
     """The same mask is sliding_window=4 in transformers and window_size=(3, 0) in flash-attn."""
-    assert "each query sees itself and 3 keys before it" in with_span("window", 4)
+    assert "each query attends to itself and 3 keys before it" in with_span("window", 4)
     assert "sliding_window=4 in transformers, window_size=(3, 0) in flash-attn" in with_span("window", 4)
     assert with_span("causal", 4) == "causal"
     off = nearest(MASKS["window"].square(32, 32, 9))
-    assert off.sentence.startswith("This is window, span 9 (each query sees itself and 8 keys before it")
+    assert off.sentence.startswith("This is window, span 9 (each query attends to itself and 8 keys before it")
 
 
 def test_many_differences_are_counted():

@@ -146,7 +146,7 @@ BAD = {
     ),
     "layers that differ": ([WHOLE[0], WHOLE[1][..., :3]], "layer 1 is (4, 6, 3)"),
     "empty": (WHOLE[..., :0], "weights is empty"),
-    "ragged": ([[1.0, 0.0], [1.0]], "weights is no tensor of numbers"),
+    "ragged": ([[1.0, 0.0], [1.0]], "weights is not a tensor of numbers"),
     "too many": (
         torch.full((1, 1, 1, 1), 1 / 33).expand(400, 64, 33, 33),
         "25,600 heads are too many for one picture",

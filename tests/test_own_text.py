@@ -55,11 +55,11 @@ def test_there_are_as_many_tokens_as_words(text, many):
 def test_who_has_moved_the_number_of_tokens_keeps_it():
     config, _ = type_text(SEVEN, Config(tokens=21))
     assert config.tokens == 21
-    assert own_text.text_notice(config) == "Its 7 words are repeated 3 times."
+    assert own_text.text_notice(config) == "The text is repeated to fill 21 tokens."
     assert own_text.offer_length(config) == ("Show it once", {"tokens": 7})
     assert type_text(SEVEN, tokens=5)[0].tokens == 5, "also where both move in one moment"
     config, _ = type_text("word " * 31, Config(tokens=5))
-    assert own_text.text_notice(config) == "Its 31 words are cut to the first 5."
+    assert own_text.text_notice(config) == "The first 5 of 31 words are used."
     assert own_text.offer_length(config) == ("Show all 31", {"tokens": 31})
 
 
@@ -70,7 +70,7 @@ def test_characters_are_counted_as_such():
 
 @pytest.mark.parametrize("before", [Config(input="noise"), Config(input="refrain", tokens=40), Config.of(REAL)])
 def test_typing_takes_the_place_of_what_the_tokens_came_from(before):
-    assert own_text.text_notice(before).startswith("Not in use: ")
+    assert own_text.text_notice(before).startswith("Not used: ")
     config, _ = type_text(SEVEN, before)
     assert (config.source, config.input) == (GENERATED, "words")
     assert list(tokens(config).labels)[:7] == SEVEN.split()
@@ -85,7 +85,7 @@ def test_another_input_that_reads_the_text_stays():
 def test_what_is_too_long_for_a_link_is_cut_between_words_and_said_to_be():
     config, notes = type_text("glitter " * 10_000)
     assert config.text.split() == ["glitter"] * (KNOBS["text"].high // len("glitter "))
-    assert notes == ["Your text is 80,000 characters long. The link carries it, so the first 1,999 are kept."]
+    assert notes == ["Your text has 80,000 characters. It is part of the link, so only the first 1,999 are kept."]
     config, notes = type_text("x" * 2001)
     assert config.text == "x" * 2000 and "2,001 characters" in notes[0]
     assert type_text("ab " * 666 + "ab")[1] == []
@@ -93,7 +93,7 @@ def test_what_is_too_long_for_a_link_is_cut_between_words_and_said_to_be():
 
 def test_what_cannot_be_seen_is_left_out_and_the_rest_stays():
     config, notes = type_text("a\u202eb \x07c\n d")
-    assert config.text == "ab c\n d" and len(notes) == 1 and "can't be seen" in notes[0]
+    assert config.text == "ab c\n d" and len(notes) == 1 and "control characters were removed" in notes[0]
 
 
 @settings(deadline=None, max_examples=examples(60))
@@ -103,7 +103,8 @@ def test_whatever_is_typed_is_a_config_whose_sentence_is_true(text, letters, inp
         config, _ = type_text(each, Config(input=input))
         assert KNOBS["text"].allows(config.text)
         many, sentence = len(SPLIT[config.input](config.text)), own_text.text_notice(config)
-        assert ("cut" in sentence) == (many > config.tokens) and ("repeated" in sentence) == (0 < many < config.tokens)
+        assert ("The first" in sentence) == (many > config.tokens)
+        assert ("repeated" in sentence) == (0 < many < config.tokens)
 
 
 SHOWING = [
@@ -124,11 +125,11 @@ def test_every_page_that_shows_tokens_has_the_field_and_follows_it(page):
 
 def test_on_the_page_the_slider_is_said_and_one_button_shows_all_words():
     test = run(HEADS, {"tokens": "14", "text": SEVEN})
-    assert any("Its 7 words are repeated 2 times." in each for each in captions(test))
+    assert any("The text is repeated to fill 14 tokens." in each for each in captions(test))
     test.button(key="fit text").click().run()
     assert query_without_edition(test.query_params) == {"text": SEVEN, "tokens": "7"}
     test.select_slider(key="tokens").set_value(5).run()
-    assert any("Its 7 words are cut to the first 5" in each for each in captions(test))
+    assert any("The first 5 of 7 words are used" in each for each in captions(test))
     test.text_input(key="text").set_value("one two three").run()
     assert query_without_edition(test.query_params) == {"text": "one two three", "tokens": "5"}
 
@@ -143,7 +144,7 @@ def test_on_the_page_bad_input_is_said_and_nothing_else_is_lost():
     )
     test.text_input(key="text").set_value("").run()
     assert not test.exception and not test.warning
-    assert any("No word in it" in each for each in captions(test))
+    assert any("The text has no words" in each for each in captions(test))
     test.button(key="fit text").click().run()
     assert query_without_edition(test.query_params) == {"temperature": "2.0"}
 
@@ -159,4 +160,4 @@ def test_on_the_page_a_recording_makes_way_for_words_that_are_typed():
 def test_a_link_with_a_text_and_no_number_of_tokens_opens_what_it_opened():
     test = run(HEADS, {"text": SEVEN})
     assert test.select_slider(key="tokens").value == 18 and query_without_edition(test.query_params) == {"text": SEVEN}
-    assert any("Its 7 words are repeated 2.6 times." in each for each in captions(test))
+    assert any("The text is repeated to fill 18 tokens." in each for each in captions(test))

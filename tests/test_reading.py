@@ -39,10 +39,10 @@ def refusal_text(**arrays: object) -> str:
 
 def test_a_scale_is_a_number_alone():
     found = of(**QK, scale=0.125)
-    assert "Scale: 0.125, as the file says; it was multiplied into the queries." in found.said
+    assert "Scale: 0.125, from the file; the queries were multiplied by it." in found.said
     assert found.stack.q is not None and torch.equal(found.stack.q, torch.from_numpy(Q) * 0.125)
-    assert "Scale: 1/sqrt(d_head), as the file says." in of(**QK, scale=0.5).said
-    assert "Scale: 1/d_head, as the file says." in of(**QK, scale=np.array([0.25])).said
+    assert "Scale: 1/sqrt(d_head), from the file." in of(**QK, scale=0.5).said
+    assert "Scale: 1/d_head, from the file." in of(**QK, scale=np.array([0.25])).said
 
 
 def test_numbers_alone_of_other_kinds_of_files():
@@ -84,11 +84,11 @@ def test_what_is_not_used_is_said():
 
 def test_a_mask_of_no_such_name_is_said():
     (told,) = of(**QK, mask="casual").found
-    assert told.startswith("The mask 'casual' that the file names is none of: full, causal")
+    assert told.startswith("The mask 'casual' in the file is not one of: full, causal")
 
 
 def test_single_numbers_are_no_attention():
-    assert "There is no array in it but single numbers: 'scale'." in refusal_text(scale=1.0)
+    assert "It has only single numbers, no arrays: 'scale'." in refusal_text(scale=1.0)
 
 
 @pytest.mark.parametrize("arrays", [QK, {"weights": W}], ids=["queries and keys", "weights"])
@@ -102,10 +102,12 @@ def test_layers_have_masks_of_their_own(arrays):
     ):
         found = of(**arrays, **named)
         assert found.stack.square is not None and torch.equal(found.stack.square, torch.from_numpy(squares))
-        assert any("15, 25 pairs take part." in said for said in found.said)
+        assert any("15, 25 pairs are visible." in said for said in found.said)
         for at, square in enumerate(squares):
             assert torch.equal(layer(found.stack, at)[1], torch.from_numpy(square))
-    assert "There are masks of some layers, and none of layer 1." in refusal_text(**arrays, **{"layers.0.mask": CAUSAL})
+    assert "There are masks for some layers, but none for layer 1." in refusal_text(
+        **arrays, **{"layers.0.mask": CAUSAL}
+    )
     assert "a mask of layer 7; the layers are 0, 1." in refusal_text(**arrays, **{"layers.7.mask": CAUSAL})
 
 
@@ -123,7 +125,7 @@ def test_a_header_lists_the_rules_of_the_layers():
     names = json.dumps(["window", "causal"])
     found = of(**QK, mask=names, span="[2, 4]")
     assert found.stack.rules == (("window", 2), ("causal", 4)) and found.stack.square is None
-    assert "Masks of the layers: window (2), causal, as the file says." in found.said
+    assert "Masks of the layers: window (2), causal, from the file." in found.said
     weights = of(weights=W, mask=names, span="[2, 4]").stack
     assert weights.square is not None and weights.square.sum((1, 2)).tolist() == [9, 15]
     padded = of(**QK, mask=names, span="[2, 4]", attention_mask=np.array([[1, 1, 1, 1, 0]])).stack
@@ -158,24 +160,22 @@ def test_masks_of_several_parts_are_each_its_own():
         found = of(Reading(part=part), **parts).stack.square
         assert found is not None and int(found.sum()) == pairs
     strange = refusal_text(weights=W, other_mask=CAUSAL, third_mask=CAUSAL)
-    assert "There are several masks, 'other', 'third': names must tell which is whose." in strange
+    assert "There are several masks, 'other', 'third': their names must say which layer each belongs to." in strange
 
 
 def test_weight_where_a_mask_hides_is_said():
     weights = W * CAUSAL / (W * CAUSAL).sum(-1, keepdims=True)
     assert of(weights=weights, mask=CAUSAL).found == []
     (told,) = of(weights=weights, mask=~CAUSAL).found
-    assert told.startswith(
-        "30 of 30 rows have weight on pairs that the mask hides. The most: layer 0, head 0, query 0, with 1."
-    )
-    assert "Is it the other way round?" in told
+    assert told.startswith("30 of 30 rows have weight on masked pairs. Largest: layer 0, head 0, query 0, with 1.")
+    assert "Is it inverted?" in told
 
 
 def test_weights_have_the_mask_that_is_named_or_chosen():
     wanted = torch.from_numpy(CAUSAL)
     for found in (of(weights=W, mask="causal"), of(Reading(mask="causal"), weights=W)):
         assert found.stack.square is not None and torch.equal(found.stack.square, wanted)
-        assert "rows have weight on pairs that the mask hides" in found.found[0]
+        assert "rows have weight on masked pairs" in found.found[0]
     free = of(Reading(mask="full"), weights=np.broadcast_to(np.eye(5, dtype=np.float32), (2, 3, 5, 5)))
     assert free.stack.square is None
 
@@ -184,7 +184,7 @@ def test_weights_beside_queries_and_keys_are_left_and_said_so():
     mine = of(**QK)
     weights = torch.stack([layer(mine.stack, at)[0] for at in range(2)]).numpy()
     found = of(**QK, weights=weights)
-    assert "weights left out: they follow from queries and keys." in found.said and found.found == []
+    assert "weights were not used: they follow from queries and keys." in found.said and found.found == []
     assert found.stack.weights is None
     (told,) = of(**QK, weights=weights[:, ::-1]).found
     assert (
@@ -210,7 +210,7 @@ def test_a_scale_that_no_float_holds_is_said():
         found = read_stack(detect.arrays(safe_file.write_safetensors(tensors, said), "x.safetensors"), {}, Reading())
         assert found.stack.own["scale"] == "1/sqrt(d_head)"
         assert found.stack.title == " mine"
-        assert found.found[0].startswith("The scale '") and "is no number that can be used" in found.found[0]
+        assert found.found[0].startswith("The scale '") and "in the file is not a usable number" in found.found[0]
         held = register(found.stack)
         assert [*"abcd", "U+D800"] == list(held.stack.queries)
 
@@ -251,7 +251,7 @@ def test_rows_of_padding_are_rows_without_weight():
     weights = W.copy()
     weights[:, :, 3:] = np.nan
     found = of(weights=weights)
-    assert found.found == ["12 rows of weights are NaN throughout, and shown as rows without any weight."]
+    assert found.found == ["12 rows of weights are NaN and shown as rows without weight."]
     assert found.stack.weights is not None and not found.stack.weights[:, :, 3:].any()
     assert torch.equal(found.stack.weights[:, :, :3], torch.from_numpy(W[:, :, :3]))
 
@@ -281,7 +281,7 @@ def test_a_mask_that_is_a_rule_is_read_as_that_rule(name):
     found = of(q=q, k=q[:, :, ::-1].copy(), mask=square.numpy())
     assert found.stack.square is None and (found.stack.own["mask"], found.stack.own["span"]) == (name, 3)
     (said,) = [each for each in found.said if each.startswith("Mask: ")]
-    assert f"{int(square.sum())} pairs take part. This is {name}, span 3 (" in said
+    assert f"{int(square.sum())} pairs are visible. This is {name}, span 3 (" in said
 
 
 def test_a_mask_that_is_no_rule_is_named_by_the_nearest():
@@ -290,7 +290,7 @@ def test_a_mask_that_is_no_rule_is_named_by_the_nearest():
     q = np.random.default_rng(0).normal(size=(1, 2, 12, 4)).astype(np.float32)
     found = of(q=q, k=q, mask=square.numpy())
     assert found.stack.square is not None and torch.equal(found.stack.square, square)
-    assert any("This is causal, with 2 hidden keys at the start (padding)." in each for each in found.said)
+    assert any("This is causal, with 2 masked keys at the start (padding)." in each for each in found.said)
     square[7, 4] = False
     found = of(weights=(square / square.sum(-1, keepdim=True).clamp(min=1)).float().numpy()[None, None])
     assert found.stack.square is None, "zeros that are those of no rule may be weights"
@@ -309,7 +309,7 @@ def test_the_mask_of_weights_alone_is_read_from_their_zeros(left, name):
 
 def test_the_span_of_a_mask_is_said_with_what_it_counts():
     said = " ".join(of(**QK, mask="window", span=2).said)
-    assert "Mask: window, span 2 (each query sees itself and 1 key before it: sliding_window=2" in said
+    assert "Mask: window, span 2 (each query attends to itself and 1 key before it: sliding_window=2" in said
 
 
 CAUSAL_WEIGHTS = W * CAUSAL / (W * CAUSAL).sum(-1, keepdims=True)
@@ -373,9 +373,7 @@ def test_layers_that_have_a_number_and_no_name_are_weights(name):
     found = of(**{name.format(at): layer[None] for at, layer in enumerate(W)})
     assert found.stack.weights is not None and torch.equal(found.stack.weights, torch.from_numpy(W))
     assert not any("Not used" in said for said in found.said)
-    assert "No array in it is called as weights" in refusal_text(
-        **{name.format(at): part for at, part in enumerate((Q, Q))}
-    )
+    assert "No array is named like weights" in refusal_text(**{name.format(at): part for at, part in enumerate((Q, Q))})
 
 
 def test_a_tuple_of_layers_and_a_whole_output_are_read():
@@ -433,7 +431,7 @@ def test_uniform_rows_of_left_padding_are_shown_as_they_are(mask):
 
 def test_a_mask_the_other_way_round_is_still_told():
     (warning,) = of(Reading(item=1), weights=EAGER, attention_mask=1 - PADDED).found
-    assert "Is it the other way round?" in warning
+    assert "Is it inverted?" in warning
 
 
 def test_a_padding_mask_tells_a_batch_from_layers():
@@ -454,13 +452,13 @@ def test_a_padding_mask_tells_a_batch_from_layers():
 @pytest.mark.parametrize("names", [["0", "1"], ["arr_0", "arr_1"], ["layers.3.weights", "layers.7.weights"]])
 def test_layers_without_numbers_of_their_own_say_so(names):
     found = of(**dict(zip(names, W[:2], strict=True)))
-    told = any(said.startswith("Layers are numbered by their place in the file") for said in found.said)
+    told = any(said.startswith("Layers are numbered by their order in the file") for said in found.said)
     assert told == ("layers" not in names[0]) and (found.stack.numbers == (3, 7)) == (not told)
 
 
 def test_one_query_says_what_to_bring():
     said = refusal_text(weights=np.full((2, 3, 1, 9), 1 / 9, np.float32))
-    assert said.startswith("There is 1 query; 2 or more can be shown.")
+    assert said.startswith("There is 1 query; at least 2 are needed.")
     assert "torch.save(out.attentions, 'steps.pt')" in said
 
 

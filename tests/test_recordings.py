@@ -110,7 +110,7 @@ def test_a_line_whose_batch_follows_its_length_is_one():
         ({"when": "yesterday"}, "timings[0].when='yesterday' is not a date and time like 2026-01-31T12:00:00+00:00."),
         (
             {"device_name": "![x](http://host/p.png)"},
-            "timings[0].device_name='![x](http://host/p.png)' is no name: letters, digits, spaces and . , : ;",
+            "timings[0].device_name='![x](http://host/p.png)' is not a name: letters, digits, spaces and . , : ;",
         ),
         ({"device_name": ""}, "timings[0].device_name is empty; it needs a name."),
         ({"median": 0}, "timings[0].median=0 is not between 1e-12 and 1e+09."),
@@ -143,12 +143,12 @@ def test_a_wrong_field_is_refused_by_name(changed, message):
             rows(make_timing(), median=1).replace('"median": 1', '"median": 1e999'),
             "timings[0].median=inf is not between 1e-12 and 1e+09.",
         ),
-        ("[" * 100_000 + "]" * 100_000, "The file has too many brackets within each other; a recording has not."),
+        ("[" * 100_000 + "]" * 100_000, "The file has too many brackets within each other; a recording must not."),
         ('{"a": ' + "1" * 5000 + "}", "The file is not JSON: "),
         ("{", "The file is not JSON: "),
-        (b"\xff\xfe", "The file is not JSON: it is no text in UTF-8. Save it as such."),
-        (b"\xef\xbb\xbf[]", 'This is no recording: "format" is not '),
-        ("[]", 'This is no recording: "format" is not '),
+        (b"\xff\xfe", "The file is not JSON: it is not UTF-8 text."),
+        (b"\xef\xbb\xbf[]", 'This is not a recording: "format" is not '),
+        ("[]", 'This is not a recording: "format" is not '),
         (json.dumps({"format": recordings.FORMAT}), "timings=None is not a list."),
         (
             json.dumps({"format": recordings.FORMAT, "timings": [7]}),
@@ -159,7 +159,7 @@ def test_a_wrong_field_is_refused_by_name(changed, message):
             "timings has 5,001 entries; 5,000 are allowed.",
         ),
         (" " * 4_500_001, "The file has 4,500,001 bytes; 4,500,000 are allowed."),
-        ('{"format": 1, "format": 2}', "The file has 'format' twice in one object; a recording has not."),
+        ('{"format": 1, "format": 2}', "The file has 'format' twice in one object; a recording must not."),
     ],
 )
 def test_what_is_no_recording_is_refused(data, message):

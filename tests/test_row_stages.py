@@ -166,9 +166,9 @@ def test_what_is_odd_is_said():
         return " ".join(oddities(stages(trace(Config(**knobs)))))
 
     assert said() == ""
-    assert "sees no key" in said(mask="padding", span=18)
-    assert "whose weight does not depend on any score" in said(query=0)
-    assert "goes to the one in the denominator" in said(query=0, softmax="plus one")
+    assert "fully masked" in said(mask="padding", span=18)
+    assert "its weight does not depend on the score" in said(query=0)
+    assert "goes to the 1 in the denominator" in said(query=0, softmax="plus one")
     assert "one channel" in said(d_model=8)
     assert "e^0.2 = 1.22" in said(softcap=0.1)
     assert "weight of zero" in said(temperature=0.05, scale="none")

@@ -127,7 +127,7 @@ def test_knobs_of_some_pages_count_there_as_what_they_are():
     several = {name: knob for name, knob in KNOBS.items() if knob.pages}
     assert several.keys() == {"keys", "d_v", "batch"}
     for name in ("keys", "d_v"):
-        assert several[name].help.startswith(f"On the pages {' and '.join(several[name].pages)}:")
+        assert several[name].help.startswith(f"{' and '.join(several[name].pages)}:")
 
 
 def one(**parts: object) -> LayerInputs:
@@ -310,7 +310,7 @@ HALF = np.float16
         (npz({"tokens": ["a", "b"]}), "it.npz: q is (2, 2, 14, 16); with q and 2 tokens it is (2, 2, 2, 16)."),
         (npz(q=np.zeros((2, 2, 14, 16))), "it.npz: q is of float64; float16 and float32 are allowed."),
         (npz(q=np.zeros((2, 14, 16), HALF)), "it.npz: q has 3 axes; l h n d are four."),
-        (npz(q=np.full((2, 2, 14, 16), np.inf, HALF)), "it.npz: q has cells that are no finite number."),
+        (npz(q=np.full((2, 2, 14, 16), np.inf, HALF)), "it.npz: q has cells that are not finite numbers."),
         (npz(k=np.zeros((2, 3, 14, 16), HALF), v=None), "it.npz: k has 3 heads, which don't divide the 2 of q."),
         (
             npz(v=np.zeros((2, 2, 14, 8), HALF)),

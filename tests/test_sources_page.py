@@ -34,7 +34,7 @@ def test_every_page_shows_a_recording_or_says_what_would_have_it(page, query):
     assert not test.exception
     assert not test.warning
     assert link(test) == query
-    made = [button for button in test.button if button.label == "Made from the settings"]
+    made = [button for button in test.button if button.label == "Built from these settings"]
     assert bool(made) == (page.stem == "implementations")
 
 
@@ -49,7 +49,7 @@ def test_knobs_that_do_nothing_are_disabled_and_say_why():
         widget = knob(test, name)
         assert widget.disabled, name
         assert name in fixed_by_source(TWO)
-        reasons = ("As it was recorded.", "Does nothing here: this attention was recorded")
+        reasons = ("Fixed by the recording.", "No effect: this source is a recording")
         assert any(reason in widget.help for reason in reasons), name
     for name in ("source", "layer", "mask", "scale", "temperature", "softcap", "softmax"):
         assert not knob(test, name).disabled, name
@@ -112,10 +112,10 @@ def test_the_empty_state_leads_to_a_source_that_has_what_is_missing():
         "The source “By hand: two layers” has queries, keys and values. Sources that have it:" in each
         for each in said
     )
-    next(button for button in test.button if button.label == "Made from the settings").click().run()
+    next(button for button in test.button if button.label == "Built from these settings").click().run()
     assert not test.exception
     assert "source" not in test.query_params
-    assert not [button for button in test.button if button.label == "Made from the settings"]
+    assert not [button for button in test.button if button.label == "Built from these settings"]
 
 
 def test_what_stands_beside_the_view_follows_the_source(monkeypatch):

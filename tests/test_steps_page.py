@@ -49,7 +49,7 @@ def sent_header(test: AppTest) -> dict:
 
 def test_it_begins_with_the_first_step_and_a_link_opens_another():
     test = run()
-    assert sent_header(test)["step"] == sent_header(test)["order"][0] == "x" and "**The tokens**" in words(test)
+    assert sent_header(test)["step"] == sent_header(test)["order"][0] == "x" and "**Tokens**" in words(test)
     test = run(step="output")
     assert "1 × 18 × 512 numbers (`b q c`) · 36.9 kB of memory · 9.44 MFLOP to compute" in words(test)
     test.segmented_control(key="steps").set_value("all").run()
@@ -116,17 +116,20 @@ def test_another_sequence_and_another_width():
 
 def test_a_step_that_the_settings_do_not_have():
     test = run(step="capped")
-    assert "no step “capped”; shown is “scaled”" in words(test) and sent_header(test)["step"] == "scaled"
-    assert "shown is" not in words(run(step="mask"))
+    assert "no step “capped”; “scaled” is shown" in words(test) and sent_header(test)["step"] == "scaled"
+    assert "is shown" not in words(run(step="mask"))
     assert nearest("embedded x", ["x", "W_q"]) == "x" and nearest("sines y", ["x", "W_q"]) == "x"
 
 
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ({"mask": "padding", "span": "18"}, "18 of 18 queries see none of the 18 keys"),
-        ({"tokens": "2", "heads": "4", "d_model": "4"}, "One channel a head"),
-        ({"keys": "4", "mask": "padding", "span": "4", "steps": "all"}, "18 of 18 queries see none of the 4 keys"),
+        ({"mask": "padding", "span": "18"}, "18 of 18 queries are fully masked: all 18 logits"),
+        ({"tokens": "2", "heads": "4", "d_model": "4"}, "One channel per head"),
+        (
+            {"keys": "4", "mask": "padding", "span": "4", "steps": "all"},
+            "18 of 18 queries are fully masked: all 4 logits",
+        ),
     ],
 )
 def test_what_is_odd_is_said(query, said):
@@ -197,7 +200,7 @@ def test_all_at_once_has_every_formula_and_every_letter_its_meaning(query):
     sizes = lengths(config)
     assert {letter for step in by_name(config).values() for letter in step.axes if letter.isalpha()} <= set(sizes)
     for letter, size in sizes.items():
-        assert re.search(rf"`{letter}` [a-z ]+: {size}\b", words(test)), letter
+        assert re.search(rf"`{letter}` [a-z -]+: {size}\b", words(test)), letter
 
 
 @pytest.mark.parametrize(
@@ -205,12 +208,12 @@ def test_all_at_once_has_every_formula_and_every_letter_its_meaning(query):
     [
         (
             "trained:induction",
-            "from its queries and keys, which came as they are, without values, to the weights",
+            "from the given queries and keys to the weights (there are no values)",
             "weights",
         ),
         (
             "recorded:two-layers",
-            "from its queries, keys and values, which came as they are, to what each head",
+            "from the given queries, keys and values to the context",
             "joined",
         ),
     ],
@@ -220,7 +223,7 @@ def test_what_was_learned_begins_with_its_queries_and_ends_with_what_it_has(sour
     said = sent_header(test)
     assert not test.exception and not test.info, "nothing is missing: that is where it begins"
     assert said["order"][0] == said["step"] == "q" and said["order"][-1] == last
-    assert "q" in said["lesson"] and "dealt out" not in said["lesson"]
+    assert "q" in said["lesson"] and "split" not in said["lesson"]
     assert way in words(test) and "`c`" not in words(test)
     places = [part["place"] for part in said["parts"]]
     assert places == [
@@ -233,9 +236,9 @@ def test_what_was_learned_begins_with_its_queries_and_ends_with_what_it_has(sour
         "softmax",
         *["values", "join"][: 2 * (last == "joined")],
     ]
-    assert "All that is shown" in words(test) and "the same as PyTorch's own attention" in words(test)
+    assert "All steps shown" in words(test) and "the same as PyTorch's own attention" in words(test)
     after = run(source=source, step="output")
-    assert f"no step “output”; shown is “{last}”" in words(after)
+    assert f"no step “output”; “{last}” is shown" in words(after)
 
 
 def test_a_step_of_training_has_scores_of_its_own():

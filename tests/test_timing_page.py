@@ -68,7 +68,7 @@ def figure_text(test: AppTest) -> str:
 def test_the_empty_page_says_that_there_is_no_gpu_and_what_to_run():
     test = run()
     assert not test.exception
-    assert "No GPU here, and no recording of one" in page_text(test)
+    assert "No GPU, and no recording of one" in page_text(test)
     assert "python -m attention.timing --out gpu.json" in page_text(test)
     assert "Up to 72 cases in at most 60 seconds" in page_text(test)
     assert not figures(test)
@@ -100,7 +100,9 @@ def test_a_device_that_is_not_on_this_host_is_named_and_cannot_be_measured():
     test = run({"devices": "cuda:0,cpu"})
     assert not test.exception
     assert test.button(key="measure").disabled
-    assert re.search(r"Not on this host: cuda:0\. It has cpu \(.+\)\. Choose other devices, or none", page_text(test))
+    assert re.search(
+        r"This server does not have: cuda:0\. It has cpu \(.+\)\. Choose other devices, or none", page_text(test)
+    )
     assert "Up to" not in page_text(test)
     assert not run({"devices": "cpu"}).button(key="measure").disabled
 
@@ -156,7 +158,7 @@ def test_a_recording_stands_beside_and_says_so_in_every_chart(chart):
     assert not test.exception
     assert "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)" in figure_text(test)
     assert "faster from about 128 tokens on" in page_text(test)
-    assert "No GPU here" not in page_text(test)
+    assert "No GPU, and no recording" not in page_text(test)
     assert "Use *Lines* to choose" not in page_text(test), (
         "what a chart has nothing to say of is not left out by choice"
     )
@@ -174,7 +176,7 @@ def test_opened_recordings_stay_until_they_are_taken_away_one_by_one():
     assert "(b.json)" in figure_text(test)
     test.button(key="remove_b.json").click().run()
     assert not figures(test)
-    assert "No GPU here" in page_text(test)
+    assert "No GPU, and no recording" in page_text(test)
 
 
 def many() -> dict[str, list[Timing]]:
@@ -305,44 +307,44 @@ def test_a_peak_that_was_measured_at_a_busy_moment_is_said_to_be_too_low():
 def test_a_job_that_waits_says_how_many_are_before_it():
     test = run(sweep=TimingJob(Sweep()))
     assert test.button(key="cancel").label == "Cancel"
-    assert "Waiting. One sweep or map at a time" in test.get("progress")[0].proto.text
+    assert "Waiting. This server runs one measurement or map at a time" in test.get("progress")[0].proto.text
 
 
 def test_a_job_that_another_program_holds_up_says_so():
     test = run(sweep=TimingJob(Sweep(), "running", held=True))
     assert test.button(key="cancel").label == "Cancel"
     told = test.get("progress")[0].proto.text
-    assert told == ("Waiting for another program on this host, which is measuring. The time budget starts after that.")
+    assert told == ("Waiting for a measurement of another program on this server. The time budget starts after that.")
 
 
 def test_who_waits_behind_one_that_is_held_up_is_told(monkeypatch):
     monkeypatch.setattr(TIMING_JOBS.line, "busy", {TimingJob(Sweep(), "running", held=True)})
     told = run(sweep=TimingJob(Sweep())).get("progress")[0].proto.text
-    assert told.endswith("The first waits for another program on this host, which is measuring.")
+    assert told.endswith("The first waits for a measurement of another program on this server.")
 
 
 def test_that_leaving_ends_a_sweep_is_said_before_and_after():
     said_before = page_text(run(sweep=TimingJob(Sweep(), "running")))
-    assert "If nobody looks at this page for 120 seconds, the sweep ends." in said_before
+    assert "The measurement ends 120 seconds after its last viewer left this page." in said_before
     found = {timing.case: timing for timing in line(LENGTHS, [0.001, 0.016, 0.256])}
     told = run(sweep=TimingJob(Sweep(), "left", 0.5, timings=found)).get("progress")[0].proto.text
-    assert told == "Ended, as nobody looked at this page for 120 seconds; 3 cases were measured and stay."
+    assert told == "Ended 120 seconds after the last viewer left; 3 cases were measured and are kept."
 
 
 @pytest.mark.parametrize(
     ("state", "cases", "told"),
     [
-        ("running", 9, "Measuring: 1 case so far. 1 came to nothing; *Every case* says why."),
-        ("done", 2, "Measured 1 case. 1 came to nothing; *Every case* says why."),
+        ("running", 9, "Measuring: 1 case so far. 1 failed; see *Every case*."),
+        ("done", 2, "Measured 1 case. 1 failed; see *Every case*."),
         (
             "done",
             9,
-            "Measured 1 case. 1 came to nothing; *Every case* says why. 7 were not begun before the time was up.",
+            "Measured 1 case. 1 failed; see *Every case*. 7 were not started before the time was up.",
         ),
         (
             "cancelled",
             3,
-            "Cancelled; 1 case was measured and stays. 1 came to nothing; *Every case* says why. 1 was not begun.",
+            "Cancelled; 1 case was measured and is kept. 1 failed; see *Every case*. 1 was not started.",
         ),
     ],
 )
@@ -363,7 +365,7 @@ def test_an_owner_can_switch_measuring_off(monkeypatch):
     test = run()
     assert test.button(key="measure").disabled
     assert "Measuring is switched off" in page_text(test)
-    assert "No GPU here, and no recording of one. On a machine" in page_text(test), "nothing is measured here"
+    assert "No GPU, and no recording of one. On a machine" in page_text(test), "nothing is measured here"
 
 
 def test_an_owner_can_bound_the_budget(monkeypatch):

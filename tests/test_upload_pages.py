@@ -64,7 +64,7 @@ def test_a_link_to_what_somebody_else_has_names_it_and_offers_to_open_ones_own()
     theirs = register(example_uploads.weights(), name="Ann's <b>heads</b>.npz")
     test = run(HEADS, {"source": theirs.source, "layer": "2", "head": "3"})
     assert not test.exception and not test.warning
-    assert "This link shows “Ann's <b>heads</b>.npz”**, a file that somebody has opened." in page_text(test)
+    assert "This link shows “Ann's <b>heads</b>.npz”**, a file that was opened in another visit." in page_text(test)
     assert "weights of" not in page_text(test) and test.selectbox(key="source").value == "generated"
     assert query_without_edition(test.query_params) == {}
     assert "Open a file" in [link.proto.label for link in test.get("link_button")]
@@ -109,7 +109,7 @@ def test_sliders_hold_what_a_large_model_has():
 def test_a_long_one_is_drawn_as_maps_and_cut_where_a_page_needs_every_weight():
     found = register(example_uploads.long())
     test = example_uploads.open_page(ROOT / "pages/softmax.py", found)
-    assert not test.exception and "this page shows 1,024 of 2,000 tokens" in page_text(test)
+    assert not test.exception and "so it shows 1,024 of 2,000 tokens" in page_text(test)
     test = example_uploads.open_page(HEADS, found)
     assert not test.exception and not test.error
     assert test.select_slider(key="tokens").value == 2000 and not test.select_slider(key="tokens").disabled
@@ -139,13 +139,13 @@ def test_one_visit_has_so_many_at_a_time_and_so_much_memory(monkeypatch):
     for _ in range(visit.MOST):
         visit.hold(example_uploads.weights())
     assert len(visit.sources()) == visit.MOST == len(here.session.kept.brought)
-    with pytest.raises(BroughtError, match="8 are open in this visit already"):
+    with pytest.raises(BroughtError, match="8 files are open already"):
         visit.hold(example_uploads.weights())
     visit.close(visit.sources()[0])
     size = example_uploads.weights().bytes
     monkeypatch.setattr(visit, "SHARE", 7.5 * size / visit.BUDGET.most)
     with pytest.raises(
-        BroughtError, match=r"This takes 1\.73 kB of memory, and 12\.1 kB are open; one visit may have 13"
+        BroughtError, match=r"This takes 1\.73 kB of memory, and 12\.1 kB are open; the limit per visit is 13"
     ):
         visit.hold(example_uploads.weights())
 
@@ -156,7 +156,7 @@ def test_what_is_brought_counts_in_the_memory_that_all_share(monkeypatch):
     source = visit.hold(example_uploads.named_upload())
     assert before - visit.BUDGET.free_bytes == visit.holdings()[0].stack.bytes
     monkeypatch.setattr(visit.BUDGET, "room", lambda size: False)
-    with pytest.raises(BroughtError, match=r"others have so much now that [\d.]+ .?B are left"):
+    with pytest.raises(BroughtError, match=r"[\d.]+ .?B are free right now"):
         visit.hold(example_uploads.named_upload())
     visit.close(source)
     gc.collect()

@@ -41,7 +41,7 @@ def test_it_is_a_source_whose_link_opens_it_as_it_is(name):
     assert t.weights.shape == (config.heads, config.tokens, config.n_keys)
     assert (t.queries, t.keys) == (tokens(config), keys(config)) and t.has == has(found.source)
     assert parity(t).agrees
-    assert provenance(config) == "Made for a test. Only this visit of yours has it."
+    assert provenance(config) == "Made for a test. Only you can see it."
     assert source_title(found.source) == found.stack.title
 
 
@@ -104,7 +104,7 @@ def test_a_mask_that_came_along_stays_and_its_knobs_say_so():
     found = example_uploads.holding("squared")
     config = Config.of(found.source, mask="window", span=1)
     assert found.stack.square is not None and torch.equal(trace(config).mask, found.stack.square)
-    assert all("came with this attention" in idle(name, config) for name in ("mask", "span", "combine", "second"))
+    assert all("comes with this source" in idle(name, config) for name in ("mask", "span", "combine", "second"))
     assert not idle("temperature", config)
 
 
@@ -118,15 +118,15 @@ def test_it_is_gone_with_whoever_held_it():
     gc.collect()
     assert held.UPLOADS.used_bytes == before - size
     with pytest.raises(
-        ConfigError, match=r"“model\.safetensors” is a file that somebody has opened\. It is not open here\."
+        ConfigError, match=r"“model\.safetensors” is a file that was opened in another visit\. It is not open here\."
     ):
         replace(config, head=1)
     assert from_query(newest({"source": source})) == (
         Config(),
-        ["“model.safetensors” is a file that somebody has opened. It is not open here."],
+        ["“model.safetensors” is a file that was opened in another visit. It is not open here."],
     )
     assert from_query({"source": source})[0] == unversioned_config()
-    with pytest.raises(GoneError, match="no longer open here"):
+    with pytest.raises(GoneError, match="no longer open"):
         held.shape(source.partition(":")[2])
 
 
@@ -180,16 +180,16 @@ MISFITS = {
     "knob": (stack(q=Q, k=K, own={"tokens": 3}), "'tokens' is nothing that a source sets."),
     "rule": (stack(q=Q, k=K, own={"mask": "casual"}), "mask='casual' is not one of: full, causal"),
     "span": (stack(q=Q, k=K, own={"span": 0}), "span=0 is not between 1 and 65,536."),
-    "one query": (stack(weights=W[:, :, :1]), "There is 1 query; 2 or more can be shown."),
+    "one query": (stack(weights=W[:, :, :1]), "There is 1 query; at least 2 are needed."),
     "many heads": (stack(weights=W[:, :1].expand(1, 200, 6, 6)), "There are 200 heads; 1 to 128 can be shown."),
     "many layers": (stack(weights=W.expand(200, 4, 6, 6)), "There are 200 layers; 1 to 128 can be shown."),
     "many weights": (
         stack(weights=W[:, :1, :1, :1].expand(1, 64, 900, 900)),
-        "64 heads of 900 x 900 weights are more than pages show weight by weight: at most 500 tokens with so many heads.",
+        "64 heads of 900 x 900 weights are more than this app can show weight by weight: at most 500 tokens with so many heads.",
     ),
     "long and square": (
         stack(q=Q[:, :, :1].expand(1, 4, 3000, 8), k=K[:, :, :1].expand(1, 2, 3000, 8), square=LARGE),
-        "longer ones can't have a mask that is no rule of this app: at most 1,024 tokens here.",
+        "longer ones can't have a mask that is not a rule of this app: at most 1,024 tokens here.",
     ),
     "long and crossing": (
         stack(q=Q[:, :, :1].expand(1, 4, 3000, 8), k=K[:, :, :1].expand(1, 2, 2000, 8)),

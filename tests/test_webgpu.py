@@ -207,7 +207,7 @@ def test_sentences_of_a_measurement():
     assert "against AMD EPYC, 2 cores, 2 threads" in said and ": faster from about 362 tokens on" in said
     more = " ".join(details(found))
     assert "in JavaScript on one thread" in more and "Not timed: fused, float16." in more
-    assert "2 cases were not begun" in more and "wall clock" in more
+    assert "2 cases were not started" in more and "wall clock" in more
 
 
 def _like_small(timing) -> bool:

@@ -57,7 +57,7 @@ def test_an_example_opens_with_a_click():
     test.button(key="try").click().run()
     assert not test.exception and not test.error
     (source,) = test.session_state[KEY].kept.brought
-    assert sample.NAME in source and "**Two layers by hand** was read so." in page_text(test)
+    assert sample.NAME in source and "**Two layers by hand** was read as follows." in page_text(test)
     assert "try" not in {button.key for button in test.button}, "one is open: nobody need try"
     test.button(key=f"close {source}").click().run()
     assert not test.exception and not test.session_state[KEY].kept.brought
@@ -67,9 +67,9 @@ def test_a_file_is_opened_read_and_shown():
     test = put(opened(), "mine.npz", FILE)
     assert not test.exception and not test.error
     words = page_text(test)
-    assert "**mine.npz** was read so. From the file mine.npz." in words
+    assert "**mine.npz** was read as follows. From the file mine.npz." in words
     assert "weights: 3 layers x 4 heads x 6 queries x 6 keys." in words
-    assert "Open in this visit" in words and "mine.npz: weights, 3 layers of 4 heads, 6 tokens, 1.73 kB" in words
+    assert "Open files" in words and "mine.npz: weights, 3 layers of 4 heads, 6 tokens, 1.73 kB" in words
     (source,) = test.session_state[KEY].kept.brought
     assert source.startswith("file:") and source.endswith(":mine.npz")
 
@@ -103,14 +103,18 @@ def test_after_another_page_the_account_stands_and_another_reading_works():
     test = put(through_menu("your_data"), "mine.npz", FILE, ("words.txt", b"the cat sat on the mat"))
     (before,) = test.session_state[KEY].kept.brought
     through_menu("your_data", through_menu("masks", test))
-    assert not test.exception and "**mine.npz** was read so." in page_text(test) and not test.get("download_button")
+    assert (
+        not test.exception
+        and "**mine.npz** was read as follows." in page_text(test)
+        and not test.get("download_button")
+    )
     assert list(test.session_state[KEY].kept.brought) == [before]
     test.selectbox(key="read weights").set_value("b h q k").run()
     assert not test.exception and "3 sequences x 4 heads" in page_text(test)
     (holding,) = test.session_state[KEY].kept.brought.values()
     assert holding.source != before and holding.shape.layers == 1 and holding.stack.queries == example_uploads.WORDS
     test.button(key=f"close {holding.source}").click().run()
-    assert "was read so" not in page_text(test) and not test.error and len(test.get("download_button")) == 1
+    assert "was read as follows" not in page_text(test) and not test.error and len(test.get("download_button")) == 1
 
 
 def test_a_file_that_was_forgotten_is_asked_for_again():
@@ -122,7 +126,9 @@ def test_a_file_that_was_forgotten_is_asked_for_again():
     before = dict(test.session_state[KEY].kept.brought)
     test.selectbox(key="read weights").set_value("b h q k").run()
     assert not test.exception and not test.error
-    assert "Open the file again to read it otherwise" in page_text(test) and "3 layers x 4 heads" in page_text(test)
+    assert "To read the file in another way, open it again" in page_text(test) and "3 layers x 4 heads" in page_text(
+        test
+    )
     assert dict(test.session_state[KEY].kept.brought) == before
 
 
@@ -135,8 +141,8 @@ def test_a_file_for_which_there_is_no_room_is_not_kept(monkeypatch):
 def test_limits_stand_on_the_page():
     words = page_text(opened())
     assert "Files of up to 64 MB, unpacked up to" in words and "up to 1,024 tokens as weights" in words
-    limits = "fit for 1,213 tokens of GPT-2 (482 as weights alone) or 170 tokens of Llama-3-8B (181 as weights alone)"
-    assert f"In 16 bits, queries, keys and values of all layers {limits}." in words
+    limits = "for 1,213 tokens of GPT-2 (482 as weights alone) or 170 tokens of Llama-3-8B (181 as weights alone)"
+    assert f"In 16 bits, this fits queries, keys and values of all layers {limits}." in words
 
 
 @pytest.mark.parametrize(("layers", "heads", "kv_heads", "channels"), [(12, 12, 12, 64), (32, 32, 8, 128)])
@@ -152,7 +158,7 @@ def test_room_is_asked_for_what_a_packed_file_unpacks_to(monkeypatch):
     asked = []
     monkeypatch.setattr(results.uploads.BUDGET, "room", lambda needed: bool(asked.append(needed)))
     packed = npz(weights=np.zeros((1, 1, 1000, 1000), np.float32))
-    with pytest.raises(BroughtError, match=r"reading this file needs 8 MiB, .* Saved as \.safetensors it"):
+    with pytest.raises(BroughtError, match=r"reading this file needs 8 MiB, .* A \.safetensors file needs"):
         results.uploads.open_upload(packed, "x.npz", None, Reading())
     assert asked[0] >= 8_000_000 > 100 * len(packed)
 
@@ -187,7 +193,7 @@ def test_an_owner_can_switch_files_off(monkeypatch):
     monkeypatch.setenv("ATTENTION_UPLOADS", "off")
     test = opened()
     assert not test.exception and not test.get("file_uploader")
-    assert "The owner of this host takes no files." in page_text(test)
+    assert "Uploads are switched off on this server." in page_text(test)
 
 
 def test_the_file_to_try_is_what_the_page_reads():
@@ -248,7 +254,7 @@ def test_where_there_is_no_room_for_another_reading_the_first_stays(monkeypatch)
     before = dict(test.session_state[KEY].kept.brought)
     monkeypatch.setattr(visit, "SHARE", 0.0)
     test.selectbox(key="read weights").set_value("b h q k").run()
-    assert not test.exception and "one visit may have 0 B on this host" in test.error[0].value
+    assert not test.exception and "the limit per visit is 0 B" in test.error[0].value
     assert dict(test.session_state[KEY].kept.brought) == before
 
 
@@ -259,5 +265,5 @@ def test_what_a_link_showed_is_shown_of_ones_own_file_of_that_name():
     test.session_state[KEY] = Session(kept=VisitState(wanted=wanted))
     test = put(test.run(), "weights.npz", FILE)
     (source,) = test.session_state[KEY].kept.brought
-    first = next(link.proto for link in test.get("link_button") if "Every head" in link.proto.label)
+    first = next(link.proto for link in test.get("link_button") if "All heads" in link.proto.label)
     assert f"source={quote_plus(source)}&layer=2&head=3" in first.url

@@ -178,19 +178,19 @@ def oddities(row: Stages) -> list[str]:
     """Returns what is unusual about the row under these settings, one sentence each; [] if nothing is."""
     config, seen = row.config, int(row.visible.sum())
     if not seen:
-        return ["This query sees no key: there is nothing to share out, so its weights and its output are zero."]
+        return ["This query is fully masked, so its weights and its output are zero."]
     rest = SOFTMAXES[config.softmax].rest
-    alone = f": what that does not get goes to {rest}" if rest else ", whose weight does not depend on any score"
+    alone = f"; the rest of its weight goes to {rest}" if rest else ", so its weight does not depend on the score"
     found = {
-        f"It sees one key only{alone}.": seen == 1,
-        "A head has one channel: every dot product is one product of two numbers.": config.d_head == 1,
-        f"The softcap keeps every score within ±{config.softcap:g}, so no weight is more than "
+        f"Only one key is visible{alone}.": seen == 1,
+        "Heads have one channel, so every dot product is a product of two numbers.": config.d_head == 1,
+        f"The softcap limits scores to ±{config.softcap:g}, so no weight is more than "
         f"e^{2 * config.softcap:g} = {math.exp(min(2 * config.softcap, 700)):.3g} times another before the bias.": 0
         < config.softcap
         < 1,
-        f"{int((row.weights[row.visible] == 0).sum())} of its {seen} keys are so far below the greatest logit that "
+        f"{int((row.weights[row.visible] == 0).sum())} of its {seen} keys are so far below the largest logit that "
         "float32 gives them a weight of zero.": bool((row.weights[row.visible] == 0).any()),
-        "One key has all of the weight that float32 can tell: the gradient through this row is zero.": seen > 1
+        "In float32, one key has all of the weight: the gradient through this row is zero.": seen > 1
         and float(row.weights.max()) == 1,
     }
     return [sentence for sentence, is_so in found.items() if is_so]

@@ -118,7 +118,7 @@ def bytes_of(name: str, kind: str, shape: tuple[int, ...]) -> int:
     if len(shape) > AXES:
         raise BroughtError(f"{short(name)} has {len(shape):,} axes; {AXES} are read at the most.")
     if any(type(size) is not int or not 0 <= size < LONGEST for size in shape):
-        raise BroughtError(f"{short(name)} has sizes that are no whole numbers from 0 on.")
+        raise BroughtError(f"{short(name)} has sizes that are not whole numbers from 0 on.")
     size = math.prod(shape) * TYPES[kind][1]
     if size > LARGEST:
         raise BroughtError(f"{short(name)} is said to have {size:,} bytes; {LARGEST:,} are read at the most.")
@@ -130,7 +130,7 @@ def bytes_of(name: str, kind: str, shape: tuple[int, ...]) -> int:
 def bearable(sizes: Mapping[str, int], most: int = LARGEST) -> None:
     """Raises BroughtError if there are no arrays, too many of them, or too many bytes."""
     if not sizes:
-        raise BroughtError("There is no array in it.")
+        raise BroughtError("It has no arrays.")
     if len(sizes) > ARRAYS:
         raise BroughtError(f"There are {len(sizes):,} arrays in it; {ARRAYS:,} are read at the most.")
     if sum(sizes.values()) > most:

@@ -108,7 +108,7 @@ def _array(
 def _header(name: str, head: bytes, length: int) -> tuple[str, bool, tuple[int, ...], int]:
     """Returns type, order (whether the first axis is the fastest), shape, and the offset of the data; raises BroughtError."""
     if head[:6] != MAGIC or len(head) < BEFORE:
-        raise BroughtError(f"{short(name)} is no .npy: it does not begin as these do.")
+        raise BroughtError(f"{short(name)} is not an .npy file: it does not start like one.")
     wide = head[6] >= 2  # versions 2 and 3 have longer headers
     if head[6] not in (1, 2, 3):
         raise BroughtError(f"{short(name)} is of version {head[6]} of .npy; 1 to 3 are read.")
@@ -132,7 +132,7 @@ def _texts(
     letters, wide = int(written["size"]), LETTER[written["kind"]]
     many, step = shape[0] if shape else 1, letters * wide
     if len(shape) > 1 or not step or (shape and letters > TEXT) or many * step != there:
-        raise BroughtError(f"{short(name)} is no list of texts of 1 to {TEXT:,} characters.")
+        raise BroughtError(f"{short(name)} is not a list of texts of 1 to {TEXT:,} characters.")
     if many > LONGEST or there > TEXTS:
         raise BroughtError(
             f"{short(name)} has {many:,} texts in {there:,} bytes; {LONGEST:,} and {TEXTS:,} are read at the most. Long lists of "

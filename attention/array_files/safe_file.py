@@ -44,7 +44,7 @@ def read_safetensors(data: memoryview, called: str, most: int) -> Arrays:
 def _header(data: memoryview) -> tuple[dict[str, Any], memoryview]:
     """Returns the header and the data after it; raises BroughtError."""
     if len(data) < LENGTH:
-        raise BroughtError(f"It has {len(data)} bytes: that is no whole .safetensors file.")
+        raise BroughtError(f"It has {len(data)} bytes: that is not a complete .safetensors file.")
     (length,) = struct.unpack("<Q", data[:LENGTH])
     if length > HEADER:
         raise BroughtError(f"Its header is said to have {length:,} bytes; {HEADER:,} are read at the most.")
@@ -55,15 +55,15 @@ def _header(data: memoryview) -> tuple[dict[str, Any], memoryview]:
     except JSONError as error:
         raise BroughtError(f"Its header has {error}.") from None
     except ValueError:
-        raise BroughtError("Its header is no JSON: this is no .safetensors file, or a damaged one.") from None
+        raise BroughtError("Its header is not JSON: this is not a .safetensors file, or a damaged one.") from None
     if not isinstance(found, dict):
-        raise BroughtError("Its header is no JSON object: this is no .safetensors file, or a damaged one.")
+        raise BroughtError("Its header is not a JSON object: this is not a .safetensors file, or a damaged one.")
     return found, data[LENGTH + length :]
 
 
 def _metadata_texts(words: Any) -> dict[str, str]:
     if not isinstance(words, dict) or not all(isinstance(text, str) for text in words.values()):
-        raise BroughtError("What its header says in words is no JSON object of texts.")
+        raise BroughtError("The metadata in its header is not a JSON object of texts.")
     return words
 
 
@@ -82,7 +82,7 @@ def _without_gap(places: dict[str, tuple[Any, ...]], sizes: dict[str, int], leng
     """Raises BroughtError unless the arrays fill the data after the header, one after another."""
     for name, ends in places.items():
         if len(ends) != 2 or any(type(end) is not int or abs(end) > LONGEST for end in ends):
-            raise BroughtError(f"{short(name)} has data_offsets that are no two whole numbers.")
+            raise BroughtError(f"{short(name)} has data_offsets that are not two whole numbers.")
         if ends[1] - ends[0] != sizes[name]:
             raise BroughtError(
                 f"{short(name)} has {sizes[name]:,} bytes by its shape, and {ends[1] - ends[0]:,} by its place."

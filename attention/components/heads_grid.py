@@ -18,7 +18,7 @@ from attention.training.recipe import RECIPES, Recipe
 from attention.wire.cells import Cells, payload
 
 FORMING = "times even"  # the colour scale of a training: uniform weights, with which it begins, have a single colour
-FORMS = "even share in the middle: what forms stands out from it"
+FORMS = "uniform weight in the middle, so that heads stand out as they form"
 
 
 def heads_grid(

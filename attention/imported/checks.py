@@ -67,8 +67,8 @@ def rows(weights: Tensor, layers: tuple[int, ...]) -> str:
     if not worst.many:
         return ""
     return (
-        f"{worst.many:,} of {worst.count:,} rows don't sum to 1. The farthest: {worst.place}, with {worst.value:.3g}. "
-        "They are shown as they are. Dropout, a cut, or another axis of keys would do that."
+        f"{worst.many:,} of {worst.count:,} rows don't sum to 1. Largest deviation: {worst.place}, with {worst.value:.3g}. "
+        "They are shown unchanged. Possible causes: dropout, truncation, or another axis of keys."
     )
 
 
@@ -86,8 +86,8 @@ def hidden_weight_warning(stack: Stack, layers: tuple[int, ...]) -> str:
     if not worst.many:
         return ""
     return (
-        f"{worst.many:,} of {worst.count:,} rows have weight on pairs that the mask hides. The most: {worst.place}, with "
-        f"{worst.value:.3g}. Is it the other way round? True, or 0 of what is added to scores, takes part here."
+        f"{worst.many:,} of {worst.count:,} rows have weight on masked pairs. Largest: {worst.place}, with "
+        f"{worst.value:.3g}. Is it inverted? Here, True (or 0 added to scores) means visible."
     )
 
 
@@ -121,9 +121,9 @@ def _raise(name: str, square: Tensor, layer: int, head: int, least: float, most:
     )
     more = f", and {many - 1:,} more in this head" if many > 1 else ""
     if not finite:
-        what, then = "is no finite number", NOT_FINITE
+        what, then = "is not a finite number", NOT_FINITE
     elif name != "weights":
-        what, then = f"is larger than {GREATEST:g}, so that products of such are no numbers", ""
+        what, then = f"is larger than {GREATEST:g}, so products of such numbers overflow", ""
     elif value < 0:
         what, then = "is negative; weights are between 0 and 1", SCORES
     else:

@@ -14,11 +14,8 @@ TORCH = ("pt", "pth")
 TOKENS = ("json", "txt")
 ZIP = b"PK"
 PICKLED = b"\x80"  # first byte of a pickle
-OLD = (
-    "It is a pickle, which is not read, or a file of a PyTorch before 1.6: open it with torch.load and save it with "
-    "torch.save of today."
-)
-KINDS = "These are read: .safetensors, .npz, .npy and, with tensors alone, .pt."
+OLD = "It is a pickle, which is not read, or a file of PyTorch before 1.6: load it and save it again with a current version."
+KINDS = "Supported: .safetensors, .npz, .npy and .pt (tensors only)."
 
 
 def arrays(data: bytes, name: str, most: int = LARGEST, torch_files: bool = True) -> Arrays:
@@ -30,9 +27,7 @@ def arrays(data: bytes, name: str, most: int = LARGEST, torch_files: bool = True
         return numpy_file.read_one(seen, name, most)
     if ending in TORCH or _is_legacy_pickle(data):
         if not torch_files:
-            raise BroughtError(
-                "The owner of this host has switched files of PyTorch off. Save it as .safetensors or .npz."
-            )
+            raise BroughtError("PyTorch files are switched off on this server. Save it as .safetensors or .npz.")
         if _is_legacy_pickle(data):
             raise BroughtError(OLD)
     if data[:2] == ZIP:
@@ -42,8 +37,8 @@ def arrays(data: bytes, name: str, most: int = LARGEST, torch_files: bool = True
     if ending == "safetensors" or _safe(data):
         return safe_file.read_safetensors(seen, name, most)
     if ending in ("npz", "npy", "pt", "pth"):
-        raise BroughtError(f"It does not begin as a .{ending} does: it is of another kind, or damaged. {KINDS}")
-    raise BroughtError(f"It is of no kind that is read. {KINDS}")
+        raise BroughtError(f"It does not start like a .{ending} file: it is another kind of file, or damaged. {KINDS}")
+    raise BroughtError(f"This kind of file is not supported. {KINDS}")
 
 
 def unpacked_size(data: bytes, most: int = LARGEST) -> int:

@@ -23,7 +23,7 @@ DIFFER = 0.05  # larger than the rounding errors of 16-bit numbers
 
 
 def layer(stack: Stack, at: int) -> tuple[Float[Tensor, "h q k"], Bool[Tensor, "q k"]]:
-    """Returns the weights of all heads of a layer, given by its index, in float32, and which pairs take part.
+    """Returns the weights of all heads of a layer, given by its index, in float32, and which pairs are visible.
 
     For weights alone without a mask, all pairs take part except those of queries without any weight.
     """

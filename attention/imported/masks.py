@@ -23,7 +23,7 @@ from attention.recorded.file import OWN, TOKENS
 
 HIDES = -1e4  # an additive mask masks a pair with this value or less
 SQUARES = 2**14  # masks in an array: those of 128 layers of 128 heads
-APART = "All heads of a layer have one mask here: save those of another one to a file of their own"
+APART = "All heads of a layer share one mask here: save heads with another mask to a separate file"
 
 
 def apply_rule(stack: Stack, rule: str, span: int) -> Stack:
@@ -54,11 +54,9 @@ def apply_file_masks(
     queries, keys = square.shape[-2:]
     if square.ndim == 3:
         pairs = ", ".join(f"{int(one.sum()):,}" for one in each)
-        told = f"Masks of the layers: of {queries:,} queries x {keys:,} keys, from the file; {pairs} pairs take part."
+        told = f"Masks of the layers: of {queries:,} queries x {keys:,} keys, from the file; {pairs} pairs are visible."
         return replace(stack, square=square), {}, told
-    told = (
-        f"Mask: of {queries:,} queries x {keys:,} keys, from the file; {int(square.count_nonzero()):,} pairs take part."
-    )
+    told = f"Mask: of {queries:,} queries x {keys:,} keys, from the file; {int(square.count_nonzero()):,} pairs are visible."
     found = nearest(square)
     if not found.differing or max(square.shape) <= TOKENS:  # else it is refused: it is too long to be shown as a square
         told = f"{told} {found.sentence}"
@@ -84,7 +82,7 @@ def from_zeros(stack: Stack) -> tuple[Stack, str]:
         found = nearest(square)
     if found.differing or found.rule == "full":
         return stack, ""
-    told = "No query has weight on a key behind it: read as under a causal mask."
+    told = "No query has weight on later keys, so the mask is taken to be causal."
     if found.rule != "causal":
         told = f"Mask: read from the zeros of all heads. {found.sentence}"
     return replace(stack, square=square), told
@@ -102,7 +100,7 @@ def show_uniform_rows(stack: Stack) -> tuple[Stack, str]:
     many = int(rows.any(0).sum())
     said = (
         f"{many:,} quer{'y has' if many == 1 else 'ies have'} no visible key and equal weights on all keys, as eager attention "
-        "returns them for padding: they are shown as they are."
+        "returns for padding. They are shown unchanged."
     )
     return replace(stack, square=square), said
 
@@ -151,7 +149,9 @@ def _of_layers(stack: Stack, masks: Mapping[int, Array], item: int, batch: int) 
                 if other.shape != square.shape or not torch.equal(other, square):
                     raise BroughtError(f"The mask of {place} differs from that of {first}. {APART}.")
     if lacking := [at for at in layers if at not in found]:
-        raise BroughtError(f"There are masks of some layers, and none of layer {_number(stack, 'layer', lacking[0])}.")
+        raise BroughtError(
+            f"There are masks for some layers, but none for layer {_number(stack, 'layer', lacking[0])}."
+        )
     return [found[at][1] for at in layers]
 
 
@@ -223,7 +223,7 @@ def _visible_pairs(part: Tensor, whose: str) -> Tensor:
     if part.is_floating_point():
         if bool(((part != 0) & (part > HIDES)).any()) or bool(part.isnan().any()):
             raise BroughtError(
-                f"{whose} adds numbers other than 0 and minus infinity to scores: only what hides is shown."
+                f"{whose} adds numbers other than 0 and minus infinity to scores; only its masked pairs are shown."
             )
         return part == 0
     return part if part.dtype == torch.bool else part != 0  # booleans != 0 would take 8 bytes each

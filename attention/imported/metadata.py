@@ -32,9 +32,7 @@ def merge_header(arrays: Arrays) -> Arrays:
         if array.shape == () or (array.shape == (1,) and not tensor_roles.of(name)[0])
     }
     if numbers and len(numbers) == len(arrays.arrays):
-        raise BroughtError(
-            f"There is no array in it but single numbers: {', '.join(map(short, list(numbers)[:NAMED]))}."
-        )
+        raise BroughtError(f"It has only single numbers, no arrays: {', '.join(map(short, list(numbers)[:NAMED]))}.")
     alone = {name: texts[0] for name, texts in arrays.texts.items() if len(texts) == 1}
     words = {name: text for name, text in alone.items() if name in WORDS or not _lists(name)}
     words |= {name: json.dumps(array.tensor().reshape(()).item()) for name, array in numbers.items()}

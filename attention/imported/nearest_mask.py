@@ -29,12 +29,12 @@ NUMBER = 4  # more differing pairs that a rule may have for each fitted number t
 FEW = 3  # queries with differences that are listed one by one
 RANGES = 4  # ranges of queries or keys in a sentence
 NOTES = {
-    "window": "each query sees itself and {0} before it: sliding_window={1} in transformers, window_size=({2}, 0) in "
+    "window": "each query attends to itself and {0} before it: sliding_window={1} in transformers, window_size=({2}, 0) in "
     "flash-attn",
-    "local": "each query sees itself and {0} on either side: window_size=({2}, {2}) in flash-attn",
-    "sinks": "each query sees itself, {0} before it and the first four of all",
-    "strided": "each query sees itself, {0} before it and every {1:,}th one farther back",
-    "global": "each query sees itself, {0} on either side and the first one",
+    "local": "each query attends to itself and {0} on either side: window_size=({2}, {2}) in flash-attn",
+    "sinks": "each query attends to itself, {0} before it and the first four",
+    "strided": "each query attends to itself, {0} before it and every {1:,}th one farther back",
+    "global": "each query attends to itself, {0} on either side and the first one",
 }
 
 
@@ -87,7 +87,7 @@ class Nearest:
         """The rule in words: its span with what it counts, and padding."""
         name, span, left, right = self.found
         padded = [
-            f"{many:,} hidden key{'s' * (many > 1)} at the {end}"
+            f"{many:,} masked key{'s' * (many > 1)} at the {end}"
             for many, end in ((left, "start"), (right, "end"))
             if many
         ]
@@ -111,7 +111,7 @@ class Nearest:
         return f"in {self.differing:,} pairs of {len(rows):,} queries ({ranges(rows, RANGES)}): {said}"
 
     def _row(self, row: int) -> str:
-        each = ((self.extra, "also sees"), (self.missing, "does not see"))
+        each = ((self.extra, "also attends to"), (self.missing, "does not attend to"))
         parts = [(does, part[row].nonzero()[:, 0].tolist()) for part, does in each]
         return " and ".join(f"{does} key{'s' * (len(keys) > 1)} {ranges(keys, RANGES)}" for does, keys in parts if keys)
 
@@ -222,4 +222,4 @@ def ranges(positions: list[int], most: int | None = None) -> str:
         else:
             runs.append([at])
     said, rest = ", ".join(" to ".join(map(str, run)) for run in runs[:most]), runs[len(runs[:most]) :]
-    return f"{said} and {len(rest):,} more such ranges" if rest else said
+    return f"{said} and {len(rest):,} more ranges" if rest else said

@@ -86,7 +86,7 @@ class Machine:
         elif operation in DONE:
             DONE[operation](self, given)
         elif operation not in ("PROTO", "FRAME", "STOP"):
-            raise BroughtError(f"It is no file of tensors alone: its list of them has a step {operation}.")
+            raise BroughtError(f"It is not a file of tensors only: its list of them has a step {operation}.")
 
     def since_mark(self) -> list[Any]:
         """Removes what is on the stack above the last mark, and returns it."""

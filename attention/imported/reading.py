@@ -33,8 +33,8 @@ SCALE = "1/sqrt(d_head)"
 Roles = Mapping[str, list[tuple[int, Array]]]  # the arrays of each role by layer
 LAYER = re.compile(r"(?:^|[^a-z])(?:layers?|blocks?|h)[._]?\d", re.IGNORECASE)
 COUNTED = (
-    "Layers are numbered by their place in the file, which may leave out layers of the model: name the arrays after them, as "
-    "layers.3.weights."
+    "Layers are numbered by their order in the file, which may not have all layers of the model. Name the arrays by layer, "
+    "as in layers.3.weights."
 )
 SAME = 1e-6  # relative difference up to which a number is one of the named scales
 
@@ -44,12 +44,12 @@ SAME = 1e-6  # relative difference up to which a number is one of the named scal
 class Reading:
     """How the arrays of a file are read, if the user chooses something other than the guess."""
 
-    part: int = whole(0, 0, 63, "Part of the file", "A file may have several, as the encoder and the decoder of a model: the page names them, counted from 0.")
-    weights: str = choice(AUTO, (AUTO, *axes.WEIGHTS), "Axes of the weights", "l layers, b sequences of a batch, h heads, q queries, k keys, the last one changing fastest. Auto: by their number, and by where rows sum to 1.")
-    vectors: str = choice(AUTO, (AUTO, *axes.VECTORS), "Axes of queries, keys and values", "l layers, b sequences of a batch, h heads, n tokens, d channels of a head. Auto: by their number, and by how many tokens there are.")
-    item: int = whole(0, 0, 4095, "Sequence of the batch", "Which one is shown, counted from 0.")
-    mask: str = choice(AUTO, (AUTO, *MASKS), "Mask", "Which keys a query could look at when it was recorded. Auto: as the file says, else all.")
-    scale: str = choice(AUTO, (AUTO, *SCALES), "Scale", "What dot products of queries and keys were multiplied by. Auto: as the file says, else 1/sqrt(d_head).")
+    part: int = whole(0, 0, 63, "Part of the file", "Which part is shown if the file has several, for example encoder and decoder; counted from 0.")
+    weights: str = choice(AUTO, (AUTO, *axes.WEIGHTS), "Axes of the weights", "l layers, b sequences of a batch, h heads, q queries, k keys; the last axis changes fastest. Auto: from the shape, and from the axis along which the numbers sum to 1.")
+    vectors: str = choice(AUTO, (AUTO, *axes.VECTORS), "Axes of Q, K and V", "l layers, b sequences of a batch, h heads, n tokens, d channels of a head. Auto: from the shape and the number of tokens.")
+    item: int = whole(0, 0, 4095, "Sequence of the batch", "Sequence that is shown, counted from 0.")
+    mask: str = choice(AUTO, (AUTO, *MASKS), "Mask", "Which keys were visible to a query. Auto: as in the file, otherwise all.")
+    scale: str = choice(AUTO, (AUTO, *SCALES), "Scale", "Factor of the dot products. Auto: as in the file, otherwise 1/sqrt(d_head).")
 
     def __post_init__(self) -> None:
         for name in READINGS.knobs:
@@ -119,7 +119,7 @@ def _orders(roles: Roles, how: Reading, known: _Sizes, out: Read) -> tuple[dict[
 
 def _left_out(stack: Stack, found: list[tuple[int, Array]], how: Reading, out: Read) -> None:
     """Notes that weights are not used, as there are queries and keys, and warns if those of the first layer differ from these."""
-    out.said.append("weights left out: they follow from queries and keys.")
+    out.said.append("weights were not used: they follow from queries and keys.")
     try:
         given = _together("weights", found[:1], _axes("weights", {"weights": found}, how, _Sizes())[0], how.item)[0]
     except BroughtError:
@@ -141,7 +141,7 @@ def _of_layers(part: Part) -> tuple[Roles, tuple[int, ...]]:
             if array.shape != found[0][1].shape:
                 raise BroughtError(
                     f"{role} of layer {number} is of shape {array.shape}; that of layer {found[0][0]} is {found[0][1].shape}. "
-                    "Layers are alike in their sizes here."
+                    "All layers need the same sizes."
                 )
     return roles, layers[first]
 
@@ -167,7 +167,7 @@ def _axes(role: str, roles: Roles, how: Reading, known: _Sizes) -> tuple[str, st
         square = array.square() if len(array.shape) >= 2 else None
         order = axes.choose_axes(how.weights, axes.weights(array.shape, square, named), len(array.shape))
         if how.item == 0 and order[0].endswith(("q k", "k q")) and square is not None and bool(square.isnan().all()):
-            raise BroughtError("weights has no number in its first head: it is NaN throughout.")
+            raise BroughtError("weights is NaN throughout its first head.")
         return order
     pair = tuple(_one(roles[name]).shape for name in ("q", "k") if name in roles)
     guessed = axes.vectors(array.shape, pair, named, known.tokens)
@@ -185,7 +185,7 @@ def _plan_role(role: str, found: list[tuple[int, Array]], order: str, item: int)
     array = _one(found)
     dtype, _ = TYPES[array.type]
     if not dtype.is_floating_point:
-        raise BroughtError(f"{role} has numbers of type {array.type}; floating ones are shown.")
+        raise BroughtError(f"{role} has numbers of type {array.type}; floating-point types are supported.")
     one = torch.empty((), dtype=torch.float32 if dtype == torch.float64 else dtype)
     part = axes.arrange_axes(one.expand(array.shape), order, item, ORDER[role])
     return one.expand(len(found) * part.shape[0], *part.shape[1:])
@@ -216,7 +216,7 @@ def _apply_mask(stack: Stack, masks: Mapping[int, Array], batch: int, arrays: Ar
         stack, own["scale"] = _apply_scale(stack, arrays, how, out)
     if how.mask == AUTO and (rules := metadata.rules(arrays, sizes(stack)[0])):
         names = ", ".join(mask if mask in ("causal", "full") else f"{mask} ({span})" for mask, span in rules)
-        out.said.append(f"Masks of the layers: {names}, as the file says.")
+        out.said.append(f"Masks of the layers: {names}, from the file.")
         ruled = stack.q is not None and padding is None
         stack = replace(stack, rules=rules) if ruled else hiding.by_layer(stack, rules)
     elif rule := _rule(arrays, how, out):
@@ -228,7 +228,7 @@ def _apply_mask(stack: Stack, masks: Mapping[int, Array], batch: int, arrays: Ar
         out.said.append(told)
         own |= {"mask": "full"} | rule
     elif stack.q is not None:
-        out.said.append("Mask: none is named, so every query sees every key.")
+        out.said.append("Mask: none is given, so every query attends to every key.")
     else:
         stack, told = hiding.from_zeros(stack)
         out.said.extend([told] if told else [])
@@ -248,7 +248,7 @@ def _rule(arrays: Arrays, how: Reading, out: Read) -> str:
         out.said.append(f"Mask: {with_span(named, span)}, as {'the file says' if how.mask == AUTO else 'was chosen'}.")
         return named
     if named != "":
-        out.found.append(f"The mask {short(str(named))} that the file names is none of: {', '.join(MASKS)}.")
+        out.found.append(f"The mask {short(str(named))} in the file is not one of: {', '.join(MASKS)}.")
     return ""
 
 
@@ -259,20 +259,18 @@ def _apply_scale(stack: Stack, arrays: Arrays, how: Reading, out: Read) -> tuple
         return stack, how.scale
     name, said, d = decode_json(arrays.said.get("scale", "")), metadata.number(arrays, "scale"), stack.q.shape[-1]
     if isinstance(name, str) and name in SCALES:
-        out.said.append(f"Scale: {name}, as the file says.")
+        out.said.append(f"Scale: {name}, from the file.")
         return stack, name
     if not said:
         if "scale" in arrays.said:
-            out.found.append(
-                f"The scale {short(arrays.said['scale'])} that the file says is no number that can be used."
-            )
-        out.said.append(f"Scale: none is named, so {SCALE}.")
+            out.found.append(f"The scale {short(arrays.said['scale'])} in the file is not a usable number.")
+        out.said.append(f"Scale: none is given, so {SCALE} is used.")
         return stack, SCALE
     for name, scale in SCALES.items():
         if abs(scale(d) - said) <= SAME * abs(said):
-            out.said.append(f"Scale: {name}, as the file says.")
+            out.said.append(f"Scale: {name}, from the file.")
             return stack, name
-    out.said.append(f"Scale: {said:g}, as the file says; it was multiplied into the queries.")
+    out.said.append(f"Scale: {said:g}, from the file; the queries were multiplied by it.")
     return replace(stack, q=stack.q.float() * said), "none"
 
 
@@ -289,7 +287,7 @@ def _add_token_texts(stack: Stack, texts: Mapping[str, tuple[str, ...]], out: Re
             out.found.append(f"{len(given):,} texts of {what} don't fit {count:,}: positions are shown instead.")
     if not tokens:
         out.said.append(
-            "Tokens: no texts came along, so positions are shown. A list of texts, .json or .txt, may be opened beside it."
+            "Tokens: the file has no texts, so positions are shown. You can open a list of texts (.json or .txt) with it."
         )
     return replace(stack, queries=tokens if fits["queries"] else (), keys=others if fits["keys"] else ())
 
@@ -300,7 +298,7 @@ def _check_numbers(stack: Stack, out: Read) -> None:
     for name in ("q", "k", "v", "weights"):
         part = getattr(stack, name)
         if name == "weights" and part is not None and (many := checks.without_numbers(part)):
-            out.found.append(f"{many:,} rows of weights are NaN throughout, and shown as rows without any weight.")
+            out.found.append(f"{many:,} rows of weights are NaN and shown as rows without weight.")
         if part is not None:
             checks.numbers(name, part, layers)
     if stack.weights is not None:

@@ -21,9 +21,9 @@ from attention.recorded.file import Shape
 from attention.settings import ConfigError, legible
 
 KINDS = {
-    "file": "a file that somebody has opened",
-    "model": "a model that somebody has run",
-    "training": "a training that somebody has watched",
+    "file": "a file that was opened in another visit",
+    "model": "a model that was run in another visit",
+    "training": "a training of another visit",
 }
 KEY = 9  # random bytes of a key: 72 bits
 LONGEST = 60  # characters of a name
@@ -102,9 +102,7 @@ def find_entry(key: str) -> Upload:
     """Returns the upload of a source, given without its kind (`key:name`); raises GoneError if it no longer exists."""
     there = UPLOADS.known.get(key.partition(":")[0])
     if there is None:
-        raise GoneError(
-            f"“{key.partition(':')[2]}” is no longer open here: it went with the visit in which it was opened."
-        )
+        raise GoneError(f"“{key.partition(':')[2]}” is no longer open: it was deleted at the end of its visit.")
     return there
 
 

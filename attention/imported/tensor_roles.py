@@ -51,8 +51,8 @@ def parts(arrays: Mapping[str, Array]) -> list[Part]:
     """Returns the stacks of a file, in its order; raises BroughtError if there is none."""
     if all(_parameter(name) and not _weights(name, array) for name, array in arrays.items()):
         raise BroughtError(
-            f"It has the parameters of a model, as {short(next(iter(arrays)))}. Attention is what a model computes from them on "
-            "a text: save weights, or queries and keys, while it runs."
+            f"It has the parameters of a model, such as {short(next(iter(arrays)))}. Attention is "
+            "computed from them on a text: save weights, or queries and keys, while the model runs."
         )
     found: dict[str, dict[str, dict[int, Array]]] = {}
     masks: dict[str, dict[int, Array]] = {}
@@ -62,14 +62,14 @@ def parts(arrays: Mapping[str, Array]) -> list[Part]:
             layers = masks.setdefault(stem, {}) if role == "mask" else found.setdefault(stem, {}).setdefault(role, {})
             if layer in layers:
                 raise BroughtError(
-                    f"{short(name)} and another array are both {role} of one layer: names must tell them apart."
+                    f"{short(name)} and another array are both {role} of one layer: their names must differ by layer."
                 )
             layers[layer] = array
     if not found and (layers := numbered_weights(arrays)):
         found[""] = {"weights": layers}
     if not found:
         raise BroughtError(
-            f"No array in it is called as weights, or as q and k: there is {', '.join(map(short, list(arrays)[:5]))}. Call "
+            f"No array is named like weights, or like q and k: found {', '.join(map(short, list(arrays)[:5]))}. Call "
             "them so, as in weights, or layers.0.q and layers.0.k. Layers of weights may have any name with a number, if their "
             "rows sum to 1."
         )
@@ -99,7 +99,9 @@ def _masks(stem: str, masks: Mapping[str, Mapping[int, Array]]) -> dict[str, Map
     if stem in masks or not masks:
         return {"mask": masks[stem]} if masks else {}
     if len(masks) > 1 and "" not in masks:
-        raise BroughtError(f"There are several masks, {', '.join(map(short, masks))}: names must tell which is whose.")
+        raise BroughtError(
+            f"There are several masks, {', '.join(map(short, masks))}: their names must say which layer each belongs to."
+        )
     return {"mask": masks.get("") or next(iter(masks.values()))}
 
 

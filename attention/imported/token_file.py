@@ -23,13 +23,13 @@ def read_json(data: bytes) -> dict[str, tuple[str, ...]]:
     try:
         found = bounded_json.parse(text, COMMAS, NAMES)
     except JSONError as error:
-        raise BroughtError(f"It has {error}: it is no list of at most {LONGEST:,} texts.") from None
+        raise BroughtError(f"It has {error}: it is not a list of at most {LONGEST:,} texts.") from None
     except ValueError:
-        raise BroughtError('It is no JSON: a list of texts is read, like ["the", "cat"].') from None
+        raise BroughtError('It is not JSON: expected a list of texts, like ["the", "cat"].') from None
     named = found if isinstance(found, dict) else {"tokens": found}
     lists = {name: texts(named[name], name) for name in WORDS if name in named}
     if not lists:
-        raise BroughtError("It has no list “tokens”: a list of texts is read, or an object with tokens and keys.")
+        raise BroughtError("It has no list “tokens”: expected a list of texts, or an object with tokens and keys.")
     return lists
 
 
@@ -58,7 +58,7 @@ def words(text: str) -> tuple[str, ...]:
 def texts(value: Any, name: str) -> tuple[str, ...]:
     """Returns a list of texts as a tuple; raises BroughtError if it is none, or too long."""
     if not isinstance(value, (list, tuple)) or not all(isinstance(text, str) for text in value):
-        raise BroughtError(f"“{name}” is no list of texts.")
+        raise BroughtError(f"“{name}” is not a list of texts.")
     if len(value) > LONGEST or any(len(text) > TEXT for text in value):
         raise BroughtError(f"“{name}” has more than {LONGEST:,} texts, or one of more than {TEXT:,} characters.")
     return tuple(value)
@@ -90,4 +90,4 @@ def _text(data: bytes) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise BroughtError("It is no text in UTF-8.") from None
+        raise BroughtError("It is not UTF-8 text.") from None

@@ -34,8 +34,8 @@ STORAGES = {
     "torch.LongStorage": "I64",
 }
 OTHERS = (
-    "It is no file of tensors alone: {} is of the kind {}. Whole models and other objects are not read: save tensors, as in "
-    "torch.save({{'q': q, 'k': k}}, path)."
+    "It is not a file of tensors only: {} is of the kind {}. Whole models and other objects are not supported: save tensors, "
+    "as in torch.save({{'q': q, 'k': k}}, path)."
 )
 Found = tuple[dict[str, Saved], dict[str, tuple[str, ...]], dict[str, str], dict[str, str]]
 
@@ -47,18 +47,16 @@ def read_torch_file(data: bytes, called: str, most: int) -> Arrays:
     members = {member.name: member for member in zip_file.members(data, most)}
     listed = next((name for name in members if name.rpartition("/")[2] == LIST), None)
     if listed is None:
-        raise BroughtError("It is no file of PyTorch: its zip has no list of tensors.")
+        raise BroughtError("It is not a PyTorch file: its zip has no list of tensors.")
     if members[listed].size > LISTED:
         raise BroughtError(f"Its list of tensors has {members[listed].size:,} bytes; {LISTED:,} are read at the most.")
     folder = listed.removesuffix(LIST)
     tensors, texts, said, unknown = contents_by_name(pickle_tensors.parse(bytes(members[listed].content(LISTED))))
     for name, kind in unknown.items():
         if kind.startswith("torch._utils._rebuild"):
-            raise BroughtError(f"{short(name)} is no dense tensor of a type that is read: {', '.join(TYPES)}.")
+            raise BroughtError(f"{short(name)} is not a dense tensor of a supported type: {', '.join(TYPES)}.")
     if not tensors:
-        raise BroughtError(
-            OTHERS.format(*map(short, next(iter(unknown.items())))) if unknown else "There is no tensor in it."
-        )
+        raise BroughtError(OTHERS.format(*map(short, next(iter(unknown.items())))) if unknown else "It has no tensors.")
     big = f"{folder}{ORDER}" in members and bytes(members[f"{folder}{ORDER}"].content(3)) == b"big"
     arrays = {
         name: _array(name, tensor, members.get(f"{folder}{DATA}/{tensor.storage.key}"), big)

@@ -24,7 +24,7 @@ Parts = Mapping[str, Tensor | None]
 
 
 ONE_QUERY = (
-    "There is 1 query; 2 or more can be shown. With a cache, a model has one query in each step of generate: bring all steps, "
+    "There is 1 query; at least 2 are needed. With a cache, a model has one query in each step of generate: save all steps, "
     "as in torch.save(out.attentions, 'steps.pt'), or one pass over the whole text."
 )
 
@@ -118,7 +118,7 @@ def _whole(parts: Parts) -> None:
         there, lacks = ("q", "k") if k is None else ("k", "q")
         raise BroughtError(f"There is {there} without {lacks}. Queries and keys belong together.")
     if q is None and weights is None:
-        raise BroughtError("There are neither weights nor queries and keys: nothing that attention could be shown of.")
+        raise BroughtError("There are neither weights nor queries and keys, so no attention can be shown.")
     for name, axes in PARTS.items():
         part = parts.get(name)
         if part is not None and (part.ndim != 4 or not part.is_floating_point()):
@@ -155,14 +155,14 @@ def _bearable(stack: Stack, heads: int, queries: int, keys: int, d_head: int) ->
     few = max(queries, keys) <= TOKENS and cells <= CELLS
     if few:
         return
-    said = f"{heads} heads of {queries:,} x {keys:,} weights are more than pages show weight by weight"
+    said = f"{heads} heads of {queries:,} x {keys:,} weights are more than this app can show weight by weight"
     if stack.q is None:
         raise BroughtError(
-            f"{said}: at most {min(most, TOKENS):,} tokens with so many heads. Bring queries and keys instead, of which up "
-            f"to {LONGEST:,} tokens are drawn, or fewer tokens or heads."
+            f"{said}: at most {min(most, TOKENS):,} tokens with so many heads. Upload queries and keys instead, which can "
+            f"have {LONGEST:,} tokens, or fewer tokens or heads."
         )
     if stack.square is not None or not itself(stack):
-        why = "another sequence" if not itself(stack) else "a mask that is no rule of this app"
+        why = "another sequence" if not itself(stack) else "a mask that is not a rule of this app"
         raise BroughtError(f"{said}, and longer ones can't have {why}: at most {min(most, TOKENS):,} tokens here.")
     if queries * heads * d_head > CHANNELS:
         raise BroughtError(

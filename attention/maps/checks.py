@@ -15,7 +15,7 @@ from attention.operations.softmax import SOFTMAXES
 
 POOLS = {
     "mean": "Mean of a tile: brightness adds up; a single hot cell fades in a large tile.",
-    "max": "Greatest of a tile: no hot cell is lost; broad faint attention looks sparse.",
+    "max": "Largest of a tile: no hot cell is lost; broad faint attention looks sparse.",
 }
 CELLS = 2**28  # largest number of cells of a window: 1 GB in float32
 
@@ -63,7 +63,7 @@ def within(name: str, ends: tuple[int, int] | None, n: int) -> tuple[int, int]:
     """The start and the end (excluded) of a range of tokens, by default all of them; raises ValueError."""
     first, last = ends if ends is not None else (0, n)
     if not 0 <= first < last <= n:
-        raise ValueError(f"{name}=({first}, {last}) is no part of {n:,} tokens: 0 <= first < last <= {n}.")
+        raise ValueError(f"{name}=({first}, {last}) is not a part of {n:,} tokens: 0 <= first < last <= {n}.")
     return int(first), int(last)
 
 

@@ -147,7 +147,7 @@ def check(maps: HeadMaps, whole: bool = False) -> None:
 def _check_window(maps: HeadMaps, rows: tuple[int, int], cols: tuple[int, int]) -> None:
     if not (maps.rows[0] <= rows[0] < rows[1] <= maps.rows[1] and 0 <= cols[0] < cols[1] <= maps.tokens):
         inside = f"rows within {maps.rows} and columns within (0, {maps.tokens})"
-        raise ValueError(f"rows={rows}, cols={cols} are no window of these maps: they have {inside}.")
+        raise ValueError(f"rows={rows}, cols={cols} are not a window of these maps, which have {inside}.")
     check(maps)
 
 

@@ -45,7 +45,7 @@ class Offer:
     def says(self) -> str:
         """Where the model comes from, for the user; a path on this host is not shown."""
         return {
-            FOLDER: "from a folder of this host",
+            FOLDER: "from a folder of this server",
             PACKAGE: f"from the installed package {self.where}",
             NET: f"from the model hub, as {self.where}",
         }[self.kind]
@@ -77,7 +77,7 @@ def place(offer: Offer) -> Path:
         folder = _folder(package)
         found = next(folder.glob(pattern), None) if folder else None
     if found is None or not found.exists():
-        raise ModelError(f"The files of “{offer.name}” are not where this host's owner said they are.")
+        raise ModelError(f"The files of “{offer.name}” were not found in the folder that this server is set up with.")
     return found
 
 
@@ -113,7 +113,7 @@ def choose_model(name: str, among: Mapping[str, Offer], free: bool) -> Offer:
     if name in among:
         return among[name]
     if not among and not free:
-        raise ModelError("The owner of this host has listed no models.")
+        raise ModelError("No models are set up on this server.")
     if free and len(name) <= LONGEST and HUB.fullmatch(name):
         return Offer(name, name, NET)
     if free and PATH.match(name):
@@ -124,5 +124,5 @@ def choose_model(name: str, among: Mapping[str, Offer], free: bool) -> Offer:
     near = get_close_matches(name, among, 1, 0.4)
     hint = f" Did you mean “{near[0]}”?" if near else ""
     if free:
-        raise ModelError(f"“{name[:LONGEST]}” is no name of a model, like google-bert/bert-base-uncased.{hint}")
-    raise ModelError(f"“{name[:LONGEST]}” is not among the models of this host.{hint}")
+        raise ModelError(f"“{name[:LONGEST]}” is not a model name like google-bert/bert-base-uncased.{hint}")
+    raise ModelError(f"“{name[:LONGEST]}” is not one of the models of this server.{hint}")

@@ -31,9 +31,7 @@ def download_model(name: str, most: int, hear: Hear) -> Path:
         except _unreachable(errors):
             return _from_before(hub, name)
         if size > most:
-            raise ModelError(
-                f"{name} is a download of {megabytes(size)}; the owner of this host allows models of {megabytes(most)}."
-            )
+            raise ModelError(f"{name} is a download of {megabytes(size)}; this server allows up to {megabytes(most)}.")
         progress = _progress(hub, size, hear)
         return Path(hub.snapshot_download(name, allow_patterns=WANTED, tqdm_class=progress, etag_timeout=PATIENCE))
 
@@ -53,8 +51,8 @@ def _from_before(hub: Any, name: str) -> Path:
         return Path(hub.snapshot_download(name, allow_patterns=WANTED, local_files_only=True))
     except (OSError, ValueError) as error:
         raise ModelError(
-            f"The model hub can't be reached from here, and {name} was not fetched before. A model from a folder of this "
-            "host, or from an installed package, needs no hub."
+            f"The model hub can't be reached, and {name} was not downloaded before. A model from a folder of this server, "
+            "or from an installed package, needs no hub."
         ) from error
 
 
@@ -71,12 +69,12 @@ def _hub_errors(name: str) -> Iterator[None]:
         yield
     except errors.GatedRepoError as error:
         raise ModelError(
-            f"{name} is gated: its makers want to be asked first. The owner of this host can do so and set HF_TOKEN."
+            f"{name} is gated: its publisher has to grant access. The server's owner can request it and set HF_TOKEN."
         ) from error
     except errors.RepositoryNotFoundError as error:
         raise ModelError(f"There is no model {name} on the hub, or it is private.") from error
     except errors.HFValidationError as error:
-        raise ModelError(f"“{name}” is no name of a model on the hub.") from error
+        raise ModelError(f"“{name}” is not the name of a model on the hub.") from error
     except _unreachable(errors) as error:
         raise ModelError(f"The model hub stopped answering while {name} was fetched. Try again.") from error
     except OSError as error:

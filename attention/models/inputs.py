@@ -47,7 +47,7 @@ def model_inputs(model: Model, text: str, second: str, picture: Image.Image | No
     if model.reads == PICTURE:
         return _picture(model, picture or pictures.sample_picture())
     if not text.strip():
-        raise ModelError("Type a text first: there is nothing to read.")
+        raise ModelError("Type a text first.")
     if model.reads == BOTH:
         return _both(model, text, second)
     found, labels, notes = _cut(model, text, second)
@@ -61,7 +61,7 @@ def _cut(model: Model, text: str, second: str = "") -> tuple[dict[str, Tensor], 
     many = len(cut(text, *two, truncation=False, max_length=most, verbose=False)["input_ids"])
     found = cut(text, *two, truncation=True, max_length=most, return_tensors="pt")
     if found["input_ids"].shape[1] < 2:
-        raise ModelError("This is a single token; attention needs two. Type a little more.")
+        raise ModelError("This is a single token; attention needs at least two. Type a longer text.")
     names = ("input_ids", "attention_mask", "token_type_ids")
     notes = (f"The text has {many:,} tokens; this model reads the first {most:,}.",) if many > most else ()
     ids, known = found["input_ids"][0].tolist(), _places(found, text, second) if cut.is_fast else ()
@@ -117,10 +117,10 @@ def _both(model: Model, text: str, second: str) -> Given:
     else:
         named = {"max_new_tokens": WRITTEN, "do_sample": False, "num_beams": 1}
         written = model.net.generate(**found, **named)[0].tolist()
-        notes += ("What it writes is its own: word after word, each the likeliest.",)
+        notes += ("The text of the decoder was generated: the most probable token at each step.",)
     written = written[:-1] if len(written) > 2 and written[-1] == model.tokenizer.eos_token_id else written
     if len(written) < 2:
-        raise ModelError("The model writes nothing to that. Type what it should have written as the second text.")
+        raise ModelError("The model generates no text for this input. Type a second text for its decoder.")
     more = {"decoder_input_ids": torch.tensor([written])}
     return Given(found | more, labels, of_text(model.tokenizer, written), notes)
 

@@ -56,10 +56,10 @@ def load(offer: Offer, most: int, room: Callable[[int], bool], hear: Told) -> Mo
 
     `room`: whether there is memory for a number of bytes. It is called before any memory is allocated.
     """
-    hear("Getting the libraries ready", 0.0)
+    hear("Loading the libraries", 0.0)
     library("transformers.modeling_utils")
     where, begun = _where(offer, most, hear)
-    hear("Looking at its files", begun)
+    hear("Reading its files", begun)
     files = weight_files(where)
     with _once(files[0]):
         return _fitting(offer, where, files, most, room, lambda share: hear(LOADS, begun + (1 - begun) * share))
@@ -70,12 +70,12 @@ def _fitting(offer: Offer, where: Path, files: list[Path], most: int, room: Call
     size = in_memory(files)
     if size > most:
         raise ModelError(
-            f"“{offer.name}” takes {megabytes(size)} of memory; the owner of this host allows models of {megabytes(most)}."
+            f"“{offer.name}” takes {megabytes(size)} of memory; this server allows up to {megabytes(most)}."
         )
     if not room(UNPACKING * size if files[0].suffix == ".gguf" else size):
         raise ModelError(
-            f"“{offer.name}” takes {megabytes(size)} of memory, and this host has no room for that now. A smaller one may fit, "
-            "or this one later, when others have gone."
+            f"“{offer.name}” takes {megabytes(size)} of memory, which is not free right now. Try a smaller model, "
+            "or try again later."
         )
     with _loading_errors(offer, where), _forward_progress(hear):
         return _load_offer(offer, where, files, size)
@@ -85,9 +85,9 @@ def _where(offer: Offer, most: int, hear: Told) -> tuple[Path, float]:
     """Returns the folder or file of a model, and the share of the work that is done."""
     if offer.kind != NET:
         return place(offer), 0.0
-    hear("Asking the model hub", 0.0)
+    hear("Contacting the model hub", 0.0)
     return hub.download_model(
-        offer.where, most, lambda share: hear("Fetching it from the hub", FETCHED * share)
+        offer.where, most, lambda share: hear("Downloading it from the hub", FETCHED * share)
     ), FETCHED
 
 
@@ -102,7 +102,7 @@ def _load_offer(offer: Offer, where: Path, files: list[Path], size: int) -> Mode
     net = net.eval().requires_grad_(False)
     if reads == PICTURE:
         if not (folder / PREPARES).is_file():
-            raise ModelError(f"“{offer.name}” has no {PREPARES}, which says how a picture is prepared for it.")
+            raise ModelError(f"“{offer.name}” has no {PREPARES}, which says how pictures have to be prepared.")
         more = {"processor": auto.AutoImageProcessor.from_pretrained(folder, backend="pil", **SAFE)}
     else:
         more = {"tokenizer": auto.AutoTokenizer.from_pretrained(folder, **packed, **SAFE)}
@@ -197,7 +197,7 @@ def _loading_errors(offer: Offer, where: Path) -> Iterator[None]:
         AssertionError,
     ) as error:
         said = " ".join(str(error).split()).replace(str(where), "it") or type(error).__name__
-        why = "It wants to run code of its own, which isn't done here." if "trust_remote_code" in said else said[:200]
+        why = "It needs to run its own code, which is not allowed here." if "trust_remote_code" in said else said[:200]
         raise ModelError(f"“{offer.name}” can't be loaded: {why}") from error
 
 

@@ -47,7 +47,7 @@ def of_group(
 def of_weights(told: Sequence[Tensor], title: str, what: str, queries: Labels, keys: Labels) -> Part:
     """Returns a part of weights alone, `(1 h q k)` per layer, as the model returns them; raises ModelError if shapes differ."""
     if len({tuple(each.shape) for each in told}) != 1 or any(each.dim() != 4 or len(each) != 1 for each in told):
-        raise ModelError("Its layers differ in their heads or tokens, so that no one map holds them all.")
+        raise ModelError("Its layers have different numbers of heads or tokens, so one map can't show them all.")
     return Part(Stack(title, what, queries.texts, keys.texts, weights=torch.cat(list(told)).float()), queries, keys)
 
 

@@ -49,9 +49,7 @@ def open_picture(data: bytes) -> Image.Image:
             found.draft("RGB", (LARGEST, LARGEST))
             whole = found.convert("RGB")
     except Image.DecompressionBombError as error:
-        raise ModelError(
-            f"The picture has more than {PIXELS:,} pixels. A smaller one says as much to a model."
-        ) from error
+        raise ModelError(f"The picture has more than {PIXELS:,} pixels. Use a smaller one.") from error
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
         raise ModelError(f"This is no picture that can be opened here: {', '.join(KINDS)} are.") from error
     whole.thumbnail((LARGEST, LARGEST))

@@ -146,7 +146,7 @@ def _returned_parts(model: Model, found: Given) -> tuple[dict[str, Part], tuple[
         parts |= {} if part is None else {name: part}
         notes += left_out
     if not parts:
-        raise ModelError(" ".join(notes) or "This model has no attention, or tells nobody its weights.")
+        raise ModelError(" ".join(notes) or "This model has no attention, or does not return its weights.")
     return parts, notes
 
 
@@ -190,7 +190,7 @@ def _sides(found: Given, kind: str, queries: int, keys: int) -> tuple[Labels, La
         marked = of_patches(queries, *found.patches, found.after)
         sides = marked, marked
     if (len(sides[0]), len(sides[1])) != (queries, keys):
-        raise ModelError("The model looks at other pieces than its tokens, so that none of them can be named.")
+        raise ModelError("The model attends to other pieces than its tokens, so they can't be named.")
     return sides
 
 

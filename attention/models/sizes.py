@@ -22,7 +22,7 @@ def weight_files(folder: Path) -> list[Path]:
     if folder.is_file() and folder.suffix in KINDS:
         return [folder]
     if not folder.is_dir():
-        raise ModelError(f"{folder.name} is no folder of a model. {ONLY}")
+        raise ModelError(f"{folder.name} is not a folder of a model. {ONLY}")
     index = folder / "model.safetensors.index.json"
     whole = folder / "model.safetensors"
     if whole.is_file():
@@ -40,7 +40,7 @@ def _indexed_files(index: Path) -> list[Path]:
         names = json.loads(index.read_text("utf-8"))["weight_map"].values()
         return sorted({index.parent / Path(name).name for name in names})
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ModelError(f"{index.name} is no list of a model's files.") from error
+        raise ModelError(f"{index.name} is not a list of a model's files.") from error
 
 
 def in_memory(files: Iterable[Path]) -> int:
@@ -54,14 +54,14 @@ def _safetensors(path: Path) -> int:
         with library("safetensors").safe_open(path, "np") as file:  # checks the header, and that the file is as long
             return sum(math.prod(file.get_slice(name).get_shape()) for name in file.keys())  # noqa: SIM118
     except (OSError, library("safetensors").SafetensorError) as error:
-        raise ModelError(f"{path.name} is no whole .safetensors file: {error}.") from error
+        raise ModelError(f"{path.name} is not a complete .safetensors file: {error}.") from error
 
 
 def _gguf(path: Path) -> int:
     try:
         return sum(int(each.n_elements) for each in library("gguf").GGUFReader(path).tensors)
     except (ValueError, KeyError, IndexError, TypeError) as error:
-        raise ModelError(f"{path.name} is no whole .gguf file: {error}.") from error
+        raise ModelError(f"{path.name} is not a complete .gguf file: {error}.") from error
 
 
 def megabytes(size: int) -> str:

@@ -287,7 +287,7 @@ def _tensor(given: Any, name: str) -> Tensor:
     try:
         found = given.detach().to("cpu") if isinstance(given, Tensor) else torch.from_numpy(np.array(given))
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} is no tensor of numbers: {error}. {RAGGED}") from None
+        raise ValueError(f"{name} is not a tensor of numbers: {error}. {RAGGED}") from None
     if found.is_complex():
         raise ValueError(f"{name} is of {found.dtype}; real numbers are shown.")
     return found.to_dense() if found.is_sparse else found

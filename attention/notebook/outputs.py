@@ -81,7 +81,7 @@ def _check_axes(given: Any, found: Mapping[str, Any]) -> None:
             if (shape := getattr(layer, "shape", None)) is not None and len(shape) != 4:
                 raise ValueError(
                     f"The attentions of layer {at} in this {type(given).__name__} are {(*shape,)}, not (batch, heads, queries, "
-                    "keys): the model computes them within blocks (LongT5, Reformer), or they are no weights (RWKV)."
+                    "keys): the model computes them within blocks (LongT5, Reformer), or they are not weights (RWKV)."
                 )
 
 

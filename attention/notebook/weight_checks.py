@@ -31,7 +31,7 @@ def check_weights(weights: Float[Tensor, "l h q k"]) -> Float[Tensor, "l h q k"]
 def check_finite(x: Tensor, name: str) -> None:
     if not x.isfinite().all():
         value, where = _first(x, ~x.isfinite())
-        raise ValueError(f"{name}: {value} {where} is no number. torch.nan_to_num takes such out.")
+        raise ValueError(f"{name}: {value} {where} is not a number. torch.nan_to_num replaces those.")
 
 
 def _first(x: Tensor, wrong: Bool[Tensor, "..."]) -> tuple[float, str]:

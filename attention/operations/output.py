@@ -5,25 +5,21 @@ from __future__ import annotations
 from attention.operations.operation import Operation, Source, Spec
 from attention.operations.project import made_here
 
-NOT_MIXED = (
-    "A last table could mix what the heads have found; this one has ones on its diagonal and leaves it as it is."
-)
+NOT_MIXED = "W_o mixes the outputs of the heads. Here it is the identity, so they stay as they are."
 
 
 def _lesson(spec: Spec) -> str:
-    return "A last table: it mixes what the heads have found." if spec.mixes else NOT_MIXED
+    return "W_o mixes the outputs of the heads." if spec.mixes else NOT_MIXED
 
 
 OPERATIONS = (
-    Operation(
-        "W_o", "output", "(h e) c", "The map to the output", _lesson, "W_o", applies=made_here, kind="parameters"
-    ),
+    Operation("W_o", "output", "(h e) c", "Output projection", _lesson, "W_o", applies=made_here, kind="parameters"),
     Operation(
         "output",
         "output",
         "b q c",
         "Output",
-        "Again a row of numbers for every token, now with something of the others in it.",
+        "One vector per token again. It now contains information from other tokens.",
         r"\mathrm{output} = O\, W_o,\quad \mathrm{output}_{ij} = \sum_m O_{im} (W_o)_{mj}",
         "output[{at}] = joined[{i}] · W_o[:, {j}] = {value}",
         (Source("joined", "left", "×"), Source("W_o", "right", "=")),

@@ -1,4 +1,4 @@
-"""Positions: how attention learns where a token stands, at the input, in queries and keys, or in the scores.
+"""Positions: how the position of a token is encoded, at the input, in queries and keys, or in the scores.
 
 To add a rule, write its function and add its record to `POSITIONS`. What a rule adds to the scores is computed by the
 operation `bias`.
@@ -25,7 +25,7 @@ def sinusoidal(n: int, channels: int) -> Float[Tensor, "n c"]:
 
 
 def rotary(x: Float[Tensor, "*h n d"], positions: Int[Tensor, " n"] | None = None) -> Float[Tensor, "*h n d"]:
-    """Pairs of channels of queries and keys are turned by their position (Su et al. 2021, RoFormer, section 3.2.2).
+    """Pairs of channels of queries and keys are rotated by their position (Su et al. 2021, RoFormer, section 3.2.2).
 
     Channels i and i + d/2 form a pair, as in GPT-NeoX and the Llama of transformers. The paper pairs neighbours, 2i and
     2i + 1: the same rotations, with channels in another order. The last channel of an odd d is unchanged.
@@ -39,7 +39,7 @@ def rotary(x: Float[Tensor, "*h n d"], positions: Int[Tensor, " n"] | None = Non
 
 
 def alibi(q: Int[Tensor, ...], k: Int[Tensor, ...], head: Int[Tensor, ...], heads: int) -> Float[Tensor, ...]:
-    """A penalty that grows with distance, at another slope in each head (Press et al. 2022, ALiBi, section 3).
+    """A penalty that grows with distance, with a different slope in each head (Press et al. 2022, ALiBi, section 3).
 
     The slope of head i (from 0) is 2 ** (-8 (i + 1) / heads); the distance counts on both sides of the query.
     """
@@ -47,7 +47,7 @@ def alibi(q: Int[Tensor, ...], k: Int[Tensor, ...], head: Int[Tensor, ...], head
 
 
 def no_positions() -> None:
-    """Attention does not know where a token stands: shuffled tokens give shuffled outputs."""
+    """No positions: shuffled tokens give shuffled outputs."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Positions:
     to_scores: Callable[..., Float[Tensor, ...]] | None = None
     formula: str = ""
     code: str = ""
-    adds: str = "a number for each pair"
+    adds: str = "a number per pair"
     flops: Callable[[int], int] = int
 
     def __post_init__(self) -> None:
@@ -142,7 +142,7 @@ def input_operations(name: str, axis: str, words: str, lessons: tuple[str, str, 
             sines,
             "x",
             axes.removeprefix("b "),
-            "Sines and cosines of the position",
+            "Position encoding: sines and cosines",
             lessons[1],
             lambda spec, symbols: rule(spec).formula,
             applies=has_positions,
@@ -170,7 +170,7 @@ def _rotation(name: str, axes: str, lesson: str) -> Operation:
         f"turned {name}",
         name,
         f"b {axes} d",
-        f"Pairs of channels of {name}, turned by their position",
+        f"{name}, rotated by position",
         lesson,
         lambda spec, symbols: rule(spec).formula.replace("%s'", f"{name}'").replace("%s", symbols[name]),
         sources=(Source(name, "pairs", "="),),
@@ -187,25 +187,27 @@ TO_INPUT = (
     *input_operations(
         "x",
         "q",
-        "The tokens",
+        "Tokens",
         (
-            "Every token has a row of numbers: what it is, not yet where it stands.",
-            "A pattern of waves for each position, the same in every text.",
-            "Every token is a row of numbers; attention is how one row gets something from the others.",
+            "One vector per token. It does not contain the position yet.",
+            "One vector per position, the same for every text.",
+            "One vector per token. Attention moves information between them.",
         ),
     ),
     *input_operations(
         "y",
         "k",
-        "The other sequence",
+        "Other sequence",
         (
-            "The other sequence: every token of it has a row of numbers, too.",
-            "The positions of the other sequence, as waves.",
-            "The other sequence, whose tokens are looked at: keys and values come from here.",
+            "One vector per token of the other sequence.",
+            "One vector per position of the other sequence.",
+            "The sequence that keys and values come from.",
         ),
     ),
 )
 TO_HEADS = (
-    _rotation("q", "h q", "Pairs of channels are turned, further for later positions."),
-    _rotation("k", "g k", "Keys are turned likewise, so that what counts is how far a query and a key are apart."),
+    _rotation("q", "h q", "Pairs of channels are rotated by an angle that grows with the position."),
+    _rotation(
+        "k", "g k", "Keys are rotated in the same way, so a score depends on the distance between query and key."
+    ),
 )

@@ -30,7 +30,7 @@ def _normed(name: str, axes: str, lesson: str) -> Operation:
         f"normed {name}",
         name,
         f"b {axes} d",
-        f"Every row of {name}, divided by its root mean square (QK-norm)",
+        f"{name} after QK-norm: each row divided by its root mean square",
         lesson,
         rf"{hat}_{{ij}} = \frac{{{name}_{{ij}}}}{{\sqrt{{\frac{{1}}{{d}} \sum_c {name}_{{ic}}^2 + 10^{{-6}}}}}},"
         r"\quad \lVert \hat %s_i \rVert \le \sqrt{d}" % name,
@@ -45,6 +45,6 @@ def _normed(name: str, axes: str, lesson: str) -> Operation:
 
 
 OPERATIONS = (
-    _normed("q", "h q", "All queries get the same length, so that only their direction counts."),
-    _normed("k", "g k", "Keys likewise: no score can be larger than the channels of a head."),
+    _normed("q", "h q", "All queries get the same length, so only their directions matter."),
+    _normed("k", "g k", "Keys get the same length, too, so no dot product exceeds d_head."),
 )

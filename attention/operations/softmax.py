@@ -99,11 +99,11 @@ class Softmax:
 
 
 SOFTMAXES: dict[str, Softmax] = {
-    "standard": Softmax("Weights of a row sum to one."),
+    "standard": Softmax("The weights of a row sum to one."),
     "plus one": Softmax(
-        "One is added to the denominator, so that a head can attend to nothing (Miller 2023; torch's add_zero_attn).",
+        "softmax₁: 1 + Σ exp in the denominator, so a head can attend to nothing (Miller 2023; torch's add_zero_attn).",
         sink=0.0,
-        rest="the one in the denominator",
+        rest="the 1 in the denominator",
     ),
 }
 
@@ -121,7 +121,7 @@ def row_sums(softmax: str, blind: int, queries: int) -> str:
 
 def _title(spec: Spec) -> str:
     added = SOFTMAXES[spec.softmax].extra
-    return "Softmax of every row" + (f", with {added} added to the denominator" if added else "")
+    return "Weights: softmax of every row" + (f", with {added} added to the denominator" if added else "")
 
 
 def _formula(spec: Spec, symbols: Symbols) -> str:
@@ -143,7 +143,7 @@ def _flops(spec: Spec) -> int:
 
 
 def _code(spec: Spec) -> str:
-    blind = "weights = weights.masked_fill(~mask.any(-1, keepdim=True), 0)  # a query that sees no key\n"
+    blind = "weights = weights.masked_fill(~mask.any(-1, keepdim=True), 0)  # a fully masked query\n"
     return SOFTMAXES[spec.softmax].code + blind * spec.masks
 
 
@@ -153,7 +153,7 @@ OPERATIONS = (
         "softmax",
         "b h q k",
         _title,
-        "Every row becomes shares: how much its token takes from each other.",
+        "Each row becomes weights: how much the token takes from each key.",
         _formula,
         _arithmetic,
         (Source("scores", "softmax", "softmax ="),),

@@ -34,7 +34,7 @@ def hand_built_recording() -> Recording:
     heads = [[(previous, place), (word, word)], [(word + rest, before + start), (first.expand(n, -1), start)]]
     return Recording(
         what="Four heads of two layers: previous token and same word; induction and first token.",
-        weights="Nobody's: made by hand from unit vectors, nothing of them learned.",
+        weights="None: built by hand from unit vectors, not learned.",
         license="MIT, as this project",
         made="python -m attention.recorded.constructed",
         tokens=tokens,

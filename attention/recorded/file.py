@@ -141,7 +141,7 @@ def _arrays(data: bytes, name: str) -> tuple[dict[str, Tensor], str]:
         found = numpy_file.read_many(data, name, LARGEST)
         arrays = {part: array.tensor() for part, array in found.arrays.items()}
     except BroughtError as error:
-        raise RecordingError(f"{name} is no .npz of arrays without pickles: {error}") from None
+        raise RecordingError(f"{name} is not an .npz of arrays without pickles: {error}") from None
     there = found.texts.keys() | arrays.keys()
     for part in sorted(there):
         if part not in ARRAYS and part != "about":
@@ -217,7 +217,7 @@ def _numbers(array: Tensor, where: str) -> Float[Tensor, "..."]:
         raise RecordingError(f"{where} has {array.ndim} axes; {ARRAYS[where[-1]]} are four.")
     found = array.float()
     if not found.isfinite().all():
-        raise RecordingError(f"{where} has cells that are no finite number.")
+        raise RecordingError(f"{where} has cells that are not finite numbers.")
     return found
 
 

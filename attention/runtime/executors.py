@@ -108,7 +108,7 @@ class RankedExecutor(Executor):
         """Raises DeadlockError if the calling thread is of this executor, or of one that does not rank above it."""
         here = getattr(_here, "lane", None)
         if here is not None and here.rank <= self.rank:
-            raise DeadlockError(f"{here} may not {what} {self}: only lanes of lower ranks, lest both stand still.")
+            raise DeadlockError(f"{here} may not {what} {self}: only lanes of lower ranks, to avoid a deadlock.")
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Ends the threads once they are idle."""

@@ -40,7 +40,7 @@ class Visitors:
         elif where not in HEALTH and (why := self.refusal(scope)):
             await answer(scope, send, 403, why)
         elif where == METRICS and not self.settings.metrics:
-            await answer(scope, send, 404, "There are no metrics here.")
+            await answer(scope, send, 404, "This server has no metrics.")
         elif where == AGENT or where.startswith(f"{AGENT}/"):
             await answer(scope, send, 404, "This server is for browsers.")
         elif page := above(scope):

@@ -75,8 +75,8 @@ class Generated:
 
     idle: Mapping[str, str] = MappingProxyType(
         {
-            "layer": "Made from the settings is one layer.",
-            "training_step": "Made from the settings, nothing is trained.",
+            "layer": "Generated attention has one layer.",
+            "training_step": "Generated attention is not trained.",
         }
     )
 

@@ -59,17 +59,14 @@ class SourceProvider(Protocol):
         ...
 
 
-WEIGHTS_ONLY = (
-    "Does nothing here: of this attention there are the weights, and no queries and keys to compute others from."
-)
+WEIGHTS_ONLY = "No effect: this source has weights only, without queries and keys to compute other weights from."
 OWN_SQUARE = (
-    "Does nothing here: which pairs take part came with this attention. "
-    "Bring queries and keys without their mask to try other masks."
+    "No effect: the mask comes with this source. To try other masks, upload queries and keys without their mask."
 )
 UPLOADED = Uploaded()
 PROVIDERS: dict[str, SourceProvider] = {"generated": Generated(), "recorded": Recorded(), TRAINED: Trained()}
 PROVIDERS |= dict.fromkeys(registry.KINDS, UPLOADED)
-TITLES = {GENERATED: "Made from the settings"} | {f"recorded:{name}": each.title for name, each in SHIPPED.items()}
+TITLES = {GENERATED: "Built from these settings"} | {f"recorded:{name}": each.title for name, each in SHIPPED.items()}
 TITLES |= {f"{TRAINED}:{name}": title for name, title in trainings.TITLES.items()}
 
 

@@ -26,10 +26,10 @@ class Recorded:
     """
 
     idle: Mapping[str, str] = MappingProxyType(
-        dict.fromkeys(INPUT_KNOBS, "Does nothing here: this attention was recorded, not made from the settings.")
-        | dict.fromkeys(SIZES, "As it was recorded.")
+        dict.fromkeys(INPUT_KNOBS, "No effect: this source is a recording.")
+        | dict.fromkeys(SIZES, "Fixed by the recording.")
         | BASELINE
-        | {"training_step": "Its training is over, and nothing of it was recorded."}
+        | {"training_step": "No effect: the training of this model was not recorded."}
     )
 
     def recording(self, source: Source, config: Config) -> Recording:

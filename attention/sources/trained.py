@@ -17,8 +17,8 @@ class Trained(Recorded):
     """The provider of models that this app has trained: a recording for each of several steps, at which heads form."""
 
     idle: Mapping[str, str] = MappingProxyType(
-        dict.fromkeys(INPUT_KNOBS, "Does nothing here: this attention was learned, not made from the settings.")
-        | dict.fromkeys(SIZES, "As it was trained.")
+        dict.fromkeys(INPUT_KNOBS, "No effect: this source is a recorded training.")
+        | dict.fromkeys(SIZES, "Fixed by the training.")
         | BASELINE
     )
 

@@ -26,10 +26,10 @@ class Uploaded:
     """
 
     idle: Mapping[str, str] = MappingProxyType(
-        dict.fromkeys(INPUT_KNOBS, "Does nothing here: this attention was brought, not made from the settings.")
-        | dict.fromkeys(SIZES, "As it was brought.")
+        dict.fromkeys(INPUT_KNOBS, "No effect: this source is an upload.")
+        | dict.fromkeys(SIZES, "Fixed by the upload.")
         | BASELINE
-        | {"training_step": "What was brought is of one moment."}
+        | {"training_step": "No effect: the upload has one training step."}
     )
 
     def tokens(self, source: Source, config: Config) -> Tokens:
@@ -48,7 +48,7 @@ class Uploaded:
         """Returns the description of the upload, and that only this visit has it."""
         said = find_entry(source.key).stack.what.strip()
         said += "." if said and said[-1] not in ".!?" else ""
-        return f"{said} Only this visit of yours has it.".strip()
+        return f"{said} Only you can see it.".strip()
 
     def label(self, source: Source, config: Config) -> str:
         """Returns where it comes from."""

@@ -17,7 +17,7 @@ READ = f"""\
 import numpy as np
 import torch
 
-data = np.load("{FILE}")  # stands under Downloads
+data = np.load("{FILE}")  # under Downloads on Heads
 """
 
 
@@ -26,9 +26,7 @@ def source(config: Config) -> str:
     sizes = shape(config.source)
     assert sizes is not None
     if not sizes.has.issuperset("qk"):
-        return (
-            READ + 'weights = torch.from_numpy(data["weights"])  # as they came: no queries and keys came with them\n'
-        )
+        return READ + 'weights = torch.from_numpy(data["weights"])  # as given, without queries and keys\n'
     span = {"span": config.span} if "span" in condition(config) else {}
     named = "".join(f"{name} = {value}\n" for name, value in span.items())
     vectors = 'Q, K = torch.from_numpy(data["q"]), torch.from_numpy(data["k"])\n'

@@ -28,17 +28,17 @@ class Part:
 
 
 PARTS: tuple[Part, ...] = (
-    Part("x", "x", "The tokens as vectors, a row each", "x"),
-    Part("q", "Q", "Queries: what each token looks for", "Q"),
+    Part("x", "x", "Token vectors, one row each", "x"),
+    Part("q", "Q", "Queries: what each token searches for", "Q"),
     Part("k", "K", "Keys: what each token is found by", "K"),
-    Part("v", "V", "Values: what each token hands over", "V"),
-    Part("scores", "scores", "Every query times every key", "scores"),
-    Part("scale", "scale", "Scores brought to a size that suits the softmax"),
-    Part("mask", "mask", "What a query may not see is hidden", "logits"),
-    Part("softmax", "softmax", "Every row of scores becomes weights", "weights"),
-    Part("values", "weights × V", "Values, each by its weight, summed", "context"),
-    Part("join", "join heads", "Heads side by side again", "joined"),
-    Part("output", "output", "Mapped back to the width of a token", "output"),
+    Part("v", "V", "Values: what each token passes on", "V"),
+    Part("scores", "scores", "Dot product of every query with every key", "scores"),
+    Part("scale", "scale", "Scores scaled for the softmax"),
+    Part("mask", "mask", "Masked keys are excluded", "logits"),
+    Part("softmax", "softmax", "Each row of scores becomes weights", "weights"),
+    Part("values", "weights × V", "Sum of values, each times its weight", "context"),
+    Part("join", "join heads", "Heads concatenated", "joined"),
+    Part("output", "output", "Projected back to d_model channels", "output"),
 )
 
 
@@ -53,7 +53,7 @@ def parts(config: Config) -> list[Part]:
 def _part(config: Config, part: Part, names: tuple[str, ...]) -> Part:
     part = replace(part, steps=names, leads=part.leads if part.leads in names else names[-1])
     if part.place == "x" and config.keys:
-        return replace(part, name="x, y", title="The tokens of both sequences as vectors, a row each")
+        return replace(part, name="x, y", title="Token vectors of both sequences, one row each")
     if part.place == "softmax":
         blind = int((~pairs(config).any(-1)).sum())
         return replace(part, title=f"{part.title}: {row_sums(config.softmax, blind, config.tokens)}")

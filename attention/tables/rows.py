@@ -101,7 +101,7 @@ def _at(found: Row, keys: list[int]) -> dict[str, list[Any]]:
 
 
 def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:
-    """Returns what a mask's card shows: name, four lines, and its relation to the rule in use."""
+    """Returns what a mask's card shows: name, up to three lines, and its relation to the rule in use."""
     rule, single = exhibit.rule, exhibit.name in MASKS
     locked, own = bool(idle("mask", config)), has_own_mask(config.source)
     used, mark = exhibit.name == mask_name(config), "in use" if mask_in_use(config.source) else "chosen"
@@ -112,10 +112,9 @@ def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:
         "used": used,
         "mark": mark if used else joined or ("first" if single and exhibit.name == config.mask and not own else ""),
         "lines": [
-            f"keeps {format_percent(exhibit.share)} of all pairs",
+            f"keeps {format_percent(exhibit.share)} of pairs",
             _saved_text(exhibit),
             _reaches(exhibit),
-            rule.users or "two masks combined",
         ],
         "title": "\n".join([rule.help, *([f"Used by: {rule.users}"] if rule.users else []), f"Source: {rule.source}"]),
         "joins": [how for how in COMBINATIONS if how != "none"]
@@ -126,10 +125,10 @@ def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:
 
 
 def _saved_text(exhibit: Exhibit) -> str:
-    in_blocks = (
-        f", {format_percent(1 - exhibit.blocks)} in blocks" if max(exhibit.tokens, exhibit.keys) > BLOCK else ""
-    )  # else there is only one block
-    return f"saves {format_percent(1 - exhibit.share)} in theory{in_blocks}"
+    """What a kernel saves; "" if there is only one block, so that the share of pairs says all."""
+    if max(exhibit.tokens, exhibit.keys) <= BLOCK:
+        return ""
+    return f"saves {format_percent(1 - exhibit.share)} in theory, {format_percent(1 - exhibit.blocks)} in blocks"
 
 
 def _reaches(exhibit: Exhibit) -> str:

@@ -35,7 +35,7 @@ def _missing(timing: Timing) -> str:
         return f"{timing.visits or 'no'} visit{'s' * (timing.visits != 1)} of {VISITS} within the time budget"
     if timing.repeated is None:
         return f"the machine was busy in {timing.visits - timing.quiet} of {timing.visits} visits"
-    return f"the three quickest visits are {timing.repeated / timing.seconds - 1:.0%} apart"
+    return f"the three fastest visits are {timing.repeated / timing.seconds - 1:.0%} apart"
 
 
 def _apart(timing: Timing) -> str:

@@ -34,7 +34,7 @@ METHODS = (
 class CpuGpuSettings:
     """The settings of CPU against GPU: frozen, hashable and valid. Raises `ConfigError` for an invalid value."""
 
-    picture: str = choice("time", ("time", "times faster", "rate", "limits"), "Chart", "Time: seconds per call. Speedup: the CPU's time divided by the GPU's. Rate: operations per second. Limits: the rate and the most that each device allows.")
+    picture: str = choice("time", ("time", "times faster", "rate", "limits"), "Chart", "Time: seconds per call. Speedup: the CPU's time divided by the GPU's. Rate: operations per second. Limits: the rate, and the limits of each device.")
     mask: str = choice("causal", ("full", "causal"), "Mask", "Full: all keys. Causal: no key after the query, which halves the operations.")
     d_head: str = choice("64", ("64", "128"), "d_head", "Channels per head. All heads have 2,048 together: 32 heads of 64, or 16 of 128.")
     work: str = choice("forward", PASSES, "Pass", "Forward: inference. Forward + backward: with the gradients that training needs.")

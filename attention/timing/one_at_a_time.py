@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 ONE_AT_A_TIME = threading.Lock()
-WAITING = "Waiting: another sweep is being measured on this machine."
-ITS_TURN = "The other sweep has ended; this one is being measured."
+WAITING = "Waiting: another measurement is running on this machine."
+ITS_TURN = "The other measurement has ended; this one starts."
 
 
 @contextlib.contextmanager

@@ -75,8 +75,8 @@ class Sweep:
     heads: tuple[int, ...] = axis((8,), "Heads", "Number of query heads.", 1, 128)
     d_heads: tuple[int, ...] = axis((64,), "d_head", "Channels of each query, key and value.", 1, 512)
     batches: tuple[int, ...] = axis((1,), "Batch (sequences)", "Sequences per call.", 1, 1024)
-    queries: tuple[int, ...] = axis((0,), "Queries (tokens)", "How many of the last tokens are queries. 1: decoding, one new token against all keys, from which a causal mask hides nothing. 0: all tokens.", 0, 1_048_576)
-    kv_heads: tuple[int, ...] = axis((0,), "Key-value heads", "Heads of keys and values, each shared by as many query heads as there are for one. 0: as many as query heads.", 0, 128)
+    queries: tuple[int, ...] = axis((0,), "Queries (tokens)", "How many of the last tokens are queries. 1: decoding, where one new token attends to all keys. 0: all tokens.", 0, 1_048_576)
+    kv_heads: tuple[int, ...] = axis((0,), "Key-value heads", "Number of key and value heads, each shared by several query heads. 0: one per query head.", 0, 128)
     windows: tuple[int, ...] = axis((0,), "Window (tokens)", "A query attends to this many of the last tokens, itself included; under the full mask also to those after it. 0: no window.", 0, 1_048_576)
     tokens: int = whole(0, 0, 1_048_576, "Total tokens", "Chooses the batch of each length so that a call has this many tokens, as in published figures. 0: uses the batches above.")
     masks: tuple[str, ...] = axis(("full",), "Mask", "Full: all keys. Causal: no key after the query; some implementations then skip half of the operations.", choices=("full", "causal"))
@@ -86,7 +86,7 @@ class Sweep:
     implementations: tuple[str, ...] = axis((), "Implementations", "Leave empty for all that the device supports, except flex_attention, which compiles first, and published ones.", choices=IMPLEMENTATIONS)
     threads: int = whole(0, 0, 512, "CPU threads", "Threads of torch on the CPU. 0: one per core.")
     seconds: float = real(60.0, 1.0, 7200.0, "Time budget (seconds)", "The measurement ends after this time, finished or not.")
-    seed: int = whole(0, 0, 9999, "Seed", "Seeds the data and the order of the cases.")
+    seed: int = whole(0, 0, 9999, "Seed", "Seed of the data and of the order of the cases.")
 # fmt: on
 
     def __post_init__(self) -> None:

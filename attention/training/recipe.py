@@ -37,7 +37,7 @@ PLACES: dict[str, Positions] = POSITIONS | {LEARNED: Positions(learned)}  # its 
 class Recipe:
     """The settings of a training: frozen, hashable and valid. Raises `ConfigError` if not; `heads` divide `d_model`."""
 
-    task: str = choice("induction", TASKS, "Task", "What the model learns: predicting the next token wherever it is determined.")
+    task: str = choice("induction", TASKS, "Task", "Next-token prediction that the model learns.")
     layers: int = whole(2, 1, 3, "Layers", "Number of attention layers. The model has no MLP layers.")
     heads: int = whole(4, 1, 8, "Heads", "Heads per layer. Each has d_model / heads channels.")
     d_model: int = whole(64, NARROWEST, WIDEST, "Model width (d_model)", "Channels per token, a multiple of the number of heads.")
@@ -45,7 +45,7 @@ class Recipe:
     mask: str = choice("causal", MASKS, "Mask", "Which keys a query may attend to. If later tokens are visible, the model can copy the answer.")
     span: int = whole(8, 1, 64, "Span (tokens)", "Span of the mask, if it has one.")
     scale: str = choice("1/sqrt(d_head)", SCALES, "Scale", "Factor of the dot products before the softmax, also during training. Without it, training starts with larger scores.")
-    softmax: str = choice("standard", SOFTMAXES, "Softmax", "Standard, or softmax₁: 1 + Σ exp in the denominator, so a head can attend to nothing.")
+    softmax: str = choice("standard", SOFTMAXES, "Softmax", "Standard, or softmax₁: 1 + Σ exp in the denominator, so a head can attend to nothing.", names={"plus one": "softmax₁ (plus one)"})
     steps: int = whole(1000, 20, 3000, "Steps", f"Number of weight updates, each on {BATCH} new sequences.")
     rate: float = real(0.003, 0.0001, 1.0, "Learning rate", "Peak learning rate of AdamW, with one warmup and decay. If it is too large, nothing is learned.")
     seed: int = whole(0, 0, 9999, "Seed", "Determines the initial weights and all sequences.")

@@ -2,7 +2,7 @@
 
 Each may import what is listed before it:
 
-    text                   the words of pages
+    text                   the words of pages, and the explanations of terms
     markdown question_codec budget    escaping text for Markdown; questions packed into a link; the server's memory budget
     limits                 what an owner, and the memory of the host, let visitors measure and run
     next_step              a next step for each page, and links between pages

@@ -18,6 +18,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, TimeoutError, WebSocket, expect
 
 from attention.codec import EDITIONS
+from attention.knobs import KNOBS
 from tests.chromium import launch_browser
 from tests.server import Server, run_server, warm_server
 from tests.strategies import query_without_edition
@@ -124,7 +125,8 @@ class Tab:
 
     def choose(self, knob: str, choice: str) -> None:
         """Takes an option of a knob's menu."""
-        choose(self.widget(knob).get_by_role("combobox"), choice)
+        shown = KNOBS[knob].names if knob in KNOBS else {}
+        choose(self.widget(knob).get_by_role("combobox"), shown.get(choice, choice))
 
     def check(self) -> None:
         """Fails where anything went wrong in this tab since it was last asked."""

@@ -29,9 +29,9 @@ LATE = {"tokens": 1500, "heads": 2, "d_model": 16, "mask": "window", "span": 9, 
 PARTS = {  # of the Heads page, by a text that each alone has
     "controls": "Sequence length (tokens)",
     "title": "A row is a query: each row sums to 1",
-    "fields": "Head in focus",
+    "fields": "Selected head",
     "head": "Head statistics",
-    "files": "Every grouping of keys and values",
+    "files": "Compare MHA, GQA and MQA",
 }
 WIDEST = {  # what comes last of what could be too wide
     "examples": "stPageLink",

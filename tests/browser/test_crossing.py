@@ -140,7 +140,7 @@ def test_what_the_first_button_of_a_page_set_stands_beside_what_is_chosen_before
     with line.slow(tab.page):
         button.click()
         line.answer(tab.page)
-        tab.widget("version").get_by_role("radio", name="as meant").click()
+        tab.widget("version").get_by_role("radio", name="corrected").click()
     tab.wait_for_grid(**small, version="as meant", keys=12, d_v=8)
     expect(tab.widget("keys").locator("input")).to_have_value("12")
     tab.page.goto(f"{tab.server.url}/heads")

@@ -40,7 +40,7 @@ def test_a_cell_has_the_colour_and_the_number_of_its_times_even(visit):
     tab = opened(visit, SMALL, mask="window", span="9")
     found = trace(Config(tokens=64, heads=2, d_model=16, mask="window", span=9))
     seen = found.mask.sum(-1)
-    expect(tab.page.locator(".heads-grid .why")).to_have_text("auto: times even beyond 32 tokens")
+    expect(tab.page.locator(".heads-grid .why")).to_have_text("auto: × uniform beyond 32 tokens")
     square = tab.page.locator('.heads-grid [data-head="1"]')
     box = square.bounding_box()
     cells = [(0, 0), (5, 2), (40, 33), (63, 60)]

@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from attention.knobs import KNOBS
 from attention.published import ROWS
 
 SMALL = {"tokens": "6", "d_model": "16", "heads": "2"}
@@ -15,7 +16,7 @@ LINK = "implementations?" + "&".join(f"{name}={value}" for name, value in SMALL.
 
 
 def choice(tab, knob: str, name: str):
-    return tab.widget(knob).get_by_role("radio", name=name, exact=True)
+    return tab.widget(knob).get_by_role("radio", name=KNOBS[knob].names.get(name, name), exact=True)
 
 
 def heading(tab):

@@ -134,7 +134,7 @@ def test_the_details_of_the_mask_in_use(visit):
     used_card(tab, mask="prefix", span=6)
     tab.widget("mask_detail").get_by_text("code", exact=True).click()
     tab.page.get_by_text("def mask_mod(b, h, q_idx, kv_idx):").wait_for()
-    tab.widget("mask_detail").get_by_text("empty rows", exact=True).click()
+    tab.widget("mask_detail").get_by_text("fully masked rows", exact=True).click()
     tab.page.get_by_text("every query has a visible key").wait_for()
     tab.page.get_by_role("button", name="Try one with fully masked rows").click()
     tab.page.get_by_text("NaN gradients").first.wait_for()

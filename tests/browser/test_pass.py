@@ -138,7 +138,7 @@ def test_the_numbers_in_the_cells_are_those_of_the_pass(visit, theme):
     tab = visit("steps", theme=theme)
     painted_matrices(tab, "")
     assert printed_numbers(tab, "x") == []
-    tab.page.get_by_role("button", name="Begin with 4 words").click()
+    tab.page.get_by_role("button", name="Load a 4-word example").click()
     small = "tokens=4&heads=2&d_model=8&head=1"
     painted_matrices(tab, small)
     found, config = values(EXAMPLES["small"].config), EXAMPLES["small"].config

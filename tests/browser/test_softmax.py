@@ -53,7 +53,7 @@ def test_every_topic_is_picked_and_none_is_wider_than_the_screen(visit, size, th
         assert tab.page.evaluate("document.documentElement.scrollWidth") <= size[0]
     pick(tab, "dtype", "float16")
     pick(tab, "exponent", "naive")
-    tab.page.get_by_text("of float16, naive: materialised scores").wait_for()
+    tab.page.get_by_text("float16, naive: stored scores").wait_for()
     assert tab.link | {"d_model": ""} == {"heads": "6", "tokens": "90", "topic": "precision", "d_model": ""} | {
         "dtype": "float16",
         "exponent": "naive",
@@ -98,7 +98,7 @@ def test_the_menu_of_queries_keeps_up_with_the_length(visit):
 def test_no_scaling_at_all_is_one_click(visit):
     tab = visit("softmax?topic=scaling")
     painted_charts(tab, CHARTS["scaling"])
-    tab.page.get_by_role("button", name="No scaling at all").click()
+    tab.page.get_by_role("button", name="Turn scaling off").click()
     tab.page.wait_for_url("**scale=none*")
     tab.page.get_by_text("dot products times 1 (scale").wait_for()
 

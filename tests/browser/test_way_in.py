@@ -27,7 +27,7 @@ def test_a_text_that_is_typed_is_what_the_heads_read(tab):
     expect(tab.slider("tokens")).to_have_attribute("aria-valuetext", "7")
     tab.slider("tokens").press("ArrowRight")
     tab.wait_for_grid(text=SEVEN, tokens=8)
-    expect(tab.page.get_by_text("Its 7 words are repeated 1.1 times.")).to_be_visible()
+    expect(tab.page.get_by_text("The text is repeated to fill 8 tokens.")).to_be_visible()
     tab.page.get_by_role("button", name="Show it once").click()
     tab.wait_for_grid(text=SEVEN, tokens=7)
     expect(tab.page.get_by_role("button", name="Show it once")).to_have_count(0)
@@ -37,7 +37,7 @@ def test_a_text_that_is_typed_is_what_the_heads_read(tab):
 def test_typing_takes_the_place_of_noise(visit):
     tab = visit("?input=noise")
     tab.wait_for_grid(input="noise")
-    expect(tab.page.get_by_text("Not in use: the input is “noise”.")).to_be_visible()
+    expect(tab.page.get_by_text("Not used: the input is “noise”.")).to_be_visible()
     field = tab.widget("text").locator("input")
     field.fill("שלום עולם <b>hi</b> 🙂")
     field.press("Enter")
@@ -49,7 +49,7 @@ def test_typing_takes_the_place_of_noise(visit):
 def test_a_text_that_is_too_long_is_cut_and_said_to_be(tab):
     tab.widget("text").locator("input").fill("glitter " * 2000)
     tab.page.keyboard.press("Enter")
-    expect(tab.page.get_by_text("Your text is 16,000 characters long.")).to_be_visible()
+    expect(tab.page.get_by_text("Your text has 16,000 characters.")).to_be_visible()
     kept = ("glitter " * 250)[:-1]
     expect(tab.widget("text").locator("input")).to_have_value(kept)
 

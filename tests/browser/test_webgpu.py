@@ -216,7 +216,7 @@ STATES = {
     "insecure": ("insecure", "https pages and on localhost"),
     "refused": ("refused", "offers no GPU"),
     "software": ("software", "in software (google swiftshader)"),
-    "fallback": ("software", "That is no GPU, so it is not measured."),
+    "fallback": ("software", "That is not a GPU, so it is not measured."),
     "basic": ("software", "Microsoft Basic Render Driver"),
     "mesa": ("software", "llvmpipe"),
     "lost": ("lost", "The browser lost the GPU (the driver was reset)"),

@@ -41,9 +41,9 @@ def put(tab: Tab, name: str, data: bytes) -> None:
 def test_a_file_is_opened_and_every_head_of_it_shown_as_text(visit, theme):
     tab = visit("your_data", theme=theme)
     put(tab, HOSTILE, file())
-    expect(tab.page.get_by_text("was read so.")).to_contain_text("<script>alert(1)</script>")
+    expect(tab.page.get_by_text("was read as follows.")).to_contain_text("<script>alert(1)</script>")
     expect(tab.page.get_by_text("q: 4 heads x 6 tokens x 8 channels, each of 3 layers.")).to_be_visible()
-    tab.page.get_by_text("Every head, on Heads").click()
+    tab.page.get_by_text("All heads → Heads").click()
     expect(tab.page.get_by_text(f"4 heads of layer 0 of “{HOSTILE}” over 6 tokens")).to_be_visible()
     for text in TOKENS[:3]:
         expect(tab.page.get_by_text(text, exact=True).first).to_be_attached()
@@ -63,18 +63,18 @@ def test_a_bad_file_is_named_and_nothing_is_wider_than_the_window(visit, size):
     wide = tab.page.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert wide <= 0
     put(tab, "good.safetensors", file())
-    expect(tab.page.get_by_text("was read so.")).to_be_visible()
+    expect(tab.page.get_by_text("was read as follows.")).to_be_visible()
 
 
 def test_an_opened_file_is_the_source_of_the_pages_in_the_menu(visit):
     tab = visit("your_data")
     tab.page.get_by_role("button", name="Try it with an example").click()
-    expect(tab.page.get_by_text("was read so.")).to_be_visible()
+    expect(tab.page.get_by_text("was read as follows.")).to_be_visible()
     for name in ("Layers", "Heads"):
         open_page(tab.page, name)
         expect(tab.page.get_by_text("“two_layers.safetensors”").first).to_be_visible()
     open_page(tab.page, "Your data")
     tab.page.get_by_role("button", name="Close").click()
-    expect(tab.page.get_by_text("Open in this visit")).to_be_hidden()
+    expect(tab.page.get_by_text("Open files")).to_be_hidden()
     open_page(tab.page, "Heads")
     expect(tab.page.get_by_text("8 heads over 18 tokens")).to_be_visible()

@@ -24,9 +24,9 @@ const MARKUP = `
 <p role="status"></p>`;
 const ABOUT = "Runs attention on the GPU of this device, in this browser, for a minute at most. Its timings are kept for this "
   + "visit alone.";
-const SOFTWARE = "on the processor. That is no GPU, so it is not measured.";
+const SOFTWARE = "on the processor. That is not a GPU, so it is not measured.";
 const WHY = {
-  insecure: "No WebGPU here: browsers offer it on https pages and on localhost alone, and this page came by plain http.",
+  insecure: "No WebGPU here: browsers offer it only on https pages and on localhost, and this page came by plain http.",
   absent: "No WebGPU in this browser. Chrome and Edge have it from version 113, Safari from 26, Firefox from 141 on Windows.",
   refused: "This browser has WebGPU, but offers no GPU: it has none that it can use, or its use is switched off.",
 };

@@ -83,7 +83,7 @@ function createCard(list, room) {
   const item = list.insertBefore(createElement("li"), room), button = pressable(item, "picture");
   const canvas = button.appendChild(createElement("canvas")), about = item.appendChild(createElement("div", "about"));
   const name = about.appendChild(createElement("p", "name"));
-  const lines = Array.from({ length: 4 }, () => about.appendChild(createElement("p")));
+  const lines = Array.from({ length: 3 }, () => about.appendChild(createElement("p")));
   return { item, button, canvas, name, lines, join: about.appendChild(createElement("div", "join")), painted: null };
 }
 
@@ -114,7 +114,7 @@ function show({ item, button, name, lines, join }, card, send) {
   name.replaceChildren(card.name, ...(card.mark ? [createElement("small", "", card.mark)] : []));
   lines.forEach((line, at) => {
     line.textContent = card.lines[at] ?? "";
-    line.className = at < 3 ? "" : "muted";
+    line.hidden = !card.lines[at];
   });
   while (join.children.length < card.joins.length) pressable(join);
   while (join.children.length > card.joins.length) join.lastElementChild?.remove();

@@ -74,7 +74,7 @@ export function sentence({ data, hover, cursor }) {
   const seen = rankPairs(data, shown);
   const who = `${side ? "Key" : "Query"} ${nameWord(data, side, at)}`;
   const outside = !side && at === home(data).at && !isPinned(data, shown) && !hover ? " (not selected)" : "";
-  const none = side ? "gets weight from none of these queries" : "sees none of these keys";
+  const none = side ? "gets weight from none of these queries" : "attends to none of these keys";
   if (!seen.length) return `${who}${outside} ${none}.`;
   const some = seen.slice(0, HEAVIEST).map((pair) => {
     return `${nameWord(data, other, other ? pair.key : pair.query)} (${number(pair.code, pair.weight)})`;

@@ -69,7 +69,7 @@ def read_recording(data: bytes | str, source: str) -> list[Timing]:
     found = _parse_json(data)
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise RecordingError(
-            f'This is no recording: "format" is not {FORMAT!r}. python -m attention.timing writes one.'
+            f'This is not a recording: "format" is not {FORMAT!r}. python -m attention.timing writes one.'
         )
     rows = found.get("timings")
     if not isinstance(rows, list):
@@ -116,8 +116,8 @@ def _parse_json(data: bytes | str) -> Any:
         text = (data if isinstance(data, str) else data.decode()).removeprefix("\ufeff")  # a byte order mark
         return bounded_json.parse(text, COMMAS, NAMES)
     except JSONError as error:
-        raise RecordingError(f"The file has {error}; a recording has not.") from None
+        raise RecordingError(f"The file has {error}; a recording must not.") from None
     except UnicodeDecodeError:
-        raise RecordingError("The file is not JSON: it is no text in UTF-8. Save it as such.") from None
+        raise RecordingError("The file is not JSON: it is not UTF-8 text.") from None
     except ValueError as error:
         raise RecordingError(f"The file is not JSON: {short(str(error), 120)}.") from None

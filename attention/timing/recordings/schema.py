@@ -124,7 +124,7 @@ def _check_text(where: str, name: str, value: str) -> None:
     elif not value and name != "source":
         raise RecordingError(f"{where} is empty; it needs {'a reason' if name == 'error' else 'a name'}.")
     elif name != "error" and not NAME.fullmatch(value):
-        raise RecordingError(f"{where}={short(value)} is no name: {SIGNS}.")
+        raise RecordingError(f"{where}={short(value)} is not a name: {SIGNS}.")
 
 
 def _check_whole(where: str, found: Timing) -> None:

@@ -49,8 +49,8 @@ def details(found: Measurement) -> list[str]:
         _processor(found),
         _ends(found),
         f"Not timed: {'; '.join(found.wrong)}." if found.wrong else "",
-        f"{found.unbegun} cases were not begun, as they would have taken too long." if found.unbegun > 1 else "",
-        "One case was not begun, as it would have taken too long." if found.unbegun == 1 else "",
+        f"{found.unbegun} cases were not started, because they would have taken too long." if found.unbegun > 1 else "",
+        "One case was not started, because it would have taken too long." if found.unbegun == 1 else "",
         found.ended,
         _method(found),
     ]

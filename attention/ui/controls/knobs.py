@@ -39,7 +39,7 @@ SETTINGS: dict[type, Settings[Any]] = {
 
 def segments(name: str, setting: Any, **more: Any) -> None:
     """A segmented control with every choice, of which one is selected."""
-    told = {"options": _knob(name, setting).choices, "default": getattr(setting, name), "required": True}
+    told = _choices(name, setting) | {"default": getattr(setting, name), "required": True}
     st.segmented_control(**_widget_arguments(name, setting, told | more))
 
 
@@ -47,7 +47,7 @@ def pills(name: str, setting: Any, options: Sequence[Any] = (), **more: Any) -> 
     """Pills for `options` or every choice, over several lines if needed; several may be selected for an axis of a sweep."""
     one = name not in SETTINGS[type(setting)].axes
     how = {"required": True} if one else {"selection_mode": "multi"}
-    told = {"options": options or _knob(name, setting).choices, "default": _widget_value(name, setting)} | how
+    told = _choices(name, setting, options) | {"default": _widget_value(name, setting)} | how
     st.pills(**_widget_arguments(name, setting, told | more))
 
 
@@ -60,10 +60,9 @@ def several(name: str, setting: Any, options: Sequence[Any], **more: Any) -> Non
 
 def menu(name: str, setting: Any, options: Sequence[Any] | None = None, **more: Any) -> None:
     """A menu of `options`, or of every choice."""
-    offered = options or _knob(name, setting).choices
-    st.selectbox(
-        **_widget_arguments(name, setting, {"options": offered, "index": offered.index(getattr(setting, name))} | more)
-    )
+    told = _choices(name, setting, options)
+    told["index"] = told["options"].index(getattr(setting, name))
+    st.selectbox(**_widget_arguments(name, setting, told | more))
 
 
 def stops(name: str, setting: Any, options: Sequence[Any], **more: Any) -> None:
@@ -101,6 +100,12 @@ def area(name: str, setting: Any, **more: Any) -> None:
 
 def _knob(name: str, setting: Any) -> Knob:
     return SETTINGS[type(setting)].knobs[name]
+
+
+def _choices(name: str, setting: Any, options: Sequence[Any] | None = None) -> dict[str, Any]:
+    """`options`, or every choice of the knob, and the function that names them."""
+    knob = _knob(name, setting)
+    return {"options": options or knob.choices, "format_func": lambda value: knob.names.get(value, str(value))}
 
 
 def _widget_value(name: str, setting: Any) -> Any:

@@ -43,11 +43,11 @@ def fit_text(text: str) -> tuple[str, list[str]]:
     first, notes = text[: 2 * LONGEST], []
     found = legible(first)
     if found != first:
-        notes.append("Characters that can't be seen were left out of your text: they steer what stands around them.")
+        notes.append("Invisible control characters were removed from your text.")
     if len(found) > LONGEST:
         found = found[:LONGEST] if found[LONGEST].isspace() else _whole(found[:LONGEST])
         notes.append(
-            f"Your text is {len(text):,} characters long. The link carries it, so the first {len(found):,} are kept."
+            f"Your text has {len(text):,} characters. It is part of the link, so only the first {len(found):,} are kept."
         )
     return found, notes
 
@@ -65,24 +65,23 @@ def fitting(text: str, input: str) -> int:
 def text_notice(config: Config) -> str:
     """A message if a text is cut, repeated or not in use; empty if every word of it is shown once."""
     if not _uses_text(config):
-        recorded = "what is shown was brought" if is_uploaded(config.source) else "the words below are recorded"
+        recorded = "you are viewing an uploaded file" if is_uploaded(config.source) else "you are viewing a recording"
         instead = recorded if config.source != GENERATED else f"the input is “{config.input}”"
-        return f"Not in use: {instead}."
+        return f"Not used: {instead}."
     many, what = len(SPLIT[config.input](config.text)), unit(config)
-    words = f"Its {many:,} {what}s are" if many != 1 else f"Its one {what} is"
     if not many:
-        return f"No {what} in it: each token is a dot."
+        return f"The text has no {what}s, so each token is a dot."
     if many > config.tokens:
-        return f"{words} cut to the first {config.tokens:,}."
+        return f"The first {config.tokens:,} of {many:,} {what}s are used."
     if many < config.tokens:
-        return f"{words} repeated {round(config.tokens / many, 1):,g} times."
+        return f"The text is repeated to fill {config.tokens:,} tokens."
     return ""
 
 
 def offer_length(config: Config) -> tuple[str, dict[str, Any]]:
     """A button label and the knobs that show a text once and in full; an empty label if nothing would."""
     if not _uses_text(config):
-        return "Use it", {"source": GENERATED, "input": _split(config.input)}
+        return "Use this text", {"source": GENERATED, "input": _split(config.input)}
     fit = fitting(config.text, config.input)
     if not SPLIT[config.input](config.text):
         return "Sample text", {"text": SENTENCE, "tokens": fitting(SENTENCE, config.input)}

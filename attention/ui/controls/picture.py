@@ -170,7 +170,7 @@ def _recorded_note(config: Config, change: Change) -> None:
         disabled=_as_recorded(config),
         on_click=change,
         kwargs=_own(config),
-        help="Mask, scale and all else as they came with it.",
+        help="Restores the mask, the scale and all other settings of the source.",
     )
 
 
@@ -204,7 +204,7 @@ def _seed(config: Config, change: Change) -> None:
 
 def _kv_heads(config: Config, change: Change) -> None:
     sizes = [0, *(n for n in range(1, config.heads + 1) if config.heads % n == 0)]
-    names = {0: "0: one for each head", 1: "1: multi-query"}  # constant per option: Streamlit compares labels
+    names = {0: "0: one per head", 1: "1: multi-query"}  # constant per option: Streamlit compares labels
     knobs.menu("kv_heads", config, sizes, format_func=lambda n: names.get(n, str(n)), on_change=change)
 
 
@@ -249,8 +249,7 @@ def _traceable(config: Config) -> tuple[Config, str]:
     """The config with as many of its tokens as are shown weight by weight, and a message if they are not all."""
     shown = config.truncated
     return shown, "" if shown is config else (
-        f"Every weight of {config.heads} heads is computed here, so this page shows {shown.tokens:,} of "
-        f"{config.tokens:,} tokens. Heads shows them all."
+        f"This page computes every weight, so it shows {shown.tokens:,} of {config.tokens:,} tokens. Heads shows all."
     )
 
 

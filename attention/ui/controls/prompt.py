@@ -19,22 +19,21 @@ from attention.ui.markdown import escape
 
 NAMES = frozenset({"model"})
 LISTED = (
-    "These are the models of this host. Whoever runs it can allow any name of the model hub: ATTENTION_MODELS_FREE=on "
-    "(docs/HOSTING.md)."
+    "Models of this server. Its owner can allow any model of the hub with ATTENTION_MODELS_FREE=on (docs/HOSTING.md)."
 )
-FREE = "Or type the name of any model on the hub, as google-bert/bert-base-uncased."
+FREE = "Choose a model, or type the name of one on the hub, like google-bert/bert-base-uncased."
 
 
 def draw(prompt: Prompt, stops: Stops, change: Change) -> None:
     """Draws the choice of the model, and a caption about it."""
     host = models()
     if not (host.offers or host.free):
-        st.caption("No model can be chosen here." if host.off else "There is no model here yet.")
+        st.caption("Models are switched off on this server." if host.off else "No model is installed yet.")
         return
     # Labels must be unique: the browser sends the label, so that two equal ones would be ambiguous.
     names = [*host.offers] if prompt.model else ["", *[*host.offers][1:]]
     options = tuple(dict.fromkeys([*names, prompt.model]))
-    more = {"accept_new_options": True, "placeholder": "Choose, or type a name of the hub"} if host.free else {}
+    more = {"accept_new_options": True, "placeholder": "Choose, or type a hub name"} if host.free else {}
     knobs.menu(
         "model",
         prompt,

@@ -13,7 +13,7 @@ MENUS = ("weights", "vectors", "mask", "scale")
 
 def draw(how: Reading, stops: Stops, change: Change) -> None:
     """Draws a widget for each guess."""
-    st.markdown("**How it is read.** Where a guess is wrong, say what is right.")
+    st.markdown("**How the file is read.** Correct a wrong guess here.")
     for name in MENUS:
         knobs.menu(name, how, on_change=change)
     for name in ("item", "part"):

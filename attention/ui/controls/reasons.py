@@ -16,7 +16,7 @@ def _span(config: Config) -> str:
 
 
 def _batches(timed: Timed) -> str:
-    return "Each length has the batch that *Total tokens* gives it." if timed.tokens else ""
+    return "The batch follows from *Total tokens*." if timed.tokens else ""
 
 
 def _span_of_recipe(recipe: Recipe) -> str:

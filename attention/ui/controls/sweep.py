@@ -33,7 +33,7 @@ FIRST = ("lengths", "implementations", "masks", "dtypes", "passes", "seconds")
 def draw(sweep: Timed, stops: Stops, change: Change) -> None:
     """Draws every control with its callback for changes; the most important ones come first."""
     with st.expander("Measurement settings", icon=":material/timer:"):
-        st.caption("Chooses what is timed on this machine. The chart above has its own controls.")
+        st.caption("Settings of measurements on this machine. The chart above has its own controls.")
         for name in FIRST:
             _widget(name, sweep, change)
         st.markdown("**Sizes, devices and threads**")

@@ -221,7 +221,7 @@ class MapJobs:
         )
         for group in drawing.vectors.groups:
             if drawing.given_up:
-                raise Cancelled("Nobody waits for this picture any more.")
+                raise Cancelled("This picture is no longer needed.")
             _, query, key = drawing.vectors.of(group.start)
             found.append(preview(query, key, executor=self.sketchers, held=group, **options))
         return join_maps(found)

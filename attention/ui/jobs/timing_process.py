@@ -38,7 +38,7 @@ MODEST = 5  # niceness of a process: other visitors' sliders go first, and a tim
 SHARE = 0.5  # of the free memory, which a process may have if that is more than NEEDED
 LATE = "Stopped {:g} seconds after its time budget, because it did not end by itself."
 BEGINS = "It starts automatically when memory is free."
-MEMORY = "The system ended the measuring process, most likely because memory ran out."
+MEMORY = "The measuring process was killed by the system, most likely because memory ran out."
 
 
 @dataclass(eq=False)
@@ -131,7 +131,7 @@ class TimingJob(Job):
     @property
     def doing(self) -> str:
         """What is done, as visitors who wait behind it read it."""
-        return "a sweep waits for another program that measures" if self.held else "a sweep is being measured"
+        return "a measurement waits for another program" if self.held else "a measurement is running"
 
     @property
     def seconds_left(self) -> float | None:

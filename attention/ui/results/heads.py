@@ -32,7 +32,7 @@ from attention.wire.cells import Cells
 from attention.wire.cells import cells as drawn
 
 T = TypeVar("T")
-ACROSS = Role("", "looks from one sequence at another: roles are told by places in one and the same.")
+ACROSS = Role("", "attends to another sequence; roles are only defined for self-attention.")
 Window = tuple[tuple[int, int], tuple[int, int]]  # of queries and of keys: start and end, exclusive
 
 

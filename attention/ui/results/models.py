@@ -7,7 +7,7 @@ from attention.models.parts import Part, weights
 from attention.models.prompt import PLAIN, WORDS
 from attention.ui.results.shared import LOW_PRIORITY, wait_with_spinner
 
-MAKING = "Summing up …"
+MAKING = "Combining heads …"
 
 
 def make_part(part: Part, summary: str, tokens: str) -> Part:

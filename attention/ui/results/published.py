@@ -56,8 +56,8 @@ def refusal(config: Config) -> tuple[str, Config] | None:
         lambda each: Config(**coerce(vars(each) | {"d_model": each.d_model * 3 // 4})),
     )
     return (
-        f"Maps of {config.d_model:,} channels need {needed / 2**20:,.0f} MiB of memory at once; "
-        f"this host has {most / 2**20:,.0f} for them.",
+        f"Maps of {config.d_model:,} channels need {needed / 2**20:,.0f} MiB of memory; "
+        f"{most / 2**20:,.0f} MiB are available.",
         smaller,
     )
 

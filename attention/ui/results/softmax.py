@@ -25,7 +25,7 @@ def distribution(config: Config) -> Task[Distribution]:
 def sweep(keys: int) -> list[tuple[scaling.Point, scaling.Point]]:
     """For every width, a point without scaling and one divided by the square root of the width, for this many keys."""
     return [
-        wait_with_spinner(_width.begin(keys, width), f"Drawing queries and keys of {width} …")
+        wait_with_spinner(_width.begin(keys, width), f"Sampling queries and keys of {width} …")
         for width in scaling.WIDTHS
     ]
 

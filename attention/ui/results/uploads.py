@@ -25,14 +25,12 @@ SMALL = RankedExecutor("small files", 0, 1)  # these do not wait for large files
 def open_upload(data: bytes, name: str, tokens: tuple[bytes, str] | None, how: Reading) -> Read:
     """The stack of a file with this name, with tokens from another file; raises BroughtError."""
     if len(data) > most():
-        raise BroughtError(
-            f"It has {quantity(len(data), 'B')}; files of up to {quantity(most(), 'B')} are read on this host."
-        )
+        raise BroughtError(f"It has {quantity(len(data), 'B')}; the limit of this server is {quantity(most(), 'B')}.")
     size = detect.unpacked_size(data, most())
     needed = TIMES * size
     if not BUDGET.room(needed):
         why = refusal_sentence("reading this file", needed, BUDGET.free_bytes)
-        raise BroughtError(f"{why} Saved as .safetensors it takes the least.")
+        raise BroughtError(f"{why} A .safetensors file needs the least memory.")
     lane = SMALL if size <= LITTLE else FILES
     return wait_with_spinner(
         lane.submit(with_memory(needed, _open_file), data, name, tokens, how), f"Reading {quantity(len(data), 'B')} …"

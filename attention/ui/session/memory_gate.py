@@ -16,7 +16,9 @@ def memory_gate(what: Any, size: int) -> Iterator[None]:
     """Runs the block once `size` bytes are free in addition to what other pictures use at the moment."""
     with ExitStack() as waiting:
         if not UNDER_WAY.would_fit(what, size):
-            waiting.enter_context(st.spinner("Others' large pictures are drawn first: this host has little memory."))
+            waiting.enter_context(
+                st.spinner("Large pictures of other visitors are drawn first, because memory is short.")
+            )
         with UNDER_WAY.reserve(what, size):
             BUDGET.room(0 if UNDER_WAY.is_little(size) else size)
             waiting.close()

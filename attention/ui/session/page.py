@@ -268,7 +268,7 @@ def _controls(kind: Kind[Any]) -> Part:
         kind.draw(setting, {**session().here.stops, "source": uploads.sources()}, change)
         with st.container(horizontal=True, vertical_alignment="center"):
             copy_link()
-            usual, what = vars(kind.open({})[0]), "Every setting back to its default."
+            usual, what = vars(kind.open({})[0]), "Resets every setting to its default."
             st.button("Reset", on_click=change, kwargs=usual, key="reset", help=what)
 
     return Part("controls", draw, lambda setting: (kind.look(setting), uploads.sources()), kind.keys)

@@ -36,19 +36,18 @@ def hold(stack: Stack, kind: str = "file", name: str = "", instead: str = "") ->
     """
     kept = {source: holding for source, holding in session().kept.brought.items() if source != instead}
     if len(kept) >= MOST:
-        raise BroughtError(f"{MOST} are open in this visit already. Close one of them first.")
+        raise BroughtError(f"{MOST} files are open already. Close one of them first.")
     own = sum(each.stack.bytes for each in kept.values())
     room = int(SHARE * BUDGET.most)
     if own + stack.bytes > room:
         more = f", and {quantity(own, 'B')} are open" if own else ""
         raise BroughtError(
-            f"This takes {quantity(stack.bytes, 'B')} of memory{more}; one visit may have {quantity(room, 'B')} on this host."
+            f"This takes {quantity(stack.bytes, 'B')} of memory{more}; the limit per visit is {quantity(room, 'B')}."
         )
     if not BUDGET.room(stack.bytes):
         left = quantity(max(BUDGET.free_bytes, 0), "B")
         raise BroughtError(
-            f"This takes {quantity(stack.bytes, 'B')} of memory; others have so much now that {left} are left. Try again in "
-            "some minutes."
+            f"This takes {quantity(stack.bytes, 'B')} of memory; {left} are free right now. Try again in a few minutes."
         )
     found = registry.register(stack, kind, name)
     close(instead)
@@ -106,7 +105,7 @@ def tell() -> None:
         st.markdown(
             f":material/draft: **This link shows “{escape(registry.entry_name(source))}”**, "
             f"{registry.KINDS[source.partition(':')[0]]}. "
-            "What somebody brings stays in their own visit: it is in no link, nobody else sees it, and it is gone when the "
-            "visit ends. If you have it too, open it here. Below is the app without it."
+            "Links do not contain uploads; they are deleted when the visit ends. If you have it, open it here. Below is the "
+            "app without it."
         )
         next_step.page_link(place, label, {}, ":material/upload_file:")

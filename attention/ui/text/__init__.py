@@ -1,1 +1,9 @@
-"""The words of pages, one file per page, as templates with named fields: `start`."""
+"""Words that belong to no single control or picture.
+
+    start       the texts of the Start page, as templates with named fields
+    terms       the terms of each page with their explanations, which are also those of docs/GLOSSARY.md
+
+Labels and help texts are in `attention/knobs.py` and the other settings; sentences are beside what they describe.
+docs/text.md lists all words by page. Words of the browser are in its modules, which it loads once: messages to them carry only
+sentences that depend on what is shown.
+"""

@@ -11,6 +11,7 @@ from attention.steps import file_program, program
 from attention.tables import rows as tables
 from attention.ui import proof, results
 from attention.ui.session import address_bar, browser_yield, gestures, page
+from attention.ui.text import terms
 from attention.ui.views import grouping, heads_large, heads_long, heads_row, own_text, questions
 from attention.ui.views import heads_parts as parts
 
@@ -54,6 +55,7 @@ def _fields(config: Config) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         parts.focus(config, 190)
         questions.offer({"row": "Predict a row"})
+    terms.draw("heads")
 
 
 def _head(config: Config) -> None:

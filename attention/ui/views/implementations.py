@@ -14,6 +14,7 @@ from attention.ui.controls import knobs
 from attention.ui.empty_states import missing_parts, too_large
 from attention.ui.markdown import escape
 from attention.ui.session import browser_yield, page
+from attention.ui.text import terms
 from attention.ui.views import code, published_details, published_overview, published_squares, questions
 
 
@@ -68,6 +69,7 @@ def _intro(config: Config, row: Row) -> None:
         f"float64: a difference is a mistake, not rounding. {escape(' '.join(notes))}",
         help=provenance.full_text(config),
     )
+    terms.draw("implementations")
 
 
 def _controls(names: list[str], config: Config, row: Row) -> None:

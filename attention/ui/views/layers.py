@@ -18,6 +18,7 @@ from attention.ui.controls import knobs
 from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
 from attention.ui.session import browser_yield, page
+from attention.ui.text import terms
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import questions
@@ -42,6 +43,7 @@ def view(config: Config) -> None:
     if questions.question_closes(config):
         return
     st.markdown(_title(config), help=provenance.full_text(config))
+    terms.draw("layers")
     if len(layers(config.source)) == 1:
         _several()
     found = results.layers.layers(config)

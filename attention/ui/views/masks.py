@@ -17,6 +17,7 @@ from attention.ui.controls import knobs
 from attention.ui.empty_states import disabled_knob
 from attention.ui.markdown import escape
 from attention.ui.session import gestures
+from attention.ui.text import terms
 from attention.ui.views import mask_audit, mask_code, mask_effect, questions
 
 ABOUT = {
@@ -59,6 +60,7 @@ def _title(config: Config) -> None:
             "columns are keys; masked pairs are hatched.",
             help=provenance.full_text(config),
         )
+        terms.draw("masks")
         if config.truncated is config:  # otherwise it is shown with the weights that it is about
             proof.badge(config)
     with ask:
@@ -76,10 +78,11 @@ def _gallery(config: Config) -> None:
         f"{said}: **{used.name}**. {_about(config, used)}"
     )  # below the cards, because its length would move them
     st.caption(
-        f"**{used.name}**{_span(config)} keeps {used.pairs:,} of {used.whole:,} pairs of query and key. Computing only these "
-        f"saves {format_percent(1 - used.share)} of the work: {_count(config, used, used.share)} operations per layer "
-        f"instead of {_count(config, used)} ($4 n {'m' if config.is_cross else 'n'} d_{{model}}$, for $q k^\\top$ and $w v$). "
-        f"{_blocks(used)} {_reach(config)}{_tiles(used)}Source: {escape(used.rule.source)}."
+        f"**{used.name}**{_span(config)} keeps {used.pairs:,} of {used.whole:,} pairs. Computing only these saves "
+        f"{format_percent(1 - used.share)} of the work. {_tiles(used)}{_users(used)}",
+        help=f"{_count(config, used, used.share)} operations per layer instead of {_count(config, used)} "
+        f"($4 n {'m' if config.is_cross else 'n'} d_{{model}}$, for $q k^\\top$ and $w v$). {_blocks(used)} {_reach(config)}"
+        f"Source: {escape(used.rule.source)}.",
     )
 
 
@@ -102,6 +105,11 @@ def _reach(config: Config) -> str:
         f"Reach: largest distance, in tokens, between an output after {config.depth} layers and an input that it depends on "
         f"(exact, with residual connections). "
     )
+
+
+def _users(used: Exhibit) -> str:
+    """The models that use the rule, if any are named."""
+    return f"Used by: {escape(used.rule.users)}." if used.rule.users else ""
 
 
 def _tiles(used: Exhibit) -> str:

@@ -15,6 +15,7 @@ from attention.ui.jobs.job_queue import JOBS
 from attention.ui.limits import models
 from attention.ui.markdown import escape
 from attention.ui.session import page
+from attention.ui.text import terms
 
 KNOB = frozenset({"model_text", "model_second"})
 KINDS = ["png", "jpg", "jpeg", "webp"]
@@ -68,6 +69,7 @@ def title(absent: bool = False) -> str:
 
 def _draw(prompt: Prompt) -> None:
     st.markdown(title())
+    terms.draw("model")
     offer = find_offer(prompt)
     sees = offer is not None and _sees(offer)
     if sees:

@@ -12,7 +12,7 @@ import torch
 from attention.analysis.head_roles import Role
 from attention.config import Config
 from attention.inputs import INPUTS, SPLIT
-from attention.knobs import GENERATED
+from attention.knobs import GENERATED, KNOBS
 from attention.number_format import format_weight
 from attention.operations.softmax import SOFTMAXES
 from attention.sources.providers import mask_in_use, mask_name, provenance, unit
@@ -113,7 +113,8 @@ def _known_facts(config: Config, role: Role | None) -> str:
     if config.source != GENERATED:
         return f"{does}{escape(provenance(config))}"
     tied = f"Equal {unit(config)}s have equal vectors. " if config.input in SPLIT else f"Input: {_first(config.input)} "
-    return f"{does}{escape(tied)}Projections: {config.projections}; positions: {config.positions}."
+    projections = KNOBS["projections"].names.get(config.projections, config.projections)
+    return f"{does}{escape(tied)}Projections: {projections}; positions: {config.positions}."
 
 
 def _first(name: str) -> str:

@@ -20,6 +20,7 @@ from attention.ui.controls import knobs
 from attention.ui.empty_states import missing_parts
 from attention.ui.markdown import escape
 from attention.ui.session import page
+from attention.ui.text import terms
 from attention.ui.views import (
     focus,
     questions,
@@ -82,19 +83,18 @@ def _weights(config: Config) -> str:
 
 def _title(config: Config) -> None:
     if not has_scores(config.source):
-        st.markdown(
-            "**Softmax.** What it gave: these weights came as they are, without the scores that it was taken of."
-        )
+        st.markdown("**Softmax.** This source has weights only; the scores before the softmax are unknown.")
         proof.badge(config)
         return
     sums = row_sums(config.softmax, results.heads.fully_masked(config), config.tokens)
     st.markdown(
-        f"**Softmax.** {provenance.beside(config)} It turns scores into weights: none below 0, {sums}. "
+        f"**Softmax.** {provenance.beside(config)} Softmax turns scores into weights: none is negative, and {sums}. "
         rf"${_weights(config)}$, here with "
         f"scale {escape(config.scale)}, temperature T = {config.temperature:g}, d\\_head = {config.d_head}.",
         help=provenance.full_text(config),
     )
-    scaled, undone = config.scale != "none", "No scaling at all"
+    terms.draw("softmax")
+    scaled, undone = config.scale != "none", "Turn scaling off"
     badge, button = st.columns([4, 1], vertical_alignment="center")
     with badge:
         proof.badge(config)
@@ -104,7 +104,7 @@ def _title(config: Config) -> None:
         kwargs={"scale": "none", "temperature": 1.0} if scaled else {"scale": "1/sqrt(d_head)"},
         key="unscale",
         width="stretch",
-        help="softmax(q kᵀ) as it stands, or divided by the square root of d_head.",
+        help="Softmax of the dot products as they are, or divided by √d_head.",
     )
 
 

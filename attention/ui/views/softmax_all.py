@@ -24,21 +24,19 @@ def draw(trace: Trace) -> None:
         st.info(sentence, icon=":material/info:")
     left, right = st.columns(2, gap="medium")
     with left:
-        st.markdown(
-            f"**Weights by size**: $p_{{qk}}$ of the {int(found.seen.sum()):,} pairs that the mask lets through"
-        )
+        st.markdown(f"**Weights by size**: $p_{{qk}}$ of the {int(found.seen.sum()):,} visible pairs")
         frame = pa.table(softmax.histogram(found))
         st.vega_lite_chart(
             frame,
             charts.histogram(config.heads, config.head),
             key="sizes",
             width="stretch",
-            alt="Bars by size, a strip a head: how many weights are of each size",
+            alt="Bars by size, one strip per head: the number of weights of each size",
         )
         browser_yield.yield_to_browser()
         st.caption(_counts(found, config.head))
     with right:
-        st.markdown(r"**Entropy by query**: $H_q = -\sum_k p_{qk} \ln p_{qk}$, dashed: its bound")
+        st.markdown(r"**Entropy by query**: $H_q = -\sum_k p_{qk} \ln p_{qk}$. Dashed: upper bound")
         most = float(found.bound.max()) or 1.0
         frame = pa.table(softmax.entropies(found, config.heads))
         spec = charts.entropies(config.heads, config.tokens, most, config.head)
@@ -47,28 +45,28 @@ def draw(trace: Trace) -> None:
             spec,
             key="entropies",
             width="stretch",
-            alt="Lines by query, a strip a head: the entropy of its weights and the most that it can be",
+            alt="Lines by query, one strip per head: the entropy of its weights and its upper bound",
         )
         st.caption(_spread(found, config, most))
 
 
 def _counts(found: Distribution, head: int) -> str:
     return (
-        f"Head {head}: {int(found.below[head]):,} pairs have less than 1e-8, {int(found.zero[head]):,} exactly zero in "
-        "float32. A bar's height is its share of the pairs beside the tallest bar of all heads; one pair still shows."
+        f"Head {head}: {int(found.below[head]):,} pairs have a weight below 1e-8, {int(found.zero[head]):,} exactly zero in "
+        "float32. Bar heights are relative to the tallest bar of all heads; a single pair is still visible."
     )
 
 
 def _spread(found: Distribution, config: Config, most: float) -> str:
-    head, limit = config.head, "ln(keys seen)"
+    head, limit = config.head, "ln(visible keys)"
     if not SOFTMAXES[config.softmax].sums_to_one:
-        limit += ", of one or two keys 1/e each, as a row may sum to less than one"
+        limit += " (1/e each for one or two keys, because a row may sum to less than one)"
     rows = found.entropy[head][found.seen > 0]
     if not len(rows):
-        return "No query sees a key: there is no entropy."
+        return "All queries are fully masked, so there is no entropy."
     text = f"Head {head}: entropy from {float(rows.min()):.3f} to {float(rows.max()):.3f} nats, mean {float(rows.mean()):.3f}."
-    several = "where a point stands for several queries, the band has them all"
-    return f"{text} Dashed: {limit}. A strip is {most:.2f} nats tall; {several}."
+    several = "if a point covers several queries, the band shows their range"
+    return f"{text} Dashed: {limit}. Each strip is {most:.2f} nats high; {several}."
 
 
 def _oddities(found: Distribution, config: Config) -> list[str]:
@@ -77,11 +75,13 @@ def _oddities(found: Distribution, config: Config) -> list[str]:
     pairs = int(found.seen.sum())
     alone = "all weights are one and all entropies zero"
     if rest := SOFTMAXES[config.softmax].rest:
-        alone = f"it shares with {rest} alone"
+        alone = f"the rest goes to {rest}"
     sentences = {
-        f"{blind} of {len(found.seen)} queries see no key; they have no weights, and count nowhere here.": blind > 0,
-        f"Every query that sees anything sees one key only: {alone}.": 0 < single == int((found.seen > 0).sum()),
+        f"{blind} of {len(found.seen)} queries are fully masked and are not counted here.": blind > 0,
+        f"Every query that is not fully masked has one visible key: {alone}.": 0
+        < single
+        == int((found.seen > 0).sum()),
         f"{format_percent(int(found.zero.sum()) / max(pairs * len(found.zero), 1))} of all weights are zero in float32: "
-        "these scores are far apart.": int(found.zero.sum()) * 10 > pairs * len(found.zero) > 0,
+        "the scores are far apart.": int(found.zero.sum()) * 10 > pairs * len(found.zero) > 0,
     }
     return [sentence for sentence, is_so in sentences.items() if is_so]

@@ -14,40 +14,40 @@ from attention.trace import Trace
 from attention.ui import results
 from attention.ui.session import browser_yield
 
-DIFFERENCES = "Heatmap by query and key: differences of the weights to float64"
+DIFFERENCES = "Heatmap by query and key: difference of the weights from float64"
 FOUND = {  # label and help of each column
     "dtype": ("Type", ""),
     "exponent": (
         "Computed",
-        "Max-subtracted, naive: every step materialised in the type. Fused: scores and softmax in float32, weights in the type.",
+        "Max-subtracted, naive: every step is stored in the type. Fused: scores and softmax in float32, weights in the type.",
     ),
-    "error": ("Greatest error", "Greatest difference of a weight to float64; where rows are broken, of the others."),
+    "error": ("Largest error", "Largest difference of a weight from float64, over rows without NaN."),
     "row_sum": (
-        "Row sums off by",
-        "Greatest difference of a row's sum to that in float64; where rows are broken, of the others.",
+        "Error of row sums",
+        "Largest difference of a row's sum from float64, over rows without NaN.",
     ),
-    "worst": ("Worst query", "The row with the greatest difference; a row that is no number is the worst."),
-    "broken": ("Broken rows", "Rows that have a weight that is not a number."),
-    "dots": ("q·k = ∞", "Dot products that overflowed, of the pairs that the mask lets through."),
-    "logits": ("Logit = ∞", "Scaled scores that overflowed, of the pairs that the mask lets through."),
+    "worst": ("Worst query", "The row with the largest difference; rows with NaN rank worst."),
+    "broken": ("NaN rows", "Rows with at least one NaN."),
+    "dots": ("q·k = ∞", "Dot products that overflowed, of visible pairs."),
+    "logits": ("Logit = ∞", "Scaled scores that overflowed, of visible pairs."),
     "exps": ("exp = ∞", "Exponentials that overflowed."),
     "sums": ("Σ exp = ∞", "Rows whose sum overflowed."),
 }
 ENDS = {
     "dtype": ("Type", ""),
-    "largest": ("Largest number", "Dot products and sums overflow beyond it."),
-    "step": ("Step at 1", "How far the next number after one is."),
-    "overflows": ("exp(x) overflows beyond", "ln of the largest number."),
-    "vanishes": ("exp(x) is 0 below", "ln of half the least number above zero."),
+    "largest": ("Largest number", "Larger dot products and sums overflow."),
+    "step": ("Step at 1", "Distance from 1 to the next larger number."),
+    "overflows": ("exp(x) overflows above", "ln of the largest number."),
+    "vanishes": ("exp(x) is 0 below", "ln of half the smallest positive number."),
 }
 WHY = r"""
-$e^{\ell}$ overflows where a logit is large; $e^{\ell - \max \ell}$ never does, and gives the same weights:
+$e^{\ell}$ overflows if a logit is large; $e^{\ell - \max \ell}$ never does, and gives the same weights:
 $\frac{e^{\ell_j}}{%s\sum_i e^{\ell_i}} = \frac{e^{\ell_j - m}}{%s\sum_i e^{\ell_i - m}}$%s.
 """
-SINK = r"; but $e^{-m}$ overflows where all logits are far below zero"
+SINK = r"; but $e^{-m}$ overflows if all logits are far below zero"
 MATERIALISED = (
-    "*Max-subtracted* and *naive* round every step to the type, as code does that materialises its scores. *Fused* keeps scores "
-    "and softmax in float32, as the fused kernels of `F.scaled_dot_product_attention` do, which are what is in use by default."
+    "*Max-subtracted* and *naive* round every step to the type, like code that stores its scores. *Fused* keeps scores and "
+    "softmax in float32, like the fused kernels of `F.scaled_dot_product_attention`, which are used by default."
 )
 
 
@@ -79,7 +79,7 @@ def _types(found: list[Rounded]) -> dict[str, list]:
 def _of_rows(value: float, found: Rounded) -> str:
     rows = len(found.difference)
     if found.broken == rows:
-        return "no row is a number"
+        return "all rows are NaN"
     return f"{value:.3g}" + (f" ({rows - found.broken} of {rows} rows)" if found.broken else "")
 
 
@@ -97,17 +97,17 @@ def _head_demands(trace: Trace) -> str:
     """The largest numbers of this head that a type has to represent."""
     head, mask = trace.config.head, trace.mask
     if not mask.any():
-        return "No query sees a key: nothing can overflow."
+        return "All queries are fully masked, so nothing can overflow."
     dots = trace.scores[head][mask] / trace.scale
     top = float(trace.logits[head][mask].max())
-    return f"Now the greatest |q·k| is {float(dots.abs().max()):.4g}, and the greatest logit {top:.4g}."
+    return f"The largest |q·k| of this head is {float(dots.abs().max()):.4g}, and the largest logit {top:.4g}."
 
 
 def _show_type(chosen: Rounded, fused: Rounded, trace: Trace) -> None:
     end = limits(chosen.dtype).step / 2
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        st.markdown(f"**Differences to float64** of {chosen.dtype}, {_method_text(chosen)}")
+        st.markdown(f"**Difference from float64**: {chosen.dtype}, {_method_text(chosen)}")
         figure = charts.differences(*softmax.differences(chosen, trace.mask, heatmap.PIXELS), end)
         st.plotly_chart(figure, key="differences", width="stretch", config={"displaylogo": False}, alt=DIFFERENCES)
         browser_yield.yield_to_browser()
@@ -120,22 +120,22 @@ def _show_type(chosen: Rounded, fused: Rounded, trace: Trace) -> None:
             charts.row(trace.config.n_keys, end),
             key="worst",
             width="stretch",
-            alt="Bars by key: differences of the worst row to float64",
+            alt="Bars by key: difference of the worst row from float64",
         )
         st.caption(_verdict(chosen) + _beside(chosen, fused))
 
 
 def _gaps(chosen: Rounded, trace: Trace) -> str:
-    hidden = "" if trace.mask.all() else "Gaps are hidden by the mask. "
-    return hidden + ("Pink cells are not numbers." if chosen.broken else "")
+    hidden = "" if trace.mask.all() else "Gaps are masked pairs. "
+    return hidden + ("Pink cells are NaN." if chosen.broken else "")
 
 
 def _verdict(chosen: Rounded) -> str:
     if chosen.broken:
         rows = len(chosen.difference)
-        others = "" if chosen.broken == rows else f" The other rows are off by {chosen.error:.3g} at most."
-        return f"{chosen.broken} of {rows} rows are no numbers: {_infinite(chosen)}.{others}"
-    return f"Greatest difference {chosen.error:.3g}; a row's sum is off by {chosen.row_sum:.3g} at most."
+        others = "" if chosen.broken == rows else f" In the other rows, the largest difference is {chosen.error:.3g}."
+        return f"{chosen.broken} of {rows} rows are NaN: {_infinite(chosen)}.{others}"
+    return f"Largest difference {chosen.error:.3g}; row sums differ by at most {chosen.row_sum:.3g}."
 
 
 def _score_type_text(found: Rounded) -> str:
@@ -144,12 +144,12 @@ def _score_type_text(found: Rounded) -> str:
 
 
 def _wider(found: Rounded) -> str:
-    return "" if _score_type_text(found) == "float32" else ", or scores kept in float32"
+    return "" if _score_type_text(found) == "float32" else ", or the scores kept in float32"
 
 
 def _method_text(found: Rounded) -> str:
     """How it was computed, and the type of the scores meanwhile."""
-    return f"{found.exponent}: {'float32 scores' if found.exponent == FUSED else 'materialised scores'}"
+    return f"{found.exponent}: {'float32 scores' if found.exponent == FUSED else 'stored scores'}"
 
 
 def _beside(chosen: Rounded, fused: Rounded) -> str:
@@ -157,23 +157,21 @@ def _beside(chosen: Rounded, fused: Rounded) -> str:
     if chosen.exponent == FUSED or chosen.dtype == "float32":
         return ""
     if fused.broken:
-        return f" Fused, with float32 scores: {fused.broken} of {len(fused.difference)} rows are no numbers."
-    return f" Fused, with float32 scores: every row is a number, greatest difference {fused.error:.3g}."
+        return f" Fused, with float32 scores: {fused.broken} of {len(fused.difference)} rows are NaN."
+    return f" Fused, with float32 scores: no NaN, largest difference {fused.error:.3g}."
 
 
 def _infinite(chosen: Rounded) -> str:
     """What overflowed, and what would prevent it."""
     if chosen.dots:
         what = f"dot products that overflowed in {_score_type_text(chosen)}: {chosen.dots:,}"
-        return f"{what}, which no softmax can mend; q or k must be smaller{_wider(chosen)}"
+        return f"{what}. No softmax can fix this; q or k must be smaller{_wider(chosen)}"
     if chosen.logits:
         what = f"logits that overflowed in {_score_type_text(chosen)} when they were scaled: {chosen.logits:,}"
-        return (
-            f"{what}, which no softmax can mend; the scale must be smaller{_wider(chosen)}, or the temperature higher"
-        )
+        return f"{what}. No softmax can fix this; the scale must be smaller{_wider(chosen)}, or the temperature higher"
     if chosen.exponent != "naive":
-        return "the one in the denominator is e^-m here, and infinite where all logits m are far below zero"
+        return "the 1 in the denominator becomes e^-m, which is infinite if the largest logit m is far below zero"
     return (
-        f"what overflowed: exponentials {chosen.exps:,}, sums {chosen.sums:,}; and infinity over infinity is none. "
-        "Subtracting the greatest logit first prevents it"
+        f"overflowed exponentials: {chosen.exps:,}, sums: {chosen.sums:,}; infinity divided by infinity is NaN. "
+        "Subtracting the largest logit first prevents this"
     )

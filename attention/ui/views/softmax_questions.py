@@ -69,7 +69,7 @@ def temperature(given: Stages, row: Stages) -> Question:
     answer = SPREAD[2] if abs(then - first) < SAME else SPREAD[0] if then > first else SPREAD[1]
     goes = f"stays at {then:.3f}" if answer == SPREAD[2] else f"goes from {first:.3f} to {then:.3f}"
     shares = (
-        "" if SOFTMAXES[row.config.softmax].sums_to_one else " of the shares"
+        "" if SOFTMAXES[row.config.softmax].sums_to_one else " of the normalised weights"
     )  # the sum of the weights is less than one
     return Question(
         f"{_who(row.config)} has the weights below with {_set(given.config)}. Now it is {_set(row.config)}. How will the "
@@ -94,7 +94,7 @@ def _later(row: Stages) -> str:
     """What is done to the scores after they are scaled."""
     cap, seen = "the softcap" * bool(row.config.softcap), int(row.visible.sum())
     more = " and ".join(filter(None, [cap, "the bias" * bool(row.bias.any())]))
-    return (f", before {more}" if more else "") + (", but a single key is seen" if seen == 1 else "")
+    return (f", before {more}" if more else "") + (", but only one key is visible" if seen == 1 else "")
 
 
 def row_ratio(given: Stages, row: Stages) -> float:
@@ -109,12 +109,14 @@ def share(row: Stages) -> Question:
     answer = GREATEST[sum(top > limit * (1 + ROUNDING) for limit in LIMITS)]
     seen, config = int(row.visible.sum()), row.config
     return Question(
-        f"{_who(config)} has the dot products below; grey ones the mask hides, {seen:,} {'key is' if seen == 1 else 'keys are'} "
-        f"seen. They are scaled ({escape(config.scale)}, temperature {config.temperature:g}) and go through the softmax. What "
-        "share does the heaviest key get?",
+        f"{_who(config)} has the dot products below; grey ones are masked, {seen:,} {'key is' if seen == 1 else 'keys are'} "
+        f"visible. They are scaled ({escape(config.scale)}, temperature {config.temperature:g}), then the softmax is taken. How "
+        "large is the largest weight?",
         GREATEST,
         answer,
-        f"Key {row.heaviest} gets {format_weight(top)}." if seen else "The query sees no key: nobody gets anything.",
+        f"Key {row.heaviest} gets {format_weight(top)}."
+        if seen
+        else "The query is fully masked, so all weights are zero.",
     )
 
 
@@ -135,5 +137,5 @@ def _show_given_step(name: str, row: Stages) -> None:
         spec,
         key="given",
         width="stretch",
-        alt="Bars by key: what is given of the query in focus",
+        alt="Bars by key: the given step of the selected query",
     )

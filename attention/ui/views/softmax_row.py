@@ -20,7 +20,7 @@ from attention.analysis.row_stages import (
 )
 from attention.charts import stages as charts
 from attention.charts.spec import empty
-from attention.number_format import format_mean, format_weight
+from attention.number_format import format_mean, format_percent, format_weight
 from attention.operations.positions import POSITIONS
 from attention.operations.qk_norm import ON
 from attention.tables import rows as tables
@@ -30,15 +30,15 @@ from attention.ui.markdown import escape
 from attention.ui.session import browser_yield
 
 ADDED = (
-    "Added to its logit, after scaling. A weight depends on differences between scores alone: all moved alike would change "
-    "nothing."
+    "Added to its logit, after scaling. Weights depend only on differences between scores: adding the same amount to all "
+    "scores changes nothing."
 )
 FAINT = 0.05  # a weight that is hardly visible on an axis from 0 to 1
 SIGNS = (
     r"$T$: temperature. $\mathrm{mask}_j$: what the mask adds to the logit of key $j$, 0 if the query attends to it and "
     r"$-\infty$ if not. $m$: the largest logit, subtracted so that no exponential overflows. "
 )
-EVEN = "Line: the even share, 1 / {} keys in sight, around which the axis is logarithmic. "
+EVEN = "Line: the uniform weight, 1 / {} visible keys, at the centre of the logarithmic axis. "
 
 
 def draw(trace: Trace) -> None:
@@ -71,7 +71,7 @@ def _panels(found: Stages) -> None:
         spec if found.visible.any() else empty(spec),
         key="stages",
         width="stretch",
-        alt="Bars by key, a panel a step: dot products, scaled, logits and weights of the query in focus",
+        alt="Bars by key, one panel per step: dot products, scaled, logits and weights of the selected query",
     )
 
 
@@ -95,13 +95,15 @@ def _formulas(found: Stages) -> None:
     names = tables.labels(config)
     name = f" “{escape(names[config.query_index])}”" if names else ""
     sums = format_mean(float(found.weights.double().sum()))
-    lines = [f"Query {config.query_index}{name} in head {config.head}, with the numbers of its heaviest key, {key}."]
+    lines = [
+        f"Query {config.query_index}{name} in head {config.head}, with the numbers of the key with the largest weight, {key}."
+    ]
     lines = lines if key is not None else [f"Query {config.query_index}{name} in head {config.head}."]
     for stage, entry in STAGES.items():
         lines.append(f"**{entry.label}** ${entry.formula(config)}$")
         lines += [f"$\\quad {numbers[stage]}$"] if numbers else []
     lines.append(
-        f"Keys seen: {int(found.visible.sum())}. Sum of weights: {sums}. Entropy: {format_mean(found.entropy)} nats."
+        f"Visible keys: {int(found.visible.sum())}. Sum of weights: {sums}. Entropy: {format_mean(found.entropy)} nats."
     )
     st.markdown("\n\n".join(lines))
     st.caption(_legend(found))
@@ -111,15 +113,15 @@ def _legend(found: Stages) -> str:
     config = found.config
     cap = f"$c$ = {config.softcap:g}: softcap. " if config.softcap else ""
     rule = POSITIONS[config.positions]
-    bias = f"$b_j$: what positions add, {rule.adds}. " if rule.to_scores else ""
+    bias = f"$b_j$: position bias, {rule.adds}. " if rule.to_scores else ""
     normed = "Hats: divided by the root mean square (QK-norm). " if config.qk_norm == ON else ""
-    hidden = "Grey, and ×: keys that the mask hides. " if not found.visible.all() else ""
+    hidden = "Grey, and ×: masked keys. " if not found.visible.all() else ""
     top = float(found.weights.max())
-    small = f"All weights are below {FAINT:g}: another weight axis shows them. " if 0 < top < FAINT else ""
+    small = f"All weights are below {FAINT:g}; choose another weight axis to see them. " if 0 < top < FAINT else ""
     small = small if config.color_scale == "linear" else ""
     even = EVEN.format(int(found.visible.sum())) if config.color_scale == "times even" else ""
     even += f"Weight axis, {config.color_reason}. " if config.color_reason else ""
-    return f"{SIGNS}{normed}{cap}{bias}{hidden}{small}{even}Axes end at 1, 2, 5, 10 …, so that they stand still."
+    return f"{SIGNS}{normed}{cap}{bias}{hidden}{small}{even}Axis limits are rounded to 1, 2, 5, 10 …, so the scale stays put."
 
 
 def _one_score(found: Stages) -> None:
@@ -128,59 +130,61 @@ def _one_score(found: Stages) -> None:
     keys = found.visible.nonzero().flatten().tolist()
     chosen, chart = st.columns([2, 3], gap="medium")
     with chosen:
-        st.markdown("**Move one score.** How do the weights of the row answer?")
+        st.markdown("**Move one score.** See how the weights respond.")
         key = st.selectbox(
-            "The score of key",
+            "Score of key",
             keys,
             keys.index(int(found.weights.argmax())),
             lambda at: f"{at} {names[at]}" if names else f"{at}",
             key=f"moved key {config.head} {config.query_index}",
         )
-        by = st.slider("More or less than it is", -8.0, 8.0, 1.0, 0.25, "%+.2f", key="moved by", help=ADDED)
+        by = st.slider("Change this score by", -8.0, 8.0, 1.0, 0.25, "%+.2f", key="moved by", help=ADDED)
         key = keys[0] if key is None else key
         weights = shifted_weights(found, key, by)
         st.caption(_response_text(found, weights, key, by))
     with chart:
         columns = softmax.moved_rows(found, weights)
-        spec = charts.variants(("as it is", "moved"), _labels(found, columns), config.n_keys, *_axis(found))
-        said = "Bars by key: the weights of the row as they are, and with one score moved"
+        spec = charts.variants(("before", "after"), _labels(found, columns), config.n_keys, *_axis(found))
+        said = "Bars by key: the weights of the row before and after one score was changed"
         st.vega_lite_chart(pa.table(columns), spec, key="moved", width="stretch", alt=said)
 
 
 def _response_text(found: Stages, weights: Tensor, key: int, by: float) -> str:
     """How the weight of the key and those of the others changed."""
     before, now = float(found.weights[key]), float(weights[key])
-    others = f" All others together have {format_weight(max(0.0, float(weights.sum()) - now))}, in the proportions that they had."
+    others = (
+        f" The others share {format_percent(max(0.0, float(weights.sum()) - now))}, in the same proportions as before."
+    )
     return (
-        f"Key {key} gets {format_weight(now)} instead of {format_weight(before)}: $e^{{{by:g}}}$ = {math.exp(by):.3g} times as "
-        f"much against each other key, as an exponential makes factors of differences.{others}"
+        f"Key {key} gets {format_weight(now)} instead of {format_weight(before)}: relative to each other key, its weight is "
+        f"multiplied by $e^{{{by:g}}}$ = {math.exp(by):.3g}.{others}"
     )
 
 
 def _mass(found: Stages) -> None:
     sizes = smallest(found.weights)
-    held = ", ".join(f"{size} hold {share:.0%}" for share, size in sizes.items())
-    st.markdown("**Cumulative mass**: what the heaviest keys hold together")
-    st.caption(f"Smallest sets of keys: {held}." if found.visible.any() else "An empty row holds nothing.")
+    held = ", ".join(f"{size} have {share:.0%}" for share, size in sizes.items())
+    st.markdown("**Cumulative weight** of the keys with the largest weights")
+    st.caption(f"Smallest sets of keys: {held}." if found.visible.any() else "The row is fully masked.")
     frame = pa.table(softmax.mass(found))
     st.vega_lite_chart(
         frame,
         charts.mass(found.config.n_keys),
         key="mass",
         width="stretch",
-        alt="Line: the share of the weight that the heaviest keys hold together, by their number",
+        alt="Line: the total weight of the keys with the largest weights, by their number",
     )
 
 
 def _variants(found: Stages) -> None:
     names, columns = softmax.variant_rows(found)
     each = variants(found)
-    st.markdown("**The same row under other softmaxes**")
+    st.markdown("**The same row with other softmax variants**")
     said = "; ".join(
-        f"{name}: greatest {format_weight(float(w.max()))}, sum {format_mean(float(w.sum()))}"
+        f"{name}: largest {format_weight(float(w.max()))}, sum {format_mean(float(w.sum()))}"
         for name, w in each.items()
     )
-    note = "" if found.config.softcap else " No softcap is set: shown at 50, as in Gemma 2."
+    note = "" if found.config.softcap else " No softcap is set; 50 is shown, as in Gemma 2."
     st.caption(f"{said}.{note}")
     spec = charts.variants(names, _labels(found, columns), found.config.n_keys, *_axis(found))
     st.vega_lite_chart(
@@ -188,5 +192,5 @@ def _variants(found: Stages) -> None:
         spec if found.visible.any() else empty(spec),
         key="variants",
         width="stretch",
-        alt="Bars by key, a panel a softmax: the weights of the query in focus under each",
+        alt="Bars by key, one panel per softmax variant: the weights of the selected query",
     )

@@ -17,14 +17,14 @@ from attention.ui.session import browser_yield
 
 WHY = r"""
 For independent $q, k$ of mean 0 and variance 1: $\mathrm{Var}(q \cdot k) = \sum_{i=1}^{d_\mathrm{head}}
-\mathrm{Var}(q_i k_i) = d_\mathrm{head}$; divided by $\sqrt{d_\mathrm{head}}$ it is 1 at every width. What of a gradient
-gets through a row is its Jacobian, $J = \mathrm{diag}(p) - p\,p^\top$, with
+\mathrm{Var}(q_i k_i) = d_\mathrm{head}$; divided by $\sqrt{d_\mathrm{head}}$ it is 1 at every width. The gradient
+through a row is multiplied by its Jacobian, $J = \mathrm{diag}(p) - p\,p^\top$, with
 $\lVert J \rVert_F^2 = \sum p^2 - 2 \sum p^3 + \left(\sum p^2\right)^2$.
 """
 CURVES = {  # alternative texts
     "variance": "Points by d_head: the variance of the logits, with and without scaling",
     "entropy": "Lines by d_head: the mean entropy of a row, with and without scaling",
-    "greatest": "Lines by d_head: the mean of the greatest weight of a row, with and without scaling",
+    "greatest": "Lines by d_head: the mean of the largest weight of a row, with and without scaling",
     "jacobian": "Lines by d_head: the norm of the softmax's Jacobian, with and without scaling",
 }
 
@@ -37,8 +37,8 @@ def draw(trace: Trace) -> None:
     st.markdown(_plainly(points, config.tokens))
     st.markdown(WHY)
     st.caption(
-        f"{config.tokens:,} keys, as now, of normal noise, seeded; no mask, no positions, no softcap, standard softmax. A "
-        f"diamond is the present d_head, scale and temperature."
+        f"{config.tokens:,} keys of normal noise (seeded), without mask, positions and softcap, with the standard softmax. "
+        f"Diamond: the current d_head, scale and temperature."
     )
     frame = pa.table(softmax.curves(points, now))
     drawn = {
@@ -59,10 +59,10 @@ def _plainly(points: list[tuple[Point, Point]], keys: int) -> str:
     raw, divided = points[-1]
     shares = [each.greatest for _, each in points]
     return (
-        f"**Why divide by the root of d_head?** The wider a head, the larger its scores, by chance alone. With {raw.d_head:,} "
-        f"channels and nothing divided, the heaviest of {keys:,} keys takes {format_mean(raw.greatest)} of a row on average: "
-        f"nearly a choice of one key, from which little is learned. Divided, it takes {format_mean(divided.greatest)}, "
-        f"and from {format_mean(min(shares))} to {format_mean(max(shares))} at every width from {points[0][1].d_head} on."
+        f"**Why divide by √d_head?** The wider a head, the larger its scores, by chance alone. With {raw.d_head:,} "
+        f"channels and no scaling, the largest of {keys:,} weights is {format_mean(raw.greatest)} on average, and hardly "
+        f"any gradient passes. With scaling it is {format_mean(divided.greatest)}, and between "
+        f"{format_mean(min(shares))} and {format_mean(max(shares))} at every width from {points[0][1].d_head} on."
     )
 
 
@@ -95,7 +95,7 @@ def _norm(raw: tuple[Point, ...]) -> str:
     median = f"is less than half of it from d\\_head {sooner} on and" if sooner else "stays above half of it and"
     return (
         f"**Jacobian without scaling**: the mean norm {rise} to {last.jacobian:.3f} at {last.d_head}. The median {median} "
-        f"ends at {last.median:.3g}: where it is far below the mean, most rows let nothing through and a few still do."
+        f"ends at {last.median:.3g}: a median far below the mean means that most rows pass no gradient and a few still do."
     )
 
 
@@ -104,7 +104,7 @@ def _scaled_text(divided: tuple[Point, ...], keys: int) -> str:
     norms = [point.jacobian for point in divided]
     return (
         f"**Jacobian with scaling**: it stays between {min(norms):.3f} and {max(norms):.3f} from d\\_head "
-        f"{divided[0].d_head} to {divided[-1].d_head}; a row that spreads evenly over {keys:,} keys has {even:.3f}."
+        f"{divided[0].d_head} to {divided[-1].d_head}; a row of uniform weights over {keys:,} keys has {even:.3f}."
     )
 
 
@@ -112,6 +112,6 @@ def _now(now: Point) -> str:
     return (
         f"**Now** (diamond): d\\_head {now.d_head}, dot products times {now.scale:.4g} (scale over temperature). Logits "
         f"have a variance of {now.variance:.4g}, {now.d_head * now.scale**2:.4g} in theory. "
-        f"Entropy {now.entropy:.3f} nats, greatest weight {format_mean(now.greatest)}, norm {now.jacobian:.3f}, its median "
+        f"Entropy {now.entropy:.3f} nats, largest weight {format_mean(now.greatest)}, norm {now.jacobian:.3f}, its median "
         f"{now.median:.3g}."
     )

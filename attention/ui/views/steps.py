@@ -18,17 +18,18 @@ from attention.ui import proof, provenance, results
 from attention.ui.controls import knobs
 from attention.ui.empty_states import missing_parts, too_large
 from attention.ui.session import browser_yield, gestures, page
+from attention.ui.text import terms
 from attention.ui.views import focus, questions
 
 AXES = {  # as in the docstring of the package
     "b": "sequences",
     "q": "queries",
     "k": "keys",
-    "c": "channels of a token",
+    "c": "channels per token",
     "h": "heads",
-    "g": "heads of keys and values",
-    "d": "channels of a head",
-    "e": "channels of a value",
+    "g": "key-value heads",
+    "d": "channels per head",
+    "e": "channels per value",
 }
 
 
@@ -47,7 +48,7 @@ def view(config: Config) -> None:
     _title(config, plan)
     order = step_names().index
     if config.step not in plan and (made_here(config) or order(config.step) > order(current)):
-        st.info(f"These settings have no step “{config.step}”; shown is “{current}”.", icon=":material/info:")
+        st.info(f"These settings have no step “{config.step}”; “{current}” is shown.", icon=":material/info:")
     step = plan[current]
     if config.steps == "one":
         _step(step)
@@ -76,10 +77,11 @@ def _title(config: Config, plan: dict[str, Step]) -> None:
     kind = "Cross-attention" if config.keys or config.is_cross else "Self-attention"
     st.markdown(
         f"**Steps.** {provenance.beside(config)} "
-        f"{kind} {_way(config, plan)}, one matrix at a time: play it, or go to a part. Point at a cell, and what it was "
-        f"computed from lights up.",
+        f"{kind} {_way(config, plan)}, one matrix at a time. Play it, or click a part. Point at a cell to see what it was "
+        f"computed from.",
         help=provenance.full_text(config),
     )
+    terms.draw("steps")
     with st.container(horizontal=True, vertical_alignment="center"):
         _choices(config)
         _proof(config)
@@ -90,8 +92,8 @@ def _way(config: Config, plan: dict[str, Step]) -> str:
     if made_here(config):
         return "from x to output"
     if "context" in plan:
-        return "from its queries, keys and values, which came as they are, to what each head takes from them"
-    return "from its queries and keys, which came as they are, without values, to the weights"
+        return "from the given queries, keys and values to the context of each head"
+    return "from the given queries and keys to the weights (there are no values)"
 
 
 def _proof(config: Config) -> None:
@@ -102,7 +104,7 @@ def _proof(config: Config) -> None:
             proof.verdict(far, fits),
             icon=":material/verified:" if fits else ":material/error:",
             color="green" if fits else "red",
-            help="The greatest difference of the context to `torch.nn.functional.scaled_dot_product_attention` on the same "
+            help="Largest difference of the context from `torch.nn.functional.scaled_dot_product_attention` on the same "
             "q, k, v and mask.",
         )
     else:
@@ -116,10 +118,10 @@ def _choices(config: Config) -> None:
     assert isinstance(small, Config)
     chosen = config.for_page() == small.for_page()
     st.button(
-        "Begin with 4 words",
+        "Load a 4-word example",
         icon=":material/pin:",
         key="small",
-        help="4 words of 8 channels and 2 heads: small enough to follow with a pencil, every number in its cell.",
+        help="4 words with 8 channels and 2 heads: small enough to calculate by hand, with every number in its cell.",
         on_click=page.change,
         kwargs={name: value for name, value in vars(small).items() if KNOBS[name].about == "tensors" or name == "head"}
         | {"step": "x"},
@@ -140,7 +142,7 @@ def _step(step: Step) -> None:
 def _size(step: Step) -> str:
     """Axes, shape, memory and operations of a step."""
     shape = " × ".join(f"{size:,}" for size in step.sizes)
-    memory = "a view, no memory of its own" if step.kind == "view" else f"{quantity(step.bytes, 'B')} of memory"
+    memory = "a view without memory of its own" if step.kind == "view" else f"{quantity(step.bytes, 'B')} of memory"
     flops = f"{quantity(step.flops, 'FLOP')} to compute" if step.flops else "no arithmetic"
     return f"{shape} numbers (`{step.axes}`) · {memory} · {flops}"
 
@@ -167,11 +169,11 @@ def _odd(config: Config) -> None:
     queries, keys = config.tokens, lengths(config)["k"]
     if blind:
         st.caption(
-            f"{blind} of {queries:,} queries see none of the {keys:,} keys: their logits are all minus infinity, and "
-            f"their weights, context and output are zero by definition (0 / 0 otherwise)."
+            f"{blind} of {queries:,} queries are fully masked: all {keys:,} logits are minus infinity. Their weights, context "
+            f"and output are defined as zero (the formula gives 0 / 0)."
         )
     if config.d_head == 1:
-        st.caption("One channel a head: a score is one product, q times k.")
+        st.caption("One channel per head: a score is one product, q times k.")
 
 
 def _sequences(config: Config) -> None:
@@ -189,23 +191,23 @@ def _costs(config: Config) -> None:
     table = pd.DataFrame(costs(config))
     total = {name: float(table[name].sum()) for name in ("bytes", "flops")}  # pyright: ignore[reportArgumentType]  a column of numbers
     st.markdown(
-        f"**{'The whole pass' if made_here(config) else 'All that is shown'}**: {quantity(total['bytes'], 'B')} where every "
+        f"**{'The whole pass' if made_here(config) else 'All steps shown'}**: {quantity(total['bytes'], 'B')} if every "
         f"matrix is kept, and "
-        f"{quantity(total['flops'], 'FLOP')} for one sequence, forward only, nothing skipped for the mask."
+        f"{quantity(total['flops'], 'FLOP')} for one sequence, forward only, without skipping masked pairs."
     )
     columns = {
         "step": "Step",
         "axes": "Axes",
         "shape": "Shape",
         "bytes": st.column_config.NumberColumn(
-            "Memory (bytes)", format="localized", help="float32; the mask a byte a pair"
+            "Memory (bytes)", format="localized", help="float32; the mask has one byte per pair"
         ),
-        "memory": st.column_config.ProgressColumn("of memory", format="%.1f%%", min_value=0, max_value=100),
+        "memory": st.column_config.ProgressColumn("Share of memory", format="%.1f%%", min_value=0, max_value=100),
         "flops": st.column_config.NumberColumn(
             "FLOPs",
             format="localized",
-            help="A sum, a product or any other function of a number counts as one; 5 a cell for the softmax",
+            help="An addition, a product or another function of a number counts as one; the softmax as 5 per cell",
         ),
-        "work": st.column_config.ProgressColumn("of FLOPs", format="%.1f%%", min_value=0, max_value=100),
+        "work": st.column_config.ProgressColumn("Share of FLOPs", format="%.1f%%", min_value=0, max_value=100),
     }
     st.dataframe(table, column_config=columns, hide_index=True, key="costs", height=300)

@@ -17,46 +17,43 @@ from attention.ui.jobs.timing_process import TimingJob
 from attention.ui.limits import limits
 from attention.ui.markdown import escape
 from attention.ui.session import page
+from attention.ui.text import terms
 from attention.ui.views import job_status, questions, timing_browser, timing_recordings, timing_results, timing_versus
 
 EVERY = 1.5  # seconds between two updates during a measurement
-LEAVING = f"If nobody looks at this page for {TimingJob.leave_after_s:g} seconds, the sweep ends."
+LEAVING = f"The measurement ends {TimingJob.leave_after_s:g} seconds after its last viewer left this page."
 WHY = {"done": " before the time was up"}
-HELD = " for another program on this host, which is measuring."
+HELD = " for a measurement of another program on this server."
 METHOD = """
-- **What is timed** is a whole call, with the memory that it asks for. Inputs, masks and layers are made before, and what
-  compiles has been compiled (*first call* has that). Data are normal and drawn anew for each visit; a GPU is waited for
-  before the clock is read.
-- **The quickest.** What is drawn and compared is the least that any block of calls took. A machine that does something else
-  only ever adds time, so that the quickest comes down to what a call takes on a machine left alone, where median and quartiles
-  move with the load (Chen and Revels 2016, *Robust benchmarking in noisy environments*, arXiv:1608.04295). Blocks are short, a
-  quarter of a millisecond where a call is, to fall between two disturbances. Median and quartiles stand beside it in tables,
-  files and under the pointer. Recordings from before have no quickest: their median is drawn, settled where the quartiles of
-  three calls or more are within 10 % of it.
-- **Order.** Each case is visited in rounds that are shuffled anew, until three visits that count came within 10 % of the
-  quickest, or until twelve visits or the budget are spent; a case that ends so is marked as not settled. The threads are those
-  that are stated.
-- **A quiet machine.** Before and after each visit a small product is timed, always the same. Visits during which it took
-  over 15 % longer than in the quickest moment of the run are left out of median and quartiles where there are three others,
-  as others then used the machine. The three quickest visits to a short call (up to 2 ms) count if the product had a quick
-  moment around one of them; a longer call needs three that were quiet. A load that stays for the whole run is not seen by
-  this: it makes everything slower alike.
-- **Operations** are those of the products that are computed: 4 b h n² d for a forward pass (the softmax is not counted),
-  and half of it under a causal mask where the implementation skips the future. With the backward pass it is 3.5 times that
-  where a fused kernel computes the scores again, as FlashAttention-2 (Dao 2023, section 4.1) counts it, and 3 times where
-  the weights were kept. A layer adds 2 b n (h d)² for each of its maps. *Of matmul peak* and *of copy speed* compare with
-  the best product and the best copy on the same device, in the same run; the least traffic counts, so that caches can take
-  it over 100 %.
-- **Transfer** is from and to ordinary memory: q, k and v there, all results back, the weights included where they are. Of a
-  published GPU it is assumed, not measured: q, k and v there, the output back (with the backward pass three gradients in its
-  place), two bytes a number, at the speed that is said.
-- **Running out of memory** is a result. What would not fit by count, or outlast the budget, is not tried and says so; so
-  does a dtype that the device emulates, whose product takes over four times as long as float32's.
-- **Memory** that a call asks for is part of its time and counts in its peak. On a CPU, touching fresh memory for the first time
-  takes a good part of a large attention. Weights of the core of 32 to 256 MiB get huge pages (2 MiB), and those of up to 64 MiB
-  reuse what the call before has left, so they spend no time on fresh memory; the others get what torch's allocator gives.
-- nn.MultiheadAttention runs in eval mode forward (without a mask it then uses no fused kernel) and in train mode
-  backward. An explicit mask, which it needs for causal, forfeits the causal skip.
+- **What is timed** is a whole call, including the memory that it allocates. Inputs, masks and layers are created before, and
+  compiled code is compiled before (*first call* includes that). Data are normal noise, new for each visit to a case. A GPU is
+  synchronised before the clock is read.
+- **Minimum.** Charts and comparisons show the fastest block of calls, because other load only adds time: the minimum approaches
+  the time on an idle machine, while median and quartiles move with the load (Chen and Revels 2016, *Robust benchmarking in
+  noisy environments*, arXiv:1608.04295). Blocks are a quarter of a millisecond or one call, short enough to fall between two
+  disturbances. Tables, files and tooltips also have the median and quartiles. Older recordings have no minimum; their median is
+  shown, and is stable if the quartiles of at least three calls are within 10% of it.
+- **Order.** Cases are visited in rounds, each in random order, until three counting visits are within 10% of the minimum, or
+  until twelve visits or the time budget are used up. A case that ends without them is marked as unstable.
+- **Quiet machine.** The same small product is timed before and after each visit. If it took over 15% longer than in the fastest
+  moment of the run, other programs were active: the visit is excluded from median and quartiles if there are three others. For
+  short calls (up to 2 ms), the three fastest visits count if the product had a fast moment around one of them; longer calls need
+  three quiet visits. Load that lasts for the whole run is not detected: it slows everything equally.
+- **Operations** are those of the products: 4 b h n² d for a forward pass (without the softmax), half of that under a causal mask
+  if the implementation skips masked pairs. With the backward pass it is 3.5 times as much if a fused kernel recomputes the
+  scores, as FlashAttention-2 counts it (Dao 2023, section 4.1), and 3 times if the weights are kept. A layer adds 2 b n (h d)²
+  per projection. *Of matmul peak* and *of copy speed* compare with the fastest product and copy on the same device in the same
+  run. The minimum traffic is counted, so caches can lead to more than 100%.
+- **Transfer** is from and to ordinary memory: q, k and v to the device, and all results back, including weights if there are
+  any. For published GPUs it is assumed, not measured: q, k and v to the GPU and the output back (with the backward pass three
+  gradients instead), two bytes per number, at the stated speed.
+- **Out of memory** is a result. Cases that can't fit, or that would exceed the time budget, are not tried and say so; the same
+  holds for a dtype that the device emulates (its product takes over four times as long as float32's).
+- **Memory** that a call allocates is part of its time and of its peak. On a CPU, the first access to new memory takes a large
+  part of the time of a large attention. Weights of 32 to 256 MiB get huge pages (2 MiB), and those of up to 64 MiB reuse the
+  memory of the call before; others use torch's allocator.
+- nn.MultiheadAttention runs in eval mode forward (without a mask it then uses no fused kernel) and in train mode backward. It
+  needs an explicit mask for causal attention, so it can't skip masked pairs.
 """
 
 
@@ -65,7 +62,8 @@ def view(timed: Timed) -> None:
     if questions.question_closes(timed):
         return
     sweep = timed.sweep
-    st.markdown("**Timing.** How long does this attention take, and from which length on does a GPU pay?")
+    st.markdown("**Timing.** How long does attention take, and from what sequence length is a GPU faster?")
+    terms.draw("timing")
     task = _task(sweep)
     measured = task.timings.values() if task else ()
     others = [*measured, *timing_recordings.opened_timings(), *results.timing.shipped_timings()]
@@ -108,7 +106,9 @@ def _estimate(sweep: Sweep) -> str:
         return escape(f"{limits().why} Recordings can still be shown.")
     if absent := _absent(sweep):
         here = ", ".join(f"{key} ({name})" for key, name in results.timing.devices().items())
-        return escape(f"Not on this host: {', '.join(absent)}. It has {here}. Choose other devices, or none for all.")
+        return escape(
+            f"This server does not have: {', '.join(absent)}. It has {here}. Choose other devices, or none for all."
+        )
     names = ", ".join(
         name for key, name in results.timing.devices().items() if not sweep.devices or key in sweep.devices
     )
@@ -150,7 +150,7 @@ def _progress(task: TimingJob) -> None:
     said, rest = _outcome_text(task, measured), _rest(task, measured)
     if task.open:
         cancel = partial(task.leave, page.visitor())
-        job_status.show_progress(task, TIMING_JOBS.line, said + rest, cancel, f"What was measured stays. {LEAVING}")
+        job_status.show_progress(task, TIMING_JOBS.line, said + rest, cancel, f"Finished cases are kept. {LEAVING}")
     elif task is not page.visit_state().sweep:
         job_status.show_end(task, f"Measured here {ago(task.clock() - (task.ended or 0))}: {_cases(measured)}.{rest}")
     elif task.state == "failed":
@@ -161,13 +161,13 @@ def _progress(task: TimingJob) -> None:
 
 def _outcome_text(task: TimingJob, measured: int) -> str:
     """The state of a measurement in words; `_rest` has the cases that need a comment."""
-    cases, stay = _cases(measured), "was measured and stays" if measured == 1 else "were measured and stay"
+    cases, stay = _cases(measured), "was measured and is kept" if measured == 1 else "were measured and are kept"
     held = f" The first waits{HELD}" if TIMING_JOBS.is_blocked else ""
     return {
-        "waiting": escape(task.lacks) or f"One sweep or map at a time is computed on this host.{held}",
+        "waiting": escape(task.lacks) or f"This server runs one measurement or map at a time.{held}",
         "running": f"Waiting{HELD} The time budget starts after that." if task.held else f"Measuring: {cases} so far.",
         "done": f"Measured {cases}.",
-        "left": f"Ended, as nobody looked at this page for {task.leave_after_s:g} seconds; {cases} {stay}.",
+        "left": f"Ended {task.leave_after_s:g} seconds after the last viewer left; {cases} {stay}.",
         "cancelled": f"Cancelled; {cases} {stay}.",
         "failed": f"{'Not measured' if task.started is None else 'Measuring failed'}. {escape(task.said)}",
     }[task.state]
@@ -190,9 +190,10 @@ def _rest(task: TimingJob, measured: int) -> str:
     loose = sum(timing.error is None and not timing.settled for timing in task.timings.values())
     nothing, unbegun = len(task.timings) - measured, task.unbegun
     said = [
-        f" {loose} did not settle: the host was busy, or the budget short." * (loose > 0 and not task.open),
-        f" {nothing} came to nothing; *Every case* says why." * (nothing > 0),
-        f" {unbegun} {'was' if unbegun == 1 else 'were'} not begun{WHY.get(task.state, '')}."
+        f" {loose} did not become stable: the server was busy, or the time budget was short."
+        * (loose > 0 and not task.open),
+        f" {nothing} failed; see *Every case*." * (nothing > 0),
+        f" {unbegun} {'was' if unbegun == 1 else 'were'} not started{WHY.get(task.state, '')}."
         * (unbegun > 0 and not task.open),
     ]
     return "".join(said)
@@ -202,10 +203,10 @@ def _gpu_or_how(sweep: Sweep, found: Sequence[Timing]) -> None:
     """If there is no GPU and no recording of one, says so, and which command records one."""
     if len(results.timing.devices()) > 1 or any(timing.device != "cpu" for timing in found):
         return
-    here = ": what is measured here is the CPU alone" * limits().measure
+    here = ": only the CPU is measured" * limits().measure
     text = (
-        f"No GPU here, and no recording of one{here}. On a machine with a GPU, run "
-        f"`{timing_recordings.command(sweep)}` and open the file below under *Recordings*; its lines then stand "
-        f"{'beside these' if found else 'here'}."
+        f"No GPU, and no recording of one{here}. On a machine with a GPU, run "
+        f"`{timing_recordings.command(sweep)}` and open the file under *Recordings* below; its lines are then shown "
+        f"{'with these' if found else 'here'}."
     )
     st.caption(text) if found else st.info(text, icon=":material/info:")

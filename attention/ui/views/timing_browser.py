@@ -20,8 +20,8 @@ from attention.ui.session import page
 
 MOST = 12  # measurements of a visit that are kept
 KEPT = (
-    "These timings are kept on the server for this visit alone, and dropped with it. A link can't carry them: save them as a "
-    "recording, which anybody can open below."
+    "These timings are kept for this visit only and are not part of a link. Save them as a recording, which can be opened "
+    "below."
 )
 FORWARD = "The browser measures forward passes. Choose the pass “forward” to measure your GPU."
 

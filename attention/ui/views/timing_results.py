@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -94,7 +95,7 @@ def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
         more = _against(bases)
     drawn = QUICKEST if any(timing.quickest is not None for timing in chosen) else MEDIAN
     about = CHARTS[which].format(drawn.get(which, ""))
-    st.caption(about)
+    st.caption(re.split("[:.] ", about)[0], help=about)
     most = timing_lines.BARS if which == "transfer" else timing_lines.MOST
     shown = timing_lines.first(_of_use(which, chosen, more), most)
     if not shown:

@@ -14,6 +14,7 @@ from attention.ui.jobs.training_jobs import refusal
 from attention.ui.markdown import escape
 from attention.ui.results.training import Picture
 from attention.ui.session import browser_yield, gestures, page
+from attention.ui.text import terms
 from attention.ui.views import questions, training_curves
 from attention.ui.views import training_course as courses
 from attention.ui.views.training_course import Shown
@@ -31,8 +32,10 @@ def view(recipe: Recipe) -> None:
         return
     found = courses.current_training(recipe)
     st.markdown(f"**Training.** {courses.label(found)} {escape(recipe.what.says)}", help=HELP)
+    terms.draw("training")
     if not questions.unsaid(recipe):
-        st.markdown(f"**What the heads learn.** {escape(recipe.what.heads)}")
+        with st.expander("What the heads learn", icon=":material/school:"):
+            st.markdown(escape(recipe.what.heads))
     if found.ships and recipe.at == LAST and recipe.alone not in page.visit_state().played:
         page.visit_state().film = recipe.alone, 0
     page.visit_state().played.add(recipe.alone)

@@ -35,8 +35,8 @@ def _ask_model(recipe: Recipe) -> None:
 def _switches(recipe: Recipe, course: TrainingHistory) -> None:
     """Draws switches for all heads, and the resulting loss and accuracy."""
     st.markdown(
-        "**Switch heads off.** Which heads does the model need? A head that is off contributes nothing. Results are for the "
-        "model after its last step, whichever step is shown above."
+        "**Switch heads off.** Which heads does the model need?",
+        help="A head that is off contributes nothing. Results are for the model after its last step, whichever step is shown.",
     )
     every = [f"{layer}.{head}" for layer in range(recipe.layers) for head in range(recipe.heads)]
     st.pills("Heads switched off", every, selection_mode="multi", key=OFF)

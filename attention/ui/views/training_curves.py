@@ -58,7 +58,7 @@ def draw(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
 
 def lessons(recipe: Recipe) -> None:
     """Draws a button for each training that fails."""
-    st.markdown("**Failure modes.** Two trainings of induction that fail; all other settings are defaults.")
+    st.markdown("**Failure modes.** Two trainings of induction that fail.", help="All other settings are defaults.")
     for column, lesson in zip(st.columns(2), LESSONS, strict=True):
         changed = lesson_recipe(recipe, lesson)
         column.button(
@@ -68,8 +68,8 @@ def lessons(recipe: Recipe) -> None:
             on_click=courses.begin,
             args=(changed,),
             disabled=changed.alone == recipe.alone or refusal(changed, page.visitor()) is not None,
+            help=escape(lesson.watch),
         )
-        column.caption(escape(lesson.watch))
 
 
 def lesson_recipe(recipe: Recipe, lesson: Lesson) -> Recipe:
@@ -89,8 +89,8 @@ def _progress(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
         alt="Line chart of loss and accuracy by training step",
     )
     st.caption(
-        f"Accuracy (left) and loss in nats (right; uniform guess: {format_mean(GUESS)}) on test sequences. "
-        "The loss axis is linear up to 1 nat and logarithmic above."
+        "Accuracy (left) and loss in nats (right) on test sequences",
+        help=f"A uniform guess has a loss of {format_mean(GUESS)}. The loss axis is linear up to 1 nat and logarithmic above.",
     )
 
 
@@ -105,7 +105,8 @@ def _heads(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
         width="stretch",
         alt=f"Line chart of the metric “{name.lower()}” of every head by training step",
     )
-    st.caption(escape(f"{name}: {formula(recipe, recipe.number)}.{_lesson_text(recipe, earlier)}"))
+    more = _lesson_text(recipe, earlier)
+    st.caption(f"{escape(name)} of each head", help=escape(f"{name}: {formula(recipe, recipe.number)}.{more}"))
 
 
 def _earlier(recipe: Recipe) -> str:

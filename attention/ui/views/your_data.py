@@ -16,18 +16,18 @@ from attention.ui import next_step, results
 from attention.ui.markdown import escape
 from attention.ui.session import page, uploads
 from attention.ui.session.visit_state import Taken
+from attention.ui.text import terms
 from attention.ui.views import code, snippets, your_data_files
 
 FILE, TOKENS = "your file", "your tokens"  # keys of the two fields
 WORDS = (
-    "**Your data.** Attention of a model of your own, from a file: its weights, or its queries and keys. It becomes "
-    "the *Source* of every page, which shows it as it shows its own, or says what it lacks. It stays in this visit: no link "
-    "carries it, nobody else sees it, and it is gone when you leave."
+    "**Your data.** Open attention of your own model from a file: its weights, or its queries and keys. All pages can then "
+    "show it as their *Source*. Only you see it: it is in no link, and it is deleted when your visit ends."
 )
-CLOSED = "The owner of this host takes no files. On a machine of your own this page opens them."
+CLOSED = "Uploads are switched off on this server. On your own machine, this page opens files."
 SHARED = (
     "Numbers of 16 or 32 bits; up to 1,024 tokens as weights, up to 65,536 as queries and keys; 128 layers of 128 heads. "
-    "Nothing in a file is run."
+    "Code in a file is never run."
 )
 
 KNOWN = {
@@ -42,6 +42,7 @@ def view(how: Reading) -> None:
     if page.arrives():
         _lead()
     st.markdown(WORDS)
+    terms.draw("your_data")
     if not settings().uploads:
         st.info(CLOSED, icon=":material/lock:")
         taken = your_data_files.current_file(None, None, how)
@@ -74,11 +75,11 @@ def _fields(how: Reading) -> Taken | None:
         )
     with right:
         tokens = st.file_uploader(
-            "Tokens, where that file has none: .json or .txt",
+            "Tokens, if not in that file: .json or .txt",
             list(detect.TOKENS),
             key=TOKENS,
             max_upload_size=4,
-            help="A list of texts in JSON, or a text with a token a line, or with words.",
+            help="A JSON list of strings, or a text file with one token per line or with words.",
         )
     unpacked = results.uploads.most()
     fits = _limits(min(largest * 2**20, unpacked))
@@ -93,7 +94,7 @@ def _limits(size: int) -> str:
     """The number of tokens of known models that fit into `size` bytes."""
     counts = {name: results.uploads.most_tokens(size, *sizes) for name, sizes in KNOWN.items()}
     said = [f"{whole:,} tokens of {name} ({weights:,} as weights alone)" for name, (whole, weights) in counts.items()]
-    return f"In 16 bits, queries, keys and values of all layers fit for {' or '.join(said)}."
+    return f"In 16 bits, this fits queries, keys and values of all layers for {' or '.join(said)}."
 
 
 def _sample() -> None:
@@ -104,7 +105,7 @@ def _sample() -> None:
             icon=":material/play_arrow:",
             key="try",
             on_click=your_data_files.open_example,
-            help="Opens a file of two layers of heads with queries, keys and tokens, as if you had chosen it above.",
+            help="Opens a file with queries, keys and tokens of two layers, as if you had chosen it above.",
         )
         st.download_button(
             "Download the example",
@@ -113,7 +114,7 @@ def _sample() -> None:
             on_click="ignore",
             icon=":material/download:",
             key="sample",
-            help="The same file, to see how one is made.",
+            help="The same file, as a template.",
             type="tertiary",
         )
 
@@ -126,18 +127,20 @@ def _show_reading(taken: Taken) -> None:
         which = escape(taken.file.name) if taken.file else "This"
         st.error(f"{which} can't be shown. {escape(taken.problem)}", icon=":material/error:")
         if taken.source:
-            st.caption("What was read of it before stays open.")
+            st.caption("The previous reading stays open.")
     found = taken.found
     if found is None:
         return
     for sentence in found.found:
         st.warning(escape(sentence), icon=":material/info:")
     with st.container(border=True):
-        st.markdown(f":material/check_circle: **{escape(found.stack.title)}** was read so. {escape(found.stack.what)}")
+        st.markdown(
+            f":material/check_circle: **{escape(found.stack.title)}** was read as follows. {escape(found.stack.what)}"
+        )
         st.markdown("\n".join(f"- {escape(sentence)}" for sentence in found.said))
         if len(found.parts) > 1:
             names = ", ".join(f"{at}: {escape(name)}" for at, name in enumerate(found.parts))
-            st.caption(f"It has several. Which one is shown, says the sidebar: {names}.")
+            st.caption(f"The file has several parts; choose one in the sidebar: {names}.")
         _ways(taken.source, primary=True)
 
 
@@ -148,12 +151,12 @@ def _ways(source: str, primary: bool = False) -> None:
     if primary and wanted and entry_name(wanted["source"]) == entry_name(source):
         query = {**wanted, "source": source}
     with st.container(horizontal=True):
-        next_step.page_link("heads", "Every head, on Heads", query, ":material/grid_view:")
+        next_step.page_link("heads", "All heads → Heads", query, ":material/grid_view:")
         if has_scores(source):
-            next_step.page_link("softmax", "A row, on Softmax", query, ":material/bar_chart:")
-            next_step.page_link("steps", "Matrix by matrix, on Steps", query, ":material/account_tree:")
-        next_step.page_link("masks", "Who sees whom, on Masks", query, ":material/grid_on:")
-        next_step.page_link("layers", "Head against head, on Layers", query, ":material/layers:")
+            next_step.page_link("softmax", "One row → Softmax", query, ":material/bar_chart:")
+            next_step.page_link("steps", "Each matrix → Steps", query, ":material/account_tree:")
+        next_step.page_link("masks", "Visible keys → Masks", query, ":material/grid_on:")
+        next_step.page_link("layers", "Compare heads → Layers", query, ":material/layers:")
 
 
 def _open() -> None:
@@ -161,7 +164,7 @@ def _open() -> None:
     holdings = uploads.holdings()
     if not holdings:
         return
-    st.markdown("**Open in this visit**")
+    st.markdown("**Open files**")
     for holding in holdings:
         with st.container(horizontal=True, vertical_alignment="center", key=f"row {holding.source}"):
             st.markdown(_summary_text(holding), width="stretch")
@@ -177,7 +180,7 @@ def _close_source(source: str) -> None:
 def _summary_text(holding: Upload) -> str:
     sizes = holding.shape
     parts = "queries and keys" if {"q", "k"} <= sizes.has else "weights"
-    over = f"{sizes.tokens:,} tokens" + (f" looking at {sizes.keys:,} others" if sizes.keys else "")
+    over = f"{sizes.tokens:,} tokens" + (f" that attend to {sizes.keys:,} others" if sizes.keys else "")
     return (
         f"{escape(holding.stack.title)}: {parts}, {sizes.layers} layer{'s' * (sizes.layers > 1)} of {sizes.heads} "
         f"head{'s' * (sizes.heads > 1)}, {over}, {quantity(holding.stack.bytes, 'B')}"

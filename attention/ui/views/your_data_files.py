@@ -16,9 +16,7 @@ from attention.ui import results
 from attention.ui.session import page, question_in_link, uploads
 from attention.ui.session.visit_state import Taken, session
 
-FORGOTTEN = (
-    "It is shown as it was read before. Open the file again to read it otherwise: it was not kept, as memory is short."
-)
+FORGOTTEN = "The previous reading is shown. To read the file in another way, open it again: it was not kept, as memory is short."
 
 
 def current_file(file: Any, tokens: Any, how: Reading) -> Taken | None:
@@ -60,7 +58,7 @@ def forget_file(source: str) -> None:
     kept = page.visit_state()
     kept.given = [each for each in kept.given or [] if each.source != source]
     if kept.taken is not None and kept.taken.source == source:
-        kept.taken = Taken(kept.taken.asked, problem="It was closed. Open it anew to see it.")
+        kept.taken = Taken(kept.taken.asked, problem="It was closed. Open it again to see it.")
 
 
 def _open_file(name: str, data: bytes, texts: tuple[bytes, str] | None, asked: Taken) -> Taken:

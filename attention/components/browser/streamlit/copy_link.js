@@ -65,7 +65,7 @@ function createButton(parent, wanted) {
  * @param {boolean} whole
  */
 function setLink(link, whole) {
-  if (!whole) return "Copied, but the page still takes in what you typed: copy once more";
+  if (!whole) return "Copied without your last change, which is still being applied: copy again";
   const long = `Copied, but it has ${link.length.toLocaleString("en")} characters: some programs cut links so long`;
   return link.length > LONG ? long : "Copied";
 }

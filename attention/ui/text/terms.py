@@ -1,0 +1,59 @@
+"""The terms of a page, each explained on hover, on focus and on tap, without a script.
+
+To add one, write its explanation here and in docs/GLOSSARY.md (a test compares them), and name it in `PAGES`.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+TERMS = {
+    "token": "one element of the sequence, here a word or a part of one; tokens are counted from 0",
+    "query": "vector of what a token searches for: q = x W_q",
+    "key": "vector of what a token is found by: k = x W_k",
+    "value": "vector of what a token passes on: v = x W_v",
+    "head": "one attention function with its own queries, keys and values: softmax(q kᵀ / √d_head) v",
+    "weight": "share of a value in the output of a query: one number of a softmax row",
+    "softmax": "turns a row of scores into weights that add up to one: exp(sⱼ) / Σ exp(sᵢ)",
+    "score": "scaled dot product of a query and a key: q · k / √d_head",
+    "logit": "score after softcap, bias and mask, as the softmax takes it; a masked pair has −∞",
+    "mask": "which keys are visible to a query; a masked pair has weight 0",
+    "entropy": "how spread out a row of weights is: −Σ p ln p, in nats; 0 for one key, ln n for n equal weights",
+    "uniform weight": "1/n for n visible keys; “2.0 × uniform” is a weight relative to it",
+    "context": "weighted sum of values per head, before the output projection: Σ wⱼ vⱼ",
+    "induction head": "a head that attends to the token after an earlier copy of the current one",
+    "KV cache": "keys and values of earlier tokens, kept for the next one: 2 · kv heads · d_head numbers per token and layer",
+    "d_head": "channels of a query and a key in one head: d_model / heads",
+    "MHA, GQA, MQA": "keys and values per head, per group of heads, or one set for all heads",
+    "FLOP": "one floating-point operation; attention has 4 b h n² d of them per forward pass",
+    "loss": "mean of −ln p of the right token, in nats; ln of the number of tokens for a uniform guess",
+}
+PAGES = {
+    "heads": ("token", "query", "key", "value", "head", "weight", "softmax", "entropy", "MHA, GQA, MQA"),
+    "steps": ("token", "query", "key", "value", "head", "score", "logit", "softmax", "context"),
+    "softmax": ("query", "key", "score", "logit", "softmax", "weight", "entropy", "d_head"),
+    "masks": ("query", "key", "mask", "weight", "softmax"),
+    "training": ("token", "head", "induction head", "weight", "uniform weight", "loss"),
+    "layers": ("head", "query", "key", "weight", "entropy", "induction head"),
+    "model": ("token", "head", "query", "key", "weight"),
+    "implementations": ("head", "query", "key", "value", "mask", "weight"),
+    "timing": ("head", "query", "key", "value", "KV cache", "FLOP"),
+    "your_data": ("query", "key", "value", "weight", "token"),
+}
+LINE = '<p class="terms">Terms: {}</p>'
+TERM = (
+    '<span class="term"><button type="button" aria-describedby="term-{id}">{name}</button>'
+    '<span role="tooltip" id="term-{id}"><b>{title}</b>: {meaning}.</span></span>'
+)
+
+
+def draw(page: str) -> None:
+    """Draws the terms of a page in one line; pointing at a term, or focusing it, shows its explanation below the line."""
+    st.html(LINE.format(" · ".join(_term(name) for name in PAGES[page])))
+
+
+def _term(name: str) -> str:
+    title = name[0].upper() + name[1:]
+    return TERM.format(id=name.replace(" ", "-").replace(",", ""), name=name, title=title, meaning=escape(TERMS[name]))
