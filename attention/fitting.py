@@ -8,6 +8,8 @@ from typing import Any
 
 from attention.imported import registry
 from attention.knobs import DEFAULTS, KNOBS, LEAST_CAP, MAX_CHANNELS, MAX_TOKENS, TRAINED
+from attention.operations.positions import POSITIONS
+from attention.operations.rotary import ROTARY_KNOBS
 from attention.recorded import shipped
 from attention.recorded.file import Shape
 from attention.settings import Knob
@@ -27,6 +29,7 @@ INPUT_KNOBS: tuple[str, ...] = (
     "keys",
     "d_v",
     "batch",
+    *ROTARY_KNOBS,
 )  # knobs that only affect generated attention
 MASK_KNOBS = frozenset({"mask", "span", "combine", "second"})  # whose defaults may differ by layer
 
@@ -64,7 +67,17 @@ def fixed_by_source(source: str) -> dict[str, Any]:
     own |= {} if sizes.square else {"baseline": DEFAULTS["baseline"]}  # auto: the mask that it was computed with
     one = {"training_step": 0} if training_steps(source) == (0,) else {}
     one |= {"layer": sizes.numbers[0]} if one and sizes.layers == 1 else {}
-    return {name: DEFAULTS[name] for name in INPUT_KNOBS} | own | {"positions": sizes.own["positions"]} | one
+    own |= {} if sizes.has.issuperset("qk") else {"positions": sizes.own["positions"]}
+    return {name: DEFAULTS[name] for name in INPUT_KNOBS} | own | one
+
+
+def position_rules(source: str) -> tuple[str, ...]:
+    """Returns the positions that a source may have: queries and keys that it gives can't be turned, but scores can change."""
+    sizes = shape(source)
+    if sizes is None:
+        return tuple(POSITIONS)
+    own = sizes.own["positions"]
+    return tuple(name for name, rule in POSITIONS.items() if name == own or name == "none" or rule.to_scores)
 
 
 def nearest(numbers: tuple[int, ...], layer: int | None) -> int:
@@ -118,6 +131,9 @@ def coerce(values: dict[str, Any]) -> dict[str, Any]:
         "tokens": tokens,
         "d_model": d_model,
         "kv_heads": min((n for n in range(heads + 1) if not n or heads % n == 0), key=lambda n: _gap(values, n)),
+        "positions": values["positions"]
+        if values["positions"] in position_rules(values["source"])
+        else known.get("positions", sizes.own["positions"] if sizes else "none"),
         "softcap": max(values["softcap"], LEAST_CAP) if values["softcap"] else values["softcap"],
         "rows": _inside(values["rows"], tokens),
         "cols": _inside(values["cols"], columns),
@@ -163,6 +179,7 @@ def why_invalid(values: dict[str, Any], name: str) -> str:
         "tokens": f"{tokens:,} tokens of {values['d_model']:,} channels are over the limit of {MAX_CHANNELS:,} channels",
         "d_model": f"{heads} heads don't divide a d_model of {value}",
         "kv_heads": f"{value} kv_heads don't divide {heads} heads",
+        "positions": f"queries and keys of {called} came as they are, so only scores can be changed",
         "softcap": f"a softcap is 0 (off) or at least {LEAST_CAP}",
         "rows": _range_problem(values["rows"], tokens),
         "cols": _range_problem(values["cols"], (sizes.keys if sizes else 0) or tokens),

@@ -14,6 +14,7 @@ from attention.inputs import INPUTS
 from attention.masks import COMBINATIONS, MASKS
 from attention.operations.positions import POSITIONS
 from attention.operations.qk_norm import OFF, ON
+from attention.operations.rotary import BASE, FACTOR, FRACTION, LENGTH, SCALINGS, UNSCALED
 from attention.operations.scale import SCALES
 from attention.operations.softmax import SOFTMAXES
 from attention.operations.table import step_names
@@ -66,7 +67,12 @@ class Numbers:
     d_v: int = whole(0, 0, 256, "Value width (d_v)", "Steps and Implementations: channels of each value, if they differ from those of queries and keys. 0: d_head.", pages=("Steps", "Implementations"))
     kv_heads: int = whole(0, 0, 32, "Key-value heads (kv_heads)", "Number of key and value heads. With fewer than heads, groups of heads share them (GQA, Ainslie et al. 2023; MQA, Shazeer 2019). 0: one per head.", advanced=True)
     sharing: str = choice("averaged", ("averaged", "drawn"), "Shared keys and values", "Averaged: mean over the heads of a group (Ainslie et al. 2023, section 2.1). Separate: a smaller projection is drawn for them.", names={"drawn": "separate"}, advanced=True)
-    positions: str = choice("none", POSITIONS, "Positions", "How the positions of tokens are encoded.", advanced=True)
+    positions: str = choice("none", POSITIONS, "Positions", "How the positions of tokens are encoded.", names={"alibi": "ALiBi", "alibi bloom": "ALiBi (slopes of BLOOM)", "t5": "T5 (bidirectional)", "t5 causal": "T5 (causal)"}, advanced=True)
+    rotary_base: float = real(BASE, 100.0, 1e8, "Rotary base", "The slowest pair of channels rotates by one radian in about this many tokens. 10,000 in the paper, 500,000 in Llama 3, 1,000,000 in Qwen2.5.", advanced=True)
+    rotary_fraction: float = real(FRACTION, 0.05, 1.0, "Rotated channels", "Fraction of a head's channels that are rotated, as 0.25 in GPT-NeoX. The others carry no position.", advanced=True)
+    rotary_scaling: str = choice(UNSCALED, SCALINGS, "Rotary scaling", "How rotary positions are scaled to sequences longer than those of training.", names={"ntk": "NTK", "yarn": "YaRN", "yarn (not rounded)": "YaRN (not rounded)", "llama3": "Llama 3"}, advanced=True)
+    rotary_factor: float = real(FACTOR, 1.0, 64.0, "Scaling factor", "Longest sequence divided by the original length.", advanced=True)
+    rotary_length: int = whole(LENGTH, 8, 2**20, "Original length (tokens)", "Sequence length of training. YaRN and Llama 3 keep pairs that rotate several times within it.", advanced=True)
     softcap: float = real(0.0, 0.0, 100.0, "Softcap", "Limits scaled scores to ±softcap by tanh, as in Gemma 2. 0: off.", advanced=True)
     softmax: str = choice("standard", SOFTMAXES, "Softmax", "Standard, or softmax₁: 1 + Σ exp in the denominator, so a head can attend to nothing.", names={"plus one": "softmax₁ (plus one)"}, advanced=True)
     qk_norm: str = choice(OFF, (OFF, ON), "QK-norm", "Divides every query and key by its root mean square, before positions, as in Qwen 3 and Gemma 3 (gain 1). Scaled scores are then at most √d_head.", advanced=True)
@@ -87,7 +93,8 @@ class View:
     layer_map: str = text("auto", 20, "Colour the map by", "Head statistic on the map of layers and heads. Auto: induction if it is known, else the weight on the previous token.", about="view")
     across: str = text("previous", 20, "X axis", "Head statistic on the x axis, on Layers.", about="view")
     upwards: str = text("induction", 20, "Y axis", "Head statistic on the y axis, on Layers.", about="view")
-    topic: str = choice("row", ("row", "all", "scaling", "precision"), "Show", "One row step by step, all rows of all heads, why scores are divided by √d_head, or number types.", about="view")
+    topic: str = choice("row", ("row", "all", "scaling", "precision", "positions"), "Show", "One row step by step, all rows of all heads, why scores are divided by √d_head, number types, or positions by distance.", about="view")
+    distance: int = whole(20_000, 1, 2**20, "Distance (tokens)", "Distance of the query and the key for which numbers are given.", about="view")
     order: str = choice("position", ("position", "weight"), "Key order", "By position, or the largest weight first.", about="view")
     dtype: str = choice("bfloat16", ("float32", "bfloat16", "float16"), "Precision (dtype)", "The head is computed in this type and compared with float64.", about="view")
     exponent: str = choice("max-subtracted", ("max-subtracted", "naive", "fused"), "Softmax computation", "Naive: exp(l). Max-subtracted: exp(l - max l). Both store scores in the chosen type, as eager code does. Fused: scores and softmax in float32, as in the fused kernels of PyTorch.", about="view")

@@ -37,12 +37,13 @@ class Box:
 
 @dataclass(frozen=True)
 class Around:
-    """What a rule needs to know: the two matrices, how many heads share a key, and which pairs are visible."""
+    """What a rule needs: both matrices, how many heads share a key, the visible pairs, and the number of rotated pairs."""
 
     step: Step
     source: Step
     repeats: int
     mask: Bool[Tensor, "q k"]
+    turned: int
 
     @property
     def rows(self) -> tuple[int, ...]:
@@ -75,10 +76,11 @@ def highlighted_cells(config: Config, name: str, row: int, column: int, head: in
             f"{name} has no cell ({head}, {row}, {column}); heads, rows and columns are {_cube(plan[name])}."
         )
     mask, repeats = pairs(config), config.heads // config.n_kv_heads
+    turned = int(config.d_head * config.rotary_fraction + 1e-9) // 2
     found: dict[str, list[Box]] = {name: [Box((head,), (row,), (column,))]}
     for step in reversed(plan.values()):
         for source in step.sources:
-            around = Around(step, plan[source.name], repeats, mask)
+            around = Around(step, plan[source.name], repeats, mask, turned)
             for box in found.get(step.name, []):
                 new = [box for box in RULES[source.rule](box, around) if box]
                 found.setdefault(source.name, []).extend(new)
@@ -129,8 +131,8 @@ def source_heads(box: Box, around: Around) -> list[Box]:
 
 
 def pairs_of_channels(box: Box, around: Around) -> list[Box]:
-    """Both channels of the pair that was turned; position 0 is not turned, nor the last of an odd number."""
-    half = around.source.shape[-1] // 2
+    """Both channels of the pair that was turned; position 0 is not turned, nor are channels beyond the pairs."""
+    half = around.turned
     partners = {c + half if c < half else c - half for c in box.columns if c < 2 * half}
     both = tuple(sorted({*box.columns, *partners}))
     return [Box(box.heads, (row,), both if row else box.columns) for row in box.rows]

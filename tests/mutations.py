@@ -43,7 +43,9 @@ class Mutant(NamedTuple):
 
 MUTANTS = [Mutant(*line) for line in [
     ("masks.py", "return (q >= 0) & (k >= 0)", "return (q >= 0) & (k > 0)"),
-    ("operations/positions.py", "[a * cos - b * sin, a * sin + b * cos, rest]", "[a * cos + b * sin, a * sin + b * cos, rest]"),
+    ("operations/rotary.py", "angles = positions[:, None] / periods", "angles = positions[:, None] * periods"),
+    ("operations/rotary.py", "math.floor(first), 0)", "math.ceil(first), 0)"),
+    ("operations/distance_bias.py", "4 * (2 * (head - power) + 1) / power", "4 * (2 * (head - power) + 2) / power"),
     ("blocks.py", "mask != HIDDEN).any(-1, keepdim=True)", "mask != HIDDEN).all(-1, keepdim=True)"),
     ("attend.py", "if (mask is not None or added is not None) and _astray", "if added is not None and _astray"),
     ("layer.py", "self.q_proj.out_features + 2 * self", "self.q_proj.out_features + 3 * self"),

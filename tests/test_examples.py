@@ -18,6 +18,7 @@ from attention.analysis import head_distances, head_numbers
 from attention.analysis.head_roles import roles
 from attention.analysis.mask_reach import reach
 from attention.analysis.number_types import compare_number_types
+from attention.analysis.position_curves import biases
 from attention.analysis.row_stages import STAGES
 from attention.analysis.scaling import jacobian_norm
 from attention.charts import theme
@@ -27,6 +28,7 @@ from attention.examples import EXAMPLES
 from attention.fitting import layers
 from attention.inputs import DOCUMENTS, make_generator, tokens
 from attention.maps.exact import head_maps
+from attention.operations.rotary import rotation_of
 from attention.published import ROWS
 from attention.published.case import case
 from attention.published.compare import judge, leak
@@ -168,6 +170,32 @@ def bounded(config: Config) -> bool:
     )
 
 
+def buckets(config: Config) -> bool:
+    """One bucket per distance up to 7, the last one from 91 on; nothing changes beyond."""
+    bias = biases(config, torch.arange(1000.0, dtype=torch.float64))[0]
+    jumps = (bias.diff().nonzero()[:, 0] + 1).tolist()
+    return jumps[:8] == list(range(1, 9)) and jumps[-1] == config.distance == 91
+
+
+def slopes(config: Config) -> bool:
+    at = torch.tensor([float(config.distance)], dtype=torch.float64)
+    code, paper = (biases(replace(config, positions=name), at)[config.head] for name in ("alibi bloom", "alibi"))
+    return (round(float(code), 2), round(float(paper), 2)) == (-7.07, -0.16)
+
+
+def fraction(config: Config) -> bool:
+    """The first two of eight channels of queries are turned."""
+    turned = (trace(config).q - trace(replace(config, positions="none")).q).abs().amax((0, 1)) > 1e-6
+    return turned.tolist() == [True] * 2 + [False] * 6
+
+
+def yarn(config: Config) -> bool:
+    rotation = rotation_of(config, config.d_head)
+    kept = rotation.kept_shares(torch.float64)
+    numbers = (rotation.pairs, int((kept == 1).sum()), int((kept == 0).sum()), config.distance)
+    return numbers == (64, 24, 24, 20_000) and f"{rotation.gain:.4f} {rotation.gain**2:.4f}" == "1.1386 1.2965"
+
+
 def quarter(config: Config) -> bool:
     changed = (trace(config).weights - trace(Config(projections="tied")).weights).abs().max()
     return config.n_kv_heads / config.heads == 1 / 4 and float(changed) > 0.1
@@ -280,6 +308,10 @@ HOLDS: dict[str, Callable[[Any], bool]] = {
     "packing": packed_claim,
     "alibi": lambda config: distance(config, 0) < 5 < 10 < distance(config, 7),
     "directions": bounded,
+    "buckets": buckets,
+    "slopes": slopes,
+    "fraction": fraction,
+    "yarn": yarn,
     "grouped": quarter,
     "leak": lambda config: leaks(config),
     "long": holds_at_any_length,

@@ -24,6 +24,7 @@ from attention.maps.exact import each_head
 from attention.masks import MASKS, Rule, causal, documents
 from attention.operations.softmax import SOFTMAXES
 from tests.mass import mass_by_distance
+from tests.position_oracle import bias
 from tests.samples import examples
 from tests.strategies import normal, seeds
 from tests.unchecked import without_checks
@@ -53,7 +54,7 @@ def cases(draw: st.DrawFn, whole: bool = False) -> Case:
         "scale": draw(st.sampled_from([None, 1.0, 20.0])),
         "side": draw(st.integers(1, n + 5)),
         "pool": draw(st.sampled_from(list(POOLS))),
-        "positions": draw(st.sampled_from(["none", "alibi"])),
+        "positions": draw(st.sampled_from(["none", "alibi", "alibi bloom", "t5", "t5 causal"])),
         "softcap": draw(st.sampled_from([None, 3.0])),
         "softmax": draw(st.sampled_from(list(SOFTMAXES))),
     }
@@ -70,9 +71,7 @@ def full(case: Case) -> tuple[Tensor, Tensor]:
     scores = q @ k.repeat_interleave(heads // len(k), 0).mT * (options["scale"] or 1 / math.sqrt(q.shape[2]))
     if options["softcap"]:
         scores = options["softcap"] * torch.tanh(scores / options["softcap"])
-    if options["positions"] == "alibi":
-        apart = (torch.arange(n)[:, None] - torch.arange(n)).abs()
-        scores = scores - 2.0 ** (-8 * torch.arange(1.0, heads + 1, dtype=torch.float64) / heads)[:, None, None] * apart
+    scores = scores + bias(options["positions"], heads, n, n)
     rule = case.mask if isinstance(case.mask, Rule) else MASKS[case.mask]
     scores = scores.masked_fill(~rule.square(n, n, options["span"]), -math.inf)
     lse = scores.logsumexp(-1)
@@ -371,7 +370,7 @@ def test_cancelling_drops_what_an_executor_has_not_begun():
         ({"mask": "casual"}, "mask='casual' is not one of: full, causal, .*Did you mean 'causal'"),
         ({"pool": "median"}, "pool='median' is not one of: mean, max"),
         ({"softmax": "none"}, "softmax='none' is not one of: standard, plus one"),
-        ({"positions": "learned"}, "positions='learned' is not one of: none, sinusoidal, rotary, alibi"),
+        ({"positions": "learned"}, "positions='learned' is not one of: none, sinusoidal, rotary, alibi, alibi bloom"),
         ({"side": 0}, "side=0 is not a whole number of at least 1"),
         ({"span": 0}, "span=0 is not a whole number of at least 1"),
         ({"tile": 0}, "tile=0 is not a whole number of at least 1"),

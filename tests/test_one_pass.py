@@ -16,6 +16,7 @@ from attention.masks import MASKS
 from attention.sources.layer_inputs import Projections
 from attention.steps import program
 from attention.steps.values import values
+from tests.position_oracle import bias, turn
 from tests.samples import examples
 from tests.strategies import configs
 
@@ -41,14 +42,6 @@ def joint(config: Config) -> Tensor:
     return {"none": one, "and": one & two, "or": one | two, "without": one & ~two}[config.combine]
 
 
-def turn(x: Tensor) -> Tensor:
-    """Rotary positions with complex numbers: channel pair i at position m turns by m / 10000 ** (i / half)."""
-    half = x.shape[-1] // 2
-    angle = torch.arange(x.shape[-2])[:, None] * 10_000.0 ** -(torch.arange(half).double() / max(half, 1))
-    pairs = torch.complex(x[..., :half], x[..., half : 2 * half]) * torch.polar(torch.ones_like(angle), angle)
-    return torch.cat([pairs.real, pairs.imag, x[..., 2 * half :]], -1)
-
-
 def reference(config: Config, x: Tensor, w: Projections) -> dict[str, Tensor]:
     """The pass in float64, head by head and pair by pair, from x and the projections; weights by torch's own function."""
     c, share, x = config, config.heads // config.n_kv_heads, x.double()
@@ -58,13 +51,11 @@ def reference(config: Config, x: Tensor, w: Projections) -> dict[str, Tensor]:
     k = torch.stack([x @ w.key[:, at[i]].double() for i in range(c.heads)])
     v = torch.stack([x @ w.value[:, at[i]].double() for i in range(c.heads)])
     q, k = (each / (each.pow(2).mean(-1, True) + 1e-6).sqrt() if c.qk_norm == "on" else each for each in (q, k))
-    q, k = (turn(q), turn(k)) if c.positions == "rotary" else (q, k)
+    q, k = (turn(q, c), turn(k, c)) if c.positions == "rotary" else (q, k)
     scale = {"1/sqrt(d_head)": c.d_head**-0.5, "none": 1.0, "1/d_head": 1 / c.d_head}[c.scale] / c.temperature
     scores = torch.einsum("hqd,hkd->hqk", q, k) * scale
     logits = c.softcap * torch.tanh(scores / c.softcap) if c.softcap else scores.clone()
-    for head in range(c.heads if c.positions == "alibi" else 0):
-        for row in range(c.tokens):
-            logits[head, row] -= 2 ** (-8 * (head + 1) / c.heads) * (torch.arange(c.tokens) - row).abs()
+    logits += bias(c.positions, c.heads, c.tokens, c.tokens)
     logits = logits.masked_fill(~joint(c), -math.inf)
     weights = by_torch(logits, c.softmax == "plus one")
     context = weights @ v
@@ -114,6 +105,11 @@ def by_map(t: Trace) -> dict[str, Tensor]:
 @settings(deadline=None, max_examples=examples(60))
 @given(config=configs())
 @example(config=Config(softcap=LEAST_CAP))
+@example(config=Config(positions="rotary", rotary_scaling="yarn", rotary_length=64, rotary_fraction=0.5, tokens=24))
+@example(config=Config(positions="rotary", rotary_scaling="llama3", rotary_length=300, rotary_factor=8.0, tokens=24))
+@example(config=Config(positions="alibi bloom", heads=6, d_model=48, mask="full", tokens=24))
+@example(config=Config(positions="t5", tokens=24, mask="full", scale="none"))
+@example(config=Config(positions="t5 causal", tokens=24, mask="full"))
 @example(config=Config(kv_heads=2, sharing="drawn", positions="rotary", softmax="plus one", mask="padding", span=18))
 def test_trace_table_program_and_map_are_the_reference(config):
     t = trace(config)

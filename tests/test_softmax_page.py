@@ -14,6 +14,8 @@ from streamlit.testing.v1 import AppTest
 
 from attention import Config, trace
 from attention.analysis.number_types import limits
+from attention.analysis.position_curves import MODELS
+from attention.codec import from_query
 from attention.heads import row_entropy
 from attention.number_format import format_weight
 from tests.strategies import query_without_edition
@@ -32,6 +34,7 @@ TOPICS = {
     "all": ["sizes", "entropies"],
     "scaling": ["curve variance", "curve entropy", "curve greatest", "curve jacobian"],
     "precision": ["worst"],
+    "positions": ["wavelengths", "scores"],
 }
 
 
@@ -55,7 +58,10 @@ def test_every_topic_stands_any_setting(topic, query):
     test = run(PAGE, query | ({} if topic == "row" else {"topic": topic}))
     assert not test.exception
     assert not test.warning
-    assert len(tables(test)) == len(TOPICS[topic]) - (topic == "row" and query.get("mask") == "padding")
+    fewer = topic == "row" and query.get("mask") == "padding"
+    if topic == "positions":  # a head of one channel has no pair, and of a bias there is one chart
+        fewer = 2 if query.get("d_model") == "1" else query.get("positions") == "alibi"
+    assert len(tables(test)) == len(TOPICS[topic]) - fewer
     if query.get("mask") == "padding" and topic in ("row", "all"):
         assert "fully masked" in page_text(test)
 
@@ -214,3 +220,42 @@ def test_one_score_is_moved_and_all_weights_answer():
     assert found[12] / (1 - found[12]) == pytest.approx(float(odds[12]) * math.e**2, rel=1e-4)
     assert found[3] / found[5] == pytest.approx(float(row[3] / row[5]), rel=1e-4), "the others keep their proportions"
     assert f"Key 12 gets {format_weight(found[12])} instead of {format_weight(float(row[12]))}" in words(test)
+
+
+YARN = {"positions": "rotary", "rotary_scaling": "yarn", "rotary_base": "1000000.0", "rotary_length": "32768"}
+
+
+def metrics(test: AppTest) -> dict[str, str]:
+    return {metric.label: metric.value for metric in test.metric}
+
+
+def test_what_yarn_does_at_a_distance_is_shown_with_its_attention_factor():
+    test = run(PAGE, YARN | {"topic": "positions", "d_model": "1024"})
+    assert metrics(test) == {
+        "Attention factor": "1.1386",
+        "Turned scores ×": "1.2965",
+        "Score at 20,000": "0.450",
+        "Pairs at new angles": "0 of 64",
+    }
+    assert "24 pairs turn as in training, 24 turn 4 times more slowly" in words(test)
+    assert "distance 20,000 is to them what 5,000 was in training" in words(test)
+    test.number_input(key="distance").set_value(100_000).run()
+    assert metrics(test)["Pairs at new angles"] == "0 of 64" and "24 without the scaling" in words(test)
+    assert query_without_edition(test.query_params)["distance"] == "100000"
+
+
+def test_every_model_is_loaded_by_its_button():
+    for model in MODELS:
+        test = run(PAGE, {"topic": "positions"})
+        test.button(key=f"model {model.title}").click().run()
+        assert not test.exception
+        config, notes = from_query(test.query_params)
+        assert notes == [] and config.d_head == model.d_head
+        assert {name: getattr(config, name) for name in model.knobs} == model.knobs
+    assert {model.title for model in MODELS} >= {"Llama 3.1 8B", "Qwen2.5 7B + YaRN", "gpt-oss 20B", "BLOOM 560M"}
+
+
+def test_a_source_that_is_turned_already_says_so():
+    test = run(PAGE, {"topic": "positions", "source": "recorded:smollm2-street", "v": "3"})
+    assert "gives queries and keys with positions in them already" in words(test)
+    assert test.number_input(key="rotary_length").disabled

@@ -45,13 +45,13 @@ def knob(test: AppTest, name: str):
 
 def test_knobs_that_do_nothing_are_disabled_and_say_why():
     test = run(HEADS, QUERY)
-    for name in ("tokens", "heads", "d_model", "kv_heads", "positions", "input", "projections", "seed", "sharing"):
+    for name in ("tokens", "heads", "d_model", "kv_heads", "input", "projections", "seed", "sharing"):
         widget = knob(test, name)
         assert widget.disabled, name
         assert name in fixed_by_source(TWO)
         reasons = ("Fixed by the recording.", "No effect: this source is a recording")
         assert any(reason in widget.help for reason in reasons), name
-    for name in ("source", "layer", "mask", "scale", "temperature", "softcap", "softmax"):
+    for name in ("source", "layer", "mask", "scale", "temperature", "softcap", "softmax", "positions"):
         assert not knob(test, name).disabled, name
     assert any(recording(NAME).what in caption.value.replace("\\", "") for caption in test.caption)
 

@@ -20,7 +20,7 @@ from attention.imported.stack import Stack
 from attention.knobs import SOURCES, STEPS
 from attention.operations.by_torch import by_torch
 from attention.operations.mask import HIDDEN
-from attention.operations.positions import POSITIONS
+from attention.operations.positions import turn
 from attention.sources.providers import source_title
 from attention.sources.spec import spec_of
 from attention.steps.plan import by_name, steps
@@ -29,6 +29,7 @@ from attention.steps.values import difference, pairs, values
 from attention.trace import trace
 from tests import example_uploads
 from tests.highlight import RULES, Box, highlighted_cells
+from tests.position_oracle import bias
 from tests.samples import examples
 from tests.strategies import configs, normal
 
@@ -41,6 +42,9 @@ CASES = [
     Config(tokens=4, heads=2, d_model=4, mask="padding", span=2, positions="sinusoidal", keys=3, temperature=2.0),
     Config(tokens=3, heads=1, d_model=1, mask="full", scale="none", softmax="plus one", input="noise"),
     Config(tokens=4, heads=2, d_model=4, mask="padding", span=4),  # nobody sees anything
+    Config(
+        tokens=3, heads=1, d_model=9, positions="rotary", rotary_fraction=0.5, rotary_scaling="yarn", rotary_length=8
+    ),
 ]
 
 
@@ -103,10 +107,7 @@ def test_the_context_is_that_of_torchs_attention(config):
     )
     seen = config.rule.square(q.shape[1], k.shape[1], config.span)
     scale = {"1/sqrt(d_head)": config.d_head**-0.5, "none": 1.0, "1/d_head": 1 / config.d_head}[config.scale]
-    added = torch.zeros(config.heads, *seen.shape, dtype=torch.float64)
-    if config.positions == "alibi":
-        far = (torch.arange(q.shape[1])[:, None] - torch.arange(k.shape[1])).abs()
-        added -= torch.tensor([2.0 ** (-8 * (h + 1) / config.heads) for h in range(config.heads)])[:, None, None] * far
+    added = bias(config.positions, config.heads, *seen.shape)
     if config.softcap:
         added += config.softcap * torch.tanh(q @ k.mT * scale / config.temperature / config.softcap)
         q = torch.zeros_like(q)
@@ -233,7 +234,7 @@ def graph(config: Config) -> dict[str, torch.Tensor]:
         flat = found[name.upper()] = tokens @ found[f"W_{name}"]
         found[name] = torch.stack(flat.chunk(heads, -1))
     if "turned q" in plan:
-        found |= {f"turned {name}": POSITIONS["rotary"].to_heads(found[name]) for name in "qk"}
+        found |= {f"turned {name}": turn(found[name], config) for name in "qk"}
     q, k = (found.get(f"turned {name}", found[name]) for name in "qk")
     last = found["scores"] = torch.stack([q[h] @ k[h // repeats].T for h in range(config.heads)])
     if "scaled" in plan:

@@ -15,7 +15,7 @@ from torch import nn
 from attention.array_files import safe_file
 from attention.heads import profile
 from attention.masks import MASKS
-from attention.operations.positions import alibi, rotary, sinusoidal
+from attention.operations.positions import rotary, sinusoidal
 from attention.operations.scale import SCALES
 from attention.operations.softmax import SOFTMAXES
 from attention.steps import training_program
@@ -26,6 +26,7 @@ from attention.training.model import Model
 from attention.training.recipe import LEARNED, NUMBERS, PLACES, Recipe
 from attention.training.run import Run, evaluate, moments, probe, rate, train
 from attention.training.tasks import TASKS
+from tests.position_oracle import bias
 from tests.samples import examples
 
 SMALL = {"d_model": 16, "heads": 2, "steps": 20}
@@ -36,8 +37,8 @@ def by_torch(model: Model, ids: torch.Tensor) -> torch.Tensor:
     recipe, n = model.recipe, ids.shape[1]
     at = torch.arange(n)
     mask = torch.zeros(n, n).masked_fill(~recipe.rule.square(n, n, recipe.span), -math.inf)
-    if recipe.positions == "alibi":
-        mask = mask + alibi(at[:, None], at[None], torch.arange(recipe.heads)[:, None, None], recipe.heads)
+    if recipe.positions.startswith("alibi"):
+        mask = mask + bias(recipe.positions, recipe.heads, n, n).float()
     x = model.embedding(ids)
     x = x + sinusoidal(n, recipe.d_model) if recipe.positions == "sinusoidal" else x
     x = x + model.places(at) if recipe.positions == LEARNED else x

@@ -14,8 +14,9 @@ from attention.charts import theme
 from attention.codec import link
 from attention.components.registry import component, nothing
 from attention.config import Config
+from attention.operations.positions import turned_pairs
 from attention.sources.providers import keys, tokens
-from attention.sources.spec import lengths
+from attention.sources.spec import lengths, spec_of
 from attention.steps.parts import parts
 from attention.steps.plan import by_name
 from attention.steps.step import Step
@@ -63,7 +64,7 @@ def header(config: Config, names: Sequence[str]) -> dict[str, Any]:
         "focus": {"head": config.head, "query": config.query_index},
         "heads": config.heads,
         "repeats": config.heads // config.n_kv_heads,
-        "lengths": sizes,
+        "lengths": sizes | {"m": turned_pairs(spec_of(config))},  # pairs of channels that positions turn
         "tokens": {"q": list(tokens(config).labels), "k": list(keys(config).labels)},
         "weights": theme.WEIGHTS,
         "signed": [theme.LESS, theme.MORE],

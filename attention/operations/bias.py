@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from attention.operations.operation import Operation, Source, Spec, Symbols, Values
+from attention.operations.operation import Operation, Source, Spec, Symbols, Values, text
 from attention.operations.positions import POSITIONS, rule
 
 
@@ -29,7 +29,7 @@ def _pair_bias(values: Values, spec: Spec) -> Tensor:
 
 
 def _formula(spec: Spec, symbols: Symbols) -> str:
-    return f"{rule(spec).formula},\\quad H = {spec.sizes['h']}"
+    return f"{text(rule(spec).formula, spec)},\\quad H = {spec.sizes['h']}"
 
 
 def _applies(spec: Spec) -> bool:
@@ -46,7 +46,7 @@ OPERATIONS = (
         _formula,
         compute=_pair_bias,
         applies=_applies,
-        code=lambda spec: rule(spec).code,
+        code=lambda spec: text(rule(spec).code, spec),
     ),
     Operation(
         "biased",

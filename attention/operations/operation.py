@@ -10,6 +10,8 @@ from typing import TypeAlias
 
 from torch import Tensor
 
+from attention.operations.rotary import BASE, FACTOR, FRACTION, LENGTH, UNSCALED
+
 FLOAT, BOOL = 4, 1  # bytes per number in float32, and per cell of a mask
 
 
@@ -30,6 +32,11 @@ class Spec:
     positions: str = "none"
     softmax: str = "standard"
     qk_norm: str = "off"
+    rotary_base: float = BASE
+    rotary_fraction: float = FRACTION
+    rotary_scaling: str = UNSCALED
+    rotary_factor: float = FACTOR
+    rotary_length: int = LENGTH
     crosses: bool = False
     masks: bool = True
     mixes: bool = True

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
 
-from attention.operations.operation import Operation, Source, Spec
+from attention.operations import rotary as rotation
+from attention.operations.distance_bias import BUCKETS, alibi, alibi_bloom, bucket_edges, t5, t5_causal
+from attention.operations.operation import Operation, Source, Spec, Text, none_needed, text
 from attention.operations.project import made_here
+from attention.operations.rotary import Choices, rotary, rotation_of
 
 
 def sinusoidal(n: int, channels: int) -> Float[Tensor, "n c"]:
@@ -22,28 +26,6 @@ def sinusoidal(n: int, channels: int) -> Float[Tensor, "n c"]:
     pairs = torch.arange(0, channels, 2, dtype=torch.float32) / channels
     angles = torch.arange(n)[:, None] / 10_000**pairs
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)[:, :channels]
-
-
-def rotary(x: Float[Tensor, "*h n d"], positions: Int[Tensor, " n"] | None = None) -> Float[Tensor, "*h n d"]:
-    """Pairs of channels of queries and keys are rotated by their position (Su et al. 2021, RoFormer, section 3.2.2).
-
-    Channels i and i + d/2 form a pair, as in GPT-NeoX and the Llama of transformers. The paper pairs neighbours, 2i and
-    2i + 1: the same rotations, with channels in another order. The last channel of an odd d is unchanged.
-    """
-    half = x.shape[-1] // 2
-    positions = torch.arange(x.shape[-2], device=x.device) if positions is None else positions
-    angles = positions[:, None] / 10_000 ** (torch.arange(half, dtype=torch.float32, device=x.device) / max(half, 1))
-    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
-    a, b, rest = x.split((half, half, x.shape[-1] - 2 * half), -1)  # one backward step of autograd, not three
-    return torch.cat([a * cos - b * sin, a * sin + b * cos, rest], -1)
-
-
-def alibi(q: Int[Tensor, ...], k: Int[Tensor, ...], head: Int[Tensor, ...], heads: int) -> Float[Tensor, ...]:
-    """A penalty that grows with distance, with a different slope in each head (Press et al. 2022, ALiBi, section 3).
-
-    The slope of head i (from 0) is 2 ** (-8 (i + 1) / heads); the distance counts on both sides of the query.
-    """
-    return -(2.0 ** (-8.0 * (head + 1).float() / heads)) * (q - k).abs()
 
 
 def no_positions() -> None:
@@ -54,19 +36,23 @@ def no_positions() -> None:
 class Positions:
     """Where a rule of positions is applied: input, heads or scores; `doc` is the function whose docstring explains it.
 
-    `formula` is the TeX of what is added or turned, with %s for the name of the matrix; `code` its lines of PyTorch,
-    which add to `x`, turn `Q` and `K`, or compute `bias` from `q`, `k` and `heads`; `adds`: what is added to scores, in words.
-    `flops`: operations for one vector of that many channels.
+    `to_heads` turns queries or keys, by default settings where these are not given as further arguments, which `settings`
+    returns for a pass and a number of channels. `formula` is the TeX of what is added or turned, with %s for the name of the
+    matrix; `code` its lines of PyTorch, which add to `x`, turn `Q` and `K`, or compute `bias` from `q`, `k` and `heads`;
+    `adds`: what is added to scores, in words. `flops`: operations for one vector of a head. `learned`: whether a model learns
+    its numbers, so that those here are made up.
     """
 
     doc: Callable
     to_input: Callable[[int, int], Float[Tensor, "n c"]] | None = None
     to_heads: Callable[..., Float[Tensor, "*h n d"]] | None = None
     to_scores: Callable[..., Float[Tensor, ...]] | None = None
-    formula: str = ""
-    code: str = ""
+    formula: Text = ""
+    code: Text = ""
     adds: str = "a number per pair"
-    flops: Callable[[int], int] = int
+    flops: Callable[[Spec], int] = none_needed
+    settings: Callable[[Choices, Float[Tensor, "*h n d"]], dict[str, Any]] = lambda choices, x: {}
+    learned: bool = False
 
     def __post_init__(self) -> None:
         acts = any((self.to_input, self.to_heads, self.to_scores))
@@ -76,6 +62,12 @@ class Positions:
             )
 
 
+T5 = """\
+distance = {distance}
+edges = torch.tensor({edges})  # the least distance of each bucket
+bucket = torch.bucketize(distance, edges, right=True)
+bias = -(2.0 ** (-4.0 * (torch.arange(heads)[:, None, None] + 1) / heads)) * bucket  # made up: a model learns them
+"""
 POSITIONS: dict[str, Positions] = {
     "none": Positions(no_positions),
     "sinusoidal": Positions(
@@ -90,17 +82,10 @@ x = x + torch.stack([angle.sin(), angle.cos()], -1).flatten(1)[:, :d_model]
     "rotary": Positions(
         rotary,
         to_heads=rotary,
-        formula=r"%s'_{ij} = %s_{ij} \cos i\theta_j \mp %s_{i,\,j \pm m} \sin i\theta_j,"
-        r"\quad \theta_j = 10000^{-(j \bmod m) / m},\ m = \lfloor d/2 \rfloor",
-        code="""\
-half = d_head // 2
-angle = torch.arange(n)[:, None] / 10_000 ** (torch.arange(half) / max(half, 1))
-def turn(t):
-    a, b, rest = t[..., :half], t[..., half:2 * half], t[..., 2 * half:]
-    return torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos(), rest], -1)
-Q, K = turn(Q), turn(K)
-""",
-        flops=lambda d: 3 * (d // 2 * 2),  # two products and a sum; the last channel of an odd d is not turned
+        formula=lambda spec: rotation.formula(spec, spec.sizes["d"]),
+        code=lambda spec: rotation.code(spec, spec.sizes["d"]),
+        flops=lambda spec: 6 * turned_pairs(spec),  # two products and a sum; channels beyond the pairs are not turned
+        settings=rotation.settings,
     ),
     "alibi": Positions(
         alibi,
@@ -109,12 +94,51 @@ Q, K = turn(Q), turn(K)
         code="bias = -(2.0 ** (-8.0 * (torch.arange(heads)[:, None, None] + 1) / heads)) * (q - k).abs()\n",
         adds="a penalty that grows with distance",
     ),
+    "alibi bloom": Positions(
+        alibi_bloom,
+        to_scores=alibi_bloom,
+        formula=r"b_{hij} = -2^{-e_h}\,\lvert i - j \rvert,\quad e_h = 8 (h + 1) / P\ \text{where}\ h < P,\ \text{else}\ "
+        r"4 (2 (h - P) + 1) / P,\quad P = 2^{\lfloor \log_2 H \rfloor}",
+        code="""\
+power, head = 2 ** (heads.bit_length() - 1), torch.arange(heads)[:, None, None]
+steepness = torch.where(head < power, 8.0 * (head + 1) / power, 4.0 * (2 * (head - power) + 1) / power)
+bias = -(2.0 ** -steepness) * (q - k).abs()
+""",
+        adds="a penalty that grows with distance",
+    ),
+    "t5": Positions(
+        t5,
+        to_scores=t5,
+        formula=r"b_{hij} = -2^{-4 (h + 1) / H}\,\mathrm{bucket}(\lvert i - j \rvert),\quad \text{made up}",
+        code=T5.format(distance="(q - k).abs()", edges=bucket_edges(BUCKETS // 2)),
+        adds="a number for each bucket of distances, made up here (a T5 learns them)",
+        learned=True,
+    ),
+    "t5 causal": Positions(
+        t5_causal,
+        to_scores=t5_causal,
+        formula=r"b_{hij} = -2^{-4 (h + 1) / H}\,\mathrm{bucket}(\max(i - j, 0)),\quad \text{made up}",
+        code=T5.format(distance="(q - k).clamp(min=0)", edges=bucket_edges(BUCKETS)),
+        adds="a number for each bucket of distances, made up here (a T5 learns them)",
+        learned=True,
+    ),
 }
 
 
 def rule(spec: Spec) -> Positions:
     """Returns the rule of a pass."""
     return POSITIONS[spec.positions]
+
+
+def turned_pairs(spec: Spec) -> int:
+    """Returns how many pairs of channels of a head are turned."""
+    return rotation_of(spec, spec.sizes["d"]).pairs
+
+
+def turn(x: Float[Tensor, "*h n d"], choices: Choices) -> Float[Tensor, "*h n d"]:
+    """Returns queries or keys as positions turn them, under the settings of a pass."""
+    by = POSITIONS[choices.positions]
+    return by.to_heads(x, **by.settings(choices, x)) if by.to_heads else x
 
 
 def input_operations(name: str, axis: str, words: str, lessons: tuple[str, str, str]) -> tuple[Operation, ...]:
@@ -144,7 +168,7 @@ def input_operations(name: str, axis: str, words: str, lessons: tuple[str, str, 
             axes.removeprefix("b "),
             "Position encoding: sines and cosines",
             lessons[1],
-            lambda spec, symbols: rule(spec).formula,
+            lambda spec, symbols: text(rule(spec).formula, spec),
             applies=has_positions,
         ),
         Operation(name, "x", axes, words, lessons[2], f"{name}_{{ic}}", applies=plain),
@@ -160,7 +184,7 @@ def input_operations(name: str, axis: str, words: str, lessons: tuple[str, str, 
             lambda spec: spec.cells(axes),
             lambda values, spec: values[without] + values[sines],
             has_positions,
-            code=lambda spec: rule(spec).code,
+            code=lambda spec: text(rule(spec).code, spec),
         ),
     )
 
@@ -172,14 +196,14 @@ def _rotation(name: str, axes: str, lesson: str) -> Operation:
         f"b {axes} d",
         f"{name}, rotated by position",
         lesson,
-        lambda spec, symbols: rule(spec).formula.replace("%s'", f"{name}'").replace("%s", symbols[name]),
+        lambda spec, symbols: text(rule(spec).formula, spec).replace("%s'", f"{name}'").replace("%s", symbols[name]),
         sources=(Source(name, "pairs", "="),),
-        flops=lambda spec: spec.cells(f"b {axes}") * rule(spec).flops(spec.sizes["d"]),
-        compute=lambda values, spec: rule(spec).to_heads(values[name]),  # pyright: ignore[reportOptionalCall]  it applies
+        flops=lambda spec: spec.cells(f"b {axes}") * rule(spec).flops(spec),
+        compute=lambda values, spec: turn(values[name], spec),
         applies=lambda spec: made_here(spec) and bool(rule(spec).to_heads),
         updates=name,
         symbol=f"{name}'",
-        code=lambda spec: rule(spec).code if name == "q" else "",
+        code=lambda spec: text(rule(spec).code, spec) if name == "q" else "",
     )
 
 

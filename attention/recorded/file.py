@@ -42,7 +42,9 @@ CHOICES = {
     "mask": tuple(MASKS),
     "scale": tuple(SCALES),
     "softmax": tuple(SOFTMAXES),
-    "positions": tuple(name for name, rule in POSITIONS.items() if rule.to_scores or name == "none"),
+    "positions": tuple(
+        name for name, rule in POSITIONS.items() if name == "none" or (rule.to_scores and not rule.learned)
+    ),
 }
 RANGES = {"span": (1, 2**16), "softcap": (0, 100)}
 LAYERS, HEADS, TOKENS, WIDTH, CELLS = 128, 32, 1024, 2048, 16_000_000  # largest sizes; a page shows every weight

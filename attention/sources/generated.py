@@ -18,7 +18,7 @@ from attention.fitting import fixed_by_source
 from attention.inputs import INPUTS, SPLIT, backwards, itself, make_generator
 from attention.inputs import tokens as texts
 from attention.knobs import DEFAULTS
-from attention.operations.positions import POSITIONS
+from attention.operations.positions import POSITIONS, turn
 from attention.operations.qk_norm import ON, rms_norm
 from attention.runtime.tensor_cache import tensor_lru_cache
 from attention.sources.constructed import places, queries_to_keys, values_to_output
@@ -142,9 +142,8 @@ def _part(config: Config, x: Float[Tensor, "n c"], matrix: Float[Tensor, "c e"],
 
 @torch.inference_mode()
 def by_heads(config: Config, found: Float[Tensor, "n e"], heads: int) -> Float[Tensor, "h n d"]:
-    split, turned = rearrange(found, "n (h d) -> h n d", h=heads), POSITIONS[config.positions].to_heads
-    split = rms_norm(split) if config.qk_norm == ON else split
-    return turned(split) if turned else split
+    split = rearrange(found, "n (h d) -> h n d", h=heads)
+    return turn(rms_norm(split) if config.qk_norm == ON else split, config)
 
 
 def pairs_of(config: Config) -> int:

@@ -171,7 +171,7 @@ def idle(name: str, config: Config) -> str:
         return OWN_SQUARE
     if sizes and sizes.square and name == "baseline":
         return ""
-    return own or (WEIGHTS_ONLY if name in (*LATER, "qk_norm") and not has_scores(config.source) else "")
+    return own or (WEIGHTS_ONLY if name in (*LATER, "qk_norm", "positions") and not has_scores(config.source) else "")
 
 
 def has_scores(source: str) -> bool:

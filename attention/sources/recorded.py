@@ -14,7 +14,7 @@ from attention.recorded.file import Recording
 from attention.recorded.shipped import SHIPPED, recording
 from attention.sources.layer_inputs import LayerInputs, Source, Tokens
 
-SIZES: tuple[str, ...] = ("tokens", "heads", "d_model", "kv_heads", "positions")
+SIZES: tuple[str, ...] = ("tokens", "heads", "d_model", "kv_heads")
 BASELINE = {"baseline": "The baseline is the source's own mask."}
 
 
@@ -22,7 +22,7 @@ class Recorded:
     """The provider of recorded attention: settings that follow queries and keys act on them, earlier ones have no effect.
 
     By default, mask, scale, softcap and softmax are those of the recorded model. Positions are in the queries and keys
-    already, or are added to the scores as they were there.
+    already, or are added to the scores as they were there; a bias may be added to the scores of any recording.
     """
 
     idle: Mapping[str, str] = MappingProxyType(

@@ -8,9 +8,18 @@ from attention.config import Config
 from attention.fitting import shape
 from attention.masks import MASKS
 from attention.operations.operation import Spec
+from attention.operations.rotary import ROTARY_KNOBS
 from attention.sources.providers import has
 
-CHOICES = ("scale", "temperature", "softcap", "positions", "softmax", "qk_norm")  # knobs that operations read
+CHOICES = (
+    "scale",
+    "temperature",
+    "softcap",
+    "positions",
+    "softmax",
+    "qk_norm",
+    *ROTARY_KNOBS,
+)  # knobs that operations read
 
 
 def lengths(config: Config) -> dict[str, int]:

@@ -130,7 +130,8 @@ def options(config: Config, side: int) -> str:
 
 
 def _imports(config: Config) -> str:
-    ahead = "from __future__ import annotations\n\nimport math\n" if config.projections == "constructed" else ""
+    ahead = "from __future__ import annotations\n\n" if config.projections == "constructed" else ""
+    ahead += "import math\n" if ahead or "math." in lines(config) else ""
     return f"{ahead}import zlib\n\nimport torch\n" if config.input in SPLIT else f"{ahead}\nimport torch\n".lstrip()
 
 

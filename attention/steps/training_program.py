@@ -118,7 +118,7 @@ def _mask(recipe: Recipe) -> str:
         "mask = torch.zeros(n, n).masked_fill(~mask, -math.inf)",
     ]
     if rule.to_scores:
-        lines += [rule.code.rstrip(), "mask = mask + bias"]
+        lines += [f"{rule.code}".rstrip(), "mask = mask + bias"]
     if not softmax.sums_to_one:
         value = f", value={softmax.sink!r}" if softmax.sink else ""
         lines += [f"mask = F.pad(mask, (1, 0){value})  # {softmax.extra} more in the denominator: a key of zeros"]

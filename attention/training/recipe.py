@@ -29,7 +29,8 @@ def learned() -> None:
 
 
 LEARNED = "learned"
-PLACES: dict[str, Positions] = POSITIONS | {LEARNED: Positions(learned)}  # its vectors are parameters of the model
+PLACES: dict[str, Positions] = {name: rule for name, rule in POSITIONS.items() if not rule.learned}
+PLACES[LEARNED] = Positions(learned)  # its vectors are parameters of the model
 
 
 # fmt: off

@@ -9,12 +9,13 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import SECONDS, open_page
 
-CHARTS = {"row": 4, "all": 2, "scaling": 4, "precision": 1}
+CHARTS = {"row": 4, "all": 2, "scaling": 4, "precision": 1, "positions": 2}
 
 TOPICS = {
     "row": "One row, step by step",
     "all": "All rows and heads",
     "scaling": "Why divide by √d_head",
+    "positions": "Positions",
     "precision": "Number types",
 }
 

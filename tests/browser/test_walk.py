@@ -35,7 +35,8 @@ SCREENS = {  # links, and how many charts each has
     "layers": 4,
     "layers?predict=row": 0,
     **{
-        f"softmax?topic={topic}": count for topic, count in zip(KNOBS["topic"].choices or (), (4, 2, 4, 2), strict=True)
+        f"softmax?topic={topic}": count
+        for topic, count in zip(KNOBS["topic"].choices or (), (4, 2, 4, 2, 2), strict=True)
     },
     "softmax?tokens=60&colors=own+maximum": 4,
     f"softmax?{BLIND}&colors=log": 3,

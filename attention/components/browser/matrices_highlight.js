@@ -9,12 +9,14 @@
  */
 
 /**
- * The arguments of a rule: the step and its source, the visible keys of a query, the key heads that heads share.
+ * The arguments of a rule: the step and its source, the visible keys of a query, the key heads that heads share, and how many
+ * pairs of channels are rotated.
  * @typedef {object} About
  * @property {Matrix} step
  * @property {Matrix} source
  * @property {(q: number) => number[]} seen
  * @property {(heads: number[]) => number[]} shared
+ * @property {number} pairs
  */
 
 const upTo = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => i);
@@ -45,8 +47,7 @@ const RULES = {
     const own = (/** @type {number} */ h) => box.columns.filter((c) => headOf(c) === h).map((c) => c - h * width);
     return [...new Set(box.columns.map(headOf))].map((h) => ({ heads: [h], rows: box.rows, columns: own(h) }));
   },
-  pairs: (box, { source }) => {
-    const half = Math.floor(source.columns / 2);
+  pairs: (box, { pairs: half }) => {
     const partner = (/** @type {number} */ c) => (c < half ? c + half : c - half);
     const all = box.columns.flatMap((c) => (c < 2 * half ? [c, partner(c)] : [c]));
     const both = [...new Set(all)].sort((a, b) => a - b);
@@ -85,12 +86,13 @@ export function litBy(data, { name, head, row, column }) {
   };
   const shared = (/** @type {number[]} */ heads) =>
     [...new Set(heads.map((h) => Math.floor(h / data.repeats)))].sort((a, b) => a - b);
+  const pairs = data.lengths.m;
   const order = [...data.matrices].sort((a, b) => data.order.indexOf(b.name) - data.order.indexOf(a.name));
   for (const step of order) {
     for (const { name: from, rule } of step.sources) {
       const source = data.found.get(from);
       if (!source) continue;
-      const boxes = (found.get(step.name) ?? []).flatMap((box) => RULES[rule](box, { step, source, seen, shared }));
+      const boxes = (found.get(step.name) ?? []).flatMap((box) => RULES[rule](box, { step, source, seen, shared, pairs }));
       const new_ = boxes.filter((box) => box.heads.length && box.rows.length && box.columns.length);
       if (new_.length) found.set(from, outermost([...(found.get(from) ?? []), ...new_]));
     }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -14,11 +15,12 @@ import streamlit as st
 from attention.analysis.head_numbers import EVERY
 from attention.codec import CONFIGS
 from attention.config import Config
-from attention.fitting import check, defaults, layers, training_steps
+from attention.fitting import check, defaults, layers, position_rules, training_steps
 from attention.inputs import INPUTS
 from attention.knobs import DEFAULTS, GENERATED, KNOBS
 from attention.masks import COMBINATIONS, MASKS
 from attention.operations.positions import POSITIONS
+from attention.operations.rotary import ROTARY_KNOBS, SCALINGS, UNSCALED
 from attention.operations.scale import SCALES
 from attention.operations.softmax import SOFTMAXES
 from attention.published import HUNTS, ROWS, link_name
@@ -50,11 +52,17 @@ RULES = {
     "combine": COMBINATIONS,
     "scale": SCALES,
     "positions": POSITIONS,
+    "rotary_scaling": SCALINGS,
     "softmax": SOFTMAXES,
     "input": INPUTS,
 }
 MADE = ("input", "projections", "seed")
 BEFORE = ("source", "layer", "training_step", *MADE)  # the input, before mask and scale act on it
+ROUND = {  # stops of sliders whose ranges are wide
+    "rotary_base": (100.0, 1_000.0, 10_000.0, 100_000.0, 500_000.0, 1_000_000.0, 10_000_000.0, 100_000_000.0),
+    "rotary_factor": (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0),
+    "rotary_length": tuple(2**power for power in range(3, 21)),
+}
 ADVANCED = tuple(name for name, knob in KNOBS.items() if knob.advanced)
 NAMES = frozenset((*FIRST, "second", *MADE, *ADVANCED))  # every knob with a widget here
 
@@ -68,13 +76,20 @@ def draw(config: Config, stops: Stops, change: Change) -> None:
         for name in MADE:
             widget(name, config, stops, change)
     with st.expander("Advanced", icon=":material/tune:"):
-        for name in ADVANCED:
+        for name in filter(partial(shows, config), ADVANCED):
             widget(name, config, stops, change)
+
+
+def shows(config: Config, name: str) -> bool:
+    """Whether a control is shown: those of rotary positions, and those of their scaling, only where these are chosen."""
+    scaling = SCALINGS[config.rotary_scaling]
+    needs = {"rotary_factor": config.rotary_scaling != UNSCALED, "rotary_length": scaling.needs_length}
+    return name not in ROTARY_KNOBS or (config.positions == "rotary" and needs.get(name, True))
 
 
 def look(config: Config) -> tuple[Any, ...]:
     """Everything that the controls show of a config, except the values of the widgets themselves."""
-    off = tuple(why(name, config) for name in sorted(NAMES))
+    off = tuple(shows(config, name) and why(name, config) for name in sorted(NAMES))
     source, sizes = (config.source, _as_recorded(config)), (config.heads, config.d_head)
     own = own_mask_label(config)
     return *source, *sizes, own, _span_help(config), _beyond(config), _joined_masks(config), off
@@ -208,6 +223,16 @@ def _kv_heads(config: Config, change: Change) -> None:
     knobs.menu("kv_heads", config, sizes, format_func=lambda n: names.get(n, str(n)), on_change=change)
 
 
+def _positions(config: Config, change: Change) -> None:
+    knobs.menu("positions", config, position_rules(config.source), help=_help("positions"), on_change=change)
+
+
+def _stops_with_value(name: str, stops: tuple[Any, ...], config: Config, change: Change) -> None:
+    """Draws a slider over round numbers, and the value itself if it is none of them."""
+    ends = sorted({*stops, getattr(config, name)})
+    knobs.stops(name, config, ends, format_func="{:,.12g}".format, on_change=change)
+
+
 SLIDERS = {"source": _source, "tokens": _tokens, "d_model": _d_model, "span": _span}  # knobs whose stops change
 SPECIAL = {
     "mask": _mask,
@@ -216,6 +241,8 @@ SPECIAL = {
     "training_step": _training_step,
     "seed": _seed,
     "kv_heads": _kv_heads,
+    "positions": _positions,
+    **{name: partial(_stops_with_value, name, stops) for name, stops in ROUND.items()},
 }
 
 

@@ -1,4 +1,4 @@
-"""Softmax: how one row is computed, all rows at once, why scores are divided, and the effect of number types."""
+"""Softmax: how one row is computed, all rows, why scores are divided, the effect of number types, and positions."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from attention.ui.views import (
     focus,
     questions,
     softmax_all,
+    softmax_positions,
     softmax_precision,
     softmax_questions,
     softmax_row,
@@ -36,12 +37,14 @@ TOPICS = {
     "all": ("All rows and heads", softmax_all.draw),
     "scaling": ("Why divide by √d_head", softmax_scaling.draw),
     "precision": ("Number types", softmax_precision.draw),
+    "positions": ("Positions", softmax_positions.draw),
 }
 FOCUSED = {
     "row": ("head", "query", "order", "colors"),
     "all": ("head",),
     "scaling": (),
     "precision": ("head", "dtype", "exponent"),
+    "positions": (),
 }
 
 
