@@ -1,4 +1,4 @@
-"""Formats of shares, weights and means in text and tables, the same as in the browser's charts and tooltips.
+"""Formats of shares, weights, means and tokens in text and tables, the same as in the browser's charts and tooltips.
 
 A share of pairs, of work, or of the weight of several keys is a percentage; the weight of one key is a decimal with
 three significant digits; a head statistic has three decimals. Halves are rounded up, as by `toFixed`, `toPrecision` and
@@ -37,6 +37,11 @@ def format_weight(weight: float) -> str:
 def format_mean(value: float) -> str:
     """Returns a statistic of a head or of a row with three decimals."""
     return _round_half_up(value, 3)
+
+
+def format_token(text: str, position: int, kind: str = "query") -> str:
+    """Returns a token by its text and its position, “boat” (17), or `query 17` if it has no text."""
+    return f"“{text}” ({position:,})" if text else f"{kind} {position:,}"
 
 
 def weight_text(field: str) -> str:

@@ -75,7 +75,7 @@ def test_cards_of_a_long_sequence_are_counted_at_its_length():
     app = opened(tokens=65_536, mask="window", span=512)
     window, used = cards(app)[list(MASKS).index("window")], "keeps 33,423,616 of 4,294,967,296 pairs"
     assert window["lines"][:3] == [
-        "keeps 0.8% of pairs",
+        "0.8% of pairs",
         "saves 99.2% in theory, 99.0% in blocks",
         "reaches 2,044 back",
     ]
@@ -120,11 +120,11 @@ def test_the_effect_is_told_in_words_that_are_true():
     taken = trace(Config(mask="full")).weights[0].triu(1).sum(-1)
     most = int(taken.argmax())
     assert "Compared with **full** (every key)." in prose(start)
-    assert f"Query {most} 'The' loses most, **{format_percent(float(taken[most]))}**." in plainly(start)
+    assert f"“The” ({most}) loses most, **{format_percent(float(taken[most]))}**." in plainly(start)
     assert f"removes **{format_percent(float(taken.mean()))}** of the weight of head 0" in prose(start)
-    assert "The selected query 17 'boat' loses no key." in plainly(start)
+    assert "The selected query, “boat” (17), loses no key." in plainly(start)
     start.button(key="hit most").click().run()
-    assert f"Under **full**, query {most} 'The' in head 0 has" in plainly(start) and not start.exception
+    assert f"Under **full**, “The” ({most}) in head 0 has" in plainly(start) and not start.exception
     assert "have zero weight in float32" in prose(opened(tokens=2, scale="none", temperature=0.05))
     app = opened(query=0)
     config = Config(query=0)
@@ -177,7 +177,7 @@ def test_a_files_own_mask_is_drawn_counted_and_named():
     drawn, own = cards(app), cards(app)[-1]
     assert [card["name"] for card in drawn if card["used"]] == ["own mask"] and own["mark"] == "in use"
     assert not any(card["joins"] or card["mark"] for card in drawn[:-1]), "no other can be chosen"
-    assert own["lines"][0] == "keeps 33.3% of pairs" and "1 fully masked" in own["lines"][2]
+    assert own["lines"][0] == "33.3% of pairs" and "1 fully masked" in own["lines"][2]
     assert "**own mask** keeps 12 of 36 pairs" in prose(app)
     assert "The nearest rule is window, span 3" in plainly(
         app

@@ -12,7 +12,7 @@ import attention
 from attention.analysis.head_roles import roles
 from attention.config import Config
 from attention.heads import profile
-from attention.number_format import format_mean, format_percent, format_weight
+from attention.number_format import format_mean, format_percent, format_token, format_weight
 from attention.trace import trace
 from tests.digits import three_digits
 
@@ -82,3 +82,8 @@ def test_a_sentence_has_the_number_of_the_table():
     same, previous = (getattr(profile(found.weights, found.mask, found.texts), name) for name in ("same", "previous"))
     assert told[0] and told[0].says.endswith(f": {format_mean(float(same[0]))} of its weight.")
     assert told[1] and told[1].says.endswith(f": {format_mean(float(previous[1]))} of its weight.")
+
+
+def test_a_token_is_named_by_its_text_and_its_position():
+    assert format_token("boat", 17) == "“boat” (17)" and format_token("boat", 1_700) == "“boat” (1,700)"
+    assert format_token("", 17) == "query 17" and format_token("", 1_700, "Key") == "Key 1,700"

@@ -112,7 +112,7 @@ def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:
         "used": used,
         "mark": mark if used else joined or ("first" if single and exhibit.name == config.mask and not own else ""),
         "lines": [
-            f"keeps {format_percent(exhibit.share)} of pairs",
+            f"{format_percent(exhibit.share)} of pairs",
             _saved_text(exhibit),
             _reaches(exhibit),
         ],

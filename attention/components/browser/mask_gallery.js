@@ -25,7 +25,7 @@ import { channels, applyTheme } from "./theme.js";
 const SIDE = 88;  // length of the longer side of a picture in pixels
 const MARKUP = `
 <ul aria-label="Masks">
-  <li class="room">Press “and”, “or” or “without” on a card: the combined mask appears here.</li>
+  <li class="room">Combine cards with “and”, “or” or “without”.</li>
 </ul>`;
 
 /**

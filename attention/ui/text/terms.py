@@ -34,7 +34,7 @@ PAGES = {
     "heads": ("token", "query", "key", "value", "head", "weight", "softmax", "entropy", "MHA, GQA, MQA"),
     "steps": ("token", "query", "key", "value", "head", "score", "logit", "softmax", "context"),
     "softmax": ("query", "key", "score", "logit", "softmax", "weight", "entropy", "d_head"),
-    "masks": ("query", "key", "mask", "weight", "softmax"),
+    "masks": ("query", "key", "mask", "weight"),
     "training": ("token", "head", "induction head", "weight", "uniform weight", "loss"),
     "layers": ("head", "query", "key", "weight", "entropy", "induction head"),
     "model": ("token", "head", "query", "key", "weight"),

@@ -13,6 +13,7 @@ from attention.config import Config
 from attention.fitting import training_steps
 from attention.heads import ALL_METRICS
 from attention.knobs import GENERATED
+from attention.number_format import format_token
 from attention.operations.softmax import row_sums
 from attention.sources import constructed
 from attention.sources.providers import has_scores, idle, source_title
@@ -108,7 +109,7 @@ def _as_colors(config: Config) -> str:
 
 def query_name(found: tables.Row) -> str:
     """The query of a row: its token and position, or the position alone."""
-    return f"“{found.label}” ({found.query:,})" if found.label else f"Query {found.query:,}"
+    return format_token(found.label, found.query, "Query")
 
 
 def said_of_row(text: str, config: Config, scale: str) -> None:

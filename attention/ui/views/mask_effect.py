@@ -15,7 +15,7 @@ from attention.analysis.mask_effect import baseline, difference, tile_extremes
 from attention.charts import heatmap, shares, theme
 from attention.config import Config
 from attention.knobs import GENERATED
-from attention.number_format import format_percent
+from attention.number_format import format_percent, format_token
 from attention.operations.softmax import SOFTMAXES
 from attention.sources.providers import has_own_mask, idle, mask_name
 from attention.tables import rows as tables
@@ -117,7 +117,7 @@ def _words(found: Effect) -> None:
     st.latex(_formula(found))
     st.markdown(_sentence(found))
     if (most := _hit_most(found)) is not None:
-        st.button(f"Select query {_query(config, most)}", on_click=page.change, kwargs={"query": most}, key="hit most")
+        st.button(f"Select {_query(config, most)}", on_click=page.change, kwargs={"query": most}, key="hit most")
 
 
 def _baseline(found: Effect) -> str:
@@ -161,7 +161,7 @@ def _added_sentence(found: Effect) -> str:
 
 def _hidden_sentence(found: Effect) -> str:
     (base, mask), config = found.names, found.config
-    taken, query = found.lost[config.head], f"query {_query(config, config.query_index)}"
+    taken, query = found.lost[config.head], _query(config, config.query_index)
     if float(taken.max()) == 0:
         return f"The keys that **{mask}** masks have zero weight in float32 under **{base}**, so no weight changes."
     if not found.after.mask[config.query_index].any():
@@ -170,8 +170,8 @@ def _hidden_sentence(found: Effect) -> str:
     if (most := _hit_most(found)) is not None:
         return (
             f"**{mask}** removes **{others}** of the weight of head {config.head}, over all queries; the softmax gives it "
-            f"to the visible keys. Query {_query(config, most)} loses most, **{format_percent(float(taken[most]))}**. "
-            f"The selected {query} loses no key."
+            f"to the visible keys. {_query(config, most, 'Query')} loses most, **{format_percent(float(taken[most]))}**. "
+            f"The selected query, {query}, loses no key."
         )
     rest = SOFTMAXES[config.softmax].rest
     rest = f" Part of it goes to {rest}." if rest else ""
@@ -187,10 +187,9 @@ def _hit_most(found: Effect) -> int | None:
     return None if found.hides_in_row or float(taken.max()) == 0 else int(taken.argmax())
 
 
-def _query(config: Config, query: int) -> str:
+def _query(config: Config, query: int, kind: str = "query") -> str:
     """A query by its position and its token."""
-    names = tables.labels(config)
-    return f"{query}" + (escape(f" {names[query]!r}") if names else "")
+    return escape(format_token((tables.labels(config) or [""] * (query + 1))[query], query, kind))
 
 
 def _squares(found: Effect) -> None:

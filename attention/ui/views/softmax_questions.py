@@ -13,7 +13,7 @@ from attention.charts import stages as charts
 from attention.config import Config
 from attention.fitting import defaults
 from attention.knobs import KNOBS
-from attention.number_format import format_weight
+from attention.number_format import format_token, format_weight
 from attention.operations.softmax import SOFTMAXES
 from attention.tables import rows as tables
 from attention.tables import softmax
@@ -121,9 +121,8 @@ def share(row: Stages) -> Question:
 
 
 def _who(config: Config) -> str:
-    names = tables.labels(config)
-    name = f" “{escape(names[config.query_index])}”" if names else ""
-    return f"Query {config.query_index}{name} in head {config.head}"
+    names = tables.labels(config) or [""] * config.tokens
+    return f"{escape(format_token(names[config.query_index], config.query_index, 'Query'))} in head {config.head}"
 
 
 def _show_given_step(name: str, row: Stages) -> None:

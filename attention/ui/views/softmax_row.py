@@ -20,7 +20,7 @@ from attention.analysis.row_stages import (
 )
 from attention.charts import stages as charts
 from attention.charts.spec import empty
-from attention.number_format import format_mean, format_percent, format_weight
+from attention.number_format import format_mean, format_percent, format_token, format_weight
 from attention.operations.positions import POSITIONS
 from attention.operations.qk_norm import ON
 from attention.tables import rows as tables
@@ -92,13 +92,14 @@ def _labels(found: Stages, columns: dict) -> tuple[str, ...]:
 def _formulas(found: Stages) -> None:
     config, key = found.config, found.heaviest
     numbers = worked_formulas(found, key) if key is not None else {}
+    query, keys = config.query_index, tables.key_labels(config)
     names = tables.labels(config)
-    name = f" “{escape(names[config.query_index])}”" if names else ""
+    who = f"{escape(format_token(names[query] if names else '', query, 'Query'))} in head {config.head}"
     sums = format_mean(float(found.weights.double().sum()))
-    lines = [
-        f"Query {config.query_index}{name} in head {config.head}, with the numbers of the key with the largest weight, {key}."
-    ]
-    lines = lines if key is not None else [f"Query {config.query_index}{name} in head {config.head}."]
+    lines = [f"{who}."]
+    if key is not None:
+        top = escape(format_token(keys[key] if keys else "", key, "key"))
+        lines = [f"{who}, with the numbers of the key with the largest weight, {top}."]
     for stage, entry in STAGES.items():
         lines.append(f"**{entry.label}** ${entry.formula(config)}$")
         lines += [f"$\\quad {numbers[stage]}$"] if numbers else []
