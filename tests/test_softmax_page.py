@@ -233,11 +233,11 @@ def test_what_yarn_does_at_a_distance_is_shown_with_its_attention_factor():
     test = run(PAGE, YARN | {"topic": "positions", "d_model": "1024"})
     assert metrics(test) == {
         "Attention factor": "1.1386",
-        "Turned scores ×": "1.2965",
+        "Rotated scores ×": "1.2965",
         "Score at 20,000": "0.450",
         "Pairs at new angles": "0 of 64",
     }
-    assert "24 pairs turn as in training, 24 turn 4 times more slowly" in words(test)
+    assert "24 pairs rotate as in training, 24 rotate 4 times more slowly" in words(test)
     assert "distance 20,000 is to them what 5,000 was in training" in words(test)
     test.number_input(key="distance").set_value(100_000).run()
     assert metrics(test)["Pairs at new angles"] == "0 of 64" and "24 without the scaling" in words(test)

@@ -64,7 +64,7 @@ def t5_bucket(q: Int[Tensor, ...], k: Int[Tensor, ...], causal: bool) -> Float[T
 def t5(
     q: Int[Tensor, ...], k: Int[Tensor, ...], head: Int[Tensor, ...] | Float[Tensor, ...], heads: int
 ) -> Float[Tensor, ...]:
-    """A number for each of 32 buckets of distances, learned in T5 (Raffel et al. 2020, section 2.1). Made up here.
+    """A number for each of 32 buckets of distances, learned in T5 (Raffel et al. 2020, section 2.1); made up here.
 
     Both sides of a query have 16 buckets. Each takes 2 ** (-4 (i + 1) / heads) from the scores of head i more than the one
     before it, where a model would have learned its own numbers.

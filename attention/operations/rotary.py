@@ -66,12 +66,12 @@ def rotary(
 
 
 def keep_all(index: Tensor, base: float, length: int) -> Tensor:
-    """Turns are those of training."""
+    """Angles are those of training."""
     return torch.ones_like(index)
 
 
 def keep_none(index: Tensor, base: float, length: int) -> Tensor:
-    """Positions are divided by the factor, so every pair turns more slowly (Chen et al. 2023, position interpolation)."""
+    """Positions are divided by the factor, so every pair rotates more slowly (Chen et al. 2023, position interpolation)."""
     return torch.zeros_like(index)
 
 
@@ -81,7 +81,7 @@ def stretch_base(index: Tensor, base: float, length: int) -> Tensor:
 
 
 def keep_fast_pairs(index: Tensor, base: float, length: int) -> Tensor:
-    """Pairs of 32 turns within the original length stay, those below one are interpolated (Peng et al. 2024, YaRN).
+    """Pairs that make 32 turns within the original length stay, those below one turn are interpolated (Peng et al. 2024, YaRN).
 
     What is turned is multiplied by 0.1 ln(factor) + 1. The ends of the ramp are whole pairs, as in transformers.
     """
@@ -96,7 +96,7 @@ def keep_fast_pairs_exactly(index: Tensor, base: float, length: int) -> Tensor:
 
 
 def keep_short_waves(index: Tensor, base: float, length: int) -> Tensor:
-    """Pairs of four turns within the original length stay, those below one are interpolated (Llama 3.1)."""
+    """Pairs that make four turns within the original length stay, those below one turn are interpolated (Llama 3.1)."""
     turns = length / (2 * math.pi * base ** (index / max(len(index), 1)))
     return ((turns - INTERPOLATED) / (KEPT - INTERPOLATED)).clamp(0, 1)
 

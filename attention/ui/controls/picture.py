@@ -59,7 +59,7 @@ RULES = {
 MADE = ("input", "projections", "seed")
 BEFORE = ("source", "layer", "training_step", *MADE)  # the input, before mask and scale act on it
 ROUND = {  # stops of sliders whose ranges are wide
-    "rotary_base": (100.0, 1_000.0, 10_000.0, 100_000.0, 500_000.0, 1_000_000.0, 10_000_000.0, 100_000_000.0),
+    "rotary_base": (100.0, 1_000.0, 10_000.0, 100_000.0, 500_000.0, 1_000_000.0, 10_000_000.0),
     "rotary_factor": (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0),
     "rotary_length": tuple(2**power for power in range(3, 21)),
 }

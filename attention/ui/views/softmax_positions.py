@@ -22,7 +22,7 @@ from attention.analysis.position_curves import (
 )
 from attention.charts import positions as charts
 from attention.config import Config
-from attention.knobs import GENERATED
+from attention.knobs import GENERATED, KNOBS
 from attention.number_format import format_mean
 from attention.operations.positions import POSITIONS
 from attention.operations.rotary import SCALINGS, UNSCALED, Rotation
@@ -41,10 +41,10 @@ ALTS = {
     "biases": "Lines by distance: what each head adds to the score",
 }
 TABLE = {  # label and help of the columns of every pair
-    "pair": ("Pair", "Channels j and j + m of a head, where m channels of each half are turned."),
+    "pair": ("Pair", "Channels j and j + m of a head, where m pairs are rotated."),
     "wavelength": ("Full turn", "Tokens in which the pair makes a full turn, as trained."),
     "turns in training": ("Turns in training", "Full turns within the original length."),
-    "kept": ("Kept", "Share of the pair that turns as in training; the rest turns more slowly by the factor."),
+    "kept": ("Kept", "Share of the pair that rotates as in training; the rest rotates more slowly by the factor."),
     "scaled wavelength": ("Full turn, scaled", "Tokens in which the pair makes a full turn with the scaling."),
     "turns at the distance": ("Turns at distance", "Full turns at the chosen distance, as trained."),
     "scaled turns": ("Scaled", "Full turns at the chosen distance with the scaling."),
@@ -136,7 +136,7 @@ def _numbers(rotation: Rotation, d: int, distance: int) -> None:
             f"{rotation.gain:.4f}",
             "Cosines and sines are multiplied by it. YaRN: 0.1 ln(factor) + 1.",
         ),
-        "Turned scores ×": (f"{rotation.gain**2:.4f}", "Query and key are both multiplied, so scores by its square."),
+        "Rotated scores ×": (f"{rotation.gain**2:.4f}", "Query and key are both multiplied, so scores by its square."),
         f"Score at {distance:,}": (
             f"{format_mean(scaled)}",
             f"Of a constant query and key, as a share of distance 0; {format_mean(plain)} without the scaling.",
@@ -161,14 +161,14 @@ def sentences(config: Config) -> list[str]:
 
 
 def _setting(config: Config, rotation: Rotation) -> str:
-    """Which positions are shown, and how many channels they turn."""
+    """Which positions are shown, and how many channels they rotate."""
     waves = wavelengths(pairs_unscaled(rotation))
     off = "" if config.positions == "rotary" else _not_rotary(config)
     some = (
-        f"; {2 * rotation.pairs} of {config.d_head} channels are turned" if 2 * rotation.pairs < config.d_head else ""
+        f"; {2 * rotation.pairs} of {config.d_head} channels are rotated" if 2 * rotation.pairs < config.d_head else ""
     )
     if not rotation.pairs:
-        return f"{off}No pair of channels is turned: a head has {config.d_head}."
+        return f"{off}No pair of channels is rotated: a head has {config.d_head}."
     ends = f"from {float(waves[0]):,.1f} tokens for a full turn to {float(waves[-1]):,.0f}"
     return f"{off}**Base {rotation.base:,.0f}**: {rotation.pairs} pairs, {ends}{some}."
 
@@ -176,7 +176,7 @@ def _setting(config: Config, rotation: Rotation) -> str:
 def _not_rotary(config: Config) -> str:
     if config.source != GENERATED:
         return "The source gives queries and keys with positions in them already. This is what rotary positions do: "
-    return f"Positions are *{escape(config.positions)}* in this picture. With *rotary* under Advanced it would be: "
+    return f"Positions are *{escape(config.positions)}* here. With *rotary* under Advanced: "
 
 
 def _unscaled(rotation: Rotation, distance: int) -> str:
@@ -190,18 +190,24 @@ def _unscaled(rotation: Rotation, distance: int) -> str:
     )
 
 
+def _name(knob: str, value: str) -> str:
+    """Returns what the screen shows for a choice."""
+    return escape(KNOBS[knob].names.get(value, value))
+
+
 def _scaled_pairs(rotation: Rotation, distance: int) -> str:
     """What the scaling does to the pairs."""
     kept, factor = rotation.kept_shares(torch.float64), f"{rotation.factor:g}"
     if SCALINGS[rotation.scaling].stretches:
         return (
-            f"The base grows to {rotation.stretched_base:,.0f}: the first pair turns as in training, the last {factor} times "
+            f"The base grows to {rotation.stretched_base:,.0f}: the first pair rotates as in training, the last {factor} times "
             "more slowly, those between by powers of that."
         )
     whole, none = int((kept == 1).sum()), int((kept == 0).sum())
     return (
-        f"**{escape(rotation.scaling)}, factor {factor}**: {whole} pairs turn as in training, {none} turn {factor} times "
-        f"more slowly, so that distance {distance:,} is to them what {distance / rotation.factor:,.0f} was in training; "
+        f"**{_name('rotary_scaling', rotation.scaling)}, factor {factor}**: {whole} pairs rotate as in training, {none} rotate "
+        f"{factor} times more slowly, so that distance {distance:,} is to them what {distance / rotation.factor:,.0f} was in "
+        "training; "
         f"{rotation.pairs - whole - none} are in between."
     )
 
@@ -210,9 +216,7 @@ def _scaled_score(rotation: Rotation, d: int, distance: int) -> str:
     """What the scaling does to the score of a constant query and key, and whether training had such distances."""
     at, trained = torch.tensor([float(distance)], dtype=torch.float64), pairs_unscaled(rotation)
     plain, scaled = (format_mean(float(constant_score(each, d, at))) for each in (trained, rotation))
-    score = (
-        f"At distance {distance:,} a constant query and key score {scaled} of what they do unturned; unscaled, {plain}."
-    )
+    score = f"At distance {distance:,} a constant query and key score {scaled} of what they do unrotated; unscaled, {plain}."
     if distance <= rotation.length:
         return (
             f"{score} Training had such distances (up to {rotation.length:,}); the scaling changes their scores, too."
@@ -234,8 +238,9 @@ def _draw_biases(config: Config) -> None:
     at = torch.tensor([1.0, float(config.distance)], dtype=torch.float64)
     near, far = biases(config, at)[config.head].tolist()
     st.markdown(
-        f"**{escape(config.positions)}** adds {rule.adds}. Head {config.head} of {config.heads}: {format_mean(near)} at distance "
-        f"1 and {format_mean(far)} at distance {config.distance:,}, which multiplies the exponential of the score by "
+        f"**{_name('positions', config.positions)}** adds {rule.adds}. Head {config.head} of {config.heads}: "
+        f"{format_mean(near)} at distance 1 and {format_mean(far)} at distance {config.distance:,}, which "
+        "multiplies the exponential of the score by "
         f"{math.exp(near):.3g} and {math.exp(far):.3g}. Neither changes with the length of training texts."
     )
     st.markdown(
