@@ -73,7 +73,7 @@ def by_blocks(weights, query, key, value, mask, is_causal, scale, softcap, norma
                 block[:, tail:].masked_fill_(hidden, HIDDEN)
             elif square is not None and square.dtype != torch.bool:
                 block.add_(square[at][rows, cols])
-            normalise(block)
+            normalise(block, at)
             if blind is not None:
                 block.masked_fill_(blind, 0)
             if block is not whole:

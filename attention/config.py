@@ -25,6 +25,7 @@ from attention.fitting import (
 from attention.knobs import DEFAULTS, KNOBS, LAST_QUERY, LINEAR_MAX_TOKENS, MAX_TRACE_TOKENS, MAX_WEIGHTS, Numbers, View
 from attention.masks import COMBINATIONS, MASKS, Rule
 from attention.operations.scale import SCALES
+from attention.operations.softmax import Softmax, head_sinks, head_softmax
 from attention.settings import ConfigError, short
 
 
@@ -79,6 +80,16 @@ class Config(View, Numbers):
     def logit_scale(self) -> float:
         """The factor of dot products: the scale divided by the temperature."""
         return SCALES[self.scale](self.d_head) / self.temperature
+
+    @property
+    def sinks(self) -> tuple[float, ...]:
+        """What each head adds to the denominator of its softmax, as the logit of one more key; minus infinity if nothing."""
+        return head_sinks(self.softmax, self.sink_logit, self.seed, self.heads)
+
+    @property
+    def head_softmax(self) -> Softmax:
+        """The softmax of the selected head."""
+        return head_softmax(self.softmax, self.sinks[self.head])
 
     @property
     def n_kv_heads(self) -> int:

@@ -74,7 +74,8 @@ class Numbers:
     rotary_factor: float = real(FACTOR, 1.0, 64.0, "Scaling factor", "Longest sequence divided by the original length.", advanced=True)
     rotary_length: int = whole(LENGTH, 8, 2**20, "Original length (tokens)", "Sequence length of training. YaRN and Llama 3 keep pairs that rotate several times within it.", advanced=True)
     softcap: float = real(0.0, 0.0, 100.0, "Softcap", "Limits scaled scores to ±softcap by tanh, as in Gemma 2. 0: off.", advanced=True)
-    softmax: str = choice("standard", SOFTMAXES, "Softmax", "Standard, or softmax₁: 1 + Σ exp in the denominator, so a head can attend to nothing.", names={"plus one": "softmax₁ (plus one)"}, advanced=True)
+    softmax: str = choice("standard", SOFTMAXES, "Softmax", "Standard, or with a term added to the denominator, so a head can attend to nothing: 1 (softmax₁), or a learned sink per head.", names={"plus one": "softmax₁ (plus one)"}, advanced=True)
+    sink_logit: float = real(0.0, -20.0, 20.0, "Sink logit", "For the softmax “sink”: mean of the sink logits, which the seed draws around it, one per head. The higher it is, the more of each row goes to no key.", advanced=True)
     qk_norm: str = choice(OFF, (OFF, ON), "QK-norm", "Divides every query and key by its root mean square, before positions, as in Qwen 3 and Gemma 3 (gain 1). Scaled scores are then at most √d_head.", advanced=True)
     batch: int = whole(2, 1, 32, "Batch (sequences)", "Sequences per call of the published implementations. The first is that of the other pages.", pages=("Implementations",))
 

@@ -21,7 +21,7 @@ from attention.knobs import MAX_WEIGHTS
 from attention.masks import MASKS
 from attention.operations.bias import position_bias
 from attention.operations.mask import HIDDEN
-from attention.operations.softmax import SOFTMAXES
+from attention.operations.softmax import normaliser
 from attention.operations.table import compute, operations
 from attention.runtime.memory import empty_hugepages
 from attention.settings import ConfigError
@@ -224,7 +224,7 @@ def _heads(
     options = {
         "scale": config.logit_scale,
         "softcap": config.softcap or None,
-        "normalise": SOFTMAXES[config.softmax].normalise,
+        "normalise": normaliser(config.softmax, config.sinks[some]),
     }
     context[some] = attend(q, k, v, joint, **options, out=weights[some]).output
 

@@ -196,6 +196,13 @@ def yarn(config: Config) -> bool:
     return numbers == (64, 24, 24, 20_000) and f"{rotation.gain:.4f} {rotation.gain**2:.4f}" == "1.1386 1.2965"
 
 
+def rests_in_the_sink(config: Config) -> bool:
+    """Below a thousandth in five heads; the broad one's share and sum are as it says."""
+    sums = trace(config).weights.double().sum(-1).mean(-1)
+    said = f"{100 * (1 - float(sums[config.head])):.1f}%", f"{float(sums[config.head]):.3f}"
+    return int((sums > 0.999).sum()) == 5 and all(number in EXAMPLES["nothing"].says for number in said)
+
+
 def quarter(config: Config) -> bool:
     changed = (trace(config).weights - trace(Config(projections="tied")).weights).abs().max()
     return config.n_kv_heads / config.heads == 1 / 4 and float(changed) > 0.1
@@ -312,6 +319,7 @@ HOLDS: dict[str, Callable[[Any], bool]] = {
     "slopes": slopes,
     "fraction": fraction,
     "yarn": yarn,
+    "nothing": rests_in_the_sink,
     "grouped": quarter,
     "leak": lambda config: leaks(config),
     "long": holds_at_any_length,

@@ -13,7 +13,7 @@ from attention import HeadMaps, head_maps
 from attention.maps import jobs, pooling, scoring, sizes, tiles, zoom
 from attention.maps.exact import each_head
 from attention.masks import causal, documents
-from attention.operations.softmax import SOFTMAXES
+from attention.operations.softmax import CONSTANT
 from attention.runtime import processor
 from tests.samples import sample
 from tests.strategies import normal
@@ -103,7 +103,7 @@ def test_float64_is_as_exact_by_either_exponential(monkeypatch, name):
     query, key = inputs(700)
     scores = query.double() @ key.double().mT / 4
     use(monkeypatch, name)
-    for softmax in SOFTMAXES:
+    for softmax in CONSTANT:
         found = head_maps(query, key, "full", side=100, softmax=softmax)
         lse = scores.logsumexp(-1) if softmax == "standard" else torch.log1p(scores.exp().sum(-1))
         assert near(found.lse, lse, 1e-12)

@@ -58,6 +58,8 @@ def cases(draw: st.DrawFn, whole: bool = False) -> Case:
         "softcap": draw(st.sampled_from([None, 3.0])),
         "softmax": draw(st.sampled_from(list(SOFTMAXES))),
     }
+    if options["softmax"] == "sink":
+        options["sinks"] = normal(seed + 2, heads).tolist()
     for name in () if whole or not draw(st.booleans()) else ("rows", "cols"):
         ends = sorted(draw(st.lists(st.integers(0, n), min_size=2, max_size=2, unique=True)))
         options |= {name: tuple(ends), "tile": draw(st.sampled_from([None, 3]))}
@@ -75,7 +77,9 @@ def full(case: Case) -> tuple[Tensor, Tensor]:
     rule = case.mask if isinstance(case.mask, Rule) else MASKS[case.mask]
     scores = scores.masked_fill(~rule.square(n, n, options["span"]), -math.inf)
     lse = scores.logsumexp(-1)
-    lse = torch.log1p(lse.exp()) if options["softmax"] == "plus one" else lse
+    if options["softmax"] != "standard":
+        sinks = torch.tensor(options.get("sinks", [0.0] * heads), dtype=torch.float64)
+        lse = torch.logaddexp(lse, sinks[:, None])
     return (scores - lse[..., None]).exp().nan_to_num(0), lse
 
 
@@ -191,7 +195,8 @@ def test_mass_by_distance_counts_every_pair_once(case):
 @pytest.mark.parametrize("softmax", SOFTMAXES)
 def test_queries_that_see_nothing_count_in_no_mean_of_mass(softmax):
     q, k = normal(14, 1, 20, 4), normal(15, 1, 20, 4)
-    maps = head_maps(q, k, causal - MASKS["padding"], 15, softmax=softmax)
+    sinks = [0.5] if softmax == "sink" else []
+    maps = head_maps(q, k, causal - MASKS["padding"], 15, softmax=softmax, sinks=sinks)
     assert mass_by_distance(maps, q, k).sum().item() == pytest.approx(float(maps.mean.sum()) / 15)
 
 
@@ -371,6 +376,8 @@ def test_cancelling_drops_what_an_executor_has_not_begun():
         ({"pool": "median"}, "pool='median' is not one of: mean, max"),
         ({"softmax": "none"}, "softmax='none' is not one of: standard, plus one"),
         ({"positions": "learned"}, "positions='learned' is not one of: none, sinusoidal, rotary, alibi, alibi bloom"),
+        ({"softmax": "sink", "sinks": (1.0,)}, r"sinks=\(1.0,\) are not 2 numbers: softmax='sink' has one per head"),
+        ({"sinks": (1.0, 2.0)}, r"sinks=\(1.0, 2.0\) are not 0 numbers: softmax='standard'"),
         ({"side": 0}, "side=0 is not a whole number of at least 1"),
         ({"span": 0}, "span=0 is not a whole number of at least 1"),
         ({"tile": 0}, "tile=0 is not a whole number of at least 1"),

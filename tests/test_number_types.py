@@ -24,8 +24,8 @@ def test_the_reference_is_the_float64_softmax(config):
     scores = (t.q[head].double() @ t.k[head].double().T) * t.scale
     scores = config.softcap * torch.tanh(scores / config.softcap) if config.softcap else scores
     logits = (scores + t.bias[head].double()).masked_fill(~t.mask, -math.inf)
-    ones = torch.zeros(config.tokens, 1 if config.softmax == "plus one" else 0, dtype=torch.float64)
-    wanted = torch.softmax(torch.cat([logits, ones], -1), -1)[:, : config.tokens]
+    sinks = torch.full((config.tokens, 1), config.sinks[head], dtype=torch.float64)
+    wanted = torch.softmax(torch.cat([logits, sinks], -1), -1)[:, : config.tokens]
     wanted = torch.where(t.mask.any(-1, keepdim=True), wanted, 0)
     torch.testing.assert_close(exact(t), wanted, rtol=1e-9, atol=1e-12)
 
@@ -103,7 +103,7 @@ def test_fused_kernels_keep_scores_that_are_too_large_for_float16():
 @settings(deadline=None, max_examples=examples(20))
 def test_fused_weights_are_those_of_the_core(config):
     t = trace(config)
-    if config.softmax == "plus one":
+    if config.softmax != "standard":
         return
     for name, dtype in DTYPES.items():
         q, k = t.q[config.head].to(dtype), t.k[config.head].to(dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import pytest
 import torch
@@ -57,20 +58,22 @@ def reference(config: Config, x: Tensor, w: Projections) -> dict[str, Tensor]:
     logits = c.softcap * torch.tanh(scores / c.softcap) if c.softcap else scores.clone()
     logits += bias(c.positions, c.heads, c.tokens, c.tokens)
     logits = logits.masked_fill(~joint(c), -math.inf)
-    weights = by_torch(logits, c.softmax == "plus one")
+    weights = by_torch(logits, {"standard": None, "plus one": [0.0] * c.heads}.get(c.softmax, c.sinks))
     context = weights @ v
     output = context.transpose(0, 1).flatten(1) @ w.output.double()
     return {"q": q, "scores": scores, "logits": logits, "weights": weights, "context": context, "output": output}
 
 
-def by_torch(logits: Tensor, one: bool) -> Tensor:
-    """The softmax as the output for unit values; one more in the denominator is a key of logit zero without a value."""
-    logits = F.pad(logits, (1, 0)) if one else logits
+def by_torch(logits: Tensor, sinks: Sequence[float] | None) -> Tensor:
+    """The softmax as the output for unit values; what is added to the denominator is a key of that logit without a value."""
+    if sinks is not None:
+        added = torch.tensor(sinks, dtype=torch.float64)[:, None, None].expand(-1, logits.shape[1], 1)
+        logits = torch.cat([added, logits], -1)
     keys = torch.eye(logits.shape[-1], dtype=torch.float64).expand(*logits.shape[:1], -1, -1)
     nothing = torch.zeros(*logits.shape[:2], 1, dtype=torch.float64)
     found = F.scaled_dot_product_attention(nothing, torch.zeros_like(keys[..., :1]), keys, logits)
     found = torch.where(logits.isinf().all(-1, keepdim=True), 0, found)
-    return found[..., 1:] if one else found
+    return found if sinks is None else found[..., 1:]
 
 
 def by_table(config: Config) -> dict[str, Tensor]:
@@ -95,9 +98,9 @@ def by_program(config: Config) -> dict[str, Tensor]:
 def by_map(t: Trace) -> dict[str, Tensor]:
     """A map of the trace's queries and keys, with a pixel for each weight."""
     c = t.config
-    maps = head_maps(
-        t.q, t.k, c.rule, c.span, c.logit_scale, positions=c.positions, softcap=c.softcap or None, softmax=c.softmax
-    )
+    options = {"positions": c.positions, "softcap": c.softcap or None, "softmax": c.softmax}
+    options |= {"sinks": c.sinks} if c.softmax == "sink" else {}
+    maps = head_maps(t.q, t.k, c.rule, c.span, c.logit_scale, **options)
     assert maps.tile == 1
     return {"weights": maps.pixels}
 
@@ -110,6 +113,7 @@ def by_map(t: Trace) -> dict[str, Tensor]:
 @example(config=Config(positions="alibi bloom", heads=6, d_model=48, mask="full", tokens=24))
 @example(config=Config(positions="t5", tokens=24, mask="full", scale="none"))
 @example(config=Config(positions="t5 causal", tokens=24, mask="full"))
+@example(config=Config(softmax="sink", sink_logit=3.0, mask="padding", span=18))
 @example(config=Config(kv_heads=2, sharing="drawn", positions="rotary", softmax="plus one", mask="padding", span=18))
 def test_trace_table_program_and_map_are_the_reference(config):
     t = trace(config)

@@ -12,12 +12,13 @@ from hypothesis import given, settings
 
 from attention import Config, trace
 from attention.analysis.row_stages import STAGES, stages, worked_formulas
+from attention.attend import attend
 from attention.knobs import KNOBS, SOURCES
 from attention.operations.positions import POSITIONS, Positions, alibi, rotary, sinusoidal
 from attention.operations.qk_norm import rms_norm
 from attention.operations.scale import SCALES, Scale
 from attention.operations.softcap import soft_cap
-from attention.operations.softmax import SOFTMAXES, row_sums, standard
+from attention.operations.softmax import SOFTMAXES, head_softmax, normaliser, row_sums, standard
 from attention.steps.parts import parts
 from attention.steps.plan import by_name
 from attention.steps.program import source
@@ -161,6 +162,66 @@ def test_a_head_with_nothing_to_say_can_attend_to_nothing():
     torch.testing.assert_close(standard(torch.full((1, 4), -50.0)), torch.full((1, 4), 0.25))
 
 
+def test_sinks_are_drawn_by_themselves_around_their_mean():
+    """Nothing else that is drawn changes, every head has its own, and the mean moves all of them by as much."""
+    plain, config = trace(Config()), Config(softmax="sink", sink_logit=2.5)
+    t = trace(config)
+    assert all(torch.equal(getattr(t, name), getattr(plain, name)) for name in ("x", "q", "k", "v", "logits"))
+    assert len(set(config.sinks)) == 8 and set(Config(softmax="sink", seed=1).sinks).isdisjoint(config.sinks)
+    moved = zip(config.sinks, Config(softmax="sink").sinks, strict=True)
+    assert all(high - low == pytest.approx(2.5) for high, low in moved)
+    assert Config().sinks == (-math.inf,) * 8 and Config(softmax="plus one").sinks == (0.0,) * 8
+
+
+@settings(deadline=None, max_examples=50)
+@given(seed=seeds, h=st.integers(1, 5), n=sizes, m=sizes, size=st.sampled_from([1.0, 30.0, 1e3]))
+def test_a_sink_is_a_key_of_its_logit_without_a_value(seed, h, n, m, size):
+    logits, sinks = normal(seed, h, n, m, dtype=torch.float64) * size, normal(seed + 1, h, dtype=torch.float64) * 5
+    exact = torch.softmax(torch.cat([logits, sinks[:, None, None].expand(-1, n, 1)], -1), -1)[..., :-1]
+    near = {"rtol": 1e-9, "atol": 1e-9}
+    torch.testing.assert_close(normaliser("sink", sinks.tolist())(logits.clone()), exact, **near)
+    for head in range(h):  # blocks are of one head each
+        own = normaliser("sink", sinks.tolist())(logits[head].clone(), (head,))
+        torch.testing.assert_close(own, exact[head], **near)
+        alone = head_softmax("sink", float(sinks[head])).normalise(logits[head].clone())
+        torch.testing.assert_close(alone, exact[head], **near)
+
+
+@pytest.mark.extended
+def test_sinks_are_those_of_gpt_oss():
+    from types import SimpleNamespace
+
+    from transformers.models.gpt_oss.modeling_gpt_oss import eager_attention_forward
+
+    for seed, (h, n, d) in enumerate([(1, 3, 4), (4, 7, 8), (6, 33, 64)]):
+        q, k, v = (normal(seed + at, 1, h, n, d) for at in range(3))
+        sinks, hidden = normal(seed + 3, h), torch.full((n, n), -torch.inf).triu(1)
+        layer = SimpleNamespace(sinks=sinks, num_key_value_groups=1, training=False)
+        output, theirs = eager_attention_forward(layer, q, k, v, hidden, d**-0.5)
+        found = attend(q[0], k[0], v[0], hidden, normalise=normaliser("sink", sinks.tolist()))
+        torch.testing.assert_close(found.weights, theirs[0], rtol=1e-5, atol=1e-6)
+        torch.testing.assert_close(found.output, output[0].transpose(0, 1), rtol=1e-5, atol=1e-6)
+
+
+def test_the_gradient_of_a_sink_is_that_of_one_more_key():
+    """With the textbook's formula, whose gradient autograd knows."""
+    logits, sink = normal(3, 2, 3, 4, dtype=torch.float64).requires_grad_(), torch.tensor([0.3, -1.0]).double()
+    sink.requires_grad_()
+
+    def weights(logits, sink):
+        wide = torch.cat([logits, sink[:, None, None].expand(-1, 3, 1)], -1)
+        return torch.softmax(wide, -1)[..., :-1]
+
+    def by_sigmoid(logits, sink):
+        return torch.softmax(logits, -1) * (logits.logsumexp(-1, keepdim=True) - sink[:, None, None]).sigmoid()
+
+    assert torch.autograd.gradcheck(by_sigmoid, (logits, sink))
+    given = torch.autograd.grad(weights(logits, sink).square().sum(), (logits, sink))
+    found = torch.autograd.grad(by_sigmoid(logits, sink).square().sum(), (logits, sink))
+    for one, other in zip(found, given, strict=True):
+        torch.testing.assert_close(one, other)
+
+
 def test_every_rule_explains_itself():
     helps = [first_line(rule) for rules in (SCALES, SOFTMAXES, POSITIONS) for rule in rules.values()]
     assert all(text.endswith(".") and len(text) > 20 for text in helps)
@@ -190,6 +251,7 @@ def test_what_is_said_of_row_sums_is_true_of_the_rows(config, softmax, combine):
     [
         (("standard", 0, 18), "each row sums to 1"),
         (("plus one", 0, 18), "each row sums to at most 1"),
+        (("sink", 0, 18), "each row sums to at most 1"),
         (("standard", 4, 18), "each row sums to 1, but 4 fully masked rows sum to 0"),
         (("plus one", 1, 18), "each row sums to at most 1, but 1 fully masked row sums to 0"),
         (("standard", 18, 18), "every row is fully masked and sums to 0"),

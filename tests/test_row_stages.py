@@ -23,6 +23,7 @@ from attention.analysis.row_stages import (
     worked_formulas,
 )
 from attention.operations.scale import SCALES
+from attention.operations.softmax import head_sinks
 from tests.samples import examples
 from tests.strategies import configs, normal, seeds
 
@@ -71,8 +72,8 @@ def test_each_step_is_the_float64_one(config):
     torch.testing.assert_close(row.logits, t.logits[head, query], rtol=1e-5, atol=2e-6 * size * scale)
     assert row.visible.tolist() == t.mask[query].tolist()
     logits = row.logits.double()
-    ones = torch.zeros(1 if config.softmax == "plus one" else 0, dtype=torch.float64)
-    exact = torch.softmax(torch.cat([logits, ones]), -1)[: config.tokens].nan_to_num(0)
+    sink = torch.tensor([config.sinks[head]], dtype=torch.float64)
+    exact = torch.softmax(torch.cat([logits, sink]), -1)[: config.tokens].nan_to_num(0)
     exact = exact if row.visible.any() else torch.zeros_like(exact)
     torch.testing.assert_close(row.weights.double(), exact, rtol=1e-4, atol=1e-5 * max(1, size * scale))
 
@@ -148,15 +149,21 @@ def test_variants_are_the_float64_ones(config):
     scaled, bias = row.scaled.double(), row.bias.double()
     hide = torch.where(row.visible, 0.0, -math.inf)
     plain, squeezed = scaled + bias + hide, cap * torch.tanh(scaled / cap) + bias + hide
-    exact = [torch.softmax(plain, -1), torch.softmax(torch.cat([plain, torch.zeros(1)]), -1)[:-1]]
+    own = head_sinks("sink", config.sink_logit, config.seed, config.heads)[config.head]
+    exact = [torch.softmax(torch.cat([plain, torch.tensor([sink])]), -1)[:-1] for sink in (-math.inf, 0.0, own)]
     for weights, wanted in zip(found.values(), [*exact, torch.softmax(squeezed, -1)], strict=True):
         atol = 1e-5 * (1 + float(scaled.abs().max()))
         torch.testing.assert_close(weights.double(), wanted.nan_to_num(0), rtol=1e-4, atol=atol)
-    assert list(found)[:2] == ["softmax", "plus one"]
+    assert list(found)[:3] == ["softmax", "plus one", "sink"]
 
 
 def test_one_of_the_variants_is_on_the_screen():
-    for settings_, name in [({}, "softmax"), ({"softmax": "plus one"}, "plus one"), ({"softcap": 3.0}, "softcap 3")]:
+    for settings_, name in [
+        ({}, "softmax"),
+        ({"softmax": "plus one"}, "plus one"),
+        ({"softmax": "sink"}, "sink"),
+        ({"softcap": 3.0}, "softcap 3"),
+    ]:
         row = stages(trace(Config(**settings_)))
         torch.testing.assert_close(variants(row)[name], row.weights)
 
@@ -169,6 +176,7 @@ def test_what_is_odd_is_said():
     assert "fully masked" in said(mask="padding", span=18)
     assert "its weight does not depend on the score" in said(query=0)
     assert "goes to the 1 in the denominator" in said(query=0, softmax="plus one")
+    assert "goes to the sink" in said(query=0, softmax="sink")
     assert "one channel" in said(d_model=8)
     assert "e^0.2 = 1.22" in said(softcap=0.1)
     assert "weight of zero" in said(temperature=0.05, scale="none")

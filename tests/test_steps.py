@@ -246,7 +246,7 @@ def graph(config: Config) -> dict[str, torch.Tensor]:
     if "mask" in plan:
         last = found["logits"] = last.masked_fill(~pairs(config), HIDDEN)
     whole = last.exp().sum(-1, keepdim=True)
-    found["weights"] = last.exp() / (whole + (config.softmax == "plus one") + (whole == 0))
+    found["weights"] = last.exp() / (whole + torch.tensor(config.sinks).exp()[:, None, None] + (whole == 0))
     found["context"] = torch.stack([found["weights"][h] @ found["v"][h // repeats] for h in range(config.heads)])
     found["joined"] = torch.cat(list(found["context"]), -1)
     return found | {"output": found["joined"] @ found["W_o"]}

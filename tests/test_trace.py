@@ -64,14 +64,15 @@ def test_rows_sum_to_one_or_see_nothing(config):
 
 
 @laws
-@given(config=configs(softmax="plus one"))
-def test_rows_sum_to_less_with_one_in_the_denominator(config):
+@given(config=st.one_of(configs(softmax="plus one"), configs(softmax="sink")))
+def test_rows_sum_to_less_with_a_number_in_the_denominator(config):
     t = trace(config)
     sums = t.weights.double().sum(-1)
     assert (t.weights >= 0).all()
     assert (sums <= 1 + 1e-5).all()
     total = t.logits.double().exp().sum(-1)
-    exact = torch.where(total.isinf(), 1, total / (1 + total))
+    added = torch.tensor(config.sinks, dtype=torch.float64).exp()[:, None]
+    exact = torch.where(total.isinf(), 1, total / (added + total))
     torch.testing.assert_close(sums, exact, rtol=0, atol=slack(t) * config.tokens)
 
 
@@ -94,11 +95,12 @@ def test_without_a_softcap_it_is_torchs_function(config):
 
 
 @laws
-@given(config=configs(softmax="plus one", softcap=0.0))
-def test_one_in_the_denominator_is_a_key_and_a_value_of_zeros(config):
+@given(config=st.one_of(configs(softmax="plus one", softcap=0.0), configs(softmax="sink", softcap=0.0)))
+def test_a_number_in_the_denominator_is_a_key_and_a_value_of_zeros(config):
     t = trace(config)
     k, v = (F.pad(x, (0, 0, 1, 0)) for x in (t.k, t.v))
-    mask = F.pad(t.bias.masked_fill(~t.mask, -math.inf), (1, 0))
+    added = torch.tensor(config.sinks)[:, None, None].expand(-1, config.tokens, 1)
+    mask = torch.cat([added, t.bias.masked_fill(~t.mask, -math.inf)], -1)
     theirs = F.scaled_dot_product_attention(t.q, k, v, mask, scale=t.scale)
     near(t.context, theirs, 2 * slack(t) * config.tokens)
 

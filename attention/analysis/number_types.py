@@ -16,7 +16,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention.operations.softmax import SOFTMAXES
 from attention.operations.table import compute, operations
 from attention.sources.spec import spec_of
 from attention.trace import Trace
@@ -111,7 +110,7 @@ def _weights(trace: Trace, dtype: torch.dtype, exponent: str) -> tuple[Any, ...]
     blind = ~trace.mask.any(-1, keepdim=True)
     top = logits.amax(-1, keepdim=True).masked_fill(blind, 0) if exponent != "naive" else logits.new_zeros(())
     exps = (logits - top).exp()
-    sums = exps.sum(-1, keepdim=True) + SOFTMAXES[config.softmax].shifted(top)
+    sums = exps.sum(-1, keepdim=True) + config.head_softmax.shifted(top)
     weights = (exps / sums).masked_fill(blind, 0).to(kept)
     return weights, *(int(x[mask].isinf().sum()) for x, mask in _overflow_candidates(trace, dots, logits, exps, sums))
 

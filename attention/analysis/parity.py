@@ -86,7 +86,7 @@ def parity(trace: Trace) -> Parity:
     with torch.inference_mode():
         mask = torch.where(trace.mask[rows], trace.bias[:, rows], HIDDEN)
         given = trace.q[:, rows], trace.k
-        theirs = [by_torch(*given, value, mask, trace.scale, config.softcap, config.softmax) for value in some]
+        theirs = [by_torch(*given, value, mask, trace.scale, config.softcap, config.sinks) for value in some]
         context, weights = torch.cat([each.output for each in theirs], -1).tensor_split([-m], -1)
         seen = trace.mask.any(-1)
         return Parity(
@@ -190,7 +190,7 @@ def _compare_rows(
     mask = _mask(maps, rows, q)
 
     def torchs(value: Float[Tensor, "n e"]) -> ByTorch:
-        return by_torch(q, k, value[None], mask, scoring.scale, scoring.softcap, scoring.softmax)
+        return by_torch(q, k, value[None], mask, scoring.scale, scoring.softcap, [scoring.sink(maps.first)])
 
     def outputs(sines: Float[Tensor, "n e"]) -> tuple[float, float]:
         found = torchs(sines)

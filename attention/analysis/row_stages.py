@@ -20,7 +20,7 @@ from attention.operations.mask import ADDED
 from attention.operations.operation import Spec
 from attention.operations.qk_norm import ON
 from attention.operations.scale import TIMES, scale_term
-from attention.operations.softmax import SOFTMAXES
+from attention.operations.softmax import SOFTMAXES, Softmax, head_sinks, head_softmax
 from attention.operations.table import compute, operations, score_term
 from attention.sources.spec import spec_of
 from attention.trace import Trace
@@ -97,15 +97,17 @@ def variants(row: Stages) -> dict[str, Float[Tensor, " k"]]:
         return _logits(replace(spec, softcap=softcap), row.dots, row.bias, row.visible)
 
     plain, cap = logits(0), row.config.softcap or GEMMA
-    found = {name.replace("standard", "softmax"): _weights(plain, name) for name in SOFTMAXES}
-    return found | {f"softcap {cap:g}": _weights(logits(cap), "standard")}
+    sinks = {name: head_sinks(name, row.config.sink_logit, row.config.seed, row.config.heads) for name in SOFTMAXES}
+    each = {name: head_softmax(name, own[row.config.head]) for name, own in sinks.items()}
+    found = {name.replace("standard", "softmax"): _weights(plain, softmax) for name, softmax in each.items()}
+    return found | {f"softcap {cap:g}": _weights(logits(cap), each["standard"])}
 
 
 def shifted_weights(row: Stages, key: int, by: float) -> Float[Tensor, " k"]:
     """Returns the row's weights if the logit of one key is `by` larger, which multiplies its exponential by e^by."""
     logits = row.logits.clone()
     logits[key] += by
-    return _weights(logits, row.config.softmax)
+    return _weights(logits, row.config.head_softmax)
 
 
 def _spec(config: Config) -> Spec:
@@ -126,13 +128,13 @@ def _logits(
     return compute(given, spec, some)["logits"][0, 0]
 
 
-def _weights(logits: Float[Tensor, " k"], softmax: str) -> Float[Tensor, " k"]:
-    return SOFTMAXES[softmax].normalise(logits[None].clone())[0].nan_to_num(0.0)
+def _weights(logits: Float[Tensor, " k"], softmax: Softmax) -> Float[Tensor, " k"]:
+    return softmax.normalise(logits[None].clone())[0].nan_to_num(0.0)
 
 
 def _weight(config: Config) -> str:
     """Returns the formula of a weight, and the same one as it is computed: with the largest logit m subtracted."""
-    softmax = SOFTMAXES[config.softmax]
+    softmax = config.head_softmax
     return f"{softmax.formula(LOGIT, 'i')} = {softmax.formula(f'{LOGIT} - m', 'i', shifted=True)}"
 
 
@@ -149,7 +151,7 @@ def worked_formulas(row: Stages, key: int) -> dict[str, str]:
 
     The softmax is that of its second formula, with the largest logit m subtracted.
     """
-    config, spec, softmax = row.config, _spec(row.config), SOFTMAXES[row.config.softmax]
+    config, spec, softmax = row.config, _spec(row.config), row.config.head_softmax
     dot, scaled, logit, weight = (number(float(x[key])) for x in (row.dots, row.scaled, row.logits, row.weights))
     top = float(row.logits.max())
     total = float((row.logits.double() - top).exp().sum()) + softmax.shifted(top)

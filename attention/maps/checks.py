@@ -20,7 +20,7 @@ POOLS = {
 CELLS = 2**28  # largest number of cells of a window: 1 GB in float32
 
 
-def check(query, key, mask, span, side, pool, positions, softcap, softmax) -> None:
+def check(query, key, mask, span, side, pool, positions, softcap, softmax, sinks, heads) -> None:
     """Raises ValueError for arguments that can't be drawn."""
     if query.ndim != 3 or key.ndim != 3 or query.shape[1:] != key.shape[1:] or 0 in query.shape or 0 in key.shape:
         shapes = f"query {tuple(query.shape)} and key {tuple(key.shape)}"
@@ -35,6 +35,10 @@ def check(query, key, mask, span, side, pool, positions, softcap, softmax) -> No
     check_choice("pool", pool, POOLS)
     check_choice("positions", positions, POSITIONS)
     check_choice("softmax", softmax, SOFTMAXES)
+    wanted = heads if SOFTMAXES[softmax].learned else 0
+    if len(sinks) != wanted:
+        has = "one per head" if wanted else "none"
+        raise ValueError(f"sinks={tuple(sinks)} are not {wanted} numbers: softmax={softmax!r} has {has}.")
     for name, value in (("span", span), ("side", side)):
         if not isinstance(value, int) or value < 1:
             raise ValueError(f"{name}={value!r} is not a whole number of at least 1.")

@@ -7,7 +7,7 @@ picture is the weights. From the log-sum-exp that a map stores, maps/zoom.py com
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import nullcontext
 from dataclasses import replace
@@ -47,6 +47,7 @@ def head_maps(
     positions: str = "none",
     softcap: float | None = None,
     softmax: str = "standard",
+    sinks: Sequence[float] = (),
     stats: bool = True,
     executor: Executor | None = None,
     progress: Callable[[float], object] | None = None,
@@ -59,7 +60,8 @@ def head_maps(
     counts only the cells that exist. `rows=(a, b)` and `cols=(a, b)` select a window of the square at full
     resolution, or in tiles of `tile` tokens; `tile` without a window sets the tile of the whole square. `positions`
     is what is added to the scores ("alibi"); rotary and sinusoidal positions must be in query and key already, as in
-    `Trace.q`. `scale` is 1/sqrt(d) by default; `softcap` and `softmax` are as in a Config.
+    `Trace.q`. `scale` is 1/sqrt(d) by default; `softcap` and `softmax` are as in a Config, and the softmax "sink" takes the
+    `sinks` of the heads, one logit each.
 
     Up to 4,096 tokens everything is computed in float64; beyond, scores are float32 and the sums of a row float64.
     The same applies from 2,049 tokens on to a head in which no score can exceed 16: its weights are as accurate (to
@@ -123,6 +125,7 @@ def blank(
     positions: str = "none",
     softcap: float | None = None,
     softmax: str = "standard",
+    sinks: Sequence[float] = (),
     stats: bool = True,
     held: range | None = None,
     of: int | None = None,
@@ -132,13 +135,15 @@ def blank(
     Its pixels are a single zero, expanded: the function that draws on them allocates memory. `held`: the numbers of
     the heads in query and key, if these are only some `of` many, in whole groups of shared keys.
     """
-    check(query, key, mask, span, side, pool, positions, softcap, softmax)
+    check(query, key, mask, span, side, pool, positions, softcap, softmax, sinks, of or len(query))
     heads, n, d = query.shape
     window = rows is not None or cols is not None
     rows, cols = within("rows", rows, n), within("cols", cols, n)
     tile = tile if tile is not None else 1 if window else ceil(n, side)
     check_size(rows, cols, tile, heads)
-    scoring = Scoring(mask, span, scale if scale is not None else 1 / math.sqrt(d), softcap, positions, softmax)
+    scoring = Scoring(
+        mask, span, scale if scale is not None else 1 / math.sqrt(d), softcap, positions, softmax, tuple(sinks)
+    )
     dtype = query.dtype if query.dtype == torch.float64 else torch.float32
     shape = heads, ceil(rows[1] - rows[0], tile), ceil(cols[1] - cols[0], tile)
     pixels = query.new_zeros(1, dtype=dtype).expand(shape)

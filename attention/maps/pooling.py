@@ -23,7 +23,7 @@ from attention.maps.blocks import Blocks, Span, along, differences
 from attention.maps.scoring import At, Scoring, column, exponential, exponentials, factors, penalty
 from attention.maps.scratch import Space, room
 from attention.maps.tiles import GREATEST, SUM, add, apart, by_rows, lift
-from attention.operations.softmax import SOFTMAXES
+from attention.operations.softmax import head_softmax
 
 OWN = ("sums", "tops")  # results of a block of rows by tile
 NOTHING = -1e29  # initial maximum of a row before its first visible key: masked pairs stay far below it
@@ -255,7 +255,8 @@ class _Strip:
     def weights(self) -> tuple[Float[Tensor, "r p"], Float[Tensor, "r p"] | None, Tensor]:
         """Sums and maxima of the weights by tile, and the numbers of every row, after all keys were taken."""
         peak = self.peak.double() / self.way.unit
-        lse = SOFTMAXES[self.job.scoring.softmax].log_denominator(peak + self.total.log())
+        softmax = head_softmax(self.job.scoring.softmax, self.job.scoring.sink(self.job.head))
+        lse = softmax.log_denominator(peak + self.total.log())
         above = torch.where(self.total > 0, lse - peak, 0)
         part = (-above).exp()
         self._reach(len(self.sums))

@@ -20,6 +20,7 @@ from torch import Tensor
 from attention.masks import MASKS, Rule
 from attention.operations.positions import POSITIONS
 from attention.operations.softcap import soft_cap
+from attention.operations.softmax import SOFTMAXES
 from attention.runtime import processor
 
 At = range | Tensor  # positions of some tokens: a range, or a tensor that broadcasts
@@ -45,7 +46,7 @@ def exponential(like: Tensor) -> Exponential:
 
 @dataclass(frozen=True)
 class Scoring:
-    """How scores are computed: the settings of `head_maps` apart from the pixels."""
+    """How scores are computed: the settings of `head_maps` apart from the pixels; `sinks`: those of all heads, if learned."""
 
     mask: str | Rule
     span: int
@@ -53,11 +54,16 @@ class Scoring:
     softcap: float | None = None
     positions: str = "none"
     softmax: str = "standard"
+    sinks: tuple[float, ...] = ()
 
     @property
     def rule(self) -> Rule:
         """The mask rule itself."""
         return MASKS[self.mask] if isinstance(self.mask, str) else self.mask
+
+    def sink(self, head: int) -> float:
+        """What a head adds to the denominator, as a logit."""
+        return self.sinks[head] if self.sinks else SOFTMAXES[self.softmax].sink
 
     def products(
         self, left: Float[Tensor, "l d"], right: Float[Tensor, "r d"], out: Float[Tensor, "l r"], unit: float

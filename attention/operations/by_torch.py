@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -9,8 +10,8 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
+from attention.operations.mask import HIDDEN
 from attention.operations.softcap import soft_cap
-from attention.operations.softmax import SOFTMAXES
 
 
 class ByTorch(NamedTuple):
@@ -27,21 +28,24 @@ def by_torch(
     mask: Float[Tensor, "*h r n"],
     scale: float,
     softcap: float | None,
-    softmax: str,
+    sinks: Sequence[float],
 ) -> ByTorch:
     """Computes attention with scaled_dot_product_attention, with a mask that is added to the scores.
 
     It has no softcap, so capped scores are passed as a float mask over queries of zero. What is added to the denominator is
-    passed as a key and a value of zeros, whose logit is in the mask, with an extra channel that returns its weight.
+    passed as a key and a value of zeros, whose logit, one of `sinks` per head, is in the mask, with an extra channel that
+    returns its weight.
     """
     if softcap:
         mask = mask + soft_cap(q @ k.mT * scale, softcap)
         q = torch.zeros_like(q)
-    how = SOFTMAXES[softmax]
-    if not how.sums_to_one:
-        k, v, mask = F.pad(k, (0, 0, 0, 1)), F.pad(v, (0, 1, 0, 1)), F.pad(mask, (0, 1), value=how.sink)
+    sums_to_one = all(sink == HIDDEN for sink in sinks)
+    if not sums_to_one:
+        added = mask.new_tensor(sinks)[:, None, None].expand(-1, mask.shape[-2], 1)
+        k, v = F.pad(k, (0, 0, 0, 1)), F.pad(v, (0, 1, 0, 1))
+        mask = torch.cat([mask.expand(len(q), -1, -1), added], -1)
         v[:, -1, -1] = 1
     found = F.scaled_dot_product_attention(q[None], k[None], v[None], mask.expand(1, len(q), -1, -1), scale=scale)[0]
-    if how.sums_to_one:
+    if sums_to_one:
         return ByTorch(found, torch.zeros_like(found[..., 0]))
     return ByTorch(found[..., :-1], found[..., -1])

@@ -20,8 +20,9 @@ class Spec:
     """The sizes and choices of a pass.
 
     `sizes`: the length of every axis, by its letter; `given`: the parts that the source has; `crosses`: whether keys and
-    values come from another sequence; `masks`: whether a pair is masked; `mixes`: whether W_o mixes heads. `mask_code` is the
-    expression of the mask in q, k, n and span, `queries` the number of queries in a printed program.
+    values come from another sequence; `masks`: whether a pair is masked; `mixes`: whether W_o mixes heads. `sinks`: what each
+    head adds to its denominator, as a logit. `mask_code` is the expression of the mask in q, k, n and span, `queries` the
+    number of queries in a printed program.
     """
 
     sizes: Mapping[str, int]
@@ -31,6 +32,7 @@ class Spec:
     softcap: float = 0.0
     positions: str = "none"
     softmax: str = "standard"
+    sinks: tuple[float, ...] = ()
     qk_norm: str = "off"
     rotary_base: float = BASE
     rotary_fraction: float = FRACTION

@@ -6,9 +6,9 @@ To add one, add its record to `SOFTMAXES`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import Any
 
 import torch
@@ -16,33 +16,41 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention.operations.mask import HIDDEN
-from attention.operations.operation import Operation, Source, Spec, Symbols
+from attention.operations.operation import Operation, Source, Spec, Symbols, Values
 
-Normalise = Callable[[Float[Tensor, "*b k"]], Float[Tensor, "*b k"]]
+# turns a block of logits into weights, in place; the second argument is the index of its head, by default it has all heads
+Normalise = Callable[..., Float[Tensor, "*b k"]]
+SEEDS = 20_001  # sinks are drawn from a generator of their own, with a seed that no other random numbers have
+LISTED = 8  # sinks that a formula lists
 
 
-def standard(logits: Float[Tensor, "*b k"]) -> Float[Tensor, "*b k"]:
+def standard(logits: Float[Tensor, "*b k"], at: Any = ...) -> Float[Tensor, "*b k"]:
     """Weights of a row sum to one."""
     return torch.softmax(logits, -1, out=logits)
 
 
-def with_sink(logits: Float[Tensor, "*b k"], sink: float) -> Float[Tensor, "*b k"]:
-    """Adds e to the power of `sink` to the denominator, in place: as if there were one more key of that logit."""
+def with_sink(logits: Float[Tensor, "*b k"], at: Any = ..., *, sink: float | Tensor) -> Float[Tensor, "*b k"]:
+    """Adds e to the power of `sink` to the denominator, in place: as if there were one more key of that logit.
+
+    Sinks of several heads are a tensor, of which `at` selects.
+    """
+    own = sink[at][..., None, None].to(logits) if isinstance(sink, Tensor) else sink
     total = torch.logsumexp(logits, -1, keepdim=True)
-    return torch.softmax(logits, -1, out=logits).mul_(total.sub_(sink).sigmoid_())
+    return torch.softmax(logits, -1, out=logits).mul_(total.sub_(own).sigmoid_())
 
 
 @dataclass(frozen=True)
 class Softmax:
     """A softmax that divides exponentials by their sum and a constant; `sink` is the logarithm of the constant.
 
-    So it is the logit of one more key, which has no value. `rest` is what the rest of a row goes to, in words, "" if there
-    is no rest.
+    So it is the logit of one more key, which has no value. If it is `learned`, every head has its own (`head_softmax`).
+    `rest` is what the rest of a row goes to, in words, "" if there is no rest.
     """
 
     help: str
     sink: float = HIDDEN
     rest: str = ""
+    learned: bool = False
 
     @property
     def normalise(self) -> Normalise:
@@ -74,24 +82,32 @@ class Softmax:
             0 if self.sums_to_one else (self.sink - top).exp() if isinstance(top, Tensor) else math.exp(self.sink - top)
         )
 
-    def formula(self, logit: str, letter: str, shifted: bool = False) -> str:
+    def formula(self, logit: str, letter: str, shifted: bool = False, symbol: str = "") -> str:
         """Returns a weight in TeX; `logit` is its logit with %s for the index of a key, `letter` the index of the sum.
 
-        If the logit is `shifted`, the largest logit m is subtracted from it.
+        If the logit is `shifted`, the largest logit m is subtracted from it. `symbol`: that of a learned sink, instead of
+        its number.
         """
         term, added = f"e^{{{logit}}}", self.extra
-        if added and shifted:
+        if self.learned:
+            added = f"e^{{{symbol or f'{self.sink:g}'}{' - m' * shifted}}}"
+        elif added and shifted:
             added = "e^{-m}" if added == "1" else f"{added}\\, e^{{-m}}"
         more = f"{added} + " if added else ""
         index = letter if len(letter) == 1 else f"{{{letter}}}"
         return rf"\frac{{{term.replace('%s', 'j')}}}{{{more}\sum_{index} {term.replace('%s', letter)}}}"
 
-    @property
-    def code(self) -> str:
-        """The lines of PyTorch from `scores` to `weights`."""
+    def code(self, sinks: Sequence[float] = ()) -> str:
+        """Returns the lines of PyTorch from `scores` to `weights`; `sinks`: those of the heads if they are learned."""
         lines = "weights = torch.softmax(scores, -1)\n"
         if self.sums_to_one:
             return lines
+        if self.learned:
+            numbers = ", ".join(map(repr, sinks))
+            return (
+                f"sinks = torch.tensor([{numbers}])  # a logit per head, of a key without a value\n{lines}"
+                "weights = weights * (torch.logsumexp(scores, -1, keepdim=True) - sinks[:, None, None]).sigmoid()\n"
+            )
         less = f" - {self.sink!r}" if self.sink else ""
         total = "torch.logsumexp(scores, -1, keepdim=True)"
         total = f"({total}{less})" if less else total
@@ -105,7 +121,38 @@ SOFTMAXES: dict[str, Softmax] = {
         sink=0.0,
         rest="the 1 in the denominator",
     ),
+    "sink": Softmax(
+        "Each head has a sink: a learned logit in the denominator that belongs to no key (gpt-oss). softmax₁ is a sink of 0.",
+        sink=0.0,
+        rest="the sink",
+        learned=True,
+    ),
 }
+CONSTANT = tuple(name for name, softmax in SOFTMAXES.items() if not softmax.learned)  # without parameters
+
+
+@lru_cache(maxsize=64)
+def head_sinks(softmax: str, center: float, seed: int, heads: int) -> tuple[float, ...]:
+    """Returns the sink of every head: that of the softmax, or numbers from a normal distribution around `center`.
+
+    Learned sinks are not trained here, so they are drawn, to two decimals.
+    """
+    how = SOFTMAXES[softmax]
+    if not how.learned:
+        return (how.sink,) * heads
+    drawn = torch.randn(heads, generator=torch.Generator().manual_seed(-SEEDS - seed), dtype=torch.float64)
+    return tuple(round(center + each, 2) for each in drawn.tolist())
+
+
+def head_softmax(softmax: str, sink: float) -> Softmax:
+    """Returns a softmax with the sink of one head."""
+    return replace(SOFTMAXES[softmax], sink=sink)
+
+
+def normaliser(softmax: str, sinks: Sequence[float]) -> Normalise:
+    """Returns the function that turns a block of logits of these heads into weights, in place."""
+    how = SOFTMAXES[softmax]
+    return partial(with_sink, sink=torch.tensor(sinks, dtype=torch.float64)) if how.learned else how.normalise
 
 
 def row_sums(softmax: str, blind: int, queries: int) -> str:
@@ -120,16 +167,24 @@ def row_sums(softmax: str, blind: int, queries: int) -> str:
 
 
 def _title(spec: Spec) -> str:
-    added = SOFTMAXES[spec.softmax].extra
+    how = SOFTMAXES[spec.softmax]
+    added = "e^s of the head" if how.learned else how.extra
     return "Weights: softmax of every row" + (f", with {added} added to the denominator" if added else "")
 
 
 def _formula(spec: Spec, symbols: Symbols) -> str:
-    return "w_{hij} = " + SOFTMAXES[spec.softmax].formula("l_{hi%s}", "j'")
+    how = SOFTMAXES[spec.softmax]
+    formula = "w_{hij} = " + how.formula("l_{hi%s}", "j'", symbol="s_h")
+    if not how.learned:
+        return formula
+    more = r",\ \ldots" if len(spec.sinks) > LISTED else ""
+    listed = ",\\ ".join(f"{sink:g}" for sink in spec.sinks[:LISTED])
+    return rf"{formula},\quad s = ({listed}{more})"
 
 
 def _arithmetic(spec: Spec) -> str:
-    added = SOFTMAXES[spec.softmax].extra
+    how = SOFTMAXES[spec.softmax]
+    added = "exp(s_{h})" if how.learned else how.extra
     return (
         f"weight[{{at}}] = exp({{v0}}) / ({added} + Σ exp over the row) = {{value}}"
         if added
@@ -144,7 +199,13 @@ def _flops(spec: Spec) -> int:
 
 def _code(spec: Spec) -> str:
     blind = "weights = weights.masked_fill(~mask.any(-1, keepdim=True), 0)  # a fully masked query\n"
-    return SOFTMAXES[spec.softmax].code + blind * spec.masks
+    return SOFTMAXES[spec.softmax].code(spec.sinks) + blind * spec.masks
+
+
+def _weights(values: Values, spec: Spec) -> Tensor:
+    """Returns the weights of some heads; a fully masked row is 0 / 0."""
+    sinks = [spec.sinks[head] for head in values["heads"].tolist()]
+    return normaliser(spec.softmax, sinks)(values["scores"].clone()).nan_to_num_(0.0)
 
 
 OPERATIONS = (
@@ -158,8 +219,7 @@ OPERATIONS = (
         _arithmetic,
         (Source("scores", "softmax", "softmax ="),),
         _flops,
-        # a fully masked row is 0 / 0
-        lambda values, spec: SOFTMAXES[spec.softmax].normalise(values["scores"].clone()).nan_to_num_(0.0),
+        _weights,
         code=_code,
     ),
 )

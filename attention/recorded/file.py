@@ -33,7 +33,7 @@ from attention.array_files.limits import BroughtError
 from attention.masks import MASKS
 from attention.operations.positions import POSITIONS
 from attention.operations.scale import SCALES
-from attention.operations.softmax import SOFTMAXES
+from attention.operations.softmax import CONSTANT
 
 FORMAT = "attention recording 1"
 WORDS = ("what", "weights", "license", "made")
@@ -41,7 +41,7 @@ OWN = {"mask": "full", "span": 4, "scale": "none", "softcap": 0.0, "softmax": "s
 CHOICES = {
     "mask": tuple(MASKS),
     "scale": tuple(SCALES),
-    "softmax": tuple(SOFTMAXES),
+    "softmax": CONSTANT,
     "positions": tuple(
         name for name, rule in POSITIONS.items() if name == "none" or (rule.to_scores and not rule.learned)
     ),

@@ -29,7 +29,17 @@ SEEDS = 10_000
 KEPT = 2**21  # channels of all tokens up to which the last ones are cached: 8 MB in float32, five times
 WIDE = 2**10  # channels up to which the last matrices are cached, four of 4 MB; the largest would take four times that
 STRETCH = 2**10  # tokens that are computed at once, with positions in double precision
-LATER = ("mask", "combine", "second", "span", "scale", "temperature", "softcap", "softmax")  # knobs that act later
+LATER = (
+    "mask",
+    "combine",
+    "second",
+    "span",
+    "scale",
+    "temperature",
+    "softcap",
+    "softmax",
+    "sink_logit",
+)  # knobs that act later
 MADE = {  # how the heads were made, by the projections
     "constructed": "Hand-built heads, one role each, not learned. The last two of each eight are random, for comparison; "
     "one of them is so weak that it attends to all keys about equally.",

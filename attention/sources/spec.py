@@ -41,6 +41,7 @@ def spec_of(config: Config) -> Spec:
         lengths(config),
         has(config.source),
         **{name: getattr(config, name) for name in CHOICES},
+        sinks=config.sinks,
         crosses=bool(config.keys),
         masks=config.rule is not MASKS["full"] or bool(sizes and sizes.square),
         mixes=config.projections not in ("constructed", "identity") or bool(config.d_v),

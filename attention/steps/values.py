@@ -99,7 +99,7 @@ def _difference_of_heads(config: Config, found: dict[str, Tensor], heads: slice)
     mask = own.get("bias", torch.zeros_like(own["scores"]))
     mask = mask.masked_fill(~own["mask"], HIDDEN) if "mask" in own else mask
     vectors = given["q"], given["k"], given["v"]
-    theirs = by_torch(*vectors, mask, config.logit_scale, config.softcap, config.softmax).output
+    theirs = by_torch(*vectors, mask, config.logit_scale, config.softcap, config.sinks[heads]).output
     return float((own["context"] - theirs).abs().max())
 
 

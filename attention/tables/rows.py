@@ -191,6 +191,17 @@ def mostly(found: Row, what: str) -> str:
     return f"attends mostly to {many} ({format_percent(min(held, 1.0))} of its weight)"
 
 
+def missing_share(found: Row, config: Config) -> str:
+    """Returns how much of a row no key gets, as in `Sink: 23.0%. `; "" if the softmax gives all of it to keys."""
+    rest = config.head_softmax.rest
+    share = 1 - math.fsum(found.keys["weight"])
+    return (
+        f"{rest.removeprefix('the ').capitalize()}: {format_percent(max(share, 0.0))}. "
+        if rest and found.seeing
+        else ""
+    )
+
+
 def numbers(trace: Trace) -> dict[str, list[Any]]:
     """Returns the statistics of every head as columns, `head` first; columns are named as in `heads.Profile`."""
     return columns(profile(trace.weights, trace.mask, trace.texts or None), bool(trace.mask.any()))

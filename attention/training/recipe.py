@@ -11,7 +11,7 @@ from torch import Generator
 from attention.masks import MASKS, Rule
 from attention.operations.positions import POSITIONS, Positions
 from attention.operations.scale import SCALES
-from attention.operations.softmax import SOFTMAXES
+from attention.operations.softmax import CONSTANT
 from attention.settings import ConfigError, Settings, asking, choice, real, whole
 from attention.training.tasks import TASKS, Task
 
@@ -46,7 +46,7 @@ class Recipe:
     mask: str = choice("causal", MASKS, "Mask", "Which keys a query may attend to. If later tokens are visible, the model can copy the answer.")
     span: int = whole(8, 1, 64, "Span (tokens)", "Span of the mask, if it has one.")
     scale: str = choice("1/sqrt(d_head)", SCALES, "Scale", "Factor of the dot products before the softmax, also during training. Without it, training starts with larger scores.")
-    softmax: str = choice("standard", SOFTMAXES, "Softmax", "Standard, or softmax₁: 1 + Σ exp in the denominator, so a head can attend to nothing.", names={"plus one": "softmax₁ (plus one)"})
+    softmax: str = choice("standard", CONSTANT, "Softmax", "Standard, or softmax₁: 1 + Σ exp in the denominator, so a head can attend to nothing.", names={"plus one": "softmax₁ (plus one)"})
     steps: int = whole(1000, 20, 3000, "Steps", f"Number of weight updates, each on {BATCH} new sequences.")
     rate: float = real(0.003, 0.0001, 1.0, "Learning rate", "Peak learning rate of AdamW, with one warmup and decay. If it is too large, nothing is learned.")
     seed: int = whole(0, 0, 9999, "Seed", "Determines the initial weights and all sequences.")

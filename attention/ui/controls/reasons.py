@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from attention.config import Config
+from attention.operations.softmax import SOFTMAXES
 from attention.sources.providers import idle
 from attention.timing.cpu_gpu_settings import Timed
 from attention.training.recipe import Recipe
@@ -13,6 +14,10 @@ from attention.training.recipe import Recipe
 
 def _span(config: Config) -> str:
     return "" if config.rule.span else f"The mask {config.rule_name} has none."
+
+
+def _sink_logit(config: Config) -> str:
+    return "" if SOFTMAXES[config.softmax].learned else f"The softmax “{config.softmax}” has no learned sink."
 
 
 def _batches(timed: Timed) -> str:
@@ -25,6 +30,7 @@ def _span_of_recipe(recipe: Recipe) -> str:
 
 REASONS: dict[tuple[type, str], Callable[[Any], str]] = {
     (Config, "span"): _span,
+    (Config, "sink_logit"): _sink_logit,
     (Recipe, "span"): _span_of_recipe,
     (Timed, "batches"): _batches,
 }

@@ -24,6 +24,7 @@ from attention.maps.exact import each_head
 from attention.maps.jobs import Cancelled
 from attention.maps.picture import HeadMaps, join_maps
 from attention.maps.zoom import preview
+from attention.operations.softmax import SOFTMAXES
 from attention.runtime.executors import RankedExecutor, Task
 from attention.runtime.threads import set_nice
 from attention.serving.settings import settings
@@ -241,4 +242,5 @@ def drawing_estimate(config: Config) -> Estimate:
 def head_maps_arguments(config: Config) -> dict[str, Any]:
     """The arguments of `head_maps` for a config, except for the size of the picture."""
     options = {"mask": config.rule, "span": config.span, "scale": config.logit_scale, "pool": "max"}
-    return options | {"positions": config.positions, "softcap": config.softcap or None, "softmax": config.softmax}
+    options |= {"positions": config.positions, "softcap": config.softcap or None, "softmax": config.softmax}
+    return options | ({"sinks": config.sinks} if SOFTMAXES[config.softmax].learned else {})

@@ -193,8 +193,9 @@ def _row(config: Config, drawing: MapJob) -> None:
         st.caption(f"{escape(parts.query_name(found))} has no visible key.")
         return
     text = (
-        f"{parts.query_name(found)} in head {found.head} {tables.mostly(found, unit(config))}. Entropy: "
-        f"{format_mean(found.entropy)} nats, exact. Each bar: the largest weight of {tile:,} keys"
+        f"{parts.query_name(found)} in head {found.head} {tables.mostly(found, unit(config))}. "
+        f"{tables.missing_share(found, config)}Entropy: {format_mean(found.entropy)} nats, exact. "
+        f"Each bar: the largest weight of {tile:,} keys"
     )
     if config.row_as not in ("auto", "bars"):
         text += f". Lines and output are shown up to {MAX_TRACE_TOKENS:,} tokens"

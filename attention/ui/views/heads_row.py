@@ -43,7 +43,7 @@ def _row_sentence(config: Config, found: tables.Row) -> str:
         return f"{escape(name)} has no visible key."
     text = (
         f"{name} in head {found.head} {tables.mostly(found, unit(config))}. Largest weight: {format_weight(found.greatest)}. "
-        f"Entropy: {format_mean(found.entropy)} nats"
+        f"{tables.missing_share(found, config)}Entropy: {format_mean(found.entropy)} nats"
     )
     return escape(text)
 

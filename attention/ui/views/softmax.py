@@ -11,7 +11,7 @@ from attention.analysis.row_stages import LOGIT, symbols
 from attention.config import Config
 from attention.operations.mask import ADDED
 from attention.operations.scale import scale_term
-from attention.operations.softmax import SOFTMAXES, row_sums
+from attention.operations.softmax import row_sums
 from attention.operations.table import score_term
 from attention.sources.providers import has_scores
 from attention.sources.spec import spec_of
@@ -78,7 +78,7 @@ def _logits(config: Config) -> str:
 
 def _weights(config: Config) -> str:
     """The formula of the weights."""
-    softmax = SOFTMAXES[config.softmax]
+    softmax = config.head_softmax
     if softmax.sums_to_one:
         return rf"\mathrm{{weights}} = \mathrm{{softmax}}({_logits(config)})"
     return rf"\mathrm{{weights}} = {softmax.formula(LOGIT, 'i')},\ \ell = {_logits(config)}"

@@ -8,7 +8,7 @@ import streamlit as st
 from attention.analysis.number_types import FUSED, Rounded, limits
 from attention.charts import heatmap
 from attention.charts import precision as charts
-from attention.operations.softmax import SOFTMAXES, Softmax
+from attention.operations.softmax import Softmax
 from attention.tables import softmax
 from attention.trace import Trace
 from attention.ui import results
@@ -57,7 +57,7 @@ def draw(trace: Trace) -> None:
     found = results.softmax.number_types_of(config, config.head)
     by_name = {(each.dtype, each.exponent): each for each in found}
     _show_type(by_name[config.dtype, config.exponent], by_name[config.dtype, FUSED], trace)
-    st.markdown(f"**Every type**, against float64. {MATERIALISED} {_why(SOFTMAXES[config.softmax])}")
+    st.markdown(f"**Every type**, against float64. {MATERIALISED} {_why(config.head_softmax)}")
     _table(_types(found), FOUND, "types")
     st.markdown(f"**What overflows when.** {_head_demands(trace)}")
     _table(softmax.ends(), ENDS, "ends")

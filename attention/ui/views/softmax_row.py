@@ -96,6 +96,7 @@ def _formulas(found: Stages) -> None:
     names = tables.labels(config)
     who = f"{escape(format_token(names[query] if names else '', query, 'Query'))} in head {config.head}"
     sums = format_mean(float(found.weights.double().sum()))
+    missing = tables.missing_share(tables.describe_row(config, found.weights, found.visible), config)
     lines = [f"{who}."]
     if key is not None:
         top = escape(format_token(keys[key] if keys else "", key, "key"))
@@ -104,7 +105,8 @@ def _formulas(found: Stages) -> None:
         lines.append(f"**{entry.label}** ${entry.formula(config)}$")
         lines += [f"$\\quad {numbers[stage]}$"] if numbers else []
     lines.append(
-        f"Visible keys: {int(found.visible.sum())}. Sum of weights: {sums}. Entropy: {format_mean(found.entropy)} nats."
+        f"Visible keys: {int(found.visible.sum())}. Sum of weights: {sums}. "
+        f"{missing}Entropy: {format_mean(found.entropy)} nats."
     )
     st.markdown("\n\n".join(lines))
     st.caption(_legend(found))
