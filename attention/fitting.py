@@ -30,6 +30,7 @@ INPUT_KNOBS: tuple[str, ...] = (
     "d_v",
     "batch",
     *ROTARY_KNOBS,
+    "gate",
 )  # knobs that only affect generated attention
 MASK_KNOBS = frozenset({"mask", "span", "combine", "second"})  # whose defaults may differ by layer
 

@@ -25,6 +25,7 @@ from attention.operations.softmax import normaliser
 from attention.operations.table import compute, operations
 from attention.runtime.memory import empty_hugepages
 from attention.settings import ConfigError
+from attention.sources.generated import gate_map
 from attention.sources.layer_inputs import PARTS, LackingError, LayerInputs, Projections, Tokens
 from attention.sources.providers import layer_inputs
 from attention.sources.spec import spec_of
@@ -121,7 +122,20 @@ class Trace:
         """The context of all heads, concatenated and multiplied by W_o, after what the table has in between."""
         spec = spec_of(self.config)
         given = {"W_o": self.projections.output, "context": self.context} | ({"x": self.x} if "x" in self.has else {})
-        return compute(given, spec, operations(spec, "context")[1:])["output"]
+        return compute(given | self._gate(slice(None)), spec, operations(spec, "context")[1:])["output"]
+
+    def gate(self, query: int) -> Float[Tensor, "h u"] | None:
+        """Returns the gates of a query, None without an output gate."""
+        found = self._gate(slice(query, query + 1))
+        return found["gate"][:, 0] if found else None
+
+    def _gate(self, queries: slice) -> dict[str, Tensor]:
+        """Returns the gates of some queries, and what they are computed from; {} without an output gate."""
+        config = self.given.config  # without knobs of other pages, such as a width of the values
+        spec = spec_of(config)
+        if not (some := operations(spec, "W_g", "scores")):
+            return {}
+        return compute({"x": self.x[queries], "W_g": gate_map(config)}, spec, some)
 
     @property
     def scale(self) -> float:

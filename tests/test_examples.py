@@ -203,6 +203,16 @@ def rests_in_the_sink(config: Config) -> bool:
     return int((sums > 0.999).sum()) == 5 and all(number in EXAMPLES["nothing"].says for number in said)
 
 
+def closes(config: Config) -> bool:
+    """The row's weight is on the word before, as without a gate, and its gate is as the sentence says."""
+    t, row = trace(config), config.query_index
+    gate = t.gate(row)
+    assert gate is not None
+    weight, share = float(t.weights[config.head, row, row - 1]), f"{float(gate[config.head]):.2f}"
+    same = torch.equal(t.weights, trace(replace(config, gate="off")).weights)
+    return same and weight > 0.9 and t.texts[row] == "took" and f"gate is {share} " in EXAMPLES["gate"].says
+
+
 def quarter(config: Config) -> bool:
     changed = (trace(config).weights - trace(Config(projections="tied")).weights).abs().max()
     return config.n_kv_heads / config.heads == 1 / 4 and float(changed) > 0.1
@@ -320,6 +330,7 @@ HOLDS: dict[str, Callable[[Any], bool]] = {
     "fraction": fraction,
     "yarn": yarn,
     "nothing": rests_in_the_sink,
+    "gate": closes,
     "grouped": quarter,
     "leak": lambda config: leaks(config),
     "long": holds_at_any_length,

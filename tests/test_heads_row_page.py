@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention.components.word_lines import MOST
 from attention.config import Config
-from attention.knobs import KNOBS
+from attention.knobs import DEFAULTS, KNOBS
 from attention.tables import rows as tables
 from attention.trace import trace
 from attention.ui import results
@@ -131,6 +131,19 @@ def test_a_row_that_looks_everywhere_is_said_to_look_at_nothing_in_particular():
     found = tables.row(trace(Config(head=6)))
     assert tables.mostly(found, "word").startswith("spreads its weight: 17 of 18 visible words hold 94")
     assert tables.mostly(tables.row(trace(Config())), "word").startswith("attends mostly to 4 of 18 visible words (9")
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"softmax": "sink", "sink_logit": "2.0", "head": "6"}, "Sink: 70.8%. Entropy"),
+        ({"softmax": "plus one", "head": "6"}, "One in the denominator: 5.3%. Entropy"),
+        ({"softmax": "sink", "head": "1"}, "Sink: under 0.1%. Entropy"),
+    ],
+)
+def test_a_row_says_what_no_key_gets(query, said):
+    config = Config(**{name: type(DEFAULTS[name])(value) for name, value in query.items()})
+    assert said in heads_row._row_sentence(config, tables.row(trace(config))).replace("\\", "")
 
 
 def test_the_question_about_a_row_has_one_answer():

@@ -29,8 +29,8 @@ from tests.test_one_pass import by_map, by_program, by_table, near
 from tests.test_pages import ROOT, page_text, run
 
 LINK = {"scale": "half", "softmax": "plus two"}
-GATED = Operation(
-    "gated",
+HALVED = Operation(
+    "halved",
     "values",
     "b h q e",
     "Half of what was found",
@@ -56,7 +56,7 @@ def registered(monkeypatch):
     monkeypatch.setitem(SCALES, "half", Scale(half, "1 / 2", "2"))
     monkeypatch.setitem(SOFTMAXES, "plus two", Softmax("Two are added to the denominator.", math.log(2), "the two"))
     at = [operation.name for operation in table.TABLE].index("joined")
-    monkeypatch.setattr(table, "TABLE", [*table.TABLE[:at], GATED, *table.TABLE[at:]])
+    monkeypatch.setattr(table, "TABLE", [*table.TABLE[:at], HALVED, *table.TABLE[at:]])
     for knobs in (KNOBS, CONFIGS.knobs, RECIPES.knobs):
         for name, rules in (("scale", SCALES), ("softmax", SOFTMAXES)):
             monkeypatch.setitem(knobs, name, replace(knobs[name], choices=tuple(rules)))
@@ -83,21 +83,21 @@ def test_trace_steps_program_and_map_compute_them():
     for way, found in ways.items():
         for name in exact.keys() & found.keys():
             near(found[name], exact[name], 1e-5, f"{name} of the {way}")
-    assert torch.equal(values(config)["gated"], values(config)["context"] / 2)
+    assert torch.equal(values(config)["halved"], values(config)["context"] / 2)
 
 
 @pytest.mark.usefixtures("registered")
 def test_steps_softmax_number_types_and_checks_know_them():
     config = Config(tokens=7, heads=2, d_model=8, projections="tied", **LINK)
     steps, cells, t = plan.by_name(config), 2 * 7 * 7, trace(config)
-    assert (steps["gated"].flops, steps["gated"].bytes, steps["weights"].flops) == (
+    assert (steps["halved"].flops, steps["halved"].bytes, steps["weights"].flops) == (
         2 * 7 * 4,
         2 * 7 * 4 * 4,
         5 * cells + 14,
     )
-    assert steps["joined"].sources[0].name == "gated" and "o'_{hij}" in steps["joined"].formula
+    assert steps["joined"].sources[0].name == "halved" and "o'_{hij}" in steps["joined"].formula
     assert "2 + " in steps["weights"].formula and r"\frac{1}{2}" in steps["scaled"].formula
-    assert {part.place: part.steps for part in parts(config)}["values"] == ("context", "gated")
+    assert {part.place: part.steps for part in parts(config)}["values"] == ("context", "halved")
     assert STAGES["scaled"].formula(config) == r"z_j = \frac{s_j}{2\, T}" and r"2\, e^{-m}" in STAGES[
         "weights"
     ].formula(config)
@@ -120,18 +120,18 @@ def test_training_has_the_scale_and_the_softmax():
         torch.testing.assert_close(names["model"](ids), trained.model(ids), rtol=1e-3, atol=1e-3)
 
 
-PAGES = [("steps", {"step": "gated"}), ("softmax", {}), ("heads", {}), ("masks", {}), ("implementations", {})]
+PAGES = [("steps", {"step": "halved"}), ("softmax", {}), ("heads", {}), ("masks", {}), ("implementations", {})]
 PAGES += [("softmax", {"topic": topic}) for topic in ("all", "precision")] + [("steps", {"steps": "all"})]
 
 
 @pytest.mark.usefixtures("registered")
-@pytest.mark.parametrize(("page", "query"), sample(PAGES, lambda page, query: query in ({}, {"step": "gated"})))
+@pytest.mark.parametrize(("page", "query"), sample(PAGES, lambda page, query: query in ({}, {"step": "halved"})))
 def test_every_page_shows_them(page, query):
     test = run(ROOT / f"pages/{page}.py", LINK | query)
     assert not test.exception and not page_text(test)
     text = "\n".join(each.value for each in [*test.markdown, *test.caption])
     said = {
-        "steps": "Half of what was found" if query.get("step") else "gated",
+        "steps": "Half of what was found" if query.get("step") else "halved",
         "softmax": "at most 1",
         "heads": "at most 1",
     }

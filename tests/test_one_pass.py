@@ -14,6 +14,7 @@ from torch import Tensor
 from attention import Config, Trace, head_maps, trace
 from attention.knobs import LEAST_CAP
 from attention.masks import MASKS
+from attention.sources.generated import gate_map
 from attention.sources.layer_inputs import Projections
 from attention.steps import program
 from attention.steps.values import values
@@ -60,8 +61,19 @@ def reference(config: Config, x: Tensor, w: Projections) -> dict[str, Tensor]:
     logits = logits.masked_fill(~joint(c), -math.inf)
     weights = by_torch(logits, {"standard": None, "plus one": [0.0] * c.heads}.get(c.softmax, c.sinks))
     context = weights @ v
-    output = context.transpose(0, 1).flatten(1) @ w.output.double()
-    return {"q": q, "scores": scores, "logits": logits, "weights": weights, "context": context, "output": output}
+    gated = context * gates(config, x)
+    output = gated.transpose(0, 1).flatten(1) @ w.output.double()
+    found = {"q": q, "scores": scores, "logits": logits, "weights": weights, "context": context, "gated": gated}
+    return found | {"output": output}
+
+
+def gates(config: Config, x: Tensor) -> Tensor:
+    """What each head multiplies its context by, per token and head, or per channel."""
+    if config.gate == "off":
+        return torch.ones((), dtype=torch.float64)
+    logits = x @ gate_map(config.for_page("")).double()
+    per_head = logits.unflatten(1, (config.heads, 1 if config.gate == "headwise" else config.d_head))
+    return (1 / (1 + (-per_head).exp())).transpose(0, 1)
 
 
 def by_torch(logits: Tensor, sinks: Sequence[float] | None) -> Tensor:
@@ -82,17 +94,15 @@ def by_table(config: Config) -> dict[str, Tensor]:
     scores = ("logits", "biased", "capped", "scaled", "scores")
     newest = {"logits": scores, "scores": ("scaled", "scores"), "q": ("turned q", "normed q", "q")}
     newest = {name: next(found[each] for each in names if each in found) for name, names in newest.items()}
-    return newest | {name: found[name] for name in ("weights", "context", "output")}
+    return newest | {name: found[name] for name in ("weights", "context", "gated", "output") if name in found}
 
 
 def by_program(config: Config) -> dict[str, Tensor]:
     """What the printed program defines; its scores are the logits."""
     found: dict = {}
     exec(program.source(config), found)
-    return {name: found[name] for name in ("x", "weights", "context", "output")} | {
-        "q": found["Q"],
-        "logits": found["scores"],
-    }
+    own = {"q": found["Q"], "logits": found["scores"], "gated": found["context"]}
+    return {name: found[name] for name in ("x", "weights", "output")} | own
 
 
 def by_map(t: Trace) -> dict[str, Tensor]:
@@ -113,6 +123,7 @@ def by_map(t: Trace) -> dict[str, Tensor]:
 @example(config=Config(positions="alibi bloom", heads=6, d_model=48, mask="full", tokens=24))
 @example(config=Config(positions="t5", tokens=24, mask="full", scale="none"))
 @example(config=Config(positions="t5 causal", tokens=24, mask="full"))
+@example(config=Config(gate="elementwise", heads=4, kv_heads=2))
 @example(config=Config(softmax="sink", sink_logit=3.0, mask="padding", span=18))
 @example(config=Config(kv_heads=2, sharing="drawn", positions="rotary", softmax="plus one", mask="padding", span=18))
 def test_trace_table_program_and_map_are_the_reference(config):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import replace
 
@@ -14,17 +15,22 @@ from attention import Config, trace
 from attention.analysis.row_stages import STAGES, stages, worked_formulas
 from attention.attend import attend
 from attention.knobs import KNOBS, SOURCES
+from attention.operations.gate import GATED, GATES
+from attention.operations.operation import Spec
 from attention.operations.positions import POSITIONS, Positions, alibi, rotary, sinusoidal
 from attention.operations.qk_norm import rms_norm
 from attention.operations.scale import SCALES, Scale
 from attention.operations.softcap import soft_cap
 from attention.operations.softmax import SOFTMAXES, head_softmax, normaliser, row_sums, standard
+from attention.operations.table import compute, operations
+from attention.sources.generated import gate_map
 from attention.steps.parts import parts
 from attention.steps.plan import by_name
 from attention.steps.program import source
 from attention.steps.values import pairs, values
 from attention.ui import results
 from attention.ui.controls.picture import first_line
+from attention.ui.controls.reasons import why
 from attention.ui.views import heads_parts
 from tests.samples import examples
 from tests.strategies import configs, normal, seeds, sizes
@@ -178,25 +184,23 @@ def test_sinks_are_drawn_by_themselves_around_their_mean():
 def test_a_sink_is_a_key_of_its_logit_without_a_value(seed, h, n, m, size):
     logits, sinks = normal(seed, h, n, m, dtype=torch.float64) * size, normal(seed + 1, h, dtype=torch.float64) * 5
     exact = torch.softmax(torch.cat([logits, sinks[:, None, None].expand(-1, n, 1)], -1), -1)[..., :-1]
-    near = {"rtol": 1e-9, "atol": 1e-9}
-    torch.testing.assert_close(normaliser("sink", sinks.tolist())(logits.clone()), exact, **near)
+    torch.testing.assert_close(normaliser("sink", sinks.tolist())(logits.clone()), exact, rtol=1e-9, atol=1e-9)
     for head in range(h):  # blocks are of one head each
         own = normaliser("sink", sinks.tolist())(logits[head].clone(), (head,))
-        torch.testing.assert_close(own, exact[head], **near)
+        torch.testing.assert_close(own, exact[head], rtol=1e-9, atol=1e-9)
         alone = head_softmax("sink", float(sinks[head])).normalise(logits[head].clone())
-        torch.testing.assert_close(alone, exact[head], **near)
+        torch.testing.assert_close(alone, exact[head], rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.extended
 def test_sinks_are_those_of_gpt_oss():
-    from types import SimpleNamespace
-
     from transformers.models.gpt_oss.modeling_gpt_oss import eager_attention_forward
 
     for seed, (h, n, d) in enumerate([(1, 3, 4), (4, 7, 8), (6, 33, 64)]):
         q, k, v = (normal(seed + at, 1, h, n, d) for at in range(3))
         sinks, hidden = normal(seed + 3, h), torch.full((n, n), -torch.inf).triu(1)
-        layer = SimpleNamespace(sinks=sinks, num_key_value_groups=1, training=False)
+        layer = torch.nn.Module().eval()
+        layer.sinks, layer.num_key_value_groups = torch.nn.Parameter(sinks), 1  # pyright: ignore[reportAttributeAccessIssue, reportArgumentType]
         output, theirs = eager_attention_forward(layer, q, k, v, hidden, d**-0.5)
         found = attend(q[0], k[0], v[0], hidden, normalise=normaliser("sink", sinks.tolist()))
         torch.testing.assert_close(found.weights, theirs[0], rtol=1e-5, atol=1e-6)
@@ -220,6 +224,64 @@ def test_the_gradient_of_a_sink_is_that_of_one_more_key():
     found = torch.autograd.grad(by_sigmoid(logits, sink).square().sum(), (logits, sink))
     for one, other in zip(found, given, strict=True):
         torch.testing.assert_close(one, other)
+
+
+@settings(deadline=None, max_examples=50)
+@given(seed=seeds, h=st.integers(1, 4), n=sizes, e=st.integers(1, 6), c=sizes, gate=st.sampled_from(GATES[1:]))
+def test_a_gate_is_its_formula(seed, h, n, e, c, gate):
+    """Number by number in float64, from tokens and the map to the gates."""
+    u = e if gate == "elementwise" else 1
+    x, w, context = (
+        normal(seed + at, *shape, dtype=torch.float64) for at, shape in enumerate([(n, c), (c, h * u), (h, n, e)])
+    )
+    spec = Spec({"b": 1, "q": n, "k": n, "c": c, "h": h, "g": h, "d": e, "e": e, "u": u}, gate=gate)
+    gates = compute({"x": x, "W_g": w}, spec, operations(spec, "W_g", "scores"))
+    found = compute({"context": context, **gates}, spec, [GATED])["gated"]
+    for head, row, channel in itertools.product(range(h), range(n), range(e)):
+        logit = sum(float(x[row, i] * w[i, head * u + min(channel, u - 1)]) for i in range(c))
+        exact = float(context[head, row, channel]) / (1 + math.exp(-logit))
+        assert float(found[head, row, channel]) == pytest.approx(exact, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.extended
+def test_the_gate_per_channel_is_that_of_qwen3_next():
+    """Its layer, whose weights are those before the gate, with its norms at one and positions that turn nothing."""
+    from transformers.models.qwen3_next.configuration_qwen3_next import Qwen3NextConfig
+    from transformers.models.qwen3_next.modeling_qwen3_next import Qwen3NextAttention
+
+    config = Config(
+        tokens=7, heads=4, d_model=32, kv_heads=2, gate="elementwise", qk_norm="on", projections="independent"
+    )
+    own = Qwen3NextConfig(
+        hidden_size=32, num_attention_heads=4, num_key_value_heads=2, head_dim=8, attention_bias=False,
+        attn_implementation="eager", partial_rotary_factor=1.0,
+    )  # fmt: skip
+    layer, t = Qwen3NextAttention(own, 0), trace(config)
+    w, gates = t.projections, gate_map(config)
+    query = torch.cat([w.query.unflatten(1, (4, 8)), gates.unflatten(1, (4, 8))], -1).flatten(1)
+    parts = {"q_proj": query, "k_proj": w.key, "v_proj": w.value, "o_proj": w.output}
+    layer.load_state_dict(
+        {f"{name}.weight": part.mT for name, part in parts.items()}
+        | {f"{name}.weight": torch.zeros(8) for name in ("q_norm", "k_norm")}
+    )
+    places = torch.ones(1, 7, 8), torch.zeros(1, 7, 8)
+    hidden = torch.full((7, 7), -torch.inf).triu(1)[None, None]
+    with torch.inference_mode():
+        output, weights = layer(t.x[None], places, hidden)
+    torch.testing.assert_close(weights[0], t.weights, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(output[0], t.output, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("gate", GATES[1:])
+def test_a_gate_changes_outputs_and_no_weight(gate):
+    plain, t = trace(Config()), trace(Config(gate=gate))
+    assert all(
+        torch.equal(getattr(t, name), getattr(plain, name)) for name in ("x", "q", "k", "v", "weights", "context")
+    )
+    assert not torch.allclose(t.output, plain.output)
+    assert "before the output gate" in heads_parts._title_text(t.config)
+    recorded = Config.of(SOURCES[1])
+    assert recorded.gate == "off" and "recorded, not made" in why("gate", recorded)
 
 
 def test_every_rule_explains_itself():

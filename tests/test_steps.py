@@ -41,6 +41,8 @@ CASES = [
     Config(tokens=4, heads=4, d_model=12, kv_heads=2, keys=6, d_v=2, softcap=2.0, positions="alibi", mask="prefix"),
     Config(tokens=4, heads=2, d_model=4, mask="padding", span=2, positions="sinusoidal", keys=3, temperature=2.0),
     Config(tokens=3, heads=1, d_model=1, mask="full", scale="none", softmax="plus one", input="noise"),
+    Config(tokens=4, heads=2, d_model=6, gate="headwise", keys=3, d_v=2),
+    Config(tokens=3, heads=2, d_model=4, gate="elementwise", projections="independent"),
     Config(tokens=4, heads=2, d_model=4, mask="padding", span=4),  # nobody sees anything
     Config(
         tokens=3, heads=1, d_model=9, positions="rotary", rotary_fraction=0.5, rotary_scaling="yarn", rotary_length=8
@@ -248,7 +250,11 @@ def graph(config: Config) -> dict[str, torch.Tensor]:
     whole = last.exp().sum(-1, keepdim=True)
     found["weights"] = last.exp() / (whole + torch.tensor(config.sinks).exp()[:, None, None] + (whole == 0))
     found["context"] = torch.stack([found["weights"][h] @ found["v"][h // repeats] for h in range(config.heads)])
-    found["joined"] = torch.cat(list(found["context"]), -1)
+    if "gate" in plan:
+        found["G"] = found["x"] @ found["W_g"]
+        found["gate"] = torch.stack(found["G"].sigmoid().chunk(config.heads, -1))
+        found["gated"] = found["context"] * found["gate"]
+    found["joined"] = torch.cat(list(found.get("gated", found["context"])), -1)
     return found | {"output": found["joined"] @ found["W_o"]}
 
 
@@ -262,7 +268,7 @@ def contributions(cell: torch.Tensor, found: dict[str, torch.Tensor]) -> dict[st
 
 def comparable(config: Config, name: str, row: int, column: int) -> bool:
     """Has the cell a gradient? A hidden pair has none, nor has the one weight of a query that sees one key."""
-    if name not in ("logits", "weights", "context", "joined", "output"):
+    if name not in ("logits", "weights", "context", "gated", "joined", "output"):
         return True
     seen = pairs(config)[row]
     if name in ("logits", "weights") and not seen[column]:

@@ -20,6 +20,13 @@ def test_the_lines_come_to_the_output_and_to_the_whole_weight(config, most):
     scale = found.v.abs().max()
     torch.testing.assert_close(row.weights @ row.values, row.output, atol=1e-5 * float(scale) + 1e-7, rtol=1e-4)
     torch.testing.assert_close(row.output, found.context[config.head, config.query_index])
+    output, gate = found.output[config.query_index], row.gate
+    assert (gate is None) == (config.gate == "off")
+    handed_on = found.context[:, config.query_index].clone()
+    for head in range(config.heads):
+        own = weighted_values(found, head, config.query_index, most)
+        handed_on[head] = own.output if own.gate is None else own.output * own.gate
+    torch.testing.assert_close(handed_on.flatten() @ found.projections.output, output, rtol=1e-4, atol=1e-4)
     torch.testing.assert_close(row.weights.sum(), found.weights[config.head, config.query_index].sum())
     assert len(row.keys) + row.rest == int(found.mask[config.query_index].sum())
     assert len(row.weights) == len(row.keys) + (row.rest > 0) and row.rest != 1

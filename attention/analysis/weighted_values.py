@@ -1,6 +1,6 @@
 """The output of a head for one query: each key's weight times its value, and the sum of these.
 
-The output of query i is sum_j p_ij v_j over the keys j (Vaswani et al. 2017, equation 1), before W_o.
+The output of query i is sum_j p_ij v_j over the keys j (Vaswani et al. 2017, equation 1), before the output gate and W_o.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ class WeightedValues:
     """The heaviest `keys` of a row, heaviest first, and the number of other visible keys (`rest`), which are combined.
 
     `weights (r)`, `values (r e)`: one row per key, and a last one for the rest, with the sum of their weights and the
-    weighted mean of their values. A weight times its value is the key's contribution to the `output (e)` of the trace.
+    weighted mean of their values. A weight times its value is the key's contribution to the `output (e)` of the trace, which
+    a `gate (u)`, one number or one per channel, then multiplies; None without.
     """
 
     head: int
@@ -31,6 +32,7 @@ class WeightedValues:
     weights: Float[Tensor, " r"]
     values: Float[Tensor, "r e"]
     output: Float[Tensor, " e"]
+    gate: Float[Tensor, " u"] | None = None
 
 
 def weighted_values(trace: Trace, head: int, query: int, most: int = MOST) -> WeightedValues:
@@ -42,7 +44,9 @@ def weighted_values(trace: Trace, head: int, query: int, most: int = MOST) -> We
     lines = [(weights[alone], values[alone])] + ([_together(weights[rest], values[rest])] if len(rest) else [])
     found, their = (torch.cat(parts).float() for parts in zip(*lines, strict=True))
     output = trace.context[head, query].clone()  # a view would keep all rows in memory
-    return WeightedValues(head, query, tuple(alone.tolist()), len(rest), found, their, output)
+    gates = trace.gate(query)
+    gate = None if gates is None else gates[head].clone()
+    return WeightedValues(head, query, tuple(alone.tolist()), len(rest), found, their, output, gate)
 
 
 def _together(weights: Float[Tensor, " k"], values: Float[Tensor, "k e"]) -> tuple[Tensor, Tensor]:

@@ -20,7 +20,7 @@ def row_output(config: Config, found: WeightedValues, *, key: str = "output") ->
 
 
 def message(config: Config, found: WeightedValues) -> bytes:
-    """Returns one message: a header, then weights (r), values (r e) and output (e) in float32."""
+    """Returns one message: a header, then weights (r), values (r e), output (e) and, if there is one, gate (e) in float32."""
     keys = key_labels(config)
 
     def name_token(at: int, words: list[str]) -> str:
@@ -33,8 +33,10 @@ def message(config: Config, found: WeightedValues) -> bytes:
         "names": [*(name_token(at, keys) for at in found.keys), *([f"other {found.rest:,}"] if found.rest else [])],
         "rest": found.rest,
         "channels": len(found.output),
+        "gated": found.gate is not None,
         "accents": {"query": theme.QUERY, "less": theme.LESS, "more": theme.MORE},
         "neutrals": theme.NEUTRALS,
     }
-    tensors = (found.weights, found.values, found.output)
+    tensors = [found.weights, found.values, found.output]
+    tensors += [] if found.gate is None else [found.gate.expand(len(found.output))]
     return frame_message(header, [tensor.contiguous().numpy().data for tensor in tensors])

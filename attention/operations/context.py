@@ -45,4 +45,3 @@ JOINED = Operation(
     compute=lambda values, spec: rearrange(values["context"], "h q e -> q (h e)"),
     applies=_applies,
 )
-OPERATIONS = (CONTEXT, JOINED)

@@ -39,6 +39,7 @@ class Spec:
     rotary_scaling: str = UNSCALED
     rotary_factor: float = FACTOR
     rotary_length: int = LENGTH
+    gate: str = "off"
     crosses: bool = False
     masks: bool = True
     mixes: bool = True

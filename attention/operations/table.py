@@ -12,6 +12,7 @@ from torch import Tensor
 from attention.operations import (
     bias,
     context,
+    gate,
     mask,
     output,
     positions,
@@ -29,13 +30,16 @@ TABLE: list[Operation] = [
     *project.OPERATIONS,
     *qk_norm.OPERATIONS,
     *positions.TO_HEADS,
+    *gate.TO_GATE,
     *scores.OPERATIONS,
     *scale.OPERATIONS,
     *softcap.OPERATIONS,
     *bias.OPERATIONS,
     *mask.OPERATIONS,
     *softmax.OPERATIONS,
-    *context.OPERATIONS,
+    context.CONTEXT,
+    gate.GATED,
+    context.JOINED,
     *output.OPERATIONS,
 ]
 

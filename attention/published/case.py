@@ -106,6 +106,7 @@ def left_out(config: Config) -> list[str]:
         "temperature": 1.0,
         "softcap": 0.0,
         "qk_norm": "off",
+        "gate": "off",
         "softmax": next(iter(SOFTMAXES)),
     }
     odd = [name for name, value in plain.items() if getattr(config, name) != value]

@@ -18,6 +18,7 @@ from attention.fitting import fixed_by_source
 from attention.inputs import INPUTS, SPLIT, backwards, itself, make_generator
 from attention.inputs import tokens as texts
 from attention.knobs import DEFAULTS
+from attention.operations.gate import HEADWISE, draw_gate_map
 from attention.operations.positions import POSITIONS, turn
 from attention.operations.qk_norm import ON, rms_norm
 from attention.runtime.tensor_cache import tensor_lru_cache
@@ -39,6 +40,7 @@ LATER = (
     "softcap",
     "softmax",
     "sink_logit",
+    "gate",
 )  # knobs that act later
 MADE = {  # how the heads were made, by the projections
     "constructed": "Hand-built heads, one role each, not learned. The last two of each eight are random, for comparison; "
@@ -216,6 +218,17 @@ def maps(config: Config) -> Projections:
         return w
     value, output = _value_maps(config)
     return replace(w, value=value, output=output)
+
+
+def gate_map(config: Config) -> Float[Tensor, "c w"]:
+    """Returns the map to the output gates of a config, which has some."""
+    width = 1 if config.gate == HEADWISE else config.d_v or config.d_head
+    return (_last_gate_map if config.d_model <= WIDE else draw_gate_map)(
+        config.d_model, config.heads * width, config.seed
+    )
+
+
+_last_gate_map = tensor_lru_cache(2)(draw_gate_map)
 
 
 def _hand_built_projections(config: Config) -> Projections:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from attention.config import Config
 from attention.fitting import shape
 from attention.masks import MASKS
+from attention.operations.gate import ELEMENTWISE, OFF
 from attention.operations.operation import Spec
 from attention.operations.rotary import ROTARY_KNOBS
 from attention.sources.providers import has
@@ -18,19 +19,18 @@ CHOICES = (
     "positions",
     "softmax",
     "qk_norm",
+    "gate",
     *ROTARY_KNOBS,
 )  # knobs that operations read
 
 
 def lengths(config: Config) -> dict[str, int]:
-    """Returns the length of every axis: b q k c h g d e, as in the docstring of the package."""
+    """Returns the length of every axis: b q k c h g d e u, as in the docstring of the package."""
     d, sizes = config.d_head, shape(config.source)
-    return {"b": 1, "q": config.tokens, "k": config.keys or config.n_keys, "c": config.d_model} | {
-        "h": config.heads,
-        "g": config.n_kv_heads,
-        "d": d,
-        "e": config.d_v or (sizes.d_v if sizes else 0) or d,
-    }
+    e = config.d_v or (sizes.d_v if sizes else 0) or d
+    found = {"b": 1, "q": config.tokens, "k": config.keys or config.n_keys, "c": config.d_model}
+    found |= {"h": config.heads, "g": config.n_kv_heads, "d": d, "e": e}
+    return found if config.gate == OFF else found | {"u": e if config.gate == ELEMENTWISE else 1}
 
 
 @lru_cache(maxsize=64)  # called whenever a matrix is drawn, counted or highlighted

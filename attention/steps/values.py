@@ -13,11 +13,12 @@ from torch import Tensor
 
 from attention.config import Config
 from attention.operations.by_torch import by_torch
+from attention.operations.gate import OFF as NO_GATE
 from attention.operations.mask import HIDDEN
 from attention.operations.operation import Operation
 from attention.operations.qk_norm import OFF
 from attention.operations.table import compute, operations
-from attention.sources.generated import maps, other, sequence
+from attention.sources.generated import gate_map, maps, other, sequence
 from attention.sources.providers import layer_inputs, square
 from attention.sources.spec import lengths, spec_of
 from attention.steps.plan import made_here, steps
@@ -118,6 +119,7 @@ def _inputs(config: Config) -> dict[str, Tensor]:
 
 
 def matrices(config: Config) -> dict[str, Tensor]:
-    """Returns the four projections: `W_q (c c)`, `W_k (c, g d)`, `W_v (c, g e)`, `W_o (h e, c)`."""
+    """Returns the projections: `W_q (c c)`, `W_k (c, g d)`, `W_v (c, g e)`, `W_o (h e, c)`, and `W_g (c, h u)` of a gate."""
     w = maps(config)
-    return {"W_q": w.query, "W_k": w.key, "W_v": w.value, "W_o": w.output}
+    gate = {} if config.gate == NO_GATE else {"W_g": gate_map(config)}
+    return {"W_q": w.query, "W_k": w.key, "W_v": w.value, "W_o": w.output} | gate

@@ -32,6 +32,7 @@ from attention.steps.plan import steps
 from attention.trace import Trace
 
 CSV_ROWS = 1_000_000
+FAINT = 1e-9  # what a row that sums to less than one lacks at least: float32 rounds it to nothing
 FEW = 4  # number of keys up to which attention counts as specific, even if few are visible
 
 
@@ -194,12 +195,10 @@ def mostly(found: Row, what: str) -> str:
 def missing_share(found: Row, config: Config) -> str:
     """Returns how much of a row no key gets, as in `Sink: 23.0%. `; "" if the softmax gives all of it to keys."""
     rest = config.head_softmax.rest
-    share = 1 - math.fsum(found.keys["weight"])
-    return (
-        f"{rest.removeprefix('the ').capitalize()}: {format_percent(max(share, 0.0))}. "
-        if rest and found.seeing
-        else ""
-    )
+    if not rest or not found.seeing:
+        return ""
+    share = max(1 - math.fsum(found.keys["weight"]), FAINT)
+    return f"{rest.removeprefix('the ').capitalize()}: {format_percent(share)}. "
 
 
 def numbers(trace: Trace) -> dict[str, list[Any]]:

@@ -92,9 +92,29 @@ function setLines(sum) {
   const last = line("output", total, "sum"), what = createElement("td", "what");
   Object.assign(what, { colSpan: 2, textContent: "sum of all rows" });
   last.append(what, ...strip(sum, output, narrow));
-  find(root, "tbody").replaceChildren(...lines, last);
+  find(root, "tbody").replaceChildren(...lines, last, ...gateLines(sum, line, narrow));
   find(root, ".of-values").textContent = `× value, to ±${figure(wide)}`;
   find(root, ".of-products").textContent = `= product, to ±${figure(narrow)}`;
+}
+
+/**
+ * Returns the lines of the gate and of the output times the gate, none without a gate.
+ * @param {Sum} sum
+ * @param {(name: string, weight: string, kind: string) => HTMLElement} line
+ * @param {number} end
+ */
+function gateLines(sum, line, end) {
+  const { gate, after } = sum.data;
+  if (!gate.length) return [];
+  const alike = gate.every((part) => part === gate[0]);
+  const lines = [line("× gate", alike ? figure(gate[0]) : "", "gate"), line("= gated", "", "sum")];
+  const says = [alike ? "one for all channels" : "one per channel", "what the head hands on"];
+  lines.forEach((row, i) => {
+    const what = createElement("td", "what");
+    Object.assign(what, { colSpan: 2, textContent: says[i] });
+    row.append(what, ...strip(sum, i ? after : gate, i ? end : 1));
+  });
+  return lines;
 }
 
 /**
@@ -135,11 +155,12 @@ function paintRow(sum) {
  * @param {number} channel
  */
 function say({ root, data, strips }, channel) {
-  const { head, query, channels, names, output } = data;
+  const { head, query, channels, names, output, gate, after } = data;
   for (const { strip, said } of strips) said.textContent = figure(strip[channel]);
   root.style.setProperty("--at-share", `${(channel + 0.5) / channels}`);
   find(root, ".channel span").textContent = `channel ${channel} of ${channels}`;
-  const sum = `Channel ${channel} is ${figure(output[channel])}`;
+  const gated = gate.length ? `, times its gate ${figure(gate[channel])}: ${figure(after[channel])}` : "";
+  const sum = `Channel ${channel} is ${figure(output[channel])}${gated}`;
   const how = names.length ? "the sum of weights times values" : "zero, as it has no visible key";
   find(root, ".said").textContent = `Output of head ${head} for query ${query}: ${how}. ${sum}.`;
 }

@@ -6,17 +6,20 @@ import { openMessage } from "./message.js";
 import { channels } from "./theme.js";
 
 /**
- * `products`: each weight times its values, one line per key.
+ * `products`: each weight times its values, one line per key. `gate` and `after`, the output times the gate, are empty
+ * without a gate.
  * @typedef {object} Numbers
  * @property {Float32Array} weights
  * @property {Float32Array[]} values
  * @property {Float32Array} output
+ * @property {Float32Array} gate
+ * @property {Float32Array} after
  * @property {Float32Array[]} products
  * @typedef {import("./message.js").OutputHeader & Numbers} OutputData
  */
 
 /**
- * Unpacks a message: a header, weights (r), values (r e), output (e), all f32.
+ * Unpacks a message: a header, weights (r), values (r e), output (e) and gate (e) if there is one, all f32.
  * @param {Uint8Array} bytes
  * @returns {OutputData}
  */
@@ -26,7 +29,8 @@ export function unpackStrips(bytes) {
   const { names, channels } = header, weights = taken(names.length);
   const values = Array.from({ length: names.length }, () => taken(channels));
   const products = values.map((line, i) => line.map((value) => weights[i] * value));
-  return { ...header, weights, values, output: taken(channels), products };
+  const output = taken(channels), gate = taken(header.gated ? channels : 0);
+  return { ...header, weights, values, output, gate, after: gate.map((part, i) => part * output[i]), products };
 }
 
 /** @param {Float32Array[]} strips */

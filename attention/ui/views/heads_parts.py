@@ -14,6 +14,7 @@ from attention.fitting import training_steps
 from attention.heads import ALL_METRICS
 from attention.knobs import GENERATED
 from attention.number_format import format_token
+from attention.operations.gate import OFF
 from attention.operations.softmax import row_sums
 from attention.sources import constructed
 from attention.sources.providers import has_scores, idle, source_title
@@ -26,6 +27,7 @@ from attention.ui.views import own_text, questions
 
 WHAT = "Each token mixes in information from other tokens; a weight says how much it takes from each."
 OWN = "The mask comes with this source; the mask setting has no effect."
+GATE = " Weights are those before the output gate, which changes outputs alone."
 LOGARITHMIC = ("log", "times even")  # scales
 NO_ROLE = "has no recognised role: no kind of key (the same token, one back, the first, …) gets half of its weight."
 CHANCE = "is random: it has no built-in role."
@@ -62,7 +64,7 @@ def _title_text(config: Config) -> str:
     over = f"{config.tokens:,} tokens" + f" and {config.n_keys:,} of another sequence" * config.is_cross
     return (
         f"**Heads.** {WHAT} {provenance.beside(config)} {config.heads} head{'s' * (config.heads > 1)}{recorded} over {over}. "
-        f"{_row_sums(config)}{rule}"
+        f"{_row_sums(config)}{rule}{GATE * (config.gate != OFF)}"
     )
 
 

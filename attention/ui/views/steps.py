@@ -30,6 +30,7 @@ AXES = {  # as in the docstring of the package
     "g": "key-value heads",
     "d": "channels per head",
     "e": "channels per value",
+    "u": "gates per head",
 }
 
 
