@@ -16,6 +16,7 @@ from attention.operations.gate import GATES
 from attention.operations.positions import POSITIONS
 from attention.operations.qk_norm import OFF, ON
 from attention.operations.rotary import BASE, FACTOR, FRACTION, LENGTH, SCALINGS, UNSCALED
+from attention.operations.query_scale import QUERY_SCALES
 from attention.operations.scale import SCALES
 from attention.operations.softmax import SOFTMAXES
 from attention.operations.table import step_names
@@ -78,6 +79,7 @@ class Numbers:
     softmax: str = choice("standard", SOFTMAXES, "Softmax", "Standard, or with a term added to the denominator, so a head can attend to nothing: 1 (softmax₁), or a learned sink per head.", names={"plus one": "softmax₁ (plus one)"}, advanced=True)
     sink_logit: float = real(0.0, -20.0, 20.0, "Sink logit", "For the softmax “sink”: mean of the sink logits, which the seed draws around it, one per head. The higher it is, the more of each row goes to no key.", advanced=True)
     qk_norm: str = choice(OFF, (OFF, ON), "QK-norm", "Divides every query and key by its root mean square, before positions, as in Qwen 3 and Gemma 3 (gain 1). Scaled scores are then at most √d_head.", advanced=True)
+    query_scale: str = choice("none", QUERY_SCALES, "Query scale", "log n: scores are multiplied by the logarithm of the number of visible keys, so that the softmax does not flatten over more keys (Scalable-Softmax; its factor s is 1 / temperature).", advanced=True)
     gate: str = choice(OFF, GATES, "Output gate", "Multiplies the output of a head by numbers between 0 and 1 that depend on the query's token, before W_o (Qwen3-Next): one per head, or one per channel. Weights stay the same; only outputs change.", advanced=True)
     batch: int = whole(2, 1, 32, "Batch (sequences)", "Sequences per call of the published implementations. The first is that of the other pages.", pages=("Implementations",))
 

@@ -21,6 +21,7 @@ from attention.knobs import MAX_WEIGHTS
 from attention.masks import MASKS
 from attention.operations.bias import position_bias
 from attention.operations.mask import HIDDEN
+from attention.operations.query_scale import LOG, log_keys
 from attention.operations.softmax import normaliser
 from attention.operations.table import compute, operations
 from attention.runtime.memory import empty_hugepages
@@ -198,7 +199,7 @@ def run_pass(given: LayerInputs, executor: Executor | None = None) -> Trace:
     if given.q is None or given.k is None:
         return _alone(given)
     mask = given.square
-    q, v = given.q, _values(given, given.k)
+    q, v = scaled_queries(given.config, given.q, mask), _values(given, given.k)
     h, n, m = len(q), given.queries.count, given.keys.count
     with torch.inference_mode():
         bias = _bias(given.config, n, m)
@@ -211,6 +212,12 @@ def run_pass(given: LayerInputs, executor: Executor | None = None) -> Trace:
     else:
         fill(slice(0, h))
     return Trace(given.config, given, mask, weights, context)
+
+
+@torch.inference_mode()
+def scaled_queries(config: Config, q: Float[Tensor, "h q d"], mask: Bool[Tensor, "q k"]) -> Float[Tensor, "h q d"]:
+    """Returns queries times what the query scale multiplies their scores by, which depends on the mask; else as they are."""
+    return q * log_keys(mask.sum(-1)).to(q)[:, None] if config.query_scale == LOG else q
 
 
 def _alone(given: LayerInputs) -> Trace:

@@ -213,6 +213,18 @@ def closes(config: Config) -> bool:
     return same and weight > 0.9 and t.texts[row] == "took" and f"gate is {share} " in EXAMPLES["gate"].says
 
 
+def stays_sharp(config: Config) -> bool:
+    """The mean over heads of the largest weight of the last eight rows, at both lengths, with and without the scale."""
+
+    def largest(tokens: int, scale: str) -> float:
+        found = trace(replace(config, tokens=tokens, query_scale=scale)).weights[:, -8:]
+        return float(found.amax(-1).mean())
+
+    said = f"{largest(16, 'none'):.3f}", f"{largest(1000, 'none'):.3f}"
+    near = all(abs(largest(n, "log n") - 0.35) < 0.015 for n in (16, 1000))
+    return config.tokens == 1000 and near and all(number in EXAMPLES["fading"].says for number in said)
+
+
 def quarter(config: Config) -> bool:
     changed = (trace(config).weights - trace(Config(projections="tied")).weights).abs().max()
     return config.n_kv_heads / config.heads == 1 / 4 and float(changed) > 0.1
@@ -331,6 +343,7 @@ HOLDS: dict[str, Callable[[Any], bool]] = {
     "yarn": yarn,
     "nothing": rests_in_the_sink,
     "gate": closes,
+    "fading": stays_sharp,
     "grouped": quarter,
     "leak": lambda config: leaks(config),
     "long": holds_at_any_length,

@@ -22,6 +22,7 @@ from attention.maps import jobs, sizes, zoom
 from attention.maps.checks import POOLS
 from attention.maps.exact import each_head
 from attention.masks import MASKS, Rule, causal, documents
+from attention.operations.query_scale import QUERY_SCALES
 from attention.operations.softmax import SOFTMAXES
 from tests.mass import mass_by_distance
 from tests.position_oracle import bias
@@ -56,6 +57,7 @@ def cases(draw: st.DrawFn, whole: bool = False) -> Case:
         "pool": draw(st.sampled_from(list(POOLS))),
         "positions": draw(st.sampled_from(["none", "alibi", "alibi bloom", "t5", "t5 causal"])),
         "softcap": draw(st.sampled_from([None, 3.0])),
+        "query_scale": draw(st.sampled_from(QUERY_SCALES)),
         "softmax": draw(st.sampled_from(list(SOFTMAXES))),
     }
     if options["softmax"] == "sink":
@@ -71,11 +73,14 @@ def full(case: Case) -> tuple[Tensor, Tensor]:
     q, k, options = case.query.double(), case.key.double(), case.options
     heads, n = q.shape[:2]
     scores = q @ k.repeat_interleave(heads // len(k), 0).mT * (options["scale"] or 1 / math.sqrt(q.shape[2]))
+    rule = case.mask if isinstance(case.mask, Rule) else MASKS[case.mask]
+    visible = rule.square(n, n, options["span"])
+    if options["query_scale"] == "log n":
+        scores = scores * visible.sum(-1).clamp(min=1).double().log()[:, None]
     if options["softcap"]:
         scores = options["softcap"] * torch.tanh(scores / options["softcap"])
     scores = scores + bias(options["positions"], heads, n, n)
-    rule = case.mask if isinstance(case.mask, Rule) else MASKS[case.mask]
-    scores = scores.masked_fill(~rule.square(n, n, options["span"]), -math.inf)
+    scores = scores.masked_fill(~visible, -math.inf)
     lse = scores.logsumexp(-1)
     if options["softmax"] != "standard":
         sinks = torch.tensor(options.get("sinks", [0.0] * heads), dtype=torch.float64)

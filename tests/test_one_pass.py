@@ -27,7 +27,8 @@ EPS = torch.finfo(torch.float32).eps
 
 def slack(t: Trace) -> float:
     """How far weights may be off: a float32 logit by some eps of its size, and a weight by at most half of that."""
-    return 2e-6 + 8 * EPS * t.scores.abs().amax().item()
+    times = math.log(t.config.tokens) if t.config.query_scale == "log n" else 1
+    return 2e-6 + 8 * EPS * t.scores.abs().amax().item() * max(1, times)
 
 
 def near(found: Tensor, exact: Tensor, tolerance: float, why: str) -> None:
@@ -56,7 +57,9 @@ def reference(config: Config, x: Tensor, w: Projections) -> dict[str, Tensor]:
     q, k = (turn(q, c), turn(k, c)) if c.positions == "rotary" else (q, k)
     scale = {"1/sqrt(d_head)": c.d_head**-0.5, "none": 1.0, "1/d_head": 1 / c.d_head}[c.scale] / c.temperature
     scores = torch.einsum("hqd,hkd->hqk", q, k) * scale
-    logits = c.softcap * torch.tanh(scores / c.softcap) if c.softcap else scores.clone()
+    seen = torch.tensor([max(1, int(row.sum())) for row in joint(c)], dtype=torch.float64)
+    drawn = scores * seen.log()[:, None] if c.query_scale == "log n" else scores
+    logits = c.softcap * torch.tanh(drawn / c.softcap) if c.softcap else drawn.clone()
     logits += bias(c.positions, c.heads, c.tokens, c.tokens)
     logits = logits.masked_fill(~joint(c), -math.inf)
     weights = by_torch(logits, {"standard": None, "plus one": [0.0] * c.heads}.get(c.softmax, c.sinks))
@@ -91,7 +94,7 @@ def by_torch(logits: Tensor, sinks: Sequence[float] | None) -> Tensor:
 def by_table(config: Config) -> dict[str, Tensor]:
     """The steps of the pass."""
     found = values(config.for_page(""))
-    scores = ("logits", "biased", "capped", "scaled", "scores")
+    scores = ("logits", "biased", "capped", "lengthened", "scaled", "scores")
     newest = {"logits": scores, "scores": ("scaled", "scores"), "q": ("turned q", "normed q", "q")}
     newest = {name: next(found[each] for each in names if each in found) for name, names in newest.items()}
     return newest | {name: found[name] for name in ("weights", "context", "gated", "output") if name in found}
@@ -108,7 +111,12 @@ def by_program(config: Config) -> dict[str, Tensor]:
 def by_map(t: Trace) -> dict[str, Tensor]:
     """A map of the trace's queries and keys, with a pixel for each weight."""
     c = t.config
-    options = {"positions": c.positions, "softcap": c.softcap or None, "softmax": c.softmax}
+    options = {
+        "positions": c.positions,
+        "softcap": c.softcap or None,
+        "softmax": c.softmax,
+        "query_scale": c.query_scale,
+    }
     options |= {"sinks": c.sinks} if c.softmax == "sink" else {}
     maps = head_maps(t.q, t.k, c.rule, c.span, c.logit_scale, **options)
     assert maps.tile == 1
@@ -123,6 +131,7 @@ def by_map(t: Trace) -> dict[str, Tensor]:
 @example(config=Config(positions="alibi bloom", heads=6, d_model=48, mask="full", tokens=24))
 @example(config=Config(positions="t5", tokens=24, mask="full", scale="none"))
 @example(config=Config(positions="t5 causal", tokens=24, mask="full"))
+@example(config=Config(query_scale="log n", mask="window", softcap=3.0, positions="alibi"))
 @example(config=Config(gate="elementwise", heads=4, kv_heads=2))
 @example(config=Config(softmax="sink", sink_logit=3.0, mask="padding", span=18))
 @example(config=Config(kv_heads=2, sharing="drawn", positions="rotary", softmax="plus one", mask="padding", span=18))

@@ -12,6 +12,7 @@ import torch
 from hypothesis import given, settings
 
 from attention import Config, trace
+from attention.analysis.parity import parity
 from attention.analysis.row_stages import STAGES, stages, worked_formulas
 from attention.attend import attend
 from attention.knobs import KNOBS, SOURCES
@@ -162,6 +163,13 @@ def test_one_in_the_denominator_is_a_key_of_logit_zero(seed, n):
     torch.testing.assert_close(plus_one(logits), wider)
 
 
+def test_a_block_without_keys_stays_empty():
+    """As blocks of rows are whose keys are all masked, also if the whole square has a sink."""
+    assert plus_one(torch.empty(3, 0)).shape == (3, 0)
+    config = Config(tokens=600, heads=1, d_model=8, mask="padding", span=600, softmax="sink")
+    assert not trace(config).weights.any()
+
+
 def test_a_head_with_nothing_to_say_can_attend_to_nothing():
     weights = plus_one(torch.full((1, 4), -50.0))
     assert weights.sum() < 1e-20
@@ -282,6 +290,31 @@ def test_a_gate_changes_outputs_and_no_weight(gate):
     assert "before the output gate" in heads_parts._title_text(t.config)
     recorded = Config.of(SOURCES[1])
     assert recorded.gate == "off" and "recorded, not made" in why("gate", recorded)
+
+
+@settings(deadline=None, max_examples=50)
+@given(seed=seeds, h=st.integers(1, 4), n=sizes, masks=st.booleans())
+def test_scores_times_log_n_make_powers_of_n(seed, h, n, masks):
+    """Scalable-Softmax: a weight is proportional to n to the power of its score; in float64, pair by pair."""
+    scores, mask = normal(seed, h, n, n, dtype=torch.float64) * 3, normal(seed + 1, n, n) > 0
+    spec = Spec({"b": 1, "q": n, "k": n, "h": h}, query_scale="log n", masks=masks, sinks=(-math.inf,) * h)
+    some = operations(spec, "lengthened", "context")
+    found = compute({"scores": scores, "mask": mask, "heads": torch.arange(h)}, spec, some)["weights"]
+    for head, row in itertools.product(range(h), range(n)):
+        keys = [key for key in range(n) if not masks or mask[row, key]]
+        powers = {key: len(keys) ** float(scores[head, row, key]) for key in keys}
+        exact = [powers.get(key, 0.0) / (math.fsum(powers.values()) or 1) for key in range(n)]
+        assert found[head, row].tolist() == pytest.approx(exact, rel=1e-9, abs=1e-9)
+
+
+def test_the_query_scale_counts_the_keys_of_its_mask():
+    """Those of the mask that is set, or of the source's own; one visible key has no score to multiply."""
+    for mask, counts in (("causal", [1, 2, 3, 4]), ("window", [1, 2, 2, 2])):
+        t = trace(Config(tokens=4, mask=mask, span=2, query_scale="log n"))
+        factors = torch.tensor(counts).double().log().float()[:, None]
+        torch.testing.assert_close(t.logits, (t.scores * factors).masked_fill(~t.mask, -math.inf))
+        assert parity(t).close and (t.weights[:, 0, 0] == 1).all()
+    assert not parity(replace(t, config=replace(t.config, query_scale="none"))).agrees
 
 
 def test_every_rule_explains_itself():

@@ -43,6 +43,7 @@ CASES = [
     Config(tokens=3, heads=1, d_model=1, mask="full", scale="none", softmax="plus one", input="noise"),
     Config(tokens=4, heads=2, d_model=6, gate="headwise", keys=3, d_v=2),
     Config(tokens=3, heads=2, d_model=4, gate="elementwise", projections="independent"),
+    Config(tokens=4, heads=2, d_model=4, query_scale="log n", mask="full"),
     Config(tokens=4, heads=2, d_model=4, mask="padding", span=4),  # nobody sees anything
     Config(
         tokens=3, heads=1, d_model=9, positions="rotary", rotary_fraction=0.5, rotary_scaling="yarn", rotary_length=8
@@ -109,6 +110,7 @@ def test_the_context_is_that_of_torchs_attention(config):
     )
     seen = config.rule.square(q.shape[1], k.shape[1], config.span)
     scale = {"1/sqrt(d_head)": config.d_head**-0.5, "none": 1.0, "1/d_head": 1 / config.d_head}[config.scale]
+    q = q * seen.sum(-1, keepdim=True).clamp(min=1).log() if config.query_scale == "log n" else q
     added = bias(config.positions, config.heads, *seen.shape)
     if config.softcap:
         added += config.softcap * torch.tanh(q @ k.mT * scale / config.temperature / config.softcap)
@@ -241,6 +243,8 @@ def graph(config: Config) -> dict[str, torch.Tensor]:
     last = found["scores"] = torch.stack([q[h] @ k[h // repeats].T for h in range(config.heads)])
     if "scaled" in plan:
         last = found["scaled"] = last * (config.d_head**-0.5 / config.temperature)
+    if "lengthened" in plan:
+        last = found["lengthened"] = last * pairs(config).sum(-1, keepdim=True).clamp(min=1).double().log()
     if "capped" in plan:
         last = found["capped"] = config.softcap * torch.tanh(last / config.softcap)
     if "biased" in plan:

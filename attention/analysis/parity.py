@@ -18,13 +18,13 @@ from torch import Tensor
 
 from attention.maps import zoom
 from attention.maps.blocks import choices
-from attention.maps.picture import HeadMaps, split, vectors
+from attention.maps.picture import HeadMaps, scale_queries, split, vectors
 from attention.maps.sizes import precision, working
 from attention.operations.by_torch import ByTorch, by_torch
 from attention.operations.mask import HIDDEN
 from attention.operations.positions import POSITIONS, sinusoidal
 from attention.operations.softmax import SOFTMAXES
-from attention.trace import Trace
+from attention.trace import Trace, scaled_queries
 
 CLOSE = 1e-5
 STORED = 2**-8  # error of a row's sum if weights were stored with 16 bits: half the step of bfloat16 at one
@@ -85,7 +85,7 @@ def parity(trace: Trace) -> Parity:
         some = [torch.cat(some, -1)]
     with torch.inference_mode():
         mask = torch.where(trace.mask[rows], trace.bias[:, rows], HIDDEN)
-        given = trace.q[:, rows], trace.k
+        given = scaled_queries(config, trace.q, trace.mask)[:, rows], trace.k
         theirs = [by_torch(*given, value, mask, trace.scale, config.softcap, config.sinks) for value in some]
         context, weights = torch.cat([each.output for each in theirs], -1).tensor_split([-m], -1)
         seen = trace.mask.any(-1)
@@ -95,7 +95,7 @@ def parity(trace: Trace) -> Parity:
             row_sum=greatest(_sums(trace, rows, theirs[0].nothing) - 1),
             blind=int((~seen).sum()),
             rows=many,
-            rounding=rounding(trace.q[:, rows], trace.k, trace.scale, config.softcap),
+            rounding=rounding(*given, trace.scale, config.softcap),
         )
 
 
@@ -174,6 +174,7 @@ def map_parity(maps: HeadMaps, query: Float[Tensor, "h n d"], key: Float[Tensor,
 def _rounding_error(maps: HeadMaps, head: int, query: Tensor, key: Tensor, rows: Int[Tensor, " r"]) -> float:
     """Returns the rounding error of these rows' scores in the dtype that the head's map was computed in."""
     q, k = vectors(maps, head, query, key)
+    q = scale_queries(maps, q, slice(None))
     dtype = working(q, k, maps.scoring)
     return rounding(q[None, rows].to(dtype), k[None].to(dtype), maps.scoring.scale, maps.scoring.softcap)
 
@@ -185,7 +186,7 @@ def _compare_rows(
     n, dtype, scoring = maps.tokens, precision(query), maps.scoring
     weights = torch.cat([zoom.row(maps, query, key, at) for at in rows.tolist()])
     q, k = vectors(maps, maps.first, query, key)
-    q, k = q[rows].to(dtype)[None], k.to(dtype)[None]
+    q, k = scale_queries(maps, q[rows].to(dtype), rows)[None], k.to(dtype)[None]
     keys = torch.cat([evenly(n, KEYS).to(rows.device), weights.argmax(-1)])
     mask = _mask(maps, rows, q)
 

@@ -19,6 +19,7 @@ from attention.config import Config
 from attention.operations.mask import ADDED
 from attention.operations.operation import Spec
 from attention.operations.qk_norm import ON
+from attention.operations.query_scale import SYMBOL
 from attention.operations.scale import TIMES, scale_term
 from attention.operations.softmax import SOFTMAXES, Softmax, head_sinks, head_softmax
 from attention.operations.table import compute, operations, score_term
@@ -156,6 +157,7 @@ def worked_formulas(row: Stages, key: int) -> dict[str, str]:
     top = float(row.logits.max())
     total = float((row.logits.double() - top).exp().sum()) + softmax.shifted(top)
     written = {r"d_\mathrm{head}": str(config.d_head), "T": number(config.temperature), TIMES: r" \cdot "}
+    written |= {SYMBOL: number(math.log(max(1, int(row.visible.sum()))))}
     written |= {"c": number(config.softcap), "b_j": _in_parentheses(float(row.bias[key])), ADDED: "0"}
     shifted = f"{logit} - {_in_parentheses(top)}"
     return {

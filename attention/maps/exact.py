@@ -19,14 +19,15 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention.maps.blocks import Blocks
-from attention.maps.checks import check, check_finite, check_size, within
+from attention.maps.checks import check, check_choice, check_finite, check_size, within
 from attention.maps.jobs import report_progress, results
-from attention.maps.picture import HeadMaps, counts, join_maps, vectors
+from attention.maps.picture import HeadMaps, counts, join_maps, scale_queries, vectors
 from attention.maps.pooling import SAFE, Job, Pooled, Tiles, ceil, length
 from attention.maps.scoring import Scoring
 from attention.maps.sizes import PRECISE, bands, sizes, working
 from attention.maps.tiles import GREATEST, SUM
 from attention.masks import Rule
+from attention.operations.query_scale import OFF, QUERY_SCALES
 from attention.runtime.threads import single_threaded
 
 SIDE = 512  # largest number of pixels of a map's side
@@ -48,6 +49,7 @@ def head_maps(
     softcap: float | None = None,
     softmax: str = "standard",
     sinks: Sequence[float] = (),
+    query_scale: str = OFF,
     stats: bool = True,
     executor: Executor | None = None,
     progress: Callable[[float], object] | None = None,
@@ -60,8 +62,8 @@ def head_maps(
     counts only the cells that exist. `rows=(a, b)` and `cols=(a, b)` select a window of the square at full
     resolution, or in tiles of `tile` tokens; `tile` without a window sets the tile of the whole square. `positions`
     is what is added to the scores ("alibi"); rotary and sinusoidal positions must be in query and key already, as in
-    `Trace.q`. `scale` is 1/sqrt(d) by default; `softcap` and `softmax` are as in a Config, and the softmax "sink" takes the
-    `sinks` of the heads, one logit each.
+    `Trace.q`. `scale` is 1/sqrt(d) by default; `softcap`, `softmax` and `query_scale` are as in a Config, and the
+    softmax "sink" takes the `sinks` of the heads, one logit each.
 
     Up to 4,096 tokens everything is computed in float64; beyond, scores are float32 and the sums of a row float64.
     The same applies from 2,049 tokens on to a head in which no score can exceed 16: its weights are as accurate (to
@@ -126,6 +128,7 @@ def blank(
     softcap: float | None = None,
     softmax: str = "standard",
     sinks: Sequence[float] = (),
+    query_scale: str = OFF,
     stats: bool = True,
     held: range | None = None,
     of: int | None = None,
@@ -136,14 +139,14 @@ def blank(
     the heads in query and key, if these are only some `of` many, in whole groups of shared keys.
     """
     check(query, key, mask, span, side, pool, positions, softcap, softmax, sinks, of or len(query))
+    check_choice("query_scale", query_scale, QUERY_SCALES)
     heads, n, d = query.shape
     window = rows is not None or cols is not None
     rows, cols = within("rows", rows, n), within("cols", cols, n)
     tile = tile if tile is not None else 1 if window else ceil(n, side)
     check_size(rows, cols, tile, heads)
-    scoring = Scoring(
-        mask, span, scale if scale is not None else 1 / math.sqrt(d), softcap, positions, softmax, tuple(sinks)
-    )
+    own = softcap, positions, softmax, tuple(sinks), query_scale
+    scoring = Scoring(mask, span, scale if scale is not None else 1 / math.sqrt(d), *own)
     dtype = query.dtype if query.dtype == torch.float64 else torch.float32
     shape = heads, ceil(rows[1] - rows[0], tile), ceil(cols[1] - cols[0], tile)
     pixels = query.new_zeros(1, dtype=dtype).expand(shape)
@@ -175,6 +178,7 @@ def _plans(query: Tensor, key: Tensor, picture: HeadMaps) -> list[_Plan]:
     found, blocks, square = [], {}, (picture.rows, picture.cols, picture.tile)
     for head in picture.numbers:
         q, k = vectors(picture, head, query, key)
+        q = scale_queries(picture, q, slice(None))
         bound = picture.scoring.score_bound(length(q), length(k)) if len(q) <= PRECISE else None
         dtype = working(q, k, picture.scoring, bound)
         if dtype not in blocks:
@@ -199,7 +203,8 @@ def _jobs(
     cells, wide = sizes(plan.dtype, query.device).cells, plan.bands[0].widest
     q, k = (each.detach() for each in vectors(picture, plan.head, query, key))
     k = k.to(plan.dtype)
-    bound = picture.scoring.score_bound(length(q), length(k)) if plan.bound is None else plan.bound
+    longest_query = length(scale_queries(picture, q, slice(None))) if plan.bound is None else 0.0
+    bound = picture.scoring.score_bound(longest_query, length(k)) if plan.bound is None else plan.bound
     longest = None if bound <= SAFE else length(k)
     square, wanted = (picture.tile, picture.rows, picture.cols), (picture.most is not None, stats)
     if not plan.shared:
@@ -209,7 +214,8 @@ def _jobs(
         into = None if plan.shared else canvases[plan.head].rows(_tiles(picture, blocks))
         rest = blocks, *square, widest, longest, *wanted, into
         first, stop = blocks.rows[0], blocks.rows[-1]
-        yield Job(q[first:stop].to(plan.dtype), k, first, plan.head, picture.heads, picture.scoring, *rest)
+        some = scale_queries(picture, q[first:stop].to(plan.dtype), slice(first, stop))
+        yield Job(some, k, first, plan.head, picture.heads, picture.scoring, *rest)
 
 
 def _assemble_head(picture: HeadMaps, plan: _Plan, parts: list[Pooled], canvas: Tiles | None) -> HeadMaps:

@@ -8,8 +8,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from attention.maps.blocks import choices
 from attention.maps.checks import POOLS, check_choice
 from attention.maps.scoring import Scoring
+from attention.masks import Rule
+from attention.operations.query_scale import LOG, log_keys
+from attention.runtime.tensor_cache import tensor_lru_cache
 from attention.summary import summarize
 
 
@@ -74,6 +78,18 @@ def vectors(maps: HeadMaps, head: int, query: Tensor, key: Tensor) -> tuple[Floa
     """The queries and keys of a head; if there are fewer heads of keys, neighbouring heads share them."""
     at = head - maps.held
     return query[at], key[at * len(key) // len(query)]
+
+
+def scale_queries(maps: HeadMaps, q: Float[Tensor, "*r d"], rows: slice | Tensor) -> Float[Tensor, "*r d"]:
+    """The queries of these rows, times what the query scale multiplies their scores by."""
+    if maps.scoring.query_scale != LOG:
+        return q
+    return q * _log_counts(maps.scoring.rule, maps.tokens, maps.scoring.span)[rows].to(q)[..., None]
+
+
+@tensor_lru_cache(8)
+def _log_counts(rule: Rule, tokens: int, span: int) -> Float[Tensor, " n"]:
+    return log_keys(choices(rule, tokens, span))
 
 
 def counts(ends: tuple[int, int], tile: int, like: Tensor) -> Float[Tensor, " p"]:

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from attention.masks import MASKS, Rule
 from attention.operations.positions import POSITIONS
+from attention.operations.query_scale import OFF
 from attention.operations.softcap import soft_cap
 from attention.operations.softmax import SOFTMAXES
 from attention.runtime import processor
@@ -55,6 +56,7 @@ class Scoring:
     positions: str = "none"
     softmax: str = "standard"
     sinks: tuple[float, ...] = ()
+    query_scale: str = OFF
 
     @property
     def rule(self) -> Rule:

@@ -20,7 +20,7 @@ from torch import Tensor
 from attention.maps.blocks import Span, classify_blocks, edges
 from attention.maps.checks import POOLS, check_choice, check_size
 from attention.maps.exact import blank
-from attention.maps.picture import HeadMaps, counts, split, vectors
+from attention.maps.picture import HeadMaps, counts, scale_queries, split, vectors
 from attention.maps.pooling import Job, ceil, length, sample_queries
 from attention.maps.scoring import HIDDEN, Exponential, exponential, exponentials, factors, penalty
 from attention.maps.sizes import HEIGHT, STEP, across, fitting, precision
@@ -162,6 +162,7 @@ def _fill(maps: HeadMaps, query: Tensor, key: Tensor, down: range, span: Span, w
     for at, head in enumerate(maps.numbers):
         q, k = vectors(maps, head, query, key)
         q, k = q[down.start : down.stop].to(weights.dtype), k[span.start : span.stop].to(weights.dtype)
+        q = scale_queries(maps, q, slice(down.start, down.stop))
         scores = maps.scoring.products(q, k, weights[at], way.unit)
         maps.scoring.adjust_scores(scores, down, across, head, maps.heads, way.unit)
         for part, added in hidden:
@@ -190,6 +191,7 @@ def pairs(maps: HeadMaps, query: Tensor, key: Tensor, at: int, rows: Tensor, col
     """The weights of pairs: rows `(* r 1)` with columns `(* 1 w)`, or elementwise if both are (m 1)."""
     head, dtype = maps.numbers[at], precision(query)
     q, k = (each.to(dtype) for each in vectors(maps, head, query, key))
+    q = scale_queries(maps, q, slice(None))
     one_by_one = rows.shape == cols.shape
     dots = torch.linalg.vecdot(q[rows], k[cols]) if one_by_one else q[rows[..., 0]] @ k[cols[..., 0, :]].mT
     way = exponential(dots)
@@ -211,7 +213,7 @@ def _sample(maps: HeadMaps, query: Tensor, key: Tensor, some: Tensor, rows: Int[
     rest = maps.scoring, blocks, maps.tile, maps.rows, maps.cols, step
     jobs = [
         Job(
-            q[rows].to(dtype),
+            scale_queries(maps, q[rows].to(dtype), rows),
             k.to(dtype),
             int(down[0]),
             head,

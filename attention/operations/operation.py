@@ -40,6 +40,7 @@ class Spec:
     rotary_factor: float = FACTOR
     rotary_length: int = LENGTH
     gate: str = "off"
+    query_scale: str = "none"
     crosses: bool = False
     masks: bool = True
     mixes: bool = True

@@ -35,8 +35,12 @@ def with_sink(logits: Float[Tensor, "*b k"], at: Any = ..., *, sink: float | Ten
     Sinks of several heads are a tensor, of which `at` selects.
     """
     own = sink[at][..., None, None].to(logits) if isinstance(sink, Tensor) else sink
-    total = torch.logsumexp(logits, -1, keepdim=True)
-    return torch.softmax(logits, -1, out=logits).mul_(total.sub_(own).sigmoid_())
+    if not logits.shape[-1]:
+        return logits
+    top = logits.amax(-1, keepdim=True)
+    weights = torch.softmax(logits, -1, out=logits)
+    total = top.sub_(weights.amax(-1, keepdim=True).log_())  # log-sum-exp, without a second exponential of every logit
+    return weights.mul_(total.sub_(own).sigmoid_())
 
 
 @dataclass(frozen=True)

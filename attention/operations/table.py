@@ -18,6 +18,7 @@ from attention.operations import (
     positions,
     project,
     qk_norm,
+    query_scale,
     scale,
     scores,
     softcap,
@@ -33,6 +34,7 @@ TABLE: list[Operation] = [
     *gate.TO_GATE,
     *scores.OPERATIONS,
     *scale.OPERATIONS,
+    *query_scale.OPERATIONS,
     *softcap.OPERATIONS,
     *bias.OPERATIONS,
     *mask.OPERATIONS,
@@ -71,7 +73,7 @@ def compute(given: Values, spec: Spec, some: list[Operation]) -> dict[str, Tenso
 
 def score_term(spec: Spec, score: str, written: Written = str) -> str:
     """Returns the logit of a pair in TeX, from its scaled score, as every later operation changes it."""
-    for operation in operations(spec, "capped", "weights"):
+    for operation in operations(spec, "lengthened", "weights"):
         score = operation.term(spec, score, written) if operation.term else score
     return score
 

@@ -106,6 +106,7 @@ def left_out(config: Config) -> list[str]:
         "temperature": 1.0,
         "softcap": 0.0,
         "qk_norm": "off",
+        "query_scale": "none",
         "gate": "off",
         "softmax": next(iter(SOFTMAXES)),
     }

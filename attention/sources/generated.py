@@ -40,6 +40,7 @@ LATER = (
     "softcap",
     "softmax",
     "sink_logit",
+    "query_scale",
     "gate",
 )  # knobs that act later
 MADE = {  # how the heads were made, by the projections

@@ -19,6 +19,7 @@ CHOICES = (
     "positions",
     "softmax",
     "qk_norm",
+    "query_scale",
     "gate",
     *ROTARY_KNOBS,
 )  # knobs that operations read

@@ -124,7 +124,7 @@ def options(config: Config, side: int) -> str:
     given += [f'positions="{config.positions}"'] * bool(POSITIONS[config.positions].to_scores)
     given += [
         f"{name}={getattr(config, name)!r}"
-        for name in ("softcap", "softmax")
+        for name in ("softcap", "softmax", "query_scale")
         if getattr(config, name) != DEFAULTS[name]
     ]
     given += [f"sinks={list(config.sinks)}"] * SOFTMAXES[config.softmax].learned

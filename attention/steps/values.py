@@ -22,6 +22,7 @@ from attention.sources.generated import gate_map, maps, other, sequence
 from attention.sources.providers import layer_inputs, square
 from attention.sources.spec import lengths, spec_of
 from attention.steps.plan import made_here, steps
+from attention.trace import scaled_queries
 
 AT_ONCE = 2**22  # maximum number of weights that are computed at once: 16 MB
 NARROW, WIDE, VECTORS, SQUARES = 2, 6, 2.5, 5  # copies of each kind at the peak, including pictures (measured)
@@ -99,7 +100,7 @@ def _difference_of_heads(config: Config, found: dict[str, Tensor], heads: slice)
     own = attention_values(config, found, heads)
     mask = own.get("bias", torch.zeros_like(own["scores"]))
     mask = mask.masked_fill(~own["mask"], HIDDEN) if "mask" in own else mask
-    vectors = given["q"], given["k"], given["v"]
+    vectors = scaled_queries(config, given["q"], pairs(config)), given["k"], given["v"]
     theirs = by_torch(*vectors, mask, config.logit_scale, config.softcap, config.sinks[heads]).output
     return float((own["context"] - theirs).abs().max())
 

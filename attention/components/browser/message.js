@@ -100,7 +100,6 @@
  * @property {string[]} names
  * @property {number} rest  number of keys in the last line; 0 if each key has a line
  * @property {number} channels
- * @property {boolean} gated  whether the output is multiplied by a gate
  * @property {{ query: string, less: string, more: string }} accents
  * @property {BothNeutrals} neutrals
  */

@@ -243,4 +243,5 @@ def head_maps_arguments(config: Config) -> dict[str, Any]:
     """The arguments of `head_maps` for a config, except for the size of the picture."""
     options = {"mask": config.rule, "span": config.span, "scale": config.logit_scale, "pool": "max"}
     options |= {"positions": config.positions, "softcap": config.softcap or None, "softmax": config.softmax}
+    options |= {"query_scale": config.query_scale}
     return options | ({"sinks": config.sinks} if SOFTMAXES[config.softmax].learned else {})

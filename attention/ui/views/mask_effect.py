@@ -16,6 +16,7 @@ from attention.charts import heatmap, shares, theme
 from attention.config import Config
 from attention.knobs import GENERATED
 from attention.number_format import format_percent, format_token
+from attention.operations.query_scale import LOG
 from attention.operations.softmax import SOFTMAXES
 from attention.sources.providers import has_own_mask, idle, mask_name
 from attention.tables import rows as tables
@@ -27,6 +28,7 @@ from attention.ui.markdown import escape
 from attention.ui.session import browser_yield, page
 from attention.ui.views import focus
 
+PROPORTION = ", in proportion to their weights", "; over fewer keys, the query scale draws their scores less apart"
 ABOUT = "Effect of the mask on the weights"
 
 
@@ -134,6 +136,8 @@ def _formula(found: Effect) -> str:
     lost = r"m_q = \sum_{k\ \text{masked}} w_{qk}"
     if found.adds:
         return (rf"{lost}, \qquad " if found.hides else "") + r"a_q = \sum_{k\ \text{added}} w'_{qk}"
+    if found.config.query_scale == LOG:  # the scores of a query change with the number of its keys
+        return lost
     return lost + r", \qquad w'_{qk} = \frac{w_{qk}}{1 - m_q}"
 
 
@@ -177,7 +181,7 @@ def _hidden_sentence(found: Effect) -> str:
     rest = f" Part of it goes to {rest}." if rest else ""
     return (
         f"Under **{base}**, {query} in head {config.head} has **{own}** of its weight on keys that **{mask}** masks; over all "
-        f"queries it is **{others}**. The softmax gives it to the visible keys, in proportion to their weights.{rest}"
+        f"queries it is **{others}**. The softmax gives it to the visible keys{PROPORTION[config.query_scale == LOG]}.{rest}"
     )
 
 

@@ -10,6 +10,7 @@ import streamlit as st
 from attention.analysis.row_stages import LOGIT, symbols
 from attention.config import Config
 from attention.operations.mask import ADDED
+from attention.operations.query_scale import SYMBOL
 from attention.operations.scale import scale_term
 from attention.operations.softmax import row_sums
 from attention.operations.table import score_term
@@ -68,7 +69,12 @@ def view(config: Config) -> None:
 def _logits(config: Config) -> str:
     """The formula of the logits, as set."""
     spec = replace(spec_of(config), masks=True)
-    words = {"b_j": r"\mathrm{bias}", ADDED: r"\mathrm{mask}", "c": f"{config.softcap:g}"}
+    words = {
+        SYMBOL: r"\ln(\mathrm{visible\ keys})",
+        "b_j": r"\mathrm{bias}",
+        ADDED: r"\mathrm{mask}",
+        "c": f"{config.softcap:g}",
+    }
     return score_term(
         spec,
         scale_term(spec, r"{} {}^\top".format(*symbols(config)), inline=True),

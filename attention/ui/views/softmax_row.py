@@ -23,6 +23,8 @@ from attention.charts.spec import empty
 from attention.number_format import format_mean, format_percent, format_token, format_weight
 from attention.operations.positions import POSITIONS
 from attention.operations.qk_norm import ON
+from attention.operations.query_scale import LOG
+from attention.operations.softmax import SOFTMAXES
 from attention.tables import rows as tables
 from attention.tables import softmax
 from attention.trace import Trace
@@ -32,6 +34,10 @@ from attention.ui.session import browser_yield
 ADDED = (
     "Added to its logit, after scaling. Weights depend only on differences between scores: adding the same amount to all "
     "scores changes nothing."
+)
+WITH_SINK = (
+    "Added to its logit, after scaling. Weights depend on differences between scores, and on those to what the denominator "
+    "adds: adding the same amount to all scores takes weight from that."
 )
 FAINT = 0.05  # a weight that is hardly visible on an axis from 0 to 1
 SIGNS = (
@@ -118,13 +124,14 @@ def _legend(found: Stages) -> str:
     rule = POSITIONS[config.positions]
     bias = f"$b_j$: position bias, {rule.adds}. " if rule.to_scores else ""
     normed = "Hats: divided by the root mean square (QK-norm). " if config.qk_norm == ON else ""
+    keys = r"$\lambda$: the logarithm of the number of visible keys. " if config.query_scale == LOG else ""
     hidden = "Grey, and ×: masked keys. " if not found.visible.all() else ""
     top = float(found.weights.max())
     small = f"All weights are below {FAINT:g}; choose another weight axis to see them. " if 0 < top < FAINT else ""
     small = small if config.color_scale == "linear" else ""
     even = EVEN.format(int(found.visible.sum())) if config.color_scale == "times even" else ""
     even += f"Weight axis, {config.color_reason}. " if config.color_reason else ""
-    return f"{SIGNS}{normed}{cap}{bias}{hidden}{small}{even}Axis limits are rounded to 1, 2, 5, 10 …, so the scale stays put."
+    return f"{SIGNS}{normed}{keys}{cap}{bias}{hidden}{small}{even}Axis limits are rounded to 1, 2, 5, 10 …, so the scale stays put."
 
 
 def _one_score(found: Stages) -> None:
@@ -141,7 +148,16 @@ def _one_score(found: Stages) -> None:
             lambda at: f"{at} {names[at]}" if names else f"{at}",
             key=f"moved key {config.head} {config.query_index}",
         )
-        by = st.slider("Change this score by", -8.0, 8.0, 1.0, 0.25, "%+.2f", key="moved by", help=ADDED)
+        by = st.slider(
+            "Change this score by",
+            -8.0,
+            8.0,
+            1.0,
+            0.25,
+            "%+.2f",
+            key="moved by",
+            help=ADDED if SOFTMAXES[config.softmax].sums_to_one else WITH_SINK,
+        )
         key = keys[0] if key is None else key
         weights = shifted_weights(found, key, by)
         st.caption(_response_text(found, weights, key, by))
