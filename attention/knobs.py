@@ -15,8 +15,8 @@ from attention.masks import COMBINATIONS, MASKS
 from attention.operations.gate import GATES
 from attention.operations.positions import POSITIONS
 from attention.operations.qk_norm import OFF, ON
-from attention.operations.rotary import BASE, FACTOR, FRACTION, LENGTH, SCALINGS, UNSCALED
 from attention.operations.query_scale import QUERY_SCALES
+from attention.operations.rotary import BASE, FACTOR, FRACTION, LENGTH, SCALINGS, UNSCALED
 from attention.operations.scale import SCALES
 from attention.operations.softmax import SOFTMAXES
 from attention.operations.table import step_names

@@ -137,7 +137,7 @@ def test_a_row_that_looks_everywhere_is_said_to_look_at_nothing_in_particular():
     ("query", "said"),
     [
         ({"softmax": "sink", "sink_logit": "2.0", "head": "6"}, "Sink: 70.8%. Entropy"),
-        ({"softmax": "plus one", "head": "6"}, "One in the denominator: 5.3%. Entropy"),
+        ({"softmax": "plus one", "head": "6"}, "1 in the denominator: 5.3%. Entropy"),
         ({"softmax": "sink", "head": "1"}, "Sink: under 0.1%. Entropy"),
     ],
 )

@@ -289,7 +289,7 @@ def test_a_gate_changes_outputs_and_no_weight(gate):
     assert not torch.allclose(t.output, plain.output)
     assert "before the output gate" in heads_parts._title_text(t.config)
     recorded = Config.of(SOURCES[1])
-    assert recorded.gate == "off" and "recorded, not made" in why("gate", recorded)
+    assert recorded.gate == "off" and "is a recording" in why("gate", recorded)
 
 
 @settings(deadline=None, max_examples=50)

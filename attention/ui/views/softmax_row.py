@@ -131,7 +131,8 @@ def _legend(found: Stages) -> str:
     small = small if config.color_scale == "linear" else ""
     even = EVEN.format(int(found.visible.sum())) if config.color_scale == "times even" else ""
     even += f"Weight axis, {config.color_reason}. " if config.color_reason else ""
-    return f"{SIGNS}{normed}{keys}{cap}{bias}{hidden}{small}{even}Axis limits are rounded to 1, 2, 5, 10 …, so the scale stays put."
+    axes = "Axis limits are rounded to 1, 2, 5, 10 …, so the scale stays put."
+    return f"{SIGNS}{normed}{keys}{cap}{bias}{hidden}{small}{even}{axes}"
 
 
 def _one_score(found: Stages) -> None:
