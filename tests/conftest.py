@@ -15,7 +15,7 @@ from hypothesis import settings
 from jaxtyping import install_import_hook
 from streamlit.components.v2 import manifest_scanner
 
-from tests.samples import examples
+from tests.samples import examples, mark_unsampled
 
 settings.register_profile("same", derandomize=True, max_examples=examples(100))  # `make hunt` draws new ones
 settings.load_profile("same")
@@ -43,6 +43,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests of a file run in one process, which starts what they share once; all tests in a browser share one, too."""
+    mark_unsampled(items)
     for item in items:
         browser = "tests/browser/" in item.nodeid
         item.add_marker(pytest.mark.xdist_group("browser" if browser else item.path.name))

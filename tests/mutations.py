@@ -1,7 +1,7 @@
 """Would the tests notice? Breaks 40 lines of the package one by one, and runs the tests that execute each of them.
 
     python -m tests.mutations record FOLDER    runs the suite without browsers once, and writes which test executes which line
-    python -m tests.mutations check FOLDER     breaks each line, and prints which test noticed
+    python -m tests.mutations check FOLDER [FIRST]   breaks each line, from this number on, and prints which test noticed
 
 The suite is collected once; each line is broken in a process that is forked from there, by replacing the code of its function,
 so no file changes. It gets 60 seconds of processor time and 40 tests, those first that execute the fewest lines of the
@@ -182,16 +182,17 @@ def first_failure(items: list[pytest.Item]) -> str:
 class Check:
     """Takes the place of pytest's loop over tests."""
 
-    def __init__(self, tests: list[list[str]]) -> None:
+    def __init__(self, tests: list[list[str]], first: int) -> None:
         self.tests = tests
+        self.first = first
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Runs each mutant in a process of its own."""
         gc.unfreeze()  # functions that are frozen can't be found
         caught: dict[str, None] = {}
-        for at, (mutant, tests) in enumerate(zip(MUTANTS, self.tests, strict=True)):
-            items = still_there(tests, session.items)
+        for at, (mutant, tests) in [*enumerate(zip(MUTANTS, self.tests, strict=True))][self.first :]:
+            items = still_there(tests, session.items)[:MOST]
             failed = _run_apart(items, mutant)
             caught |= {failed: None} if "::" in failed else {}
             print(f"\n{at:2} {mutant.file}: {mutant.new!r}, {len(items)} tests: {failed or 'NOT CAUGHT'}", flush=True)
@@ -219,11 +220,11 @@ def _run_apart(items: list[pytest.Item], mutant: Mutant | None) -> str:
 
 
 if __name__ == "__main__":
-    what, folder = sys.argv[1:]
+    what, folder, *first = sys.argv[1:]
     if what == "record":
         record(Path(folder))
     else:
-        tests = [each[:MOST] for each in json.loads((Path(folder) / "tests.json").read_text())]
+        tests = json.loads((Path(folder) / "tests.json").read_text())
         files = {test.partition("::")[0] for each in tests for test in each}
         there = sorted(file for file in files if (ROOT / file).exists())
-        sys.exit(pytest.main([*OPTIONS, "-s", "-p", "no:cacheprovider", *there], plugins=[Check(tests)]))
+        sys.exit(pytest.main([*OPTIONS, "-s", "-p", "no:cacheprovider", *there], plugins=[Check(tests, int(*first))]))

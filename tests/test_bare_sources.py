@@ -147,6 +147,7 @@ VIEWS = sample(  # every page; one with pictures and one with tables with every 
 )
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize(("page", "more"), VIEWS, ids=lambda part: getattr(part, "stem", None) or str(part))
 @pytest.mark.parametrize("kind", ["alone", "squared"])
 def test_every_page_shows_it_or_says_what_would_have_more(page, more, kind, request):

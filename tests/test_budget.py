@@ -155,6 +155,7 @@ def test_a_line_counts_what_its_tasks_claim_and_forgets_those_that_have_ended():
     assert line.used_bytes == 5 * MIB
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kv_heads", sample([0, 3, 1], lambda kv_heads: kv_heads == 3))
 def test_some_heads_at_a_time_are_the_same_heads(monkeypatch, kv_heads):
     config = Config(tokens=1100, heads=6, kv_heads=kv_heads, d_model=24, positions="alibi").for_page()

@@ -60,6 +60,7 @@ def alerts(test: AppTest) -> str:
     return "\n".join(each.value for each in [*test.success, *test.info]).replace("\\", "")
 
 
+@pytest.mark.sampled(2)
 @every_page
 def test_a_teacher_asks_and_a_student_guesses_and_opens(page):
     teacher = write_question(
@@ -91,6 +92,7 @@ def test_a_teacher_asks_and_a_student_guesses_and_opens(page):
     assert query_without_edition(student.query_params) == {"tokens": "9", "temperature": "3.0"}
 
 
+@pytest.mark.sampled(2)
 @every_page
 def test_pictures_may_be_shown_beside_the_question(page):
     shown = CustomQuestion(QUERY.text, QUERY.options, QUERY.right, QUERY.why, hides=False)
@@ -188,6 +190,7 @@ def test_a_teacher_sees_it_as_the_class_does_and_may_change_it():
     assert not [button for button in other.button if button.key == "load own"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "page", sample(PAGES, lambda page: page.stem in ("masks", "implementations")), ids=lambda page: page.stem
 )
@@ -252,6 +255,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_strangers_words_are_words(text):
     asked = CustomQuestion(text, tuple(f"{number} {text}"[:80].strip() for number in range(3)), None, text)

@@ -134,6 +134,7 @@ sys.exit(command.main(sys.argv[1:]))
 """
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("arguments", [["--lines"], pytest.param([], marks=pytest.mark.extended)])
 def test_who_reads_no_further_gets_no_traceback_and_the_file_all_the_same(arguments, tmp_path):
     path, (reads, writes) = tmp_path / "x.json", os.pipe()

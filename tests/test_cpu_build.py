@@ -36,6 +36,7 @@ def index(folder: Path, version: str) -> str:
     return folder.as_uri()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("way", ["requirements", "container", "neither"])
 def test_the_pin_takes_the_build_for_cpus_where_its_index_is_named(tmp_path, way):
     usual, cpu = index(tmp_path / "usual", VERSION), index(tmp_path / "cpu", f"{VERSION}+cpu")

@@ -83,6 +83,7 @@ def is_diagonal(_: str, mask: str, d_head: str, work: str, dtype: str) -> bool:
     return (mask == "causal") == (d_head == "64") and (work == "forward") == (dtype == "float32")
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("picture", "mask", "d_head", "work", "dtype"), sample(CHOICES, is_diagonal))
 def test_every_ratio_names_the_numbers_of_both(picture, mask, d_head, work, dtype):
     versus = CpuGpuSettings(mask=mask, d_head=d_head, work=work, cpu_dtype=dtype, picture=picture)

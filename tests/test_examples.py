@@ -368,6 +368,7 @@ def leaks(config: Config) -> bool:
     return right is not None and right.greatest < 1e-9 and far is not None and far > 0.01
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_what_an_example_says_is_so(name):
     assert HOLDS[name](EXAMPLES[name].config)

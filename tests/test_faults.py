@@ -30,6 +30,7 @@ def copied(tmp_path) -> Path:
     return tmp_path
 
 
+@pytest.mark.extended
 def test_a_recording_that_is_damaged_or_gone_is_named_and_all_else_works(copied):
     files = copied / "attention" / "recorded"
     (files / "minilm_code.npz").write_bytes((files / "minilm_code.npz").read_bytes()[:5000])
@@ -135,6 +136,7 @@ tempfile.SpooledTemporaryFile.rollover = full
 """
 
 
+@pytest.mark.extended
 def test_a_file_that_a_visitor_sends_to_a_host_whose_disk_is_full_is_refused_with_a_sentence(tmp_path):
     """What is larger than a megabyte lies on the disk on its way."""
     (tmp_path / "sitecustomize.py").write_text(FULL)

@@ -91,6 +91,7 @@ KNOWN = {  # at 65,536 tokens: keys of the query at q under a span w, and the re
 }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("span", sample([4, 300, 512], lambda span: span == 300))
 @pytest.mark.parametrize("name", MASKS)
 def test_at_65536_tokens_every_rule_is_as_its_formula(name, span):
@@ -144,6 +145,7 @@ def test_pairs_are_counted_one_by_one(name, n, span):
     assert found.pixels.shape == (-(-n // found.tile),) * 2 and found.pixels.shape[0] <= 96
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("name", MASKS)
 @pytest.mark.parametrize(("n", "m"), [(6, 8), (8, 6), (3, 200), (300, 130)])
 def test_another_sequence_is_looked_at_as_a_rectangle(name, n, m):

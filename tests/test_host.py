@@ -100,6 +100,7 @@ def spelt(headers: dict[str, str]) -> dict[str, str]:
     return {name.replace("_", "-"): value for name, value in headers.items()}
 
 
+@pytest.mark.extended
 def test_files_are_taken_by_a_page_that_has_a_place_for_them_and_not_for_ever_more(tmp_path):
     """Streamlit takes six files of 60 MB from anybody who knows a session."""
 

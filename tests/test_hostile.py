@@ -88,6 +88,7 @@ async def goes_on(found: Forger, page: str) -> None:
     assert found.errors == [] and not any("This part of the page failed" in said for said in found.alerts)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("page", "link", "says"), sample(LINKS, needs_page), ids=lambda text: text[:40])
 def test_a_link_says_what_it_cannot_have_and_opens_the_rest(host, page, link, says):
     async def opened() -> None:
@@ -99,6 +100,7 @@ def test_a_link_says_what_it_cannot_have_and_opens_the_rest(host, page, link, sa
     host.does(opened())
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("page", "link", "key", "value", "says"),
     sample(WIDGETS, is_first(lambda page, link, key, value, says: (page, *value))),
@@ -115,6 +117,7 @@ def test_a_widget_says_what_it_cannot_have_and_keeps_what_it_had(host, page, lin
     host.does(forged())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("name", "data", "says"), sample(FILES, needs_server), ids=lambda text: str(text)[:40])
 def test_a_file_that_is_no_recording_is_named_with_what_is_wrong(host, name, data, says):
     async def sent() -> None:

@@ -66,6 +66,7 @@ MARKS = [
 ]
 
 
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize(
     ("kind", "name"), KNOBS, ids=lambda each: each if isinstance(each, str) else each.settings.called
 )

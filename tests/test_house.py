@@ -15,8 +15,10 @@ import pytest
 
 from attention.charts import theme
 from benchmarks import __main__ as runner
+from tests.browser.journeys import JOURNEYS
 from tests.conftest import NUMERIC
 from tests.mutations import MUTANTS
+from tests.samples import sampled_places
 from tests.test_faults import PARTS
 
 ROOT = Path(__file__).parents[1]
@@ -127,3 +129,18 @@ def test_packages_whose_shapes_are_checked_are_there():
 def test_a_line_that_is_broken_on_purpose_is_there_once(mutant):
     """tests/mutations.py asks whether the suite would notice."""
     assert (ROOT / "attention" / mutant.file).read_text().count(mutant.old) == 1
+
+
+def test_every_journey_in_a_browser_is_there():
+    """Else a test that got another name would silently leave `make test`."""
+    for module, names in JOURNEYS.items():
+        tree = ast.parse((ROOT / "tests" / "browser" / f"{module}.py").read_text())
+        there = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        assert {name.partition("[")[0] for name in names} <= there, module
+
+
+def test_sampled_cases_are_spread_over_both_lists_of_a_product():
+    assert sampled_places(6, 2) == {0, 4}
+    places = sampled_places(55, 11)
+    assert len(places) == 11 and {at // 5 for at in places} == {*range(11)} and {at % 5 for at in places} == {*range(5)}
+    assert sampled_places(3, 9) == {0, 1, 2}

@@ -191,6 +191,7 @@ def test_a_published_one_has_the_gradients_of_its_row_and_all_that_it_learns(nam
         torch.testing.assert_close(one, other)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("mask", ["full", "causal"])
 def test_flex_attention_is_attention_also_before_it_is_compiled(mask, monkeypatch):
     """What surrounds the kernel; that it compiles is for the next test."""

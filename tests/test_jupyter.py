@@ -64,6 +64,7 @@ def test_a_saved_notebook_keeps_a_picture(outputs):
     assert picture.size[0] == picture.size[1] > 3 * 100, "three layers of three heads"
 
 
+@pytest.mark.extended
 def test_without_anywidget_a_frame_has_the_page(outputs):
     _, (*_, framed, _) = outputs
     (text,) = (each["data"]["text/html"] for each in framed if each["output_type"] == "display_data")

@@ -31,6 +31,7 @@ def query(link: str) -> dict[str, str]:
     return {name: values[-1] for name, values in parse_qs(link, keep_blank_values=True).items()}
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("shared", SHARED["configs"], ids=lambda shared: f"{shared['page']}?{shared['link']}")
 def test_a_shared_link_opens_what_it_opened(shared):
     if not shared["link"]:  # means the newest defaults

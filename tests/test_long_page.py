@@ -79,6 +79,7 @@ def test_the_row_of_a_long_sequence_is_on_a_scale_on_which_it_is_seen():
     assert query_without_edition(test.query_params) == LINK | {"colors": "linear"}
 
 
+@pytest.mark.extended
 def test_a_machine_that_is_too_busy_to_look_in_time_has_not_cancelled_anything(monkeypatch):
     """Between the zoom, which comes first here, and the squares more time goes by than it takes to be given up."""
     row, given_up = heads_long._row, []
@@ -113,6 +114,7 @@ def test_a_range_is_within_its_tokens(text):
     assert 0 <= first < last <= 1500 and last - first >= 2
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "page", sample(OTHERS, lambda page: page.stem != "implementations"), ids=lambda page: page.stem
 )

@@ -27,6 +27,7 @@ def test_the_numbers_of_a_map_are_those_of_its_weights(case):
         assert near(getattr(found, name), getattr(want, name), 1e-6), name
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("mask", ["causal", "global", "padding"])
 def test_long_heads_one_by_one_agree_with_float64(mask):
     """In float32: to one millionth of what each number can be."""

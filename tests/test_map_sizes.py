@@ -65,6 +65,7 @@ def use(monkeypatch: pytest.MonkeyPatch, exponential: str) -> None:
     monkeypatch.setattr(processor, "exponential", lambda dtype: exponential)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.usefixtures("long")
 @every_case
 def test_every_choice_draws_what_float64_draws(monkeypatch, options):
@@ -80,6 +81,7 @@ def test_every_choice_draws_what_float64_draws(monkeypatch, options):
         assert found.mean.dtype == torch.float32 and agree(found, exact), (cache, name, short, lanes)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.usefixtures("long")
 @every_exponential
 @pytest.mark.parametrize("options", options_of(WHOLE), ids=WHOLE)

@@ -240,6 +240,7 @@ def test_scores_far_from_zero_neither_overflow_nor_vanish():
     assert torch.allclose(maps.lse[0], scores.logsumexp(-1), rtol=1e-6)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("mask", ["full", "causal", "window", "sinks", "strided", "prefix"])
 def test_long_maps_in_float32_agree_with_float64(mask):
     """Past PRECISE tokens: pixels to 1e-6, statistics to one millionth of their scale."""

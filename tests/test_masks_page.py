@@ -53,6 +53,7 @@ def plainly(app):
     return prose(app).replace("\\", "")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("detail", ["effect", "empty rows", "code"])
 @pytest.mark.parametrize(
     "knobs",
@@ -71,6 +72,7 @@ def test_settings_at_their_ends_show_something(detail, knobs):
     assert [card["name"] for card in cards(app) if card["used"]] == [Config(**_typed_knobs(knobs)).rule_name]
 
 
+@pytest.mark.extended
 def test_cards_of_a_long_sequence_are_counted_at_its_length():
     app = opened(tokens=65_536, mask="window", span=512)
     window, used = cards(app)[list(MASKS).index("window")], "keeps 33,423,616 of 4,294,967,296 pairs"
@@ -82,6 +84,7 @@ def test_cards_of_a_long_sequence_are_counted_at_its_length():
     assert used in prose(app) and "A pixel is 683 × 683 pairs" in prose(app)
 
 
+@pytest.mark.extended
 def test_what_needs_every_weight_says_that_it_is_about_the_first_tokens():
     long = {"tokens": 1500, "mask": "causal", "combine": "without", "second": "window"}
     app = opened(**long)

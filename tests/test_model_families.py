@@ -158,6 +158,7 @@ def renumber_layers(truth: Layers) -> Layers:
     return {part: dict(enumerate(layers.values())) for part, layers in truth.items()}
 
 
+@pytest.mark.sampled(8)
 @every_output
 @torch.no_grad()
 def test_show(name, mode):
@@ -173,6 +174,7 @@ def test_what_is_missing_cannot_be_had(name):
         test_show(name, "static")
 
 
+@pytest.mark.sampled(8)
 @every_cell
 @torch.no_grad()
 @pytest.mark.filterwarnings("ignore:attention.watch can't see:UserWarning")  # linear layers, which have no weights

@@ -136,6 +136,7 @@ def test_a_second_text_is_read_beside_the_first():
     assert "over 13 tokens" in page_text(test)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("summary", "told"),
     [

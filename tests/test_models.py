@@ -54,6 +54,7 @@ def own(folder: Path, model: Model, second: str = "") -> dict[str, tuple[Tensor,
     return {"Encoder": said.encoder_attentions, "Decoder": said.decoder_attentions, CROSS: said.cross_attentions}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", KINDS)
 def test_weights_are_those_of_the_model_itself(kind, folders, models):
     found, theirs = run_model(models[kind]), own(folders[kind], models[kind])

@@ -12,6 +12,7 @@ from tests.samples import sample
 SIZES = [(24, 24), (150, 150), (9, 14)]
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize(
     ("size", "name"),
     sample(product(SIZES, MASKS), lambda size, name: max(size) < 100 or name in ("window", "documents")),

@@ -90,6 +90,7 @@ def test_a_step_that_sets_something_back_to_its_default_says_so_in_its_link():
     assert step.query and from_query(step.query) == (Config(), [])
 
 
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("page", OF_CONFIGS)
 def test_a_step_leads_nowhere_where_the_source_has_nothing_to_show(page, source):
@@ -103,6 +104,7 @@ def test_a_step_is_about_what_is_set():
     assert "over 65,536 tokens" in step_of("heads", Config(tokens=65_536, heads=4, d_model=256)).says
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("page", FILES)
 def test_every_page_ends_with_its_step_and_its_links_are_right_in_a_new_tab(page):
     """A browser joins what a link says with the address of the page that has it; this app may be below another one's."""

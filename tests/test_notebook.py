@@ -214,6 +214,7 @@ def test_the_bytes_of_a_layer_are_its_weights():
     assert drawn.about["title"] == "Mine" and json.loads(json.dumps(drawn.about)) == drawn.about
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("heads", "tokens", "tile"), [(144, 241, 1), (144, 242, 2), (144, 512, 3), (12, 900, 3)])
 def test_pictures_are_bounded(heads, tokens, tile):
     """What is stated of a file: 12 layers of 12 heads at any length."""
@@ -281,6 +282,7 @@ def test_a_static_picture_has_the_scale_of_long_sequences():
         assert drawn[row, column + 1 + row - column].tolist() == list(masked)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("layers", "heads", "tokens", "shown"), [(12, 12, 64, 12), (2, 1, 400, 2), (40, 128, 5, 21), (1, 8000, 4, 1)]
 )

@@ -42,6 +42,7 @@ def own(model: Model) -> tuple[torch.Tensor, ...]:
         ).attentions
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.filterwarnings("ignore:attention.watch can't see 2 layers")  # of XLNet, which are read from its output
 @pytest.mark.parametrize("kind", ["xlnet", "t5_encoder", "beit", "siglip", "yolos", "roberta"])
 def test_layers_of_the_tokens_are_shown_as_the_model_computes_them(kind, folders):

@@ -112,6 +112,7 @@ SHOWING = [
 ]  # tokens; Masks has positions, Layers has heads
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("page", SHOWING, ids=lambda page: page.stem)
 def test_every_page_that_shows_tokens_has_the_field_and_follows_it(page):
     test = run(page, {})

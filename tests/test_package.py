@@ -91,6 +91,7 @@ def test_a_wheel_has_the_app_and_its_data_and_no_other_module(wheel):
     assert inside == {*tracked.stdout.split(), *pages, *app}
 
 
+@pytest.mark.extended
 def test_an_installed_package_runs_from_its_own_files(installed, tmp_path):
     file, version = run_python(installed, tmp_path, "-c", WHERE).split()
     assert Path(file) == installed / "attention" / "__init__.py" and version == attention.__version__
@@ -125,6 +126,7 @@ def test_an_editable_install_runs_the_checkout(tmp_path):
     assert run_python(folder, tmp_path, "-c", site + WHERE).split()[0] == str(ROOT / "attention" / "__init__.py")
 
 
+@pytest.mark.extended
 def test_a_file_is_opened_from_the_command_line(installed, tmp_path):
     import torch
 

@@ -47,6 +47,7 @@ def page_text(test: AppTest) -> str:
     return "\n".join(alert.value for alert in [*test.warning, *test.error, *test.info])
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("query", EDGES, ids=lambda query: " ".join(f"{k}={v}" for k, v in query.items()) or "defaults")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_alone_shows_any_setting(page, query):
@@ -60,6 +61,7 @@ def test_a_page_alone_shows_any_setting(page, query):
     assert query_without_edition(test.query_params) == query
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_through_the_menu_is_the_page_alone(page):
     menu = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS).run()

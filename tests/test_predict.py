@@ -23,6 +23,7 @@ def components(test: AppTest) -> set[str]:
     return {each.proto.component_name for each in test.get("bidi_component")} - {"attention-lab.copy_link"}
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("question", ASKED)
 @every_page
 def test_nothing_but_the_question_goes_out_until_it_is_opened(page, question):
@@ -36,6 +37,7 @@ def test_nothing_but_the_question_goes_out_until_it_is_opened(page, question):
     assert components(test) or tables(test)
 
 
+@pytest.mark.sampled(2)
 @every_page
 def test_what_was_opened_stays_open_on_every_page_until_the_settings_change(page):
     first = run(PAGES[0], {"predict": "row"})

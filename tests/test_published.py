@@ -495,6 +495,7 @@ def test_the_peak_is_what_is_alive_at_once():
     assert cost(run).peak == 1200
 
 
+@pytest.mark.extended
 def test_counting_imports_no_compiler():
     """It takes 75 MB of a server for good."""
     ran(

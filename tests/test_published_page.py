@@ -53,6 +53,7 @@ def test_the_overview_has_every_row_with_its_verdicts():
     assert found["Multi-head, separate maps"][1] == "agrees"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ROWS)
 def test_a_link_opens_a_row_with_its_formula_code_and_lesson(name):
     test, row = opened(implementation=name, tokens="6", d_model="16"), ROWS[name]
@@ -150,6 +151,7 @@ def test_the_question_tells_nothing_and_the_answer_all():
 CALLED = {"single-unscaled": "6f03aa", "position-weights": "bfbff3"}  # in links that were shared
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", [name for name, row in ROWS.items() if row.as_printed])
 def test_the_link_of_a_question_does_not_name_what_is_looked_for(name):
     """Links from when it did go on opening the same row, and so does the one that is shared now."""
@@ -278,6 +280,7 @@ def hunted_at(focus: str) -> AppTest:
     return test.button_group(key="implementation").set_value(focus).run()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("asked", HUNTS, ids=lambda asked: asked.row)
 def test_the_page_opens_with_a_bug_that_is_not_told_till_it_is_revealed(asked):
     focus = next(other.row for other in HUNTS if other.row != asked.row)
@@ -327,6 +330,7 @@ def test_no_hunt_where_the_page_asks_something_else_or_was_opened_about_somethin
         assert not [box for box in opened(tokens="6", d_model="16", **query).radio if "What is wrong" in box.label]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ROWS)
 def test_a_row_names_its_document_and_shows_its_wrong_lines(name):
     row, test = ROWS[name], opened(implementation=name, tokens="6", d_model="16")

@@ -143,6 +143,7 @@ def test_a_trace_counts_with_all_its_tensors():
     assert own <= sum(dict(module.pieces(trace)).values()) <= own + 4 * 8 * 8 * 4
 
 
+@pytest.mark.extended
 def test_many_settings_at_once_end_also_where_nothing_is_kept(monkeypatch):
     """More visitors than threads, each with settings of their own, all asking for what follows from a trace."""
     monkeypatch.setattr(results.shared.RESULTS, "most", 0)

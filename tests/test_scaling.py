@@ -33,6 +33,7 @@ def test_an_even_row_has_a_small_jacobian(keys):
     assert float(jacobian_norm(even)) == pytest.approx(math.sqrt(keys - 1) / keys)
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("keys", [2, 18, 64])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_variance_is_d_head_within_its_error(keys, width):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from urllib.parse import parse_qsl
 
+import pytest
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
 
@@ -39,11 +40,13 @@ print("MISSING", sorted(set(sys.modules) - before))
 """
 
 
+@pytest.mark.extended
 def test_all_that_a_first_run_needs_is_imported_before():
     found = subprocess.run([sys.executable, "-c", RUN], cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert found.stdout.splitlines()[-1:] == ["MISSING []"], found.stderr[-2000:]
 
 
+@pytest.mark.extended
 def test_a_class_that_opens_a_cold_server_sees_its_pictures():
     """Each has a link of their own: as many settings as visitors, more than there are threads."""
     links = [f"tokens={40 + number}&seed={number}" for number in range(CLASS)]

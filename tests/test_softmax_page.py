@@ -52,6 +52,7 @@ def words(test: AppTest) -> str:
     return "\n".join(text.value for text in [*test.markdown, *test.caption]) + page_text(test)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("topic", TOPICS)
 @pytest.mark.parametrize("query", EDGES, ids=lambda query: " ".join(f"{k}={v}" for k, v in query.items()))
 def test_every_topic_stands_any_setting(topic, query):
@@ -117,6 +118,7 @@ def test_the_temperature_moves_the_mark():
     }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("query", "answer"),
     [

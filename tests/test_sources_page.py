@@ -27,6 +27,7 @@ def link(test: AppTest) -> dict[str, str]:
     }
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("query", [QUERY, {"source": "recorded:smollm2-code", "layer": "18"}], ids=["values", "none"])
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_every_page_shows_a_recording_or_says_what_would_have_it(page, query):

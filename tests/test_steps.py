@@ -67,6 +67,7 @@ NAMED, SQUARED, CROSSING, WIDE = (example_uploads.holding(name) for name in ("na
 SOURCES_OF_VECTORS = [*SOURCES[1:], *(each.source for each in (NAMED, SQUARED, CROSSING, WIDE))]
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("knobs", [{}, {"mask": "window", "span": 2, "temperature": 3.0, "softcap": 2.0}])
 @pytest.mark.parametrize("source", SOURCES_OF_VECTORS, ids=lambda source: source_title(source))
 def test_the_steps_of_what_was_learned_or_brought_are_those_of_its_trace(source, knobs):
@@ -281,6 +282,7 @@ def comparable(config: Config, name: str, row: int, column: int) -> bool:
     return name == "logits" or count > (config.softmax == "standard")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("config", CASES, ids=range(len(CASES)))
 def test_a_cell_lights_what_autograd_finds_it_computed_from(config):
     found, plan, compared = graph(config), by_name(config), 0

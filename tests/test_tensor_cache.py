@@ -138,6 +138,7 @@ def clear_caches() -> None:
         cached.cache_clear()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("mode", MODES)
 def test_what_is_made_in_a_mode_is_of_use_after_it(mode):
     for name, (make, given) in KEPT.items():

@@ -149,6 +149,7 @@ def test_what_was_measured_is_drawn_with_where_and_when():
     assert "this machine was busy" not in page_text(test)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("chart", ["time", "speed-up", "roofline", "memory", "transfer"])
 def test_a_recording_stands_beside_and_says_so_in_every_chart(chart):
     far = read_recording(
@@ -193,6 +194,7 @@ def many() -> dict[str, list[Timing]]:
     return {"x.json": read_recording(write_recording(timings), "x.json")}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("chart", ["time", "speed-up", "roofline", "memory", "transfer"])
 def test_of_many_lines_some_are_drawn_and_that_is_said(chart):
     test = run(opened=many(), timing_chart=chart)

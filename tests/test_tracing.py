@@ -456,6 +456,7 @@ class Flexible(nn.Module):
         return flex_attention(q, k, v, changes, block).transpose(1, 2).flatten(2)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("how", ["rule", "scores"])
 def test_flex_attention_of_ones_own(how):
     model = Blocks(Flexible(how))

@@ -45,6 +45,7 @@ def test_no_output_changes(name):
             assert torch.equal(before[part], after[part]), part
 
 
+@pytest.mark.sampled(10)
 @every_model
 @pytest.mark.parametrize("batch", [0, 1])
 @pytest.mark.parametrize("implementation", ["sdpa", "eager"])
@@ -95,6 +96,7 @@ def test_a_saved_file_opens_in_the_app_and_says_the_same(name, tmp_path):
             assert torch.equal(mask, its)
 
 
+@pytest.mark.extended
 def test_what_the_page_says_of_it_runs(tmp_path):
     """The lines under *How to save such a file*."""
     pytest.importorskip("transformers", reason=NEEDED)
@@ -148,6 +150,7 @@ def written_on(name: str, batch: int = 0, **how: object):
     )  # nobody has read the last one
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("cache", CACHES)
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_text_that_is_written_on_is_one_picture(name, cache, tmp_path):

@@ -196,6 +196,7 @@ def test_the_weights_are_a_file_of_safetensors():
     assert [header[name]["dtype"] for name in ("a", "b")] == ["F32", "F16"] and len(data) == 8 + size + 30
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "knobs",
     [

@@ -73,6 +73,7 @@ def learning(test: AppTest) -> TrainingJob:
     return test.session_state[KEY].kept.learning
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("task", TASKS)
 def test_what_ships_is_played_from_untrained_to_trained(task):
     test = run({"task": task} if task != "induction" else {})

@@ -38,6 +38,7 @@ def menu(query: dict[str, str]) -> AppTest:
     return test.switch_page("pages/training.py").run()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("task", ["induction", "reverse"])
 def test_every_page_that_is_offered_has_something_to_show(task):
     test = run({"task": task, "head": "2", "at": "200"})
@@ -56,6 +57,7 @@ def test_every_page_that_is_offered_has_something_to_show(task):
         assert not there.exception and not there.warning and "This needs" not in page_text(there), name
 
 
+@pytest.mark.extended
 def test_the_heads_of_ones_own_training_go_to_other_pages_and_make_way_for_later_ones():
     test = menu(SMALL | {"seed": "11"})
     assert not [each for each in test.button if each.label.startswith("Open on")], "it is untrained"

@@ -37,6 +37,7 @@ def page_text(test: AppTest) -> str:
     return "\n".join(part.value for part in texts).replace("\\", "").replace("\u2060", "")
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("page", "more"), VIEWS, ids=IDS)
 @pytest.mark.parametrize("name", sample(example_uploads.STACKS, lambda name: name in KINDS))
 def test_every_page_shows_it_or_says_what_would_have_more(page, more, name):
@@ -106,6 +107,7 @@ def test_sliders_hold_what_a_large_model_has():
     assert not test.exception and test.slider(key="heads").value == 8
 
 
+@pytest.mark.extended
 def test_a_long_one_is_drawn_as_maps_and_cut_where_a_page_needs_every_weight():
     found = register(example_uploads.long())
     test = example_uploads.open_page(ROOT / "pages/softmax.py", found)

@@ -224,6 +224,7 @@ tokenizer = Tokenizer()
 LAYER = "model = torch.nn.MultiheadAttention(16, 2, batch_first=True).eval()"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", snippets.SNIPPETS)
 def test_what_a_snippet_saves_is_read(name, tmp_path):
     source = snippets.SNIPPETS[name]

@@ -19,6 +19,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, TimeoutE
 
 from attention.codec import EDITIONS
 from attention.knobs import KNOBS
+from tests.browser.journeys import is_journey
 from tests.chromium import launch_browser
 from tests.server import Server, run_server, warm_server
 from tests.strategies import query_without_edition
@@ -318,8 +319,10 @@ def tab(greeted: Tab) -> Iterator[Tab]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A test that fails in a browser is run once more, as a busy machine makes one in a thousand clicks miss.
 
-    The summary names it, and what fails twice fails.
+    The summary names it, and what fails twice fails. What is not in `JOURNEYS` is extended.
     """
     for item in items:
         if "tests/browser/" in item.nodeid:
             item.add_marker(pytest.mark.flaky(reruns=1))
+            if not is_journey(item.path.stem, item.name):
+                item.add_marker(pytest.mark.extended)
