@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -84,6 +85,11 @@ def test_what_the_process_has_too_much_is_given_back_and_nobody_is_refused_for_i
     assert found.room(0) and held.used_bytes == 0
     there = -(2**30)
     assert found.room(200 * MIB) and not dear.asked, "what was drawn for minutes is not drawn anew"
+
+
+def test_the_memory_of_the_machine_is_that_of_its_pages():
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    assert budget._machine() == ([pytest.approx(pages, rel=0.01)] if Path("/proc/meminfo").is_file() else [])
 
 
 @pytest.mark.parametrize(("text", "most"), [("723517440\n", 723517440), ("max\n", None)])

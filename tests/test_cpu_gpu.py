@@ -83,6 +83,20 @@ def is_diagonal(_: str, mask: str, d_head: str, work: str, dtype: str) -> bool:
     return (mask == "causal") == (d_head == "64") and (work == "forward") == (dtype == "float32")
 
 
+def test_a_ratio_has_two_digits_and_three_below_a_thousand():
+    said = {0.123: "0.12", 9.96: "10", 43.2: "43", 99.7: "100", 999.4: "999", 1234: "1,200", 56789: "57,000"}
+    assert {ratio: cpu_gpu_summary.times(ratio) for ratio in said} == said
+
+
+def test_the_rate_of_a_point_is_written_as_it_is_drawn():
+    drawn = [trace for trace in traces(CpuGpuSettings(picture="limits"), [*CPU, *CARD]) if "customdata" in trace]
+    pairs = [(rate, text) for trace in drawn for rate, (_, text) in zip(trace["y"], trace["customdata"], strict=True)]
+    assert pairs
+    for rate, text in pairs:
+        written = re.search(r"([\d.,]+) TFLOP/s", text)
+        assert written and float(written[1].replace(",", "")) * 1e12 == pytest.approx(rate, rel=1e-3)
+
+
 @pytest.mark.sampled(8)
 @pytest.mark.parametrize(("picture", "mask", "d_head", "work", "dtype"), sample(CHOICES, is_diagonal))
 def test_every_ratio_names_the_numbers_of_both(picture, mask, d_head, work, dtype):

@@ -10,7 +10,8 @@ from attention import Config
 from attention.codec import from_query, to_query
 from attention.inputs import CLUSTER
 from attention.sources.layer_inputs import LONGEST, VISIBLE, display_token
-from attention.tables.rows import labels
+from attention.tables.rows import labels, row
+from attention.trace import trace
 
 FAMILY = "👩‍👩‍👧"
 
@@ -54,3 +55,8 @@ def test_a_link_carries_joined_characters(name):
     config = Config(tokens=4, d_model=8, heads=2, input=name, text=f"{FAMILY}\u200b🇩🇪é")
     assert from_query(to_query(config)) == (config, [])
     assert labels(config) == [FAMILY, "U+200B", "🇩🇪", "é"]
+
+
+def test_the_row_in_focus_counts_the_keys_that_its_query_sees():
+    assert row(trace(Config(tokens=6, query=2))).seeing == 3
+    assert row(trace(Config(tokens=6, query=2, mask="full"))).seeing == 6

@@ -15,6 +15,7 @@ from attention.models.loading import Model, load
 from attention.models.packages import ModelError, library, missing
 from attention.models.parts import Part, every, square
 from attention.models.run import run
+from attention.number_format import format_percent
 from attention.recorded.minilm import MiniLM
 from attention.recorded.smollm2 import SmolLM2
 from attention.tracing.parts import CROSS
@@ -201,7 +202,9 @@ def test_without_marks_rows_are_shares_of_what_is_left(kind, models):
     bare = summaries.without_marks(part)
     left = next(iter(every(part.stack)))[:, 1:-1, 1:-1]
     torch.testing.assert_close(next(iter(every(bare.stack))), left / left.sum(-1, keepdim=True), rtol=1e-4, atol=1e-6)
-    assert "[CLS]" not in bare.stack.queries and "had" in bare.stack.what
+    rows = torch.stack(list(every(part.stack)))[..., 1:-1, :]
+    marks = format_percent(float((rows[..., 0] + rows[..., -1]).mean()))
+    assert "[CLS]" not in bare.stack.queries and f"they had {marks} of the weight" in bare.stack.what
     assert (bare.stack.q is None) == (part.stack.q is None)
     assert summaries.without_marks(bare) is bare
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from attention.array_files import safe_file
-from attention.array_files.limits import BroughtError
+from attention.array_files.limits import LONGEST, BroughtError
 from attention.imported import detect, token_file
 from attention.imported.layer_weights import layer
 from attention.imported.reading import Read, Reading, read_stack
@@ -35,6 +35,13 @@ def refusal_text(**arrays: object) -> str:
     with pytest.raises(BroughtError) as refusal:
         of(**arrays)
     return str(refusal.value)
+
+
+@pytest.mark.parametrize("count", [4, 6])
+def test_texts_that_do_not_fit_the_tokens_are_left_out(count):
+    found = read_stack(detect.arrays(npz(q=Q, k=Q), "x.npz"), {"tokens": tuple("abcdefg"[:count])}, Reading())
+    assert found.found == [f"{count} texts of tokens don't fit 5: positions are shown instead."]
+    assert found.stack.queries == ()
 
 
 def test_a_scale_is_a_number_alone():
@@ -267,6 +274,13 @@ def test_rows_of_padding_are_rows_without_weight():
 def test_only_line_feeds_end_a_line_of_tokens(text, tokens):
     lines, _ = token_file.read_text(text.encode())
     assert list(lines) == tokens
+
+
+def test_as_many_words_as_there_can_be_tokens_are_read():
+    assert len(token_file.read_text(b"a " * LONGEST)[1]) == LONGEST
+    assert token_file.read_text(b"a\nb c " + b"a " * LONGEST) == (("a", "b c " + "a " * LONGEST), ())
+    with pytest.raises(BroughtError, match="more than 65,536 lines or words"):
+        token_file.read_text(b"a " * (LONGEST + 1))
 
 
 def test_words_of_a_text_may_have_other_spaces_in_them():

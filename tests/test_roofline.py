@@ -6,6 +6,7 @@ import pytest
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
+from attention.timing import roofline
 from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.inputs import ready
 from attention.timing.roofline import memory, operations, peaks, traffic
@@ -112,6 +113,17 @@ def test_memory_counts_the_squares_that_are_held():
     square = 64 * 4096**2 * 4
     assert count_case(memory, "core with weights", **more) == pytest.approx(square, rel=0.01)
     assert count_case(memory, "SDPA", **more) < 0.01 * square
+
+
+@pytest.mark.parametrize(("seconds", "products"), [(2.0, 1), (0.5, 3)], ids=["slow", "fast"])
+def test_larger_products_are_left_out_once_one_takes_too_long(monkeypatch, seconds, products):
+    monkeypatch.setattr(roofline, "SIDES", (2, 4, 8))
+    monkeypatch.setattr(roofline, "COPIED", 8)
+    taken = []
+    monkeypatch.setattr(roofline.stopwatch, "samples", lambda run, *_: taken.append(run) or [seconds])
+    found = peaks("cpu", "float32", threads=1, patience=20.0)
+    assert len(taken) == products + 1, "and a copy"
+    assert found.matmul == 2 * (2 * 2**products / 2) ** 3 / seconds
 
 
 def test_peaks_are_measured():

@@ -297,6 +297,8 @@ HALF = np.float16
         (npz(about=np.zeros(3)), "it.npz: about is not the text of a JSON object."),
         (npz({"license": ...}), "it.npz: license is missing."),
         (npz({"license": " "}), "it.npz: license=' ' is not a sentence of at most 2,000 characters."),
+        (npz({"license": "x" * 2001}), "it.npz: license='xxx"),
+        (npz({"tokens": ["x" * 2001, "b"]}), "it.npz: tokens=['xxx"),
         (npz({"author": "me"}), "it.npz: 'author' is not a field. These are: format, what, weights, license, made, "),
         (npz({"format": 2}), "it.npz: format=2 is not 'attention recording 1'."),
         (npz({"mask": "casual"}), "it.npz: mask='casual' is not one of: full, causal, window"),
@@ -334,7 +336,7 @@ HALF = np.float16
         (npz({"layers": [False, True]}), "it.npz: layers=[False, True] is not a list of whole numbers"),
         (npz({"layers": [3, 5, 7]}), "it.npz: layers names 3; q has 2."),
     ],
-    ids=range(34),
+    ids=range(36),
 )
 def test_a_file_that_is_no_recording_is_refused_by_name(data, message):
     with pytest.raises(RecordingError) as refusal:

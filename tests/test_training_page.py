@@ -118,6 +118,7 @@ def test_other_settings_are_untrained_until_somebody_trains_them():
     until(lambda: task.state == "done")
     test.run()
     assert "After **40** steps" in page_text(test) and "trained here" in page_text(test)
+    assert "Trained here in " in page_text(test)
     assert [moment.step for moment in task.moments] == list(range(41))
     assert not [each for each in test.button if each.key == "train"], "it would be the same again"
     again = run(SMALL)

@@ -244,7 +244,7 @@ def _name_lengths(lengths: list[int]) -> str:
 
 
 def times(ratio: float) -> str:
-    """Formats a ratio with two digits, or with three from 1,000 on."""
+    """Formats a ratio with two significant digits, and with three from 100 to 999."""
     if ratio >= 1000:
         return f"{round(ratio, 2 - len(str(int(ratio)))):,.0f}"
     return f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.2g}"
