@@ -331,7 +331,7 @@ def seeds() -> tuple[tuple[str, bytes], ...]:
             zip_bytes(("weights.npy", npy(W)), ("tokens.npy", npy(np.array(list("abcde")))), kind=zipfile.ZIP_STORED),
         ),
         ("x.pt", pt({"weights": torch.from_numpy(W), "tokens": list("abcde"), "more": [1, (2.5, {"x": None})]})),
-        ("x.pt", pt([q[:, :, 1:], q.transpose(-1, -2), torch.nn.Parameter(q), torch._neg_view(q)])),
+        ("x.pt", pt([q[:, :, 1:], q.transpose(-1, -2), torch.nn.Parameter(q), torch._neg_view(q)])),  # pyright: ignore[reportPrivateImportUsage]
         ("x.timings", write_recording([make_timing(64), make_timing(128)]).encode()),
     )
     return (*good(), *others)

@@ -41,6 +41,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         os.nice(MODEST)
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in a hook of the same name
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests of a file run in one process, which starts what they share once; all tests in a browser share one, too."""
     mark_unsampled(items)

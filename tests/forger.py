@@ -86,7 +86,7 @@ class Forger:
             place = getattr(found, name)
             if isinstance(place, Message):
                 place.SetInParent()
-                place.data.extend(held)
+                place.data.extend(held)  # pyright: ignore[reportAttributeAccessIssue]  a list of numbers or texts
             else:
                 setattr(found, name, held)
         return found

@@ -64,7 +64,7 @@ MUTANTS = [Mutant(*line) for line in [
     ("published/separate_maps.py", "output = weights @ value  # b n c", "output = weights.mT @ value  # b n c"),
     ("training/tasks.py", "m + torch.arange(m), places] = True", "m + torch.arange(m), places.flip(-1)] = True"),
     ("tracing/torch_layers.py", "mask, is_causal and mask is None, module=layer", "mask, is_causal, module=layer"),
-    ("tracing/layer_names.py", "if len(names) == 1 and len(columns) == 1:", "if len(names) == 1:"),
+    ("tracing/layer_names.py", "if len(names) == 1 and len(columns) == 1:", "if len(names) == 1 and len(columns) == 2:"),
     ("wire/cells.py", "upper.sub_(SHIFT).clamp_(LEAST, ONE)", "upper.sub_(SHIFT).clamp_(ZERO, ONE)"),
     ("steps/projection_program.py", "if config.projections == \"identity\":", "if config.projections != \"identity\":"),
     ("operations/scale.py", "lambda spec: factor(spec) != 1", "lambda spec: factor(spec) > 1"),
@@ -82,7 +82,7 @@ MUTANTS = [Mutant(*line) for line in [
     ("ui/controls/own_text.py", "if many < config.tokens:", "if many <= config.tokens:"),
     ("ui/jobs/job.py", "self.clock() - self.rested >= self.evict_after_s", "self.clock() - self.rested < self.evict_after_s"),
     ("ui/results/layers.py", "room = max(1, COMPARED // config.heads)", "room = max(1, COMPARED)"),
-    ("ui/session/page.py", "elsewhere = state.page not in (\"\", name)", "elsewhere = state.page != name"),
+    ("ui/session/page.py", "elsewhere = state.page != name", "elsewhere = False"),
     ("ui/views/training_course.py", "if task.state == \"done\":", "if task.state != \"done\":"),
 ]]  # fmt: skip
 

@@ -194,7 +194,7 @@ def test_gradients_are_torchs(call, softcap, seed):
     leaves = [x.clone().requires_grad_() for x in call.tensors]
     others = [x.clone().requires_grad_() for x in call.tensors]
     ours = scaled_dot_product_attention(*leaves, **call.options, softcap=softcap).output
-    opened = Call(*others, options_with_sight(call))
+    opened = Call(*others, options=options_with_sight(call))
     with sdpa_kernel(backends(opened)):
         plain = F.scaled_dot_product_attention(*others, **opened.options)
     theirs = by_hand(opened, softcap).output if softcap else plain
@@ -220,7 +220,7 @@ def test_a_row_that_sees_nothing_pushes_nothing_back(kind, softcap):
     seen = torch.tensor([[True, True], [False, False]])
     mask = seen if kind == "bool" else torch.zeros(2, 2).masked_fill(~seen, -torch.inf)
     leaves = [normal(i, 2, 3).requires_grad_() for i in range(3)]
-    found = scaled_dot_product_attention(*leaves, mask, softcap=softcap)
+    found = scaled_dot_product_attention(*leaves, attn_mask=mask, softcap=softcap)
     grads = torch.autograd.grad(found.output.square().sum() + found.weights.square().sum(), leaves)
     assert all(grad.isfinite().all() for grad in grads)
     assert torch.equal(grads[0][1], torch.zeros(3))
@@ -370,7 +370,7 @@ def test_a_softcap_that_is_not_positive_is_refused(softcap):
 def test_half_precision_is_right_to_its_precision(dtype, options):
     tensors = [normal(i, 2, 9, 16).to(dtype) for i in range(3)]
     ours = scaled_dot_product_attention(*tensors, **options)
-    exact = by_hand(Call(*tensors, {"scale": None, **options}))
+    exact = by_hand(Call(*tensors, options={"scale": None, **options}))
     assert ours.output.dtype == ours.weights.dtype == dtype
     step = torch.finfo(dtype).eps
     torch.testing.assert_close(ours.weights.double(), exact.weights, rtol=8 * step, atol=step)
@@ -500,9 +500,9 @@ def test_autocast_casts_what_torch_casts(n, mask, dtype):
     for kept in (torch.float32, dtype):
         given = [x.to(kept) for x in (q, k, v)]
         with torch.autocast("cpu", dtype):
-            found = scaled_dot_product_attention(*given, mask)
-            learned = scaled_dot_product_attention(given[0].requires_grad_(), *given[1:], mask)
-        exact = scaled_dot_product_attention(*(x.detach().to(dtype) for x in given), mask)
+            found = scaled_dot_product_attention(*given, attn_mask=mask)
+            learned = scaled_dot_product_attention(given[0].requires_grad_(), *given[1:], attn_mask=mask)
+        exact = scaled_dot_product_attention(*(x.detach().to(dtype) for x in given), attn_mask=mask)
         for other in (found, learned):
             assert other.output.dtype == other.weights.dtype == dtype
             torch.testing.assert_close(other.weights, exact.weights, rtol=2e-2, atol=1e-3)
@@ -528,7 +528,7 @@ def test_inputs_are_left_as_they_were():
     tensors = [normal(i, 2, 5, 4) for i in range(3)]
     mask = normal(3, 5, 5)
     before = [x.clone() for x in (*tensors, mask)]
-    scaled_dot_product_attention(*tensors, mask, softcap=2.0)
+    scaled_dot_product_attention(*tensors, attn_mask=mask, softcap=2.0)
     assert all(torch.equal(a, b) for a, b in zip(before, (*tensors, mask), strict=True))
 
 

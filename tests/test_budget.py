@@ -148,7 +148,7 @@ def test_what_was_asked_for_since_a_large_picture_was_begun_stays():
 
 def test_a_line_counts_what_its_tasks_claim_and_forgets_those_that_have_ended():
     class Claims(Job):
-        claim = 5 * MIB
+        claim = 5 * MIB  # pyright: ignore[reportAssignmentType]
 
         def run(self) -> None:
             return
@@ -406,7 +406,7 @@ def test_matrices_are_made_again_and_count_for_nothing():
         assert torch.equal(getattr(matrices, name), getattr(maps(config), name))
     torch.testing.assert_close(found.q.transpose(0, 1).flatten(1), found.x @ matrices.query)
     with pytest.raises(AttributeError, match="others"):
-        matrices.others  # noqa: B018
+        matrices.others  # noqa: B018  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def test_a_training_that_does_not_fit_is_refused_with_a_narrower_one(monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -46,7 +47,7 @@ def write_question(test: AppTest, **fields: str) -> AppTest:
     return test.run()
 
 
-def copied_link(test: AppTest) -> dict[str, str]:
+def copied_link(test: AppTest) -> dict[str, Any]:
     """What the link says that the button copies."""
     (found,) = [each.proto for each in test.get("bidi_component") if "copy_question" in each.proto.id]
     return json.loads(found.json)

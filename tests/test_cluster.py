@@ -41,7 +41,7 @@ def test_a_cluster_draws_the_same_and_survives_its_worker_and_its_scheduler(runn
     query, key = normal(0, 2, 1500, 8), normal(1, 1, 1500, 8)
     wanted, notices = head_maps(query, key), []
     spread = cluster.executor(running.address, notices.append)
-    assert spread is not None
+    assert isinstance(spread, cluster.Cluster)
     spread.client.wait_for_workers(2, timeout=60)
 
     assert same(head_maps(query, key, executor=spread), wanted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import hypothesis.strategies as st
 import pytest
@@ -111,7 +112,7 @@ def test_the_large_head_has_the_same_numbers_under_the_pointer(config, side):
     """Of each cell the weight itself and how many times even that is, for the query that has it."""
     passed = trace(config)
     shown, tile, seeing = tables.focus(passed, side)
-    figure = heatmap.weights(shown, tile, "times even", [], seeing=seeing).data[0]
+    figure: Any = heatmap.weights(shown, tile, "times even", [], seeing=seeing).data[0]
     weight, times = torch.from_numpy(figure.customdata).unbind(-1)
     (top, bottom), (left, right) = config.window
     part, counted = passed.weights[config.head, top:bottom, left:right], passed.mask[top:bottom].sum(-1)
@@ -179,6 +180,7 @@ def test_the_even_share_is_on_every_logarithmic_axis_of_a_row(scale, keys):
 
 @pytest.mark.parametrize("seeing", [1, 5, 64, 65536])
 def test_the_axis_of_times_even_names_what_it_can_show(seeing):
-    axis = row.axis("top", "weight", "times even", 65536, seeing).to_dict()["axis"]
+    axis: Any = row.axis("top", "weight", "times even", 65536, seeing).to_dict()
+    axis = axis["axis"]
     wanted = [times / seeing for times in (0.01, 0.1, 1, 10, 100) if times <= seeing]
     assert axis["values"] == pytest.approx(wanted)

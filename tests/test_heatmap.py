@@ -41,7 +41,7 @@ def test_a_figure_that_is_ready_says_what_plotly_would_say(knobs, colors):
 
 def _sent_json(figure) -> str:
     """As Streamlit has it."""
-    return plotly.io.to_json(return_figure_from_figure_or_data(figure, validate_figure=True), validate=False)
+    return f"{plotly.io.to_json(return_figure_from_figure_or_data(figure, validate_figure=True), validate=False)}"
 
 
 CELLS = torch.tensor([[1.0, torch.nan], [0.0, 0.5]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -85,7 +86,7 @@ SERVING = [
 def test_it_computes_attention_of_the_last_queries_in_groups_and_windows(name, mask, more, monkeypatch):
     monkeypatch.setattr(implementations, "_compiled_attention", lambda: implementations.flex_attention)
     asked = case(name, mask, length=9, **more)
-    expected = oracle(*random_inputs(asked, seed=1), mask == "causal", asked.window)
+    expected = oracle(*random_inputs(asked, seed=1), causal=mask == "causal", window=asked.window)
     with ready(asked, seed=1) as call:
         results = call()
     for result, right in zip(results, expected, strict=False):
@@ -117,7 +118,7 @@ def test_its_gradients_are_those_of_attention(name, mask):
     leaves = [x.double().requires_grad_() for x in random_inputs(case(name, mask), seed=1)]
     torch.manual_seed(0)
     upstream = torch.randn_like(leaves[0].float()).double()
-    right = torch.autograd.grad(oracle(*leaves, mask == "causal").output, leaves, upstream)
+    right = torch.autograd.grad(oracle(*leaves, causal=mask == "causal").output, leaves, upstream)
     for gradient, expected in zip(found, right, strict=True):
         torch.testing.assert_close(gradient.double(), expected, atol=1e-5, rtol=1e-4)
 
@@ -199,7 +200,7 @@ def test_flex_attention_is_attention_also_before_it_is_compiled(mask, monkeypatc
     asked = case("flex_attention compiled", mask, length=130)  # more than a block
     with ready(asked, seed=1) as call:
         (output,) = call()
-    right = oracle(*random_inputs(asked, seed=1), mask == "causal").output
+    right = oracle(*random_inputs(asked, seed=1), causal=mask == "causal").output
     torch.testing.assert_close(output.double(), right, atol=1e-6, rtol=1e-5)
 
 
@@ -209,14 +210,17 @@ def test_flex_attention_compiles_and_says_what_a_cpu_does_not_have():
     asked = case("flex_attention compiled", "full", length=16)
     with ready(asked, seed=1) as call:
         (output,) = call()
-    torch.testing.assert_close(output.double(), oracle(*random_inputs(asked, 1), False).output, atol=1e-6, rtol=1e-5)
+    torch.testing.assert_close(
+        output.double(), oracle(*random_inputs(asked, 1), causal=False).output, atol=1e-6, rtol=1e-5
+    )
     with (
         pytest.raises(NotImplementedError, match="no backward pass on a CPU"),
         ready(case("flex_attention compiled", "full", "forward + backward"), seed=1),
     ):
         pass
+    q, k, v = (x.requires_grad_() for x in random_inputs(asked, 1))
     with pytest.raises(NotImplementedError, match="backward on CPU"):  # says torch, which may change
-        implementations.flex_attention(*(x.requires_grad_() for x in random_inputs(asked, 1)))
+        implementations.flex_attention(q, k, v)
 
 
 def test_data_are_normal_and_fresh():
@@ -238,5 +242,5 @@ def test_what_says_that_it_skips_the_future_does_not_compute_it(monkeypatch):
     q, k, v = random_inputs(case("core with weights", "causal", length=16), seed=1)
     k[..., 4:, :] = float("nan")
     v[..., 4:, :] = float("nan")
-    call = IMPLEMENTATIONS["core with weights"].ready(q, k, v, Visible(16, 16, causal=True)).run
+    call: Any = IMPLEMENTATIONS["core with weights"].ready(q, k, v, Visible(16, 16, causal=True)).run
     assert not call().output[..., :4, :].isnan().any()

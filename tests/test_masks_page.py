@@ -4,6 +4,7 @@ import json
 import struct
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -327,7 +328,7 @@ def test_a_share_is_0_or_100_only_where_it_is():
 def test_a_difference_is_centred_and_an_empty_square_keeps_its_size():
     config = Config(mask="window", tokens=6, heads=2, d_model=8)
     one, other = trace(config), trace(Config(mask="padding", span=9, tokens=6, heads=2, d_model=8))
-    (square,) = heatmap.difference(difference(one, other, 0), 1, []).data
+    square: Any = heatmap.difference(difference(one, other, 0), 1, []).data[0]
     assert (square.zmin, square.zmax) == (-1, 1)
     empty = heatmap.weights(*tables.focus(other, 256)[:2], "linear", [])
     assert tuple(empty.layout.xaxis.range) == (-0.5, 5.5) and tuple(empty.layout.yaxis.range) == (5.5, -0.5)

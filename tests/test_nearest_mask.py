@@ -19,10 +19,10 @@ SIZES = [(24, 24), (150, 150), (9, 14)]
 )
 def test_every_rule_is_recognised_at_any_span(name, size):
     for span in (1, 2, 5, 8, size[0] - 2, 200):
-        square = MASKS[name].square(*size, span)
+        square = MASKS[name].square(size[0], size[1], span)
         found = nearest(square)
         assert found.differing == 0 and found.rule in MASKS, span
-        assert torch.equal(MASKS[found.rule].square(*size, found.found.span), square)
+        assert torch.equal(MASKS[found.rule].square(size[0], size[1], found.found.span), square)
         if not MASKS[name].span:
             assert found.rule == name and found.name == name
         elif 3 < span < min(size) // 3:

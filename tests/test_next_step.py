@@ -122,7 +122,7 @@ def test_every_page_ends_with_its_step_and_its_links_are_right_in_a_new_tab(page
         named = [other for other in FILES if link.proto.label.lower().endswith(other.replace("_", " "))]
         assert [address.path] == [f"/lab/{other if other != 'start' else ''}" for other in named], link.proto
         assert parse_qsl(address.query) == parse_qsl(link.proto.query_string)
-    texts = [each.value for kind in ("markdown", "caption") for each in test.get(kind)]
+    texts = [each.value for each in (*test.markdown, *test.caption)]
     for address in re.findall(r"\]\(([^)]+)\)", " ".join(texts)):
         assert address.startswith("https://") or address.partition("?")[0].strip("/") in {*FILES} - {"start"} | {""}
 

@@ -222,9 +222,8 @@ def test_uniform_weights_are_nearly_one_hot():
     assert points["uniform in [0, 1)", 12.0] > 3 * points["the same, centred", 12.0]
     assert points["uniform in [0, 1)", 128.0] > 0.95
     x = random_tensor(64, 4, 12, seed=0)
-    uniform = Weights.of(
-        *(random_tensor(1, 12, 16, seed=s, uniform=True) for s in range(3)), random_tensor(1, 16, 12, seed=3)
-    )
+    q, k, v = (random_tensor(1, 12, 16, seed=s, uniform=True) for s in range(3))
+    uniform = Weights.of(q, k, v, random_tensor(1, 16, 12, seed=3))
     weights = ROWS["single-causal"].as_meant(x, uniform).weights
     assert weights.amax(-1).mean() > 0.85
     assert (weights.triu(1) == 0).all()

@@ -226,7 +226,7 @@ def test_views_in_a_file_of_torch_are_what_they_were():
     q, k = normal(0, 2, 3, 5, 4), normal(1, 2, 3, 4, 5)
     both = normal(2, 2, 6, 5, 4)
     for saved in (
-        {"q": torch._neg_view(q), "k": k.transpose(-1, -2)},
+        {"q": torch._neg_view(q), "k": k.transpose(-1, -2)},  # pyright: ignore[reportPrivateImportUsage]
         {"q": both[:, :3], "k": both[:, 3:]},
         {"q": q[:, :1].expand(2, 3, 5, 4), "k": torch.nn.Parameter(q)},
         {"q": q.bfloat16(), "k": q.half()},

@@ -17,6 +17,7 @@ from attention.runtime import result_cache as module
 from attention.runtime.executors import RankedExecutor
 from attention.runtime.result_cache import ResultCache
 from attention.ui import results
+from attention.ui.results import shared
 
 LANE = RankedExecutor("test", 0, 1)  # one thread: the next work begins when all is told of the last
 KB = 1024
@@ -146,7 +147,7 @@ def test_a_trace_counts_with_all_its_tensors():
 @pytest.mark.extended
 def test_many_settings_at_once_end_also_where_nothing_is_kept(monkeypatch):
     """More visitors than threads, each with settings of their own, all asking for what follows from a trace."""
-    monkeypatch.setattr(results.shared.RESULTS, "most", 0)
+    monkeypatch.setattr(shared.RESULTS, "most", 0)
     found = {}
 
     def visit(seed: int) -> None:

@@ -68,7 +68,9 @@ def test_a_theme_that_is_remembered_is_the_one_that_streamlit_writes(monkeypatch
     options = {"theme": {"base": "dark", "baseRadius": "0.4rem", "chartCategoricalColors": ["#0072b2"]}}
     options["theme.light.sidebar"] = {"backgroundColor": "#f6f7f9", "headingFontWeights": [650] * 6}
     monkeypatch.setattr(
-        app_session.config, "get_options_for_section", lambda section: options.get(section, {"a": None})
+        app_session.config,  # pyright: ignore[reportPrivateImportUsage]
+        "get_options_for_section",
+        lambda section: options.get(section, {"a": None}),
     )
     monkeypatch.setattr(app_session, "_populate_theme_msg", usual)
     remember_theme()

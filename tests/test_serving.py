@@ -8,6 +8,7 @@ import gzip
 import re
 from functools import partial
 from types import SimpleNamespace
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -208,7 +209,8 @@ def test_all_that_a_visitor_sends_together_is_bounded_whatever_its_length_is_sai
 
 
 def test_files_of_all_sessions_count_as_memory_and_are_refused_where_there_is_no_room(sessions):
-    files = runtime.get_instance().uploaded_file_mgr.file_storage
+    manager: Any = runtime.get_instance().uploaded_file_mgr
+    files = manager.file_storage
     files["two"] = {name: SimpleNamespace(data=b"x" * 30 * MB) for name in "ab"}
     budget = Budget(64 * MB)
     sent = budget.register(Sent().bounded_by(lambda: budget.room(0)))
@@ -257,7 +259,8 @@ def stalled_request(app: Uploads, clock: list[float], sent: list[dict], **header
 def test_an_upload_claims_what_has_arrived_and_not_what_it_says(sessions):
     """Three senders announce 58 MB each and send five bytes: what is left for others stays."""
     budget = Budget(168 * MB)
-    runtime.get_instance().uploaded_file_mgr.file_storage.clear()
+    manager: Any = runtime.get_instance().uploaded_file_mgr
+    manager.file_storage.clear()
     sent = budget.register(Sent().bounded_by(lambda: budget.room(0)))
     app = Uploads(reading, Settings(), sent, lambda: 0.0)
 

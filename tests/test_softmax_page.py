@@ -6,6 +6,7 @@ import io
 import json
 import math
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl
 
 import pyarrow as pa
@@ -173,7 +174,7 @@ def test_specifications_carry_no_data():
 def test_errors_say_of_how_many_rows_they_are(query, rows):
     """float16's exp ends at 11: naive, all rows break, or those whose logits are greater."""
     test = run(PAGE, query | {"topic": "precision", "dtype": "float16", "exponent": "naive"})
-    types = test.dataframe[0].value
+    types: Any = test.dataframe[0].value
     config = Config(scale="none", temperature=float(query.get("temperature", 1)))
     broken = int((trace(config).logits[0] > limits("float16").overflows).any(-1).sum())
     line = types[(types["dtype"] == "float16") & (types["exponent"] == "naive")].iloc[0]

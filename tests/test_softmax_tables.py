@@ -183,7 +183,7 @@ def test_a_strangers_token_stays_a_token():
 def test_the_map_tells_what_is_no_number():
     cells = torch.tensor([[0.5, math.nan], [-0.25, 0.0]])
     broken = torch.tensor([[False, False], [False, True]])
-    figure = precision_charts.differences(cells, broken, 3, 0.5)
+    figure: Any = precision_charts.differences(cells, broken, 3, 0.5)
     values, hidden, lost = figure.data
     assert (values.zmin, values.zmax) == (-0.5, 0.5)
     assert list(values.x) == [0, 3]

@@ -49,7 +49,7 @@ def test_parts_are_computed_apart_in_the_callers_mode(two_threads, mode):
 
 def test_a_thread_computes_alone_for_a_while_and_then_as_before(two_threads):
     with pytest.raises(ZeroDivisionError), threads.single_threaded():
-        1 // (torch.get_num_threads() - 1)
+        _ = 1 // (torch.get_num_threads() - 1)
     assert torch.get_num_threads() == 2
 
 

@@ -6,6 +6,7 @@ import itertools
 import json
 import threading
 import warnings
+from typing import Any
 
 import pytest
 import torch
@@ -20,6 +21,7 @@ from attention.attend import HALVES
 from attention.layer import MultiHeadAttention
 from attention.tracing.call import Call
 from attention.tracing.hooks import SDPA
+from attention.tracing.layer_names import layer_numbers
 from attention.tracing.model_calls import of_transformers
 from attention.tracing.sdpa_call import Batched
 from attention.tracing.track import Track
@@ -140,7 +142,7 @@ def test_a_module_of_ones_own(causal, how, kernel):
 def test_training_goes_on_as_it_would():
     """With dropout and gradients: the same numbers from the same seed."""
 
-    def learned(watched: bool) -> list[torch.Tensor]:
+    def learned(watched: bool) -> list[torch.Tensor | None]:
         torch.manual_seed(5)
         layer = nn.TransformerEncoderLayer(WIDTH, HEADS, 48, dropout=0.3, batch_first=True).train()
         run = watch(layer) if watched else layer
@@ -384,7 +386,7 @@ class Mine(nn.Module):
         super().__init__()
         self.maps, self.what = nn.Linear(WIDTH, 3 * WIDTH), what
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: torch.Tensor) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
         q, k, v = (part.unflatten(-1, (HEADS, -1)).transpose(1, 2) for part in self.maps(x).chunk(3, -1))
         weights = (q @ k.mT * 0.3).softmax(-1)
         if self.what == "weights":
@@ -396,9 +398,15 @@ class Mine(nn.Module):
         return (weights @ v).transpose(1, 2).flatten(2)
 
 
+def test_the_number_of_a_layer_is_the_only_one_that_differs():
+    assert layer_numbers(["h.5.attn"]) == {"h.5.attn": 5}
+    assert layer_numbers(["h.3.0.attn", "h.5.0.attn"]) == {"h.3.0.attn": 3, "h.5.0.attn": 5}
+    assert layer_numbers(["h.1.2.attn", "h.2.3.attn"]) == {"h.1.2.attn": 0, "h.2.3.attn": 1}, "both numbers differ"
+
+
 @pytest.mark.parametrize("what", ["weights", "queries"])
 def test_attention_by_hand_reports_itself(what):
-    model = Blocks(Mine(what), Mine(what))
+    model: Any = Blocks(Mine(what), Mine(what))
     with torch.no_grad():
         plain = model(x(2, TOKENS, WIDTH))
         seen = watch(model, 1)
@@ -459,7 +467,7 @@ class Flexible(nn.Module):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("how", ["rule", "scores"])
 def test_flex_attention_of_ones_own(how):
-    model = Blocks(Flexible(how))
+    model: Any = Blocks(Flexible(how))
     with torch.no_grad():
         plain = model(x(2, TOKENS, WIDTH))
         seen = watch(model, 1)
@@ -539,7 +547,7 @@ def test_heads_that_share_keys_stay_together():
 
 @pytest.mark.parametrize("kept", [None, torch.float16], ids=["its own", "half"])
 def test_numbers_keep_the_type_of_the_model_or_that_of_ones_choice(kept):
-    model = Blocks(ByHand()).to(torch.bfloat16 if kept is None else torch.float32)
+    model: Any = Blocks(ByHand()).to(torch.bfloat16 if kept is None else torch.float32)
     seen, exact = watch(model, dtype=kept), watch(model)
     for each in (seen, exact):
         each(x(1, TOKENS, WIDTH).to(model.blocks[0].maps.weight.dtype))

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import warnings
+from typing import Any
 
 import pytest
 import torch
@@ -193,7 +194,7 @@ def test_an_encoder_and_a_decoder_that_write(how):
     from transformers import T5ForConditionalGeneration
 
     torch.manual_seed(3)
-    model = T5ForConditionalGeneration(model.config).eval().double()
+    model: Any = T5ForConditionalGeneration(model.config).eval().double()
     inputs = {name: inputs[name] for name in ("input_ids", "attention_mask")}
     seen = watch(model)
     with seen, torch.no_grad():

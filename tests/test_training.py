@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -42,7 +43,8 @@ def by_torch(model: Model, ids: torch.Tensor) -> torch.Tensor:
     x = model.embedding(ids)
     x = x + sinusoidal(n, recipe.d_model) if recipe.positions == "sinusoidal" else x
     x = x + model.places(at) if recipe.positions == LEARNED else x
-    for layer in model.layers:
+    layers: Any = model.layers
+    for layer in layers:
         normed, by = layer.norm(x), layer.attention
         parts = (
             part(normed).unflatten(-1, (recipe.heads, -1)).transpose(1, 2) for part in (by.q_proj, by.k_proj, by.v_proj)
@@ -161,8 +163,9 @@ def test_scores_are_those_of_the_heads():
 def test_a_head_that_is_off_adds_nothing():
     recipe = Recipe(**SMALL)
     run = Run(recipe)
+    layers: Any = run.model.layers
     with torch.no_grad():
-        run.model.layers[0].attention.out_proj.weight[:, 8:] = 0
+        layers[0].attention.out_proj.weight[:, 8:] = 0
     assert evaluate(run.model, run.test, [(0, 1)]) == evaluate(run.model, run.test)
     assert evaluate(run.model, run.test, [(0, 0)]) != evaluate(run.model, run.test)
 

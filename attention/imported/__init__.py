@@ -10,5 +10,5 @@ Files come from strangers and are read as `attention.array_files` reads them; `t
 of the arrays: which tensor is what, by name (`tensor_roles`), which are `steps` of `generate` (joined in `generated`),
 which axis is which (`axes`), texts and numbers next to them (`metadata`), which pairs take part (`masks`) and which
 rule of masks.py that is (`nearest_mask`), what is wrong with the numbers (`checks`), with tokens of a `token_file`.
-`layer_weights` computes the weights of a layer. `sample` is an example file.
+`reading_knobs` are the choices of the user. `layer_weights` computes the weights of a layer. `sample` is an example file.
 """

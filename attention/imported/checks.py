@@ -159,3 +159,19 @@ def _is_band(local: Bool[Tensor, "q w"], width: int) -> bool:
     keys = torch.arange(len(local))[:, None] + torch.arange(-width, width + 1)
     outside = (keys < 0) | (keys >= len(local))
     return not local[outside].any() and bool((local[:, width] | ~local.any(-1)).all())
+
+
+def odd_numbers(stack: Stack) -> list[str]:
+    """Returns warnings about odd numbers in a stack; raises BroughtError for numbers that can't be shown."""
+    layers, found = stack.numbers or tuple(range(128)), []
+    for name in ("q", "k", "v", "weights"):
+        part = getattr(stack, name)
+        if name == "weights" and part is not None and (many := without_numbers(part)):
+            found.append(f"{many:,} rows of weights are NaN and shown as rows without weight.")
+        if part is not None:
+            numbers(name, part, layers)
+    if stack.weights is not None:
+        if has_relative_columns(stack.weights):
+            raise BroughtError(RELATIVE)
+        found.extend(filter(None, (rows(stack.weights, layers), hidden_weight_warning(stack, layers))))
+    return found

@@ -1,6 +1,6 @@
 """Makes a stack of the arrays of a file, and notes how roles, axes, mask and scale were read, and what is odd.
 
-The notes state every guess, and the user can override it by a `Reading`, whose knobs are on the page.
+The notes state every guess, and the user can override it by a `Reading`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from attention.imported import axes, checks, layer_weights, metadata, steps, ten
 from attention.imported import masks as hiding
 from attention.imported.axes import AUTO
 from attention.imported.nearest_mask import with_span
+from attention.imported.reading_knobs import Reading
 from attention.imported.stack import Stack
 from attention.imported.tensor_roles import Part
 from attention.imported.token_file import decode_json, in_words
@@ -26,7 +27,6 @@ from attention.imported.validate import check, check_parts, sizes
 from attention.masks import MASKS
 from attention.operations.scale import SCALES
 from attention.recorded.file import OWN
-from attention.settings import Settings, choice, whole
 
 ORDER = {"q": "l h n d", "k": "l h n d", "v": "l h n d", "weights": "l h q k"}
 SCALE = "1/sqrt(d_head)"
@@ -37,27 +37,6 @@ COUNTED = (
     "as in layers.3.weights."
 )
 SAME = 1e-6  # relative difference up to which a number is one of the named scales
-
-
-# fmt: off
-@dataclass(frozen=True, kw_only=True)
-class Reading:
-    """How the arrays of a file are read, if the user chooses something other than the guess."""
-
-    part: int = whole(0, 0, 63, "Part of the file", "Which part is shown if the file has several, for example encoder and decoder; counted from 0.")
-    weights: str = choice(AUTO, (AUTO, *axes.WEIGHTS), "Axes of the weights", "l layers, b sequences of a batch, h heads, q queries, k keys; the last axis changes fastest. Auto: from the shape, and from the axis along which the numbers sum to 1.")
-    vectors: str = choice(AUTO, (AUTO, *axes.VECTORS), "Axes of Q, K and V", "l layers, b sequences of a batch, h heads, n tokens, d channels of a head. Auto: from the shape and the number of tokens.")
-    item: int = whole(0, 0, 4095, "Sequence of the batch", "Sequence that is shown, counted from 0.")
-    mask: str = choice(AUTO, (AUTO, *MASKS), "Mask", "Which keys were visible to a query. Auto: as in the file, otherwise all.")
-    scale: str = choice(AUTO, (AUTO, *SCALES), "Scale", "Factor of the dot products. Auto: as in the file, otherwise 1/sqrt(d_head).")
-
-    def __post_init__(self) -> None:
-        for name in READINGS.knobs:
-            READINGS.check(name, getattr(self, name))
-# fmt: on
-
-
-READINGS = Settings(Reading, "how a file is read", prefix="read ")
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +68,7 @@ def read_stack(arrays: Arrays, texts: Mapping[str, tuple[str, ...]], how: Readin
     stack = replace(out.stack, **made, numbers=_numbers(numbers, made))
     stack = _add_token_texts(_apply_mask(stack, part.roles.get("mask", {}), batch, arrays, how, out), texts, out)
     check(stack)
-    _check_numbers(stack, out)
+    out.found.extend(checks.odd_numbers(stack))
     if "weights" in roles and stack.q is not None:
         _left_out(stack, roles["weights"], how, out)
     if "weights" in roles and len(made.get("weights", ())) and not _has_layer_names(arrays):
@@ -290,22 +269,6 @@ def _add_token_texts(stack: Stack, texts: Mapping[str, tuple[str, ...]], out: Re
             "Tokens: the file has no texts, so positions are shown. You can open a list of texts (.json or .txt) with it."
         )
     return replace(stack, queries=tokens if fits["queries"] else (), keys=others if fits["keys"] else ())
-
-
-def _check_numbers(stack: Stack, out: Read) -> None:
-    """Raises BroughtError for invalid numbers; adds warnings about odd ones."""
-    layers = stack.numbers or tuple(range(128))
-    for name in ("q", "k", "v", "weights"):
-        part = getattr(stack, name)
-        if name == "weights" and part is not None and (many := checks.without_numbers(part)):
-            out.found.append(f"{many:,} rows of weights are NaN and shown as rows without weight.")
-        if part is not None:
-            checks.numbers(name, part, layers)
-    if stack.weights is not None:
-        if checks.has_relative_columns(stack.weights):
-            raise BroughtError(checks.RELATIVE)
-        odd = (checks.rows(stack.weights, layers), checks.hidden_weight_warning(stack, layers))
-        out.found.extend(filter(None, odd))
 
 
 def _one(found: list[tuple[int, Array]]) -> Array:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -63,7 +64,7 @@ class Tab:
     @contextmanager
     def watch(self) -> Iterator[Tab]:
         """Notes errors and warnings of the console, requests that leave this machine, and what is sent and heard."""
-        listeners = {
+        listeners: dict[Any, Callable[..., None]] = {
             "console": lambda told: self._note(_bad(told), told.text),
             "pageerror": lambda error: self._note(True, error.stack or f"{error}"),
             "request": lambda asked: self._note(urlsplit(asked.url).hostname not in LOCAL, asked.url),

@@ -53,8 +53,10 @@ def page(chromium: Browser, file: Path, theme_of_page: str, wrong: list[str]) ->
         page = context.new_page()
         page.set_default_timeout(10_000)
         page.on("pageerror", lambda error: wrong.append(f"{error}"))
-        page.on("console", lambda told: told.type == "error" and wrong.append(told.text))
-        page.on("request", lambda asked: asked.url.startswith(("blob:", file.as_uri())) or wrong.append(asked.url))
+        page.on("console", lambda told: wrong.extend([told.text] * (told.type == "error")))
+        page.on(
+            "request", lambda asked: wrong.extend([asked.url] * (not asked.url.startswith(("blob:", file.as_uri()))))
+        )
         page.goto(file.as_uri())
         wait_for_layer(page, 0)
         yield page

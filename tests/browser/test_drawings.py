@@ -64,7 +64,7 @@ def page(chromium: Browser) -> Iterator[Page]:
         page.on("pageerror", lambda error: wrong.append(f"{error}"))
         page.on(
             "console",
-            lambda told: told.type == "error" and "favicon" not in told.location["url"] and wrong.append(told.text),
+            lambda told: wrong.extend([told.text] * (told.type == "error" and "favicon" not in told.location["url"])),
         )
         yield page
         assert not wrong

@@ -103,7 +103,7 @@ def test_words_with_lines_are_saved_with_whose_they_are(visit, strange, tmp_path
         return
     root = ET.fromstring(content)
     assert {part.tag.removeprefix(SVG) for part in root.iter()} == {"svg", "rect", "title", "desc", "text", "g", "path"}
-    texts = [part.text for part in root.iter(f"{SVG}text")]
+    texts = [part.text or "" for part in root.iter(f"{SVG}text")]
     names = [text for text in texts if text.startswith("<b>ow</b>") and text.endswith("…")]
     assert len(names) == 2 * 4 and "Attention Lab: ?" in " ".join(texts)
     assert root.find(f"{SVG}desc").text.startswith(" ".join(hostile_words.WORDS))

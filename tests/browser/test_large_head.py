@@ -121,7 +121,7 @@ def drag(tab, head: Locator, start: tuple[float, float], end: tuple[float, float
     tab.page.mouse.up()
 
 
-def part(tab) -> dict[str, tuple[int, int]]:
+def part(tab) -> dict[str, tuple[int, ...]]:
     """First and last of the rows and columns that the link says, as soon as it names any."""
     tab.page.wait_for_url(lambda url: "rows=" in url and "cols=" in url)
     return {name: tuple(map(int, tab.link[name].split("-"))) for name in ("rows", "cols")}

@@ -16,7 +16,7 @@ import streamlit as st
 from attention.codec import CONFIGS
 from attention.config import Config
 from attention.examples import TOURS, Tour
-from attention.imported.reading import READINGS, Reading
+from attention.imported.reading_knobs import READINGS, Reading
 from attention.models.prompt import PROMPTS, Prompt
 from attention.settings import Knob, Settings
 from attention.story.settings import STORIES, Story

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention.imported.reading import READINGS, Reading
+from attention.imported.reading_knobs import READINGS, Reading
 from attention.ui.controls import knobs
 from attention.ui.controls.kind import Change, Kind, Stops
 

@@ -8,7 +8,8 @@ from attention.array_files.arrays import LARGEST
 from attention.array_files.deadline import limited
 from attention.array_files.limits import BroughtError
 from attention.imported import detect, token_file
-from attention.imported.reading import Read, Reading, read_stack
+from attention.imported.reading import Read, read_stack
+from attention.imported.reading_knobs import Reading
 from attention.runtime.executors import RankedExecutor
 from attention.serving.settings import settings
 from attention.tables.rows import quantity

@@ -159,8 +159,8 @@ def _begin(module: str, kind: Kind[Any]) -> Session:
         height=1, border=False, key="top"
     )  # a fragment may only write where the page has written before
     state = session()
-    elsewhere = state.page not in ("", name)
-    if state.page != name:  # the previous page had other widgets, and their values are gone with them
+    elsewhere = state.page != name
+    if elsewhere:  # the previous page had other widgets, and their values are gone with them
         state.told = WidgetSync(state.told.turn)
         state.kept.here.clear()
     state.page, state.about = name, kind.settings.called

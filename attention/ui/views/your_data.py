@@ -7,7 +7,7 @@ import streamlit as st
 from attention.codec import to_query
 from attention.config import Config
 from attention.imported import detect, sample
-from attention.imported.reading import Reading
+from attention.imported.reading_knobs import Reading
 from attention.imported.registry import Upload, entry_name
 from attention.serving.settings import settings
 from attention.sources.providers import has_scores

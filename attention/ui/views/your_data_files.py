@@ -10,7 +10,7 @@ from attention.array_files.limits import BroughtError
 from attention.config import Config
 from attention.imported import sample
 from attention.imported.files import File
-from attention.imported.reading import Reading
+from attention.imported.reading_knobs import Reading
 from attention.serving.settings import settings
 from attention.ui import results
 from attention.ui.session import page, question_in_link, uploads
