@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import log10
-from textwrap import wrap
 from typing import Any
 
 import plotly.graph_objects as go
 
+from attention.charts import cpu_gpu_axes
 from attention.charts.theme import HIDDEN, PLOTLY_TEXT
 from attention.charts.timing_look import BROWSER_COLOR, BROWSER_DASH, BROWSER_SYMBOL, COLORS, PAPERS, SHEETS
-from attention.charts.timing_marks import FAINT, FONT, LEGEND, PALE, ROW, WIDTH, wrap_hover_label, wrap_label
+from attention.charts.timing_marks import FAINT, PALE, wrap_hover_label, wrap_label
 from attention.charts.timing_marks import loose as says_loose
 from attention.timing import cpu_gpu_series, cpu_gpu_summary
 from attention.timing.cpu_gpu_series import IN_BROWSER, MEASURED, PUBLISHED, RECORDED, Point, TimingSeries
@@ -27,19 +27,14 @@ from attention.timing.cpu_gpu_settings import METHODS, CpuGpuSettings
 from attention.timing.cpu_gpu_summary import Ratio, numbers
 from attention.timing.data_sheets import DATA_SHEETS
 from attention.timing.implementations import IMPLEMENTATIONS
-from attention.timing.published import LENGTHS
 from attention.timing.units import seconds as spelt
 
-HEIGHT = 360  # pixels, without its legend
 DASHES = {MEASURED: "solid", IN_BROWSER: BROWSER_DASH, RECORDED: "dash", PUBLISHED: "dot"}
 CARRIED = "7px,3px,1px,3px"  # fits twice into the line of a legend entry, next to its mark
 THIN = ("asterisk", "cross-thin", "x-thin", "y-up", "y-down", "hash", "line-ns", "y-left", "y-right")
 FILLED = ("diamond", "square", "triangle-up", "pentagon")  # marks of GPUs that were timed; a CPU's is a circle
-Y = {"time": "seconds per call", "times faster": "times as fast as the CPU", "rate": "operations per second"}
-ENDS = {"time": (5e-5, 30.0), "times faster": (0.7, 2e4), "rate": (2e10, 1.2e15), "limits": (2e10, 1.2e15)}
 LEFT_OUT = {"without": ("moved",), "with": ("alone",), "without and with": ()}
 WITH = "with transfer"
-SAMPLE = 46  # pixels of the line of a legend entry
 
 
 @dataclass(frozen=True)
@@ -56,7 +51,7 @@ def figure(versus: CpuGpuSettings, cpu: TimingSeries | None, gpus: Sequence[Timi
     """Returns the selected chart."""
     found = go.Figure()
     PICTURES[versus.picture](found, versus, cpu, gpus)
-    _laid_out(found, versus, [*([cpu] if cpu else []), *gpus])
+    cpu_gpu_axes.lay_out(found, versus, [*([cpu] if cpu else []), *gpus])
     return found
 
 
@@ -278,43 +273,3 @@ def _band(found: go.Figure, cpu: TimingSeries) -> None:
         mode="lines",
         hoverinfo="skip",
     )
-
-
-def _laid_out(found: go.Figure, versus: CpuGpuSettings, every: Sequence[TimingSeries]) -> None:
-    """Sets the layout. The axes keep their ranges when settings change, unless a point lies beyond them."""
-    names = dict.fromkeys(trace.name for trace in _traces(found) if trace.showlegend is not False and trace.name)
-    rows = sum(len(wrap(name.replace("<br>", " "), WIDTH)) for name in names)
-    found.update_layout(
-        font={"family": FONT},
-        height=HEIGHT + ROW * rows,
-        margin={"t": 10, "b": 10, "l": 10, "r": 10},
-        legend=LEGEND | {"itemwidth": SAMPLE},
-        hovermode="closest",
-    )
-    found.update_xaxes(type="log", **_across(versus, every))
-    unit = {"time": {"ticksuffix": "s"}, "times faster": {}}.get(versus.picture, {"ticksuffix": "FLOP/s"})
-    form = ",~g" if versus.picture == "times faster" else "~s"
-    title = Y.get(versus.picture, Y["rate"])
-    found.update_yaxes(type="log", title=title, dtick=1, tickformat=form, range=_ends(found, versus.picture), **unit)
-
-
-def _across(versus: CpuGpuSettings, every: Sequence[TimingSeries]) -> dict[str, Any]:
-    """Returns the axis of lengths, or of operations per byte."""
-    if versus.picture == "limits":
-        least, most = (cpu_gpu_series.intensity(n, versus) for n in (LENGTHS[0], LENGTHS[-1]))
-        reach = [log10(least / 4), log10(most * 2)]
-        return {"title": "operations per byte", "dtick": 1, "tickformat": ",", "range": reach}
-    shown = cpu_gpu_series.lengths(every if versus.picture == "rate" else ())
-    ticks = {"tickvals": shown, "ticktext": [f"{n:,}" for n in shown]}
-    return {"title": "length (tokens)", "range": [log10(shown[0]) - 0.08, log10(shown[-1]) + 0.08], **ticks}
-
-
-def _ends(found: go.Figure, picture: str) -> list[float]:
-    """Returns the logarithms of both ends of the y axis."""
-    ys = [y for trace in _traces(found) for y in (trace.y if trace.y is not None else ()) if y]
-    low, high = ENDS[picture]
-    return [log10(min([low, *ys])), log10(max([high, *(y * 1.3 for y in ys)]))]
-
-
-def _traces(found: go.Figure) -> list[Any]:
-    return list(found.data)

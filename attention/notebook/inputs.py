@@ -16,6 +16,7 @@ from attention.imported.generated import join_steps
 from attention.imported.stack import Stack
 from attention.masks import MASKS
 from attention.notebook.outputs import EAGER, Part, find_parts
+from attention.notebook.tensors import is_list_of_tensors, order_axes, stack_layers, to_tensor
 from attention.notebook.weight_checks import check_finite, check_weights, describe_sums
 from attention.recorded.file import OWN
 from attention.tracing.parts import CROSS, Texts, apply_scale, find_rule
@@ -23,7 +24,6 @@ from attention.tracing.watched import Watched
 
 AXES = {2: "q k", 3: "h q k", 4: "l h q k", 5: "l b h q k"}  # default axes of weights
 OF_A_LAYER = {2: "q k", 3: "h q k", 4: "b h q k"}  # default axes if there is one tensor per layer
-RAGGED = "Give one tensor of numbers, or a list of one tensor per layer, all of the same size."
 SPAN = 4  # default span of a mask
 COUNTED = (
     " Layers are numbered by their place in what was given, which may leave out layers of the model: layers= takes their "
@@ -94,7 +94,7 @@ def _as_seen(key: Any, value: Any, told: Told) -> None:
 
 def _bare(given: Any, batch: int) -> Part:
     """Weights that come alone, without the output of a model."""
-    steps = _several(given) and _several(next(iter(given)))
+    steps = is_list_of_tensors(given) and is_list_of_tensors(next(iter(given)))
     return Part(given, [batch] * (len(given) if steps else 1), steps)
 
 
@@ -108,7 +108,7 @@ def _of_weights(part: Part, name: str, parts: int, told: Told) -> Stack:
     queries, keys = told.texts.of(kind, *weights.shape[2:])
     title = told.title or "Attention weights"
     numbers, counted = _layer_numbers(len(weights), numbers, told)
-    counted *= part.steps or _several(part.weights)
+    counted *= part.steps or is_list_of_tensors(part.weights)
     what = f"{len(weights)} layers of {weights.shape[1]} heads, given as weights{how}{says}{describe_sums(weights)}.{counted}"
     what += _other_keys(weights, name, told)
     title = f"{title}: {kind}" if kind else title
@@ -152,8 +152,8 @@ def _layers(part: Part, name: str, told: Told) -> Layers:
         known = None if part.read is None and name == "" else name == CROSS
         weights, mask, how = join_steps(steps, part.read or 0, known)
         return Layers(weights, mask, how + _row(part), _numbers(given[0]))
-    if not _several(given):
-        return Layers(_order_axes(_tensor(given, "weights"), told.axes or AXES, rows[0], "weights"))
+    if not is_list_of_tensors(given):
+        return Layers(order_axes(to_tensor(given, "weights"), told.axes or AXES, rows[0], "weights"))
     layers = {
         at: _layer(each, f"weights of layer {at}", told, rows[0]) for at, each in enumerate(given) if each is not None
     }
@@ -164,7 +164,7 @@ def _layers(part: Part, name: str, told: Told) -> Layers:
 
 
 def _layer(given: Any, name: str, told: Told, batch: int) -> Float[Tensor, "1 h q k"]:
-    return _order_axes(_tensor(given, name), told.axes or OF_A_LAYER, batch, name)
+    return order_axes(to_tensor(given, name), told.axes or OF_A_LAYER, batch, name)
 
 
 def _numbers(layers: Sequence[Any]) -> tuple[int, ...]:
@@ -204,7 +204,7 @@ def _of_queries(query: Any, key: Any, value: Any, told: Told) -> Stack:
     usual = told.axes or {2: "q d", 3: "h q d", 4: "l h q d", 5: "l b h q d"}
     names = {"query": query, "key": key, "value": value}
     parts = {
-        name: _order_axes(_stack_layers(x, name), usual, told.batch, name) for name, x in names.items() if x is not None
+        name: order_axes(stack_layers(x, name), usual, told.batch, name) for name, x in names.items() if x is not None
     }
     q, k, v = parts["query"], parts["key"], parts.get("value")
     for name, x in parts.items():
@@ -235,7 +235,7 @@ def _mask(told: Told, queries: int, keys: int) -> Bool[Tensor, "q k"] | None:
         if told.mask not in MASKS:
             raise ValueError(f"mask={told.mask!r} is not one of: {', '.join(MASKS)}.")
         return MASKS[told.mask].square(queries, keys, told.span)
-    square = _tensor(told.mask, "mask")
+    square = to_tensor(told.mask, "mask")
     if square.dtype != torch.bool or square.shape != (queries, keys):
         raise ValueError(
             f"mask is {tuple(square.shape)} of {square.dtype}; it is a rule's name, or ({queries}, {keys}) of truths, "
@@ -259,62 +259,3 @@ def _square(weights: Tensor, mask: Tensor | None, told: Told) -> tuple[Bool[Tens
     if after.any() and not any(layer.any(0)[after].any() for layer in weights):
         return ~after, ": what comes after a query has no weight anywhere, and is read as masked"
     return None, ""
-
-
-def _several(given: Any) -> bool:
-    """Whether this is a sequence of tensors, or of such sequences. Lists of numbers are a tensor."""
-    if not isinstance(given, (list, tuple)) or not given:
-        return False
-    return (
-        hasattr(given[0], "shape") or given[0] is None or (isinstance(given[0], (list, tuple)) and _several(given[0]))
-    )
-
-
-def _stack_layers(given: Any, name: str) -> Tensor:
-    """One tensor from one tensor, or from one per layer."""
-    if not _several(given):
-        return _tensor(given, name)
-    layers = [_tensor(each, f"{name} of layer {at}") for at, each in enumerate(given)]
-    if len({layer.shape for layer in layers}) > 1:
-        raise ValueError(f"The layers of {name} differ: {', '.join(str(tuple(each.shape)) for each in layers)}.")
-    return torch.stack(layers)
-
-
-def _tensor(given: Any, name: str) -> Tensor:
-    """Converts to a detached tensor on the CPU; raises ValueError for what is no tensor of real numbers."""
-    if given is None:
-        raise ValueError(f"{name}: None. {EAGER}")
-    try:
-        found = given.detach().to("cpu") if isinstance(given, Tensor) else torch.from_numpy(np.array(given))
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} is not a tensor of numbers: {error}. {RAGGED}") from None
-    if found.is_complex():
-        raise ValueError(f"{name} is of {found.dtype}; real numbers are shown.")
-    return found.to_dense() if found.is_sparse else found
-
-
-def _order_axes(x: Tensor, axes: str | Mapping[int, str], batch: int, name: str) -> Float[Tensor, "l h m n"]:
-    """Reorders axes to layers, heads and two more, of one sequence; raises ValueError if axes do not fit."""
-    named = axes if isinstance(axes, str) else axes.get(x.ndim, "")
-    letters = named.replace(" ", "")
-    last = letters[-2:] if not isinstance(axes, str) else "".join(sorted(set(letters) - set("lbh"), key="qnkd".index))
-    if (
-        len(letters) != x.ndim
-        or len(set(letters)) != len(letters)
-        or len(last) != 2
-        or not set(letters) <= set("lbhqnkd")
-    ):
-        said = f"axes={axes!r}" if isinstance(axes, str) else "they are guessed for 2 to 5; axes='b n h d' names others"
-        raise ValueError(
-            f"{name} has {x.ndim} axes, {tuple(x.shape)}: {said}. l layers, b batch, h heads, q or n, k or d."
-        )
-    if 0 in x.shape:
-        raise ValueError(f"{name} is empty: {tuple(x.shape)}.")
-    order = [letter for letter in "lbh" + last if letter in letters]
-    x = x.permute([letters.index(letter) for letter in order])
-    for at, letter in enumerate("lbh"):
-        x = x if letter in letters else x.unsqueeze(at)
-    if not -x.shape[1] <= batch < x.shape[1]:
-        raise ValueError(f"batch={batch}: {name} has {x.shape[1]} sequences.")
-    x = x[:, batch]
-    return x if x.is_floating_point() else x.float()
