@@ -10,7 +10,7 @@ run: .venv/run  ## start the app at http://localhost:8501 (another port: make ru
 	PYTHONDONTWRITEBYTECODE= $(BIN)/streamlit run app.py --server.port $(PORT)
 
 # Compiled files are written regardless of the environment: otherwise each server compiles the whole app, a second of its start.
-PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 2 --dist loadscope --no-loadscope-reorder
 
 test: .venv/dev  ## run the tests; some of them: make test ARGS="tests/test_masks.py -x"
 	@$(BIN)/python -m tests.chromium

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -41,13 +42,28 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         os.nice(MODEST)
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in a hook of the same name
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of a file run in one process, which starts what they share once; all tests in a browser share one, too."""
     mark_unsampled(items)
-    for item in items:
-        browser = "tests/browser/" in item.nodeid
-        item.add_marker(pytest.mark.xdist_group("browser" if browser else item.path.name))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
+    """Tests of a file run in one process, which starts what they share once; all tests in a browser share one, too.
+
+    The groups of xdist 3.8 (`--dist loadgroup`) have no effect with pytest 9.2, which keeps ids of tests elsewhere.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class FileScheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return group_of(nodeid)
+
+    return FileScheduling(config, log)
+
+
+def group_of(nodeid: str) -> str:
+    """The group of a test, whose tests run in one process."""
+    return "tests/browser" if nodeid.startswith("tests/browser/") else nodeid.partition("::")[0]
 
 
 def pytest_collection_finish() -> None:

@@ -90,7 +90,7 @@ MUTANTS = [Mutant(*line) for line in [
 def record(folder: Path) -> None:
     """Runs the suite under coverage, with one context per test."""
     environment = os.environ | {"CONTEXTS": str(folder.resolve())}
-    parallel = ("--numprocesses", "2", "--dist", "loadgroup", "-p", "tests.contexts")
+    parallel = ("--numprocesses", "2", "--dist", "loadscope", "-p", "tests.contexts")
     subprocess.run([sys.executable, "-m", "pytest", *OPTIONS, *parallel], cwd=ROOT, env=environment, check=False)
     (folder / "tests.json").write_text(json.dumps(tests_of_lines(folder), indent=1))
 

@@ -33,8 +33,6 @@ for manifest, root in scan_component_manifests():
         print(*(each.resolve_asset_root(root) for each in manifest.components))
 """
 
-pytestmark = pytest.mark.xdist_group("package")
-
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
