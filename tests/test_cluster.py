@@ -85,6 +85,6 @@ def test_without_an_address_there_is_no_cluster(monkeypatch):
     asked = []
     monkeypatch.setattr(cluster, "executor", asked.append)
     monkeypatch.delenv("ATTENTION_DASK", raising=False)
-    assert MapJobs().blocks.name == "blocks"
+    assert vars(MapJobs().blocks)["name"] == "blocks"
     monkeypatch.setenv("ATTENTION_DASK", "tcp://there:8786")
-    assert MapJobs().blocks.name == "blocks" and asked == ["", "tcp://there:8786"]
+    assert vars(MapJobs().blocks)["name"] == "blocks" and asked == ["", "tcp://there:8786"]

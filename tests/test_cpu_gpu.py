@@ -42,7 +42,7 @@ def answer_text(versus: CpuGpuSettings, timings: list[recordings.Timing]) -> str
     return cpu_gpu_summary.answer(cpu_gpu_series.cpu(versus, timings), cpu_gpu_series.gpus(versus, timings), versus)
 
 
-def annotations(versus: CpuGpuSettings, timings: list[recordings.Timing]) -> list[str]:
+def annotation_texts(versus: CpuGpuSettings, timings: list[recordings.Timing]) -> list[str]:
     """What is written into the picture, as words."""
     figure = charts.figure(versus, cpu_gpu_series.cpu(versus, timings), cpu_gpu_series.gpus(versus, timings))
     found = json.loads(figure.to_json())["layout"].get("annotations", ())
@@ -112,7 +112,7 @@ def test_every_ratio_names_the_numbers_of_both(picture, mask, d_head, work, dtyp
         assert (ratio is None) == (numbers == "")
         assert not numbers or re.fullmatch(rf"(fp16|{dtype}) against {dtype}", numbers)
     for some in (timings, timings[:4]):
-        written = [text for text in annotations(versus, some) if "times" in text]
+        written = [text for text in annotation_texts(versus, some) if "times" in text]
         assert len(written) == (picture == "time")
         assert all(re.fullmatch(rf"[\d,.]+ times (fp16|{dtype}) against {dtype}", text) for text in written)
     for trace in traces(versus, timings) if picture == "times faster" else ():

@@ -12,11 +12,12 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from attention.charts import theme
 from benchmarks import __main__ as runner
 from tests.browser.journeys import JOURNEYS
-from tests.conftest import NUMERIC
+from tests.conftest import NUMERIC, group_of
 from tests.mutations import MUTANTS
 from tests.samples import sampled_places
 from tests.test_faults import PARTS
@@ -144,3 +145,9 @@ def test_sampled_cases_are_spread_over_both_lists_of_a_product():
     places = sampled_places(55, 11)
     assert len(places) == 11 and {at // 5 for at in places} == {*range(11)} and {at % 5 for at in places} == {*range(5)}
     assert sampled_places(3, 9) == {0, 1, 2}
+
+
+def test_tests_of_a_file_are_one_group_and_all_in_a_browser():
+    assert group_of("tests/test_masks.py::test_a_mask[b::c]") == "tests/test_masks.py"
+    assert group_of("tests/browser/test_app.py::test_a") == group_of("tests/browser/test_grid.py::test_b")
+    assert "_split_scope" in vars(LoadScopeScheduling), "tests/conftest.py replaces this method of xdist"

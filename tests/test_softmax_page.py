@@ -6,9 +6,9 @@ import io
 import json
 import math
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qsl
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -174,7 +174,7 @@ def test_specifications_carry_no_data():
 def test_errors_say_of_how_many_rows_they_are(query, rows):
     """float16's exp ends at 11: naive, all rows break, or those whose logits are greater."""
     test = run(PAGE, query | {"topic": "precision", "dtype": "float16", "exponent": "naive"})
-    types: Any = test.dataframe[0].value
+    types = test.dataframe[0].value
     config = Config(scale="none", temperature=float(query.get("temperature", 1)))
     broken = int((trace(config).logits[0] > limits("float16").overflows).any(-1).sum())
     line = types[(types["dtype"] == "float16") & (types["exponent"] == "naive")].iloc[0]
@@ -201,7 +201,7 @@ def test_what_16_bits_break_is_shown_beside_what_fused_kernels_compute():
     assert "1 of 18 rows are NaN: logits that overflowed in float16" in words(test)
     assert "Fused, with float32 scores: no NaN" in words(test)
     types = test.dataframe[0].value
-    assert types[types["dtype"] == "float16"][["exponent", "broken"]].values.tolist() == [
+    assert np.asarray(types[types["dtype"] == "float16"][["exponent", "broken"]]).tolist() == [
         ["max-subtracted", 1],
         ["naive", 18],
         ["fused", 0],
