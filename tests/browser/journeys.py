@@ -27,7 +27,6 @@ JOURNEYS = {
         "test_nonsense_in_a_link_is_named_and_ignored",
     ),
     "test_grid": (
-        "test_every_one_of_800_hot_cells_is_seen[512-light]",
         "test_masked_cells_are_grey_and_zeros_are_the_lowest_colour",
         "test_every_cell_has_the_colour_of_its_weight",
         "test_pointing_tells_head_tokens_and_weight_without_a_message",
@@ -53,7 +52,6 @@ JOURNEYS = {
     "test_even": ("test_a_cell_has_the_colour_and_the_number_of_its_times_even",),
     "test_hostile_labels": (
         "test_words_are_text_on_every_page[?row_as=lines]",
-        "test_words_are_text_on_every_page[layers]",
         "test_words_are_seen_as_they_are",
     ),
     "test_implementations": ("test_rows_and_versions_are_chosen_and_stand_in_the_link",),
@@ -63,11 +61,7 @@ JOURNEYS = {
     ),
     "test_layers": ("test_the_induction_head_of_a_real_model_is_two_clicks_away",),
     "test_long": ("test_a_cancelled_map_keeps_its_preview_and_can_be_drawn_again",),
-    "test_masks": (
-        "test_every_picture_is_its_rule",
-        "test_a_click_uses_a_mask_everywhere",
-        "test_chips_join_masks_and_part_them",
-    ),
+    "test_masks": ("test_a_click_uses_a_mask_everywhere",),
     "test_model": ("test_a_model_reads_and_a_click_in_its_map_leads_to_a_head",),
     "test_pass": ("test_it_plays_from_step_to_step_and_ends_with_the_last",),
     "test_softmax": ("test_one_pointer_for_all_panels",),
