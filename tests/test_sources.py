@@ -284,11 +284,11 @@ HALF = np.float16
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "it.npz is no .npz of arrays without pickles: It is damaged: its zip has no end."),
-        (npz()[:-40], "it.npz is no .npz of arrays without pickles: It is damaged: its zip has no end."),
+        (b"", "it.npz is not an .npz of arrays without pickles: It is damaged: its zip has no end."),
+        (npz()[:-40], "it.npz is not an .npz of arrays without pickles: It is damaged: its zip has no end."),
         (
             npz(q=np.array([{}], dtype=object)),
-            "it.npz is no .npz of arrays without pickles: 'q' holds Python objects, which are not read",
+            "it.npz is not an .npz of arrays without pickles: 'q' holds Python objects, which are not read",
         ),
         (npz(k=None), "it.npz: k is missing. A recording has about, q, k and may have v."),
         (npz(w=np.zeros(2)), "it.npz: 'w' is not a part of a recording. These are: about, q, k, v."),
@@ -326,7 +326,7 @@ HALF = np.float16
             npz(**dict.fromkeys("qkv", np.zeros((2, 2, 14, 2000), HALF))),
             "it.npz: q has 4,000 channels; 1 to 2,048 are allowed.",
         ),
-        (npz(v=np.zeros(2**25, HALF)), "it.npz is no .npz of arrays without pickles: It unpacks to 67,1"),
+        (npz(v=np.zeros(2**25, HALF)), "it.npz is not an .npz of arrays without pickles: It unpacks to 67,1"),
         (
             npz({"layers": []}),
             "it.npz: layers=[] is not a list of whole numbers from 0 to 127, each greater than the one ",
