@@ -50,6 +50,18 @@ TABLE = {  # label and help of the columns of every pair
     "scaled turns": ("Scaled", "Full turns at the chosen distance with the scaling."),
 }
 
+MODEL_TABLE = {  # the same of the models
+    "model": ("Model", ""),
+    "d_head": ("d_head", ""),
+    "positions": ("Positions", ""),
+    "rotary_base": ("Base", ""),
+    "rotary_fraction": ("Rotated channels", "Fraction of the channels of a head."),
+    "rotary_scaling": ("Scaling", ""),
+    "rotary_factor": ("Factor", ""),
+    "rotary_length": ("Original length", ""),
+    "source": ("Source", ""),
+}
+
 
 def draw(trace: Trace) -> None:
     """Draws the positions of a config: charts of rotary pairs, or of what is added to scores; models to load above them."""
@@ -60,7 +72,7 @@ def draw(trace: Trace) -> None:
     else:
         _draw_rotary(config)
     with st.expander("Models and their sources", icon=":material/menu_book:"):
-        st.dataframe(tables.models(), hide_index=True, key="models")
+        _table(tables.models(), MODEL_TABLE, "models")
 
 
 def _models(config: Config) -> None:
@@ -117,7 +129,7 @@ def _draw_rotary(config: Config) -> None:
     _chart(right, curves, charts.by_distance(farthest, *ends, scaled), "scores")
     browser_yield.yield_to_browser()
     with st.expander("Every pair", icon=":material/table_rows:"):
-        _table(tables.every_pair(rotation, config.distance))
+        _table(tables.every_pair(rotation, config.distance), TABLE, "every pair")
 
 
 def _reach(rotation: Rotation, distance: int) -> int:
@@ -253,11 +265,14 @@ def _chart(where: Any, columns: dict[str, list[Any]], spec: dict[str, Any], name
     where.vega_lite_chart(pa.table(columns), spec, key=f"positions {name}", width="stretch", alt=ALTS[name])
 
 
-def _table(columns: dict[str, list[Any]]) -> None:
-    """Draws the table of pairs with short headers."""
-    written = {
-        name: [f"{value:,.4g}" if isinstance(value, float) else value for value in values]
-        for name, values in columns.items()
-    }
-    heads = {name: st.column_config.Column(label, help=help) for name, (label, help) in TABLE.items()}
-    st.dataframe(written, column_config=heads, hide_index=True, key="every pair")
+def _table(columns: dict[str, list[Any]], labels: dict[str, tuple[str, str]], key: str) -> None:
+    """Draws a table with short headers; what a model does not have is a dash."""
+    written = {name: [_format_cell(value) for value in values] for name, values in columns.items()}
+    heads = {name: st.column_config.Column(label, help=help or None) for name, (label, help) in labels.items()}
+    st.dataframe(written, column_config=heads, hide_index=True, key=key)
+
+
+def _format_cell(value: Any) -> Any:
+    if value is None:
+        return "–"
+    return (f"{value:,.0f}" if value >= 1000 else f"{value:.4g}") if isinstance(value, float) else value
