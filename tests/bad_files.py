@@ -208,9 +208,9 @@ BAD: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "safe short": ("x.safetensors", lambda: b"123", "It has 3 bytes: that is not a complete .safetensors file."),
     "safe 10 GB header": ("x.safetensors", lambda: safe({}, length=BIG), f"Its header is said to have {BIG:,} bytes; 1,048,576 are read at the most."),
     "safe cut header": ("x.safetensors", lambda: safe({}, length=90), "Its header is said to have 90 bytes; the file ends after 2."),
-    "safe no JSON": ("x.safetensors", lambda: safe(b"{nonsense"), "Its header is no JSON"),
+    "safe no JSON": ("x.safetensors", lambda: safe(b"{nonsense"), "Its header is not JSON"),
     "safe deep JSON": ("x.safetensors", lambda: safe(b"[" * 90_000 + b"]" * 90_000), "Its header has too many brackets within each other."),
-    "safe text": ("x.safetensors", lambda: safe("text"), "Its header is no JSON object"),
+    "safe text": ("x.safetensors", lambda: safe("text"), "Its header is not a JSON object"),
     "safe twice": ("x.safetensors", lambda: safe(b'{"q": 1, "q": 2}'), "Its header has 'q' twice in one object."),
     "safe truncated": ("x.safetensors", lambda: safe({"q": entry()}, bytes(9)), "Its arrays are said to have 16 bytes; there are 9 behind the header."),
     "safe 10 GB": ("x.safetensors", lambda: safe({"q": entry(shape=[BIG // 4], ends=[0, BIG])}), f"'q' is said to have {BIG:,} bytes"),
@@ -274,7 +274,7 @@ BAD: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "pt many tensors": ("x.pt", lambda: pt([torch.ones(1)] * 2000), "There are more than 1,024 tensors in it."),
 }  # fmt: skip
 TOKENS: dict[str, tuple[str, bytes, str]] = {
-    "no JSON": ("x.json", b"{", "It is no JSON: a list of texts is read"),
+    "no JSON": ("x.json", b"{", "It is not JSON: expected a list of texts"),
     "deep JSON": ("x.json", b"[" * 90_000 + b"]" * 90_000, "It has too many brackets within each other"),
     "numbers": ("x.json", b"[1, 2]", "“tokens” is not a list of texts."),
     "no list": ("x.json", b'{"words": []}', "It has no list “tokens”"),

@@ -137,7 +137,7 @@ WIDGETS: list[tuple[str, str, str, dict[str, Any], str]] = [
     ("", "", "tokens", {SOME: ["99", BAIT]}, ""),
     ("", "", "tokens", {SOME: [LONG]}, ""),
     ("", "", "text", {TEXT: LONG}, "The link carries it, so the first"),
-    ("", "", "text", {TEXT: "a\u202eb\x00"}, "Characters that can't be seen were left out of your text"),
+    ("", "", "text", {TEXT: "a\u202eb\x00"}, "Invisible control characters were removed from your text"),
     ("", "", "text", {"bool_value": True}, ""),
     ("", "", "no such widget", {TEXT: "x"}, ""),
     ("", "", "$$ID-00000000000000000000000000000000-seed", {NUMBER: 3}, ""),

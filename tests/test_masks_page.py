@@ -295,7 +295,7 @@ def test_every_grouping_is_compared_and_one_is_chosen():
     frame = next(each.value for each in app.dataframe if "kv_heads" in each.value)
     assert list(frame["kv_heads"]) == [8, 4, 2, 1]
     assert list(frame["bfloat16"]) == [2 * kv * 64 * 18 * 2 for kv in (8, 4, 2, 1)]
-    assert "see no key" not in prose(app)
+    assert "fully masked" not in prose(app)
     app.button(key="kv 2").click().run()
     config = app.session_state.session.here.setting
     assert (config.kv_heads, config.sharing) == (2, "averaged")

@@ -305,7 +305,7 @@ def test_without_a_model_heads_of_a_recorded_one_are_there_to_look_at(monkeypatc
 
 
 def test_free_names_are_for_this_machine_alone(monkeypatch):
-    assert "Or type the name" not in (opened().selectbox(key="model_model").help or "")
+    assert "or type the name" not in (opened().selectbox(key="model_model").help or "")
     assert "ATTENTION_MODELS_FREE=on" in opened().selectbox(key="model_model").help
     monkeypatch.setenv("ATTENTION_MODELS_FREE", "on")
     test = opened(model="nobody/nothing")

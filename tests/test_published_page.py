@@ -102,7 +102,7 @@ def test_both_versions_stand_in_the_row_with_their_errors():
 
 
 def test_queries_that_see_nothing_are_named_where_the_write_ups_give_no_number():
-    assert "see no key" not in page_text(opened(tokens="6", d_model="16"))
+    assert "fully masked" not in page_text(opened(tokens="6", d_model="16"))
     blind = opened(mask="padding", span="6", tokens="6", d_model="16")
     assert "For fully masked queries the published code gives NaN" in page_text(blind)
     assert overview(blind)["Functional, boolean mask"][0] == "disagrees"

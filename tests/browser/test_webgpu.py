@@ -308,7 +308,7 @@ def test_one_click_to_the_chart_and_its_sentence(visit, tmp_path: Path):
     expect(page.get_by_text("Testers own, measured in your browser: fused, float32")).to_be_visible()
     expect(page.get_by_text("17% of its loop of fused multiply-adds (9 TFLOP/s)")).to_be_visible()
     expect(page.locator(".st-key-versus_chart .legendtext", has_text="WebGPU fused")).to_be_visible()
-    expect(page.get_by_text("A link can't carry them")).to_be_visible()
+    expect(page.get_by_text("are not part of a link")).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("button", name="Save as a recording").click()
     saved = tmp_path / "mine.json"

@@ -59,7 +59,7 @@ def draw(timed: Timed, timings: list[Timing]) -> None:
     st.markdown(f"##### {escape(cpu_gpu_summary.headline(cpu, gpus, versus))}")
     mine = any(gpu.kind == IN_BROWSER for gpu in gpus)  # of which `timing_browser` says from which length on it pays
     crossing = "" if mine else cpu_gpu_summary.crossing(versus, timings)
-    st.markdown(escape(f"{cpu_gpu_summary.between(cpu, gpus)} {crossing}".strip()))
+    st.markdown(escape(cpu_gpu_summary.between(cpu, gpus)), help=escape(crossing) or None)
     if cpu is None:
         said = "Sets the sidebar to the CPU of this chart. *Measure here* then measures it."
         st.button("Use these settings", key="versus_sweep", on_click=page.change, kwargs=_like(versus), help=said)
