@@ -199,7 +199,7 @@ BAD: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "zip that lies": ("x.npz", lying, "It is damaged: its zip"),
     "npz many": ("x.npz", lambda: zip_bytes(*((f"{i}.npy", b"") for i in range(1500))), "There are 1,500 files in it; 1,040 are read at the most."),
     "npz without": ("x.npz", lambda: zip_bytes(), "It has no arrays."),
-    "npz pickle": ("x.npz", lambda: zip_bytes(("q.npy", pickle.dumps(Payload()))), "'q' is no .npy"),
+    "npz pickle": ("x.npz", lambda: zip_bytes(("q.npy", pickle.dumps(Payload()))), "'q' is not an .npy"),
     "npz object": ("x.npz", lambda: npz(weights=np.array([[1], [2, 3]], object)), "'weights' holds Python objects"),
     "npz bzip2": ("x.npz", lambda: zip_bytes(("q.npy", npy(Q)), kind=zipfile.ZIP_BZIP2), "is encrypted, or packed in a way that NumPy does not use"),
     "npz of no name": ("x.npz", lambda: npz(foo=W, bar=W), "No array is named like weights, or like q and k: found 'foo', 'bar'."),
@@ -257,7 +257,7 @@ BAD: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "zip64 elsewhere": ("x.npz", lambda: zip64(moved=1), "It is damaged: its zip has an end in 64 bits that is not where it should be."),
     "zip directory": ("x.npz", lambda: zip_bytes(*((f"{i:0250}", b"") for i in range(1000))), "The list of its files has 296,000 bytes; 262,144 are read at the most."),
     # .pt
-    "pt payload": ("x.pt", lambda: pt({"q": Payload()}), "It is not a file of tensors only: 'q' is of the kind 'posix.system'. Whole models and other objects are not read"),
+    "pt payload": ("x.pt", lambda: pt({"q": Payload()}), "It is not a file of tensors only: 'q' is of the kind 'posix.system'. Whole models and other objects are not supported"),
     "pt pickle": ("x.pt", lambda: pickle.dumps(Payload()), "It is a pickle, which is not read, or a file of PyTorch before 1.6"),
     "pt model": ("x.pt", lambda: pt(torch.nn.Linear(2, 2)), "It is not a file of tensors only: 'it' is of the kind 'torch.nn.modules.linear.Linear'."),
     "pt 160 GB": ("x.pt", lambda: pt(torch.zeros(1).expand(200_000, 200_000)), "'tensor' is said to have 160,000,000,000 bytes; 268,435,456 are read at the most."),
