@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from attention import Config
 from attention.analysis.mask_gallery import gallery
+from tests.browser.conftest import open_page
 from tests.samples import sample
 
 GALLERY = '[data-testid="mask-gallery"]'
@@ -60,7 +61,7 @@ def test_a_click_uses_a_mask_everywhere(visit):
     assert used_card(tab, mask="window").get_attribute("data-mask") == "window"
     assert tab.link == {"mask": "window"}
     assert use(tab, "window").get_attribute("aria-pressed") == "true"
-    tab.page.get_by_role("link", name="Heads").click()
+    open_page(tab.page, "Heads")
     tab.wait_for_grid(mask="window")
 
 
