@@ -260,10 +260,8 @@ def test_the_gate_per_channel_is_that_of_qwen3_next():
     config = Config(
         tokens=7, heads=4, d_model=32, kv_heads=2, gate="elementwise", qk_norm="on", projections="independent"
     )
-    own = Qwen3NextConfig(
-        hidden_size=32, num_attention_heads=4, num_key_value_heads=2, head_dim=8, attention_bias=False,
-        attn_implementation="eager", partial_rotary_factor=1.0,
-    )  # fmt: skip
+    knobs = {"attn_implementation": "eager", "partial_rotary_factor": 1.0, "attention_bias": False, "head_dim": 8}
+    own = Qwen3NextConfig(hidden_size=32, num_attention_heads=4, num_key_value_heads=2, **knobs)
     layer, t = Qwen3NextAttention(own, 0), trace(config)
     w, gates = t.projections, gate_map(config)
     query = torch.cat([w.query.unflatten(1, (4, 8)), gates.unflatten(1, (4, 8))], -1).flatten(1)
