@@ -272,7 +272,9 @@ def _table(columns: dict[str, list[Any]], labels: dict[str, tuple[str, str]], ke
     st.dataframe(written, column_config=heads, hide_index=True, key=key)
 
 
-def _format_cell(value: Any) -> Any:
+def _format_cell(value: Any) -> str:
     if value is None:
         return "–"
-    return (f"{value:,.0f}" if value >= 1000 else f"{value:.4g}") if isinstance(value, float) else value
+    if isinstance(value, float):
+        return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+    return str(value)
