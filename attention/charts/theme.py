@@ -56,7 +56,7 @@ LOOK = {  # the colours of every grid of heads, in the browser's names
     "neutrals": NEUTRALS,
 }
 
-GRID_HEIGHT = 410
+GRID_HEIGHT = 470
 FOCUS_HEIGHT = 430
 PART = 384  # maximum number of cells per side of a part of a long head: about as many as its pixels
 ROW_HEIGHT = 150

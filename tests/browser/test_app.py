@@ -50,14 +50,20 @@ FAR = "http://evil.example/p.png"  # an address that a visitor's browser must ne
 
 
 def test_first_screen_is_the_answer(visit, theme):
-    """Without scrolling: the main controls, every head, the row in focus; in the colours of the theme. Nothing jumps."""
+    """Without scrolling: the main controls, the selected head at 400 px, every head, the selected row; nothing jumps."""
     tab = visit(theme=theme)
     tab.wait_for_grid()
     first = bottom(tab.page.locator(GRID))
     row = tab.page.locator(".heads-grid .bars")
     tab.page.locator(".word-lines .word").first.wait_for()
     tab.page.get_by_text("Downloads").wait_for()
-    assert bottom(row) <= 800 and bottom(tab.page.locator(".word-lines .word").first) <= 800
+    assert bottom(row) <= 800 and bottom(tab.page.get_by_text("Head 0 attends to")) <= 800
+    large = tab.page.locator(".heads-grid .large").bounding_box()
+    assert large["width"] >= 400 and large["y"] + large["height"] <= 800
+    sizes = tab.page.locator(".heads-grid .label").evaluate_all(
+        "found => found.map((each) => parseFloat(getComputedStyle(each).fontSize))"
+    )
+    assert len(sizes) == 36 and min(sizes) >= 11
     assert bottom(tab.page.locator(GRID)) == first
     for knob in ("tokens", "heads", "d_model", "mask", "scale", "temperature"):
         assert bottom(tab.widget(knob)) <= 800, knob

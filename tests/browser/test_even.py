@@ -74,7 +74,7 @@ def test_the_first_query_does_not_spoil_a_heads_own_maximum(visit):
     """It sees one key and gives it all its weight; the scale ends at the greatest of the others."""
     tab = opened(visit, SMALL | {"colors": "own maximum"})
     found = trace(Config(tokens=64, heads=2, d_model=16)).weights[:, 1:].amax((1, 2)).tolist()
-    said = tab.page.locator(".heads-grid figcaption span").all_inner_texts()
+    said = tab.page.locator(".heads-grid .squares figcaption span").all_inner_texts()
     assert [float(text.rpartition("to ")[2]) for text in said] == pytest.approx(found, rel=5e-3)
     top = [int(WEIGHTS[-1][at : at + 2], 16) for at in (1, 3, 5)]
     assert tab.page.evaluate(PIXELS, [0, [(0, 0)]])[0][:3] == top, "what is beyond the scale has its last colour"

@@ -81,7 +81,7 @@ def test_what_is_pointed_at_says_what_its_pixel_is_of_many_weights(visit, pool, 
     tab = visit(f"?{urlencode(link)}")
     tab.wait_for_grid(**link)
     tab.still()  # the preview gives way to the exact map
-    square = tab.page.locator(".heads-grid .square")
+    square = tab.page.locator(".heads-grid .large")
     square.hover(position={"x": 40, "y": square.bounding_box()["height"] - 40})
     expect(tab.page.locator("[data-of=note]")).to_have_text(re.compile(rf"^(largest )?{said} \d+ × \d+$"))
     expect(tab.page.locator("[data-of=even]")).to_have_text(re.compile(r"^about [\d.e-]+ × uniform$"))

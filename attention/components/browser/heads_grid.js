@@ -1,12 +1,13 @@
 // The grid of all heads: `draw` adds it to an element of any page, given a message of `attention.wire.cells.payload`.
 // Besides these modules the page only needs heads_grid.css.
 
-import { cellAt, greatestCell, number, paint, unpackCells, weightsOf } from "./cells.js";
+import { cellAt, greatestCell, unpackCells } from "./cells.js";
 import { alive, find, createRoot } from "./elements.js";
 import { listen } from "./heads_grid_events.js";
 import { arrangeSquares, setFigures, setLayout } from "./heads_grid_layout.js";
-import { findReadout, headNumber, READOUT, setScale } from "./heads_grid_readout.js";
+import { findReadout, READOUT, setScale } from "./heads_grid_readout.js";
 import { cellUnderPointer, show, showPinned } from "./heads_grid_pointer.js";
+import { createFigure, paintHead, setCaption } from "./heads_grid_square.js";
 import { applyTheme } from "./theme.js";
 
 /**
@@ -22,7 +23,9 @@ import { applyTheme } from "./theme.js";
  */
 
 const MARKUP = `
-<div class="heads" tabindex="0" role="application" aria-roledescription="heat maps of attention weights"></div>
+<div class="heads" tabindex="0" role="application" aria-roledescription="heat maps of attention weights">
+  <div class="squares"></div>
+</div>
 <div class="panel">
   <div class="scale">
     <div class="scale-head"><span class="scale-name"></span><span><i class="swatch"></i>masked</span></div>
@@ -70,7 +73,7 @@ export function draw(element, bytes, ways = {}) {
 function createGrid(root, data, ways) {
   const start = atToken(data, 0, 0, null);
   return {
-    root, data, ways, heads: find(root, ".heads"), spread: find(root, ".spread"),
+    root, data, ways, heads: find(root, ".heads"), squares: find(root, ".squares"), large: createFigure("large"), spread: find(root, ".spread"),
     details: find(root, "details", HTMLDetailsElement),
     of: findReadout(root),
     figures: [], plan: arrangeSquares(data, root.clientWidth),
@@ -184,29 +187,6 @@ function snap(heads, ratio) {
 }
 
 /**
- * @param {import("./heads_grid_layout.js").Figure} figure
- * @param {GridData} data
- * @param {number} h
- */
-function paintHead(figure, data, h) {
-  const { painted } = figure, [codes, seeing] = [data.codes[h], data.seeing[h]];
-  const key = [data.colors, data.stops, data.columns, data.most[h]].join();
-  if (painted?.key === key && same(painted.codes, codes) && same(painted.seeing, seeing)) return;
-  paint(figure.canvas, data, h);
-  figure.painted = { codes, seeing, key };
-}
-
-/**
- * @param {Uint16Array | Float32Array} a
- * @param {Uint16Array | Float32Array} b
- */
-function same(a, b) {
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
-}
-
-/**
  * Sets the titles. Heads that share keys and values are bracketed; on a scale of its own, a head shows its maximum.
  * @param {Grid} grid
  */
@@ -214,15 +194,9 @@ function setCaptions({ figures, data, plan }) {
   const size = data.group > 1 ? data.group : 0, group = (/** @type {number} */ h) => Math.floor(h / size);
   const joined = (/** @type {number} */ h) =>
     h + 1 < data.heads && group(h) === group(h + 1) && (h + 1) % plan.columns > 0;
-  figures.forEach(({ element }, h) => {
-    element.style.setProperty("--head", data.head_colors[h % data.head_colors.length]);
-    element.classList.toggle("grouped", size > 0);
-    element.classList.toggle("joined", size > 0 && joined(h));
-    const own = data.colors === "own maximum" && plan.width > 100, most = data.most[h];
-    const upTo = own ? `to ${number(most, weightsOf(data)[most])}` : "";
-    const short = headNumber(data, h);
-    find(element, "figcaption b").textContent = plan.width < 60 ? short : `Head ${short}`;
-    const told = [data.names[h] || "", size ? `kv ${group(h)}` : "", upTo].filter(Boolean).join(" · ");
-    Object.assign(find(element, "figcaption span"), { textContent: told, title: told });
+  figures.forEach((figure, h) => {
+    figure.element.classList.toggle("grouped", size > 0);
+    figure.element.classList.toggle("joined", size > 0 && joined(h));
+    setCaption(figure, data, h, plan.width);
   });
 }

@@ -1,6 +1,10 @@
 // The layout of the grid: squares, titles, axes and labels. Sizes are whole CSS pixels.
 
 import { createElement, signs } from "./elements.js";
+import { arrangeLarge, setLarge } from "./heads_grid_large.js";
+import {
+  across, APART, createFigure, down, EDGE, GAP, isRoomy, keyTokens, setSquare, snapSide, TITLE, WIDE,
+} from "./heads_grid_square.js";
 
 /**
  * @typedef {Omit<import("./message.js").GridHeader, "places"> & import("./cells.js").Bytes} GridData
@@ -26,14 +30,19 @@ import { createElement, signs } from "./elements.js";
  * @property {number} margin
  * @property {number} below
  * @property {number} [labels]  room for the token texts, if they are shown
+ * @property {number} [panel]  width of the readout, if it is not what is left
+ * @property {number} [tall]  height of the grid, if it is not the given one
  * @typedef {{ ratio: number, high: number, broad: number, height: number, width: number }} Size
- * @typedef {Fit & Size & { cell: { height: number, width: number } }} Plan
+ * @typedef {Size & { cell: { height: number, width: number } }} Square
+ * @typedef {Fit & Square & { large?: import("./heads_grid_large.js").Large }} Plan
  */
 
 /**
  * @typedef {object} Grid
  * @property {HTMLElement} root
- * @property {HTMLElement} heads
+ * @property {HTMLElement} heads  the large head and all squares
+ * @property {HTMLElement} squares
+ * @property {Figure} large
  * @property {HTMLElement} spread
  * @property {HTMLDetailsElement} details
  * @property {import("./heads_grid_readout.js").Readout} of  the elements of the readout, by name
@@ -56,17 +65,27 @@ import { createElement, signs } from "./elements.js";
  * @property {boolean} pending
  */
 
-export const GAP = 10;
-const TITLE = 18, MARGIN = 14, EDGE = 5, PANEL = 160, APART = 16, WIDE = 620, ROOMY = 6;
+const MARGIN = 14, PANEL = 160;
 const LABELLED = 24, LEAST_LABEL = 8.4;
 
 /**
- * Returns columns and side of the squares: in a wide window as large as the height allows, in a narrow one two per row.
+ * Returns columns and side of the squares, and the size of the large head, if there is one: heads of several layers have
+ * equal squares.
  * @param {GridData} data
  * @param {number} width
  * @returns {Plan}
  */
 export function arrangeSquares(data, width) {
+  return data.per ? arrangeEqual(data, width) : arrangeLarge(data, width);
+}
+
+/**
+ * Returns columns and side of equal squares: in a wide window as large as the height allows, in a narrow one two per row.
+ * @param {GridData} data
+ * @param {number} width
+ * @returns {Plan}
+ */
+function arrangeEqual(data, width) {
   const longest = Math.max(data.rows, data.columns), plain = fitSquares(data, width, MARGIN, 20);
   const unnamed = !data.tokens.length || longest > LABELLED || data.tile > 1;
   if (unnamed || plain.side / longest < LEAST_LABEL + 1) return snapSide(plain, data);
@@ -74,14 +93,6 @@ export function arrangeSquares(data, width) {
   const room = Math.round(Math.min(58, 12 + 5.6 * longestName));
   const labelled = fitSquares(data, width, Math.max(40, room), room + 4);
   return snapSide(labelled.side / longest >= LEAST_LABEL ? { ...labelled, labels: room } : plain, data);
-}
-
-/**
- * Returns the token texts of the keys: those of the queries, unless the keys are of another sequence.
- * @param {GridData} data
- */
-export function keyTokens({ tokens, key_tokens }) {
-  return key_tokens ?? tokens;
 }
 
 /**
@@ -107,35 +118,16 @@ function fitSquares(data, width, margin, below) {
 }
 
 /**
- * Rounds the side to device pixels: to a whole number per cell, if that reduces the size by at most 12%.
- * @param {Fit} plan
- * @param {GridData} data
- * @returns {Plan}
- */
-function snapSide(plan, { rows, columns }) {
-  const ratio = window.devicePixelRatio || 1, longest = Math.max(rows, columns);
-  const pixels = Math.floor(plan.side * ratio), whole = Math.floor(pixels / longest) * longest;
-  const side = whole >= 0.88 * pixels ? whole : pixels;
-  const [high, broad] = [rows, columns].map((cells) => Math.max(1, Math.round((side * cells) / longest)));
-  const cell = { height: high / rows / ratio, width: broad / columns / ratio };
-  return { ...plan, ratio, high, broad, cell, height: high / ratio, width: broad / ratio };
-}
-
-/**
  * Adds or removes figures until there is one per head.
  * @param {Grid} grid
  */
-export function setFigures({ heads, figures, data }) {
+export function setFigures({ squares, figures, data }) {
   while (figures.length > data.heads) figures.pop()?.element.remove();
   while (figures.length < data.heads) {
-    const element = createElement("figure"), caption = createElement("figcaption");
-    const square = createElement("div", "square"), canvas = createElement("canvas");
-    caption.append(createElement("b", "", `Head ${figures.length}`), createElement("span"));
-    square.dataset.head = `${figures.length}`;
-    square.append(canvas, createElement("i", "pinned"), createElement("i", "row"), createElement("i", "column"));
-    element.append(caption, square);
-    figures.push({ element, square, canvas, painted: null });
-    heads.append(element);
+    const figure = createFigure("square");
+    figure.square.dataset.head = `${figures.length}`;
+    figures.push(figure);
+    squares.append(figure.element);
   }
 }
 
@@ -145,32 +137,33 @@ export function setFigures({ heads, figures, data }) {
  */
 export function setLayout(grid, plan) {
   grid.plan = plan;
-  const { heads, root } = grid, { cell } = plan;
+  const { squares, root } = grid;
   root.classList.toggle("wide", plan.wide);
-  root.style.minHeight = plan.wide ? `${grid.data.height}px` : "";
-  heads.style.padding = `0 ${EDGE}px ${plan.below}px ${plan.margin}px`;
-  heads.style.gap = `${GAP}px`;
-  heads.style.setProperty("--gap", `${GAP}px`);
-  heads.style.gridTemplateColumns = `repeat(${plan.columns}, ${plan.width}px)`;
-  heads.classList.toggle("roomy", Math.min(cell.width, cell.height) >= ROOMY);
-  for (const figure of grid.figures) {
-    const { square, canvas } = figure;
-    Object.assign(square.style, { width: `${plan.width}px`, height: `${plan.height}px` });
-    if (canvas.width !== plan.broad || canvas.height !== plan.high) {
-      Object.assign(canvas, { width: plan.broad, height: plan.high });
-      figure.painted = null;
-    }
+  root.style.minHeight = plan.wide ? `${plan.tall ?? grid.data.height}px` : "";
+  root.style.setProperty("--panel", plan.panel ? `${plan.panel}px` : "");
+  squares.style.padding = `0 ${EDGE}px ${plan.below}px ${plan.margin}px`;
+  squares.style.gap = `${GAP}px`;
+  squares.style.setProperty("--gap", `${GAP}px`);
+  squares.style.gridTemplateColumns = `repeat(${plan.columns}, ${plan.width}px)`;
+  squares.classList.toggle("roomy", isRoomy(plan));
+  for (const figure of grid.figures) setSquare(figure, plan);
+  for (const part of [grid.squares, grid.large.element]) {
+    for (const old of part.querySelectorAll(".axis, .label")) old.remove();
   }
-  setLabels(grid);
+  if (plan.large) setLarge(grid, plan.large);
+  else {
+    grid.large.element.remove();
+    setLabels(grid);
+  }
+  squares.hidden = Boolean(plan.large) && grid.data.heads === 1;  // the large head is the only one
 }
 
 /**
  * Labels the axes once, and writes tokens next to the first square of each row and below the last of each column.
  * @param {Grid} grid
  */
-function setLabels({ heads, figures, data, plan }) {
+function setLabels({ figures, data, plan }) {
   const { labels, columns } = plan;
-  for (const old of heads.querySelectorAll(".axis, .label")) old.remove();
   figures.forEach(({ square }, h) => {
     if (!labels) return;
     if (h % columns === 0) data.tokens.forEach((token, i) => square.append(down(token, i, plan, labels)));
@@ -185,35 +178,3 @@ function setLabels({ heads, figures, data, plan }) {
   figures[Math.floor((figures.length - 1) / columns) * columns].element.append(key);
 }
 
-/** @param {number} size */
-function fontOf(size) {
-  return `${Math.min(11, size - 0.6)}px`;
-}
-
-/**
- * @param {string} token
- * @param {number} i
- * @param {Plan} plan
- * @param {number} room
- */
-function down(token, i, { cell }, room) {
-  const label = createElement("span", "label down", token), size = cell.height;
-  const place = { right: "calc(100% + 7px)", width: `${room - 9}px`, top: `${i * size}px` };
-  Object.assign(label.style, place, { height: `${size}px`, lineHeight: `${size}px` });
-  label.style.setProperty("--label", fontOf(size));
-  return label;
-}
-
-/**
- * @param {string} token
- * @param {number} i
- * @param {Plan} plan
- * @param {number} room
- */
-function across(token, i, { cell }, room) {
-  const label = createElement("span", "label across", token), size = cell.width;
-  const place = { top: "calc(100% + 7px)", height: `${room - 6}px`, left: `${i * size}px` };
-  Object.assign(label.style, place, { width: `${size}px`, lineHeight: `${size}px` });
-  label.style.setProperty("--label", fontOf(size));
-  return label;
-}

@@ -1,7 +1,7 @@
 // All heads as one picture with titles, axes and colour bar, at twice the resolution of the page or more.
 
 import { find, createElement, penOf, saveAs } from "./elements.js";
-import { GAP } from "./heads_grid_layout.js";
+import { GAP } from "./heads_grid_square.js";
 import { ticks } from "./heads_grid_readout.js";
 import { hatch } from "./theme.js";
 
@@ -24,10 +24,11 @@ function picture(grid) {
   pen.fillRect(0, 0, canvas.width, canvas.height);
   pen.translate(around, around);
   const origin = heads.getBoundingClientRect();
-  for (const figure of grid.figures) drawHead(pen, grid, figure, origin);
+  const shown = [...(grid.plan.large ? [grid.large] : []), ...(grid.squares.hidden ? [] : grid.figures)];
+  for (const figure of shown) drawHead(pen, grid, figure, origin);
   for (const { element } of grid.figures) if (element.matches(".grouped")) drawBracket(pen, grid, element, origin);
   const texts = heads.querySelectorAll("figcaption b, figcaption span, .axis, .label");
-  for (const text of texts) if (text instanceof HTMLElement) write(pen, text, origin);
+  for (const text of texts) if (text instanceof HTMLElement && text.offsetParent) write(pen, text, origin);
   pen.translate(grid.plan.margin, heads.offsetHeight + 8);
   drawScale(pen, grid, Math.min(260, heads.offsetWidth - grid.plan.margin));
   return canvas;

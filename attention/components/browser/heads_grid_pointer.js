@@ -2,31 +2,50 @@
 
 import { greatestCell, spans } from "./cells.js";
 import { target } from "./elements.js";
+import { paintHead, setCaption } from "./heads_grid_square.js";
 import { setReadout, setSpread, setTable } from "./heads_grid_readout.js";
 
 /** @typedef {import("./heads_grid_layout.js").Grid} Grid */
 
 /** @param {Grid} grid */
 export function show(grid) {
-  const cell = grid.hover ?? grid.cursor, { plan, heads } = grid;
-  const at = cell.shown ?? cell;
-  const put = (/** @type {string} */ name, /** @type {number} */ value) => heads.style.setProperty(name, `${value}px`);
-  put("--row-top", at.row * plan.cell.height);
-  put("--row-size", plan.cell.height);
-  put("--column-left", at.column * plan.cell.width);
-  put("--column-size", plan.cell.width);
+  const spot = grid.hover ?? grid.cursor, { heads } = grid, at = spot.shown ?? spot;
+  for (const [part, cell] of sizes(grid)) {
+    part.style.setProperty("--row-top", `${at.row * cell.height}px`);
+    part.style.setProperty("--row-size", `${cell.height}px`);
+    part.style.setProperty("--column-left", `${at.column * cell.width}px`);
+    part.style.setProperty("--column-size", `${cell.width}px`);
+  }
   heads.classList.toggle("crossed", Boolean(grid.hover || grid.keyed));
   setReadout(grid, at);
   setSpread(grid, at);
   setTable(grid, at);
 }
 
-/** @param {Grid} grid */
-export function showPinned({ cursor, plan, heads, figures }) {
-  const high = Math.max(plan.cell.height, 3);
-  heads.style.setProperty("--pinned-top", `${Math.max(0, (cursor.row + 0.5) * plan.cell.height - high / 2)}px`);
-  heads.style.setProperty("--pinned-size", `${high}px`);
+/**
+ * Marks the selected head and its pinned row, and paints that head large.
+ * @param {Grid} grid
+ */
+export function showPinned(grid) {
+  const { cursor, data, plan, figures, large } = grid;
+  for (const [part, cell] of sizes(grid)) {
+    const high = Math.max(cell.height, 3);
+    part.style.setProperty("--pinned-top", `${Math.max(0, (cursor.row + 0.5) * cell.height - high / 2)}px`);
+    part.style.setProperty("--pinned-size", `${high}px`);
+  }
   figures.forEach(({ element }, h) => element.classList.toggle("focus", h === cursor.head));
+  if (!plan.large) return;
+  paintHead(large, data, cursor.head);
+  setCaption(large, data, cursor.head, plan.large.width);
+}
+
+/**
+ * Returns the elements whose crosshair is shown, each with the size of its cells.
+ * @param {Grid} grid
+ * @returns {[HTMLElement, { height: number, width: number }][]}
+ */
+function sizes({ squares, large, plan }) {
+  return [[squares, plan.cell], [large.element, (plan.large ?? plan).cell]];
 }
 
 /**
@@ -34,15 +53,16 @@ export function showPinned({ cursor, plan, heads, figures }) {
  * @param {Grid} grid
  * @param {MouseEvent} event
  */
-export function cellUnderPointer({ data, plan }, event) {
-  const square = target(event, ".square");
+export function cellUnderPointer({ data, cursor, ...grid }, event) {
+  const square = target(event, ".square, .large");
   if (!square) return null;
+  const whole = square.classList.contains("large"), plan = (whole && grid.plan.large) || grid.plan;
   const box = square.getBoundingClientRect();
   const x = Math.floor(((event.clientX - box.left) / box.width) * plan.broad);
   const y = Math.floor(((event.clientY - box.top) / box.height) * plan.high);
   if (x < 0 || y < 0 || x >= plan.broad || y >= plan.high) return null;
   const rows = under(data.rows, plan.high, y), columns = under(data.columns, plan.broad, x);
-  return greatestCell(data, Number(square.dataset.head), rows, columns);
+  return greatestCell(data, whole ? cursor.head : Number(square.dataset.head), rows, columns);
 }
 
 /**

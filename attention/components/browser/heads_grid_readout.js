@@ -3,7 +3,7 @@
 import { cellAt, greatest, height as heightOf, MASKED, number, ZERO } from "./cells.js";
 import { find, createElement, penOf } from "./elements.js";
 import { evenMarks, timesEven } from "./uniform.js";
-import { keyTokens } from "./heads_grid_layout.js";
+import { headNumber, keyTokens } from "./heads_grid_square.js";
 import { RAMP, ramp } from "./theme.js";
 
 /**
@@ -39,15 +39,6 @@ export const READOUT = `
 export function findReadout(root) {
   const found = LINES.map((name) => [name, find(root, `[data-of="${name}"]`)]);
   return /** @type {Readout} */ (Object.fromEntries(found));
-}
-
-/**
- * Returns the number of a head, preceded by that of its layer if the grid shows several layers.
- * @param {GridData} data
- * @param {number} head
- */
-export function headNumber({ per }, head) {
-  return per ? `${Math.floor(head / per)}.${head % per}` : `${head}`;
 }
 
 /**

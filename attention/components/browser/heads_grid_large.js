@@ -1,0 +1,85 @@
+// The selected head of the grid as a large square with labels; the squares of all heads are beside it, or below it in a
+// narrow window.
+
+import { createElement, signs } from "./elements.js";
+import {
+  across, APART, down, EDGE, GAP, isRoomy, keyTokens, setSquare, snapSide, TITLE, WIDE,
+} from "./heads_grid_square.js";
+
+/**
+ * @typedef {import("./heads_grid_layout.js").Grid} Grid
+ * @typedef {import("./heads_grid_layout.js").GridData} GridData
+ * @typedef {import("./heads_grid_layout.js").Plan} Plan
+ * @typedef {import("./heads_grid_layout.js").Square & { room: number }} Large  `room` for labels, on the left and below
+ */
+
+const LETTER = 6.6, BESIDE = 14, MOST_ROOM = 84, NUMBERED = 40;  // pixels
+const PANEL = [160, 230], TALLEST = 720, NARROW = 440;
+const SHARE = 0.68;  // of the width for the large head, if there are others
+const LINE = 13;  // pixels from one label to the next
+
+/**
+ * Returns the size of the large head and of the squares: the large one as high as the grid, or as wide as the window.
+ * @param {GridData} data
+ * @param {number} width
+ * @returns {Plan}
+ */
+export function arrangeLarge(data, width) {
+  const wide = width >= WIDE, panel = Math.round(Math.max(PANEL[0], Math.min(PANEL[1], 0.22 * width)));
+  const letters = Math.max(0, ...[...data.tokens, ...keyTokens(data)].map((token) => signs(token).length));
+  const named = data.tokens.length > 0 && data.tile === 1;
+  const room = named ? Math.round(Math.min(MOST_ROOM, BESIDE + LETTER * letters)) : NUMBERED;
+  const tall = Math.max(data.height, Math.min(TALLEST, 0.6 * window.innerHeight));
+  const area = (wide ? width - panel - APART : width) - room - EDGE;
+  const side = wide ? Math.min(tall - TITLE - room, data.heads > 1 ? SHARE * area : area) : Math.min(NARROW, area - EDGE);
+  const large = { ...snapSide({ side: Math.max(24, Math.floor(side)) }, data), room };
+  const left = wide ? area - large.width - GAP - 2 * EDGE : width - 2 * EDGE;
+  const fit = fitBeside(data, left, wide ? TITLE + large.height + room : Infinity, wide);
+  const shown = { wide, margin: EDGE, below: wide ? 0 : 12, panel, tall: TITLE + large.height + room };
+  return { ...snapSide({ ...fit, ...shown }, data), large };
+}
+
+/**
+ * Returns the columns and the side of the squares that make them largest.
+ * @param {GridData} data
+ * @param {number} width
+ * @param {number} height
+ * @param {boolean} wide
+ */
+function fitBeside({ heads }, width, height, wide) {
+  const sideOf = (/** @type {number} */ columns) => {
+    const rows = Math.ceil(heads / columns);
+    const [broad, high] = [(width - GAP * (columns - 1)) / columns, (height - GAP * (rows - 1)) / rows - TITLE];
+    return Math.floor(Math.min(broad, high));
+  };
+  const choices = wide ? Array.from({ length: heads }, (_, i) => i + 1) : [Math.min(3, heads)];
+  const columns = choices.reduce((best, columns) => (sideOf(columns) > sideOf(best) ? columns : best));
+  return { columns, side: Math.max(24, sideOf(columns)) };
+}
+
+/**
+ * Sets size, place and labels of the large head.
+ * @param {Grid} grid
+ * @param {Large} plan
+ */
+export function setLarge({ heads, large, data }, plan) {
+  const { element, square } = large, { room, cell } = plan;
+  element.style.margin = `0 0 ${room}px ${room}px`;
+  element.classList.toggle("roomy", isRoomy(plan));
+  setSquare(large, plan);
+  if (!element.isConnected) heads.prepend(element);
+  const names = (/** @type {string[]} */ tokens, /** @type {number} */ count, /** @type {number} */ size) => {
+    const step = Math.max(1, Math.ceil(LINE / size)), named = tokens.length > 0 && data.tile === 1;
+    const every = Array.from({ length: Math.ceil(count / step) }, (_, i) => i * step);
+    return every.map((i) => /** @type {[number, string]} */ ([i, named ? tokens[i] : `${i * data.tile}`]));
+  };
+  for (const [i, name] of names(data.tokens, data.rows, cell.height)) square.append(down(name, i, plan, room, LINE));
+  for (const [i, name] of names(keyTokens(data), data.columns, cell.width)) {
+    square.append(across(name, i, plan, room, LINE));
+  }
+  const query = createElement("span", "axis", "query ↓"), key = createElement("span", "axis", "key →");
+  Object.assign(query.style, { right: `${plan.width + 4}px`, top: 0 });
+  Object.assign(key.style, { top: "calc(100% + 2px)", right: `${plan.width + 7}px` });
+  element.append(query);
+  square.append(key);
+}

@@ -1,0 +1,153 @@
+// A square of the grid: its size, its cells, and the labels beside it. Sizes are whole CSS pixels.
+
+import { number, paint, weightsOf } from "./cells.js";
+import { createElement, find } from "./elements.js";
+
+/**
+ * @typedef {import("./heads_grid_layout.js").GridData} GridData
+ * @typedef {import("./heads_grid_layout.js").Figure} Figure
+ * @typedef {import("./heads_grid_layout.js").Square} Square
+ */
+
+export const GAP = 10, TITLE = 18, EDGE = 5, APART = 16, WIDE = 620;
+const ROOMY = 6;
+
+/**
+ * Returns the token texts of the keys: those of the queries, unless the keys are of another sequence.
+ * @param {GridData} data
+ */
+export function keyTokens({ tokens, key_tokens }) {
+  return key_tokens ?? tokens;
+}
+
+/**
+ * Rounds the side to device pixels: to a whole number per cell, if that reduces the size by at most 12%.
+ * @template {{ side: number }} T
+ * @param {T} plan
+ * @param {GridData} data
+ * @returns {T & Square}
+ */
+export function snapSide(plan, { rows, columns }) {
+  const ratio = window.devicePixelRatio || 1, longest = Math.max(rows, columns);
+  const pixels = Math.floor(plan.side * ratio), whole = Math.floor(pixels / longest) * longest;
+  const side = whole >= 0.88 * pixels ? whole : pixels;
+  const [high, broad] = [rows, columns].map((cells) => Math.max(1, Math.round((side * cells) / longest)));
+  const cell = { height: high / rows / ratio, width: broad / columns / ratio };
+  return { ...plan, ratio, high, broad, cell, height: high / ratio, width: broad / ratio };
+}
+
+/**
+ * @param {string} kind  the class of the square
+ * @returns {Figure}
+ */
+export function createFigure(kind) {
+  const element = createElement("figure"), caption = createElement("figcaption");
+  const square = createElement("div", kind), canvas = createElement("canvas");
+  caption.append(createElement("b"), createElement("span"));
+  square.append(canvas, createElement("i", "pinned"), createElement("i", "row"), createElement("i", "column"));
+  element.append(caption, square);
+  return { element, square, canvas, painted: null };
+}
+
+/** @param {Square} plan */
+export function isRoomy({ cell }) {
+  return Math.min(cell.width, cell.height) >= ROOMY;
+}
+
+/**
+ * @param {Figure} figure
+ * @param {Square} plan
+ */
+export function setSquare(figure, plan) {
+  const { square, canvas } = figure;
+  Object.assign(square.style, { width: `${plan.width}px`, height: `${plan.height}px` });
+  if (canvas.width === plan.broad && canvas.height === plan.high) return;
+  Object.assign(canvas, { width: plan.broad, height: plan.high });
+  figure.painted = null;
+}
+
+/** @param {number} size */
+function fontOf(size) {
+  return `${Math.min(12, size - 0.6)}px`;
+}
+
+/**
+ * Returns the label of row `i`, as high as its cell, or as `least` if that is more.
+ * @param {string} token
+ * @param {number} i
+ * @param {Square} plan
+ * @param {number} room
+ * @param {number} [least]
+ */
+export function down(token, i, { cell }, room, least = 0) {
+  const label = createElement("span", "label down", token), size = Math.max(cell.height, least);
+  const place = { right: "calc(100% + 7px)", width: `${room - 9}px`, top: `${(i + 0.5) * cell.height - size / 2}px` };
+  Object.assign(label.style, place, { height: `${size}px`, lineHeight: `${size}px` });
+  label.style.setProperty("--label", fontOf(size));
+  return label;
+}
+
+/**
+ * Returns the label of column `i`, as wide as its cell, or as `least` if that is more.
+ * @param {string} token
+ * @param {number} i
+ * @param {Square} plan
+ * @param {number} room
+ * @param {number} [least]
+ */
+export function across(token, i, { cell }, room, least = 0) {
+  const label = createElement("span", "label across", token), size = Math.max(cell.width, least);
+  const place = { top: "calc(100% + 7px)", height: `${room - 6}px`, left: `${(i + 0.5) * cell.width - size / 2}px` };
+  Object.assign(label.style, place, { width: `${size}px`, lineHeight: `${size}px` });
+  label.style.setProperty("--label", fontOf(size));
+  return label;
+}
+
+/**
+ * @param {import("./heads_grid_layout.js").Figure} figure
+ * @param {GridData} data
+ * @param {number} h
+ */
+export function paintHead(figure, data, h) {
+  const { painted } = figure, [codes, seeing] = [data.codes[h], data.seeing[h]];
+  const key = [h, data.colors, data.stops, data.columns, data.most[h]].join();
+  if (painted?.key === key && same(painted.codes, codes) && same(painted.seeing, seeing)) return;
+  paint(figure.canvas, data, h);
+  figure.painted = { codes, seeing, key };
+}
+
+/**
+ * @param {Uint16Array | Float32Array} a
+ * @param {Uint16Array | Float32Array} b
+ */
+function same(a, b) {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+/**
+ * Sets the title of a square: the number of its head, what the head does, and its maximum on a scale of its own.
+ * @param {Figure} figure
+ * @param {GridData} data
+ * @param {number} h
+ * @param {number} width
+ */
+export function setCaption({ element }, data, h, width) {
+  element.style.setProperty("--head", data.head_colors[h % data.head_colors.length]);
+  const own = data.colors === "own maximum" && width > 100, most = data.most[h];
+  const upTo = own ? `to ${number(most, weightsOf(data)[most])}` : "", short = headNumber(data, h);
+  find(element, "figcaption b").textContent = width < 110 ? short : `Head ${short}`;
+  const shared = data.group > 1 ? `kv ${Math.floor(h / data.group)}` : "";
+  const told = [data.names[h] || "", shared, upTo].filter(Boolean).join(" · ");
+  Object.assign(find(element, "figcaption span"), { textContent: told, title: told });
+}
+
+/**
+ * Returns the number of a head, preceded by that of its layer if the grid shows several layers.
+ * @param {GridData} data
+ * @param {number} head
+ */
+export function headNumber({ per }, head) {
+  return per ? `${Math.floor(head / per)}.${head % per}` : `${head}`;
+}
