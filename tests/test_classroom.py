@@ -172,7 +172,7 @@ def test_every_page_but_those_that_are_named_has_the_fold():
     """As the README says; what opens it is looked at on two of them elsewhere."""
     without = {page.stem for page in (ROOT / "pages").glob("*.py") if "classroom.fold" not in page.read_text()}
     said = (ROOT / "README.md").read_text().partition("a fold in the sidebar of all pages but ")[2].partition(":")[0]
-    assert without == {"examples", "model", "your_data"} and said == "Examples, Model and Your data"
+    assert without == {"start", "examples", "model", "your_data"} and said == "Start, Examples, Model and Your data"
 
 
 def test_a_teacher_sees_it_as_the_class_does_and_may_change_it():

@@ -154,7 +154,7 @@ def test_the_finding_is_true_of_what_is_shown():
 
 def test_a_mask_that_hides_everything_is_said():
     test = visit({ENTRY: "mask.padding~span.15"})
-    assert "“bank” sees no token" in words(test) and not test.exception
+    assert "“bank” has no visible key" in words(test) and not test.exception
 
 
 @pytest.mark.parametrize(("name", "value"), [("tokens", 40), ("heads", 4), ("d_model", 256)])

@@ -3,7 +3,7 @@
 TITLE = "What does attention do to a word?"
 FINDING = "“{query}” gives **{weight}** of its weight to “{key}”."
 ITSELF = "“{query}” gives **{weight}** of its weight to itself."
-NOTHING = "“{query}” sees no token: the mask hides them all, so its weights are zero."
+NOTHING = "“{query}” has no visible key: every token is masked, so its weights are zero."
 BADGE = ":green-badge[learned: MiniLM, layer 0, head 4]"
 PROVENANCE = (
     "A learned head: layer 0, head 4 of all-MiniLM-L6-v2, a sentence encoder of 72 heads, recorded on these sentences. "
