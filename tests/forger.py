@@ -166,7 +166,7 @@ class Forger:
 
 @asynccontextmanager
 async def open_link(url: str, query: str = "", page: str = "", ended: bool = True) -> AsyncIterator[Forger]:
-    """Opens a link, stays until the block ends."""
+    """Opens a link, by default of Heads, stays until the block ends; the page "/" is Start."""
     host = urlsplit(url).netloc
     async with connect(
         f"ws://{host}/_stcore/stream",
@@ -178,7 +178,7 @@ async def open_link(url: str, query: str = "", page: str = "", ended: bool = Tru
     ) as socket:
         found = Forger(socket, query)
         if ended:
-            await found.ask(page)
+            await found.ask("" if page == "/" else page or "heads")
             await found.wait_for_end()
         yield found
 

@@ -379,7 +379,7 @@ def test_maps_of_an_implementation_that_do_not_fit_are_refused_with_narrower_one
     assert results.published.refusal(widest) is None
     monkeypatch.setattr(BUDGET, "most", 100 * MIB)
     why, narrower = results.published.refusal(widest) or ("", widest)
-    assert "2,048 channels need 352 MiB" in why and "this host has 50 for them" in why
+    assert "2,048 channels need 352 MiB" in why and "50 MiB are available" in why
     assert narrower.d_model < 1100 and results.published.refusal(narrower) is None
     test = AppTest.from_file(str(Path(__file__).parents[1] / "pages/implementations.py"), default_timeout=60)
     test.query_params.update({"d_model": "2048"})

@@ -23,7 +23,7 @@ BROWSER = PARTS / "browser"
 SCRIPTS = sorted(BROWSER.rglob("*.js"))
 COMPONENTS = sorted(file.stem for file in PARTS.glob("[a-z]*.py") if file.stem not in ("preload", "registry"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-IMPORTED = re.compile(r'^(?:import|export)\b[^"\n]*"(\.[^"]+)";$', re.MULTILINE)
+IMPORTED = re.compile(r'^(?:import\b[^"]*|export\b[^"\n]*)"(\.[^"]+)";$', re.MULTILINE)
 LONGEST, TALLEST = 130, 300
 
 every_script = pytest.mark.parametrize("file", SCRIPTS, ids=lambda file: str(file.relative_to(BROWSER)))

@@ -29,6 +29,7 @@ SECRET = "quetzal"
 GOOD: dict[
     str, tuple[str, dict[str, Any], tuple[str, str]]
 ] = {  # a change that every page takes, and what its link says then
+    "/": ("story_temperature", {"double_array_value": [2.0]}, ("start", "temperature.2.0")),
     "timing": ("sweep_seed", {"int_value": 77}, ("seed", "77")),
     "training": ("train_seed", {"int_value": 77}, ("train_seed", "77")),
     "examples": ("about", {"string_value": "masks"}, ("about", "masks")),
@@ -185,10 +186,10 @@ def test_parts_and_pages_that_are_none_are_not_drawn_and_the_page_goes_on(host):
             found.page = "0" * 32
             await found.ask(said=found.state("seed", int_value=5))
             await found.wait_for_end()
-            await goes_on(found, "")
+            await goes_on(found, "/")
             await found.ask(name="../../etc/passwd")
             await found.wait_for_end()
-            await goes_on(found, "")
+            await goes_on(found, "/")
 
     host.does(asked())
 

@@ -170,14 +170,14 @@ def _painted_link(element: Any, kind: str | None) -> str | None:
     return header.get("painted")
 
 
-async def visit_page(url: str, query: str, page: str = "") -> Visit:
+async def visit_page(url: str, query: str, page: str = "heads") -> Visit:
     """Opens a link and waits for the end of its first run."""
     async with enter_page(url, query, page) as found:
         return found
 
 
 @asynccontextmanager
-async def enter_page(url: str, query: str, page: str = "", cookie: str = "") -> AsyncIterator[Visit]:
+async def enter_page(url: str, query: str, page: str = "heads", cookie: str = "") -> AsyncIterator[Visit]:
     """The same, and stays until the block ends."""
     async with open_connection(url, query, page, cookie) as found:
         await found.arrive()
@@ -185,7 +185,7 @@ async def enter_page(url: str, query: str, page: str = "", cookie: str = "") -> 
 
 
 @asynccontextmanager
-async def open_connection(url: str, query: str, page: str = "", cookie: str = "") -> AsyncIterator[Visit]:
+async def open_connection(url: str, query: str, page: str = "heads", cookie: str = "") -> AsyncIterator[Visit]:
     """A visitor whose page has not asked for anything yet."""
     host = urlsplit(url).netloc
     async with connect(

@@ -2,9 +2,7 @@
 // narrow window.
 
 import { createElement, signs } from "./elements.js";
-import {
-  across, APART, down, EDGE, GAP, isRoomy, keyTokens, setSquare, snapSide, TITLE, WIDE,
-} from "./heads_grid_square.js";
+import { across, APART, down, EDGE, GAP, isRoomy, keyTokens, setSquare, snapSide, TITLE, WIDE } from "./heads_grid_square.js";
 
 /**
  * @typedef {import("./heads_grid_layout.js").Grid} Grid

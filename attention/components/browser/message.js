@@ -94,6 +94,7 @@
  * One line per key, with its name in `names`; the last line is the sum of `rest` further keys. All lines add up to the
  * output.
  * @typedef {object} OutputHeader
+ * @property {boolean} gated  whether the output is multiplied by a gate
  * @property {string} painted  the link of the picture
  * @property {string} query  the selected query
  * @property {number} head

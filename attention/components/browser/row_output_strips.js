@@ -15,7 +15,6 @@ import { channels } from "./theme.js";
  * @property {Float32Array} gate
  * @property {Float32Array} after
  * @property {Float32Array[]} products
- * @property {boolean} gated  whether the output is multiplied by a gate
  * @typedef {import("./message.js").OutputHeader & Numbers} OutputData
  */
 
