@@ -269,7 +269,7 @@ def test_a_size_is_known_before_anything_is_loaded(folders, monkeypatch):
     monkeypatch.setattr(loading, "_load_offer", lambda *_: pytest.fail("it was loaded"))
     with pytest.raises(ModelError, match="takes 1 MB of memory; this server allows up to 1 MB"):
         load_model(folders["gpt2"], most=1000)
-    with pytest.raises(ModelError, match="not free right now"):
+    with pytest.raises(ModelError, match="no room for that now"):
         load(Offer("x", str(folders["gpt2"]), catalogue.FOLDER), GIGABYTE, lambda size: False, lambda *_: None)
 
 
@@ -279,7 +279,7 @@ def test_the_room_for_what_comes_of_a_pass_is_asked_for_before_it(kind, models):
     asked: list[int] = []
     found = run(models[kind], TEXT, PAIR, None, lambda share: None, lambda size: not asked.append(size))
     assert found.bytes <= asked[0] < 8 * found.bytes
-    with pytest.raises(ModelError, match=r"not free right now\. A shorter text fits\."):
+    with pytest.raises(ModelError, match=r"no room for that now\. A shorter text fits\."):
         run(models[kind], TEXT, PAIR, None, lambda share: pytest.fail("it was run"), lambda size: False)
 
 
