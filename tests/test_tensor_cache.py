@@ -21,7 +21,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 import attention
 from attention import Config, attend, blocks, scaled_dot_product_attention
 from attention.inputs import INPUTS
-from attention.maps import tiles
+from attention.maps import picture, tiles
 from attention.maps.blocks import differences
 from attention.masks import MASKS
 from attention.operations.positions import POSITIONS
@@ -30,6 +30,7 @@ from attention.recorded import shipped
 from attention.runtime.tensor_cache import IdleTensors
 from attention.sources import generated
 from attention.steps import values
+from attention.story import head as story
 from attention.timing.interference_probe import yardstick
 from attention.training import shipped as trainings
 from attention.training.recipe import Recipe
@@ -48,6 +49,9 @@ KEPT: dict[str, tuple[Any, tuple]] = {
     "matrices": (matrix_cells._ups, (-3,)),
     "order": (tiles._apart, (0, 64, 2)),
     "differences": (differences, (MASKS["window"], 9, 3)),
+    "counts": (picture._log_counts, (MASKS["window"], 9, 3)),
+    "gate": (generated._last_gate_map, (8, 2, 1)),
+    "story": (story._arrays, ()),
     "projections": (generated.projections, ("independent", 8, 4, 1)),
     "identity": (generated.projections, ("identity", 8, 4, 1)),
     "constructed": (generated.roles, (16, 2, 8, 1, 8)),
@@ -112,6 +116,8 @@ def tensors(found: object) -> list[Tensor]:
     parts = (
         found
         if isinstance(found, tuple)
+        else list(found.values())
+        if isinstance(found, dict)
         else [getattr(found, f.name) for f in fields(found)]
         if _is_frozen_result(found)
         else []

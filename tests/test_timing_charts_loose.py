@@ -58,5 +58,5 @@ def test_bytes_are_counted_and_stand_firm_where_a_time_did_not_settle():
 def test_a_bar_of_what_did_not_settle_is_pale_and_says_why():
     compute, *_ = traces(charts.transfer([*LOOSE[:1], *CARD[1:]]))
     assert compute["marker"]["opacity"] == [marks.PALE, 1, 1, 1]
-    assert "quickest visits are 50% apart" in compute["customdata"][0].replace("<br>", " ")
+    assert "fastest visits are 50% apart" in compute["customdata"][0].replace("<br>", " ")
     assert compute["customdata"][1] == "5 ms (62.5%)"

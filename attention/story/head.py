@@ -18,6 +18,7 @@ from torch import Tensor
 from attention.array_files import numpy_file
 from attention.config import Config
 from attention.recorded.shipped import recording
+from attention.runtime.tensor_cache import tensor_lru_cache
 from attention.trace import trace
 
 LAYER, HEAD = 0, 4
@@ -83,7 +84,7 @@ class Move(NamedTuple):
     layers: float
 
 
-@cache
+@tensor_lru_cache(1)
 def _arrays() -> dict[str, Tensor]:
     found = numpy_file.read_many(FILE.read_bytes(), FILE.name, LARGEST).arrays
     return {name: array.tensor().float() for name, array in found.items()}
