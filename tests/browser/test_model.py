@@ -44,7 +44,7 @@ def test_a_model_reads_and_a_click_in_its_map_leads_to_a_head(visit, models):
         tab.page.get_by_text(f"Layer {tab.link.get('layer', 0)}, head {tab.link['head']}", exact=True)
     ).to_be_visible()
     tab.page.get_by_role("link", name="→ Heads").first.click()
-    expect(tab.page.locator(GRID).locator("figcaption")).to_have_count(4)
+    expect(tab.page.locator(GRID).locator(".squares figcaption")).to_have_count(4)
     expect(tab.page.get_by_text("of “bert” over 17 tokens")).to_be_visible()
 
 
