@@ -136,7 +136,7 @@ WIDGETS: list[tuple[str, str, str, dict[str, Any], str]] = [
     ("", "", "mask", {"bytes_value": b"\x80\x04"}, ""),
     ("", "", "tokens", {SOME: ["99", BAIT]}, ""),
     ("", "", "tokens", {SOME: [LONG]}, ""),
-    ("", "", "text", {TEXT: LONG}, "The link carries it, so the first"),
+    ("", "", "text", {TEXT: LONG}, "It is part of the link, so only the first"),
     ("", "", "text", {TEXT: "a\u202eb\x00"}, "Invisible control characters were removed from your text"),
     ("", "", "text", {"bool_value": True}, ""),
     ("", "", "no such widget", {TEXT: "x"}, ""),

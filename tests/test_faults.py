@@ -45,7 +45,7 @@ def test_a_recording_that_is_damaged_or_gone_is_named_and_all_else_works(copied)
         log = server.log.read_text()
     (said,), (other,) = damaged.alerts, gone.alerts
     said = said.replace("\\", "")  # so that a name is no markup
-    assert "minilm_code.npz is no .npz of arrays" in said and "[Start over" in said
+    assert "minilm_code.npz is not an .npz of arrays" in said and "[Start over" in said
     assert "minilm_street.npz can't be opened: No such file or directory." in other.replace("\\", "")
     assert str(copied) not in said + other
     number = said.partition("Number ")[2][:6]
@@ -75,7 +75,7 @@ def test_files_that_every_page_leans_on_take_no_page_along(copied):
     assert heads.painted and not [visit.alerts for visit in (heads, examples, softmax) if visit.alerts]
     for visit, says in (
         (training, "induction.npz is not a training recorded by this app"),
-        (timing, "A recording that ships with the app can't be shown. epyc-2-cores-2026-11.json: The file is not JSON"),
+        (timing, "A recording that ships with the app can't be read. epyc-2-cores-2026-11.json: The file is not JSON"),
         (source, "This page can't be shown: induction.npz is not a training"),
     ):
         assert says in "".join(visit.alerts).replace("\\", ""), visit.alerts

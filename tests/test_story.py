@@ -131,7 +131,7 @@ def visit(query: dict[str, str] | None = None) -> AppTest:
 
 
 def words(test: AppTest) -> str:
-    return "\n".join(each.value for kind in ("markdown", "caption") for each in test.get(kind)).replace("\\", "")
+    return "\n".join(each.value for each in [*test.markdown, *test.caption]).replace("\\", "")
 
 
 def test_the_finding_is_true_of_what_is_shown():

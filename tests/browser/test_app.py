@@ -41,7 +41,7 @@ WIDEST = {  # what comes last of what could be too wide
     "masks": "stPlotlyChart",
     "model": "stPageLink",
     "softmax": "stVegaLiteChart",
-    "start": "stPageLink",
+    "start": "sentence-head",
     "steps": "stDataFrame",
     "timing": "stExpander",
     "training": "stExpander",

@@ -12,6 +12,7 @@ from attention.examples import EXAMPLES
 from attention.steps.parts import parts
 from attention.steps.plan import by_name
 from attention.steps.values import values
+from tests.browser.conftest import open_page
 from tests.browser.test_steps import MATRICES, SMALL, painted_matrices
 from tests.samples import sample
 
@@ -61,7 +62,7 @@ def test_a_pause_and_a_click_elsewhere_end_the_play_and_so_does_leaving(visit):
     expect(button(tab, "Play")).to_be_visible()
     button(tab, "Play").click()
     painted_matrices(tab, f"{LINK}&step=context")
-    tab.page.get_by_role("link", name="Masks").first.click()
+    open_page(tab.page, "Masks")
     tab.page.get_by_test_id("mask-gallery").wait_for()
     tab.still()
     sent = len(tab.sent)

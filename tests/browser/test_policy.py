@@ -66,7 +66,7 @@ def test_what_is_refused_is_seen_here(walker):
 @contextmanager
 def school(url: str, folder: Path) -> Iterator[str]:
     """Another site, whose page shows the app in a frame."""
-    (folder / "index.html").write_text(f'<iframe src="{url}/?embed=true" width=1200 height=700></iframe>')
+    (folder / "index.html").write_text(f'<iframe src="{url}/heads?embed=true" width=1200 height=700></iframe>')
 
     class Quiet(http.server.SimpleHTTPRequestHandler):
         def __init__(self, *given) -> None:

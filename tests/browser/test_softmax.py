@@ -80,7 +80,7 @@ def test_one_pointer_for_all_panels(visit):
 def test_the_query_is_chosen_by_its_token(visit):
     tab = visit("softmax")
     tab.choose("query", "4 steep")
-    tab.page.get_by_text("Query 4 “steep” in head 0").wait_for()
+    tab.page.get_by_text("“steep” (4) in head 0").wait_for()
     assert tab.link == {"query": "4"}
 
 
