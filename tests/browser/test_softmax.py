@@ -124,7 +124,7 @@ def test_another_page_keeps_the_answer_until_it_is_revealed(visit):
     painted_charts(tab, 1)
     for page in ("Heads", "Steps"):
         open_page(tab.page, page)
-        tab.page.wait_for_url(f"**/{'' if page == 'Heads' else page.lower()}?*")
+        tab.page.wait_for_url(f"**/{page.lower()}?*")
         tab.page.get_by_text("This link asks a question").wait_for()
         painted_charts(tab, 1)
         assert tab.page.locator('[data-testid="heads-grid"], [data-testid="matrices"]').count() == 0
