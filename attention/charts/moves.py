@@ -15,13 +15,16 @@ LINE = 54  # pixels per word
 
 
 @cache
-def by_word(words: tuple[str, ...]) -> dict[str, Any]:
-    """Returns three points per word over the columns `word`, `stage`, `cosine` and `change`, as a Vega-Lite specification."""
+def by_word(words: tuple[str, ...], low: float, high: float) -> dict[str, Any]:
+    """Returns three points per word, as a Vega-Lite specification; the axis goes from `low` to `high`.
+
+    The columns are `word`, `stage`, `cosine`, `change`, and `least` and `most`, the ends of the line of a word.
+    """
     y = alt.Y("word:N", title=None, sort=list(words), axis=alt.Axis(labelFontSize=13, ticks=False, domain=False))
     x = alt.X(
         "cosine:Q",
         title="cosine similarity to the word",
-        scale=alt.Scale(zero=False, nice=True),
+        scale=alt.Scale(domain=[low, high]),
         axis=alt.Axis(tickCount=5, labelFontSize=12, titleFontSize=12, titleFontWeight="normal"),
     )
     stage = {
@@ -41,16 +44,15 @@ def by_word(words: tuple[str, ...]) -> dict[str, Any]:
             tooltip=[alt.Tooltip("word:N"), alt.Tooltip("stage:N"), alt.Tooltip("cosine:Q", format=".3f")],
         )
     )
-    ranges = alt.Chart().mark_rule(opacity=0.5, color=theme.HIDDEN).encode(x="min(cosine):Q", x2="max(cosine):Q", y=y)
+    ranges = alt.Chart().mark_rule(opacity=0.5, color=theme.HIDDEN).encode(x=alt.X("least:Q"), x2="most:Q", y=y)
     changes = (
         alt.Chart()
         .transform_filter(alt.datum.stage == HEAD)
-        .mark_text(dy=-14, fontSize=12, fontWeight="bold")
+        .mark_text(dy=-14, fontSize=12, fontWeight="bold", color="currentColor", aria=False)
         .encode(
             x=x,
             y=y,
             text=alt.Text("change:Q", format="+.3f"),
-            color=alt.condition("datum.change < 0", alt.value(theme.LESS), alt.value(theme.MORE)),
         )
     )
     return dataless(alt.layer(ranges, points, changes).properties(height=LINE * len(words)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from math import ceil, floor
 
 import pyarrow as pa
 import streamlit as st
@@ -128,15 +129,27 @@ def _take_over(story: Story, trace: Trace) -> None:
     query = trace.config.query_index
     found = moves(story.sentence, query, _row(trace))
     st.markdown(text.TAKE_OVER.format(query=escape(SENTENCES[story.sentence].tokens[query])))
+    cosines = [cosine for move in found for cosine in move[2:]]
     st.vega_lite_chart(
-        _table(found), charts.by_word(tuple(move.word for move in found)), key="moves", width="stretch", theme=None
+        _table(found),
+        charts.by_word(tuple(move.word for move in found), floor(10 * min(cosines)) / 10, ceil(10 * max(cosines)) / 10),
+        key="moves",
+        width="stretch",
+        alt="Points per word: its cosine similarity to the selected token before the head, after it and after all layers",
     )
     st.caption(_move_sentence(found))
 
 
 def _table(found: list[Move]) -> pa.Table:
     lines = [
-        {"word": move.word, "stage": stage, "cosine": cosine, "change": move.head - move.before}
+        {
+            "word": move.word,
+            "stage": stage,
+            "cosine": cosine,
+            "change": move.head - move.before,
+            "least": min(move[2:]),
+            "most": max(move[2:]),
+        }
         for move in found
         for stage, cosine in zip(charts.STAGES, move[2:], strict=True)
     ]
