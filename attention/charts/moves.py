@@ -44,7 +44,11 @@ def by_word(words: tuple[str, ...], low: float, high: float) -> dict[str, Any]:
             tooltip=[alt.Tooltip("word:N"), alt.Tooltip("stage:N"), alt.Tooltip("cosine:Q", format=".3f")],
         )
     )
-    ranges = alt.Chart().mark_rule(opacity=0.5, color=theme.HIDDEN).encode(x=alt.X("least:Q"), x2="most:Q", y=y)
+    ranges = (
+        alt.Chart()
+        .mark_rule(opacity=0.5, color=theme.HIDDEN)
+        .encode(x=alt.X("least:Q", scale=alt.Scale(domain=[low, high])), x2="most:Q", y=y)
+    )
     changes = (
         alt.Chart()
         .transform_filter(alt.datum.stage == HEAD)

@@ -135,6 +135,7 @@ def _take_over(story: Story, trace: Trace) -> None:
         charts.by_word(tuple(move.word for move in found), floor(10 * min(cosines)) / 10, ceil(10 * max(cosines)) / 10),
         key="moves",
         width="stretch",
+        theme=None,
         alt="Points per word: its cosine similarity to the selected token before the head, after it and after all layers",
     )
     st.caption(_move_sentence(found))
