@@ -269,7 +269,7 @@ def test_a_size_is_known_before_anything_is_loaded(folders, monkeypatch):
     monkeypatch.setattr(loading, "_load_offer", lambda *_: pytest.fail("it was loaded"))
     with pytest.raises(ModelError, match="takes 1 MB of memory; this server allows up to 1 MB"):
         load_model(folders["gpt2"], most=1000)
-    with pytest.raises(ModelError, match="no room for that now"):
+    with pytest.raises(ModelError, match="not free right now"):
         load(Offer("x", str(folders["gpt2"]), catalogue.FOLDER), GIGABYTE, lambda size: False, lambda *_: None)
 
 
