@@ -10,7 +10,7 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from attention import trace
+from attention import Config, trace
 from attention.codec import from_query
 from attention.recorded.minilm import PACKAGE, MiniLM
 from attention.recorded.shipped import recording
@@ -21,10 +21,12 @@ from attention.story.head import (
     HEAD,
     LAYER,
     LONGEST,
+    RIDDLE,
     SENTENCES,
     heads_that_find_both,
     moves,
     output_projection,
+    riddle_shares,
     vectors,
 )
 from attention.story.settings import ENTRY, STORIES, Story
@@ -80,15 +82,14 @@ def test_a_word_is_not_compared_with_itself():
 
 def test_the_head_of_the_riddle_favours_the_first_noun():
     shares = {}
-    for name in text.RIDDLES:
-        tokens, weights = (
-            recording(name).tokens,
-            trace(Story(sentence="river").config.of(f"recorded:{name}", layer=3)).weights,
-        )
+    for name in text.RIDDLES.keys() | RIDDLE.keys():
+        tokens = recording(RIDDLE[name]).tokens
+        weights = trace(Config.of(f"recorded:{RIDDLE[name]}", layer=3)).weights
         shares[name] = {
             word: weights[1, tokens.index("it"), tokens.index(word)].item() for word in ("animal", "street")
         }
-    tired, wide = shares["minilm-street"], shares["minilm-wide"]
+    tired, wide = shares["tired"], shares["wide"]
+    assert {f"{name}_{word}": share for name in shares for word, share in shares[name].items()} == riddle_shares()
     assert tired["animal"] > 0.6 and wide["animal"] > 2 * wide["street"]
 
 

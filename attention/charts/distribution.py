@@ -80,7 +80,7 @@ def _heads(heads: int, field: str = "base:Q") -> alt.Y:
 
 
 def _colors(heads: int) -> alt.Color:
-    colors = [theme.HEADS[head % len(theme.HEADS)] for head in range(heads)]
+    colors = theme.head_colors(heads)
     return alt.Color("head:N", scale=alt.Scale(domain=list(range(heads)), range=colors), legend=None)
 
 

@@ -37,6 +37,12 @@ def _fit(chart: alt.TopLevelMixin) -> dict[str, Any]:
     return dataless(chart, validate=False) | {"autosize": {"type": "fit-x", "contains": "padding"}}
 
 
+def _over_rules(marks: alt.Chart, scaled: bool, **place: Any) -> dict[str, Any]:
+    """Returns marks over a rule at each length, on the axis `place`."""
+    rules = alt.Chart().transform_filter("datum.rule != null").mark_rule(color=theme.HIDDEN, strokeWidth=1.5)
+    return _fit(alt.layer(rules.encode(**place, strokeDash=_dash(scaled)), marks).properties(height=theme.SMALL_HEIGHT))
+
+
 @lru_cache(maxsize=32)
 def wavelengths(pairs: int, most: float, scaled: bool) -> dict[str, Any]:
     """Returns a point per pair and kind (columns pair, kind, wavelength, turns), and the lengths (columns rule, tokens)."""
@@ -54,13 +60,8 @@ def wavelengths(pairs: int, most: float, scaled: bool) -> dict[str, Any]:
     ]
     tips += [alt.Tooltip("kept:Q", format=".0%", title="kept as trained")]
     points = alt.Chart().transform_filter("datum.pair != null").mark_point(filled=True, size=34, opacity=0.9)
-    rules = alt.Chart().transform_filter("datum.rule != null").mark_rule(color=theme.HIDDEN, strokeWidth=1.5)
-    return _fit(
-        alt.layer(
-            rules.encode(y=alt.Y("tokens:Q", scale=_log(most)), strokeDash=_dash(scaled)),
-            points.encode(x=x, y=y, color=_color(scaled), tooltip=tips),
-        ).properties(height=theme.SMALL_HEIGHT)
-    )
+    marks = points.encode(x=x, y=y, color=_color(scaled), tooltip=tips)
+    return _over_rules(marks, scaled, y=alt.Y("tokens:Q", scale=_log(most)))
 
 
 @lru_cache(maxsize=32)
@@ -71,26 +72,20 @@ def by_distance(farthest: int, least: float, most: float, scaled: bool) -> dict[
     y = alt.Y("score:Q", title="score, share of distance 0", scale=alt.Scale(domain=[least, most], nice=True))
     tips = [alt.Tooltip("distance:Q", format=","), alt.Tooltip("kind:N"), alt.Tooltip("score:Q", format=MEAN)]
     lines = alt.Chart().transform_filter("datum.distance != null").mark_line(strokeWidth=1.5, clip=True)
-    rules = alt.Chart().transform_filter("datum.rule != null").mark_rule(color=theme.HIDDEN, strokeWidth=1.5)
-    return _fit(
-        alt.layer(
-            rules.encode(x=alt.X("tokens:Q", scale=_log(farthest)), strokeDash=_dash(scaled)),
-            lines.encode(x=x, y=y, color=_color(scaled), tooltip=tips),
-        ).properties(height=theme.SMALL_HEIGHT)
-    )
+    marks = lines.encode(x=x, y=y, color=_color(scaled), tooltip=tips)
+    return _over_rules(marks, scaled, x=alt.X("tokens:Q", scale=_log(farthest)))
 
 
 @lru_cache(maxsize=64)
 def biases(heads: int, focus: int) -> dict[str, Any]:
     """Returns one line per head over the columns head, distance, bias; the selected head's is wide."""
     numbers = list(range(heads))
-    colors = [theme.HEADS[head % len(theme.HEADS)] for head in numbers]
     legend = alt.Legend(orient="top", title="head", columns=8) if heads <= 16 else None
     tips = [alt.Tooltip("head:O"), alt.Tooltip("distance:Q", format=","), alt.Tooltip("bias:Q", format=MEAN)]
     line = alt.Chart().encode(
         x=alt.X("distance:Q", title="distance of query and key (tokens)", axis=alt.Axis(format="d", grid=False)),
         y=alt.Y("bias:Q", title="added to the score"),
-        color=alt.Color("head:O", scale=alt.Scale(domain=numbers, range=colors), legend=legend),
+        color=alt.Color("head:O", scale=alt.Scale(domain=numbers, range=theme.head_colors(heads)), legend=legend),
         tooltip=tips,
     )
     return _fit(

@@ -47,5 +47,4 @@ def by_grouping(kv_heads: tuple[int, ...], used: int) -> dict[str, Any]:
 
 def _colors(heads: int) -> alt.Color:
     """Returns one colour per head, from `theme.HEADS`."""
-    colors = [theme.HEADS[head % len(theme.HEADS)] for head in range(heads)]
-    return alt.Color("head:O", legend=None, scale=alt.Scale(domain=list(range(heads)), range=colors))
+    return alt.Color("head:O", legend=None, scale=alt.Scale(domain=list(range(heads)), range=theme.head_colors(heads)))

@@ -79,6 +79,11 @@ def grid_header(painted: str, head: int, query: int, colors: str, **more: Any) -
     return LOOK | usual | {"painted": painted, "focus": focus, "colors": colors} | more
 
 
+def head_colors(heads: int) -> list[str]:
+    """Returns the colours of so many heads; they repeat."""
+    return [HEADS[head % len(HEADS)] for head in range(heads)]
+
+
 def side(heads: int) -> int:
     """Returns the maximum number of cells per side in a grid of `heads` heads, about the pixels of a map on a screen."""
     return 512 if heads <= 2 else 192 if heads <= 8 else 128

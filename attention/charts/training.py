@@ -83,7 +83,7 @@ def heads(layers: int, per: int, steps: int, label: str, earlier: str = "") -> d
     `earlier`: the name of a statistic that has to grow first, in the series EARLIER; a broad grey line behind the others.
     """
     names = [f"{layer}.{head}" for layer in range(layers) for head in range(per)]
-    colors = [theme.HEADS[i % len(theme.HEADS)] for i in range(len(names))]
+    colors = theme.head_colors(len(names))
     color = alt.Color("series:N", title=None, scale=alt.Scale(domain=names, range=colors))
     y = alt.Y("value:Q", title=label, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=4))
     lines = (

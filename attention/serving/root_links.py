@@ -6,6 +6,7 @@ within a visit are sent on by `ui/session/address_bar.py`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from urllib.parse import parse_qsl
 
 from attention.serving.asgi import App, Receive, Scope, Send, path, send_response
@@ -25,7 +26,7 @@ class RootLinks:
             scope["type"] == "http"
             and scope["method"] in ("GET", "HEAD")
             and path(scope) == "/"
-            and belongs_to_heads(scope)
+            and belongs_to_heads(_entry_names(scope))
         ):
             there = b"heads?" + scope["query_string"]
             await send_response(scope, send, 307, b"", [(b"location", there), (b"cache-control", b"no-store")])
@@ -33,8 +34,11 @@ class RootLinks:
             await self.app(scope, receive, send)
 
 
-def belongs_to_heads(scope: Scope) -> bool:
-    """Whether a link has other entries than Start's and Streamlit's own."""
-    entries = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-    names = {name for name, _ in entries if not name.startswith(EMBEDS)}
-    return bool(names) and names != {START}
+def belongs_to_heads(names: Iterable[str]) -> bool:
+    """Whether a link with entries of these names has others than Start's and Streamlit's own."""
+    own = {name for name in names if not name.startswith(EMBEDS)}
+    return bool(own) and own != {START}
+
+
+def _entry_names(scope: Scope) -> list[str]:
+    return [name for name, _ in parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)]

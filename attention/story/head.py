@@ -65,6 +65,8 @@ SENTENCES = {
     ),
 }
 
+RIDDLE = {"tired": "minilm-street", "wide": "minilm-wide"}  # “The animal didn't cross the street because it was too …”
+
 
 class Vectors(NamedTuple):
     """Vectors of the tokens of a sentence: those that the layer reads, the values of the head, and those after all layers."""
@@ -137,3 +139,19 @@ def _largest_is_expected(sentence: Sentence) -> Bool[Tensor, " h"]:
     layers = recording(sentence.recorded).shape.numbers
     rows = [trace(Config.of(sentence.source, layer=layer)).weights[:, sentence.word] for layer in layers]
     return torch.cat(rows).argmax(-1) == sentence.tokens.index(sentence.expected)
+
+
+def riddle_config(name: str) -> Config:
+    """Returns the head that seems to know whom “it” means, on one sentence of `RIDDLE`, with the row of “it” selected."""
+    return Config.of(f"recorded:{RIDDLE[name]}", layer=3, head=1, query=recording(RIDDLE[name]).tokens.index("it"))
+
+
+@cache
+def riddle_shares() -> dict[str, float]:
+    """Returns what “it” gives to both nouns in both sentences, by names such as `tired_animal`."""
+    shares = {}
+    for name in RIDDLE:
+        config, tokens = riddle_config(name), recording(RIDDLE[name]).tokens
+        row = trace(config).weights[config.head, config.query]
+        shares |= {f"{name}_{noun}": float(row[tokens.index(noun)]) for noun in ("animal", "street")}
+    return shares

@@ -1,6 +1,6 @@
 """The tests in a browser that `make test` runs; all others are extended.
 
-A page that loads costs one to three seconds of the processor, so there are few: the walk over every page, which looks at
+A page that loads costs one to three seconds of the processor, so there are few: the walk over every page, which checks
 labels, contrast, the policy and a phone in both themes, and the main things that a visitor does. What a cheaper test checks
 as well, on AppTest or on the bytes that are sent, is left to `make test-all`. A test may be named with one of its cases.
 """

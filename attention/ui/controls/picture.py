@@ -109,8 +109,12 @@ def widget(name: str, config: Config, stops: Stops, change: Change) -> None:
 
 def _help(name: str) -> str:
     """The help of the knob, with one line per choice if the choices have descriptions."""
-    lines = [f"- **{choice}**: {first_line(rule)}" for choice, rule in RULES.get(name, {}).items()]
-    return "\n".join([KNOBS[name].help, "", *lines])
+    return help_with_rules(KNOBS[name].help, RULES.get(name, {}))
+
+
+def help_with_rules(help: str, rules: Mapping[str, object]) -> str:
+    """The help of a knob, with one line per choice: the description of its rule."""
+    return "\n".join([help, "", *(f"- **{choice}**: {first_line(rule)}" for choice, rule in rules.items())])
 
 
 def first_line(rule: object) -> str:

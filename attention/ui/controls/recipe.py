@@ -13,7 +13,7 @@ from attention.training.recipe import PLACES, RECIPES, WIDEST, Recipe
 from attention.training.tasks import TASKS
 from attention.ui.controls import knobs
 from attention.ui.controls.kind import Change, Kind, Stops
-from attention.ui.controls.picture import first_line
+from attention.ui.controls.picture import help_with_rules
 
 OFFERED: dict[str, tuple[Any, ...]] = {
     "steps": (100, 200, 400, 600, 800, 1000, 1500, 2000, 3000),
@@ -47,12 +47,7 @@ def _widget(name: str, recipe: Recipe, change: Change) -> None:
         lines = [RECIPES.knobs[name].help, "", *(f"- **{each}**: {task.says}" for each, task in TASKS.items())]
         knobs.menu(name, recipe, format_func=str.capitalize, help="\n".join(lines), on_change=change)
     elif name in RULES:
-        lines = [
-            RECIPES.knobs[name].help,
-            "",
-            *(f"- **{each}**: {first_line(rule)}" for each, rule in RULES[name].items()),
-        ]
-        knobs.menu(name, recipe, help="\n".join(lines), on_change=change)
+        knobs.menu(name, recipe, help=help_with_rules(RECIPES.knobs[name].help, RULES[name]), on_change=change)
     elif name == "seed":
         knobs.number(name, recipe, on_change=change)
     else:

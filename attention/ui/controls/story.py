@@ -13,11 +13,10 @@ from attention.story.settings import SIZES, STORIES, Story
 from attention.ui.controls import knobs
 from attention.ui.controls.kind import Change, Kind, Stops
 from attention.ui.controls.lengths import ends
-from attention.ui.controls.picture import first_line
+from attention.ui.controls.picture import help_with_rules
 
 RULES: dict[str, Mapping[str, object]] = {"mask": MASKS, "scale": SCALES}
-NAMES = frozenset((*SIZES, "mask", "span", "scale", "temperature", "sentence", "step"))
-ACTING = frozenset((*SIZES, "mask", "span", "scale", "temperature"))  # those in the sidebar
+NAMES = frozenset((*SIZES, "mask", "span", "scale", "temperature"))
 
 
 def draw(story: Story, stops: Stops, change: Change) -> None:
@@ -27,8 +26,7 @@ def draw(story: Story, stops: Stops, change: Change) -> None:
     knobs.slider("d_model", story, stops["d_model"], on_change=change)
     st.caption("Length, heads and width belong to hand-built heads: moving one opens Heads.")
     for name, rules in RULES.items():
-        lines = [STORIES.knobs[name].help, "", *(f"- **{each}**: {first_line(rule)}" for each, rule in rules.items())]
-        knobs.menu(name, story, help="\n".join(lines), on_change=change)
+        knobs.menu(name, story, help=help_with_rules(STORIES.knobs[name].help, rules), on_change=change)
         if name == "mask" and MASKS[story.mask].span:
             knobs.slider("span", story, on_change=change)
     knobs.slider("temperature", story, on_change=change)

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from attention.story.settings import ENTRY
+from attention.serving.root_links import belongs_to_heads
 from attention.streamlit_internals import run_context
 from attention.ui.controls.kind import Kind
 from attention.ui.session import question_in_link, uploads
@@ -22,7 +22,7 @@ from attention.ui.session.visit_state import Session, session, widgets
 def send_on(heads: StreamlitPage) -> None:
     """Opens Heads with all of the link if the link at the root is not one of Start: Heads was at the root before."""
     query = st.query_params.to_dict()
-    if query and query.keys() != {ENTRY}:
+    if belongs_to_heads(query):
         st.switch_page(heads, query_params=query)
 
 

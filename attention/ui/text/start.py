@@ -39,12 +39,12 @@ MOVED = (
 NEXT = {"weigh": "Next: weigh", "take over": "Next: take over"}
 LIMITS = "Do heads understand? One that does not"
 RIDDLE = (
-    "*The animal didn't cross the street because it was too tired.* In layer 3, head 1 of MiniLM, “it” gives {street_animal} "
+    "*The animal didn't cross the street because it was too tired.* In layer 3, head 1 of MiniLM, “it” gives {tired_animal} "
     "of its weight to “animal”: it seems to know who was tired. But make the street *too wide*, and “animal” still gets "
     "{wide_animal}, more than “street” with {wide_street}. The head favours the first noun. A weight shows what is read, "
     "not what is understood."
 )
-RIDDLES = {"minilm-street": "… too tired, on Heads", "minilm-wide": "… too wide, on Heads"}
+RIDDLES = {"tired": "… too tired, on Heads", "wide": "… too wide, on Heads"}
 LEARN = ("Learn", "For students and classes: pictures with a question each, from the first head to masks and training.")
 EXPLORE = (
     "Explore a real model",

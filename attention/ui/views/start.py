@@ -8,17 +8,16 @@ from math import ceil, floor
 
 import pyarrow as pa
 import streamlit as st
+from jaxtyping import Float
+from torch import Tensor
 
 from attention.charts import moves as charts
 from attention.codec import CONFIGS, to_query
 from attention.components.sentence_head import sentence_head
-from attention.config import Config
 from attention.number_format import format_mean, format_percent
-from attention.recorded.shipped import recording
-from attention.story.head import SENTENCES, Move, heads_that_find_both, moves
+from attention.story.head import SENTENCES, Move, heads_that_find_both, moves, riddle_config, riddle_shares
 from attention.story.settings import SIZES, STORIES, WORD, Story
 from attention.trace import Trace
-from attention.trace import trace as trace_of
 from attention.ui import next_step, proof, results
 from attention.ui.controls import knobs
 from attention.ui.markdown import escape
@@ -84,7 +83,7 @@ def _finding(story: Story, trace: Trace) -> str:
     return said.format(query=escape(tokens[query]), key=escape(tokens[most]), weight=format_percent(float(row[most])))
 
 
-def _row(trace: Trace):
+def _row(trace: Trace) -> Float[Tensor, " n"]:
     return trace.weights[trace.config.head, trace.config.query_index]
 
 
@@ -104,7 +103,7 @@ def _look(story: Story, trace: Trace) -> None:
 
 
 def _weigh(story: Story, trace: Trace) -> None:
-    st.markdown(text.WEIGH.format(temperature=f"{story.temperature:g}"))
+    st.markdown(text.WEIGH)
     with st.container(horizontal=True):
         for temperature, label in text.TEMPERATURES.items():
             st.button(
@@ -181,29 +180,15 @@ def _next_button(step: str) -> None:
 def _below(story: Story) -> None:
     """Draws what heads do not do, three ways into the app, and where code and checks are."""
     with st.expander(text.LIMITS, icon=":material/psychology_alt:"):
-        st.markdown(_riddle())
+        st.markdown(text.RIDDLE.format(**{name: format_percent(share) for name, share in riddle_shares().items()}))
         with st.container(horizontal=True):
             for name, label in text.RIDDLES.items():
-                query = Config.of(f"recorded:{name}", layer=3, head=1, query=recording(name).tokens.index("it"))
-                next_step.page_link("heads", label, to_query(query), ":material/grid_view:")
+                next_step.page_link("heads", label, to_query(riddle_config(name)), ":material/grid_view:")
     for column, (name, (label, says), icon) in zip(st.columns(len(DOORS)), DOORS, strict=True):
         with column.container(border=True, height="stretch"):
             next_step.page_link(name, f"**{label}** → {name.capitalize()}", {}, icon)
             st.caption(says)
     st.caption(text.CODE)
-
-
-def _riddle() -> str:
-    """What a head that seems to know whom “it” means does in both sentences of a riddle."""
-    shares = {}
-    for name in text.RIDDLES:
-        tokens = recording(name).tokens
-        row = trace_of(Config.of(f"recorded:{name}", layer=3)).weights[1, tokens.index("it")]
-        shares |= {
-            f"{name.removeprefix('minilm-')}_{word}": format_percent(float(row[tokens.index(word)]))
-            for word in ("animal", "street")
-        }
-    return text.RIDDLE.format(**shares)
 
 
 def _head_counts() -> dict[str, int]:
