@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from attention.settings import EDITION, ConfigError
 from attention.timing.implementations import IMPLEMENTATIONS
-from attention.timing.sweep import SWEEPS, Sweep
+from attention.timing.sweep import CASES, SWEEPS, Sweep
 
 
 def value(name: str) -> st.SearchStrategy:
@@ -32,7 +32,16 @@ def values(name: str) -> st.SearchStrategy:
     )
 
 
-knobs = st.fixed_dictionaries({name: values(name) for name in SWEEPS.knobs})
+def fits(values: dict[str, object]) -> bool:
+    """Whether a sweep has no more cases than are allowed; without implementations it has all of them."""
+    counts = {name: len(values[name]) for name in SWEEPS.axes} | ({"batches": 1} if values["tokens"] else {})
+    return (
+        math.prod(count or (len(IMPLEMENTATIONS) if name == "implementations" else 1) for name, count in counts.items())
+        <= CASES
+    )
+
+
+knobs = st.fixed_dictionaries({name: values(name) for name in SWEEPS.knobs}).filter(fits)
 
 
 @settings(deadline=None)

@@ -188,12 +188,9 @@ def flex(q: Vectors, k: Vectors, v: Vectors, visible: Visible) -> Ready:
 def _mask_function(visible: Visible) -> Callable[..., Tensor]:
     """The visible pairs as a function of the indices of a query and of a key, as flex_attention takes them."""
     first, causal, window = visible.keys - visible.queries, visible.causal, visible.window or visible.keys
-
-    def is_visible(b: Tensor, h: Tensor, i: Tensor, j: Tensor) -> Tensor:
-        distance = i + first - j
-        return (distance >= (0 if causal else 1 - window)) & (distance < window)
-
-    return is_visible
+    nearest = 0 if causal else 1 - window
+    # A lambda: torch counts the arguments of its code, and checks of types at run time wrap functions that have a `def`.
+    return lambda b, h, i, j: (i + first - j >= nearest) & (i + first - j < window)
 
 
 def _published_implementation(row: Row) -> Implementation:

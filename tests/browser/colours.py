@@ -37,6 +37,12 @@ FAINT = (
         const shapes = element.ownerSVGElement?.querySelectorAll(".mark-rect path") ?? [];
         return [...shapes].filter((shape) => on(shape.getBoundingClientRect()));
     };
+    const cell = (picture, box) => {  // the colour of a matrix's cell, near its corner: the canvas below its number
+        const canvas = picture.querySelector("canvas"), whole = canvas.getBoundingClientRect();
+        const x = (box.left + 3 - whole.left) * canvas.width / whole.width;
+        const y = (box.top + 3 - whole.top) * canvas.height / whole.height;
+        return [...canvas.getContext("2d").getImageData(x, y, 1, 1).data].slice(0, 3);
+    };
     const found = [], texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     for (let node = texts.nextNode(); node; node = texts.nextNode()) {
         const element = node.parentElement, style = getComputedStyle(element), box = element.getBoundingClientRect();
@@ -51,6 +57,7 @@ FAINT = (
             opacity *= own;
             ground = over(ground, backgroundColor);
         }
+        if (element.parentElement.matches(".numbers")) ground = cell(element.parentElement.parentElement, box);
         for (const shape of under(element, box)) ground = over(ground, getComputedStyle(shape).fill);
         const ink = element instanceof SVGElement ? style.fill : style.color;
         const lights = [ground, over(ground, ink, opacity)].map((color) => luminance(color) + 0.05).sort((a, b) => a - b);

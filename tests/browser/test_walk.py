@@ -82,7 +82,7 @@ TOO_WIDE = """() => {  // what is scrolled sideways, but for code, formulas and 
     const parts = [document.scrollingElement, ...document.querySelectorAll("[data-testid=stMain], [data-testid=stMain] *")];
     const scrolls = (part) => part === parts[0] || /auto|scroll/.test(getComputedStyle(part).overflowX);
     const wide = (part) => part.clientWidth && part.scrollWidth > part.clientWidth;
-    const may = (part) => part.matches("pre, .katex-display, .dvn-scroller");
+    const may = (part) => part.matches("pre, .katex-display, .dvn-scroller, :has(> [data-testid=stTableStyledTable])");
     return parts.filter((part) => wide(part) && scrolls(part) && !may(part)).map((part) => part.outerHTML.slice(0, 200));
 }"""
 DESK, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
