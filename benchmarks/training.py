@@ -20,7 +20,7 @@ import torch.nn.functional as F
 from attention.training.head_scores import scores, weights
 from attention.training.model import Pairs
 from attention.training.recipe import TEST, Recipe
-from attention.training.run import Checkpoint, Run, draw_sequences, train
+from attention.training.run import Checkpoint, Run, draw_sequences, stack_layers, train
 from attention.training.tasks import TASKS, Drawn
 from benchmarks.interleaved import Ratio, environment, ratio, times, verdict
 
@@ -40,8 +40,9 @@ def evaluate_heads(run: Run, moment: Checkpoint) -> Checkpoint:
     with torch.inference_mode():
         _, heads = run.model.forward_with_scores(test.ids[:, :-1])
     q, k = (torch.stack([getattr(each, part) for each in heads], 1) for part in "qk")
+    sinks = stack_layers(heads).sinks
     one = (Drawn(*(part[at : at + 1] for part in test)) for at in range(PROBES))
-    every = [scores(recipe, each, weights(recipe, q[at], k[at])) for at, each in enumerate(one)]
+    every = [scores(recipe, each, weights(recipe, q[at], k[at], sinks)) for at, each in enumerate(one)]
     return replace(moment, scores={name: torch.stack([each[name] for each in every]).mean(0) for name in every[0]})
 
 
@@ -57,9 +58,21 @@ def has_induction(moment: Checkpoint) -> bool:
 
 def checkpoint_line(moment: Checkpoint, layers: int) -> str:
     scores = [f"{name} {'/'.join(f'{best(moment, name, at):.2f}' for at in range(layers))}" for name in moment.scores]
-    return f"accuracy {moment.accuracy:.3f}, by layer: {', '.join(scores)}"
+    rest = {"sink": moment.sinks, "gate": moment.gates}
+    means = [
+        f", mean {name} {'/'.join(f'{each:.2f}' for each in part.mean(1))}"
+        for name, part in rest.items()
+        if part is not None
+    ]
+    return f"accuracy {moment.accuracy:.3f}, loss {moment.loss:.3f}, by layer: {', '.join(scores)}{''.join(means)}"
 
 
+VARIANTS = {
+    "sink": {"softmax": "sink"},
+    "QK-norm": {"qk_norm": "on"},
+    "headwise gate": {"gate": "headwise"},
+    "elementwise gate": {"gate": "elementwise"},
+}
 CASES: dict[
     str, tuple[dict, Callable[[Checkpoint], bool], bool]
 ] = {  # settings, what is hoped for, of all or nearly all
@@ -75,6 +88,7 @@ CASES: dict[
         True,
     ),
     "induction, one layer": ({"task": "induction", "layers": 1}, lambda moment: moment.accuracy <= 0.4, True),
+    **{f"induction, {name}": ({"task": "induction"} | knobs, has_induction, False) for name, knobs in VARIANTS.items()},
     **{
         name: ({"task": name}, lambda moment, least=least: moment.accuracy >= least, False)
         for name, least in RIGHT.items()
@@ -94,7 +108,7 @@ def last(settings: dict, seed: int) -> tuple[Recipe, Checkpoint, float]:
 class Plain(Pairs):
     """The same on torch's own attention."""
 
-    def context_and_weights(self, q, k, v):
+    def context_and_weights(self, q, k, v, sinks=None):
         mask = None if self.causal else self.mask
         context = F.scaled_dot_product_attention(q, k, v, mask, is_causal=self.causal, scale=self.recipe.factor)
         return context, q[..., :0]

@@ -16,16 +16,17 @@ from torch import nn
 from attention.array_files import safe_file
 from attention.heads import profile
 from attention.masks import MASKS
+from attention.operations.gate import GATES
 from attention.operations.positions import rotary, sinusoidal
 from attention.operations.scale import SCALES
-from attention.operations.softmax import CONSTANT
+from attention.operations.softmax import SOFTMAXES
 from attention.steps import training_program
 from attention.training import history as courses
 from attention.training.adamw import AdamW
 from attention.training.head_scores import scores, texts, weights
 from attention.training.model import Model
 from attention.training.recipe import LEARNED, NUMBERS, PLACES, Recipe
-from attention.training.run import Run, evaluate, moments, probe, rate, train
+from attention.training.run import Run, draw_sequences, evaluate, loss, moments, probe, rate, train
 from attention.training.tasks import TASKS
 from tests.position_oracle import bias
 from tests.samples import examples
@@ -52,11 +53,16 @@ def by_torch(model: Model, ids: torch.Tensor) -> torch.Tensor:
         q, k, v = parts
         if recipe.positions == "rotary":
             q, k = rotary(q), rotary(k)
-        if recipe.softmax == "plus one":
+        if recipe.qk_norm == "on":
+            q, k = (F.rms_norm(each, (recipe.d_head,), eps=1e-6) for each in (q, k))
+        if recipe.softmax != "standard":
             scores = (q @ k.mT * recipe.factor + mask).exp()
-            context = scores / (1 + scores.sum(-1, keepdim=True)) @ v
+            added = layer.sinks.exp()[:, None, None] if recipe.softmax == "sink" else 1
+            context = scores / (added + scores.sum(-1, keepdim=True)) @ v
         else:
-            context = F.scaled_dot_product_attention(q, k, v, mask, scale=recipe.factor)
+            context = F.scaled_dot_product_attention(q, k, v, mask.to(q), scale=recipe.factor)
+        if recipe.gate != "off":
+            context = context * layer.gate(normed).sigmoid().unflatten(-1, (recipe.heads, -1)).transpose(1, 2)
         x = x + by.out_proj(context.transpose(1, 2).flatten(2))
     return model.says(model.norm(x))
 
@@ -69,7 +75,9 @@ recipes = st.builds(
     mask=st.sampled_from([name for name in MASKS if name != "padding"]),
     span=st.integers(1, 20),
     scale=st.sampled_from(list(SCALES)),
-    softmax=st.sampled_from(CONSTANT),
+    softmax=st.sampled_from(list(SOFTMAXES)),
+    qk_norm=st.sampled_from(["off", "on"]),
+    gate=st.sampled_from(GATES),
     seed=st.integers(0, 50),
 )
 
@@ -78,6 +86,10 @@ recipes = st.builds(
 @given(recipes)
 def test_the_model_says_what_torchs_attention_says(recipe):
     model, drawn = Model(recipe), probe(recipe)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if name.endswith("sinks"):
+                parameter.copy_(torch.linspace(-2, 1, recipe.heads))
     found = model(drawn.ids[:, :-1])
     torch.testing.assert_close(found, by_torch(model, drawn.ids[:, :-1]), rtol=1e-4, atol=1e-4)
     with torch.no_grad():
@@ -160,6 +172,49 @@ def test_scores_are_those_of_the_heads():
     torch.testing.assert_close(scores(recipe, drawn, ideal.expand(2, 2, 40, 40))["own"], torch.ones(2, 2))
 
 
+VARIANTS = [{}, {"softmax": "sink"}, {"qk_norm": "on"}, {"gate": "headwise"}, {"gate": "elementwise"}]
+VARIANT_NAMES = ["standard", "sink", "qk_norm", "headwise", "elementwise"]
+
+
+@pytest.mark.parametrize("knobs", VARIANTS, ids=VARIANT_NAMES)
+def test_gradients_are_those_of_float64(knobs):
+    recipe = Recipe(task="reverse", layers=1, **SMALL, **knobs)
+    model, drawn = Model(recipe), draw_sequences(recipe, 4, 1)
+    exact = Model(recipe).double()
+    loss(model(drawn.ids[:, :-1]), drawn).backward()
+    loss(by_torch(exact, drawn.ids[:, :-1]), drawn).backward()
+    for (name, mine), other in zip(model.named_parameters(), exact.parameters(), strict=True):
+        assert other.grad is not None and float(other.grad.abs().max()) > 0, name
+        torch.testing.assert_close(mine.grad, other.grad.float(), rtol=1e-4, atol=1e-7, msg=name)
+
+
+def test_variants_start_from_the_weights_of_the_standard_model():
+    standard = dict(Model(Recipe(**SMALL)).named_parameters())
+    for knobs in VARIANTS[1:]:
+        found = dict(Model(Recipe(**SMALL, **knobs)).named_parameters())
+        assert all(torch.equal(found.pop(name), weight) for name, weight in standard.items()), knobs
+        added = [name for name in found if knobs != {"qk_norm": "on"}]
+        assert added == [f"layers.{at}.{'sinks' if 'softmax' in knobs else 'gate.weight'}" for at in range(2) if added]
+
+
+def test_a_course_with_sinks_and_a_gate_comes_back_from_its_file():
+    recipe = Recipe(task="reverse", layers=1, softmax="sink", qk_norm="on", gate="headwise", **SMALL)
+    course = courses.record_training(recipe)
+    found, _ = courses.read_training(courses.write_training(course, "by a test"))
+    last, before = found.nearest_frame(-1), course.moments[-1]
+    assert found.recipe == recipe and float(before.sinks.abs().max()) > 0.01
+    torch.testing.assert_close(last.sinks, before.sinks, rtol=1e-3, atol=1e-3)
+    torch.testing.assert_close(last.gates, before.gates, rtol=1e-3, atol=1e-3)
+    rows = courses.frame_weights(recipe, before)
+    torch.testing.assert_close(courses.frame_weights(recipe, last), rows, rtol=0, atol=0.01)
+    ids = probe(recipe).ids[:, :-1]
+    heads = course.model().forward_with_scores(ids)[1][0]
+    q, k = (part / (part.square().mean(-1, keepdim=True) + 1e-6).sqrt() for part in (heads.q, heads.k))
+    exps = (q @ k.mT * recipe.factor).exp().tril()
+    own = exps / (heads.sinks.exp()[:, None, None] + exps.sum(-1, keepdim=True))
+    torch.testing.assert_close(rows, own, rtol=1e-4, atol=1e-5)
+
+
 def test_a_head_that_is_off_adds_nothing():
     recipe = Recipe(**SMALL)
     run = Run(recipe)
@@ -209,6 +264,8 @@ def test_the_weights_are_a_file_of_safetensors():
         {"task": "majority", "layers": 1, "positions": "none", "scale": "1/d_head", "seed": 3},
         {"task": "reverse", "layers": 1, "mask": "sinks", "span": 3},
         {"task": "reverse", "layers": 1, "positions": "learned"},
+        {"softmax": "sink", "qk_norm": "on", "gate": "elementwise"},
+        {"task": "reverse", "layers": 1, "positions": "alibi", "softmax": "sink", "gate": "headwise"},
     ],
     ids=lambda knobs: " ".join(map(str, knobs.values())) or "defaults",
 )

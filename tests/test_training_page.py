@@ -7,6 +7,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from urllib.parse import parse_qsl
 
 import pytest
@@ -14,19 +15,23 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from attention import Config, trace
+from attention.array_files.limits import BroughtError
 from attention.codec import from_query
+from attention.imported import registry
 from attention.number_format import format_percent
-from attention.training import shipped
+from attention.training import history, shipped
 from attention.training.head_scores import weights
 from attention.training.recipe import RECIPES, Recipe
+from attention.training.run import Run
 from attention.training.tasks import TASKS
 from attention.ui import results
+from attention.ui.controls.reasons import why
 from attention.ui.controls.recipe import RECIPE
 from attention.ui.jobs import training_jobs
 from attention.ui.jobs.job_queue import JOBS
 from attention.ui.jobs.training_jobs import TrainingJob
 from attention.ui.session.visit_state import KEY
-from attention.ui.views import training, training_after
+from attention.ui.views import training, training_after, training_elsewhere
 from tests.test_job_queue import ME, YOU, a_line
 from tests.test_pages import ROOT, SECONDS
 
@@ -316,6 +321,46 @@ def test_heads_elsewhere_are_those_of_the_training():
         torch.testing.assert_close(trace(config).weights, weights(course.recipe, moment.q, moment.k)[0])
     cool = Config.of("trained:sort", temperature=0.5)
     assert float(trace(cool).weights.amax(-1).mean()) > float(trace(config).weights.amax(-1).mean())
+
+
+def test_heads_with_sinks_qk_norm_and_a_gate_open_elsewhere_as_they_were_trained():
+    knobs = {"softmax": "sink", "qk_norm": "on", "gate": "headwise", "rate": "0.1", "steps": "20"}
+    test = run({f"train_{name}": value for name, value in (SMALL | knobs).items()} | {"v": "2"})
+    assert {name: test.selectbox(key=f"train_{name}").value for name in ("softmax", "qk_norm", "gate")} == {
+        name: knobs[name] for name in ("softmax", "qk_norm", "gate")
+    }
+    test.button(key="train").click().run()
+    task = learning(test)
+    until(lambda: task.state == "done")
+    recipe, moment = task.settings, task.moments[-1]
+    stack = training_elsewhere._stack(recipe, moment)
+    held = registry.register(stack, "training", "reverse after 20 steps")
+    with pytest.raises(BroughtError, match=r"it is \(1, 2\)"):
+        registry.register(replace(stack, sinks=None))
+    rows = history.frame_weights(recipe, moment)
+    for layer in range(recipe.layers):
+        config = Config.of(held.source, layer=layer)
+        assert (config.softmax, config.qk_norm) == ("sink", "on")
+        assert config.sinks == pytest.approx(moment.sinks[layer].tolist(), abs=1e-7)
+        torch.testing.assert_close(trace(config).weights, rows[layer])
+    assert "weights are those before it" in stack.what and "No effect" in why("gate", config)
+    more = replace(config, sink_logit=2.0)
+    assert more.sinks == pytest.approx([each + 2 for each in config.sinks])
+    assert float(trace(more).weights.sum()) < float(trace(config).weights.sum())
+
+
+def test_the_sink_and_the_gate_of_the_head_that_does_most_are_said():
+    recipe = Recipe(task="reverse", layers=1, heads=2, d_model=16, softmax="sink", gate="headwise")
+    moment = Run(recipe).checkpoint()
+    moment = replace(
+        moment,
+        scores=moment.scores | {"own": torch.tensor([[0.2, 0.9]])},
+        sinks=torch.tensor([[0.0, 1.25]]),
+        gates=torch.tensor([[0.5, 0.75]]),
+    )
+    said = training._moment_text(recipe, moment, results.training.picture(recipe, moment))
+    said = said.replace("\\", "")
+    assert "Its sink has the logit 1.250" in said and "Its gate is 0.750 on average" in said
 
 
 def test_what_is_downloaded_is_what_was_trained():

@@ -23,8 +23,9 @@ class Stack:
 
     `square (q k)`: which pairs take part, if this is no rule of `masks.MASKS`, or `(l q k)` for a mask per layer;
     `own`: defaults of the knobs of mask and scores, as in `recorded.file.OWN`; `rules`: the mask rule and the span of
-    each layer, if layers have different ones. A scale that has no name in `scores.SCALES` is multiplied into q. `title`
-    is the name that users see, `what` says in a sentence or two what was recorded from which model.
+    each layer, if layers have different ones; `sinks`: the learned logits of the softmax “sink”. A scale that has no
+    name in `scores.SCALES` is multiplied into q. `title` is the name that users see, `what` says in a sentence or two
+    what was recorded from which model.
     """
 
     title: str
@@ -36,6 +37,7 @@ class Stack:
     v: Float[Tensor, "l g k e"] | None = None
     weights: Float[Tensor, "l h q k"] | None = None
     square: Bool[Tensor, "*l q k"] | None = None
+    sinks: Float[Tensor, "l h"] | None = None
     own: Mapping[str, Any] = field(default_factory=dict)
     numbers: tuple[int, ...] = ()
     line: bool = True

@@ -13,6 +13,8 @@ from torch import Tensor
 
 from attention.array_files.limits import LONGEST, TEXT, BroughtError
 from attention.imported.stack import Stack
+from attention.operations.qk_norm import OFF, ON
+from attention.operations.softmax import SOFTMAXES
 from attention.recorded.file import CELLS, CHOICES, LAYERS, OWN, RANGES, TOKENS, Shape
 
 HEADS = 128  # of a layer
@@ -21,6 +23,8 @@ CHANNELS = 2**25  # channels of all tokens of a layer together
 PARTS = {"q": "l h q d", "k": "l g k d", "v": "l g k e", "weights": "l h q k"}
 LITTLE = 2  # smallest number of tokens
 Parts = Mapping[str, Tensor | None]
+SET = OWN | {"qk_norm": OFF}  # what a stack may set, more than a recording
+ALLOWED = CHOICES | {"softmax": tuple(SOFTMAXES), "qk_norm": (OFF, ON)}
 
 
 ONE_QUERY = (
@@ -45,6 +49,7 @@ def check(stack: Stack) -> None:
         if not least <= value <= most:
             raise BroughtError(f"There are {value:,} {what}; {least} to {most:,} can be shown.")
     _words(stack, layers, queries, keys)
+    _sinks(stack, layers, heads)
     _bearable(stack, heads, queries, keys, d_head)
 
 
@@ -94,9 +99,11 @@ def shape_of(stack: Stack) -> Shape:
     layers, heads, groups, queries, keys, d_head = sizes(stack)
     there = ("q", "k", "v") if stack.q is not None else ("weights", "v")
     has = frozenset(name for name in there if getattr(stack, name) is not None)
-    own, alone = OWN | dict(stack.own), stack.square is not None
+    own, alone = SET | dict(stack.own), stack.square is not None
     other, d_v = 0 if itself(stack) else keys, 0 if stack.v is None or stack.v.shape[3] == d_head else stack.v.shape[3]
-    return Shape(layers, heads, groups, queries, d_head, has, own, layer_numbers(stack), other, alone, d_v, stack.rules)
+    sinks = () if stack.sinks is None else tuple(map(tuple, stack.sinks.double().tolist()))
+    numbers = layer_numbers(stack)
+    return Shape(layers, heads, groups, queries, d_head, has, own, numbers, other, alone, d_v, stack.rules, sinks)
 
 
 def itself(stack: Stack) -> bool:
@@ -125,6 +132,16 @@ def _whole(parts: Parts) -> None:
             raise BroughtError(f"{name} is {_describe_part(part)}; {axes} are four axes of floating numbers.")
 
 
+def _sinks(stack: Stack, layers: int, heads: int) -> None:
+    """Raises BroughtError unless there is a sink for each head exactly if the softmax has learned ones."""
+    found = () if stack.sinks is None else tuple(stack.sinks.shape)
+    wanted = (layers, heads) if SOFTMAXES[stack.own.get("softmax", OWN["softmax"])].learned else ()
+    if found != wanted:
+        raise BroughtError(
+            f"The sinks have the shape {found}; with the softmax and the heads of this stack it is {wanted}."
+        )
+
+
 def _words(stack: Stack, layers: int, queries: int, keys: int) -> None:
     """Raises BroughtError unless texts, layer numbers, rules and knobs fit the sizes."""
     for what, texts, count in (("queries", stack.queries, queries), ("keys", stack.keys, keys)):
@@ -141,10 +158,10 @@ def _words(stack: Stack, layers: int, queries: int, keys: int) -> None:
         raise BroughtError(f"There are {len(stack.rules)} rules of masks for {layers} layers of queries and keys.")
     said = [*stack.own.items(), *(pair for rule in stack.rules for pair in zip(("mask", "span"), rule, strict=True))]
     for name, value in said:
-        if name not in OWN:
-            raise BroughtError(f"{name!r} is nothing that a source sets. These are: {', '.join(OWN)}.")
-        if name in CHOICES and value not in CHOICES[name]:
-            raise BroughtError(f"{name}={value!r} is not one of: {', '.join(CHOICES[name])}.")
+        if name not in SET:
+            raise BroughtError(f"{name!r} is nothing that a source sets. These are: {', '.join(SET)}.")
+        if name in ALLOWED and value not in ALLOWED[name]:
+            raise BroughtError(f"{name}={value!r} is not one of: {', '.join(ALLOWED[name])}.")
         if name in RANGES and not RANGES[name][0] <= value <= RANGES[name][1]:
             raise BroughtError(f"{name}={value!r} is not between {RANGES[name][0]} and {RANGES[name][1]:,}.")
 

@@ -64,7 +64,8 @@ class Shape:
     `own`: defaults of the knobs of its mask and scores. `chosen`: which layers of its model these are, () if they are
     all from 0 on. `keys`: number of keys of another sequence, 0 for self-attention; `square`: whether it has a mask of
     its own, so that no mask rule applies. `d_v`: channels of a value, if these differ from those of queries and keys,
-    else 0. `rules`: the mask rule and the span of each layer, if layers have different ones.
+    else 0. `rules`: the mask rule and the span of each layer, if layers have different ones; `sinks`: the learned sinks of
+    each layer's heads, if it has any.
     """
 
     layers: int
@@ -79,6 +80,7 @@ class Shape:
     square: bool = False
     d_v: int = 0
     rules: tuple[tuple[str, int], ...] = ()
+    sinks: tuple[tuple[float, ...], ...] = ()
 
     @property
     def long(self) -> bool:

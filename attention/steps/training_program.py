@@ -9,11 +9,13 @@ import inspect
 import textwrap
 
 from attention.config import Config
+from attention.operations.gate import ELEMENTWISE, OFF
+from attention.operations.qk_norm import EPS, ON
 from attention.operations.scale import SCALES
 from attention.operations.softmax import SOFTMAXES
 from attention.steps.program import condition
 from attention.training import run, tasks
-from attention.training.recipe import BATCH, FRESH, LEARNED, PLACES, STREAMS, Recipe
+from attention.training.recipe import BATCH, FRESH, GATE, LEARNED, PLACES, STREAMS, Recipe
 
 TASK_PARTS = "VOCABULARY", "MARK", "LEAST", "KINDS"
 HEAD = """\
@@ -43,14 +45,19 @@ class Layer(nn.Module):
         super().__init__()
         self.norm = nn.LayerNorm(d_model)
         self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
+        {gate}
+        {sinks}
 
     def forward(self, x):
         normed = self.norm(x)
         parts = (part(normed) for part in (self.q_proj, self.k_proj, self.v_proj))
         q, k, v = (part.unflatten(-1, (heads, d_head)).transpose(1, 2) for part in parts)
+        {qk_norm}
         {turned}
         {padded}
-        context = F.scaled_dot_product_attention(q, k, v, mask, scale={scale})
+        {sunk}
+        context = F.scaled_dot_product_attention(q, k, v, {mask}, scale={scale})
+        {gated}
         return x + self.out_proj(context.transpose(1, 2).flatten(2))
 
 
@@ -63,10 +70,11 @@ class Model(nn.Module):
         self.norm = nn.LayerNorm(d_model)
         self.says = nn.Linear(d_model, VOCABULARY, bias=False)
         random = torch.Generator().manual_seed({streams} * seed)
+        {gates}
         for name, parameter in self.named_parameters():
             if parameter.ndim == 2:
                 deviation = 1.0 if name.startswith(("embedding", "places")) else d_model**-0.5
-                nn.init.normal_(parameter, 0.0, deviation, generator=random)
+                nn.init.normal_(parameter, 0.0, deviation, generator={random})
 
     def forward(self, ids):
         x = self.embedding(ids)
@@ -77,6 +85,11 @@ class Model(nn.Module):
 
 
 """
+QK_NORM = f"q, k = (F.rms_norm(part, (d_head,), eps={EPS}) for part in (q, k))"
+SINK = {
+    "sinks": "self.sinks = nn.Parameter(torch.zeros(heads))",
+    "sunk": "with_sinks = torch.cat([self.sinks[:, None, None].expand(heads, n, 1), mask.expand(heads, n, n)], -1)",
+}
 
 
 def source(recipe: Recipe) -> str:
@@ -119,18 +132,22 @@ def _mask(recipe: Recipe) -> str:
     ]
     if rule.to_scores:
         lines += [f"{rule.code}".rstrip(), "mask = mask + bias"]
-    if not softmax.sums_to_one:
+    if softmax.extra and not softmax.learned:
         value = f", value={softmax.sink!r}" if softmax.sink else ""
         lines += [f"mask = F.pad(mask, (1, 0){value})  # {softmax.extra} more in the denominator: a key of zeros"]
     return "\n".join(lines) + "\n\n\n"
 
 
 def _model(recipe: Recipe) -> str:
-    rule, learned = PLACES[recipe.positions], recipe.positions == LEARNED
+    rule, learned, softmax = PLACES[recipe.positions], recipe.positions == LEARNED, SOFTMAXES[recipe.softmax]
     placed = "x = x + self.places.weight[: x.shape[1]]" if learned else ""
     text = MODEL.format(
         turned=f"q, k = {rule.to_heads.__name__}(q), {rule.to_heads.__name__}(k)" if rule.to_heads else "",
-        padded="" if SOFTMAXES[recipe.softmax].sums_to_one else "k, v = F.pad(k, (0, 0, 1, 0)), F.pad(v, (0, 0, 1, 0))",
+        padded="" if softmax.sums_to_one else "k, v = F.pad(k, (0, 0, 1, 0)), F.pad(v, (0, 0, 1, 0))",
+        mask="with_sinks" if softmax.learned else "mask",
+        **(SINK if softmax.learned else dict.fromkeys(SINK, "")),
+        **_gate_lines(recipe),
+        qk_norm=QK_NORM if recipe.qk_norm == ON else "",
         placed=f"x = x + {rule.to_input.__name__}(x.shape[1], d_model)" if rule.to_input else placed,
         places="self.places = nn.Embedding(n, d_model)" if learned else "",
         streams=STREAMS,
@@ -138,6 +155,18 @@ def _model(recipe: Recipe) -> str:
     )
     lines = text.split("\n")
     return "\n".join(line for line in lines if line.strip() or not line)
+
+
+def _gate_lines(recipe: Recipe) -> dict[str, str]:
+    if recipe.gate == OFF:
+        return dict.fromkeys(("gate", "gates", "gated"), "") | {"random": "random"}
+    width = "d_model" if recipe.gate == ELEMENTWISE else "heads"
+    return {
+        "gate": f"self.gate = nn.Linear(d_model, {width}, bias=False)",
+        "gates": f"gates = torch.Generator().manual_seed({STREAMS} * seed + {GATE})",
+        "gated": "context = context * self.gate(normed).unflatten(-1, (heads, -1)).transpose(1, 2).sigmoid()",
+        "random": 'gates if ".gate." in name else random',
+    }
 
 
 def _training(recipe: Recipe) -> str:

@@ -18,10 +18,15 @@ from attention.training.tasks import Drawn
 LABELS = {OWN: "Answer", "previous": "Previous", "induction": "Induction", "same": "Same", "first": "First"}
 
 
-def weights(recipe: Recipe, q: Float[Tensor, "l h n d"], k: Float[Tensor, "l h n d"]) -> Float[Tensor, "l h n n"]:
-    """The weights of every layer, from its queries and keys, with the recipe's mask, scale and softmax."""
+def weights(
+    recipe: Recipe,
+    q: Float[Tensor, "l h n d"],
+    k: Float[Tensor, "l h n d"],
+    sinks: Float[Tensor, "l h"] | None = None,
+) -> Float[Tensor, "l h n n"]:
+    """The weights of every layer, from its queries, keys and learned sinks, with the recipe's mask, scale and softmax."""
     with torch.inference_mode():
-        return Pairs(recipe, q.shape[-2]).context_and_weights(q, k, k)[1]
+        return Pairs(recipe, q.shape[-2]).context_and_weights(q, k, k, sinks)[1]
 
 
 def scores(recipe: Recipe, probe: Drawn, found: Float[Tensor, "l h n n"]) -> dict[str, Float[Tensor, "l h"]]:

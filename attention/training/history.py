@@ -1,9 +1,9 @@
 """Stores the history of a training: metrics over the steps, queries and keys of some steps, and the final parameters.
 
 Its file is an .npz of arrays without pickles: `points (m 3)`, the step, loss and accuracy of each checkpoint; `scores
-(m s l h)`, the metrics of `recipe.NUMBERS`; `frames (f)`, the steps that have `q k (f l h n d)`; `weights (p)`, the final
-parameters in the model's order. `about` is a JSON text with the `format`, the `recipe` as in its link, how it was `made`
-and its `license`. Arrays of real numbers are float16, except for `points`.
+(m s l h)`, the metrics of `recipe.NUMBERS`; `frames (f)`, the steps that have `q k (f l h n d)` and, if the model has them,
+`sinks gates (f l h)`; `weights (p)`, the final parameters in the model's order. `about` is a JSON text with the `format`, the
+`recipe` as in its link, how it was `made` and its `license`. Arrays of real numbers are float16, except for `points`.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from attention.training.recipe import LAST, NUMBERS, RECIPES, Recipe
 from attention.training.run import Checkpoint, probe, train
 
 FORMAT = "attention training 1"
+PARTS = "q", "k", "sinks", "gates"  # of a frame
 FRAMES = 15  # steps of a file that have queries and keys, including the first and the last
 LICENSE = "MIT, as this project"
 
@@ -98,10 +99,10 @@ def write_training(course: TrainingHistory, made: str) -> bytes:
     about = {"format": FORMAT, "recipe": RECIPES.to_query(course.recipe), "made": made, "license": LICENSE}
     half: dict[str, Any] = {
         "scores": torch.stack([torch.stack([each.scores[name] for name in NUMBERS]) for each in moments]),
-        "q": torch.stack([each.q for each in kept]),  # pyright: ignore[reportArgumentType]  recorded checkpoints have them
-        "k": torch.stack([each.k for each in kept]),  # pyright: ignore[reportArgumentType]
         "weights": course.parameters,
     }
+    parts = {name: [getattr(each, name) for each in kept] for name in PARTS}
+    half |= {name: torch.stack(frames) for name, frames in parts.items() if frames[0] is not None}
     memory = io.BytesIO()
     np.savez_compressed(
         memory,
@@ -115,7 +116,7 @@ def write_training(course: TrainingHistory, made: str) -> bytes:
 
 def film(course: TrainingHistory) -> list[int]:
     """Returns the indices of `FRAMES` checkpoints, chosen so that change and time between consecutive ones are similar."""
-    every = torch.stack([weights(course.recipe, each.q, each.k) for each in course.moments if each.q is not None])  # pyright: ignore[reportArgumentType]  q and k are both set or both None
+    every = torch.stack([frame_weights(course.recipe, each) for each in course.moments if each.q is not None])
     change = every.diff(dim=0).abs().mean((1, 2, 3, 4))
     come = F.pad((change / change.sum() + 1 / len(change)).cumsum(0) / 2, (1, 0))
     found = {int((come - i / (FRAMES - 1)).abs().argmin()) for i in range(FRAMES)}
@@ -133,18 +134,27 @@ def read_training(data: bytes) -> tuple[TrainingHistory, dict[str, Any]]:
     if about.get("format") != FORMAT:
         raise ValueError(f"format={about.get('format')!r} is not {FORMAT!r}.")
     points, frames = (found.arrays[name].tensor().tolist() for name in ("points", "frames"))
-    every, q, k, row = (found.arrays[name].tensor().float() for name in ("scores", "q", "k", "weights"))
+    every, row = (found.arrays[name].tensor().float() for name in ("scores", "weights"))
+    parts = {name: found.arrays[name].tensor().float() for name in PARTS if name in found.arrays}
     recipe = RECIPES.from_query(about["recipe"])[0].alone
     moments = tuple(
         Checkpoint(int(step), loss, accuracy, dict(zip(NUMBERS, numbers, strict=True)))
         for (step, loss, accuracy), numbers in zip(points, every, strict=True)
     )
     at = {step: i for i, step in enumerate(frames)}
-    seen = (replace(each, q=q[at[each.step]], k=k[at[each.step]]) if each.step in at else each for each in moments)
+    seen = (
+        replace(each, **{name: part[at[each.step]] for name, part in parts.items()}) if each.step in at else each
+        for each in moments
+    )
     return TrainingHistory(recipe, tuple(seen), row), about
+
+
+def frame_weights(recipe: Recipe, frame: Checkpoint) -> Float[Tensor, "l h n n"]:
+    """Returns the weights of all layers on the probe, for a checkpoint that has queries and keys."""
+    assert frame.q is not None and frame.k is not None
+    return weights(recipe, frame.q, frame.k, frame.sinks)
 
 
 def recompute_scores(course: TrainingHistory, moment: Checkpoint) -> dict[str, Tensor]:
     """Computes the metrics of a frame from its queries and keys in the file."""
-    assert moment.q is not None and moment.k is not None
-    return scores(course.recipe, probe(course.recipe), weights(course.recipe, moment.q, moment.k))
+    return scores(course.recipe, probe(course.recipe), frame_weights(course.recipe, moment))

@@ -12,31 +12,37 @@ from functools import cached_property
 from typing import NamedTuple
 
 import torch
-import torch.nn.functional as F
 from einops import rearrange
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from attention.attend import attend
 from attention.layer import MultiHeadAttention
+from attention.operations.gate import ELEMENTWISE, OFF
 from attention.operations.mask import HIDDEN
+from attention.operations.qk_norm import ON, rms_norm
 from attention.operations.softmax import SOFTMAXES
-from attention.training.recipe import LEARNED, PLACES, WEIGHTS, Recipe
+from attention.training.recipe import GATE, LEARNED, PLACES, WEIGHTS, Recipe
 from attention.training.tasks import VOCABULARY
 
 Off = Collection[tuple[int, int]]  # heads that are switched off, as layer and head
 
 
 class Heads(NamedTuple):
-    """Inputs of the attention of one layer, after positions are applied: `q k v (b h n d)`."""
+    """Inputs of the attention of one layer: `q k v (b h n d)` with positions, before QK-norm.
+
+    `sinks (h)`: learned logits in the denominators; `gate (b h n u)`: what the output is multiplied by. None without them.
+    """
 
     q: Float[Tensor, "b h n d"]
     k: Float[Tensor, "b h n d"]
     v: Float[Tensor, "b h n d"]
+    sinks: Float[Tensor, " h"] | None = None
+    gate: Float[Tensor, "b h n u"] | None = None
 
 
 class Pairs:
-    """Computes weights from queries and keys, with the mask, position bias, scale and softmax of a recipe."""
+    """Computes weights from queries and keys, with the QK-norm, mask, position bias, scale and softmax of a recipe."""
 
     def __init__(self, recipe: Recipe, n: int | None = None) -> None:
         n = recipe.what.tokens if n is None else n
@@ -49,19 +55,25 @@ class Pairs:
             self.mask = bias(at[:, None], at[None], heads, recipe.heads).masked_fill(~self.seen, HIDDEN)
 
     def context_and_weights(
-        self, q: Tensor, k: Tensor, v: Tensor
+        self, q: Tensor, k: Tensor, v: Tensor, sinks: Float[Tensor, "*l h"] | None = None
     ) -> tuple[Float[Tensor, "... n d"], Float[Tensor, "... n n"]]:
-        """Returns context and weights. What is added to the denominator is a key of zeros whose value is zeros."""
+        """Returns context and weights. What is added to the denominator is a key of zeros whose value is zeros.
+
+        Its logit is in the mask: one of `sinks` if the softmax has learned ones, else the softmax's own.
+        """
         softmax = SOFTMAXES[self.recipe.softmax]
+        q, k = (rms_norm(q), rms_norm(k)) if self.recipe.qk_norm == ON else (q, k)
         if softmax.sums_to_one:
             mask = None if self.causal else self.mask
             return attend(q, k, v, mask, self.causal, self.recipe.factor)
-        mask = self.mask
-        if softmax.sink and mask.dtype == torch.bool:  # the logit of the added key is in the mask
+        assert sinks is not None or not softmax.learned, "The learned sinks are missing."
+        sinks, mask = k.new_tensor([softmax.sink]) if sinks is None else sinks, self.mask
+        if mask.dtype == torch.bool:
             mask = torch.zeros(mask.shape, dtype=k.dtype).masked_fill(~mask, HIDDEN)
-        nothing = F.pad(mask, (1, 0), value=bool(mask.dtype == torch.bool) or softmax.sink)
-        k, v = (F.pad(each, (0, 0, 1, 0)) for each in (k, v))
-        context, weights = attend(q, k, v, nothing, scale=self.recipe.factor)
+        heads, n = torch.broadcast_shapes(sinks.shape, mask.shape[:-2]), mask.shape[-1]
+        added = sinks[..., None, None].expand(*heads, n, 1), mask.expand(*heads, n, n)
+        k, v = (torch.nn.functional.pad(each, (0, 0, 1, 0)) for each in (k, v))
+        context, weights = attend(q, k, v, torch.cat(added, -1), scale=self.recipe.factor)
         return context, weights[..., 1:]
 
 
@@ -73,14 +85,19 @@ class Layer(nn.Module):
         self.turned = PLACES[recipe.positions].to_heads
         self.norm = nn.LayerNorm(recipe.d_model)
         self.attention = MultiHeadAttention(recipe.d_model, recipe.heads, bias=False)
+        self.sinks = nn.Parameter(torch.zeros(recipe.heads)) if SOFTMAXES[recipe.softmax].learned else None
+        width = recipe.d_model if recipe.gate == ELEMENTWISE else recipe.heads
+        self.gate = nn.Linear(recipe.d_model, width, bias=False) if recipe.gate != OFF else None
 
     def heads(self, x: Float[Tensor, "b n c"]) -> Heads:
-        """Returns queries, keys and values of every head."""
+        """Returns queries, keys and values of every head, its sink and its gate."""
         normed, by = self.norm(x), self.attention
-        q, k, v = (
-            rearrange(part(normed), "b n (h d) -> b h n d", h=by.heads) for part in (by.q_proj, by.k_proj, by.v_proj)
-        )
-        return Heads(self.turned(q), self.turned(k), v) if self.turned else Heads(q, k, v)
+        q, k, v = (self._split(part(normed)) for part in (by.q_proj, by.k_proj, by.v_proj))
+        q, k = (self.turned(q), self.turned(k)) if self.turned else (q, k)
+        return Heads(q, k, v, self.sinks, None if self.gate is None else self._split(self.gate(normed)).sigmoid())
+
+    def _split(self, part: Float[Tensor, "b n h_d"]) -> Float[Tensor, "b h n d"]:
+        return rearrange(part, "b n (h d) -> b h n d", h=self.attention.heads)
 
     def project_heads(self, context: Float[Tensor, "b h n d"]) -> Float[Tensor, "b n c"]:
         """Returns the sum that all heads add to the tokens."""
@@ -99,11 +116,11 @@ class Model(nn.Module):
         self.norm = nn.LayerNorm(recipe.d_model)
         self.says = nn.Linear(recipe.d_model, VOCABULARY, bias=False)
         self.to(torch.float32)  # independent of torch's default dtype
-        random = recipe.random(WEIGHTS)
+        random, gates = recipe.random(WEIGHTS), recipe.random(GATE)  # with a gate, all other weights are the same
         for name, parameter in self.named_parameters():
-            if parameter.ndim == 2:  # norms keep their own initial values
+            if parameter.ndim == 2:  # norms and sinks keep their own initial values
                 deviation = 1.0 if name.startswith(("embedding", "places")) else recipe.d_model**-0.5
-                nn.init.normal_(parameter, 0.0, deviation, generator=random)
+                nn.init.normal_(parameter, 0.0, deviation, generator=gates if ".gate." in name else random)
 
     @cached_property
     def pairs(self) -> Pairs:
@@ -128,7 +145,8 @@ class Model(nn.Module):
             x = x + to_input(n, self.recipe.d_model)
         for number, layer in enumerate(self.layers):
             heads = layer.heads(x)  # pyright: ignore[reportCallIssue]  a Layer
-            context, _ = pairs.context_and_weights(*heads)
+            context, _ = pairs.context_and_weights(heads.q, heads.k, heads.v, heads.sinks)
+            context = context if heads.gate is None else context * heads.gate
             silent = [head for at, head in off if at == number]
             if silent:
                 context = context.index_fill(1, torch.tensor(silent), 0)

@@ -9,9 +9,11 @@ from typing import Any
 from torch import Generator
 
 from attention.masks import MASKS, Rule
+from attention.operations.gate import GATES
 from attention.operations.positions import POSITIONS, Positions
+from attention.operations.qk_norm import OFF, ON
 from attention.operations.scale import SCALES
-from attention.operations.softmax import CONSTANT
+from attention.operations.softmax import SOFTMAXES
 from attention.settings import ConfigError, Settings, asking, choice, real, whole
 from attention.training.tasks import TASKS, Task
 
@@ -19,7 +21,7 @@ NARROWEST, WIDEST = 8, 256  # channels
 BATCH = 64  # sequences of a step
 LAST = -1  # default of the step that is shown and of the selected query
 TELLING = -1  # default of the selected head: the one that does most for the task
-WEIGHTS, FRESH, TEST, STREAMS = 0, 1, 2, 4  # streams of a seed, and streams reserved per seed
+WEIGHTS, FRESH, TEST, GATE, STREAMS = 0, 1, 2, 3, 4  # streams of a seed, and streams reserved per seed
 OWN = "own"  # the task's own metric of a head
 NUMBERS = (OWN, "previous", "induction", "same", "first")
 
@@ -46,7 +48,9 @@ class Recipe:
     mask: str = choice("causal", MASKS, "Mask", "Which keys a query may attend to. If later tokens are visible, the model can copy the answer.")
     span: int = whole(8, 1, 64, "Span (tokens)", "Span of the mask, if it has one.")
     scale: str = choice("1/sqrt(d_head)", SCALES, "Scale", "Factor of the dot products before the softmax, also during training. Without it, training starts with larger scores.")
-    softmax: str = choice("standard", CONSTANT, "Softmax", "Standard, or softmax₁: 1 + Σ exp in the denominator, so a head can attend to nothing.", names={"plus one": "softmax₁ (plus one)"})
+    softmax: str = choice("standard", SOFTMAXES, "Softmax", "Standard, or with a term added to the denominator, so a head can attend to nothing: 1 (softmax₁), or a learned sink per head, which is 1 before training.", names={"plus one": "softmax₁ (plus one)"})
+    qk_norm: str = choice(OFF, (OFF, ON), "QK-norm", "Divides every query and key by its root mean square, as in Qwen 3 and Gemma 3, here with a gain of 1: scaled scores are at most √d_head, so weights stay below 1.")
+    gate: str = choice("off", GATES, "Output gate", "Multiplies the output of a head by learned numbers between 0 and 1 that depend on the query's token (Qwen3-Next): one per head, or one per channel. Weights are shown before the gate.")
     steps: int = whole(1000, 20, 3000, "Steps", f"Number of weight updates, each on {BATCH} new sequences.")
     rate: float = real(0.003, 0.0001, 1.0, "Learning rate", "Peak learning rate of AdamW, with one warmup and decay. If it is too large, nothing is learned.")
     seed: int = whole(0, 0, 9999, "Seed", "Determines the initial weights and all sequences.")
@@ -90,7 +94,7 @@ class Recipe:
         return self.query if self.query != LAST else self.what.tokens - 1
 
     def random(self, stream: int) -> Generator:
-        """Returns a generator of one of the seed's streams: `WEIGHTS`, `FRESH` for training sequences, or `TEST`."""
+        """Returns a generator of one of the seed's streams: `WEIGHTS`, `FRESH` for training sequences, `TEST`, or `GATE`."""
         return Generator().manual_seed(STREAMS * self.seed + stream)
 
     @property

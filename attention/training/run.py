@@ -7,8 +7,9 @@ generators, so a recipe gives the same training on the same kind of machine, wha
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -17,7 +18,7 @@ from torch import Generator, Tensor
 
 from attention.training.adamw import AdamW
 from attention.training.head_scores import scores, weights
-from attention.training.model import Model, Off
+from attention.training.model import Heads, Model, Off
 from attention.training.pace import moments
 from attention.training.recipe import BATCH, FRESH, TEST, Recipe
 from attention.training.tasks import Drawn
@@ -33,7 +34,8 @@ class Checkpoint:
     """State of a training after some steps: loss (nats) and accuracy on test sequences.
 
     `scores (l h)`: metrics of each head, by name; `q k (l h n d)`: queries and keys of the probe after positions are applied,
-    None if they were not kept.
+    None if they were not kept. `sinks (l h)`: learned sinks; `gates (l h)`: mean gate of each head on the probe; None if the
+    recipe has none.
     """
 
     step: int
@@ -42,6 +44,8 @@ class Checkpoint:
     scores: dict[str, Float[Tensor, "l h"]]
     q: Float[Tensor, "l h n d"] | None = None
     k: Float[Tensor, "l h n d"] | None = None
+    sinks: Float[Tensor, "l h"] | None = None
+    gates: Float[Tensor, "l h"] | None = None
 
     @property
     def sound(self) -> bool:
@@ -90,9 +94,26 @@ class Run:
         lost, accuracy = evaluate(self.model, self.test)
         with torch.inference_mode():
             _, heads = self.model.forward_with_scores(self.probe.ids[:, :-1])
-        q, k = (torch.stack([getattr(each, part)[0] for each in heads]).clone() for part in "qk")
-        numbers = scores(self.recipe, self.probe, weights(self.recipe, q, k))
-        return Checkpoint(self.done, lost, accuracy, numbers, q, k)
+        kept = stack_layers(heads)
+        numbers = scores(self.recipe, self.probe, weights(self.recipe, kept.q, kept.k, kept.sinks))
+        return Checkpoint(self.done, lost, accuracy, numbers, *kept)
+
+
+class Stacked(NamedTuple):
+    """Queries, keys, sinks and mean gates of all layers for one sequence."""
+
+    q: Float[Tensor, "l h n d"]
+    k: Float[Tensor, "l h n d"]
+    sinks: Float[Tensor, "l h"] | None
+    gates: Float[Tensor, "l h"] | None
+
+
+def stack_layers(heads: Sequence[Heads]) -> Stacked:
+    """Returns what is kept of the inputs of all layers, of their first sequence, without gradients and in new memory."""
+    q, k = (torch.stack([getattr(each, part)[0].detach() for each in heads]) for part in "qk")
+    sinks = [each.sinks.detach() for each in heads if each.sinks is not None]
+    gates = [each.gate[0].detach().mean((-2, -1)) for each in heads if each.gate is not None]
+    return Stacked(q, k, torch.stack(sinks) if sinks else None, torch.stack(gates) if gates else None)
 
 
 def loss(logits: Float[Tensor, "b n v"], of: Drawn) -> Float[Tensor, ""]:

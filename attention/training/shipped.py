@@ -95,5 +95,5 @@ def recording(name: str, step: int) -> Recording:
 def own(recipe: Recipe) -> dict[str, Any]:
     """The values of the mask and score knobs for the heads that a recipe trains."""
     added = recipe.positions if PLACES[recipe.positions].to_scores else "none"
-    told = {"mask": recipe.mask, "span": recipe.span, "scale": recipe.scale, "softmax": recipe.softmax}
-    return OWN | told | {"positions": added}
+    names = "mask", "span", "scale", "softmax", "qk_norm"
+    return OWN | {name: getattr(recipe, name) for name in names} | {"positions": added}

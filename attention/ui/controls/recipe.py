@@ -8,7 +8,7 @@ import streamlit as st
 
 from attention.masks import MASKS
 from attention.operations.scale import SCALES
-from attention.operations.softmax import CONSTANT, SOFTMAXES
+from attention.operations.softmax import SOFTMAXES
 from attention.training.recipe import PLACES, RECIPES, WIDEST, Recipe
 from attention.training.tasks import TASKS
 from attention.ui.controls import knobs
@@ -20,9 +20,9 @@ OFFERED: dict[str, tuple[Any, ...]] = {
     "rate": (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0),
 }
 WIDTHS = (1, 2, 4, 8, 16, 24, 32, 64)  # channels per head
-RULES = {"positions": PLACES, "mask": MASKS, "scale": SCALES, "softmax": {name: SOFTMAXES[name] for name in CONSTANT}}
+RULES = {"positions": PLACES, "mask": MASKS, "scale": SCALES, "softmax": SOFTMAXES}
 FIRST = ("task", "layers", "heads", "d_model", "positions", "scale", "steps", "rate", "seed")
-MORE = ("mask", "span", "softmax")
+MORE = ("mask", "span", "softmax", "qk_norm", "gate")
 NAMES = frozenset((*FIRST, *MORE))
 
 
@@ -30,7 +30,7 @@ def draw(recipe: Recipe, stops: Stops, change: Change) -> None:
     """Draws every control with its callback for changes; the most important ones come first."""
     for name in FIRST:
         _widget(name, recipe, change)
-    with st.expander("Mask and softmax", icon=":material/tune:"):
+    with st.expander("Mask, softmax, norm and gate", icon=":material/tune:"):
         for name in MORE:
             _widget(name, recipe, change)
 
@@ -46,8 +46,9 @@ def _widget(name: str, recipe: Recipe, change: Change) -> None:
     elif name == "task":
         lines = [RECIPES.knobs[name].help, "", *(f"- **{each}**: {task.says}" for each, task in TASKS.items())]
         knobs.menu(name, recipe, format_func=str.capitalize, help="\n".join(lines), on_change=change)
-    elif name in RULES:
-        knobs.menu(name, recipe, help=help_with_rules(RECIPES.knobs[name].help, RULES[name]), on_change=change)
+    elif RECIPES.knobs[name].choices:
+        help = help_with_rules(RECIPES.knobs[name].help, RULES.get(name, {}))
+        knobs.menu(name, recipe, help=help, on_change=change)
     elif name == "seed":
         knobs.number(name, recipe, on_change=change)
     else:

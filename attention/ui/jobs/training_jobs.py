@@ -15,6 +15,7 @@ from typing import ClassVar
 from jaxtyping import Float
 from torch import Tensor
 
+from attention.operations.gate import ELEMENTWISE
 from attention.runtime.executors import RankedExecutor
 from attention.runtime.threads import set_nice
 from attention.tables.rows import duration
@@ -115,6 +116,9 @@ class TrainingJob(Job):
         squares = 4 * recipe.layers * BATCH * recipe.heads * n * n
         tokens = BATCH * n * (12 * recipe.layers * recipe.d_model + 3 * VOCABULARY)
         weights = 6 * (4 * recipe.layers * recipe.d_model**2 + 2 * VOCABULARY * recipe.d_model)
+        if recipe.gate == ELEMENTWISE:
+            tokens += BATCH * n * 3 * recipe.layers * recipe.d_model
+            weights += 6 * recipe.layers * recipe.d_model**2
         seen = (len(moments(recipe)) + 1) * 2 * recipe.layers * n * recipe.d_model
         return NUMBER * ((squares + tokens + weights if self.open else 0) + seen)
 

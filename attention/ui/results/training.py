@@ -10,10 +10,10 @@ from attention.analysis.head_roles import roles
 from attention.charts import theme
 from attention.runtime.tensor_cache import tensor_lru_cache
 from attention.training.head_scores import even, texts, weights
-from attention.training.history import TrainingHistory
+from attention.training.history import TrainingHistory, frame_weights
 from attention.training.model import Model
 from attention.training.recipe import TEST, Recipe
-from attention.training.run import HELD_OUT, Checkpoint, Run, draw_sequences, evaluate, probe
+from attention.training.run import HELD_OUT, Checkpoint, Run, draw_sequences, evaluate, probe, stack_layers
 from attention.ui.results.shared import run_shared
 from attention.wire.cells import Cells, cells
 
@@ -66,8 +66,7 @@ def read_sequence(course: TrainingHistory, ids: tuple[int, ...], off: Off) -> Sa
 
 @tensor_lru_cache(SEEN)
 def _picture(recipe: Recipe, moment: Checkpoint) -> Picture:
-    assert moment.q is not None and moment.k is not None
-    drawn_from, found = probe(recipe), weights(recipe, moment.q, moment.k)
+    drawn_from, found = probe(recipe), frame_weights(recipe, moment)
     words = texts(recipe, drawn_from)
     mask = recipe.rule.square(len(words), len(words), recipe.span)
     several = (
@@ -101,5 +100,6 @@ def _forward_sequence(course: TrainingHistory, ids: tuple[int, ...], off: Off) -
     with torch.inference_mode():
         logits, heads = _model(course).forward_with_scores(torch.tensor([ids]), off)
         sure, best = logits[0].softmax(-1).max(-1)
-        found = weights(course.recipe, *(torch.stack([getattr(each, part)[0] for each in heads]) for part in "qk"))
+        kept = stack_layers(heads)
+        found = weights(course.recipe, kept.q, kept.k, kept.sinks)
     return Said(ids, tuple(best.tolist()), tuple(sure.tolist()), found)

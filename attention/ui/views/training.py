@@ -206,12 +206,23 @@ def _moment_text(recipe: Recipe, moment: Checkpoint, seen: Picture) -> str:
             f"At “{seen.tokens[seen.at]}” ({seen.at}) it attends most to “{seen.tokens[there]}” ({there}); "
             f"the next token is “{seen.next}”.",
         ]
+        told += _rest(recipe, moment, best)
     heads = escape(" ".join(told) or "No head stands out yet." * (moment.accuracy < courses.STRONG))
     heads = questions.UNSAID if questions.unsaid(recipe) else heads
     return (
         f"After **{moment.step:,}** steps: accuracy {format_percent(moment.accuracy)}, loss {format_mean(moment.loss)} nats "
         f"(uniform guess: {format_mean(GUESS)}). {heads}"
     )
+
+
+def _rest(recipe: Recipe, moment: Checkpoint, head: int) -> list[str]:
+    """What the weights of a head do not show: its sink and its gate, a sentence each."""
+    said = {
+        "sinks": "Its sink has the logit {}: e to this power is in the denominator of every row.",
+        "gates": "Its gate is {} on average: the share of what it finds that it hands on.",
+    }
+    found = ((text, getattr(moment, name)) for name, text in said.items())
+    return [text.format(format_mean(float(part.flatten()[head]))) for text, part in found if part is not None]
 
 
 def _number(recipe: Recipe, head: int) -> str:

@@ -13,6 +13,7 @@ from attention.codec import to_query
 from attention.config import Config
 from attention.imported.stack import Stack
 from attention.knobs import TRAINED
+from attention.operations.gate import OFF
 from attention.training.head_scores import texts
 from attention.training.recipe import Recipe
 from attention.training.run import Checkpoint, probe
@@ -26,6 +27,7 @@ PAGES = "heads", "layers", "softmax", "masks", "steps"  # the pages that need on
 OPEN = 4  # steps of trainings per visit: the oldest is closed for a new one
 ARROW = ":material/arrow_forward:"
 WHAT = "Queries and keys of “{}” after {:,} of {:,} steps, trained here."
+GATED = " The model multiplies what each head finds by a gate, which is not part of this source: weights are those before it."
 
 
 def draw(recipe: Recipe) -> None:
@@ -92,4 +94,6 @@ def register_step(recipe: Recipe, moment: Checkpoint) -> str:
 
 def _stack(recipe: Recipe, moment: Checkpoint) -> Stack:
     words, what = texts(recipe, probe(recipe)), WHAT.format(recipe.task, moment.step, recipe.steps)
-    return Stack(f"{recipe.task}, trained here", what, words, words, moment.q, moment.k, own=own(recipe))
+    what += GATED * (recipe.gate != OFF)
+    own_values = {"own": own(recipe), "sinks": moment.sinks}
+    return Stack(f"{recipe.task}, trained here", what, words, words, moment.q, moment.k, **own_values)
