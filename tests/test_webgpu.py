@@ -9,23 +9,26 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from attention.charts import cpu_gpu as cpu_gpu_charts
 from attention.charts import timings as charts
+from attention.charts.timing_look import BROWSER_COLOR, BROWSER_DASH, BROWSER_RECORDED_DASH, Look
 from attention.masks import MASKS
 from attention.timing import cpu_gpu_series, cpu_gpu_summary, recordings
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
 from attention.timing.published import TOKENS, WIDTH
 from attention.timing.recordings import RecordingError
-from attention.timing.recordings.timing import BROWSER
+from attention.timing.recordings.timing import BROWSER, JAVASCRIPT, WEBGPU
 from attention.timing.sweep import Sweep
 from attention.timing.webgpu import plan, proof, template
-from attention.timing.webgpu.results import DEVICE, FUSED, JAVASCRIPT, MATERIALISED, read_message
+from attention.timing.webgpu.results import FUSED, MATERIALISED, read_message
 from attention.timing.webgpu.summary import answer, details
 from attention.timing.webgpu.tiles import D_HEADS, SMALL, TILES
 from attention.ui import results
 
 KERNELS = ("fused", "scores", "softmax", "values")
-SMALL_CASE = {"length": 256, "batch": 1, "heads": 8, "tokens": 0, "mask": "full"}
-CASE = {"length": 4096, "batch": 4, "heads": 32, "tokens": TOKENS, "mask": "causal"}
+ALL = {"kv_heads": 0, "window": 0}
+SMALL_CASE = {"length": 256, "batch": 1, "heads": 8, "d_head": 64, "tokens": 0, "mask": "full", **ALL}
+CASE = {"length": 4096, "batch": 4, "heads": 32, "d_head": 64, "tokens": TOKENS, "mask": "causal", **ALL}
 
 
 def row(how: str = "fused", case: dict = CASE, times: tuple = (0.5, 0.51, 0.52), error: str = "", **more) -> dict:
@@ -85,7 +88,7 @@ def test_the_input_is_a_hash_of_a_counter():
     assert abs(found.mean()) < 0.15 and found.min() < -1.9 and found.max() > 1.9
 
 
-@pytest.mark.parametrize(("mask", "span"), [("full", 0), ("causal", 0), ("window", 5)])
+@pytest.mark.parametrize(("mask", "span"), [("full", 0), ("causal", 0), ("window", 5), ("local", 5)])
 def test_the_exact_result_is_that_of_torch(mask, span):
     q, k, v = proof.inputs(4, 2, 19, 32)
     found = proof.exact_outputs(q, k, v, *proof.reach(mask, 19, span))
@@ -99,25 +102,37 @@ def test_the_exact_result_is_that_of_torch(mask, span):
 
 def test_a_plan_has_the_sweep_and_then_the_picture():
     found = plan.plan(Sweep(lengths=(64, 128)), CpuGpuSettings(d_head="64", mask="causal"))
-    assert [case["length"] for case in found["cases"]] == [64, 128, 512, 1024, 2048, 4096, 8192, 16_384]
-    assert found["cases"][0] == {"length": 64, "batch": 1, "heads": 8, "tokens": 0, "mask": "full"}
-    assert all(case["length"] * case["batch"] == TOKENS and case["heads"] * 64 == WIDTH for case in found["cases"][2:])
-    assert {case["mask"] for case in found["cases"][2:]} == {"causal"}
-    assert found["tiles"] and {proof["d_head"] for proof in found["proofs"]} == {64}
+    (part,) = found["parts"]
+    cases = part["cases"]
+    assert [case["length"] for case in cases] == [64, 128, 512, 1024, 2048, 4096, 8192, 16_384]
+    assert cases[0] == {"length": 64, "batch": 1, "heads": 8, "d_head": 64, "tokens": 0, "mask": "full", **ALL}
+    assert all(case["length"] * case["batch"] == TOKENS and case["heads"] * 64 == WIDTH for case in cases[2:])
+    assert {case["mask"] for case in cases[2:]} == {"causal"}
+    assert part["tiles"] and {proof["d_head"] for proof in part["proofs"]} == {64}
+
+
+def test_a_plan_has_the_widths_key_value_heads_and_windows_of_the_sweep():
+    sweep = Sweep(lengths=(64, 128), heads=(16,), d_heads=(128,), kv_heads=(0, 4), windows=(0, 32), masks=("causal",))
+    asked, picture = plan.plan(sweep, CpuGpuSettings(d_head="64"))["parts"]
+    assert (asked["d_head"], picture["d_head"]) == (128, 64)
+    sizes = [(case["length"], case["kv_heads"], case["window"]) for case in asked["cases"]]
+    assert sorted(sizes) == [(n, kept, window) for n in (64, 128) for kept in (0, 4) for window in (0, 32)]
+    assert {case["tokens"] for case in picture["cases"]} == {TOKENS}
+    assert {proof["d_head"] for proof in asked["proofs"]} == {128}
 
 
 @pytest.mark.parametrize(
-    "knobs", [{"d_heads": (80,)}, {"passes": ("forward + backward",)}, {"windows": (8,)}, {"queries": (1,)}]
+    "knobs", [{"d_heads": (80,)}, {"passes": ("forward + backward",)}, {"kv_heads": (3,)}, {"queries": (1,)}]
 )
 def test_a_plan_leaves_out_a_sweep_that_the_kernels_cannot_compute(knobs):
     found = plan.plan(Sweep(**knobs), CpuGpuSettings())
-    assert {case["tokens"] for case in found["cases"]} == {TOKENS}
+    assert {case["tokens"] for part in found["parts"] for case in part["cases"]} == {TOKENS}
 
 
 def test_a_message_is_taken_as_timings_of_the_browser():
     found = read_message(message(row(), row("materialised", times=(), error="out of memory: 1"), row("JavaScript")))
     fused, materialised, script = found.timings
-    assert (fused.implementation, fused.device, fused.device_name) == (FUSED, DEVICE, "Acme 9")
+    assert (fused.implementation, fused.device, fused.device_name) == (FUSED, WEBGPU, "Acme 9")
     assert (fused.quickest, fused.repeated, fused.median, fused.visits) == (0.5, 0.52, 0.51, 3)
     assert fused.settled and fused.source == BROWSER and fused.peak_operations == 2e12
     assert fused.operations == 4 * 4 * 32 * 64 * 4096 * 4097 / 2
@@ -126,6 +141,16 @@ def test_a_message_is_taken_as_timings_of_the_browser():
     assert found.processor is script and script.implementation == JAVASCRIPT
     assert found.gpu == [fused, materialised]
     assert "measured in your browser" in fused.origin
+
+
+def test_windows_and_key_value_heads_are_counted():
+    case = CASE | {"length": 1024, "batch": 2, "kv_heads": 8, "window": 128, "tokens": 0}
+    fused, materialised = read_message(message(row(case=case), row("materialised", case=case))).timings
+    assert (fused.kv_heads, fused.window) == (8, 128)
+    pairs = sum(min(query + 1, 128) for query in range(1024))
+    assert fused.operations == 4 * 2 * 32 * 64 * pairs
+    assert materialised.operations == 4 * 2 * 32 * 64 * 1024**2, "it computes the pairs that are masked as well"
+    assert fused.traffic == 4 * 2 * 64 * 1024 * (2 * 32 + 2 * 8)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +172,10 @@ def test_a_message_is_taken_as_timings_of_the_browser():
         (message(row(dtype="int4")), "dtype"),
         (message(row(moves=[1, -1])), "from_device"),
         (message(row(moves="12")), "not a list"),
-        (message(d_head=10**9), "d_head"),
+        (message(row(case=CASE | {"d_head": 10**9})), "d_head"),
+        (message(row(case=CASE | {"window": -1})), "window"),
+        (message(row(case=CASE | {"kv_heads": "2"})), "kv_heads"),
+        (message(d_head=-1), "d_head"),
         (message(rate=-1), "rate"),
         (message(rate=math.inf), "rate"),
         (message(device=5), "device"),
@@ -170,7 +198,32 @@ def test_a_measurement_is_saved_and_opened_again():
     opened = recordings.read_recording(text, "mine.json")
     assert [each.source for each in opened] == [f"mine.json, from {BROWSER}"] * 2
     assert [replace(each, source=BROWSER) for each in opened] == found.timings
-    assert "recorded" in opened[0].origin
+    assert opened[0].origin.endswith(f"recorded in a browser {opened[0].day} (mine.json)")
+
+
+def test_a_line_of_a_browser_looks_like_nothing_else_also_when_it_was_recorded():
+    mine = read_message(message(row(), row("materialised"), row(dtype="float16"))).timings
+    opened = recordings.read_recording(recordings.write_recording(mine), "mine.json")
+    again = recordings.read_recording(recordings.write_recording(opened), "again.json")
+    shipped = [each for each in results.timing.shipped_timings() if each.error is None][:60]
+    found = Look.of([*mine, *opened, *again, *shipped])
+    looks = {(found.color(each), found.dash(each), found.shape(each)) for each in (*mine, *opened, *again)}
+    assert len(looks) == 9
+    assert {color for color, _, _ in looks} == {BROWSER_COLOR} and BROWSER_COLOR not in map(found.color, shipped)
+    dashes = [{found.dash(each) for each in some} for some in (mine, opened, again, shipped)]
+    assert dashes[:3] == [{BROWSER_DASH}, {BROWSER_RECORDED_DASH}, {BROWSER_RECORDED_DASH}]
+    assert not {BROWSER_DASH, BROWSER_RECORDED_DASH} & dashes[3]
+
+
+def test_an_opened_line_of_a_browser_keeps_its_look_beside_published_ones():
+    mine = read_message(message(row())).timings
+    opened = recordings.read_recording(recordings.write_recording(mine), "mine.json")
+    gpus = cpu_gpu_series.gpus(CpuGpuSettings(), [*opened, *mine, *results.timing.shipped_timings()])
+    assert [gpu.kind for gpu in gpus[:3]] == ["measured in your browser", "recorded in a browser", "recorded"]
+    assert gpus[1].place == f"recorded in a browser {opened[0].day} (mine.json)"
+    looks = [cpu_gpu_charts.look(gpu, gpus) for gpu in gpus]
+    assert [look["color"] == BROWSER_COLOR for look in looks] == [True, True] + [False] * (len(gpus) - 2)
+    assert len({(look["dash"], look["symbol"]) for look in looks[:2]}) == 2
 
 
 def test_the_headline_is_about_the_visitors_gpu():
@@ -202,7 +255,7 @@ def test_sentences_of_a_measurement():
         message(*rows, row("JavaScript", case=SMALL_CASE), unbegun=2, wrong=["fused, float16"], stamped=False)
     )
     said = " ".join(answer(found, results.timing.shipped_timings()))
-    assert "fused, float32, full, 8 heads of 64, 1,024 tokens, batch 1" in said
+    assert "fused, 1,024 tokens, 8 heads of 64, batch 1, full, float32" in said
     assert "of its loop of fused multiply-adds (2 TFLOP/s)" in said
     assert "against AMD EPYC, 2 cores, 2 threads" in said and ": faster from about 362 tokens on" in said
     more = " ".join(details(found))

@@ -1,8 +1,8 @@
 """CPU against GPU (Plotly): time, speed-up, rate and limits, each against the length or the operations per byte.
 
 Measured, recorded and published times always look different. Measured here: a solid line with filled marks. Recorded
-elsewhere: dashed, filled marks. Measured in the visitor's browser: long strokes, stars. Published: dotted, marks of
-thin strokes, and colours that no timing has. With the transfer to the GPU and back a line is dash-dotted and fainter.
+elsewhere: dashed, filled marks. Measured in a browser: long strokes (with wide gaps if it was recorded), stars, and a
+colour that nothing else has. Published: dotted, marks of thin strokes, and colours that no timing has. With the transfer to the GPU and back a line is dash-dotted and fainter.
 A limit is thinner, without marks. A time that is not stable is an open, faint mark that no line joins, as in the
 other charts of times.
 """
@@ -18,18 +18,32 @@ import plotly.graph_objects as go
 
 from attention.charts import cpu_gpu_axes
 from attention.charts.theme import HIDDEN, PLOTLY_TEXT
-from attention.charts.timing_look import BROWSER_COLOR, BROWSER_DASH, BROWSER_SYMBOL, COLORS, PAPERS, SHEETS
+from attention.charts.timing_look import (
+    BROWSER_COLOR,
+    BROWSER_DASH,
+    BROWSER_RECORDED_DASH,
+    BROWSER_SYMBOLS,
+    COLORS,
+    PAPERS,
+    SHEETS,
+)
 from attention.charts.timing_marks import FAINT, PALE, wrap_hover_label, wrap_label
 from attention.charts.timing_marks import loose as says_loose
 from attention.timing import cpu_gpu_series, cpu_gpu_summary
-from attention.timing.cpu_gpu_series import IN_BROWSER, MEASURED, PUBLISHED, RECORDED, Point, TimingSeries
+from attention.timing.cpu_gpu_series import FROM_BROWSER, IN_BROWSER, MEASURED, PUBLISHED, RECORDED, Point, TimingSeries
 from attention.timing.cpu_gpu_settings import METHODS, CpuGpuSettings
 from attention.timing.cpu_gpu_summary import Ratio, numbers
 from attention.timing.data_sheets import DATA_SHEETS
 from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.units import seconds as spelt
 
-DASHES = {MEASURED: "solid", IN_BROWSER: BROWSER_DASH, RECORDED: "dash", PUBLISHED: "dot"}
+DASHES = {
+    MEASURED: "solid",
+    IN_BROWSER: BROWSER_DASH,
+    FROM_BROWSER: BROWSER_RECORDED_DASH,
+    RECORDED: "dash",
+    PUBLISHED: "dot",
+}
 CARRIED = "7px,3px,1px,3px"  # fits twice into the line of a legend entry, next to its mark
 THIN = ("asterisk", "cross-thin", "x-thin", "y-up", "y-down", "hash", "line-ns", "y-left", "y-right")
 FILLED = ("diamond", "square", "triangle-up", "pentagon")  # marks of GPUs that were timed; a CPU's is a circle
@@ -183,11 +197,13 @@ def look(rival: TimingSeries, gpus: Sequence[TimingSeries], carried: bool = Fals
     if rival.kind == PUBLISHED:
         symbol = f"{THIN[METHODS.index(rival.method)]}-open"
         return {"color": PAPERS.get(rival.device, HIDDEN), "dash": dash, "symbol": symbol}
-    if rival.kind == IN_BROWSER:
-        return {"color": BROWSER_COLOR, "dash": dash, "symbol": BROWSER_SYMBOL}
+    if rival.kind in (IN_BROWSER, FROM_BROWSER):
+        browsers = [gpu for gpu in gpus if gpu.kind in (IN_BROWSER, FROM_BROWSER)]
+        symbol = BROWSER_SYMBOLS[browsers.index(rival) % len(BROWSER_SYMBOLS)] if rival in browsers else BROWSER_SYMBOLS[0]
+        return {"color": BROWSER_COLOR, "dash": dash, "symbol": symbol}
     names = list(IMPLEMENTATIONS)
     at = names.index(rival.method) if rival.method in names else len(names)
-    timed = [gpu for gpu in gpus if gpu.kind not in (PUBLISHED, IN_BROWSER)]
+    timed = [gpu for gpu in gpus if gpu.kind not in (PUBLISHED, IN_BROWSER, FROM_BROWSER)]
     symbol = FILLED[timed.index(rival) % len(FILLED)] if rival in timed else "circle"
     return {"color": COLORS[at % len(COLORS)], "dash": dash, "symbol": symbol}
 

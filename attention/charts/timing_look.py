@@ -2,8 +2,8 @@
 
 The colour is the implementation. The symbol is the device, combined with dtype, mask, pass and sizes if these differ:
 shapes, unlike shades, are distinguishable on paper and for colour-blind readers. A dashed line was recorded. Long
-strokes and stars were measured in the visitor's browser. An open, faint mark that no line joins is a time that is not
-stable.
+strokes, stars and a colour of their own were measured in a browser, with wide gaps between the strokes if they were
+recorded. An open, faint mark that no line joins is a time that is not stable.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ SYMBOLS = (
 # fmt: on
 PAPERS = {"H100": "#b34d9a", "A100": "#808000", "H200": "#6f7ad6"}  # distinct from COLORS, visible on both backgrounds
 SHEETS = PAPERS | {"T4": "#767b86", "L4": "#7d6f64", "RTX 4090": "#2a9d8f"}
-BROWSER_COLOR, BROWSER_DASH, BROWSER_SYMBOL = "#c77700", "14px,3px", "star"  # measured in the visitor's browser
+BROWSER_COLOR, BROWSER_DASH, BROWSER_RECORDED_DASH = "#c77700", "14px,3px", "14px,10px"  # measured in a browser
+BROWSER_SYMBOLS = ("star", "hexagram", "star-diamond", "star-square", "star-triangle-up", "star-triangle-down")
 Kind = tuple[str | int, ...]
 
 
@@ -54,26 +55,32 @@ class Look:
     """The style of the lines of a figure, equal in every chart of the same timings; `kinds` in the order of symbols."""
 
     kinds: tuple[Kind, ...]
+    browser_kinds: tuple[Kind, ...] = ()
 
     @classmethod
     def of(cls, timings: Iterable[Timing]) -> Look:
         """Returns the style of a figure of these timings."""
-        return cls(tuple(dict.fromkeys(map(kind, timings))))
+        timings = list(timings)
+        browser = (kind(timing) for timing in timings if timing.is_from_browser)
+        return cls(tuple(dict.fromkeys(map(kind, timings))), tuple(dict.fromkeys(browser)))
 
     def color(self, timing: Timing) -> str:
-        if timing.source == BROWSER:
+        if timing.is_from_browser:
             return BROWSER_COLOR
         names = list(IMPLEMENTATIONS)
         at = names.index(timing.implementation) if timing.implementation in names else len(names)
         return COLORS[at % len(COLORS)]
 
     def shape(self, timing: Timing) -> str:
-        if timing.source == BROWSER:
-            return BROWSER_SYMBOL if timing.implementation.endswith("fused") else f"{BROWSER_SYMBOL}-open"
+        if timing.is_from_browser:
+            symbol = BROWSER_SYMBOLS[self.browser_kinds.index(kind(timing)) % len(BROWSER_SYMBOLS)]
+            return symbol if timing.implementation.endswith("fused") else f"{symbol}-open"
         return SYMBOLS[self.kinds.index(kind(timing)) % len(SYMBOLS)]
 
     def dash(self, timing: Timing) -> str:
-        return BROWSER_DASH if timing.source == BROWSER else "dash" if timing.source else "solid"
+        if timing.is_from_browser:
+            return BROWSER_DASH if timing.source == BROWSER else BROWSER_RECORDED_DASH
+        return "dash" if timing.source else "solid"
 
     def legend_label(self, label: str, timing: Timing) -> str:
         """Returns the label of a line in a legend, with "recorded" instead of the place if that is the same for all.
@@ -81,4 +88,6 @@ class Look:
         The title of the legend names the place.
         """
         alone = len({origin for origin, *_ in self.kinds}) == 1
-        return label.replace(f" · {timing.origin}", " · recorded") if alone and timing.source else label
+        if not alone or not timing.source or timing.source == BROWSER:
+            return label
+        return label.replace(f" · {timing.origin}", f" · recorded{' in a browser' * timing.is_from_browser}")

@@ -94,7 +94,9 @@ def origins(timings: Iterable[Timing]) -> list[str]:
     """Returns one sentence per device: the torch version, system and day of its measurement."""
     found = {timing.origin: timing for timing in timings}
     return [
-        f"{origin}: torch {timing.torch} on {timing.system}, {timing.threads} CPU threads, float32 precision "
+        f"{origin}: WebGPU in {timing.system}, {timing.precision}"
+        if timing.is_from_browser
+        else f"{origin}: torch {timing.torch} on {timing.system}, {timing.threads} CPU threads, float32 precision "
         f"{timing.precision}, {timing.day}"
         for origin, timing in found.items()
     ]
@@ -262,9 +264,8 @@ def describe_point(timing: Timing) -> str:
     between = f" ({seconds(found.lower)} to {seconds(found.upper)}) over {found.repeats:,} blocks"
     parts.append(f"median {seconds(found.median)}{between if found.has_quartiles else ', too few calls for quartiles'}")
     if (share := comparison.share(timing)) is not None:
-        parts.append(
-            f"{comparison.rate(timing) / 1e9:,.1f} GFLOP/s, {format_percent(share)} of the measured matrix product"
-        )
+        peak = "loop of fused multiply-adds" if timing.is_from_browser else "matrix product"
+        parts.append(f"{comparison.rate(timing) / 1e9:,.1f} GFLOP/s, {format_percent(share)} of the measured {peak}")
     return "<br>".join(map(wrap_hover_label, [*parts, *filter(None, [convergence.why_not(timing)])]))
 
 

@@ -70,7 +70,8 @@ def _time_on_device(timing: Timing) -> str:
 def _whence(timing: Timing) -> str:
     if timing.source == BROWSER:
         return f"measured in your browser {timing.day}"
-    return f"recorded {timing.day}" * bool(timing.source)
+    where = " in a browser" if timing.is_from_browser else ""
+    return f"recorded{where} {timing.day}" * bool(timing.source)
 
 
 def describe(case: Case) -> str:

@@ -218,24 +218,35 @@ def _result_line(timing: Timing, slower: float | None, failed: bool) -> dict[str
     }
 
 
+Line = list[Timing]
+
+
 def crossovers(timings: Iterable[Timing]) -> list[str]:
     """Says from which length each other device is faster than the CPU, without and with transfers."""
-    found, said = lines(timings), []
-    for base, other in across_devices(found, lambda timing: timing.device == "cpu"):
-        points = [speed_ups(found[base], found[other], transfer) for transfer in (False, True)]
-        if not points[0]:
-            continue
-        alone, moved = map(crossover, points)
-        against = f"{other} against {found[base][0].origin}"
-        told = f"{alone.sentence}; including transfers, {moved.sentence}" if alone and moved else UNTOLD
-        said.append(f"{against}: {told}")
-    return said
+    found = lines(timings)
+    pairs = across_devices(found, lambda timing: timing.device == "cpu")
+    told = [(other, found[base][0].origin, break_even(found[base], found[other])) for base, other in pairs]
+    return [f"{other} against {origin}: {sentence}" for other, origin, sentence in told if sentence]
 
 
-Line = list[Timing]
+def break_even(base: Line, other: Line) -> str:
+    """Says from which length the other line is faster, without and with transfers; empty if they have no length in common."""
+    alone, moved = (speed_ups(base, other, transfer) for transfer in (False, True))
+    if not alone:
+        return ""
+    first, second = crossover(alone), crossover(moved)
+    if not first or not second:
+        return UNTOLD
+    if first.sentence == second.sentence:
+        return f"{first.sentence}, also including transfers"
+    return f"{first.sentence}; including transfers, {second.sentence}"
+
+
 # all axes but implementation and length
 SETTING = ("dtype", "mask", "passes", "batching", "heads", "d_head", "queries", "kv_heads", "window")
 UNTOLD = "unknown, as no length has stable times on both"
+# kernels of the browser, by the implementation of torch that computes in the same way
+ALIKE = {"WebGPU fused": "SDPA", "WebGPU materialised": "matmul softmax matmul"}
 
 
 def setting(case: Case) -> tuple:
@@ -245,7 +256,7 @@ def setting(case: Case) -> tuple:
 
 def kind(timing: Timing) -> tuple:
     """The key that two lines have in common if they differ only in where they were measured."""
-    return timing.implementation, *setting(timing)
+    return ALIKE.get(timing.implementation, timing.implementation), *setting(timing)
 
 
 def across_devices(found: dict[str, Line], base: Callable[[Timing], bool]) -> list[tuple[str, str]]:

@@ -26,7 +26,8 @@ from attention.timing.recordings import Timing
 from attention.timing.recordings.timing import BROWSER
 
 MEASURED, IN_BROWSER, RECORDED, PUBLISHED = "measured here", "measured in your browser", "recorded", "published"
-KINDS = (IN_BROWSER, MEASURED, RECORDED)  # of timed lines, in the order in which they are compared
+FROM_BROWSER = "recorded in a browser"
+RANKS = {IN_BROWSER: 0, MEASURED: 1, FROM_BROWSER: 2, RECORDED: 2}  # timed lines of a lower rank are compared first
 NEAR = 4096  # tokens at which methods are compared and the answer is given
 FUSED = (
     "SDPA",
@@ -114,7 +115,7 @@ def gpus(versus: CpuGpuSettings, timings: Iterable[Timing]) -> list[TimingSeries
     found = [each for each in alike(versus, timings) if each.device != "cpu"]
     timed = [each for each in found if each.implementation.startswith(FUSED)]
     return [
-        *_best(sorted(_lines(timed), key=lambda rival: KINDS.index(rival.kind))),
+        *_best(sorted(_lines(timed), key=lambda rival: RANKS[rival.kind])),
         *_few(versus, _published_series(versus)),
     ]
 
@@ -162,7 +163,7 @@ def _line(timings: list[Timing]) -> TimingSeries:
         (each.peak_operations, each.peak_traffic) for each in timings if each.peak_operations and each.peak_traffic
     ]
     kind = _kind(first)
-    place = f"{kind} {first.day} ({first.source})" if kind == RECORDED else f"{kind} {first.day}"
+    place = f"{kind} {first.day} ({first.file})" if kind in (RECORDED, FROM_BROWSER) else f"{kind} {first.day}"
     return TimingSeries(
         kind,
         first.named_device,
@@ -177,7 +178,9 @@ def _line(timings: list[Timing]) -> TimingSeries:
 def _kind(timing: Timing) -> str:
     if timing.source == BROWSER:
         return IN_BROWSER
-    return RECORDED if timing.source else MEASURED
+    if timing.source:
+        return FROM_BROWSER if timing.is_from_browser else RECORDED
+    return MEASURED
 
 
 def _point(timing: Timing) -> Point:

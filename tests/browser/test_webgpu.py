@@ -30,7 +30,7 @@ SOFTWARE = (
     "--use-vulkan=swiftshader",
     "--enable-unsafe-swiftshader",
 )
-SHAPES = (("full", 2, 2, 70, 0), ("causal", 2, 1, 33, 0), ("window", 2, 1, 90, 20))
+SHAPES = (("full", 2, 2, 70, 0), ("causal", 2, 1, 33, 0), ("window", 2, 1, 90, 20), ("local", 2, 2, 65, 12))
 KERNEL = """async ([how, tile, shapes, pieces]) => {
     const load = (name) => import(`/webgpu/${name}.js`);
     const { findAdapter, openDevice } = await load("adapter"), { watchDevice, createBuffers } = await load("device");
@@ -199,16 +199,10 @@ def test_the_processors_pass_agrees_with_float64(page: Page):
 
 def small_plan() -> dict[str, Any]:
     """A plan of one case, with one tile."""
-    case = {"length": 64, "batch": 1, "heads": 2, "tokens": 0, "mask": "causal"}
+    case = {"length": 64, "batch": 1, "heads": 2, "d_head": 32, "tokens": 0, "mask": "causal", "kv_heads": 0, "window": 0}
     proofs = [exact_numbers(*how, 32) for how in SHAPES]
-    return {
-        "mask": "causal",
-        "d_head": 32,
-        "cases": [case],
-        "seconds": 60,
-        "tiles": [tile_data(SMALL, 32)],
-        "proofs": proofs,
-    }
+    part = {"d_head": 32, "cases": [case], "tiles": [tile_data(SMALL, 32)], "proofs": proofs}
+    return {"mask": "causal", "d_head": 32, "seconds": 60, "parts": [part]}
 
 
 STATES = {
@@ -281,9 +275,9 @@ MEASURED = """
 export async function measure(open, plan, watch, result) {
     watch.say(0.5, "half");
     await watch.rest();
-    Object.assign(result, { rate: 9e12, tile: plan.tiles[0].name, difference: 3e-7 });
-    for (const one of plan.cases) {
-        const seconds = one.length * one.batch * one.heads * one.length * plan.d_head * 4 / 3e12;
+    Object.assign(result, { rate: 9e12, tile: plan.parts[0].tiles[0].name, difference: 3e-7 });
+    for (const one of plan.parts.flatMap(({ cases }) => cases)) {
+        const seconds = one.length * one.batch * one.heads * one.length * one.d_head * 4 / 3e12;
         const row = { case: one, how: "fused", dtype: "float32", times: [seconds, seconds * 1.01, seconds * 1.02], error: "" };
         result.rows.push({ ...row, moves: [0.01, 0.005] });
         result.rows.push({ ...row, how: "materialised", times: [], error: "out of memory: 256 MiB", moves: [0, 0] });
@@ -305,7 +299,7 @@ def test_one_click_to_the_chart_and_its_sentence(visit, tmp_path: Path):
     page.get_by_label("Name of this GPU (optional)").fill("Tester's own")
     page.get_by_role("button", name="Measure my GPU").click()
     expect(page.locator("h5", has_text="your GPU (Testers own) in float32 is").first).to_be_visible()
-    expect(page.get_by_text("Testers own, measured in your browser: fused, float32")).to_be_visible()
+    expect(page.get_by_text("Testers own, measured in your browser: fused, 4,096 tokens, 32 heads of 64")).to_be_visible()
     expect(page.get_by_text("17% of its loop of fused multiply-adds (9 TFLOP/s)")).to_be_visible()
     expect(page.locator(".st-key-versus_chart .legendtext", has_text="WebGPU fused")).to_be_visible()
     expect(page.get_by_text("are not part of a link")).to_be_visible()

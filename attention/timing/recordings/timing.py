@@ -10,6 +10,7 @@ from attention.timing.sweep import Case
 
 NAME = re.compile(r"[\w .,:;()+@#=-]*")  # allowed in names: nothing that HTML or Markdown reads as markup
 BROWSER = "the browser of a visitor"  # the source of a timing that this visit's browser has measured
+WEBGPU, JAVASCRIPT = "webgpu", "JavaScript"  # the device of a browser's GPU, and the implementation on its processor
 SHORT = 100  # largest number of characters of a name
 
 
@@ -70,6 +71,11 @@ class Timing(Case):
         return self.to_device + self.from_device
 
     @property
+    def is_from_browser(self) -> bool:
+        """Whether a browser measured it: that of this visit, or one whose recording was opened."""
+        return self.device == WEBGPU or self.implementation == JAVASCRIPT
+
+    @property
     def named_device(self) -> str:
         """The device by its name, a CPU with its number of threads."""
         threads = f", {self.threads} thread{'s' * (self.threads != 1)}" if self.device == "cpu" else ""
@@ -80,8 +86,15 @@ class Timing(Case):
         """The device; if the timing was not measured here, also the word "recorded", the day and the file."""
         if self.source == BROWSER:
             return f"{self.device_name}, measured in your browser {self.day}"
+        if self.source and self.is_from_browser:
+            return f"{self.device_name}, recorded in a browser {self.day} ({self.file})"
         recorded = f", recorded {self.day} ({self.source})" if self.source else ""
         return f"{self.named_device}{recorded}"
+
+    @property
+    def file(self) -> str:
+        """The source; without the words that a browser measured it, which `origin` says."""
+        return self.source.removesuffix(f", from {BROWSER}")
 
     @property
     def spread(self) -> Spread:

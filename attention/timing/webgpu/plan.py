@@ -2,70 +2,71 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from functools import cache
 from typing import Any
 
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
 from attention.timing.published import LENGTHS, TOKENS, WIDTH
-from attention.timing.sweep import Sweep
+from attention.timing.recordings.timing import WEBGPU
+from attention.timing.sweep import Case, Sweep
 from attention.timing.webgpu import proof
 from attention.timing.webgpu.tiles import D_HEADS, TILES
 
 SECONDS = 60.0  # of a measurement at most
-CASES = 16  # of the sweep at most
+CASES = 32  # of the sweep at most
 SAMPLED = 48  # numbers of each exact result
 PROOFS = (
     ("full", 4, 2, 130, 0),
     ("causal", 3, 1, 193, 0),
     ("window", 2, 1, 300, 77),
+    ("local", 2, 2, 190, 40),
 )  # mask, heads, group, length, span
+SENT = ("length", "batch", "heads", "d_head", "tokens", "mask", "kv_heads", "window")  # sizes of a case
 
 
-@dataclass(frozen=True)
-class BrowserCase:
-    """A case by its sizes; `tokens`: the constant product of batch and length, 0 if there is none."""
-
-    length: int
-    batch: int
-    heads: int
-    tokens: int
-    mask: str
-
-
-def cases(sweep: Sweep, versus: CpuGpuSettings) -> list[BrowserCase]:
+def cases(sweep: Sweep, versus: CpuGpuSettings) -> list[Case]:
     """Returns the cases of a sweep that the kernels can compute, the shortest first, then those of CPU against GPU."""
-    heads = WIDTH // int(versus.d_head)
-    found = [BrowserCase(n, TOKENS // n, heads, TOKENS, versus.mask) for n in LENGTHS]
-    alike = int(versus.d_head) in sweep.d_heads and "forward" in sweep.passes
-    plain = {tuple(getattr(sweep, name)) <= (0,) for name in ("queries", "kv_heads", "windows")} == {True}
-    if not (alike and plain):
-        return found
-    small = [
-        BrowserCase(n, batch, sweep.heads[0], sweep.tokens, mask)
-        for n in sweep.lengths
-        for batch in sweep.batches_at(n)[:1]
-        for mask in sweep.masks
-        if n * batch * sweep.heads[0] * int(versus.d_head) <= TOKENS * WIDTH
-    ]
-    return list(dict.fromkeys([*small[:CASES], *found]))
+    d_head = int(versus.d_head)
+    picture = Sweep(
+        lengths=LENGTHS, heads=(WIDTH // d_head,), d_heads=(d_head,), tokens=TOKENS, masks=(versus.mask,)
+    )
+    asked = [case for case in _forward_cases(sweep) if _is_computable(case)]
+    return list(dict.fromkeys([*asked[:CASES], *_forward_cases(picture)]))
+
+
+def _forward_cases(sweep: Sweep) -> list[Case]:
+    if "forward" not in sweep.passes:
+        return []
+    return replace(sweep, dtypes=("float32",), passes=("forward",)).cases([WEBGPU], ["WebGPU"])
+
+
+def _is_computable(case: Case) -> bool:
+    """Whether the kernels can compute a case: all tokens are queries, and it is no larger than those of the picture."""
+    fits = case.length * case.batch * case.heads * case.d_head <= TOKENS * WIDTH
+    return fits and not case.queries and case.d_head in D_HEADS and case.heads % case.key_heads == 0
 
 
 def plan(sweep: Sweep, versus: CpuGpuSettings) -> dict[str, Any]:
-    """Returns what the browser measures for these settings, as JSON."""
-    d_head = int(versus.d_head)
+    """Returns what the browser measures for these settings, as JSON: a part for each d_head, that of the picture last."""
+    parts: dict[int, list[Case]] = {}
+    for case in cases(sweep, versus):
+        parts.setdefault(case.d_head, []).append(case)
+    shown = int(versus.d_head)
     return {
         "mask": versus.mask,
-        "d_head": d_head,
-        "cases": [asdict(each) for each in cases(sweep, versus)],
+        "d_head": shown,
         "seconds": SECONDS,
-        "tiles": _tiles(d_head),
-        "proofs": _proofs(d_head),
+        "parts": [_part(d_head, parts[d_head]) for d_head in sorted(parts, key=lambda d_head: d_head == shown)],
     }
 
 
+def _part(d_head: int, found: list[Case]) -> dict[str, Any]:
+    sizes = [{name: value for name, value in asdict(case).items() if name in SENT} for case in found]
+    return {"d_head": d_head, "cases": sizes, "tiles": _tiles(d_head), "proofs": _proofs(d_head)}
+
+
 def _tiles(d_head: int) -> list[dict[str, Any]]:
-    assert d_head in D_HEADS
     return [
         {"name": tile.label, "memory": tile.memory(d_head), "values": tile.values(d_head, False)}
         for tile in TILES

@@ -9,13 +9,13 @@ from typing import Any
 from attention.config import short
 from attention.timing import stopwatch
 from attention.timing.recordings import RecordingError, Timing, from_row, name
-from attention.timing.recordings.timing import BROWSER
+from attention.timing.recordings.timing import BROWSER, JAVASCRIPT, WEBGPU
 from attention.timing.stopwatch import NEAR
+from attention.timing.webgpu.plan import SENT
 
 ROWS, TIMES = 200, 50  # of a message at most
-FUSED, MATERIALISED, JAVASCRIPT = "WebGPU fused", "WebGPU materialised", "JavaScript"
-HOWS = {"fused": FUSED, "materialised": MATERIALISED, "JavaScript": JAVASCRIPT}
-DEVICE = "webgpu"
+FUSED, MATERIALISED = "WebGPU fused", "WebGPU materialised"
+HOWS = {"fused": FUSED, "materialised": MATERIALISED, JAVASCRIPT: JAVASCRIPT}
 NAMELESS = "a GPU without a name"
 
 
@@ -43,7 +43,7 @@ class Measurement:
     @property
     def gpu(self) -> list[Timing]:
         """The timings of the GPU."""
-        return [timing for timing in self.timings if timing.device == DEVICE]
+        return [timing for timing in self.timings if timing.device == WEBGPU]
 
     @property
     def processor(self) -> Timing | None:
@@ -62,12 +62,11 @@ def read_message(message: Any) -> Measurement:
         "device_name": device,
         "system": name(_text(message, "browser"), "a browser"),
         "when": datetime.now(UTC).isoformat(timespec="seconds"),
-        "d_head": message.get("d_head"),
         "peak_operations": _number(message, "rate") or None,
     }
     return Measurement(
         device,
-        (_text(message, "mask"), f"{message.get('d_head')}"),
+        (_text(message, "mask"), f"{_number(message, 'd_head'):.0f}"),
         [_timing(row, about, f"rows[{at}]") for at, row in enumerate(message["rows"])],
         _number(message, "rate"),
         _text(message, "tile"),
@@ -83,12 +82,12 @@ def _timing(row: Any, about: dict[str, Any], where: str) -> Timing:
     """Returns the timing of a row; all that a recording checks is checked."""
     if not isinstance(row, dict) or not isinstance(row.get("case"), dict) or row.get("how") not in HOWS:
         raise RecordingError(f"{where}={short(row)} is not a timed case.")
-    sizes = {name: row["case"].get(name) for name in ("length", "batch", "heads", "tokens", "mask")}
-    processor = row["how"] == "JavaScript"
+    sizes = {name: row["case"].get(name) for name in SENT}
+    processor = row["how"] == JAVASCRIPT
     moves = _list(row, "moves")
     found = {
         "implementation": HOWS[row["how"]],
-        "device": "cpu" if processor else DEVICE,
+        "device": "cpu" if processor else WEBGPU,
         "dtype": row.get("dtype"),
         "passes": "forward",
         "torch": "none",
@@ -136,10 +135,14 @@ def _spread(times: list[Any], error: str, where: str) -> dict[str, Any]:
 
 
 def _with_counts(timing: Timing) -> Timing:
-    """The timing with its operations and its least traffic: every number of queries, keys, values and output once."""
-    width = timing.heads * timing.d_head * timing.batch
-    moved = 4.0 * width * timing.length * (2 if timing.dtype == "float16" else 4)
-    return replace(timing, operations=4.0 * width * timing.visible.pairs, traffic=moved)
+    """The timing with its operations and its least traffic: every number of queries, keys, values and output once.
+
+    The materialised kernels compute all pairs, the others those that are visible.
+    """
+    pairs = timing.length**2 if timing.implementation == MATERIALISED else timing.visible.pairs
+    channels = timing.batch * timing.d_head
+    moved = 2.0 * channels * (timing.heads + timing.key_heads) * timing.length * (2 if timing.dtype == "float16" else 4)
+    return replace(timing, operations=4.0 * channels * timing.heads * pairs, traffic=moved)
 
 
 def _text(message: dict[str, Any], key: str) -> str:

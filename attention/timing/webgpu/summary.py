@@ -11,6 +11,9 @@ from attention.timing.recordings import Timing
 from attention.timing.units import seconds
 from attention.timing.webgpu.results import FUSED, MATERIALISED, Measurement
 
+MOST = 6  # sentences about break-even lengths
+NO_CPU = "no CPU was timed at these sizes: “Measure here” times the one of this server."
+
 
 def answer(found: Measurement, others: Iterable[Timing]) -> list[str]:
     """Returns sentences: time and rate at one length, and from which length this GPU is faster than the CPU of `others`."""
@@ -24,19 +27,28 @@ def pays(found: Measurement, others: Iterable[Timing]) -> list[str]:
     The headline of the page says it for the sizes of CPU against GPU.
     """
     rivals = [each for each in others if (each.device, each.implementation) == ("cpu", "SDPA")]
-    sentences = []
+    sentences: list[str] = []
     fused = [each for each in _fused(found.gpu) if each.tokens != TOKENS]
     for setting in dict.fromkeys(map(comparison.setting, fused)):
         mine = [each for each in fused if comparison.setting(each) == setting]
         cpu = [each for each in rivals if comparison.setting(each) == setting]
         cpu = [each for each in cpu if each.origin == min(cpu, key=lambda each: bool(each.source)).origin]
-        alone, moved = (comparison.crossover(comparison.speed_ups(cpu, mine, transfer)) for transfer in (False, True))
-        if alone and moved:
-            sizes = f"{mine[0].heads} heads of {mine[0].d_head}, {mine[0].batching}, {mine[0].mask}, {mine[0].dtype}"
-            sentences.append(
-                f"{sizes}, against {cpu[0].origin}: {alone.sentence}; with the transfer, {moved.sentence}."
-            )
-    return sentences
+        told = comparison.break_even(cpu, mine)
+        sentences.append(f"{_sizes(mine[0])}, " + (f"against {cpu[0].origin}: {told}." if told else NO_CPU))
+    return sentences[:MOST]
+
+
+def _sizes(timing: Timing) -> str:
+    """The sizes that all lengths of a line have in common."""
+    parts = [
+        f"{timing.heads} heads of {timing.d_head}",
+        f"{timing.kv_heads} key-value heads" * bool(timing.kv_heads),
+        f"window {timing.window:,}" * bool(timing.window),
+        timing.batching,
+        timing.mask,
+        timing.dtype,
+    ]
+    return ", ".join(filter(None, parts))
 
 
 def _fused(timings: Iterable[Timing]) -> list[Timing]:
@@ -69,8 +81,8 @@ def longest(timings: Sequence[Timing]) -> Timing | None:
 def _rates(found: Measurement, at: Timing) -> str:
     rate = at.operations / at.seconds
     text = (
-        f"{found.device}, measured in your browser: fused, {at.dtype}, {at.mask}, {at.heads} heads of {at.d_head}, {at.length:,} "
-        f"tokens, {at.batching}: {seconds(at.seconds)}, {_rate(rate)}"
+        f"{found.device}, measured in your browser: fused, {at.length:,} tokens, {_sizes(at)}: {seconds(at.seconds)}, "
+        f"{_rate(rate)}"
     )
     if found.rate and at.dtype == "float32":
         text += f", which is {rate / found.rate:.0%} of its loop of fused multiply-adds ({_rate(found.rate)})"
@@ -82,8 +94,7 @@ def _rates(found: Measurement, at: Timing) -> str:
 
 
 def _like(timing: Timing, at: Timing) -> bool:
-    names = ("dtype", "mask", "length", "batch", "heads", "tokens")
-    return all(getattr(timing, name) == getattr(at, name) for name in names)
+    return (timing.length, comparison.setting(timing)) == (at.length, comparison.setting(at))
 
 
 def _processor(found: Measurement) -> str:

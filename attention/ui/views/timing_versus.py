@@ -29,8 +29,8 @@ ABOUT = {
     "each device: bandwidth on the slope, matrix products on the ceiling. A GPU's limits are those of its data sheet.",
 }
 KEY = (
-    "Solid lines with filled marks were measured here, long strokes with stars in your browser, dashed lines recorded on another "
-    "machine, dotted lines with thin marks published by others. Unstable times are open, faint marks that no line joins."
+    "Solid lines with filled marks were measured here, long strokes with stars in a browser (with wide gaps: in an opened "
+    "recording), dashed lines recorded on another machine, dotted lines with thin marks published by others. Unstable times are open, faint marks that no line joins."
 )
 MINE = (512, 1024, 2048, 4096)  # lengths that a CPU computes within a minute or two
 FORMATS: dict[str, Any] = {

@@ -20,53 +20,61 @@ const SLOW = 1e10;  // operations a second that are expected before anything was
 export async function measure(open, plan, watch, result) {
   const started = performance.now();
   const left = () => plan.seconds + watch.waited() - (performance.now() - started) / 1000;
-  const session = { open, plan, watch, result, left };
-  watch.say(0.02, "Building the kernels");
-  const kernels = await proveKernels(session, await chooseTile(session));
-  watch.say(0.25, "A loop of fused multiply-adds, to know what this device can do");
-  result.rate = await fmaRate(session);
-  watch.say(0.28, "One head in JavaScript, on one thread");
-  timeCpu(session);
-  await timeCases(session, kernels);
+  for (const [at, part] of plan.parts.entries()) {
+    const say = (/** @type {number} */ done, /** @type {string} */ text) => watch.say((at + done) / plan.parts.length, text);
+    const session = { open, watch: { ...watch, say }, result, left };
+    say(0.02, `Building the kernels for d_head ${part.d_head}`);
+    const kernels = await proveKernels(session, part, await chooseTile(session, part));
+    if (!at) {
+      say(0.25, "A loop of fused multiply-adds, to know what this device can do");
+      result.rate = await fmaRate(session);
+      say(0.28, "One head in JavaScript, on one thread");
+      timeCpu(session, part);
+    }
+    await timeCases(session, part, kernels);
+  }
 }
 
 /**
  * Returns the tile whose fused kernel is the fastest of those that agree, at one length.
  * @param {import("./plan.js").Session} session
+ * @param {import("./plan.js").Part} part
  */
-async function chooseTile(session) {
-  const { open, plan, watch, result } = session, { device } = open, tiles = fittingTiles(device, plan.tiles);
+async function chooseTile(session, part) {
+  const { open, watch, result, left } = session, { device } = open, tiles = fittingTiles(device, part.tiles);
   if (!tiles.length) throw new Error("No kernel fits into the limits of this adapter.");
-  const building = tiles.map((tile) => inTime(createPipeline(device, "fused", { ...tile.values, HALF: 0 })));
+  const building = tiles.map((tile) => inTime(createPipeline(device, "fused", { ...tile.values, HALF: 0 }), left()));
   const built = await Promise.race([Promise.allSettled(building), open.lost, watch.ended]);
   let best = null;
   for (const [at, tile] of tiles.entries()) {
     await watch.rest();
     const each = built[at];
     if (each.status === "rejected") continue;
-    const difference = await differenceOf(open, plan.proofs, "float32", async (shape, buffers) =>
+    const difference = await differenceOf(open, part.proofs, "float32", async (shape, buffers) =>
       fusedPasses(device, each.value, tile, shape, buffers, 1));
     if (!agrees(difference, "float32")) {
       result.wrong.push(`fused, float32, ${tile.name}`);
       continue;
     }
     result.difference = Math.max(result.difference, difference);
-    const rate = tiles.length > 1 ? await fusedRate(session, each.value, tile) : SLOW;
+    const rate = tiles.length > 1 ? await fusedRate(session, part, each.value, tile) : SLOW;
     if (!best || rate > best.rate) best = { tile, rate, fused: each.value };
   }
   if (!best) throw new Error(result.wrong.length ? "No kernel agreed with the exact result." : "No kernel could be built here.");
-  result.tile = best.tile.name;
+  const names = result.tile ? result.tile.split("; ") : [];
+  result.tile = [...new Set([...names, best.tile.name])].join("; ");
   return best;
 }
 
 /**
  * @param {import("./plan.js").Session} session
+ * @param {import("./plan.js").Part} part
  * @param {any} pipeline
  * @param {import("./kernels.js").Tile} tile
  */
-async function fusedRate({ open, plan }, pipeline, tile) {
-  const one = plan.cases[plan.cases.length - 1], length = Math.min(COMPARED, plan.cases[0].length * 2);
-  const shape = shapeOf(plan, { ...one, batch: 1, length }), size = 4 * shape.heads * length * plan.d_head;
+async function fusedRate({ open }, { cases }, pipeline, tile) {
+  const one = cases[cases.length - 1], length = Math.min(COMPARED, cases[0].length * 2);
+  const shape = shapeOf({ ...one, batch: 1, length }), size = 4 * shape.heads * length * shape.d_head;
   const buffers = await createBuffers(open, [size, size, size, size]);
   const passes = fusedPasses(open.device, pipeline, tile, shape, buffers, pieces(operationsOf(shape) / SLOW));
   const times = [];
@@ -78,9 +86,10 @@ async function fusedRate({ open, plan }, pipeline, tile) {
 /**
  * Returns the kernels that agree with the exact result, with their pipelines.
  * @param {import("./plan.js").Session} session
+ * @param {import("./plan.js").Part} part
  * @param {{ tile: import("./kernels.js").Tile, rate: number, fused: any }} best
  */
-async function proveKernels(session, { tile, rate, fused }) {
+async function proveKernels(session, part, { tile, rate, fused }) {
   /** @type {import("./plan.js").Kernel[]} */
   const kernels = [{ how: "fused", dtype: "float32", tile, rate, pipelines: { fused } }];
   const half = session.open.device.features.has("shader-f16");
@@ -89,7 +98,7 @@ async function proveKernels(session, { tile, rate, fused }) {
       if (how === "fused" && dtype === "float32") continue;
       await session.watch.rest();
       session.watch.say(0.05 + 0.05 * kernels.length, `Comparing with the exact result: ${how}, ${dtype}`);
-      const kernel = await proveKernel(session, { how, dtype, tile, rate: how === "fused" ? rate : rate / 4, pipelines: {} });
+      const kernel = await proveKernel(session, part, { how, dtype, tile, rate: how === "fused" ? rate : rate / 4, pipelines: {} });
       if (kernel) kernels.push(kernel);
     }
   }
@@ -99,14 +108,15 @@ async function proveKernels(session, { tile, rate, fused }) {
 /**
  * Builds the pipelines of a kernel. Returns null if it can't be built, or does not agree with the exact result.
  * @param {import("./plan.js").Session} session
+ * @param {import("./plan.js").Part} part
  * @param {import("./plan.js").Kernel} kernel
  */
-async function proveKernel({ open, plan, watch, result }, kernel) {
+async function proveKernel({ open, watch, result, left }, part, kernel) {
   const { how, dtype, tile, pipelines } = kernel;
   const names = how === "fused" ? ["fused"] : ["scores", "softmax", "values"];
   const values = { ...tile.values, HALF: +(dtype === "float16") };
   try {
-    const building = names.map((name) => inTime(createPipeline(open.device, name, values)));
+    const building = names.map((name) => inTime(createPipeline(open.device, name, values), left()));
     const built = await Promise.race([Promise.allSettled(building), open.lost, watch.ended]);
     built.forEach((each, at) => {
       if (each.status === "rejected") throw each.reason;
@@ -117,7 +127,7 @@ async function proveKernel({ open, plan, watch, result }, kernel) {
     result.wrong.push(`${how}, ${dtype} (it can't be built here)`);
     return null;
   }
-  const difference = await differenceOf(open, plan.proofs, dtype, async (shape, buffers) => {
+  const difference = await differenceOf(open, part.proofs, dtype, async (shape, buffers) => {
     const [scores] = how === "fused" ? [null] : await createBuffers(open, [4 * shape.length ** 2 * shape.heads]);
     return passesOf(open.device, kernel, shape, buffers, scores, 1);
   });
@@ -132,9 +142,11 @@ async function proveKernel({ open, plan, watch, result }, kernel) {
 /**
  * @template T
  * @param {Promise<T>} building
+ * @param {number} left  seconds that are left for all
  * @returns {Promise<T>}
  */
-function inTime(building) {
-  const late = new Promise((_, fail) => { setTimeout(() => fail(new Error("too slow to build")), BUILD * 1000); });
+function inTime(building, left) {
+  const most = Math.max(0, Math.min(BUILD, left)) * 1000;
+  const late = new Promise((_, fail) => { setTimeout(() => fail(new Error("too slow to build")), most); });
   return Promise.race([building, /** @type {Promise<never>} */ (late)]);
 }

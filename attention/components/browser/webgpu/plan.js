@@ -2,7 +2,25 @@
 
 /**
  * A case: `batch` sequences of `heads` heads. `tokens`: the constant product of batch and length, 0 if there is none.
- * @typedef {{ length: number, batch: number, heads: number, tokens: number, mask: "full" | "causal" }} Case
+ * `kv_heads`: heads of keys and values, 0 for as many. `window`: the nearest keys that a query attends to, 0 for all.
+ * @typedef {object} Case
+ * @property {number} length
+ * @property {number} batch
+ * @property {number} heads
+ * @property {number} d_head
+ * @property {number} tokens
+ * @property {"full" | "causal"} mask
+ * @property {number} kv_heads
+ * @property {number} window
+ */
+
+/**
+ * The cases of one d_head, the tiles to choose from and what the kernels must agree with.
+ * @typedef {object} Part
+ * @property {number} d_head
+ * @property {Case[]} cases
+ * @property {import("./kernels.js").Tile[]} tiles
+ * @property {import("./proof.js").Proof[]} proofs
  */
 
 /**
@@ -10,10 +28,8 @@
  * @typedef {object} Plan
  * @property {"full" | "causal"} mask  that of the picture, as is `d_head`
  * @property {number} d_head
- * @property {Case[]} cases
  * @property {number} seconds
- * @property {import("./kernels.js").Tile[]} tiles
- * @property {import("./proof.js").Proof[]} proofs
+ * @property {Part[]} parts
  */
 
 /**
@@ -59,7 +75,7 @@
  * @property {() => number} waited
  */
 
-/** @typedef {{ open: import("./device.js").Open, plan: Plan, watch: Watch, result: Result, left: () => number }} Session */
+/** @typedef {{ open: import("./device.js").Open, watch: Watch, result: Result, left: () => number }} Session */
 
 // Seconds that a dispatch is to take at most: a prediction that is three times off leaves it below 0.3.
 const PIECE = 0.1;
@@ -70,21 +86,26 @@ export function emptyResult() {
 }
 
 /**
- * @param {Plan} plan
  * @param {Case} one
  * @returns {import("./kernels.js").Shape}
  */
-export function shapeOf({ d_head }, { length, batch, heads, mask }) {
-  return { heads: heads * batch, group: 1, length, d_head, ahead: mask === "causal" ? 0 : length, back: length };
+export function shapeOf({ length, batch, heads, d_head, mask, kv_heads, window }) {
+  const back = window ? window - 1 : length, group = heads / (kv_heads || heads);
+  return { heads: heads * batch, group, length, d_head, ahead: mask === "causal" ? 0 : back, back };
 }
 
 /**
- * Floating-point operations of both products: 4 n² d for each head, half of it under a causal mask.
+ * Floating-point operations that a kernel computes: 4 d for each pair, of which a materialised one computes all.
  * @param {import("./kernels.js").Shape} shape
+ * @param {How} how
  */
-export function operationsOf({ heads, length, d_head, ahead }) {
-  return 4 * heads * length ** 2 * d_head * (ahead ? 1 : 0.5);
+export function operationsOf({ heads, length, d_head, ahead, back }, how = "fused") {
+  const hidden = how === "materialised" ? 0 : sumTo(length - 1 - ahead) + sumTo(length - 1 - back);
+  return 4 * heads * d_head * (length ** 2 - hidden);
 }
+
+/** @param {number} count */
+const sumTo = (count) => (count > 0 ? (count * (count + 1)) / 2 : 0);
 
 /**
  * Into how many pieces a call is divided that takes so many seconds.

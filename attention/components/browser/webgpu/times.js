@@ -14,26 +14,27 @@ const MIB = 2 ** 20;
 
 /**
  * The buffers of the cases of one size in one dtype.
- * @typedef {{ bytes: number, buffers: any[], moves: [number, number], error: string }} Room
+ * @typedef {{ sizes: string, buffers: any[], moves: [number, number], error: string }} Room
  */
 
 /**
- * Times all cases, each by all kernels, while there is time.
+ * Times all cases of a part, each by all kernels, while there is time.
  * @param {import("./plan.js").Session} session
+ * @param {import("./plan.js").Part} part
  * @param {import("./plan.js").Kernel[]} kernels
  */
-export async function timeCases(session, kernels) {
-  const { open, plan, watch, result, left } = session, { limits } = open.device;
+export async function timeCases(session, part, kernels) {
+  const { open, watch, result, left } = session, { limits } = open.device;
   const limit = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize, SCORES);
-  const all = plan.cases.length * kernels.length;
+  const all = part.cases.length * kernels.length;
   let room = null, done = 0;
   const scores = await createBuffers(open, [limit]).then(([buffer]) => buffer, ignoreMemory);
   for (const dtype of new Set(kernels.map((kernel) => kernel.dtype))) {
-    for (const one of plan.cases) {
+    for (const one of part.cases) {
       for (const kernel of kernels.filter((each) => each.dtype === dtype)) {
         await watch.rest();
         watch.say(0.3 + (0.7 * done++) / all, `${kernel.how}, ${dtype}, ${one.length.toLocaleString("en")} tokens`);
-        const shape = shapeOf(plan, one), predicted = operationsOf(shape) / kernel.rate;
+        const shape = shapeOf(one), count = operationsOf(shape, kernel.how), predicted = count / kernel.rate;
         if (predicted * (FEWEST + 1) > left()) {
           result.unbegun++;
           continue;
@@ -42,7 +43,7 @@ export async function timeCases(session, kernels) {
         const error = room.error || scoresError(kernel, shape.length, scores, limit);
         const passes = error ? [] : passesOf(open.device, kernel, shape, room.buffers, scores, pieces(predicted));
         const times = error ? [] : await timePasses(session, passes, predicted);
-        if (times.length) kernel.rate = operationsOf(shape) / Math.min(...times);
+        if (times.length) kernel.rate = count / Math.min(...times);
         result.rows.push({ case: one, how: kernel.how, dtype, times, error, moves: room.moves });
       }
     }
@@ -76,17 +77,19 @@ function scoresError({ how }, length, scores, limit) {
  * @param {import("./plan.js").Dtype} dtype
  * @returns {Promise<Room>}
  */
-async function roomFor(session, last, { heads, length, d_head }, dtype) {
-  const count = heads * length * d_head, bytes = count * (dtype === "float16" ? 2 : 4);
-  if (last && last.bytes === bytes) return last;
+async function roomFor(session, last, { heads, group, length, d_head }, dtype) {
+  const count = heads * length * d_head, kept = count / group, width = dtype === "float16" ? 2 : 4;
+  const bytes = [count, kept, kept, count].map((numbers) => numbers * width), sizes = bytes.join();
+  if (last && last.sizes === sizes) return last;
   for (const buffer of last?.buffers ?? []) buffer.destroy();
   try {
-    const buffers = await createBuffers(session.open, Array(4).fill(bytes));
+    const buffers = await createBuffers(session.open, bytes);
     const data = dtype === "float16" ? toHalf(uniforms(count, 1)) : uniforms(count, 1);
-    return { bytes, buffers, moves: await timeMoves(session, buffers, data), error: "" };
+    return { sizes, buffers, moves: await timeMoves(session, buffers, data), error: "" };
   } catch (error) {
     if (!(error instanceof OutOfMemory)) throw error;
-    return { bytes, buffers: [], moves: [0, 0], error: `out of memory: 4 buffers of ${Math.ceil(bytes / MIB)} MiB` };
+    const all = bytes.reduce((sum, each) => sum + each);
+    return { sizes, buffers: [], moves: [0, 0], error: `out of memory: 4 buffers of ${Math.ceil(all / MIB)} MiB in all` };
   }
 }
 
@@ -127,7 +130,9 @@ async function timeMoves({ open, watch }, buffers, data) {
   for (let i = 0; i < 3; i++) {
     await watch.rest();
     const start = performance.now();
-    for (const buffer of buffers.slice(0, 3)) open.device.queue.writeBuffer(buffer, 0, data);
+    for (const buffer of buffers.slice(0, 3)) {
+      open.device.queue.writeBuffer(buffer, 0, data, 0, buffer.size / data.BYTES_PER_ELEMENT);
+    }
     await Promise.race([open.device.queue.onSubmittedWorkDone(), open.lost]);
     const middle = performance.now();
     await readBuffer(open, buffers[3]);
@@ -160,11 +165,12 @@ export async function fmaRate({ open, watch }) {
 }
 
 /**
- * Times one head in JavaScript, on one thread, at the shortest length.
+ * Times one head in JavaScript, on one thread, at 512 tokens.
  * @param {import("./plan.js").Session} session
+ * @param {import("./plan.js").Part} part
  */
-export function timeCpu({ plan, result }) {
-  const proof = plan.proofs[0], kept = proof.heads / proof.group;
+export function timeCpu({ result }, part) {
+  const proof = part.proofs[0], kept = proof.heads / proof.group;
   const [q, k, v] = [proof.heads, kept, kept].map((count, at) => uniforms(count * proof.length * proof.d_head, at + 1));
   const out = attendOnCpu(q, k, v, proof), own = proof.at.map((_, i) => i).filter((i) => proof.at[i] < out.length);
   const far = furthest(out, { ...proof, at: own.map((i) => proof.at[i]), exact: own.map((i) => proof.exact[i]) });
@@ -172,11 +178,11 @@ export function timeCpu({ plan, result }) {
     result.wrong.push("JavaScript, float32");
     return;
   }
-  const one = { ...plan.cases[plan.cases.length - 1], length: 512, heads: 1, batch: 1, tokens: 0 }, times = [];
-  const data = [1, 2, 3].map((stream) => uniforms(one.length * plan.d_head, stream));
+  const one = { ...part.cases[part.cases.length - 1], length: 512, heads: 1, kv_heads: 0, batch: 1, tokens: 0 }, times = [];
+  const data = [1, 2, 3].map((stream) => uniforms(one.length * one.d_head, stream));
   for (let i = 0; i <= FEWEST; i++) {
     const start = performance.now();
-    attendOnCpu(data[0], data[1], data[2], shapeOf(plan, one));
+    attendOnCpu(data[0], data[1], data[2], shapeOf(one));
     if (i) times.push((performance.now() - start) / 1000);
   }
   result.rows.push({ case: one, how: "JavaScript", dtype: "float32", times, error: "", moves: [0, 0] });
