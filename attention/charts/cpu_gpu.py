@@ -2,9 +2,9 @@
 
 Measured, recorded and published times always look different. Measured here: a solid line with filled marks. Recorded
 elsewhere: dashed, filled marks. Measured in a browser: long strokes (with wide gaps if it was recorded), stars, and a
-colour that nothing else has. Published: dotted, marks of thin strokes, and colours that no timing has. With the transfer to the GPU and back a line is dash-dotted and fainter.
-A limit is thinner, without marks. A time that is not stable is an open, faint mark that no line joins, as in the
-other charts of times.
+colour that nothing else has. Published: dotted, marks of thin strokes, and colours that no timing has. With the
+transfer to the GPU and back a line is dash-dotted and fainter. A limit is thinner, without marks. A time that is not
+stable is an open, faint mark that no line joins, as in the other charts of times.
 """
 
 from __future__ import annotations
@@ -199,7 +199,9 @@ def look(rival: TimingSeries, gpus: Sequence[TimingSeries], carried: bool = Fals
         return {"color": PAPERS.get(rival.device, HIDDEN), "dash": dash, "symbol": symbol}
     if rival.kind in (IN_BROWSER, FROM_BROWSER):
         browsers = [gpu for gpu in gpus if gpu.kind in (IN_BROWSER, FROM_BROWSER)]
-        symbol = BROWSER_SYMBOLS[browsers.index(rival) % len(BROWSER_SYMBOLS)] if rival in browsers else BROWSER_SYMBOLS[0]
+        symbol = (
+            BROWSER_SYMBOLS[browsers.index(rival) % len(BROWSER_SYMBOLS)] if rival in browsers else BROWSER_SYMBOLS[0]
+        )
         return {"color": BROWSER_COLOR, "dash": dash, "symbol": symbol}
     names = list(IMPLEMENTATIONS)
     at = names.index(rival.method) if rival.method in names else len(names)

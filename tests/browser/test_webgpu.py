@@ -199,7 +199,16 @@ def test_the_processors_pass_agrees_with_float64(page: Page):
 
 def small_plan() -> dict[str, Any]:
     """A plan of one case, with one tile."""
-    case = {"length": 64, "batch": 1, "heads": 2, "d_head": 32, "tokens": 0, "mask": "causal", "kv_heads": 0, "window": 0}
+    case = {
+        "length": 64,
+        "batch": 1,
+        "heads": 2,
+        "d_head": 32,
+        "tokens": 0,
+        "mask": "causal",
+        "kv_heads": 0,
+        "window": 0,
+    }
     proofs = [exact_numbers(*how, 32) for how in SHAPES]
     part = {"d_head": 32, "cases": [case], "tiles": [tile_data(SMALL, 32)], "proofs": proofs}
     return {"mask": "causal", "d_head": 32, "seconds": 60, "parts": [part]}
@@ -299,7 +308,9 @@ def test_one_click_to_the_chart_and_its_sentence(visit, tmp_path: Path):
     page.get_by_label("Name of this GPU (optional)").fill("Tester's own")
     page.get_by_role("button", name="Measure my GPU").click()
     expect(page.locator("h5", has_text="your GPU (Testers own) in float32 is").first).to_be_visible()
-    expect(page.get_by_text("Testers own, measured in your browser: fused, 4,096 tokens, 32 heads of 64")).to_be_visible()
+    expect(
+        page.get_by_text("Testers own, measured in your browser: fused, 4,096 tokens, 32 heads of 64")
+    ).to_be_visible()
     expect(page.get_by_text("17% of its loop of fused multiply-adds (9 TFLOP/s)")).to_be_visible()
     expect(page.locator(".st-key-versus_chart .legendtext", has_text="WebGPU fused")).to_be_visible()
     expect(page.get_by_text("are not part of a link")).to_be_visible()

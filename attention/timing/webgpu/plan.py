@@ -28,9 +28,7 @@ SENT = ("length", "batch", "heads", "d_head", "tokens", "mask", "kv_heads", "win
 def cases(sweep: Sweep, versus: CpuGpuSettings) -> list[Case]:
     """Returns the cases of a sweep that the kernels can compute, the shortest first, then those of CPU against GPU."""
     d_head = int(versus.d_head)
-    picture = Sweep(
-        lengths=LENGTHS, heads=(WIDTH // d_head,), d_heads=(d_head,), tokens=TOKENS, masks=(versus.mask,)
-    )
+    picture = Sweep(lengths=LENGTHS, heads=(WIDTH // d_head,), d_heads=(d_head,), tokens=TOKENS, masks=(versus.mask,))
     asked = [case for case in _forward_cases(sweep) if _is_computable(case)]
     return list(dict.fromkeys([*asked[:CASES], *_forward_cases(picture)]))
 

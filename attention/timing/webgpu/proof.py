@@ -49,4 +49,6 @@ def exact_outputs(q: Tensor, k: Tensor, v: Tensor, ahead: int, back: int, rows: 
 
 def reach(mask: str, length: int, span: int) -> tuple[int, int]:
     """Returns how many keys ahead of a query and back from it are visible."""
-    return {"full": (length, length), "causal": (0, length), "window": (0, span - 1), "local": (span - 1, span - 1)}[mask]
+    return {"full": (length, length), "causal": (0, length), "window": (0, span - 1), "local": (span - 1, span - 1)}[
+        mask
+    ]

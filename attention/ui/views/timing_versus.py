@@ -30,7 +30,8 @@ ABOUT = {
 }
 KEY = (
     "Solid lines with filled marks were measured here, long strokes with stars in a browser (with wide gaps: in an opened "
-    "recording), dashed lines recorded on another machine, dotted lines with thin marks published by others. Unstable times are open, faint marks that no line joins."
+    "recording), dashed lines recorded on another machine, dotted lines with thin marks published by others. Unstable times "
+    "are open, faint marks that no line joins."
 )
 MINE = (512, 1024, 2048, 4096)  # lengths that a CPU computes within a minute or two
 FORMATS: dict[str, Any] = {
