@@ -98,7 +98,8 @@ async function proveKernels(session, part, { tile, rate, fused }) {
       if (how === "fused" && dtype === "float32") continue;
       await session.watch.rest();
       session.watch.say(0.05 + 0.05 * kernels.length, `Comparing with the exact result: ${how}, ${dtype}`);
-      const kernel = await proveKernel(session, part, { how, dtype, tile, rate: how === "fused" ? rate : rate / 4, pipelines: {} });
+      const guess = how === "fused" ? rate : rate / 4;
+      const kernel = await proveKernel(session, part, { how, dtype, tile, rate: guess, pipelines: {} });
       if (kernel) kernels.push(kernel);
     }
   }
