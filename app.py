@@ -7,36 +7,17 @@ The menu has no icons, because Streamlit makes the browser load them from anothe
 import streamlit as st
 
 if __name__ == "__main__":
+    from attention.ui.menu import FIRST, GROUPS, page_title
     from attention.ui.session import address_bar
 
-    heads = st.Page("pages/heads.py", title="Heads")
-    start = st.Page("pages/start.py", title="Start", default=True)
-
-    page = st.navigation(
-        {
-            "": [start],
-            "Learn": [
-                heads,
-                st.Page("pages/steps.py", title="Steps"),
-                st.Page("pages/softmax.py", title="Softmax"),
-                st.Page("pages/masks.py", title="Masks"),
-                st.Page("pages/training.py", title="Training"),
-            ],
-            "Explore": [
-                st.Page("pages/examples.py", title="Examples"),
-                st.Page("pages/layers.py", title="Layers"),
-                st.Page("pages/model.py", title="Model"),
-                st.Page("pages/your_data.py", title="Your data"),
-            ],
-            "Measure": [
-                st.Page("pages/timing.py", title="Timing"),
-                st.Page("pages/implementations.py", title="Implementations"),
-            ],
-        },
-        position="top",
-    )
-    if page.url_path == start.url_path:
-        address_bar.send_on(heads)
+    pages = {
+        name: st.Page(f"pages/{name}.py", title=page_title(name), default=name == FIRST)
+        for names in GROUPS.values()
+        for name in names
+    }
+    page = st.navigation({group: [pages[name] for name in names] for group, names in GROUPS.items()}, position="top")
+    if page.url_path == pages[FIRST].url_path:
+        address_bar.send_on(pages["heads"])
     page.run()
 else:
     from attention.serving import error_page, stack

@@ -2,6 +2,6 @@
 
 from attention.ui import results
 from attention.ui.session import page
-from attention.ui.views import classroom, own_text, softmax
+from attention.ui.views import classroom, softmax
 
-page.show(softmax.view, above=[own_text.FIELD], ahead=results.heads.begin, aside=[classroom.fold()])
+page.show(softmax.view, above=[softmax.TITLE], ahead=results.heads.begin, aside=[classroom.fold()])

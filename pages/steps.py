@@ -1,6 +1,6 @@
 """Steps: a pass from x to output, or the part of it that the source contains, one matrix at a time."""
 
 from attention.ui.session import page
-from attention.ui.views import classroom, own_text, steps
+from attention.ui.views import classroom, steps
 
-page.show(steps.view, above=[own_text.FIELD], aside=[classroom.fold()])
+page.show(steps.view, above=[steps.TITLE], aside=[classroom.fold()])

@@ -36,7 +36,8 @@ def tables(test: AppTest) -> list[dict[str, list]]:
 
 
 def words(test: AppTest) -> str:
-    return " ".join(each.value.replace("\\", "") for each in test.markdown)
+    """What is written on the page, and on hover over it."""
+    return " ".join(f"{each.value} {each.proto.help}".replace("\\", "") for each in test.markdown)
 
 
 def test_every_head_of_every_layer_is_a_cell_and_a_point_in_each_picture():

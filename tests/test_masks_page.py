@@ -45,7 +45,7 @@ def decode_message(message):
 
 def prose(app):
     return " ".join(
-        [*(each.value for each in [*app.markdown, *app.caption]), *(each.proto.help for each in app.caption)]
+        [getattr(each, part) for each in [*app.markdown, *app.caption] for part in ("value", "help")]  # also on hover
     )
 
 

@@ -36,7 +36,11 @@ def run(**query: str) -> AppTest:
 
 
 def words(test: AppTest) -> str:
-    return "\n".join(each.value for each in [*test.markdown, *test.caption, *test.info])
+    """What is written on the page, and on hover over it."""
+    return "\n".join(
+        [each.value for each in [*test.markdown, *test.caption, *test.info]]
+        + [each.proto.help for each in test.markdown]
+    )
 
 
 def sent_header(test: AppTest) -> dict:

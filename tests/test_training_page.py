@@ -249,7 +249,7 @@ def test_its_heads_can_be_looked_at_on_other_pages():
     heads.query_params.update(query)
     heads.run()
     assert not heads.exception and f"after {step} steps" in page_text(heads)
-    assert "trained in this app" in page_text(heads)
+    assert "Trained in this app" in page_text(heads)
     heads.select_slider(key="training_step").set_value(0).run()
     assert not heads.exception and "after 0 steps" in page_text(heads)
 

@@ -3,6 +3,7 @@
 Each may import what is listed before it:
 
     text                   the words of pages, and the explanations of terms
+    menu heading           the groups of pages; how a page begins: its title and one sentence on what it shows
     markdown question_codec budget    escaping text for Markdown; questions packed into a link; the server's memory budget
     limits                 what an owner, and the memory of the host, let visitors measure and run
     next_step              a next step for each page, and links between pages
@@ -18,6 +19,6 @@ Each may import what is listed before it:
 `limits` that an owner sets are among the settings of attention/serving/settings.py. `startup` imports all of it.
 
 To add a page: write `views/NAME.py` with a `view(config)` that computes and draws, `pages/NAME.py` that calls
-`page.show(NAME.view)`, a line for it in `app.py`, and its next step in `next_step`. A page about settings of another
+`page.show(NAME.view)`, its name in `menu.py`, and its next step in `next_step`. A page about settings of another
 kind passes that kind to `show` (`controls/kind.py`); what is drawn next to the view and seldom changes is a `Part`.
 """

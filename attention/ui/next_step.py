@@ -21,9 +21,9 @@ from attention.config import Config
 from attention.sources.providers import has_scores
 from attention.steps.plan import made_here
 from attention.ui.markdown import escape
+from attention.ui.menu import FIRST, page_title
 
 REAL = "recorded:smollm2-repeated"  # several layers of a real model
-FIRST = "start"  # the page at the root
 
 
 class Root(StreamlitPage):
@@ -46,7 +46,7 @@ class NextStep:
     @property
     def label(self) -> str:
         """The step as a line of text."""
-        return f"Next: {self.says} → {self.page.replace('_', ' ').capitalize()}"
+        return f"Next: {self.says} → {page_title(self.page)}"
 
 
 def page_link(page: str, label: str, query: Mapping[str, str], icon: str | None = None) -> None:

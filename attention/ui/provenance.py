@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from attention.config import Config
+from attention.fitting import training_steps
 from attention.sources.providers import label, provenance
 from attention.ui.markdown import escape
 
@@ -10,9 +11,10 @@ COLORS = {"hand-built, not learned": "blue", "random, untrained": "orange", "no 
 
 
 def beside(config: Config) -> str:
-    """The badge that follows a title, as Markdown: one or two words in a frame."""
+    """The badge that follows a title, as Markdown: a few words in a frame."""
     found = label(config)
-    return f":{COLORS.get(found, 'green')}-badge[{escape(found)}]"
+    when = f", after {config.training_step:,} steps" if len(training_steps(config.source)) > 1 else ""
+    return f":{COLORS.get(found, 'green')}-badge[{escape(f'{found[:1].upper()}{found[1:]}{when}')}]"
 
 
 def full_text(config: Config) -> str:

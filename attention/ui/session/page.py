@@ -25,6 +25,7 @@ from attention.ui.budget import UNDER_WAY
 from attention.ui.controls.kind import Kind
 from attention.ui.controls.picture import PICTURE
 from attention.ui.markdown import escape
+from attention.ui.menu import page_title
 from attention.ui.session import training_heartbeat, uploads
 from attention.ui.session.address_bar import arrive, write_link
 from attention.ui.session.memory_gate import memory_gate
@@ -149,7 +150,7 @@ def view_export() -> Callable[[], Any]:
 def _begin(module: str, kind: Kind[Any]) -> Session:
     """Does what every page does first: applies styles, names the page, and takes up its link."""
     name = module.rpartition(".")[2]
-    title = name.replace("_", " ").capitalize()
+    title = page_title(name)
     st.set_page_config(layout="wide", page_title=f"{title} · Attention Lab", page_icon=ICON)
     _through_menu(name)
     one_thread()

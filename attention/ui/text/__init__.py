@@ -1,6 +1,8 @@
 """Words that belong to no single control or picture.
 
-    start       the texts of the Start page, as templates with named fields
+The texts of a page are a module of its name, as templates with named fields: `start`, `heads`, `steps`, `softmax`, `masks`,
+`training`, `examples`, `layers`, `model`, `your_data`.
+
     terms       the terms of each page with their explanations, which are also those of docs/GLOSSARY.md
 
 Labels and help texts are in `attention/knobs.py` and the other settings; sentences are beside what they describe.

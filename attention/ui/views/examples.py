@@ -8,7 +8,9 @@ import streamlit as st
 
 from attention.examples import EXAMPLES, Example, Tour
 from attention.ui import next_step, results
+from attention.ui.heading import draw_heading
 from attention.ui.markdown import escape
+from attention.ui.text import examples as text
 
 IN_A_ROW = 2
 # The text next to it says what it shows, so screen readers skip it; `st.image` can't set an empty `alt`.
@@ -17,12 +19,8 @@ PICTURE = '<img alt="" width="96" height="96" style="display: block" src="data:i
 
 def view(tour: Tour) -> None:
     """Draws a card for each example of a page, or of all pages."""
-    st.markdown(
-        "**Examples.** In attention, each token mixes in information from other tokens; a weight says how much it takes from "
-        "each. Open an example and change any setting. To turn one into a question with a hidden answer, use *For a class* in "
-        "the sidebar."
-    )
     names = [name for name, example in EXAMPLES.items() if tour.about in ("all", example.page)]
+    draw_heading("examples", text.FINDING.format(count=len(names)), help=text.HELP)
     for name in names:
         results.examples.picture.begin(name)
     for first in range(0, len(names), IN_A_ROW):

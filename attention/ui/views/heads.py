@@ -10,6 +10,7 @@ from attention.knobs import GENERATED
 from attention.steps import file_program, program
 from attention.tables import rows as tables
 from attention.ui import proof, results
+from attention.ui.heading import reserve_finding
 from attention.ui.session import address_bar, browser_yield, gestures, page
 from attention.ui.text import terms
 from attention.ui.views import grouping, heads_large, heads_long, heads_row, own_text, questions
@@ -35,7 +36,7 @@ def view(config: Config) -> None:
     if config.truncated is not config:
         heads_long.view(config)
         return
-    roles = results.heads.roles(config)
+    finding, roles = reserve_finding(), results.heads.roles(config)
     heads_grid(
         config,
         results.heads.cells(config),
@@ -44,9 +45,8 @@ def view(config: Config) -> None:
         address=address_bar.address(),
     )
     browser_yield.yield_to_browser()
-    with st.container(gap=None):
-        parts.does(config, roles[config.head])
-        proof.badge(config)
+    finding.markdown(parts.does(config, roles[config.head]))
+    proof.badge(config)
     heads_row.row(results.heads.trace(config))  # no trace is held while the browser draws: others may need the memory
 
 

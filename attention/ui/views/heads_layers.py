@@ -24,6 +24,7 @@ from attention.ui.controls import knobs
 from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
 from attention.ui.session import gestures, page
+from attention.ui.text import layers as text
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import questions
 
@@ -145,6 +146,20 @@ def metric_sentence(config: Config, found: Mapping[int, Layer]) -> str:
     return (
         f"{head_title(config, here).capitalize()} (selected): {format_mean(held[here])}{unit}. "
         f"Largest: {head_title(config, cell)}, with {format_mean(most)}{unit}."
+    )
+
+
+def finding(config: Config, found: Mapping[int, Layer]) -> str:
+    """Which head has the largest statistic, for the heading of a page."""
+    described, held = EVERY[number(config)], cells(number(config), found)
+    if not held:
+        return text.NONE
+    cell, most = max(held.items(), key=lambda cell: cell[1])
+    return text.FINDING.format(
+        head=head_title(config, cell).capitalize(),
+        count=f"{len(held):,}",
+        value=f"{format_mean(most)} {described.unit}".rstrip(),
+        statistic=escape(described.label.lower()),
     )
 
 

@@ -23,9 +23,11 @@ from attention.tables import rows as tables
 from attention.ui import proof, results
 from attention.ui.controls import knobs
 from attention.ui.empty_states import too_large
+from attention.ui.heading import reserve_finding
 from attention.ui.jobs.map_jobs import MapJob
 from attention.ui.markdown import escape
 from attention.ui.session import address_bar, browser_yield, gestures, page
+from attention.ui.text import heads as text
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import job_status
 from attention.wire.cells import pixel_cells
@@ -47,7 +49,7 @@ def view(config: Config) -> None:
         return
     drawing = current_drawing(config)
     exact = config.head < len(drawing.heads)
-    above, proven = st.container(), st.container()
+    finding, above, proven = reserve_finding(), st.container(), st.container()
     left, right = parts.beside()
     pictures = [(above, _every_head), (left, _large)]
     first, second = reversed(pictures) if config.rows or config.cols else pictures
@@ -55,8 +57,7 @@ def view(config: Config) -> None:
         first[1](config, drawing)
     browser_yield.yield_to_browser()
     with proven:
-        if drawing.state == "done":
-            parts.does(config, results.long.roles(config, drawing)[config.head])
+        finding.markdown(_finding(config, drawing))
         _proof(config, drawing)
         _row(config, drawing)
     with second[0]:
@@ -69,6 +70,13 @@ def view(config: Config) -> None:
     _take_away(config, drawing)
     if drawing.state == "done" and not exact:  # it has ended meanwhile, and nothing else triggers a rerun
         st.rerun()
+
+
+def _finding(config: Config, drawing: MapJob) -> str:
+    """What the selected head does, or how far its map is."""
+    if drawing.state == "done":
+        return parts.does(config, results.long.roles(config, drawing)[config.head])
+    return text.LONG.format(done=len(drawing.heads), heads=config.heads, tokens=f"{config.tokens:,}")
 
 
 def _every_head(config: Config, drawing: MapJob) -> None:
@@ -192,15 +200,15 @@ def _row(config: Config, drawing: MapJob) -> None:
     if not found.seeing:
         st.caption(f"{escape(parts.query_name(found))} has no visible key.")
         return
-    text = (
+    said = (
         f"{parts.query_name(found)} in head {found.head} {tables.mostly(found, unit(config))}. "
         f"{tables.missing_share(found, config)}Entropy: {format_mean(found.entropy)} nats, exact. "
         f"Each bar: the largest weight of {tile:,} keys"
     )
     if config.row_as not in ("auto", "bars"):
-        text += f". Lines and output are shown up to {MAX_TRACE_TOKENS:,} tokens"
+        said += f". Lines and output are shown up to {MAX_TRACE_TOKENS:,} tokens"
     scale, seeing = parts.bars(config, found)
-    parts.said_of_row(text, config, scale)
+    parts.said_of_row(said, config, scale)
     chart, top = st.columns([7, 3], gap="medium")
     spec = row.weights((), config.tokens, scale, seeing)
     chart.vega_lite_chart(

@@ -10,7 +10,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attention.analysis.head_roles import Role
 from attention.config import Config
-from attention.fitting import training_steps
 from attention.heads import ALL_METRICS
 from attention.knobs import GENERATED
 from attention.number_format import format_token
@@ -21,24 +20,21 @@ from attention.sources.providers import has_scores, idle, source_title
 from attention.tables import rows as tables
 from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs
+from attention.ui.heading import draw_title
 from attention.ui.markdown import escape
 from attention.ui.session import page
+from attention.ui.text import heads as text
 from attention.ui.views import own_text, questions
 
-WHAT = "Each token mixes in information from other tokens; a weight says how much it takes from each."
-OWN = "The mask comes with this source; the mask setting has no effect."
-GATE = " Weights are those before the output gate, which changes outputs alone."
 LOGARITHMIC = ("log", "times even")  # scales
-NO_ROLE = "has no recognised role: no kind of key (the same token, one back, the first, …) gets half of its weight."
-CHANCE = "is random: it has no built-in role."
 
 
 def title(config: Config) -> None:
     """Draws the title, the text whose words are the tokens, and the menu of the colour scale."""
-    st.markdown(_title_text(config), help=provenance.full_text(config))
+    draw_title("heads", provenance.beside(config), f"{_help(config)} {provenance.full_text(config)}")
     with st.container(key="own-text"):
-        text, note, scale = st.columns([8, 6, 5], gap="small", vertical_alignment="center")
-        own_text.into(config, text, note, _examples)
+        field, note, scale = st.columns([8, 6, 5], gap="small", vertical_alignment="center")
+        own_text.into(config, field, note, _examples)
         with scale:
             knobs.menu("colors", config, on_change=page.change)
 
@@ -52,19 +48,19 @@ def look(config: Config) -> object:
     """The inputs of the title; None while a question hides it."""
     if questions.is_hidden(config.truncated):
         return None
-    return _title_text(config), provenance.full_text(config), own_text.look(config)
+    return _help(config), provenance.beside(config), provenance.full_text(config), own_text.look(config)
 
 
-def _title_text(config: Config) -> str:
+def _help(config: Config) -> str:
+    """Which heads the page shows, what their rows sum to, and what the mask does."""
     recorded = (
         f" of layer {config.layer} of “{escape(source_title(config.source))}”" if config.source != GENERATED else ""
     )
-    recorded += f", after {config.training_step:,} steps," if len(training_steps(config.source)) > 1 else ""
-    rule = OWN if idle("mask", config) else config.rule.help
+    rule = text.OWN if idle("mask", config) else config.rule.help
     over = f"{config.tokens:,} tokens" + f" and {config.n_keys:,} of another sequence" * config.is_cross
     return (
-        f"**Heads.** {WHAT} {provenance.beside(config)} {config.heads} head{'s' * (config.heads > 1)}{recorded} over {over}. "
-        f"{_row_sums(config)}{rule}{GATE * (config.gate != OFF)}"
+        f"{text.WHAT} {config.heads} head{'s' * (config.heads > 1)}{recorded} over {over}. "
+        f"{_row_sums(config)}{rule}{text.GATE * (config.gate != OFF)}"
     )
 
 
@@ -83,10 +79,10 @@ def names(config: Config, roles: Sequence[Role | None]) -> list[str]:
     return [role.name if role else "random" * _by_chance(config, head) for head, role in enumerate(roles)]
 
 
-def does(config: Config, role: Role | None) -> None:
-    """Draws what the selected head does, in words."""
-    said = escape(role.says) if role else CHANCE if _by_chance(config, config.head) else NO_ROLE
-    st.markdown(questions.UNSAID if questions.unsaid(config) else f"**Head {config.head}** {said}")
+def does(config: Config, role: Role | None) -> str:
+    """What the selected head does, as Markdown."""
+    said = escape(role.says) if role else text.CHANCE if _by_chance(config, config.head) else text.NO_ROLE
+    return questions.UNSAID if questions.unsaid(config) else f"**Head {config.head}** {said}"
 
 
 def _by_chance(config: Config, head: int) -> bool:
@@ -114,10 +110,10 @@ def query_name(found: tables.Row) -> str:
     return format_token(found.label, found.query, "Query")
 
 
-def said_of_row(text: str, config: Config, scale: str) -> None:
+def said_of_row(sentence: str, config: Config, scale: str) -> None:
     """Draws the text about a row, and the button next to it."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(escape(text), width="stretch")
+        st.caption(escape(sentence), width="stretch")
         other_scale(config, scale)
 
 

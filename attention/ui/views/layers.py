@@ -15,9 +15,11 @@ from attention.number_format import format_mean
 from attention.sources.providers import readable, source_title, tokens, unit
 from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs
+from attention.ui.heading import draw_heading
 from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
 from attention.ui.session import browser_yield, page
+from attention.ui.text import layers as text
 from attention.ui.text import terms
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import heads_parts as parts
@@ -42,11 +44,11 @@ def view(config: Config) -> None:
     """Draws the map, and what the selected head does."""
     if questions.question_closes(config):
         return
-    st.markdown(_title(config), help=provenance.full_text(config))
-    terms.draw("layers")
+    found = results.layers.layers(config)
+    help = f"{_heads_text(config)} {provenance.full_text(config)}"
+    draw_heading("layers", maps.finding(config, found), provenance.beside(config), help)
     if len(layers(config.source)) == 1:
         _several()
-    found = results.layers.layers(config)
     left, right = parts.beside()
     with left:
         maps.menu(config, config)
@@ -54,6 +56,7 @@ def view(config: Config) -> None:
         st.caption(f"{maps.metric_sentence(config, found)} {maps.formula(maps.number(config))}".lstrip())
     with right:
         _focus(config, found[config.layer])
+    terms.draw("layers")
     browser_yield.yield_to_browser()
 
 
@@ -65,7 +68,8 @@ def _several() -> None:
             st.button(source_title(source), key=f"see {source}", on_click=page.change, kwargs={"source": source})
 
 
-def _title(config: Config) -> str:
+def _heads_text(config: Config) -> str:
+    """Which heads the map shows."""
     numbers = layers(config.source)
     many = len(numbers)
     which = "" if numbers == tuple(range(many)) else f" ({', '.join(map(str, numbers))} of its model)"
@@ -76,10 +80,7 @@ def _title(config: Config) -> str:
     )
     of = f" of “{escape(source_title(config.source))}”" if config.source != GENERATED else ""
     other = f" that attend to {config.n_keys:,} of another sequence" if config.is_cross else ""
-    return (
-        f"**Layers.** {provenance.beside(config)} {all_}{of} over {config.tokens:,} {unit(config)}s{other}. Each cell is a "
-        "head, coloured by one statistic. Click a cell to select its head on all pages."
-    )
+    return f"{all_}{of} over {config.tokens:,} {unit(config)}s{other}. {text.HELP}"
 
 
 def _focus(config: Config, layer: Layer) -> None:

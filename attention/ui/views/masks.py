@@ -15,8 +15,10 @@ from attention.tables.rows import ranges
 from attention.ui import proof, provenance, results
 from attention.ui.controls import knobs
 from attention.ui.empty_states import disabled_knob
+from attention.ui.heading import draw_heading, reserve_heading
 from attention.ui.markdown import escape
 from attention.ui.session import gestures
+from attention.ui.text import masks as text
 from attention.ui.text import terms
 from attention.ui.views import mask_audit, mask_code, mask_effect, questions
 
@@ -38,8 +40,9 @@ def view(config: Config) -> None:
         )
     if questions.question_closes(short):
         return
-    title = st.container()  # filled after the pictures, which the user waits for
+    place = reserve_heading()  # filled after the pictures, which the user waits for
     _gallery(config)
+    _foot(config)
     left, right = st.columns([3, 2], vertical_alignment="bottom", gap="medium")
     with left:
         knobs.segments("mask_detail", config)
@@ -48,22 +51,31 @@ def view(config: Config) -> None:
             knobs.slider("depth", config)
     if mask_in_use(config.source) or not disabled_knob(config, ABOUT[config.mask_detail], "mask"):
         DETAILS[config.mask_detail](config)
-    with title:
-        _title(config)
+    with place:
+        draw_heading("masks", _finding(config), provenance.beside(config), _help(config))
 
 
-def _title(config: Config) -> None:
-    title, ask = st.columns([7, 1], vertical_alignment="bottom")
-    with title:
-        st.markdown(
-            f"**Masks.** {provenance.beside(config)} A mask defines which keys each query may attend to. Rows are queries, "
-            "columns are keys; masked pairs are hatched.",
-            help=provenance.full_text(config),
-        )
-        terms.draw("masks")
+def _finding(config: Config) -> str:
+    """How many pairs the mask keeps, and what that saves."""
+    if not mask_in_use(config.source):
+        return text.FIXED
+    used = results.masks.exhibit(config, config.depth)
+    saved = format_percent(1 - used.share)
+    return text.FINDING.format(
+        name=used.name, span=_span(config), pairs=f"{used.pairs:,}", whole=f"{used.whole:,}", saved=saved
+    )
+
+
+def _help(config: Config) -> str:
+    return f"{text.HELP} {provenance.full_text(config)}"
+
+
+def _foot(config: Config) -> None:
+    """Draws the proof of the picture, the terms of the page, and a button that asks a question about the mask."""
+    with st.container(horizontal=True, vertical_alignment="center"):
         if config.truncated is config:  # otherwise it is shown with the weights that it is about
             proof.badge(config)
-    with ask:
+        terms.draw("masks")
         questions.offer({"mask": "Predict"} if questions.can_be_asked("mask", config) else {})
 
 
@@ -74,12 +86,8 @@ def _gallery(config: Config) -> None:
     every = results.masks.gallery(config.tokens, config.span, config.depth, results.masks.other(config))
     mask_gallery(config, [*every, *own], on_choice=gestures.on_mask_choice)
     said = "In use" if mask_in_use(config.source) else "Selected, but not in use"
-    st.markdown(
-        f"{said}: **{used.name}**. {_about(config, used)}"
-    )  # below the cards, because its length would move them
-    st.caption(
-        f"**{used.name}**{_span(config)} keeps {used.pairs:,} of {used.whole:,} pairs. Computing only these saves "
-        f"{format_percent(1 - used.share)} of the work. {_tiles(used)}{_users(used)}",
+    st.markdown(  # below the cards, because its length would move them
+        f"{said}: **{used.name}**. {_about(config, used)} {_tiles(used)}{_users(used)}".rstrip(),
         help=f"{_count(config, used, used.share)} operations per layer instead of {_count(config, used)} "
         f"($4 n {'m' if config.is_cross else 'n'} d_{{model}}$, for $q k^\\top$ and $w v$). {_blocks(used)} {_reach(config)}"
         f"Source: {escape(used.rule.source)}.",

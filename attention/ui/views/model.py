@@ -17,6 +17,7 @@ from attention.ui.jobs.model_jobs import ModelJob as Task
 from attention.ui.limits import models
 from attention.ui.markdown import escape
 from attention.ui.session import browser_yield, page
+from attention.ui.text import terms
 from attention.ui.views import job_status, model_input, model_result
 
 LOOK = 0.5  # seconds between two checks of a model that is being loaded or run
@@ -33,6 +34,7 @@ def view(prompt: Prompt) -> None:
         return
     task = page.visit_state().reading
     st.fragment(_live, run_every=LOOK if task is not None and task.open else None)(prompt, bool(task and task.open))
+    terms.draw("model")
     browser_yield.yield_to_browser()
 
 
@@ -101,7 +103,7 @@ def _packages() -> str:
 
 
 def _show_sources(said: str, command: str, absent: bool = True) -> None:
-    st.markdown(model_input.title(absent))
+    model_input.draw_state(absent)
     with st.container(border=True):
         st.markdown(f":material/inventory_2: {escape(said)}")
         if command:

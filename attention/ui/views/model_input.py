@@ -10,24 +10,17 @@ from attention.models.packages import ModelError, missing
 from attention.models.prompt import Prompt
 from attention.ui.controls import knobs
 from attention.ui.controls.prompt import find_offer
+from attention.ui.heading import draw_heading
 from attention.ui.jobs import model_jobs
 from attention.ui.jobs.job_queue import JOBS
 from attention.ui.limits import models
 from attention.ui.markdown import escape
 from attention.ui.session import page
-from attention.ui.text import terms
+from attention.ui.text import model as text
 
 KNOB = frozenset({"model_text", "model_second"})
 KINDS = ["png", "jpg", "jpeg", "webp"]
 HIGH = 88  # height of a field in pixels
-SAYS = (
-    "Runs a language or vision model on this server, on your text or picture. You can then explore every head of every layer, "
-    "here and on the other pages."
-)
-ABSENT = (
-    "This page runs a model on your text or picture. You can then explore every head of every layer, here and on the other "
-    "pages."
-)
 PLACE = "model_picture"  # the key of the upload for a picture
 
 
@@ -56,20 +49,19 @@ def _same(wanted: model_jobs.Ask | None) -> bool:
     return had == wanted
 
 
-def title(absent: bool = False) -> str:
-    """The title of the page and the state of the run, as markdown. `absent`: there is no model that could run."""
-    if absent:
-        return f"**Model.** {ABSENT}"
-    task = page.visit_state().reading
+def draw_state(absent: bool = False) -> None:
+    """Draws the title of the page and the state of the run. `absent`: there is no model that could run."""
+    task = None if absent else page.visit_state().reading
     if task is None:
-        return f"**Model.** {SAYS}"
+        draw_heading("model", text.ABSENT if absent else text.FINDING, help=text.HELP)
+        return
     said = {"done": "done", "failed": "failed"}.get(task.state, "running" if task.open else "stopped")
-    return f"**Model.** :{'green' if task.state == 'done' else 'blue'}-badge[{said}] {SAYS}"
+    badge = f":{'green' if task.state == 'done' else 'blue'}-badge[{said}]"
+    draw_heading("model", text.STATES[said].format(model=escape(task.settings.offer.name)), badge, text.HELP)
 
 
 def _draw(prompt: Prompt) -> None:
-    st.markdown(title())
-    terms.draw("model")
+    draw_state()
     offer = find_offer(prompt)
     sees = offer is not None and _sees(offer)
     if sees:

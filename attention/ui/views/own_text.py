@@ -8,9 +8,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.config import Config
+from attention.ui import provenance
 from attention.ui.controls import knobs, own_text
+from attention.ui.heading import draw_title
 from attention.ui.markdown import escape
 from attention.ui.session import page
+from attention.ui.session.part import Part
 
 KNOB = frozenset({"text"})
 
@@ -41,9 +44,21 @@ def into(
             st.empty()
 
 
+def titled(name: str, help: Callable[[Config], str]) -> Part:
+    """The title of a page with the field below it; `help` is shown on hover over the title."""
+
+    def draw_both(config: Config) -> None:
+        draw_title(name, provenance.beside(config), help(config))
+        draw(config)
+
+    return Part(
+        "title", draw_both, lambda config: (provenance.beside(config), help(config), look(config)), KNOB, blocks=2
+    )
+
+
 def look(config: Config) -> object:
     """What is shown of a config next to the text."""
     return own_text.text_notice(config), own_text.offer_length(config)
 
 
-FIELD = page.Part("own text", draw, look, KNOB)
+FIELD = Part("own text", draw, look, KNOB)

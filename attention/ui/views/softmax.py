@@ -9,6 +9,7 @@ import streamlit as st
 
 from attention.analysis.row_stages import LOGIT, symbols
 from attention.config import Config
+from attention.number_format import format_percent, format_token
 from attention.operations.mask import ADDED
 from attention.operations.query_scale import SYMBOL
 from attention.operations.scale import scale_term
@@ -16,14 +17,18 @@ from attention.operations.softmax import row_sums
 from attention.operations.table import score_term
 from attention.sources.providers import has_scores
 from attention.sources.spec import spec_of
+from attention.tables import rows as tables
 from attention.ui import proof, provenance, results
 from attention.ui.controls import knobs
 from attention.ui.empty_states import missing_parts
+from attention.ui.heading import reserve_finding
 from attention.ui.markdown import escape
 from attention.ui.session import page
+from attention.ui.text import softmax as text
 from attention.ui.text import terms
 from attention.ui.views import (
     focus,
+    own_text,
     questions,
     softmax_all,
     softmax_positions,
@@ -51,19 +56,18 @@ FOCUSED = {
 
 def view(config: Config) -> None:
     """The page of a config; while a question is asked, everything else is hidden until it is opened."""
-    title = st.container()  # filled after the pictures, which the user waits for
+    place = reserve_finding()  # filled after the pictures, which the user waits for
     own = {"row": softmax_questions.share_opened} if has_scores(config.source) else {}
     if questions.question_closes(config, **own):
-        with title:
-            _title(config)
+        place.markdown(_finding(config, "all"))
         return
     knobs.segments("topic", config, format_func=lambda name: TOPICS[name][0], label_visibility="collapsed")
     name, topic = TOPICS[config.topic]
     if config.topic == "all" or not missing_parts(config, name, "q", "k"):
         _choices(config)
         topic(results.heads.trace(config))
-    with title:
-        _title(config)
+    _foot(config)
+    place.markdown(_finding(config, config.topic))
 
 
 def _logits(config: Config) -> str:
@@ -90,19 +94,43 @@ def _weights(config: Config) -> str:
     return rf"\mathrm{{weights}} = {softmax.formula(LOGIT, 'i')},\ \ell = {_logits(config)}"
 
 
-def _title(config: Config) -> None:
+def _help(config: Config) -> str:
+    """The formula of the weights with its numbers, and where these come from."""
     if not has_scores(config.source):
-        st.markdown("**Softmax.** This source has weights only; the scores before the softmax are unknown.")
+        return provenance.full_text(config)
+    here = text.HELP.format(
+        formula=_weights(config),
+        scale=escape(config.scale),
+        temperature=f"{config.temperature:g}",
+        d_head=config.d_head,
+    )
+    return f"{here} {provenance.full_text(config)}"
+
+
+def _finding(config: Config, topic: str) -> str:
+    """What a topic shows, or that nothing before the weights is known."""
+    if not has_scores(config.source):
+        return text.NO_SCORES
+    sums = row_sums(config.softmax, results.heads.fully_masked(config), config.tokens)
+    return _row_finding(config) if topic == "row" else text.FINDINGS[topic].format(sums=sums)
+
+
+def _row_finding(config: Config) -> str:
+    """Which key has most of the selected row."""
+    found = tables.row(results.heads.trace(config))
+    query = escape(format_token(found.label, found.query, "Query"))
+    if not found.seeing:
+        return text.BLIND.format(query=query)
+    at, names = found.keys["weight"].index(max(found.keys["weight"])), tables.key_labels(config)
+    key = escape(format_token(names[at] if names else "", at, "key"))
+    return text.ROW.format(query=query, key=key, head=found.head, weight=format_percent(found.greatest))
+
+
+def _foot(config: Config) -> None:
+    """Draws the proof of the picture, a button that switches scaling off, and the terms of the page."""
+    if not has_scores(config.source):
         proof.badge(config)
         return
-    sums = row_sums(config.softmax, results.heads.fully_masked(config), config.tokens)
-    st.markdown(
-        f"**Softmax.** {provenance.beside(config)} Softmax turns scores into weights: none is negative, and {sums}. "
-        rf"${_weights(config)}$, here with "
-        f"scale {escape(config.scale)}, temperature T = {config.temperature:g}, d\\_head = {config.d_head}.",
-        help=provenance.full_text(config),
-    )
-    terms.draw("softmax")
     scaled, undone = config.scale != "none", "Turn scaling off"
     badge, button = st.columns([4, 1], vertical_alignment="center")
     with badge:
@@ -115,6 +143,7 @@ def _title(config: Config) -> None:
         width="stretch",
         help="Softmax of the dot products as they are, or divided by √d_head.",
     )
+    terms.draw("softmax")
 
 
 def _choices(config: Config) -> None:
@@ -138,3 +167,6 @@ def _colors(config: Config) -> None:
 CHOICES = {"head": focus.head, "query": focus.query, "colors": _colors} | {
     name: _segmented_control(name) for name in ("order", "dtype", "exponent")
 }
+
+
+TITLE = own_text.titled("softmax", _help)

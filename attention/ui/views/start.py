@@ -18,7 +18,7 @@ from attention.number_format import format_mean, format_percent
 from attention.story.head import SENTENCES, Move, heads_that_find_both, moves, riddle_config, riddle_shares
 from attention.story.settings import SIZES, STORIES, WORD, Story
 from attention.trace import Trace
-from attention.ui import next_step, proof, results
+from attention.ui import heading, next_step, proof, results
 from attention.ui.controls import knobs
 from attention.ui.markdown import escape
 from attention.ui.session import gestures, page
@@ -43,9 +43,8 @@ def view(story: Story) -> None:
         return
     config = story.config
     trace = results.heads.trace(config)
-    with st.container(key="finding", gap="xxsmall"):
-        st.markdown(f"### {text.TITLE} {text.BADGE}", help=text.PROVENANCE.format(**_head_counts()))
-        st.markdown(_finding(story, trace))
+    help = text.PROVENANCE.format(**_head_counts())
+    heading.draw_heading("start", _finding(story, trace), text.BADGE, help, text.TITLE)
     knobs.pills(
         "sentence",
         story,

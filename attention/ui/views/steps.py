@@ -10,6 +10,7 @@ from attention.config import Config
 from attention.examples import EXAMPLES
 from attention.knobs import KNOBS
 from attention.operations.table import step_names
+from attention.sources.providers import has
 from attention.sources.spec import lengths
 from attention.steps.plan import by_name, made_here
 from attention.steps.step import Step
@@ -17,9 +18,11 @@ from attention.tables.rows import costs, quantity
 from attention.ui import proof, provenance, results
 from attention.ui.controls import knobs
 from attention.ui.empty_states import missing_parts, too_large
+from attention.ui.heading import draw_finding
 from attention.ui.session import browser_yield, gestures, page
+from attention.ui.text import steps as text
 from attention.ui.text import terms
-from attention.ui.views import focus, questions
+from attention.ui.views import focus, own_text, questions
 
 AXES = {  # as in the docstring of the package
     "b": "sequences",
@@ -41,12 +44,13 @@ def view(config: Config) -> None:
     if missing_parts(config, "Steps, one matrix at a time", "q", "k"):
         return
     if refused := results.steps.refusal(config):
-        text, smaller = refused
-        too_large(text, smaller, f"Show {smaller.tokens:,} tokens of {smaller.d_model:,} channels")
+        why, smaller = refused
+        too_large(why, smaller, f"Show {smaller.tokens:,} tokens of {smaller.d_model:,} channels")
         return
     plan = by_name(config)
     current = nearest(config.step, list(plan))
-    _title(config, plan)
+    draw_finding(_finding(config, plan, current))
+    _choices(config)
     order = step_names().index
     if config.step not in plan and (made_here(config) or order(config.step) > order(current)):
         st.info(f"These settings have no step “{config.step}”; “{current}” is shown.", icon=":material/info:")
@@ -57,6 +61,9 @@ def view(config: Config) -> None:
     drawn = dict(zip(names, results.steps.matrices(config, names), strict=True))
     matrices(config, drawn, on_turn=gestures.on_step_choice, on_pin=gestures.on_matrix_pin)
     browser_yield.yield_to_browser()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        _proof(config)
+        terms.draw("steps")
     st.caption(_letters(config))
     _odd(config)
     if config.steps == "all":
@@ -74,27 +81,29 @@ def nearest(step: str, present: list[str]) -> str:
     return before[-1] if before else present[0]
 
 
-def _title(config: Config, plan: dict[str, Step]) -> None:
-    kind = "Cross-attention" if config.keys or config.is_cross else "Self-attention"
-    st.markdown(
-        f"**Steps.** {provenance.beside(config)} "
-        f"{kind} {_way(config, plan)}, one matrix at a time. Play it, or click a part. Point at a cell to see what it was "
-        f"computed from.",
-        help=provenance.full_text(config),
-    )
-    terms.draw("steps")
-    with st.container(horizontal=True, vertical_alignment="center"):
-        _choices(config)
-        _proof(config)
+def _help(config: Config) -> str:
+    return f"{text.HELP.format(way=_way(config))} {provenance.full_text(config)}"
 
 
-def _way(config: Config, plan: dict[str, Step]) -> str:
+def _finding(config: Config, plan: dict[str, Step], current: str) -> str:
+    """The step that is shown, with its place in the pass."""
+    if config.steps == "all":
+        return text.ALL.format(way=_way(config), count=len(plan))
+    at, title = [*plan].index(current) + 1, plan[current].title
+    return text.STEP.format(kind=_kind(config), at=at, count=len(plan), title=title)
+
+
+def _kind(config: Config) -> str:
+    return "Cross-attention" if config.keys or config.is_cross else "Self-attention"
+
+
+def _way(config: Config) -> str:
     """Where the pass begins and ends: a learned or uploaded source has neither x nor projections, and not always values."""
     if made_here(config):
-        return "from x to output"
-    if "context" in plan:
-        return "from the given queries, keys and values to the context of each head"
-    return "from the given queries and keys to the weights (there are no values)"
+        return f"{_kind(config)} from x to output"
+    if "v" in has(config.source):
+        return f"{_kind(config)} from the given queries, keys and values to the context of each head"
+    return f"{_kind(config)} from the given queries and keys to the weights (there are no values)"
 
 
 def _proof(config: Config) -> None:
@@ -135,7 +144,7 @@ def _choices(config: Config) -> None:
 def _step(step: Step) -> None:
     words, numbers = st.columns([3, 2], gap="medium", vertical_alignment="center")
     with words:
-        st.markdown(f"**{step.title}** $\\quad {step.formula}$")
+        st.markdown(f"${step.formula}$")
     with numbers:
         st.markdown(_size(step))
 
@@ -212,3 +221,6 @@ def _costs(config: Config) -> None:
         "work": st.column_config.ProgressColumn("Share of FLOPs", format="%.1f%%", min_value=0, max_value=100),
     }
     st.dataframe(table, column_config=columns, hide_index=True, key="costs", height=300)
+
+
+TITLE = own_text.titled("steps", _help)

@@ -10,11 +10,13 @@ from attention.training.recipe import LAST, OWN, Recipe
 from attention.training.run import Checkpoint
 from attention.training.tasks import GUESS
 from attention.ui import results
+from attention.ui.heading import draw_finding, draw_title
 from attention.ui.jobs.training_jobs import refusal
 from attention.ui.markdown import escape
 from attention.ui.results.training import Picture
 from attention.ui.session import browser_yield, gestures, page
 from attention.ui.text import terms
+from attention.ui.text import training as text
 from attention.ui.views import questions, training_curves
 from attention.ui.views import training_course as courses
 from attention.ui.views.training_course import Shown
@@ -23,7 +25,6 @@ TICK, LOOK = 0.45, 0.7  # seconds per picture of the film, and between two check
 STEP = "moment"  # the key of the slider over the steps
 FEW = 3  # number of steps from which on earlier ones can be shown
 WAIT = 12  # maximum number of ticks of the first picture; the film continues as soon as a browser has it
-HELP = "Heads are numbered by layer and head: 1.3 is head 3 of layer 1. Layer 0 reads the tokens, layer 1 the output of layer 0."
 
 
 def view(recipe: Recipe) -> None:
@@ -31,8 +32,7 @@ def view(recipe: Recipe) -> None:
     if questions.question_closes(recipe):
         return
     found = courses.current_training(recipe)
-    st.markdown(f"**Training.** {courses.label(found)} {escape(recipe.what.says)}", help=HELP)
-    terms.draw("training")
+    draw_title("training", courses.label(found), f"{escape(recipe.what.says)} {text.HELP}")
     if not questions.unsaid(recipe):
         with st.expander("What the heads learn", icon=":material/school:"):
             st.markdown(escape(recipe.what.heads))
@@ -58,6 +58,7 @@ def _live(recipe: Recipe, live: bool, playing: bool) -> None:
         st.rerun()
     waits = playing and (_film(recipe) or 0) < WAIT - 1
     moment = _moment(recipe, found)
+    draw_finding(_moment_text(moment))
     with st.container(key="course-live" if found.live else "course"):
         if not found.live:
             _controls(recipe, found, moment)
@@ -77,7 +78,8 @@ def _live(recipe: Recipe, live: bool, playing: bool) -> None:
         on_pin=gestures.on_training_pin,
         on_seen=_on_first_frame if waits else None,
     )
-    st.markdown(_moment_text(recipe, moment, seen))
+    st.markdown(_heads_text(recipe, moment, seen))
+    terms.draw("training")
     training_curves.draw(recipe, found, moment)
     training_curves.lessons(recipe)
     if playing and _film(recipe) is None:
@@ -193,8 +195,18 @@ def _on_slider_move(last: int) -> None:
     page.change(at=LAST if step == last else step)
 
 
-def _moment_text(recipe: Recipe, moment: Checkpoint, seen: Picture) -> str:
-    """The state of the model in words: which heads attend to what, and what that achieves at one position."""
+def _moment_text(moment: Checkpoint) -> str:
+    """What the model achieves at a step."""
+    return text.FINDING.format(
+        step=f"{moment.step:,}",
+        accuracy=format_percent(moment.accuracy),
+        loss=format_mean(moment.loss),
+        guess=format_mean(GUESS),
+    )
+
+
+def _heads_text(recipe: Recipe, moment: Checkpoint, seen: Picture) -> str:
+    """Which heads attend to what, and what that achieves at one position."""
     (before, previous), (best, own) = (courses.telling(moment, name) for name in ("previous", OWN))
     told = [f"Head {_number(recipe, before)} puts a mean weight of {format_mean(previous)} on the previous token."] * (
         previous >= courses.STRONG
@@ -208,11 +220,7 @@ def _moment_text(recipe: Recipe, moment: Checkpoint, seen: Picture) -> str:
         ]
         told += _rest(recipe, moment, best)
     heads = escape(" ".join(told) or "No head stands out yet." * (moment.accuracy < courses.STRONG))
-    heads = questions.UNSAID if questions.unsaid(recipe) else heads
-    return (
-        f"After **{moment.step:,}** steps: accuracy {format_percent(moment.accuracy)}, loss {format_mean(moment.loss)} nats "
-        f"(uniform guess: {format_mean(GUESS)}). {heads}"
-    )
+    return questions.UNSAID if questions.unsaid(recipe) else heads
 
 
 def _rest(recipe: Recipe, moment: Checkpoint, head: int) -> list[str]:

@@ -13,23 +13,15 @@ from attention.serving.settings import settings
 from attention.sources.providers import has_scores
 from attention.tables.rows import quantity
 from attention.ui import next_step, results
+from attention.ui.heading import draw_heading
 from attention.ui.markdown import escape
 from attention.ui.session import page, uploads
 from attention.ui.session.visit_state import Taken
 from attention.ui.text import terms
+from attention.ui.text import your_data as text
 from attention.ui.views import code, snippets, your_data_files
 
 FILE, TOKENS = "your file", "your tokens"  # keys of the two fields
-WORDS = (
-    "**Your data.** Open attention of your own model from a file: its weights, or its queries and keys. All pages can then "
-    "show it as their *Source*. Only you see it: it is in no link, and it is deleted when your visit ends."
-)
-CLOSED = "Uploads are switched off on this server. On your own machine, this page opens files."
-SHARED = (
-    "Numbers of 16 or 32 bits; up to 1,024 tokens as weights, up to 65,536 as queries and keys; 128 layers of 128 heads. "
-    "Code in a file is never run."
-)
-
 KNOWN = {
     "GPT-2": (12, 12, 12, 64),
     "Llama-3-8B": (32, 32, 8, 128),
@@ -41,10 +33,9 @@ def view(how: Reading) -> None:
     given = your_data_files.named_files()
     if page.arrives():
         _lead()
-    st.markdown(WORDS)
-    terms.draw("your_data")
+    draw_heading("your_data", _finding(), help=text.HELP)
     if not settings().uploads:
-        st.info(CLOSED, icon=":material/lock:")
+        st.info(text.CLOSED, icon=":material/lock:")
         taken = your_data_files.current_file(None, None, how)
     else:
         taken = _fields(how)
@@ -52,6 +43,13 @@ def view(how: Reading) -> None:
         _show_reading(each)
     _open()
     _saving()
+    terms.draw("your_data")
+
+
+def _finding() -> str:
+    """What can be opened, or what is open."""
+    many = len(uploads.holdings())
+    return text.OPEN.format(files="1 file is" if many == 1 else f"{many} files are") if many else text.FINDING
 
 
 def _lead() -> None:
@@ -83,7 +81,7 @@ def _fields(how: Reading) -> Taken | None:
         )
     unpacked = results.uploads.most()
     fits = _limits(min(largest * 2**20, unpacked))
-    st.caption(f"Files of up to {largest} MB, unpacked up to {quantity(unpacked, 'B')}. {fits} {SHARED}")
+    st.caption(f"Files of up to {largest} MB, unpacked up to {quantity(unpacked, 'B')}. {fits} {text.SHARED}")
     taken = your_data_files.current_file(file, tokens, how)
     if taken is None:
         _sample()

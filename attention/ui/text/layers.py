@@ -1,0 +1,5 @@
+"""The words of the Layers page."""
+
+FINDING = "{head} has the largest value of all {count} heads: {value}, “{statistic}”."
+NONE = "No head has a value: no query has a visible key, or the tokens have no texts."
+HELP = "Each cell is a head, coloured by one statistic. Click a cell to select its head on all pages."

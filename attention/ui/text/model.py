@@ -1,0 +1,14 @@
+"""The words of the Model page."""
+
+FINDING = "Run a model on your own sentence, then look into any of its heads."
+ABSENT = "This page runs a model on your own sentence, to look into any of its heads."
+STATES = {
+    "done": "Every head of {model} on your input: click one in the map.",
+    "running": "{model} is running.",
+    "failed": "{model} did not run; the reason is below.",
+    "stopped": "The run of {model} was stopped.",
+}
+HELP = (
+    "Runs a language or vision model on this server, on your text or picture. You can then explore every head of every "
+    "layer, here and on the other pages."
+)
