@@ -358,7 +358,7 @@ def test_the_sink_and_the_gate_of_the_head_that_does_most_are_said():
         sinks=torch.tensor([[0.0, 1.25]]),
         gates=torch.tensor([[0.5, 0.75]]),
     )
-    said = training._moment_text(recipe, moment, results.training.picture(recipe, moment))
+    said = training._heads_text(recipe, moment, results.training.picture(recipe, moment))
     said = said.replace("\\", "")
     assert "Its sink has the logit 1.250" in said and "Its gate is 0.750 on average" in said
 
