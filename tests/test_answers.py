@@ -22,11 +22,26 @@ def test_a_gpu_and_a_cpu_are_compared_at_the_longest_length_that_both_have():
     assert said == (
         "One token of 16 heads of 128 against 8,192 keys, bfloat16: 40 µs on Test GPU (SDPA, recorded 2026-01-31) and 8.19 ms on "
         "Test CPU, 2 cores, 2 threads (SDPA): the GPU is 205 times as fast, or 82 times as fast including the copy to "
-        "the GPU and back."
+        "the GPU and back. Over all lengths: faster from the shortest length on (4,096 tokens), also including transfers."
     )
     (said,) = answers.answers([*cpu, slow])
     assert "1 s on Test GPU (SDPA math, recorded 2026-01-31)" in said
     assert "the GPU is 122 times as slow, or 122 times as slow including" in said
+
+
+def test_a_cpu_that_emulates_a_dtype_is_compared_in_float32():
+    cpu = [make_timing(n, n * 1e-6, **(DECODE | {"dtype": "float32"})) for n in (4096, 8192)]
+    emulated = [failed_timing(n, "emulated: bfloat16", **DECODE) for n in (4096, 8192)]
+    far = [make_timing(n, 1e-3, **DECODE, device_name="Far CPU", source="far.json") for n in (4096, 8192)]
+    gpu = [make_timing(n, 5e-3, **GPU, **DECODE, source="h100.json") for n in (4096, 8192)]
+    (said,) = answers.answers([*cpu, *emulated, *far, *gpu])
+    assert said == (
+        "One token of 16 heads of 128 against 8,192 keys, bfloat16: 5 ms on Test GPU (SDPA, recorded 2026-01-31) and 8.19 ms on "
+        "Test CPU, 2 cores, 2 threads (SDPA, float32): the GPU is 1.6 times as fast, or 1.6 times as fast including the copy to "
+        "the GPU and back. Over all lengths: faster from about 5,000 tokens on (5,000 to 5,000), also including transfers."
+    )
+    (alone,) = answers.answers([*cpu, *emulated])
+    assert alone.startswith("One token of 16 heads of 128 against 8,192 keys, float32: 8.19 ms on Test CPU")
 
 
 def test_settings_are_not_mixed():

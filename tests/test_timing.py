@@ -296,3 +296,6 @@ def test_a_dtype_that_is_emulated_is_not_timed_and_says_so():
     assert (real.dtype, real.error, real.peak_operations) == ("float32", None, 1e18)
     assert (emulated.dtype, emulated.median, emulated.peak_operations) == ("float16", None, None)
     assert emulated.error.startswith("emulated: float16 is not computed by this device")
+    emulated, real = measure(Sweep(**SMALL | {"lengths": (8,)}, dtypes=("float16",), implementations=("SDPA",)))
+    assert (emulated.dtype, emulated.median) == ("float16", None)
+    assert (real.dtype, real.error) == ("float32", None), "it is timed instead"

@@ -19,7 +19,7 @@ from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.one_at_a_time import ITS_TURN, WAITING
 from attention.timing.recordings import Timing
 from attention.timing.rounds import Progress, measure
-from attention.timing.sweep import SWEEPS, Sweep
+from attention.timing.sweep import SWEEPS, Sweep, is_like
 from attention.timing.units import seconds, size
 
 ABOUT = """\
@@ -38,7 +38,8 @@ examples:
   python -m attention.timing
   python -m attention.timing --lengths 256,1024,4096 --masks causal --dtypes float32,bfloat16 --out mine.json
   python -m attention.timing --implementations "SDPA,core with weights" --passes "forward + backward" --seconds 30
-  python -m attention.timing --heads 16 --d-heads 128 --masks causal --dtypes bfloat16 --queries 0,1 --implementations SDPA
+  python -m attention.timing --heads 16 --d-heads 128 --masks causal --dtypes bfloat16 --queries 0,1 --implementations SDPA \\
+      --lengths 64,128,256,512,1024,2048,4096,8192
   python -m attention.timing --tokens 16384 --heads 32 --implementations SDPA --lengths 512,1024,2048,4096 --seconds 600
 
 A file that --out wrote can be uploaded on the app's Timing page, or put into attention/timing/recordings/ to ship with it.
@@ -61,7 +62,8 @@ def main(arguments: list[str] | None = None) -> int:
             _write(given.out, timings)
         finally:
             if not given.lines:
-                print(report(timings), flush=True)
+                like = [timing for timing in recordings.shipped_recordings([]) if is_like(timing, sweep)]
+                print(report(timings, like), flush=True)
     except BrokenPipeError:
         _unread()
     except (ConfigError, ValueError) as error:
@@ -155,8 +157,11 @@ def _progress_line(timing: Timing, progress: Progress) -> None:
     print(f"{line:118}" if terminal else line, end="\r" if terminal else "\n", file=sys.stderr, flush=True)
 
 
-def report(timings: Iterable[Timing]) -> str:
-    """Returns the timings as text: a block for each line of the chart, with the statements about the line."""
+def report(timings: Iterable[Timing], shipped: Iterable[Timing] = ()) -> str:
+    """Returns the timings as text: a block for each line of the chart, with the statements about the line.
+
+    The answers compare with the GPUs of `shipped` recordings as well.
+    """
     timings = list(timings)
     slow, found = comparison.slowdowns(timings), recordings.lines(timings)
     parts = [f"torch {torch.__version__}, {devices.system()}", recordings.place(timings)]
@@ -166,7 +171,7 @@ def report(timings: Iterable[Timing]) -> str:
         parts.append(f"  {rise.sentence}" if rise else f"  no growth: {growth.why_not(line)}")
     loose = [LOOSE] if any(timing.error is None and not timing.settled for timing in timings) else []
     said = [
-        *answers.answers(timings),
+        *answers.answers([*timings, *(timing for timing in shipped if timing.device != "cpu")]),
         *comparison.crossovers(timings),
         *convergence.disturbance_sentences(timings),
         *comparison.busy(timings),

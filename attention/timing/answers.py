@@ -25,25 +25,51 @@ def answers(timings: Iterable[Timing]) -> list[str]:
     for timing in comparison.with_times(timings):
         if timing.implementation.startswith(FUSED):
             groups.setdefault(comparison.setting(timing), []).append(timing)
-    return [found for group in groups.values() if (found := _answer(group))][:MOST]
+    pairs = [(_cpu_of(setting, groups), [t for t in group if t.device != "cpu"]) for setting, group in groups.items()]
+    compared = {id(cpu[0]) for cpu, gpu in pairs if cpu and gpu}
+    told = [(cpu, gpu) for cpu, gpu in pairs if gpu or id(cpu[0]) not in compared]
+    return list(dict.fromkeys(found for cpu, gpu in told if (found := _answer(cpu, gpu))))[:MOST]
 
 
-def _answer(group: list[Timing]) -> str:
-    cpu, gpu = ([t for t in group if (t.device == "cpu") is on_cpu] for on_cpu in (True, False))
+def _cpu_of(setting: tuple, groups: dict[tuple, list[Timing]]) -> list[Timing]:
+    """The timings of the CPU that a setting is compared with: those of this machine, if there are any.
+
+    A CPU that emulates the dtype of the setting is timed in float32, which is then compared.
+    """
+    plain = tuple(
+        "float32" if name == "dtype" else each for name, each in zip(comparison.SETTING, setting, strict=True)
+    )
+    cpu, other = ([t for t in groups.get(key, ()) if t.device == "cpu"] for key in (setting, plain))
+    here, plain_here = ([t for t in some if not t.source] for some in (cpu, other))
+    return here or plain_here or cpu
+
+
+def _answer(cpu: list[Timing], gpu: list[Timing]) -> str:
     both = {t.length for t in cpu} & {t.length for t in gpu}
     length = max(both or {t.length for t in cpu or gpu})
     here = _fastest(cpu, length)
     there = _fastest(gpu, length)
-    what = f"{describe(here or there or group[0])}:"
     if here and there:
         alone, moved = (_times(here.seconds / taken) for taken in (there.seconds, there.seconds + there.transfer))
+        dtype = here.dtype if here.dtype != there.dtype else ""
         return (
-            f"{what} {_time_on_device(there)} and {_time_on_device(here)}: the GPU is {alone}, or {moved} including the copy "
-            "to the GPU and back."
+            f"{describe(there)}: {_time_on_device(there)} and {_time_on_device(here, dtype)}: the GPU is {alone}, or {moved} "
+            f"including the copy to the GPU and back.{_break_even(cpu, gpu, here, there)}"
         )
     if there:
-        return f"{what} {_time_on_device(there)}. No CPU was timed at these sizes."
-    return f"{what} {_time_on_device(here)}. {bracket(cpu)}" if here else ""
+        return f"{describe(there)}: {_time_on_device(there)}. No CPU was timed at these sizes."
+    return f"{describe(here)}: {_time_on_device(here)}. {bracket(cpu)}" if here else ""
+
+
+def _break_even(cpu: list[Timing], gpu: list[Timing], here: Timing, there: Timing) -> str:
+    """From which length on the lines of two timings cross, if they have more than one length in common."""
+    base, other = (
+        [t for t in some if (t.origin, t.implementation) == (at.origin, at.implementation)]
+        for some, at in ((cpu, here), (gpu, there))
+    )
+    if len({t.length for t in base} & {t.length for t in other}) < 2:
+        return ""
+    return f" Over all lengths: {comparison.break_even(base, other)}."
 
 
 def _fastest(timings: list[Timing], length: int) -> Timing | None:
@@ -58,9 +84,10 @@ def _times(ratio: float) -> str:
     return f"{cpu_gpu_summary.times(ratio if fast else 1 / ratio)} times as {'fast' if fast else 'slow'}"
 
 
-def _time_on_device(timing: Timing) -> str:
+def _time_on_device(timing: Timing, dtype: str = "") -> str:
     notes = [
         timing.implementation,
+        dtype,
         _whence(timing),
         "unstable" * (not timing.settled),
     ]

@@ -32,7 +32,7 @@ SCOUTING = 0.4  # share of the remaining time for first estimates, which on a bu
 VISIT = (0.02, 0.5)  # smallest and largest seconds of a visit
 TRIAL = 16  # tokens of the trial whether a device supports an implementation
 LOOKS = 4  # largest number of peak measurements per device: two, and more while a case exceeds the peak
-EMULATED = "emulated: {} is not computed by this device but by way of float32, and would say nothing about it"
+EMULATED = "emulated: {} is not computed by this device but by way of float32, which is timed instead"
 LARGEST = 0.8  # share of the free memory that a case may need by estimate; above it, it is not run
 
 
@@ -109,7 +109,11 @@ class _Run:
         return self.seconds_left - self.patience * len(self.places)
 
     def prepare(self, names: dict[str, str], threads: int) -> None:
-        """Measures the peaks of the devices, and lists the cases that they support."""
+        """Measures the peaks of the devices, and lists the cases that they support.
+
+        Where a device emulates the dtype of a case, the case is timed in float32 instead.
+        """
+        errors: dict[Case, str | None] = {}
         chosen = self.sweep.implementations or [name for name, how in IMPLEMENTATIONS.items() if not how.asked]
         tried: dict[Case, str | None] = {}
         for case in self.sweep.cases(list(names), chosen):
@@ -119,14 +123,17 @@ class _Run:
                     tried[small] = _refusal(small)
                 if tried[small]:
                     continue
-            where = case.device, case.dtype
             if case.device not in self.real:
                 self.real[case.device] = _real(case.device, self.sweep.dtypes)
-            emulated = None if case.dtype in self.real[case.device] else EMULATED.format(case.dtype)
+            errors[case] = None if case.dtype in self.real[case.device] else EMULATED.format(case.dtype)
+            if errors[case]:
+                errors.setdefault(replace(case, dtype="float32"), None)
+        for case, error in errors.items():
+            where = case.device, case.dtype
             if where not in self.places:
                 here = place(case, names[case.device], threads, self.when)
-                self.places[where] = here if emulated else update_place(here, case, self.patience)
-            self.courses.append(CaseHistory(case, self.places[where], yardstick(case.device, threads), error=emulated))
+                self.places[where] = here if error else update_place(here, case, self.patience)
+            self.courses.append(CaseHistory(case, self.places[where], yardstick(case.device, threads), error=error))
 
     def scout(self) -> bool:
         """Makes the first estimate of new cases, shortest first, so that what will not fit is known before it is run.

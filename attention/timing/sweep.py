@@ -124,6 +124,17 @@ class Sweep:
         return list(dict.fromkeys(map(_named_alike, found)))
 
 
+def is_like(case: Case, sweep: Sweep) -> bool:
+    """Whether a case is one of a sweep in all but its length, implementation and device."""
+    return (
+        (case.tokens, case.tokens or case.batch) in {(sweep.tokens, sweep.tokens or n) for n in sweep.batches}
+        and (case.mask in sweep.masks or case.queries == 1)
+        and case.passes in sweep.passes
+        and case.dtype in sweep.dtypes
+        and all(getattr(case, name) in getattr(sweep, axis) for name, axis in SIZES.items())
+    )
+
+
 def _named_alike(case: Case) -> Case:
     """A single query without a window has no mask, whichever is chosen, so that it is one case."""
     return replace(case, mask="full") if case.queries == 1 and not case.window else case

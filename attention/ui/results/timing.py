@@ -7,7 +7,7 @@ from functools import cache
 from attention.timing import devices as timed
 from attention.timing import recordings
 from attention.timing.recordings import Timing
-from attention.timing.sweep import Sweep
+from attention.timing.sweep import Sweep, is_like
 
 
 @cache
@@ -34,19 +34,7 @@ def _load_shipped() -> tuple[list[Timing], list[str]]:
 
 def recorded_like(sweep: Sweep) -> list[Timing]:
     """The shipped timings that match a sweep in all but lengths, implementations and devices."""
-    return [
-        timing
-        for timing in shipped_timings()
-        if (timing.tokens, timing.tokens or timing.batch) in {(sweep.tokens, sweep.tokens or n) for n in sweep.batches}
-        and timing.heads in sweep.heads
-        and timing.d_head in sweep.d_heads
-        and (timing.mask in sweep.masks or timing.queries == 1)
-        and timing.passes in sweep.passes
-        and timing.dtype in sweep.dtypes
-        and timing.queries in sweep.queries
-        and timing.kv_heads in sweep.kv_heads
-        and timing.window in sweep.windows
-    ]
+    return [timing for timing in shipped_timings() if is_like(timing, sweep)]
 
 
 def recording(data: bytes, name: str) -> list[Timing]:
