@@ -86,8 +86,8 @@ JOURNEYS = {
         "test_templates_expand_alike_in_both_languages",
         "test_the_input_has_the_same_bits_in_both_languages",
         "test_the_button_says_why_nothing_was_measured[none]",
-        "test_one_click_to_the_chart_and_its_sentence",
     ),
+    "test_webgpu_page": ("test_one_click_to_the_chart_and_its_sentence",),
     "test_word_lines": (
         "test_a_word_that_is_pointed_at_says_its_weights_on_the_other_side",
         "test_a_click_puts_a_query_in_focus_and_the_focus_elsewhere_moves_the_lines",

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import http.server
-import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -278,50 +277,3 @@ def test_there_is_nothing_to_measure_for_some_settings(page: Page):
     page.evaluate(BUTTON, [None, "wrong"])
     expect(page.get_by_role("button", name="Measure my GPU")).to_be_disabled()
     expect(page.get_by_role("status")).to_have_text("nothing to measure")
-
-
-MEASURED = """
-export async function measure(open, plan, watch, result) {
-    watch.say(0.5, "half");
-    await watch.rest();
-    Object.assign(result, { rate: 9e12, tile: plan.parts[0].tiles[0].name, difference: 3e-7 });
-    for (const one of plan.parts.flatMap(({ cases }) => cases)) {
-        const seconds = one.length * one.batch * one.heads * one.length * one.d_head * 4 / 3e12;
-        const row = { case: one, how: "fused", dtype: "float32", times: [seconds, seconds * 1.01, seconds * 1.02], error: "" };
-        result.rows.push({ ...row, moves: [0.01, 0.005] });
-        result.rows.push({ ...row, how: "materialised", times: [], error: "out of memory: 256 MiB", moves: [0, 0] });
-    }
-}
-"""
-
-
-def measured_quickly(page: Page) -> None:
-    """Replaces the GPU and the measurement, not what is done with it."""
-    page.add_init_script(FAKE + 'Object.defineProperty(navigator, "gpu", { value: makeGpu("good") });')
-    script = {"content_type": "text/javascript", "body": MEASURED}
-    page.route("**/webgpu/measure.js", lambda route: route.fulfill(**script))
-
-
-def test_one_click_to_the_chart_and_its_sentence(visit, tmp_path: Path):
-    tab = visit("timing?lengths=64,128,256,512", before=measured_quickly)
-    page = tab.page
-    page.get_by_label("Name of this GPU (optional)").fill("Tester's own")
-    page.get_by_role("button", name="Measure my GPU").click()
-    expect(page.locator("h5", has_text="your GPU (Testers own) in float32 is").first).to_be_visible()
-    expect(
-        page.get_by_text("Testers own, measured in your browser: fused, 4,096 tokens, 32 heads of 64")
-    ).to_be_visible()
-    expect(page.get_by_text("17% of its loop of fused multiply-adds (9 TFLOP/s)")).to_be_visible()
-    expect(page.locator(".st-key-versus_chart .legendtext", has_text="WebGPU fused")).to_be_visible()
-    expect(page.get_by_text("are not part of a link")).to_be_visible()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Save as a recording").click()
-    saved = tmp_path / "mine.json"
-    download.value.save_as(saved)
-    assert {each["device_name"] for each in json.loads(saved.read_text())["timings"]} == {"Testers own"}
-    page.get_by_role("button", name="Remove").first.click()
-    expect(page.locator("h5", has_text="H100").first).to_be_visible()
-    page.get_by_text("Recordings: timings from another machine").click()
-    page.locator("input[type=file]").set_input_files(saved)
-    expect(page.locator("h5", has_text="Testers own").first).to_be_visible()
-    expect(page.locator(".st-key-versus_chart .legendtext", has_text="Testers own")).not_to_have_count(0)
