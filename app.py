@@ -15,9 +15,9 @@ if __name__ == "__main__":
         for names in GROUPS.values()
         for name in names
     }
-    page = st.navigation({group: [pages[name] for name in names] for group, names in GROUPS.items()}, position="top")
-    if page.url_path == pages[FIRST].url_path:
-        address_bar.send_on(pages["heads"])
+    groups = {group: [pages[name] for name in names] for group, names in GROUPS.items()}
+    page = st.navigation(groups, position="top", expanded=True)  # on a phone, it would hide all but the first ten pages
+    address_bar.send_on(page, pages)
     page.run()
 else:
     from attention.serving import error_page, stack

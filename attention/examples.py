@@ -118,7 +118,7 @@ EXAMPLES: dict[str, Example] = {
     "grouped": Example("Four heads per set of keys", "heads", Config(kv_heads=2, grouping="show", projections="tied"),
         "With two sets of keys and values for eight heads, the cache is a quarter of the size, and the weights change.",
         "Which head changes most?"),
-    "leak": Example("A reshape that leaks the future", "implementations", Config(implementation="fused", bug="answer"),
+    "leak": Example("A reshape that leaks the future", "implementations", Config(implementation="fused"),
         "The weights are right and every shape fits, but joining the heads in the wrong order mixes tokens: early rows contain later ones.",
         "Would the bug show with one head? Reduce the number of heads, and explain why."),
     "long": Example("65,536 tokens", "heads", Config(tokens=65_536, heads=4, d_model=256, head=1),

@@ -203,9 +203,6 @@ def test_our_questions_are_offered_at_one_place(page):
             {"query": "15"} if name == "row" else {}
         )
         assert "Predict, then reveal" in words(test)
-    there = classroom(page)
-    hunt = [button.label for button in there.button if button.key == "ask Ask to find the bug"]
-    assert bool(hunt) == (page.stem == "implementations")
 
 
 def test_a_question_of_ours_takes_the_place_of_ones_own_and_the_other_way_round():

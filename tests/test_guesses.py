@@ -59,13 +59,11 @@ def test_a_guess_at_a_question_of_ours_and_at_a_bug_stay_too():
     go_to_page(go_to_page(student, "masks"), "heads")
     assert next(each for each in student.segmented_control if "guess" in each.key).value is None, "taken back"
 
-    hunter = menu()
-    go_to_page(hunter, "implementations")
-    hunter.radio[0].set_value(hunter.radio[0].options[1]).run()
-    next(each for each in hunter.toggle if each.label == "Reveal the wrong line").set_value(True).run()
-    go_to_page(go_to_page(hunter, "timing"), "implementations")
-    assert hunter.radio[0].value == hunter.radio[0].options[1]
-    assert next(each for each in hunter.toggle if each.label == "Reveal the wrong line").value
+    hunter = go_to_page(menu(), "find_the_bug")
+    hunter.radio[0].set_value(hunter.radio[0].options[2]).run()
+    hunter.toggle[0].set_value(True).run()
+    go_to_page(go_to_page(hunter, "timing"), "find_the_bug")
+    assert hunter.radio[0].value == hunter.radio[0].options[2] and hunter.toggle[0].value
 
 
 @pytest.mark.parametrize("page", ["examples", "model", "your_data"])

@@ -16,6 +16,7 @@ from attention.examples import Tour
 from attention.imported.reading import Reading
 from attention.knobs import SOURCES
 from attention.models.prompt import Prompt
+from attention.published.hunts import BugSeries
 from attention.sources.providers import has
 from attention.story.settings import Story
 from attention.timing.sweep import Sweep
@@ -33,6 +34,7 @@ OTHERS = {
     "training": Recipe(),
     "model": Prompt(),
     "your_data": Reading(),
+    "find_the_bug": BugSeries(),
 }
 OF_CONFIGS = [page for page in FILES if page not in OTHERS]
 NEEDS = {"steps": {"q", "k"}, "implementations": {"x", "projections"}}
@@ -64,7 +66,7 @@ def test_a_step_with_a_source_opens_it_with_the_defaults_of_today():
 def test_the_steps_lead_through_every_page():
     """Whoever follows them from the first page sees all."""
     seen, at, config = ["start"], "start", Config()
-    for _ in range(11):
+    for _ in range(12):
         step = step_of(at, OTHERS.get(at, config))
         at, config = step.page, from_query(step.query)[0] if step.query else config
         seen.append(at)

@@ -1,9 +1,8 @@
-"""The page of published implementations, driven: overview, one row in focus, find the bug."""
+"""The page of published implementations, driven: overview, one row in focus."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
@@ -11,14 +10,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention.config import Config
-from attention.examples import EXAMPLES
-from attention.published import HUNTS as LOOKED_FOR
-from attention.published import ROWS, hunt_name
-from attention.published.case import case
-from attention.published.compare import compare, judge
+from attention.published import ROWS
+from attention.published.compare import compare
 from attention.published.diff_lines import difference, source
-from attention.published.hunts import HUNTS, hunt
-from attention.ui.results import published
 from attention.ui.views.code import color_line
 from tests.strategies import newest, query_without_edition
 
@@ -132,73 +126,7 @@ def test_keys_of_another_sequence_are_for_the_rows_that_take_them():
 def test_the_one_vector_of_weights_stands_beside_the_square():
     told = "One vector of weights for all queries, head 0"
     assert told in page_text(opened(implementation="position-weights", tokens="6", d_model="16"))
-    assert told not in page_text(opened(implementation="position-weights", tokens="6", d_model="16", bug="question"))
     assert told not in page_text(opened(implementation="fused", tokens="6", d_model="16"))
-
-
-def test_the_question_tells_nothing_and_the_answer_all():
-    row = ROWS["fused"]
-    asked = opened(bug="question", implementation="fused", tokens="6", d_model="16")
-    assert not asked.table
-    for told in (row.name, row.lesson, row.mistake, "disagrees", row.document.title):
-        assert told not in page_text(asked)
-    asked.button_group(key="bug").set_value("answer").run()
-    assert row.mistake in page_text(asked) and row.lesson in page_text(asked)
-    assert dict(asked.query_params)["bug"] == "answer"
-    assert "implementation" not in asked.query_params  # it is the default
-
-
-CALLED = {"single-unscaled": "6f03aa", "position-weights": "bfbff3"}  # in links that were shared
-
-
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("name", [name for name, row in ROWS.items() if row.as_printed])
-def test_the_link_of_a_question_does_not_name_what_is_looked_for(name):
-    """Links from when it did go on opening the same row, and so does the one that is shared now."""
-    row = ROWS[name]
-    asked = opened(bug="question", implementation=name, tokens="6", d_model="16")
-    link = dict(asked.query_params)
-    assert link["implementation"] == hunt_name(name) != name
-    assert not [word for word in re.split(r"\W", f"{name} {row.name}") if len(word) > 2 and word in str(link)]
-    again = opened(**query_without_edition(link))
-    assert not again.warning and dict(again.query_params) == link
-    assert code(again) == code(asked) and f"def {row.as_printed.__name__}(" in unescape(code(again)[-1])
-    again.button_group(key="bug").set_value("answer").run()
-    assert row.lesson in page_text(again)
-    assert dict(again.query_params).get("implementation", "fused") == name
-
-
-def test_the_name_of_a_row_in_a_question_stays_what_it_is():
-    """Links with it were shared."""
-    assert {name: hunt_name(name) for name in CALLED} == CALLED
-    assert len(LOOKED_FOR) == len(ROWS) and not LOOKED_FOR.keys() & ROWS.keys()
-
-
-def test_another_row_is_asked_about_by_its_number():
-    asked = opened(bug="question", tokens="6", d_model="16")
-    asked.button_group(key="implementation").set_value(hunt_name("two-heads")).run()
-    assert dict(asked.query_params)["implementation"] == hunt_name("two-heads")
-    assert f"def {ROWS['two-heads'].as_printed.__name__}(" in unescape(code(asked)[-1])
-
-
-@pytest.mark.parametrize("name", ["functional", "head-matrices"])
-def test_a_question_says_that_a_row_raises_and_not_what(name):
-    asked = opened(bug="question", implementation=name, version="as meant", tokens="6", d_model="16")
-    assert [box.value for box in asked.error] == ["It raises an error at these settings."]
-    assert "must match" not in page_text(asked) and "masked_fill" not in page_text(asked)
-    assert not [box for box in asked.button_group if box.key == "version"]
-    asked.button_group(key="bug").set_value("answer").run()
-    assert "must match the size" in asked.error[0].value
-    assert asked.button_group(key="version").value == "as printed"
-    assert "Published version. " in page_text(asked)
-    asked.button_group(key="version").set_value("as meant").run()
-    assert "Corrected version. " in page_text(asked) and not asked.error
-
-
-def test_a_question_is_about_a_row_with_a_mistake():
-    test = opened(bug="question", implementation="separate-maps", tokens="6", d_model="16")
-    assert not test.exception
-    assert len(test.button_group(key="implementation").options) == sum(bool(row.as_printed) for row in ROWS.values())
 
 
 def test_a_setting_to_try_moves_the_knobs():
@@ -272,62 +200,6 @@ def code(test: AppTest) -> list[str]:
     """Every block of lines that is written as text of the page, as HTML without its colours."""
     blocks = [each.proto.body for each in test.get("html") if 'class="lines"' in each.proto.body]
     return [re.sub(r"</?span[^>]*>", "", block) for block in blocks]
-
-
-def hunted_at(focus: str) -> AppTest:
-    """The page with a row in focus that was chosen there: a link that names one is about that."""
-    test = opened(tokens="6", d_model="16")
-    return test.button_group(key="implementation").set_value(focus).run()
-
-
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize("asked", HUNTS, ids=lambda asked: asked.row)
-def test_the_page_opens_with_a_bug_that_is_not_told_till_it_is_revealed(asked):
-    focus = next(other.row for other in HUNTS if other.row != asked.row)
-    row, test = ROWS[asked.row], hunted_at(focus)
-    assert hunt(focus) is asked
-    told = [row.mistake, row.lesson, *(line.code for line in difference(row) if line.sign == "+")]
-    before = page_text(test) + unescape("".join(code(test)[:1]))
-    assert not [text for text in told if text in before]
-    assert all(line.code in before for line in difference(row) if line.sign == "-")
-    test.radio(key=f"guess at {asked.row}").set_value(asked.guesses[0]).run()
-    assert not [text for text in told if text in page_text(test)]
-    assert test.info[0].value == f"**Not this one.** {asked.against(asked.guesses[0])} Try again."
-    test.toggle(key=f"reveal {asked.row}").set_value(True).run()
-    assert not test.exception
-    assert f"you chose “{asked.guesses[0]}”" in page_text(test) and row.lesson in page_text(test)
-    assert f"From {row.document.title_in_words}." in page_text(test)
-    assert all(text in unescape(code(test)[0]) for text in told[2:])
-    right = hunted_at(focus)
-    right.radio(key=f"guess at {asked.row}").set_value(asked.answer).run()
-    assert right.success[0].value.startswith(f"Right. **{asked.answer}.** {row.mistake}"), (
-        "at once, nothing is revealed"
-    )
-    assert row.lesson in page_text(right) and not [switch for switch in right.toggle if switch.key.startswith("reveal")]
-
-
-def test_a_document_with_an_address_is_led_to_where_it_is_named_in_the_hunt_too(monkeypatch):
-    asked = HUNTS[0]
-    there = replace(ROWS[asked.row].document, address="https://example.org/a")
-    monkeypatch.setitem(ROWS, asked.row, replace(ROWS[asked.row], document=there))
-    test = hunted_at(next(other.row for other in HUNTS if other.row != asked.row and hunt(other.row) is asked))
-    test.toggle(key=f"reveal {asked.row}").set_value(True).run()
-    assert f"From [{there.title_in_words}](https://example.org/a)." in page_text(test)
-
-
-@pytest.mark.parametrize("asked", HUNTS, ids=lambda asked: asked.row)
-def test_a_hunt_shows_its_mistake_and_has_one_right_answer(asked):
-    found = judge(ROWS[asked.row], case(asked.config), printed=True)
-    assert found.verdict == "disagrees" and asked.guesses.count(asked.answer) == 1
-    should, does = (published.hunt_pictures(asked, printed) for printed in (False, True))
-    assert len(should) == len(does) == (asked.config.heads if asked.shows == "weights" else 1)
-    assert set(should).isdisjoint(does)
-
-
-def test_no_hunt_where_the_page_asks_something_else_or_was_opened_about_something():
-    links = {"implementation": "fused"}, {"version": "as meant"}, {"row_detail": "shapes"}, EXAMPLES["leak"].query
-    for query in ({"bug": "question"}, {"bug": "answer"}, {"predict": "mask"}, *links):
-        assert not [box for box in opened(tokens="6", d_model="16", **query).radio if "What is wrong" in box.label]
 
 
 @pytest.mark.sampled(3)

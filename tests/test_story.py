@@ -15,7 +15,7 @@ from attention.codec import from_query
 from attention.recorded.minilm import PACKAGE, MiniLM
 from attention.recorded.shipped import recording
 from attention.serving.asgi import Message, Receive, Scope, Send, send_response
-from attention.serving.root_links import START, RootLinks
+from attention.serving.moved_links import START, MovedLinks
 from attention.story import head
 from attention.story.head import (
     HEAD,
@@ -199,7 +199,7 @@ def test_the_server_sends_links_at_the_root_on_to_heads(query, sent):
 
     sent_messages: list[Message] = []
     scope = {"type": "http", "method": "GET", "path": "/lab/", "root_path": "/lab", "query_string": query.encode()}
-    asyncio.run(RootLinks(serve)(scope, receive, send))
+    asyncio.run(MovedLinks(serve)(scope, receive, send))
     headers = dict(sent_messages[0]["headers"])
     assert (sent_messages[0]["status"], headers.get(b"location")) == (
         (307, f"heads?{query}".encode()) if sent else (200, None)

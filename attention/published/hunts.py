@@ -1,28 +1,51 @@
-"""Quizzes about a mistake: published code with settings that show it, the possible answers, and the right one.
+"""The bugs of the page Find the bug: code with a mistake, settings that show it, the possible answers, and the right one.
 
-To add a quiz, add an entry to `HUNTS`. Its mistake must show at its settings without raising, and exactly one answer is right.
+To add a bug, add an entry to `HUNTS`. Its mistake must show at its settings without raising, and exactly one answer is right.
+The order is that of the series, from easy to hard.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
 
 from attention.config import Config
+from attention.published.case import case
+from attention.published.common import COMMON
+from attention.published.compare import compare_case, influence
+from attention.published.row import Row
+from attention.published.rows import HUNTS as ROW_NAMES
+from attention.published.rows import ROWS, hunt_name, link_name
+from attention.settings import Settings, choice
+
+CODE: dict[str, Row] = ROWS | COMMON
+SMALL: dict[str, Any] = {"tokens": 12, "d_model": 64, "batch": 1}
 
 
 @dataclass(frozen=True)
 class Hunt:
-    """A question about a row of `ROWS`: `shows` selects one of its pictures, `says` describes it.
+    """A question about the row `name` of `CODE`: `shows` selects one of its pictures, `says` describes it.
 
-    `shows`: "weights" of each head by query and key, or "influence" of each token on each output. `offered`: the possible
-    answers, each with the evidence against it in the pictures or in the code, which is empty for the right answer.
+    `shows`: "weights" of the selected `heads` by query and key, or "influence" of each token on each output. `offered`: the
+    possible answers, each with the evidence against it in the pictures or in the code, which is empty for the right answer.
     """
 
-    row: str
+    name: str
     config: Config
     shows: str
     says: str
     offered: tuple[tuple[str, str], ...]
+    heads: tuple[int, ...] = (0,)
+
+    @property
+    def row(self) -> Row:
+        """The code with the mistake, and without it."""
+        return CODE[self.name]
 
     @property
     def guesses(self) -> tuple[str, ...]:
@@ -39,12 +62,60 @@ class Hunt:
         return dict(self.offered)[guess]
 
 
+@dataclass(frozen=True, eq=False)
+class HuntMaps:
+    """The pictures of a bug: maps by query and key of the correct and of the wrong code, and where each has a value.
+
+    `source`: the code that made the wrong maps.
+    """
+
+    correct: Float[Tensor, "m q k"]
+    wrong: Float[Tensor, "m q k"]
+    correct_visible: Bool[Tensor, "m q k"]
+    wrong_visible: Bool[Tensor, "m q k"]
+    source: str
+
+
 HUNTS: tuple[Hunt, ...] = (
     Hunt(
-        row="two-heads",
-        config=Config(tokens=12, heads=2, d_model=64, batch=1),
+        name="mask-off-by-one",
+        config=Config(heads=1, projections="independent", **SMALL),
         shows="weights",
-        says="Weights of two heads over twelve tokens: one map per head, one row per token; brighter means more weight.",
+        says="One causal head: each token attends to itself and to earlier tokens.",
+        offered=(
+            (
+                "Queries and keys are swapped",
+                "Then the map would be mirrored: scores have queries as rows, in both versions.",
+            ),
+            ("The mask lets the next token through", ""),
+            (
+                "The mask is applied after the softmax",
+                "It is applied to the scores. Rows would not sum to one otherwise.",
+            ),
+            ("The scale 1/√d is missing", "The line of `scores` applies it."),
+        ),
+    ),
+    Hunt(
+        name="softmax-over-queries",
+        config=Config(heads=1, projections="independent", **SMALL),
+        shows="weights",
+        says="One causal head: each token attends to itself and to earlier tokens.",
+        offered=(
+            ("The mask hides earlier tokens", "It masks later tokens, in both versions: hatched cells are the same."),
+            (
+                "Values are multiplied by the wrong axis",
+                "The maps show weights, which are computed before the values are used.",
+            ),
+            ("The scale 1/√d is missing", "The line of `scores` applies it."),
+            ("The softmax runs over queries", ""),
+        ),
+    ),
+    Hunt(
+        name="two-heads",
+        config=Config(heads=2, **SMALL),
+        shows="weights",
+        heads=(0, 1),
+        says="Two causal heads of one layer, each with queries and keys of its own.",
         offered=(
             (
                 "The scale 1/√d is missing",
@@ -56,15 +127,14 @@ HUNTS: tuple[Hunt, ...] = (
                 "It masks later tokens, in both versions: nothing is bright above the diagonal.",
             ),
             ("Both heads use another head’s weights", ""),
-            ("The heads are joined wrongly", "The pictures show weights, which are computed before heads are joined."),
+            ("The heads are joined wrongly", "The maps show weights, which are computed before heads are joined."),
         ),
     ),
     Hunt(
-        row="fused",
-        config=Config(tokens=12, heads=4, d_model=64, batch=1),
+        name="fused",
+        config=Config(heads=4, **SMALL),
         shows="influence",
-        says="Under the causal mask, each token attends to itself and earlier tokens. Brighter means that the output of the "
-        "row changes more if the token of the column is replaced.",
+        says="Influence under a causal mask: how much the output of a row changes if the token of a column is replaced.",
         offered=(
             ("The mask is applied too late", "It is added to the scores before the softmax, as it should be."),
             ("The softmax runs over queries", "It runs over the last axis, `dim=-1`, which is the keys."),
@@ -72,9 +142,100 @@ HUNTS: tuple[Hunt, ...] = (
             ("Queries and keys are swapped", "Each score is a query times a key, and rows of the scores are queries."),
         ),
     ),
+    Hunt(
+        name="position-weights",
+        config=Config(heads=1, mask="full", **SMALL),
+        shows="weights",
+        says="One head without a mask: each token attends to all tokens.",
+        offered=(
+            ("The weights have one index instead of two", ""),
+            ("The softmax runs over queries", "It runs over the keys, the last axis: every row sums to one."),
+            ("The values are not used", "The line of `context` multiplies the weights by the values."),
+            (
+                "Queries and keys are swapped",
+                "Each is computed with its own matrix; swapping them would mirror the map.",
+            ),
+        ),
+    ),
+    Hunt(
+        name="functional",
+        config=Config(heads=4, tokens=12, d_model=64, batch=4),
+        shows="weights",
+        heads=(0, 3),
+        says="Two of four heads, in the first of four sequences. It has no padding; the last one ends with three tokens of it.",
+        offered=(
+            ("The softmax runs over queries", "It runs over the last axis, `dim=-1`: every row sums to one."),
+            ("The causal mask is off by one", "The upper edge is the same in both versions."),
+            ("Padding of one sequence masks another", ""),
+            ("Head 3 has the queries of head 0", "The maps of the two heads differ in both versions."),
+        ),
+    ),
+    Hunt(
+        name="head-matrices",
+        config=Config(heads=1, mask="full", projections="independent", **SMALL),
+        shows="influence",
+        says="Influence without a mask: how much the output of a row changes if the token of a column is replaced.",
+        offered=(
+            (
+                "The weights are transposed",
+                "Transposed weights would still mix tokens; here only the diagonal is left.",
+            ),
+            ("The sum runs over queries instead of keys", ""),
+            ("The scale 1/√d is missing", "The line of `weights` applies it."),
+            ("The output projection is missing", "The line of `output` applies it. It mixes channels, never tokens."),
+        ),
+    ),
 )
+BUGS: dict[str, Hunt] = {hunt_name(hunt.name): hunt for hunt in HUNTS}  # by their names in a link
 
 
-def hunt(focus: str) -> Hunt:
-    """Returns the quiz that a page opens with: one about another row than `focus`, whose answer the page shows."""
-    return next(each for each in HUNTS if each.row != focus)
+@torch.no_grad()
+def hunt_maps(hunt: Hunt) -> HuntMaps:
+    """Returns the pictures of a bug."""
+    given, heads = case(hunt.config, crosses=hunt.row.crosses), list(hunt.heads)
+    correct, wrong = (compare_case(hunt.row, given, printed) for printed in (False, True))
+    name = f"def {hunt.row.version(True).__name__}("
+    code = wrong.source.replace(name, "def attention(")
+    if hunt.shows == "influence":
+        reaches = [influence(hunt.row, given, printed) for printed in (False, True)]
+        should, does = (reach[None].float() / reach.max() for reach in reaches if reach is not None)
+        return HuntMaps(should, does, should > 0, does > 0, code)
+    assert correct.weights is not None and wrong.weights is not None, hunt.name
+    return HuntMaps(
+        correct.weights[heads],
+        wrong.weights[heads],
+        correct.visible[heads],
+        wrong.weights[heads] != 0,
+        code,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BugSeries:
+    """The settings of the page Find the bug."""
+
+    bug: str = choice(
+        next(iter(BUGS)),
+        BUGS,
+        "Bug",
+        "Its number in the series.",
+        names={name: str(number) for number, name in enumerate(BUGS, 1)},
+        about="focus",
+    )
+
+    def __post_init__(self) -> None:
+        SERIES.check("bug", self.bug)
+
+
+class SeriesSettings(Settings[BugSeries]):
+    """Settings that read links of the time when the page Implementations asked for a bug, too."""
+
+    def from_query(self, mapping: Mapping[str, Any]) -> tuple[BugSeries, list[str]]:
+        """Returns the settings that a query describes. A bug may have the name of its row, as in old links."""
+        given = mapping.get("bug")
+        if isinstance(given, str) and given not in BUGS and ROW_NAMES.get(given, given) in ROWS:
+            mapping = dict(mapping) | {"bug": link_name(given, True)}
+        return super().from_query(mapping)
+
+
+SERIES = SeriesSettings(BugSeries, "Find the bug", prefix="series_")

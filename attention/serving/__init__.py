@@ -6,7 +6,7 @@
     visitors          which hosts, origins and paths are allowed
     uploads           who may send files, and how much of them
     health            whether this server works, for an owner's probe
-    root_links        sends links at the root on to Heads, which was there before the Start page
+    moved_links       sends links on whose page has moved
     files             files of the browser's part, compressed once and kept
     startup           holds connections until everything that scripts need is imported
     reconnecting      requests of browsers that come back after a restart, or to another replica

@@ -12,8 +12,8 @@ from attention.serving.headers import SaferHeaders
 from attention.serving.health import Health
 from attention.serving.leaving import away
 from attention.serving.messages import Messages
+from attention.serving.moved_links import MovedLinks
 from attention.serving.reconnecting import Returning
-from attention.serving.root_links import RootLinks
 from attention.serving.settings import Settings, SettingsError, settings, there
 from attention.serving.startup import Door, Warmth
 from attention.serving.uploads import Uploads
@@ -29,7 +29,7 @@ def middleware() -> list[Middleware]:
         Middleware(SaferHeaders, said),
         Middleware(Visitors, said),
         Middleware(Health, WARMTH.trouble),
-        Middleware(RootLinks),
+        Middleware(MovedLinks),
         Middleware(Files),
         Middleware(Uploads, said),
         Middleware(Door, WARMTH),

@@ -10,7 +10,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "": (FIRST,),
     "Learn": ("heads", "steps", "softmax", "masks", "training"),
     "Explore": ("examples", "layers", "model", "your_data"),
-    "Measure": ("timing", "implementations"),
+    "Measure": ("timing", "implementations", "find_the_bug"),
 }
 
 

@@ -138,6 +138,10 @@ def _timing(sweep: Any) -> NextStep:
 
 
 def _implementations(config: Config) -> NextStep:
+    return NextStep("find_the_bug", "seven bugs to find yourself, by their maps and lines", {})
+
+
+def _find_the_bug(series: Any) -> NextStep:
     return NextStep(FIRST, "one head of a real model, in three steps", {})
 
 
@@ -154,4 +158,5 @@ NEXT_STEPS: dict[str, Callable[[Any], NextStep]] = {  # in the order of the menu
     "your_data": _your_data,
     "timing": _timing,
     "implementations": _implementations,
+    "find_the_bug": _find_the_bug,
 }

@@ -35,6 +35,7 @@ PARTS = {  # of the Heads page, by a text that each alone has
 }
 WIDEST = {  # what comes last of what could be too wide
     "examples": "stPageLink",
+    "find_the_bug": "stHtml",
     "heads": "stDataFrame",
     "implementations": "stHtml",
     "layers": "stVegaLiteChart",

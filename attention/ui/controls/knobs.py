@@ -18,6 +18,7 @@ from attention.config import Config
 from attention.examples import TOURS, Tour
 from attention.imported.reading_knobs import READINGS, Reading
 from attention.models.prompt import PROMPTS, Prompt
+from attention.published.hunts import SERIES, BugSeries
 from attention.settings import Knob, Settings
 from attention.story.settings import STORIES, Story
 from attention.timing.cpu_gpu_settings import TIMED, Timed
@@ -34,6 +35,7 @@ SETTINGS: dict[type, Settings[Any]] = {
     Prompt: PROMPTS,
     Reading: READINGS,
     Story: STORIES,
+    BugSeries: SERIES,
 }
 
 

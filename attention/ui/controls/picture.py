@@ -251,7 +251,10 @@ SPECIAL = {
 
 
 def _with_known_values(config: Config, query: Mapping[str, Any]) -> tuple[Config, list[str]]:
-    """Replaces unknown implementations and head statistics, which the core does not check, by defaults, with messages."""
+    """Replaces unknown implementations and head statistics, which the core does not check, by defaults, with messages.
+
+    Links that ask for a bug open the page Find the bug (`serving/moved_links.py`); the others name an implementation.
+    """
     notes = []
     for name, known in KNOWN.items():
         try:
@@ -259,7 +262,7 @@ def _with_known_values(config: Config, query: Mapping[str, Any]) -> tuple[Config
         except ConfigError as error:
             config = replace(config, **{name: DEFAULTS[name]})
             notes.append(str(error))
-    return replace(config, implementation=link_name(config.implementation, config.bug == "question")), notes
+    return replace(config, implementation=link_name(config.implementation, asked=False), bug="off"), notes
 
 
 def _among(name: str, *choices: str, others: Collection[str] = ()) -> Callable[[str], None]:

@@ -9,14 +9,13 @@ from typing import Any, TypeVar
 from torch import Tensor
 
 from attention.charts import theme
-from attention.charts.thumbnail import png, thumbnail
 from attention.config import Config
 from attention.fitting import coerce
-from attention.published import ROWS, Evidence
+from attention.published import ROWS, Evidence, hunts
 from attention.published import compare as rows
 from attention.published.case import bytes_of, case
 from attention.published.cost import Cost, Pace
-from attention.published.hunts import Hunt
+from attention.published.hunts import Hunt, HuntMaps
 from attention.published.supported_inputs import Demand
 from attention.published.supported_inputs import demands as tried
 from attention.runtime.executors import RankedExecutor, Task
@@ -103,20 +102,9 @@ def pace(config: Config, name: str, printed: bool) -> Task[Pace]:
 
 
 @RESULTS
-def hunt_pictures(hunt: Hunt, printed: bool) -> Task[list[bytes]]:
-    """The pictures of a hunt as PNG files, corrected or as published: one per head, or one of influence."""
-    return FORWARD.submit(_draw_hunt, hunt, printed)
-
-
-def _draw_hunt(hunt: Hunt, printed: bool) -> list[bytes]:
-    row, given = ROWS[hunt.row], case(hunt.config, crosses=ROWS[hunt.row].crosses)
-    if hunt.shows == "influence":
-        reach = rows.influence(row, given, printed)
-        assert reach is not None, hunt.row
-        return [png(thumbnail((reach / reach.max()).float(), reach > 0, theme.INFLUENCE))]
-    found = rows.compare_case(row, given, printed)
-    assert found.weights is not None, hunt.row
-    return [png(thumbnail(head, found.mask)) for head in found.weights]
+def hunt_maps(hunt: Hunt) -> Task[HuntMaps]:
+    """The maps of a bug, correct and wrong."""
+    return FORWARD.submit(hunts.hunt_maps, hunt)
 
 
 @RESULTS.on(PAGE)

@@ -5,13 +5,14 @@ A page takes up its link at the start of a session, and whenever another link wa
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from attention.serving.root_links import belongs_to_heads
+from attention.serving.moved_links import moved_to
 from attention.streamlit_internals import run_context
 from attention.ui.controls.kind import Kind
 from attention.ui.session import question_in_link, uploads
@@ -19,16 +20,10 @@ from attention.ui.session.settings_state import SettingsState
 from attention.ui.session.visit_state import Session, session, widgets
 
 
-def send_on(heads: StreamlitPage) -> None:
-    """Opens Heads with all of the link if the link at the root is not one of Start: Heads was at the root before."""
-    query = st.query_params.to_dict()
-    if belongs_to_heads(query):
-        st.switch_page(heads, query_params=query)
-
-
-def link_names() -> frozenset[str]:
-    """The names of the knobs in the link that these settings began with."""
-    return session().here.opened
+def send_on(page: StreamlitPage, pages: Mapping[str, StreamlitPage]) -> None:
+    """Opens another of the `pages` if the link of this one now belongs there."""
+    if there := moved_to(page.url_path, st.query_params.to_dict()):
+        st.switch_page(pages[there.page], query_params=there.query)
 
 
 def address() -> tuple[str, str]:

@@ -151,7 +151,10 @@ def _begin(module: str, kind: Kind[Any]) -> Session:
     """Does what every page does first: applies styles, names the page, and takes up its link."""
     name = module.rpartition(".")[2]
     title = page_title(name)
-    st.set_page_config(layout="wide", page_title=f"{title} · Attention Lab", page_icon=ICON)
+    sidebar = "auto" if kind.names else "collapsed"  # without controls it has only the buttons that all have
+    st.set_page_config(
+        layout="wide", page_title=f"{title} · Attention Lab", page_icon=ICON, initial_sidebar_state=sidebar
+    )
     _through_menu(name)
     one_thread()
     st.html(LOOKS)

@@ -18,11 +18,10 @@ S = TypeVar("S")
 class SettingsState(Generic[S]):
     """Settings of one kind, as widgets have changed them since a link was opened.
 
-    `opened`: the knobs that the link named. `notes`: what could not be used, of the link or of the last change. `moved`:
-    the messages about knobs that had to be adjusted then, each shown once. `wishes`: values set by the user that did not
-    fit; they are restored as soon as they fit, unless the user has moved the knob since. `stops`: the stops of its
-    sliders. `labels`: the current labels of menus whose choices change their names. `absent`: the uploaded source that
-    the link named and that this visit does not have.
+    `notes`: what could not be used, of the link or of the last change. `moved`: the messages about knobs that had to be
+    adjusted then, each shown once. `wishes`: values set by the user that did not fit; they are restored as soon as they
+    fit, unless the user has moved the knob since. `stops`: the stops of its sliders. `labels`: the current labels of menus
+    whose choices change their names. `absent`: the uploaded source that the link named and that this visit does not have.
     """
 
     kind: Kind[S]
@@ -30,7 +29,6 @@ class SettingsState(Generic[S]):
     link: dict[str, str]
     notes: list[str]
     stops: Stops
-    opened: frozenset[str] = frozenset()
     moved: list[str] = field(default_factory=list)
     wishes: dict[str, Any] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
@@ -40,7 +38,7 @@ class SettingsState(Generic[S]):
     def of(cls, kind: Kind[S], query: dict[str, str], labels: dict[str, str]) -> SettingsState[S]:
         """The state that a link opens."""
         setting, notes = kind.open(query)
-        return cls(kind, setting, query, notes, kind.stops(setting, setting, None), frozenset(query), labels=labels)
+        return cls(kind, setting, query, notes, kind.stops(setting, setting, None), labels=labels)
 
     @property
     def widget_values(self) -> dict[str, Any]:

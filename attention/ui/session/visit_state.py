@@ -55,7 +55,8 @@ class VisitState:
     with the selected head was last opened or closed by default; None before that. `turns`: number of clicks in the map of
     layers and heads. `stopped`: the long sequence whose drawing this visitor has cancelled. Predict: `revealed`, the
     question that was opened, and whether a question hides the page (`closed`). `answers`: the answers given, by the keys
-    of their widgets; `here`: the keys of those that were drawn on this page. For classes: whether that expander is open
+    of their widgets; `here`: the keys of those that were drawn on this page. Find the bug: the `first_guesses`, by the name of
+    the bug, "" if its answer was revealed first. For classes: whether that expander is open
     (`classroom`), and the `draft` of a question. Timing: the `sweep` that this visitor has requested, and whether it was
     open when it was last drawn (`going`); the recordings that are `opened`, by name, what was wrong with the last ones
     (`problems`), and the number of `uploads`; the `measurements` of this visitor's browser, by mask and d_head, and why
@@ -77,6 +78,7 @@ class VisitState:
     closed: bool = False
     answers: dict[str, Any] = field(default_factory=dict)
     here: set[str] = field(default_factory=set)
+    first_guesses: dict[str, str] = field(default_factory=dict)
     classroom: bool = False
     draft: Draft = field(default_factory=Draft)
     sweep: TimingJob | None = None

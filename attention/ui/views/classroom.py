@@ -1,12 +1,10 @@
 """For a class: the section of every sidebar that asks a built-in or custom question and copies its link.
 
-A draft is kept while settings and pages change, until it is edited; it is in no link before it is asked. A page with more
-questions passes `fold` the callbacks that ask them, by label.
+A draft is kept while settings and pages change, until it is edited; it is in no link before it is asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
@@ -29,15 +27,14 @@ NONE = "no right answer"
 EMPTY = "Nothing was copied: write a question first."
 HIDES = "Hides the pictures until the answer is revealed. If off, only descriptions of heads are hidden."
 TOLD = "The link contains question and answer, encoded but not encrypted: the answer can be decoded."
-Own = Mapping[str, Callable[[], None]]  # callbacks that ask a question, by label
 
 
-def fold(own: Own | None = None) -> page.Part:
-    """The class section of a page, with the questions of that page."""
-    return page.Part("classroom", lambda config: _draw(config, own or {}), _look)
+def fold() -> page.Part:
+    """The class section of a page."""
+    return page.Part("classroom", _draw, _look)
 
 
-def _draw(config: Any, own: Own) -> None:
+def _draw(config: Any) -> None:
     if page.widgets().get(OPEN) is None:
         page.widgets()[OPEN] = page.visit_state().classroom
     shut = st.expander("For a class", icon=":material/school:", key=OPEN, on_change="rerun")
@@ -46,7 +43,7 @@ def _draw(config: Any, own: Own) -> None:
         return
     with shut:
         if isinstance(config, Config):
-            _ours(config, own)
+            _ours(config)
         st.markdown("**Your own question**")
         _form()
         _share_section(config)
@@ -59,11 +56,9 @@ def _look(config: Any) -> object:
     return tuple(_question_presets(config)), bool(config.ask), _loadable(config), _draft(), _length(config) > LINK
 
 
-def _ours(config: Config, own: Own) -> None:
+def _ours(config: Config) -> None:
     st.markdown("**Ready-made questions**", help="Hide the answer on every page until it is revealed.")
     questions.offer(_question_presets(config), "class", icon=None)
-    for label, asks in own.items():
-        st.button(label, on_click=asks, key=f"ask {label}")
 
 
 def _question_presets(config: Any) -> dict[str, str]:

@@ -15,7 +15,8 @@ from attention.published.compare import WITHIN, Comparison, Error, Judgement
 from attention.ui import results
 from attention.ui.markdown import escape
 from attention.ui.session import page
-from attention.ui.views import published_hunt
+from attention.ui.text import implementations as text
+from attention.ui.views import find_the_bug
 
 COLORS = {"agrees": "green", "disagrees": "orange", "raises": "red"}
 SHORT = 80  # characters of an error in the overview; it is shown in full with its row
@@ -34,7 +35,7 @@ MASKS = {
 
 def table(config: Config, chosen: str) -> None:
     """Draws one line per row, corrected and as published: whether it agrees, and by how much it does not."""
-    with st.spinner("Comparing all implementations …") if longest(config)[0] < config.tokens else nullcontext():
+    with st.spinner(text.WAITS) if longest(config)[0] < config.tokens else nullcontext():
         found = results.published.judgements(config.for_page(results.published.PAGE))
     lines = [
         {
@@ -47,37 +48,46 @@ def table(config: Config, chosen: str) -> None:
     ]
     with st.container(key="overview"):  # in a narrow window its lines have another layout (page.css)
         st.table(pd.DataFrame(lines), hide_index=True, border="horizontal")
-    st.caption(f"{RELATIVE} {_as_meant([found[name, False] for name in ROWS])}")
+    st.caption(_as_meant([found[name, False] for name in ROWS]), help=RELATIVE)
 
 
-def question(found: Comparison) -> None:
-    """Asks the question; says that a row raises, but not what."""
-    if found.judgement.error:
-        st.error("It raises an error at these settings.")
-    if found.judgement.verdict == "agrees":
-        st.info("No difference at these settings: it agrees with the reference. Use more heads or sequences.")
-    st.markdown(
-        "**Find the bug.** Which line is wrong, and what does it do to these pictures? The code is below them. Choose "
-        "**answer** to see the solution."
-    )
+def finding(config: Config) -> str:
+    """How many implementations differ from the reference as published, and how many still do once they are corrected."""
+    found = results.published.judgements(config.for_page(results.published.PAGE))
+    wrong, still = (sum(found[name, printed].verdict != "agrees" for name in ROWS) for printed in (True, False))
+    corrected = text.CORRECTED.get(still) or text.CORRECTED_MORE.format(count=still)
+    return text.FINDING.format(wrong=wrong, count=len(ROWS), corrected=corrected)
 
 
 def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
-    """Draws the selected row."""
+    """Draws the verdict on the selected row, what is wrong with it, and settings to try."""
     row = ROWS[name]
     version = ("Published version" if printed else "Corrected version") if row.as_printed else "Correct as published"
     st.markdown(f"#### {row.name} {_badge(found.judgement.verdict)}")
-    st.caption(f"From {published_hunt.document_link(row.document)}. {version}. {row.particular} {MASKS[row.mask]}")
-    st.latex(row.formula)
+    st.markdown(f"{version}. {row.mistake}" if printed else f"{version}.")
     if found.judgement.error:
         st.error(f"{escape(found.judgement.error)}  \nin `{found.raised_at}`")
-    _errors(config, name, printed)
-    st.markdown(f"**{row.mistake}** {row.lesson}" if row.mistake else row.lesson)
-    if row.as_printed:
-        published_hunt.changes(name)
     with st.container(horizontal=True):
         for label, knobs in row.tries:
             st.button(label, on_click=page.change, kwargs=knobs, key=f"try {label}")
+
+
+def lines(name: str) -> None:
+    """Draws the wrong lines of a row and the right ones, if it has any."""
+    if ROWS[name].as_printed:
+        with st.expander(text.LINES, icon=":material/difference:"):
+            find_the_bug.changes(ROWS[name])
+
+
+def explanation(config: Config, name: str, printed: bool) -> None:
+    """Draws what a row computes, its errors, and its lesson."""
+    row = ROWS[name]
+    with st.expander(text.WHAT, icon=":material/lightbulb:"):
+        st.markdown(row.lesson)
+        st.latex(row.formula)
+        st.caption(f"From {find_the_bug.document_link(row.document)}. {row.particular} {MASKS[row.mask]}")
+        _errors(config, name, printed)
+        st.caption(RELATIVE)
 
 
 def _errors(config: Config, name: str, printed: bool) -> None:
@@ -92,8 +102,6 @@ def _errors(config: Config, name: str, printed: bool) -> None:
             lines[-1][f"{what}: max error"] = _number(error.greatest) if error else "raises"
             lines[-1][f"{what}: relative error"] = _number(error.relative) if error else "raises"
     st.table(pd.DataFrame(lines), hide_index=True, border="horizontal")
-    if config.bug != "off":  # otherwise it is below the overview
-        st.caption(RELATIVE)
 
 
 def _as_meant(found: list[Judgement]) -> str:

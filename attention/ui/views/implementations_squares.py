@@ -75,8 +75,7 @@ def pictures(config: Config, name: str, printed: bool, found: Comparison) -> Non
         _output(found)
     with below[1]:
         if found.pooled and found.weights is not None:
-            told = "Weights of this version" if config.bug == "question" else "One vector of weights for all queries"
-            st.caption(f"{told}{where}")
+            st.caption(f"One vector of weights for all queries{where}")
             square, tile, seeing = _square(found.weights[head, :1], found.visible[head, :1])
             _plot(heatmap.vector(square, tile, shown.color_scale, seeing), "vector")
         else:

@@ -1,0 +1,50 @@
+"""A small map with words at its rows and columns, as HTML: text that can be selected, in the colours of either theme.
+
+Its layout is in `ui/session/page.css`. A cell says its number when it is pointed at or tapped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import escape
+
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from attention.charts.thumbnail import interpolate
+
+MAP = (
+    '<figure class="word-map"><figcaption>{title}</figcaption><div role="img" aria-label="{alt}" '
+    'style="grid-template-columns: max-content repeat({columns}, minmax(0, 1fr))"><span></span>{across}{rows}</div></figure>'
+)
+COLUMN = '<span class="across">{}</span>'
+ROW = '<span class="down">{}</span>'
+CELL = '<i style="background: rgb({:.0f} {:.0f} {:.0f})" data-says="{}"></i>'
+MASKED = '<i class="masked" data-says="{}"></i>'
+
+
+def word_map(
+    cells: Float[Tensor, "q k"],
+    visible: Bool[Tensor, "q k"],
+    tokens: Sequence[str],
+    colors: Sequence[str],
+    title: str,
+    alt: str,
+    says: Callable[[str, str, float | None], str],
+) -> str:
+    """Returns the HTML of a map of cells from 0 to 1, hatched where they are not visible.
+
+    `says`: the sentence of a cell, given the texts of its row and column and its number, None if it is not visible.
+    """
+    shades = interpolate(cells.clamp(0, 1).numpy(), colors)
+    rows = []
+    for i, query in enumerate(tokens):
+        line = [
+            CELL.format(*shades[i, j], escape(says(query, key, float(cells[i, j]))))
+            if visible[i, j]
+            else MASKED.format(escape(says(query, key, None)))
+            for j, key in enumerate(tokens)
+        ]
+        rows.append(ROW.format(escape(query)) + "".join(line))
+    across = "".join(COLUMN.format(escape(key)) for key in tokens)
+    return MAP.format(title=escape(title), alt=escape(alt), columns=len(tokens), across=across, rows="".join(rows))

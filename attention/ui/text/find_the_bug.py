@@ -1,0 +1,27 @@
+"""The words of the page Find the bug."""
+
+FINDING = (
+    "Both versions run without an error on the same tokens and weights, yet their maps differ. Which line is wrong?"
+)
+SCORE = "**{right} of {count}** right at the first guess"
+QUESTION = "What is wrong here?"
+REVEAL = "Show the answer"
+COPY = "Copy link to this bug"
+NEXT = "Next bug"
+AGAINST = "**Not this one.** {why} Try again."
+RIGHT = "**Right: {answer}.** {mistake}"
+ANSWER = "**{answer}.** {mistake}"
+WHY = "Why it happens, and how to find it"
+DOCUMENT = "Published in {document}."
+COMMON = "A common mistake, not taken from a document."
+COMPARE = "Compare it at your own settings → Implementations"
+CODE = "The code with the bug:"
+CHANGES = "Lines marked − have the bug, lines marked + are corrected:"
+LEGEND = "Brighter means more; hatched cells have none. Point at a cell for its number."
+VERSIONS = {False: "Correct", True: "With the bug"}
+HEAD = ": head {head}"
+ALT = "Map by query and key. {title}."
+WEIGHT = "{query} puts {weight} on {key}"
+MASKED = "{key} is masked for {query}"
+CHANGE = "Replacing {key} changes the output of {query} by {change} of the largest change"
+NO_CHANGE = "Replacing {key} does not change the output of {query}"

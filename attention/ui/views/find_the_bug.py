@@ -1,0 +1,142 @@
+"""Find the bug: the maps of correct and of wrong code, the guesses, the code, and the wrong line once it is found."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from attention.charts import theme
+from attention.charts.word_map import word_map
+from attention.codec import to_query
+from attention.components.copy_link import copy_link
+from attention.config import Config
+from attention.number_format import format_percent
+from attention.published import ROWS
+from attention.published.diff_lines import difference, short
+from attention.published.hunts import BUGS, HUNTS, BugSeries, Hunt, HuntMaps
+from attention.published.row import Document, Row
+from attention.tables.rows import labels
+from attention.ui import next_step, predict, results
+from attention.ui.controls import knobs
+from attention.ui.heading import draw_heading
+from attention.ui.markdown import escape
+from attention.ui.session import browser_yield, page
+from attention.ui.text import find_the_bug as text
+from attention.ui.views import code
+
+NAMES = tuple(BUGS)
+
+
+def view(series: BugSeries) -> None:
+    """Draws one bug of the series."""
+    hunt, found = BUGS[series.bug], results.published.hunt_maps(BUGS[series.bug])
+    draw_heading("find_the_bug", text.FINDING)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        knobs.pills("bug", series, on_change=page.change, label_visibility="collapsed", width="content")
+        score = st.container(width="content")  # filled after the guess
+        copy_link("copy_bug", text.COPY)
+    maps, beside = st.columns(2, gap="medium")
+    with maps:
+        st.markdown(hunt.says)
+        st.html(f'<div class="word-maps maps-{len(hunt.heads)}">{"".join(_maps(hunt, found))}</div>')
+        st.caption(text.LEGEND)
+    with beside:
+        if not _question(hunt):
+            st.caption(text.CODE)
+            code.show_source(found.source)
+        else:
+            changes(hunt.row)
+            _after(series, hunt)
+    score.markdown(text.SCORE.format(right=_score(), count=len(HUNTS)))
+    browser_yield.yield_to_browser()
+
+
+def _question(hunt: Hunt) -> bool:
+    """Draws the guesses and what speaks against the chosen one, or the solution; True once it is shown."""
+    guess = predict.keep_answer(f"guess at {hunt.name}", partial(_guess, hunt))
+    right = guess == hunt.answer
+    revealed = not right and predict.keep_answer(f"reveal {hunt.name}", _reveal)
+    if guess or revealed:  # what counts is the first of them
+        page.visit_state().first_guesses.setdefault(hunt.name, guess or "")
+    if not (right or revealed):
+        if guess:
+            st.info(text.AGAINST.format(why=hunt.against(guess)))
+        return False
+    said = (text.RIGHT if right else text.ANSWER).format(answer=hunt.answer, mistake=hunt.row.mistake)
+    (st.success if right else st.info)(said)
+    return True
+
+
+def _guess(hunt: Hunt, key: str) -> str | None:
+    guess = st.radio(text.QUESTION, hunt.guesses, index=None, key=key)
+    return guess if guess in hunt.guesses else None
+
+
+def _reveal(key: str) -> bool:
+    return st.toggle(text.REVEAL, key=key)
+
+
+def _after(series: BugSeries, hunt: Hunt) -> None:
+    """Draws the lesson of a bug, and the ways to the next one and to its comparison."""
+    with st.expander(text.WHY, icon=":material/lightbulb:"):
+        st.markdown(hunt.row.lesson)
+        st.caption(_origin(hunt))
+    at = NAMES.index(series.bug) + 1
+    if at < len(NAMES):
+        st.button(
+            text.NEXT,
+            on_click=page.change,
+            kwargs={"bug": NAMES[at]},
+            key="next bug",
+            type="primary",
+            icon=":material/arrow_forward:",
+        )
+    if hunt.name in ROWS:
+        query = to_query(Config(implementation=hunt.name)) or {"implementation": hunt.name}
+        next_step.page_link("implementations", text.COMPARE, query)
+
+
+def _score() -> int:
+    first = page.visit_state().first_guesses
+    return sum(first.get(hunt.name) == hunt.answer for hunt in HUNTS)
+
+
+def _maps(hunt: Hunt, found: HuntMaps) -> list[str]:
+    """The maps as HTML, head by head, the correct one before the other."""
+    tokens, weights = labels(hunt.config)[: found.correct.shape[-1]], hunt.shows == "weights"
+    sides = ((False, found.correct, found.correct_visible), (True, found.wrong, found.wrong_visible))
+    drawn = []
+    for at, head in enumerate(hunt.heads):
+        for wrong, cells, visible in sides:
+            title = text.VERSIONS[wrong] + (text.HEAD.format(head=head) if len(hunt.heads) > 1 else "")
+            alt, colors = text.ALT.format(title=title), theme.WEIGHTS if weights else theme.INFLUENCE
+            says = _weight_sentence if weights else _change_sentence
+            drawn.append(word_map(cells[at], visible[at], tokens, colors, title, alt, says))
+    return drawn
+
+
+def _weight_sentence(query: str, key: str, weight: float | None) -> str:
+    said = text.MASKED if weight is None else text.WEIGHT
+    return said.format(query=f"“{query}”", key=f"“{key}”", weight=format_percent(weight or 0))
+
+
+def _change_sentence(query: str, key: str, change: float | None) -> str:
+    said = text.NO_CHANGE if change is None else text.CHANGE
+    return said.format(query=f"“{query}”", key=f"“{key}”", change=format_percent(change or 0))
+
+
+def _origin(hunt: Hunt) -> str:
+    return text.DOCUMENT.format(document=document_link(hunt.row.document)) if hunt.name in ROWS else text.COMMON
+
+
+def document_link(document: Document) -> str:
+    """The title of a document, as a link if the document has an address."""
+    title = escape(document.title_in_words)
+    return f"[{title}]({document.address})" if document.address else title
+
+
+def changes(row: Row) -> None:
+    """Draws the wrong lines of a row and the right ones."""
+    st.caption(text.CHANGES)
+    code.show_diff([(line.sign, line.code) for line in short(difference(row))])

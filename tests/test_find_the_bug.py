@@ -1,0 +1,176 @@
+"""Find the bug: each bug shows, nothing names it before it is found, the first guess counts, and old links lead there."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import replace
+from html import unescape
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention.published import ROWS, hunt_name
+from attention.published.case import case
+from attention.published.common import COMMON
+from attention.published.compare import judge
+from attention.published.diff_lines import difference
+from attention.published.hunts import BUGS, CODE, HUNTS, SERIES, BugSeries, hunt_maps
+from attention.serving.asgi import Message, Receive, Scope, Send, send_response
+from attention.serving.moved_links import MovedLinks, moved_to
+from attention.ui.text import find_the_bug as text
+from tests.test_pages import ROOT, SECONDS
+from tests.test_published_page import code, page_text
+
+CALLED = {"single-unscaled": "6f03aa", "position-weights": "bfbff3"}  # in links that were shared
+FIRST = next(iter(BUGS))
+
+
+def opened(page: str = "pages/find_the_bug.py", **query: str) -> AppTest:
+    test = AppTest.from_file(str(ROOT / page), default_timeout=SECONDS)
+    test.query_params.update(query)
+    return test.run()
+
+
+def guess(test: AppTest, said: str) -> AppTest:
+    return test.radio[0].set_value(said).run()
+
+
+def said(test: AppTest) -> str:
+    return "\n".join([page_text(test), *(each.value for each in test.success)])
+
+
+@pytest.mark.parametrize("hunt", HUNTS, ids=lambda hunt: hunt.name)
+def test_a_bug_shows_at_its_settings_and_has_one_right_answer(hunt):
+    given = case(hunt.config, crosses=hunt.row.crosses)
+    assert judge(hunt.row, given, printed=True).verdict == "disagrees"
+    assert judge(hunt.row, given, printed=False).verdict == "agrees"
+    assert len(set(hunt.guesses)) == 4 and [hunt.against(guess) for guess in hunt.guesses].count("") == 1
+    found = hunt_maps(hunt)
+    assert found.correct.shape == found.wrong.shape == (len(hunt.heads), hunt.config.tokens, hunt.config.tokens)
+    hatched = (found.correct_visible != found.wrong_visible).any()
+    assert hatched or (found.correct - found.wrong).abs().max() > 0.5, "to be seen by eye"
+
+
+def test_the_series_has_every_published_mistake_under_names_that_stay():
+    assert len(BUGS) == 7 and {hunt.name for hunt in HUNTS} == {name for name, row in CODE.items() if row.as_printed}
+    assert ROWS.keys() & COMMON.keys() == set()
+    assert {name: hunt_name(name) for name in CALLED} == CALLED
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("hunt", HUNTS, ids=lambda hunt: hunt.name)
+def test_nothing_names_the_bug_before_it_is_guessed(hunt):
+    test = opened(bug=hunt_name(hunt.name))
+    hidden = [hunt.row.name, hunt.row.mistake, hunt.row.lesson, hunt.row.document.title_in_words]
+    hidden += [line.code for line in difference(hunt.row) if line.sign == "+"]
+    before = page_text(test) + unescape("".join(code(test)))
+    assert not test.exception and not [told for told in hidden if told in before]
+    assert all(line.code in before for line in difference(hunt.row) if line.sign == "-")
+    assert "def attention(" in before and f"{hunt.row.version(True).__name__}(" not in before
+    wrong = next(each for each in hunt.guesses if each != hunt.answer)
+    guess(test, wrong)
+    assert test.info[0].value == text.AGAINST.format(why=hunt.against(wrong))
+    assert not [told for told in hidden if told in page_text(test)]
+    guess(test, hunt.answer)
+    assert test.success[0].value == text.RIGHT.format(answer=hunt.answer, mistake=hunt.row.mistake)
+    assert hunt.row.lesson in page_text(test) and not test.exception
+    assert all(told in unescape(code(test)[0]) for told in hidden[4:])
+
+
+def test_the_first_guess_counts_and_an_answer_that_was_shown_does_not():
+    test = opened()
+    assert "**0 of 7** right" in said(test)
+    guess(test, HUNTS[0].answer)
+    assert "**1 of 7** right" in said(test)
+    test.button(key="next bug").click().run()
+    assert dict(test.query_params) == {"bug": list(BUGS)[1]}
+    guess(test, HUNTS[1].guesses[0])
+    guess(test, HUNTS[1].answer)
+    assert "**1 of 7** right" in said(test), "it was the second guess"
+    test.button(key="next bug").click().run()
+    test.toggle[0].set_value(True).run()
+    assert test.info[0].value == text.ANSWER.format(answer=HUNTS[2].answer, mistake=HUNTS[2].row.mistake)
+    test.toggle[0].set_value(False).run()
+    guess(test, HUNTS[2].answer)
+    assert "**1 of 7** right" in said(test), "it was shown before"
+
+
+def test_the_last_bug_has_no_next_one_and_a_common_mistake_no_document():
+    last = guess(opened(bug=list(BUGS)[-1]), HUNTS[-1].answer)
+    assert "next bug" not in {button.key for button in last.button}
+    common = guess(opened(), HUNTS[0].answer)
+    assert text.COMMON in page_text(common) and not common.exception
+
+
+def test_a_map_has_words_at_its_rows_and_columns_and_says_its_cells():
+    drawn = "".join(each.proto.body for each in opened().get("html") if "word-maps" in each.proto.body)
+    correct, wrong = re.findall(r"<figure.*?</figure>", drawn)
+    words = re.findall(r'class="down">(.*?)<', correct)
+    assert words == re.findall(r'class="across">(.*?)<', correct) and words[:3] == ["The", "river", "bank"]
+    assert correct.count("<i ") == 144 and correct.count('class="masked"') == 66
+    assert wrong.count('class="masked"') == 55, "the wrong mask shows eleven more pairs"
+    assert "“The” puts 100% on “The”" in unescape(correct) and "“river” is masked for “The”" in unescape(correct)
+
+
+def test_a_document_with_an_address_is_a_link(monkeypatch):
+    hunt = next(hunt for hunt in HUNTS if hunt.name in ROWS)
+    there = replace(hunt.row.document, address="https://example.org/a")
+    monkeypatch.setitem(CODE, hunt.name, replace(hunt.row, document=there))
+    test = guess(opened(bug=hunt_name(hunt.name)), hunt.answer)
+    assert f"[{there.title_in_words}](https://example.org/a)" in page_text(test)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_bug_of_an_old_link_may_have_the_name_of_its_row(name):
+    """A link that asked about a row without a mistake showed the first row that has one."""
+    asked = hunt_name(name if ROWS[name].as_printed else "head-matrices")
+    for given in (name, hunt_name(name)):
+        assert SERIES.from_query({"bug": given}) == (BugSeries(bug=asked), [])
+
+
+def test_an_unknown_bug_is_named_and_the_first_one_shown():
+    test = opened(bug="7f7f7f")
+    assert "bug='7f7f7f' is not one of:" in page_text(test)
+    assert dict(test.query_params) == {} and test.button_group[0].value == FIRST
+
+
+@pytest.mark.parametrize(
+    ("query", "there"),
+    [
+        ("bug=question", "find_the_bug?bug=fused"),
+        ("bug=question&implementation=bfbff3&tokens=6&v=3", "find_the_bug?bug=bfbff3"),
+        ("v=2&bug=Question&implementation=two-heads&embed=true", "find_the_bug?bug=two-heads&embed=true"),
+        ("bug=answer&implementation=two-heads", ""),
+        ("implementation=two-heads", ""),
+        ("bug=off", ""),
+        ("", ""),
+    ],
+)
+def test_the_server_sends_an_old_link_that_asks_for_a_bug_on(query, there):
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        await send_response(scope, send, 200, b"page")
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def receive() -> Message:
+        return {}
+
+    sent: list[Message] = []
+    scope = {"type": "http", "method": "GET", "path": "/lab/implementations", "root_path": "/lab"}
+    asyncio.run(MovedLinks(serve)(scope | {"query_string": query.encode()}, receive, send))
+    location = dict(sent[0]["headers"]).get(b"location", b"").decode()
+    assert (sent[0]["status"], location) == (307 if there else 200, there)
+
+
+def test_an_old_link_within_a_visit_opens_its_bug_and_one_with_the_answer_the_comparison():
+    test = opened("app.py")
+    test.query_params.update({"bug": "question", "implementation": "two-heads", "v": "3"})
+    test.switch_page("pages/implementations.py").run()
+    assert not test.exception and dict(test.query_params) == {"bug": hunt_name("two-heads")}
+    assert ROWS["two-heads"].mistake not in page_text(test)
+    assert moved_to("heads", {"bug": "question"}) is None
+    shown = opened("pages/implementations.py", bug="answer", implementation=hunt_name("two-heads"), v="3")
+    assert ROWS["two-heads"].mistake in page_text(shown)
+    assert dict(shown.query_params).get("implementation") == "two-heads" and "bug" not in shown.query_params
