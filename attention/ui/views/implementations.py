@@ -10,6 +10,7 @@ from attention.published.case import left_out, longest
 from attention.ui import provenance, results
 from attention.ui.controls import knobs
 from attention.ui.empty_states import missing_parts, too_large
+from attention.ui.heading import draw_heading
 from attention.ui.markdown import escape
 from attention.ui.session import browser_yield
 from attention.ui.text import implementations as text
@@ -47,11 +48,8 @@ def view(config: Config) -> None:
 
 def _intro(config: Config) -> None:
     """Draws the title, how many implementations are wrong, and what of the settings is not applied."""
-    with st.container(key="finding", gap="xxsmall"):
-        st.markdown(
-            f"### {text.TITLE} {provenance.beside(config)}", help=f"{text.ABOUT} {provenance.full_text(config)}"
-        )
-        st.markdown(implementations_overview.finding(config))
+    told = f"{text.ABOUT} {provenance.full_text(config)}"
+    draw_heading("implementations", implementations_overview.finding(config), provenance.beside(config), told)
     terms.draw("implementations")
 
 
