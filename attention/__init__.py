@@ -20,6 +20,7 @@ what it contains. Each may import what is listed before it:
     config codec           the config that has them, and the link that holds them
     sources                where queries, keys and values come from
     trace                  every matrix of one pass
+    interventions          what a model does if one of its tokens is changed
     story                  the head that the Start page tells about
     maps                   pictures of the weights at any length, and what is computed from them
     steps                  a pass matrix by matrix, and the program that computes it
@@ -48,6 +49,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from attention.attend import Attention, scaled_dot_product_attention
     from attention.config import Config
+    from attention.interventions.leaks import Leaks, leaks
     from attention.layer import MultiHeadAttention
     from attention.maps.exact import head_maps
     from attention.maps.jobs import Cancelled
@@ -65,10 +67,12 @@ __all__ = [
     "Config",
     "ConfigError",
     "HeadMaps",
+    "Leaks",
     "MultiHeadAttention",
     "Trace",
     "head_maps",
     "html",
+    "leaks",
     "report",
     "scaled_dot_product_attention",
     "show",
@@ -82,10 +86,12 @@ _HOMES = {  # module of each public name, imported on first use: a server starts
     "Config": "attention.config",
     "ConfigError": "attention.config",
     "HeadMaps": "attention.maps.picture",
+    "Leaks": "attention.interventions.leaks",
     "MultiHeadAttention": "attention.layer",
     "Trace": "attention.trace",
     "head_maps": "attention.maps.exact",
     "html": "attention.notebook.display",
+    "leaks": "attention.interventions.leaks",
     "report": "attention.tracing.hooks",
     "scaled_dot_product_attention": "attention.attend",
     "show": "attention.notebook.display",
