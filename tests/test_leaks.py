@@ -62,7 +62,7 @@ def test_a_causal_model_has_no_leak_and_keeps_its_mode():
     model = Decoder().train()
     shares: list[float] = []
     found = attention.leaks(model, torch.tensor([IDS]), progress=shares.append)
-    assert found.ok and not found.found and found.first_layer is None and not found.notes
+    assert found.ok and not found.pairs and found.first_layer is None and not found.notes
     assert model.training and all(layer.training for layer in model.layers)
     assert shares == sorted(shares) and shares[-1] == 1
     assert (found.change[~LATER] > 100 * found.threshold).all(), "each output depends on each earlier token"
@@ -82,9 +82,9 @@ def test_a_causal_model_has_no_leak_and_keeps_its_mode():
 )
 def test_a_planted_leak_is_found_with_its_pairs_and_its_layer(fault, pairs):
     found = attention.leaks(Decoder(fault), IDS, compare=False)
-    assert {leak[:2] for leak in found.found} == {(i, j) for i, j in pairs.nonzero().tolist()}
+    assert {leak[:2] for leak in found.pairs} == {(i, j) for i, j in pairs.nonzero().tolist()}
     assert not found.ok and found.first_layer == "layers.1"
-    assert found.found[0].change == pytest.approx(float(found.change.triu(1).max()))
+    assert found.pairs[0].change == pytest.approx(float(found.change.triu(1).max()))
     assert "layers.1" in str(found) and "leak" in found.summary
 
 
@@ -96,7 +96,7 @@ def test_a_layer_that_only_looks_ahead_is_said_to_ignore_earlier_tokens():
 
 def test_a_shifted_cache_differs_and_leaks_nothing():
     found = attention.leaks(Decoder("shifted cache"), IDS)
-    assert not found.found and not found.ok
+    assert not found.pairs and not found.ok
     (cached,) = (each for each in found.variants if each.name == "cached")
     assert cached.differs and float(cached.change[0]) <= cached.tolerance < float(cached.change[1:].min())
 
@@ -122,7 +122,7 @@ def test_tokens_that_compete_for_an_expert_are_named():
 
     found = attention.leaks(Routed(), IDS, changes=4, compare=False)
     assert any("limited capacity" in note for note in found.notes)
-    assert found.found, "a later token takes a place"
+    assert found.pairs, "a later token takes a place"
 
 
 @pytest.mark.parametrize("name", ["GPT-2", "Llama", "Mistral", "gpt-oss", "T5"])
@@ -138,7 +138,7 @@ def test_models_of_transformers_have_no_leak_and_the_same_outputs_in_every_way(n
 
 def test_a_model_that_reads_both_directions_is_described_as_that():
     found = attention.leaks(family("BERT"), IDS, changes=1, compare=False)
-    assert len(found.found) == int(LATER.sum()) and "reads both directions" in found.summary
+    assert len(found.pairs) == int(LATER.sum()) and "reads both directions" in found.summary
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_the_picture_shows_leaks_in_red_and_names_as_text(tmp_path):
     found = attention.leaks(Decoder("one off"), IDS, tokens=names, compare=False)
     page = found.html(tmp_path / "leaks.html")
     assert (tmp_path / "leaks.html").read_text() == page
-    assert page.count("#d6336c") == len(found.found) == 7
+    assert page.count("#d6336c") == len(found.pairs) == 7
     assert "<b>&" not in page and "&lt;b&gt;&amp;" in page and "http" not in page.replace("http-equiv", "")
     long = attention.leaks(Decoder(), [at % 12 for at in range(60)], compare=False)
     assert (

@@ -111,6 +111,9 @@ def public_objects() -> dict[str, object]:
         ),
         "MultiheadAttention: 1 layers seen, 0 not": seen,
         "d_model=16, heads=2, kv_heads=2": attention.MultiHeadAttention(16, 2),
+        "Leaks(ok=True, leaks=0, tokens=300": attention.leaks(
+            lambda ids: ids[..., None].float(), range(300), vocabulary=300
+        ),
         "stopped": attention.Cancelled("stopped"),
         "tokens=1": attention.ConfigError("tokens=1 is too few"),
         "'': Stack(title='Mine'": parts,

@@ -48,7 +48,7 @@ def whole_page(leaks: Leaks) -> str:
 
 def picture(leaks: Leaks) -> str:
     """Returns a sentence, the picture, the variants and the notes as HTML."""
-    verdict = "No leak" if not leaks.found else "It leaks"
+    verdict = "No leak" if not leaks.pairs else "It leaks"
     listed = "".join(f"<li>{html.escape(str(each))}</li>" for each in (*leaks.variants, *leaks.notes))
     return (
         f'<div class="leak-test"><style>{STYLE}</style><p class="verdict">{verdict}</p><p>{html.escape(leaks.summary)}</p>'

@@ -47,6 +47,13 @@ class Leaks:
     changes up to it are rounding, of which `noise` is what two identical runs differ by. `layers`: the largest change of each
     layer's outputs by a later token, as a multiple of the threshold for outputs of their size; the first one above 1 leaks.
     `variants`: the same outputs computed in other ways. `notes`: what limits the result.
+
+    Example:
+        >>> import torch, attention
+        >>> table = torch.nn.Embedding(50, 8)
+        >>> found = attention.leaks(lambda ids: table(ids).cumsum(1), range(6), vocabulary=50)
+        >>> found.ok, found.change.shape
+        (True, torch.Size([6, 6]))
     """
 
     change: Float[Tensor, "n n"]
@@ -58,7 +65,7 @@ class Leaks:
     notes: tuple[str, ...]
 
     @property
-    def found(self) -> list[Leak]:
+    def pairs(self) -> list[Leak]:
         """All leaks, the largest change first; changes that are not a number come before all others."""
         sizes = self.change.triu(1).nan_to_num(torch.inf)
         pairs = (sizes > self.threshold).nonzero().tolist()
@@ -72,22 +79,22 @@ class Leaks:
     @property
     def ok(self) -> bool:
         """Whether no output changes with a later token, and the variants that were computed agree."""
-        return not self.found and not any(each.differs for each in self.variants)
+        return not self.pairs and not any(each.differs for each in self.variants)
 
     @property
     def summary(self) -> str:
         """The result in a sentence or two."""
-        count, leaks = len(self.tokens), self.found
+        count, leaks = len(self.tokens), self.pairs
         if not leaks:
             return f"No output changes with a later token: {count} tokens, threshold {self.threshold:.3g}."
-        pairs = count * (count - 1) // 2
+        count_pairs = count * (count - 1) // 2
         worst = leaks[0]
         output, token = (f"{at} (“{self.tokens[at]}”)" for at in worst[:2])
         said = (
-            f"{len(leaks):,} of {pairs:,} pairs leak: output {output} changes by {worst.change:.3g} if token {token} is replaced "
-            f"(threshold {self.threshold:.3g})."
+            f"{len(leaks):,} of {count_pairs:,} pairs leak: output {output} changes by {worst.change:.3g} if token {token} is "
+            f"replaced (threshold {self.threshold:.3g})."
         )
-        if len(leaks) == pairs:
+        if len(leaks) == count_pairs:
             said += " Every output changes with every later token, as in a model that reads both directions."
         return said + f" First layer that leaks: {self.first_layer}." * (self.first_layer is not None)
 
@@ -104,13 +111,13 @@ class Leaks:
     def __str__(self) -> str:
         listed = [
             f"  output {leak.output} changes by {leak.change:.3g} with token {leak.token}"
-            for leak in self.found[:NAMED]
+            for leak in self.pairs[:NAMED]
         ]
-        more = [f"  and {len(self.found) - NAMED:,} more"] * (len(self.found) > NAMED)
+        more = [f"  and {len(self.pairs) - NAMED:,} more"] * (len(self.pairs) > NAMED)
         return "\n".join([self.summary, *listed, *more, *map(str, self.variants), *self.notes])
 
     def __repr__(self) -> str:
-        return summarize(self, ok=self.ok, leaks=len(self.found), tokens=len(self.tokens), threshold=self.threshold)
+        return summarize(self, ok=self.ok, leaks=len(self.pairs), tokens=len(self.tokens), threshold=self.threshold)
 
 
 def leaks(
@@ -149,7 +156,7 @@ def leaks(
         >>> import torch, attention
         >>> embed = torch.nn.Embedding(50, 8)
         >>> model = lambda ids: attention.scaled_dot_product_attention(*[embed(ids)] * 3, is_causal=True).output
-        >>> attention.leaks(model, range(6), vocabulary=50, compare=False).found
+        >>> attention.leaks(model, range(6), vocabulary=50, compare=False).pairs
         []
     """
     given = _check_ids(ids, tokens, changes)

@@ -63,7 +63,7 @@ def other_kernel(forward: Forward, ids: Int[Tensor, " n"]) -> Float[Tensor, "n v
         model.set_attn_implementation(used)
 
 
-def cached(forward: Forward, ids: Int[Tensor, " n"]) -> Float[Tensor, "n v"]:
+def run_cached(forward: Forward, ids: Int[Tensor, " n"]) -> Float[Tensor, "n v"]:
     """Token by token, with a cache of keys and values."""
     if not forward.takes("past_key_values"):
         raise SkippedError("It takes no cache of keys and values.")
@@ -77,7 +77,7 @@ def cached(forward: Forward, ids: Int[Tensor, " n"]) -> Float[Tensor, "n v"]:
     return torch.cat(rows)
 
 
-def padded(forward: Forward, ids: Int[Tensor, " n"]) -> Float[Tensor, "n v"]:
+def pad_left(forward: Forward, ids: Int[Tensor, " n"]) -> Float[Tensor, "n v"]:
     """With padding on the left, an attention mask, and positions that don't count it, as `generate` gives them."""
     mask_name = "decoder_attention_mask" if forward.ids_name == "decoder_input_ids" else "attention_mask"
     if not forward.takes(mask_name):
@@ -93,8 +93,8 @@ def padded(forward: Forward, ids: Int[Tensor, " n"]) -> Float[Tensor, "n v"]:
 
 VARIANTS: dict[str, Callable[[Forward, Int[Tensor, " n"]], Float[Tensor, "n v"]]] = {
     "the other kernel": other_kernel,
-    "cached": cached,
-    "padded left": padded,
+    "cached": run_cached,
+    "padded left": pad_left,
 }
 
 
@@ -106,7 +106,7 @@ def compare_outputs(
         found = VARIANTS[name](forward, ids)
     except SkippedError as reason:
         return Variant(name, None, tolerance, str(reason))
-    except Exception as error:  # a model of somebody else may fail in any way, and the other checks are still of use
+    except Exception as error:  # a model may fail in any way, and the other checks are still of use
         first = next(iter(str(error).splitlines()), "")[:200]
         return Variant(name, None, tolerance, f"It failed with {type(error).__name__}: {first}")
     return Variant(name, difference(found, base), tolerance)
