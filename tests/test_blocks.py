@@ -193,6 +193,7 @@ def test_what_bounds_cannot_answer_raises(wrong):
         wrong(Interval(torch.tensor(0), torch.tensor(3), 1))
 
 
+@pytest.mark.extended
 def test_a_map_imports_no_compiler():
     """Two seconds of a first visitor of a long sequence, in a thread of its own beside others."""
     ran(

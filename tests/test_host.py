@@ -140,6 +140,7 @@ def test_files_of_all_visitors_together_stay_within_the_memory_that_a_server_has
         assert "Traceback" not in server.log.read_text()
 
 
+@pytest.mark.extended
 def test_the_way_of_streamlit_for_programs_is_closed(server):
     assert send_request(server, "/_stcore/agent/openapi.json")[0] == 404
     assert send_request(server, "/_stcore/agent/interact", "POST")[0] in (403, 404)

@@ -194,6 +194,7 @@ def test_parts_and_pages_that_are_none_are_not_drawn_and_the_page_goes_on(host):
     host.does(asked())
 
 
+@pytest.mark.extended
 def test_what_a_page_that_was_left_has_had_is_no_longer_heard(host):
     async def turned() -> None:
         async with open_link(host.server.url, "", "training") as found:

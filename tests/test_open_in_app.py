@@ -62,9 +62,8 @@ def test_a_program_shows_it_until_it_is_stopped(tmp_path):
     assert list(tmp_path.glob("attention-*")) == []
 
 
-@pytest.mark.parametrize(
-    "code", [pytest.param(PROGRAM, id="waits"), pytest.param(IN_BACKGROUND, id="goes on", marks=pytest.mark.extended)]
-)
+@pytest.mark.extended
+@pytest.mark.parametrize("code", [pytest.param(PROGRAM, id="waits"), pytest.param(IN_BACKGROUND, id="goes on")])
 def test_a_program_that_is_asked_to_end_leaves_nothing_behind(code, tmp_path):
     (tmp_path / "aside").mkdir()
     program = start_program(tmp_path, code, TMPDIR=str(tmp_path / "aside"))

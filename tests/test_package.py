@@ -100,6 +100,7 @@ def test_an_installed_package_runs_from_its_own_files(installed, tmp_path):
     )
 
 
+@pytest.mark.extended
 def test_streamlit_finds_the_components_of_a_wheel(installed, tmp_path):
     roots = set(run_python(installed, tmp_path, "-c", FOUND).split())
     assert roots == {str(installed / "attention" / "components" / "browser")}

@@ -9,10 +9,7 @@ from __future__ import annotations
 
 JOURNEYS = {
     "test_walk": ("test_a_page_can_be_read_by_anybody_and_keeps_its_policy",),
-    "test_policy": (
-        "test_the_menu_leads_through_every_page_nothing_is_refused_and_nothing_forgotten",
-        "test_what_is_refused_is_seen_here",
-    ),
+    "test_policy": ("test_what_is_refused_is_seen_here",),
     "test_app": (
         "test_first_screen_is_the_answer",
         "test_a_slider_is_dragged",
@@ -20,7 +17,6 @@ JOURNEYS = {
         "test_a_click_pins_a_cell",
         "test_keys_move_the_cursor_and_pin",
         "test_a_moving_pointer_sends_nothing",
-        "test_another_link_in_the_same_tab",
         "test_going_back_to_where_nothing_was_set_leaves_nothing_set",
         "test_no_message_refers_to_another",
         "test_files_hold_what_is_on_the_screen",
@@ -38,13 +34,9 @@ JOURNEYS = {
         "test_a_layer_is_chosen_pointed_at_and_a_row_read[light]",
         "test_labels_are_text[light]",
         "test_nothing_else_may_run_or_be_asked_for[light]",
-        "test_axe_finds_nothing",
     ),
     "test_classroom": ("test_a_teacher_copies_a_link_and_a_student_guesses_and_reveals",),
-    "test_crossing": (
-        "test_a_number_typed_before_a_reset_is_seen_stands",
-        "test_a_link_gone_back_to_is_not_undone_by_what_was_on_the_screen",
-    ),
+    "test_crossing": ("test_a_number_typed_before_a_reset_is_seen_stands",),
     "test_drawings": (
         "test_the_grid_on_a_plain_page_shows_points_pins_follows_and_goes",
         "test_each_drawing_is_painted_on_a_plain_page",
@@ -55,24 +47,14 @@ JOURNEYS = {
         "test_words_are_seen_as_they_are",
     ),
     "test_implementations": ("test_rows_and_versions_are_chosen_and_stand_in_the_link",),
-    "test_large_head": (
-        "test_a_rectangle_is_drawn_anew_down_to_single_tokens_and_back",
-        "test_the_number_under_the_pointer_is_the_weight",
-    ),
+    "test_large_head": ("test_the_number_under_the_pointer_is_the_weight",),
     "test_layers": ("test_the_induction_head_of_a_real_model_is_two_clicks_away",),
-    "test_long": ("test_a_cancelled_map_keeps_its_preview_and_can_be_drawn_again",),
     "test_masks": ("test_a_click_uses_a_mask_everywhere",),
     "test_model": ("test_a_model_reads_and_a_click_in_its_map_leads_to_a_head",),
     "test_pass": ("test_it_plays_from_step_to_step_and_ends_with_the_last",),
     "test_softmax": ("test_one_pointer_for_all_panels",),
-    "test_steps": (
-        "test_what_is_lit_is_what_the_core_says[keys=11&positions=rotary&mask=prefix]",
-        "test_pointing_writes_out_the_arithmetic_and_asks_nobody",
-    ),
-    "test_timing": (
-        "test_cpu_against_gpu_is_the_first_picture_and_its_words_have_numbers",
-        "test_a_sweep_is_measured_drawn_and_joined_by_a_recording",
-    ),
+    "test_steps": ("test_pointing_writes_out_the_arithmetic_and_asks_nobody",),
+    "test_timing": ("test_cpu_against_gpu_is_the_first_picture_and_its_words_have_numbers",),
     "test_training": ("test_a_training_is_begun_and_stopped_and_its_model_asked",),
     "test_way_in": (
         "test_a_text_that_is_typed_is_what_the_heads_read",
@@ -94,7 +76,7 @@ JOURNEYS = {
     ),
     "test_your_data": (
         "test_a_file_is_opened_and_every_head_of_it_shown_as_text",
-        "test_a_bad_file_is_named_and_nothing_is_wider_than_the_window",
+        "test_a_bad_file_is_named_and_nothing_is_wider_than_the_window[size1]",
     ),
 }
 
