@@ -1,7 +1,8 @@
 """Softmax: how one row of weights is computed, and the effect of scaling and number types on it."""
 
 from attention.ui import results
+from attention.ui.controls.picture import SCORES
 from attention.ui.session import page
 from attention.ui.views import classroom, softmax
 
-page.show(softmax.view, above=[softmax.TITLE], ahead=results.heads.begin, aside=[classroom.fold()])
+page.show(softmax.view, SCORES, above=[softmax.TITLE], ahead=results.heads.begin, aside=[classroom.fold()])

@@ -57,6 +57,11 @@ def guess(test: AppTest):
     return next((radio for radio in test.radio if radio.label == "Your guess"), None)
 
 
+def reveal(test: AppTest, open_: bool = True):
+    """The switch that reveals the answer, set."""
+    return next(toggle for toggle in test.toggle if toggle.label == "Reveal answer").set_value(open_)
+
+
 def alerts(test: AppTest) -> str:
     return "\n".join(each.value for each in [*test.success, *test.info]).replace("\\", "")
 
@@ -82,7 +87,7 @@ def test_a_teacher_asks_and_a_student_guesses_and_opens(page):
     assert QUERY.why not in words(student) and guess(student).value is None
     guess(student).set_value("itself").run()
     assert not alerts(student)
-    student.toggle[0].set_value(True).run()
+    reveal(student, True).run()
     assert "Not quite: you chose “itself”. The answer is **the one before.** One back." in alerts(student)
     assert components(student) or tables(student)
     guess(student).set_value("the one before").run()
@@ -100,7 +105,7 @@ def test_pictures_may_be_shown_beside_the_question(page):
     student, alone = run(page, {"ask": encode(shown)}), run(page, {})
     assert components(student) == components(alone) and len(tables(student)) == len(tables(alone))
     assert QUERY.why not in words(student) and "The answer is hidden until it is revealed" in words(student)
-    student.toggle[0].set_value(True).run()
+    reveal(student, True).run()
     assert "**the one before.** One back." in alerts(student)
 
 
@@ -111,7 +116,7 @@ def test_what_heads_do_is_not_said_beside_such_a_question_until_it_is_opened(pag
     said = "A description of what heads do appears here once the answer is revealed."
     student = run(page, {"ask": encode(shown)} | set_)
     assert said in words(student) and "attends one word back" not in everything(student)
-    student.toggle[0].set_value(True).run()
+    reveal(student, True).run()
     assert said not in words(student) and "attends one word back" in words(student)
     assert "attends one word back" in words(run(page, set_))
 
@@ -123,7 +128,7 @@ def test_what_heads_do_is_not_said_on_training_either():
         page, {"train_at": "1000", "train_ask": encode(CustomQuestion("Which head looks back?", hides=False))}
     )
     assert not any(said in words(student) for said in told) and "one back" not in everything(student)
-    student.toggle[0].set_value(True).run()
+    reveal(student, True).run()
     assert all(said in words(student) for said in told) and "one back" in everything(student)
 
 
@@ -146,7 +151,7 @@ def test_a_question_may_leave_open_what_it_likes(asked, says):
     assert (guess(student) is None) == (not asked.options)
     if asked.options:
         guess(student).set_value("b").run()
-    student.toggle[0].set_value(True).run()
+    reveal(student, True).run()
     assert says in alerts(student) and bool("Not quite" in alerts(student)) == (asked.right is not None)
 
 
@@ -171,8 +176,9 @@ def test_what_is_written_stays_while_settings_change_and_pages_are_left():
 def test_every_page_but_those_that_are_named_has_the_fold():
     """As the README says; what opens it is looked at on two of them elsewhere."""
     without = {page.stem for page in (ROOT / "pages").glob("*.py") if "classroom.fold" not in page.read_text()}
-    said = (ROOT / "README.md").read_text().partition("a fold in the sidebar of all pages but ")[2].partition(":")[0]
-    assert without == {"start", "examples", "model", "your_data"} and said == "Start, Examples, Model and Your data"
+    said = (ROOT / "README.md").read_text().partition("a fold beside the title of all pages but ")[2].partition(":")[0]
+    assert without == {"start", "examples", "model", "your_data", "find_the_bug"}
+    assert said == "Start, Examples, Model, Your data and Find the bug"
 
 
 def test_a_teacher_sees_it_as_the_class_does_and_may_change_it():
@@ -184,7 +190,7 @@ def test_a_teacher_sees_it_as_the_class_does_and_may_change_it():
     assert "Question from the person who shared this link" not in words(teacher)
     other = classroom(HEADS, **LINK)
     assert other.text_area(key="class text").value == "" and not [b for b in other.button if b.key == "load own"]
-    other.toggle[0].set_value(True).run()
+    reveal(other, True).run()
     other.button(key="load own").click().run()
     assert other.text_area(key="class text").value == QUERY.text
     assert other.selectbox(key="class right").value == QUERY.right
@@ -261,10 +267,10 @@ def test_a_strangers_words_are_words(text):
     assert not student.exception
     assert [each.value for each in student.markdown if escape(text) in each.value] == [f"**Question.** {escape(text)}"]
     assert guess(student).options == [escape(option) for option in asked.options]
-    student.toggle[0].set_value(True).run()
+    reveal(student, True).run()
     assert student.info[0].value == escape(text)
     loaded = classroom(HEADS, ask=encode(asked))
-    loaded.toggle[0].set_value(True).run()
+    reveal(loaded, True).run()
     loaded.button(key="load own").click().run()
     assert loaded.text_area(key="class text").value == text
 
@@ -281,7 +287,7 @@ def test_pages_of_other_settings_ask_what_a_teacher_writes(name, knob):
     assert not student.exception and QUERY.text in words(student) and QUERY.why not in words(student)
     hidden = len(student.get("plotly_chart")) + len(student.get("vega_lite_chart")) + len(student.get("page_link"))
     assert hidden == 0 and not [each for each in student.get("link_button") if each.proto.label.startswith("Next")]
-    student.toggle[0].set_value(True).run()
+    reveal(student, True).run()
     assert (not student.exception and student.get("plotly_chart")) or student.get("vega_lite_chart")
     student.button(key="end").click().run()
     assert not dict(student.query_params) and not student.toggle

@@ -47,7 +47,7 @@ def numbers(layers: tuple[int, ...], heads: int, label: str, top: float, digits:
     )
     words = (
         alt.Chart()
-        .mark_text(fontSize=alt.ExprRef(f"width / {heads} < {WIDE} ? 0 : 10") if row >= TALL else 0, aria=False)
+        .mark_text(fontSize=alt.ExprRef(f"width / {heads} < {WIDE} ? 0 : 11") if row >= TALL else 0, aria=False)
         .encode(
             x=x,
             y=y,

@@ -27,6 +27,7 @@ from tests.strategies import query_without_edition
 
 SECONDS = 60_000  # milliseconds until what should appear must have, on a busy machine
 REST = 300  # milliseconds in which what was just done sets off
+MORE_CLOSED = '[data-testid="stSidebar"] details:not([open]):has(> summary:has-text("More settings"))'
 GRID = '[data-testid="heads-grid"]'
 ALONE = (  # a page load takes a sixth less of the processor so: nothing in a tab waits for a thread, or is collected early
     "--js-flags=--single-threaded --no-incremental-marking --min-semi-space-size=64 --max-semi-space-size=128",
@@ -122,11 +123,21 @@ class Tab:
         return self.page.locator(f".st-key-{knob}")
 
     def slider(self, knob: str) -> Locator:
-        """What the arrow keys move in the control of a knob."""
-        return self.widget(knob).locator("input[type=range]")
+        """What the arrow keys move in the control of a knob; if that is among more settings, these are opened."""
+        control = self.widget(knob)
+        if self.page.locator(f"{MORE_CLOSED} .st-key-{knob}").count():
+            self.open_more()
+        return control.locator("input[type=range]")
+
+    def open_more(self) -> None:
+        """Opens the settings of the sidebar that are not at first sight."""
+        for more in self.page.locator(MORE_CLOSED).all():
+            more.locator("summary").first.click()
 
     def choose(self, knob: str, choice: str) -> None:
         """Takes an option of a knob's menu."""
+        if self.page.locator(f"{MORE_CLOSED} .st-key-{knob}").count():
+            self.open_more()
         shown = KNOBS[knob].names if knob in KNOBS else {}
         choose(self.widget(knob).get_by_role("combobox"), shown.get(choice, choice))
 

@@ -303,11 +303,10 @@ def test_what_stands_beside_the_view_is_sent_again_only_where_it_looks_different
     tab.slider("temperature").press("ArrowRight")
     tab.wait_for_grid(temperature=1.05)
     assert heard() == {"head"}
-    assert tab.slider("span").is_disabled()
+    expect(tab.widget("span")).to_have_count(0)
     tab.choose("mask", "window")
     tab.wait_for_grid(temperature=1.05, mask="window")
     expect(tab.slider("span")).to_be_enabled()
-    expect(tab.page.get_by_text("the tokens just before it")).to_be_visible()
     assert heard() == {"controls", "title", "head"}
     tab.page.locator(".heads-grid .heads").press("]")
     expect(tab.widget("head").locator("input")).to_have_value("1")

@@ -14,7 +14,7 @@ HOSTILE = "<b>x</b> [y](http://evil.example) http://evil.example www.evil.exampl
 
 def open_fold(tab: Tab) -> Page:
     """The fold of a class."""
-    tab.page.get_by_test_id("stSidebar").get_by_text("For a class").click()
+    tab.widget("class-fold").get_by_text("Class", exact=True).click()
     tab.page.get_by_label("Question", exact=True).wait_for()
     tab.quiet()
     return tab.page
@@ -34,7 +34,7 @@ def test_a_teacher_copies_a_link_and_a_student_guesses_and_reveals(visit):
     right.wait_for()
     teacher.quiet()
     choose(right, "the one before")
-    page.get_by_test_id("stSidebar").get_by_text("Hide pictures").click()
+    page.get_by_text("Hide pictures").click()
     page.get_by_role("textbox", name="Explanation").fill("One back.")
     copies = page.get_by_role("button", name="Copy link with question")
     copies.click()

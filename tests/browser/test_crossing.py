@@ -168,7 +168,7 @@ def test_a_copied_link_has_what_was_typed_without_enter(tab):
 )
 def test_another_page_has_what_was_typed_without_enter(tab, field, typed):
     if field == "text":
-        tab.page.get_by_text("Input and projections").click()
+        tab.open_more()
     tab.widget(field).locator("input, textarea").fill(typed)
     open_page(tab.page, "Masks")
     tab.page.wait_for_url("**/masks?*")

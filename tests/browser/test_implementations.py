@@ -61,7 +61,7 @@ def test_a_note_that_goes_leaves_all_else_where_it_is(visit):
     tab.quiet()
     expect(tab.page.get_by_test_id("stAlert").first).to_contain_text("perhaps")
     shown = choice(tab, "version", "as meant").element_handle()
-    tab.widget("temperature").locator("input[type=range]").press("ArrowRight")
+    tab.slider("temperature").press("ArrowRight")
     tab.wait_for_grid(**SMALL, temperature=1.05)
     expect(tab.page.get_by_text("perhaps")).to_have_count(0)
     assert shown.evaluate("it => it.isConnected"), "drawn anew, and a click on what was there before is lost"
@@ -125,7 +125,7 @@ def test_a_bug_is_hunted_and_its_wrong_lines_are_told_by_sign_and_ground(visit, 
     expect(hunt.locator(".lines del").first).to_have_text(re.compile("^− .*earlier ="))
     expect(hunt.locator(".lines ins").first).to_have_text(re.compile("^\\+ .*weights_1 ="))
     sent = len(tab.sent)
-    tab.widget("temperature").locator("input[type=range]").press("ArrowRight")
+    tab.slider("temperature").press("ArrowRight")
     tab.wait_for_grid(**SMALL, temperature=1.05)
     expect(hunt).to_contain_text(ROWS["two-heads"].lesson)
     assert len(tab.sent) > sent

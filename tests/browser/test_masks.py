@@ -112,11 +112,11 @@ def test_joining_masks_moves_no_card_and_keeps_the_focus(visit, size):
     assert tab.page.evaluate(BOXES, GALLERY) == before
 
 
-def test_the_fold_of_the_second_mask_stays_open(visit):
+def test_the_fold_with_the_second_mask_stays_open(visit):
     tab = visit("masks?tokens=16")
     tab.quiet()
     sidebar = tab.page.get_by_test_id("stSidebarUserContent")
-    sidebar.get_by_text("Second mask", exact=True).click()
+    tab.open_more()
     tab.page.wait_for_timeout(500)  # while a fold unfolds, a menu in it shuts
     tab.choose("combine", "or")
     sidebar.get_by_text("causal or documents", exact=True).wait_for()

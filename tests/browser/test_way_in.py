@@ -120,13 +120,12 @@ def test_on_a_phone_a_tapped_cell_is_said_in_words(visit):
     assert all("\n" in name or len(name.split()) > 2 for name in names[:7]), names
 
 
-@pytest.mark.parametrize(("size", "lines"), sample([(DESK, 2), (PHONE, 5)], lambda size, _: size is PHONE))
-def test_the_first_sentence_says_what_attention_is(visit, size, lines):
+@pytest.mark.parametrize(("size", "lines"), sample([(DESK, 1), (PHONE, 2)], lambda size, _: size is PHONE))
+def test_the_first_words_name_the_page_and_where_the_weights_come_from(visit, size, lines):
     tab = visit("", size=size)
     tab.wait_for_grid()
-    first = tab.page.get_by_test_id("stMain").get_by_test_id("stMarkdownContainer").first.locator("p")
-    words = "Each token mixes in information from other tokens; a weight says how much it takes from each."
-    expect(first).to_contain_text(f"Heads. {words}")
+    first = tab.widget("page-title").locator("h3")
+    expect(first).to_contain_text(re.compile("Learn · Heads.*Hand-built, not learned"))
     expect(first).to_be_in_viewport()
     height = first.evaluate("found => found.clientHeight / parseFloat(getComputedStyle(found).lineHeight)")
     assert round(height) <= lines

@@ -53,7 +53,8 @@ class Kind(Generic[S]):
     and returns a message for each thing that cannot be used. `shown` returns what is shown by a page that cannot show any
     length, and a message if that is only a part. `takes`: bytes that a view of it needs while it is drawn. `stops`: the
     stops of sliders, given the settings, the last ones and their stops. `implied`: the other knobs that a change implies,
-    given the values before and those of the widgets now, and a message for each thing that is not possible.
+    given the values before and those of the widgets now, and a message for each thing that is not possible. `quiet`: knobs
+    whose own widget is enough to show that they had to move with another knob, so that no message says it.
     """
 
     settings: Settings[S]
@@ -65,6 +66,7 @@ class Kind(Generic[S]):
     stops: Callable[[S, S, Stops | None], Stops] = _no_stops
     takes: Callable[[S], int] = _nothing
     implied: Callable[[Mapping[str, Any], Mapping[str, Any]], tuple[dict[str, Any], list[str]]] = _no_more
+    quiet: frozenset[str] = frozenset()
 
     @property
     def keys(self) -> frozenset[str]:

@@ -5,7 +5,7 @@ The keys of the widgets are the names of the knobs; the session seeds and reads 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -33,19 +33,9 @@ from attention.ui.controls.lengths import ends
 from attention.ui.controls.reasons import why
 from attention.ui.markdown import escape
 
-FIRST = (
-    "source",
-    "layer",
-    "training_step",
-    "tokens",
-    "heads",
-    "d_model",
-    "mask",
-    "span",
-    "combine",
-    "scale",
-    "temperature",
-)
+LEADING = ("tokens", "heads", "d_model", "mask", "span", "scale")
+ORIGIN = ("source", "layer", "training_step")
+FIRST = (*LEADING, *ORIGIN)  # at first sight; the span, the layer and the training step only where there are any
 RULES = {
     "mask": MASKS,
     "second": MASKS,
@@ -64,24 +54,27 @@ ROUND = {  # stops of sliders whose ranges are wide
     "rotary_length": tuple(2**power for power in range(3, 21)),
 }
 ADVANCED = tuple(name for name, knob in KNOBS.items() if knob.advanced)
-NAMES = frozenset((*FIRST, "second", *MADE, *ADVANCED))  # every knob with a widget here
+MORE = ("temperature", "combine", *MADE)
+NAMES = frozenset((*FIRST, *MORE, "second", *ADVANCED))  # every knob with a widget here
 
 
-def draw(config: Config, stops: Stops, change: Change) -> None:
-    """Draws every control with its callback for changes; the most important ones come first."""
-    for name in FIRST:
+def draw(config: Config, stops: Stops, change: Change, first: Sequence[str] = FIRST) -> None:
+    """Draws every control with its callback for changes: the `first` ones, and the others in an expander."""
+    for name in filter(partial(shows, config), first):
         widget(name, config, stops, change)
-    with st.expander("Input and projections", icon=":material/input:"):
+    with st.expander("More settings", icon=":material/tune:", key="more settings"):
         _recorded_note(config, change)
-        for name in MADE:
+        for name in (name for name in (*FIRST, *MORE) if name not in first):
             widget(name, config, stops, change)
-    with st.expander("Advanced", icon=":material/tune:"):
-        for name in filter(partial(shows, config), ADVANCED):
-            widget(name, config, stops, change)
+        with st.expander("Advanced", icon=":material/tune:", key="advanced settings"):
+            for name in filter(partial(shows, config), ADVANCED):
+                widget(name, config, stops, change)
 
 
 def shows(config: Config, name: str) -> bool:
-    """Whether a control is shown: those of rotary positions, and those of their scaling, only where these are chosen."""
+    """Whether a control is shown: the span and those of rotary positions, only where what they belong to is chosen."""
+    if name == "span":
+        return bool(config.rule.span)
     scaling = SCALINGS[config.rotary_scaling]
     needs = {"rotary_factor": config.rotary_scaling != UNSCALED, "rotary_length": scaling.needs_length}
     return name not in ROTARY_KNOBS or (config.positions == "rotary" and needs.get(name, True))
@@ -160,11 +153,10 @@ def _mask(config: Config, change: Change) -> None:
 
 
 def _combine(config: Config, change: Change) -> None:
-    """Draws the second mask in an expander, and a caption below it: an expander whose label changed would close."""
+    """Draws how a second mask is combined; if it is, also that mask and a caption with both."""
     joined = _joined_masks(config)
-    with st.expander("Second mask", icon=":material/join_inner:"):
-        for name in ("combine", "second") if joined else ("combine",):
-            knobs.menu(name, config, help=_help(name), on_change=change)
+    for name in ("combine", "second") if joined else ("combine",):
+        knobs.menu(name, config, help=_help(name), on_change=change)
     if joined:
         st.caption(joined)
 
@@ -297,4 +289,8 @@ PICTURE = Kind(
     takes=bytes_of,
     stops=ends,
     implied=own_text.implied_changes,
+    quiet=frozenset({"d_model"}),
+)
+SCORES = replace(
+    PICTURE, draw=partial(draw, first=("tokens", "d_model", "mask", "span", "scale", "temperature", *ORIGIN))
 )

@@ -54,7 +54,7 @@ def show(
 ) -> None:
     """Draws a page about settings of one kind: its controls in the sidebar, and the view, named after the view's module.
 
-    The parts `above` and `below` are drawn above and below the view, and `aside` below the controls. Every page also
+    The parts `above` and `below` are drawn above and below the view, and `aside` beside the title. Every page also
     keeps the visitor's training running, for as long as the page is open.
 
     `ahead` starts what the view waits for, as soon as the settings are known. Unless the view draws `any_length`, a
@@ -72,8 +72,8 @@ def show(
     reconcile()
     _start_computing(taken_up())
     with st.sidebar:
-        _beside([controls, *aside])
-    _beside(above)
+        _beside([controls])
+    _beside([*aside, *above])
     _view(view, any_length)
     _beside(below)
     training_heartbeat.keep_alive()
@@ -270,7 +270,7 @@ def _controls(kind: Kind[Any]) -> Part:
 
     def draw(setting: Any) -> None:
         kind.draw(setting, {**session().here.stops, "source": uploads.sources()}, change)
-        with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container(horizontal=True, vertical_alignment="center", key="share"):
             copy_link()
             usual, what = vars(kind.open({})[0]), "Resets every setting to its default."
             st.button("Reset", on_click=change, kwargs=usual, key="reset", help=what)

@@ -93,7 +93,8 @@ class SettingsState(Generic[S]):
                 notes.append(str(error))
         values |= settings.follow_defaults(before, values) | implied
         try:
-            setting, moved = settings.coerce(values)
+            setting, _ = settings.coerce(values)
+            moved = settings.coerce(values | self._quiet_moves(values, setting))[1]
         except ConfigError as error:
             setting, moved, values = self.setting, [], before
             notes.append(str(error))
@@ -102,6 +103,11 @@ class SettingsState(Generic[S]):
         self.moved = moved
         self.wishes = {name: value for name, value in values.items() if value != getattr(setting, name)}
         return setting
+
+    def _quiet_moves(self, values: Mapping[str, Any], setting: S) -> dict[str, Any]:
+        """The knobs of which no message says that they had to move with another one, with their new values."""
+        same = {name: self.wishes.get(name, value) for name, value in vars(self.setting).items()}
+        return {name: getattr(setting, name) for name in self.kind.quiet if values[name] == same[name]}
 
     def _value(self, name: str, held: Any) -> Any:
         """The value of a widget, or the last value of its knob if the widget has lost its own."""

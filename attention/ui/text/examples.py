@@ -3,5 +3,5 @@
 FINDING = "{count} pictures of attention, each with a question. Open one and change any setting."
 HELP = (
     "In attention, each token mixes in information from other tokens; a weight says how much it takes from each. To turn an "
-    "example into a question with a hidden answer, use *For a class*."
+    "example into a question with a hidden answer, use *Class*."
 )

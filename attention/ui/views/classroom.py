@@ -1,4 +1,4 @@
-"""For a class: the section of every sidebar that asks a built-in or custom question and copies its link.
+"""For a class: the section beside the title of a page that asks a built-in or custom question and copies its link.
 
 A draft is kept while settings and pages change, until it is edited; it is in no link before it is asked.
 """
@@ -37,7 +37,8 @@ def fold() -> page.Part:
 def _draw(config: Any) -> None:
     if page.widgets().get(OPEN) is None:
         page.widgets()[OPEN] = page.visit_state().classroom
-    shut = st.expander("For a class", icon=":material/school:", key=OPEN, on_change="rerun")
+    with st.container(key="class-fold"):
+        shut = st.expander("Class", icon=":material/school:", key=OPEN, on_change="rerun")
     page.visit_state().classroom = bool(shut.open)
     if not shut.open:
         return

@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attention.analysis.head_roles import Role
 from attention.config import Config
+from attention.fitting import layers
 from attention.heads import ALL_METRICS
 from attention.knobs import GENERATED
 from attention.number_format import format_token
@@ -82,7 +83,8 @@ def names(config: Config, roles: Sequence[Role | None]) -> list[str]:
 def does(config: Config, role: Role | None) -> str:
     """What the selected head does, as Markdown."""
     said = escape(role.says) if role else text.CHANCE if _by_chance(config, config.head) else text.NO_ROLE
-    return questions.UNSAID if questions.unsaid(config) else f"**Head {config.head}** {said}"
+    layer = f"Layer {config.layer}, head" if len(layers(config.source)) > 1 else "Head"
+    return questions.UNSAID if questions.unsaid(config) else f"**{layer} {config.head}** {said}"
 
 
 def _by_chance(config: Config, head: int) -> bool:
