@@ -30,9 +30,9 @@ def test_the_page_answers_its_headline_at_once():
     test = run()
     assert not test.exception and not test.warning
     words = [text.value.replace("\\", "") for text in test.markdown]
-    assert words[0].startswith("**Timing.** How long does attention take")
+    assert words[0] == "### :gray[Measure ·] Timing"
     assert words[1] == (
-        "##### At 4,096 tokens an H100 in fp16 is 12,000 times as fast as a CPU in float32, or 702 times including the copy to "
+        "At 4,096 tokens an H100 in fp16 is 12,000 times as fast as a CPU in float32, or 702 times including the copy to "
         "the GPU and back."
     )
     assert words[2].startswith(

@@ -22,6 +22,7 @@ JOURNEYS = {
         "test_files_hold_what_is_on_the_screen",
         "test_nonsense_in_a_link_is_named_and_ignored",
     ),
+    "test_find_the_bug": ("test_a_bug_is_found_and_its_wrong_lines_are_told_by_sign_and_ground[light]",),
     "test_grid": (
         "test_masked_cells_are_grey_and_zeros_are_the_lowest_colour",
         "test_every_cell_has_the_colour_of_its_weight",

@@ -1,7 +1,7 @@
 """Words that belong to no single control or picture.
 
 The texts of a page are a module of its name, as templates with named fields: `start`, `heads`, `steps`, `softmax`, `masks`,
-`training`, `examples`, `layers`, `model`, `your_data`, `implementations`, `find_the_bug`.
+`training`, `examples`, `layers`, `model`, `your_data`, `timing`, `implementations`, `find_the_bug`.
 
     terms       the terms of each page with their explanations, which are also those of docs/GLOSSARY.md
 

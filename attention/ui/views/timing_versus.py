@@ -15,8 +15,11 @@ from attention.timing.cpu_gpu_settings import METHODS, CpuGpuSettings, Timed, is
 from attention.timing.published import TOKENS, WIDTH
 from attention.timing.recordings import Timing
 from attention.ui.controls import knobs
+from attention.ui.heading import draw_heading
 from attention.ui.markdown import escape
 from attention.ui.session import page
+from attention.ui.text import terms
+from attention.ui.text import timing as text
 
 NAMES = {"time": "Time", "times faster": "Speedup", "rate": "Rate", "limits": "Limits"}
 SETTING = "16,384 tokens in total (longer sequences in smaller batches), 2,048 channels over all heads"
@@ -57,16 +60,15 @@ def draw(timed: Timed, timings: list[Timing]) -> None:
     """Draws the whole comparison from these timings."""
     versus = timed.versus
     cpu, gpus = cpu_gpu_series.cpu(versus, timings), cpu_gpu_series.gpus(versus, timings)
-    st.markdown(f"##### {escape(cpu_gpu_summary.headline(cpu, gpus, versus))}")
-    mine = any(gpu.kind == IN_BROWSER for gpu in gpus)  # of which `timing_browser` says from which length on it pays
-    crossing = "" if mine else cpu_gpu_summary.crossing(versus, timings)
-    st.markdown(escape(cpu_gpu_summary.between(cpu, gpus)), help=escape(crossing) or None)
+    draw_heading("timing", escape(cpu_gpu_summary.headline(cpu, gpus, versus)))
+    terms.draw("timing")
     if cpu is None:
         said = "Sets the sidebar to the CPU of this chart. *Measure here* then measures it."
         st.button("Use these settings", key="versus_sweep", on_click=page.change, kwargs=_like(versus), help=said)
     _choices(timed)
     _picture(versus, cpu, gpus)
-    _below(versus, cpu, gpus)
+    mine = any(gpu.kind == IN_BROWSER for gpu in gpus)  # of which `timing_browser` says from which length on it pays
+    _below(versus, cpu, gpus, "" if mine else cpu_gpu_summary.crossing(versus, timings))
 
 
 def _choices(timed: Timed) -> None:
@@ -99,11 +101,15 @@ def _picture(
 
 
 def _below(
-    versus: CpuGpuSettings, cpu: cpu_gpu_series.TimingSeries | None, gpus: list[cpu_gpu_series.TimingSeries]
+    versus: CpuGpuSettings,
+    cpu: cpu_gpu_series.TimingSeries | None,
+    gpus: list[cpu_gpu_series.TimingSeries],
+    crossing: str,
 ) -> None:
-    """Draws a caption of the chart, and the table of numbers."""
+    """Draws a caption of the chart, and the table of numbers with what the headline compares."""
     st.caption(f"{ABOUT[versus.picture]} Sizes: {SETTING}.")
-    with st.expander("Numbers and sources"):
+    with st.expander(text.NUMBERS, icon=":material/table:"):
+        st.markdown(escape(cpu_gpu_summary.between(cpu, gpus)), help=escape(crossing) or None)
         if cpu_gpu_summary.against(cpu, gpus):
             st.markdown(escape(cpu_gpu_summary.answer(cpu, gpus, versus)))
         apart = [gpu for gpu in gpus if gpu.setting]

@@ -1,0 +1,36 @@
+"""The words of the Timing page that belong to no single chart."""
+
+LINES = "Line by line: every implementation and size, here and in recordings"
+HOW = "How it is measured"
+NUMBERS = "Numbers and sources"
+METHOD = """
+- **What is timed** is a whole call, including the memory that it allocates. Inputs, masks and layers are created before, and
+  compiled code is compiled before (*first call* includes that). Data are normal noise, new for each visit to a case. A GPU is
+  synchronised before the clock is read.
+- **Minimum.** Charts and comparisons show the fastest block of calls, because other load only adds time: the minimum approaches
+  the time on an idle machine, while median and quartiles move with the load (Chen and Revels 2016, *Robust benchmarking in
+  noisy environments*, arXiv:1608.04295). Blocks are a quarter of a millisecond or one call, short enough to fall between two
+  disturbances. Tables, files and tooltips also have the median and quartiles. Older recordings have no minimum; their median is
+  shown, and is stable if the quartiles of at least three calls are within 10% of it.
+- **Order.** Cases are visited in rounds, each in random order, until three counting visits are within 10% of the minimum, or
+  until twelve visits or the time budget are used up. A case that ends without them is marked as unstable.
+- **Quiet machine.** The same small product is timed before and after each visit. If it took over 15% longer than in the fastest
+  moment of the run, other programs were active: the visit is excluded from median and quartiles if there are three others. For
+  short calls (up to 2 ms), the three fastest visits count if the product had a fast moment around one of them; longer calls need
+  three quiet visits. Load that lasts for the whole run is not detected: it slows everything equally.
+- **Operations** are those of the products: 4 b h n² d for a forward pass (without the softmax), half of that under a causal mask
+  if the implementation skips masked pairs. With the backward pass it is 3.5 times as much if a fused kernel recomputes the
+  scores, as FlashAttention-2 counts it (Dao 2023, section 4.1), and 3 times if the weights are kept. A layer adds 2 b n (h d)²
+  per projection. *Of matmul peak* and *of copy speed* compare with the fastest product and copy on the same device in the same
+  run. The minimum traffic is counted, so caches can lead to more than 100%.
+- **Transfer** is from and to ordinary memory: q, k and v to the device, and all results back, including weights if there are
+  any. For published GPUs it is assumed, not measured: q, k and v to the GPU and the output back (with the backward pass three
+  gradients instead), two bytes per number, at the stated speed.
+- **Out of memory** is a result. Cases that can't fit, or that would exceed the time budget, are not tried and say so; so does
+  a dtype that the device emulates (its product takes over four times as long as float32's); float32 is then timed instead.
+- **Memory** that a call allocates is part of its time and of its peak. On a CPU, the first access to new memory takes a large
+  part of the time of a large attention. Weights of 32 to 256 MiB get huge pages (2 MiB), and those of up to 64 MiB reuse the
+  memory of the call before; others use torch's allocator.
+- nn.MultiheadAttention runs in eval mode forward (without a mask it then uses no fused kernel) and in train mode backward. It
+  needs an explicit mask for causal attention, so it can't skip masked pairs.
+"""
