@@ -22,7 +22,7 @@ def test_a_bug_is_found_and_its_wrong_lines_are_told_by_sign_and_ground(visit, t
     expect(tab.page).to_have_url(re.compile(rf"/find_the_bug\?bug={hunt_name('two-heads')}$"))
     for told in (TWO.row.mistake, TWO.row.lesson, "scores_1.masked_fill"):
         expect(main).not_to_contain_text(told)
-    tab.quiet()
+    tab.still()
     main.get_by_text("The mask hides earlier tokens").click()
     expect(main.get_by_text("Not this one.")).to_be_visible()
     main.get_by_text(TWO.answer).click()
