@@ -9,6 +9,7 @@ and memory is requested in huge pages.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -20,8 +21,8 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from attention.arguments import PLAIN, check_out, fit_together, plain_mask
 from attention.blocks import APART, by_blocks, seeing, until
 from attention.operations.mask import HIDDEN
+from attention.operations.normalisers import Normalise, standard
 from attention.operations.softcap import soft_cap
-from attention.operations.softmax import Normalise, standard
 from attention.runtime.memory import empty_hugepages
 from attention.runtime.tensor_cache import tensor_lru_cache
 from attention.summary import summarize
@@ -139,7 +140,7 @@ def attend(
     products = query.numel() * keys  # d of them per cell
     plain = type(query) in PLAIN and type(key) in PLAIN and type(value) in PLAIN and type(mask) in PLAIN
     if learning or dropout_p > 0 or products == 0 or (not plain and normalise is standard):
-        found = _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_p)
+        found = _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_p, normalise)
         return _to_attention(found, given, out) if half or out is not None else found
     at_once = queries * keys <= SMALL or query.device.type != "cpu"
     if not (at_once or half or is_causal) and mask is None and normalise is standard:
@@ -170,21 +171,22 @@ def _needs_grad(*tensors: Tensor | None) -> bool:
     return any(x is not None and x.requires_grad for x in tensors)
 
 
-def _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_p) -> Attention:
+def _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_p, normalise) -> Attention:
     """Computes attention as textbooks do, each step out of place, so that gradients flow; fully masked rows get zeros."""
+    weigh = partial(torch.softmax, dim=-1) if normalise is standard else normalise
     scores = (query * scale) @ key.mT
     if softcap:
         scores = softcap * torch.tanh(scores / softcap)
     if is_causal:  # no row is fully masked: key 0 is visible to every query
         hidden = ~torch.ones(scores.shape[-2:], dtype=torch.bool, device=query.device).tril()
-        weights = torch.softmax(scores.masked_fill(hidden, HIDDEN), -1)
+        weights = weigh(scores.masked_fill(hidden, HIDDEN))
     elif mask is not None:
         scores = scores.masked_fill(~mask, HIDDEN) if mask.dtype == torch.bool else scores + mask
         blind = ~seeing(mask)
         scores = scores.masked_fill(blind, 0)  # a softmax over no key has no gradient, even if it is replaced
-        weights = torch.softmax(scores, -1).masked_fill(blind, 0)
+        weights = weigh(scores).masked_fill(blind, 0)
     else:
-        weights = torch.softmax(scores, -1)
+        weights = weigh(scores)
     return Attention((F.dropout(weights, dropout_p) if dropout_p > 0 else weights) @ value, weights)
 
 

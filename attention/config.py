@@ -24,8 +24,9 @@ from attention.fitting import (
 )
 from attention.knobs import DEFAULTS, KNOBS, LAST_QUERY, LINEAR_MAX_TOKENS, MAX_TRACE_TOKENS, MAX_WEIGHTS, Numbers, View
 from attention.masks import COMBINATIONS, MASKS, Rule
+from attention.operations.normalisers import Normaliser
 from attention.operations.scale import SCALES
-from attention.operations.softmax import SOFTMAXES, Softmax, head_sinks, head_softmax
+from attention.operations.softmax import SOFTMAXES, head_sinks, head_softmax
 from attention.settings import ConfigError, short
 
 
@@ -83,17 +84,18 @@ class Config(View, Numbers):
 
     @property
     def sinks(self) -> tuple[float, ...]:
-        """What each head adds to the denominator of its softmax, as the logit of one more key; minus infinity if nothing.
+        """The parameter of each head's softmax.
 
-        Sinks that a source has learned are shifted by `sink_logit`.
+        It is what is added to the denominator, as the logit of one more key, minus infinity if nothing is; sinks that a
+        source has learned are shifted by `sink_logit`. For a sigmoid it is subtracted from every logit.
         """
         sizes = shape(self.source)
         if sizes and sizes.sinks and SOFTMAXES[self.softmax].learned:
             return tuple(self.sink_logit + each for each in sizes.sinks[sizes.numbers.index(self.layer)])
-        return head_sinks(self.softmax, self.sink_logit, self.seed, self.heads)
+        return head_sinks(self.softmax, self.sink_logit, self.sigmoid_length, self.seed, self.heads)
 
     @property
-    def head_softmax(self) -> Softmax:
+    def head_softmax(self) -> Normaliser:
         """The softmax of the selected head."""
         return head_softmax(self.softmax, self.sinks[self.head])
 

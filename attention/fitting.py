@@ -10,6 +10,7 @@ from attention.imported import registry
 from attention.knobs import DEFAULTS, KNOBS, LEAST_CAP, MAX_CHANNELS, MAX_TOKENS, TRAINED
 from attention.operations.positions import POSITIONS
 from attention.operations.rotary import ROTARY_KNOBS
+from attention.operations.softmax import SOFTMAXES
 from attention.recorded import shipped
 from attention.recorded.file import Shape
 from attention.settings import Knob
@@ -39,6 +40,12 @@ def shape(source: str) -> Shape | None:
     """Returns the sizes of a source, None if the knobs determine them."""
     kind, _, key = source.partition(":")
     return SHAPES[kind](key) if kind in SHAPES else None
+
+
+def most_tokens(source: str, softmax: str) -> int:
+    """Returns the maximum number of tokens of a source under a softmax."""
+    sizes, longest = shape(source), SOFTMAXES[softmax].longest
+    return min(sizes.tokens if sizes else MAX_TOKENS, longest or MAX_TOKENS)
 
 
 def layers(source: str) -> tuple[int, ...]:
@@ -126,7 +133,7 @@ def coerce(values: dict[str, Any]) -> dict[str, Any]:
     heads = values["heads"]
     d_model = min(max(heads, round(values["d_model"] / heads) * heads), KNOBS["d_model"].high // heads * heads)
     d_model = known.get("d_model", d_model)
-    tokens = min(values["tokens"], MAX_CHANNELS // d_model, sizes.tokens if sizes else MAX_TOKENS)
+    tokens = min(values["tokens"], MAX_CHANNELS // d_model, most_tokens(values["source"], values["softmax"]))
     columns = (sizes.keys if sizes else 0) or tokens
     return values | {
         "tokens": tokens,
@@ -172,6 +179,8 @@ def why_invalid(values: dict[str, Any], name: str) -> str:
         return f"the source {called} decides that"
     if name == "tokens" and sizes and value > sizes.tokens:
         return f"the source {called} has {sizes.tokens:,} tokens"
+    if name == "tokens" and value > (longest := SOFTMAXES[values["softmax"]].longest) > 0:
+        return f"the softmax {values['softmax']!r} has maps of at most {longest:,} tokens"
     values = values | fixed_by_source(source)
     heads, tokens = values["heads"], values["tokens"]
     return {

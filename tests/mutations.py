@@ -57,7 +57,7 @@ MUTANTS = [Mutant(*line) for line in [
     ("summary.py", "and len(value) > 4:", "and len(value) > 40:"),
     ("maps/bounds.py", "None if self.drift is None else self.drift * other", "None if self.drift is None else self.drift"),
     ("maps/quadtree.py", "q - apart.clamp(max=0)", "q"),
-    ("maps/pooling.py", "+ total * (start - rows)", "+ total * start"),
+    ("maps/strips.py", "+ total * (start - rows)", "+ total * start"),
     ("analysis/head_roles.py", "(seen.weights * after).sum(-1), after.any(-1)", "(seen.weights * after).sum(-1), after.all(-1)"),
     ("operations/bias.py", "values[\"scores\"] + values[\"bias\"]", "values[\"scores\"] - values[\"bias\"]"),
     ("sources/constructed.py", "many = min(room, own, before or own)", "many = min(room, own)"),

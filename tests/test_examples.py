@@ -203,6 +203,34 @@ def rests_in_the_sink(config: Config) -> bool:
     return int((sums > 0.999).sum()) == 5 and all(number in EXAMPLES["nothing"].says for number in said)
 
 
+def weighs_every_key(config: Config) -> bool:
+    """Every weight of the last row is nearly one under a sigmoid; under a softmax the word before has nearly all."""
+    t, row = trace(config).weights[config.head, -1], trace(replace(config, softmax="standard")).weights[config.head, -1]
+    said = EXAMPLES["everything"].says
+    return bool((t > 0.99).all()) and f"sums to {float(t.sum()):.1f}." in said and float(row[-2]) > 0.9
+
+
+def late_rows(config: Config) -> tuple[float, float]:
+    """The mean number of keys with weight, and the mean largest weight, of the last hundred rows of all heads."""
+    found = trace(config).weights[:, -100:]
+    return float((found > 0).double().sum(-1).mean()), float(found.amax(-1).mean())
+
+
+def keeps_few_keys(config: Config) -> bool:
+    (kept, top), (every, flat) = late_rows(config), late_rows(replace(config, softmax="standard"))
+    said = f"keep {kept:.0f} of about {every:.0f} keys", f"averages {top:.2f};", f"averages {flat:.3f}."
+    return all(each in EXAMPLES["sparse"].says for each in said)
+
+
+def lies_between(config: Config) -> bool:
+    """Keys with weight in the selected row under each of the three."""
+    counts = [
+        int((trace(replace(config, softmax=name)).weights[config.head, config.query_index] > 0).sum())
+        for name in ("entmax-1.5", "sparsemax", "standard")
+    ]
+    return counts == [5, 3, 18] and config.tokens == 18
+
+
 def closes(config: Config) -> bool:
     """The row's weight is on the word before, as without a gate, and its gate is as the sentence says."""
     t, row = trace(config), config.query_index
@@ -342,6 +370,9 @@ HOLDS: dict[str, Callable[[Any], bool]] = {
     "fraction": fraction,
     "yarn": yarn,
     "nothing": rests_in_the_sink,
+    "everything": weighs_every_key,
+    "sparse": keeps_few_keys,
+    "between": lies_between,
     "gate": closes,
     "fading": stays_sharp,
     "grouped": quarter,

@@ -23,10 +23,12 @@ from attention.maps.checks import POOLS
 from attention.maps.exact import each_head
 from attention.masks import MASKS, Rule, causal, documents
 from attention.operations.query_scale import QUERY_SCALES
-from attention.operations.softmax import SOFTMAXES
+from attention.operations.softmax import SOFTMAXES, takes_sinks
+from attention.operations.thresholds import threshold_by_bisection
 from tests.mass import mass_by_distance
 from tests.position_oracle import bias
 from tests.samples import examples
+from tests.softmax_oracle import POWERS, weights_of
 from tests.strategies import normal, seeds
 from tests.unchecked import without_checks
 
@@ -60,7 +62,7 @@ def cases(draw: st.DrawFn, whole: bool = False) -> Case:
         "query_scale": draw(st.sampled_from(QUERY_SCALES)),
         "softmax": draw(st.sampled_from(list(SOFTMAXES))),
     }
-    if options["softmax"] == "sink":
+    if takes_sinks(options["softmax"]):
         options["sinks"] = normal(seed + 2, heads).tolist()
     for name in () if whole or not draw(st.booleans()) else ("rows", "cols"):
         ends = sorted(draw(st.lists(st.integers(0, n), min_size=2, max_size=2, unique=True)))
@@ -69,7 +71,7 @@ def cases(draw: st.DrawFn, whole: bool = False) -> Case:
 
 
 def full(case: Case) -> tuple[Tensor, Tensor]:
-    """All weights in float64 and the logarithms of their denominators, straight from the formula."""
+    """All weights in float64 and the number of each row that they follow from, straight from the formula."""
     q, k, options = case.query.double(), case.key.double(), case.options
     heads, n = q.shape[:2]
     scores = q @ k.repeat_interleave(heads // len(k), 0).mT * (options["scale"] or 1 / math.sqrt(q.shape[2]))
@@ -81,11 +83,20 @@ def full(case: Case) -> tuple[Tensor, Tensor]:
         scores = options["softcap"] * torch.tanh(scores / options["softcap"])
     scores = scores + bias(options["positions"], heads, n, n)
     scores = scores.masked_fill(~visible, -math.inf)
+    softmax, sinks = options["softmax"], options.get("sinks", [0.0] * heads)
+    return weights_of(scores, softmax, sinks), statistic_of(scores, softmax, sinks)
+
+
+def statistic_of(scores: Tensor, softmax: str, sinks: list[float]) -> Tensor:
+    """The logarithm of each row's denominator, its threshold, or what is subtracted from every score."""
+    own = torch.tensor(sinks, dtype=torch.float64)[:, None]
+    if softmax == "sigmoid":
+        return own.expand(scores.shape[:2])
+    if softmax in POWERS:
+        found = threshold_by_bisection(scores, POWERS[softmax])[..., 0]
+        return found.masked_fill(scores.isinf().all(-1), math.inf)
     lse = scores.logsumexp(-1)
-    if options["softmax"] != "standard":
-        sinks = torch.tensor(options.get("sinks", [0.0] * heads), dtype=torch.float64)
-        lse = torch.logaddexp(lse, sinks[:, None])
-    return (scores - lse[..., None]).exp().nan_to_num(0), lse
+    return lse if softmax == "standard" else torch.logaddexp(lse, own)
 
 
 def pool_by_definition(weights: Tensor, tile: int, pool: str) -> Tensor:
@@ -111,10 +122,11 @@ def check(case: Case, within: float = 1e-6, stretched: float = 1e-6) -> None:
         assert near(maps.pooled_by(pool).pixels, pool_by_definition(shown[:, :, slice(*cols)], maps.tile, pool), within)
     assert maps.pixels.dtype == torch.float32 and maps.pool == case.options["pool"]
     assert near(maps.lse, lse[:, slice(*rows)], stretched)
-    assert near(maps.entropy, row_entropy(shown), stretched)
+    distributes = case.options["softmax"] != "sigmoid"
+    assert near(maps.entropy, row_entropy(shown), stretched) if distributes else maps.entropy.isnan().all()
     assert near(maps.greatest, shown.amax(-1), within)
     apart = (torch.arange(*rows)[:, None] - torch.arange(n)).abs()
-    assert near(maps.distance, (shown * apart).sum(-1), stretched)
+    assert near(maps.distance, (shown * apart).sum(-1), stretched) if distributes else maps.distance.isnan().all()
 
 
 @laws
@@ -200,7 +212,7 @@ def test_mass_by_distance_counts_every_pair_once(case):
 @pytest.mark.parametrize("softmax", SOFTMAXES)
 def test_queries_that_see_nothing_count_in_no_mean_of_mass(softmax):
     q, k = normal(14, 1, 20, 4), normal(15, 1, 20, 4)
-    sinks = [0.5] if softmax == "sink" else []
+    sinks = [0.5] if takes_sinks(softmax) else []
     maps = head_maps(q, k, causal - MASKS["padding"], 15, softmax=softmax, sinks=sinks)
     assert mass_by_distance(maps, q, k).sum().item() == pytest.approx(float(maps.mean.sum()) / 15)
 

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import pytest
 import torch
-import torch.nn.functional as F
 from hypothesis import example, given, settings
 from torch import Tensor
 
 from attention import Config, Trace, head_maps, trace
 from attention.knobs import LEAST_CAP
 from attention.masks import MASKS
+from attention.operations.softmax import takes_sinks
 from attention.sources.generated import gate_map
 from attention.sources.layer_inputs import Projections
 from attention.steps import program
 from attention.steps.values import values
 from tests.position_oracle import bias, turn
 from tests.samples import examples
+from tests.softmax_oracle import weights_of
 from tests.strategies import configs
 
 EPS = torch.finfo(torch.float32).eps
@@ -46,7 +46,7 @@ def joint(config: Config) -> Tensor:
 
 
 def reference(config: Config, x: Tensor, w: Projections) -> dict[str, Tensor]:
-    """The pass in float64, head by head and pair by pair, from x and the projections; weights by torch's own function."""
+    """The pass in float64, head by head and pair by pair, from x and the projections."""
     c, share, x = config, config.heads // config.n_kv_heads, x.double()
     own = [slice(i * c.d_head, (i + 1) * c.d_head) for i in range(c.heads)]
     at = [own[i // share] for i in range(c.heads)]
@@ -62,7 +62,7 @@ def reference(config: Config, x: Tensor, w: Projections) -> dict[str, Tensor]:
     logits = c.softcap * torch.tanh(drawn / c.softcap) if c.softcap else drawn.clone()
     logits += bias(c.positions, c.heads, c.tokens, c.tokens)
     logits = logits.masked_fill(~joint(c), -math.inf)
-    weights = by_torch(logits, {"standard": None, "plus one": [0.0] * c.heads}.get(c.softmax, c.sinks))
+    weights = weights_of(logits, c.softmax, c.sinks)
     context = weights @ v
     gated = context * gates(config, x)
     output = gated.transpose(0, 1).flatten(1) @ w.output.double()
@@ -77,18 +77,6 @@ def gates(config: Config, x: Tensor) -> Tensor:
     logits = x @ gate_map(config.for_page("")).double()
     per_head = logits.unflatten(1, (config.heads, 1 if config.gate == "headwise" else config.d_head))
     return (1 / (1 + (-per_head).exp())).transpose(0, 1)
-
-
-def by_torch(logits: Tensor, sinks: Sequence[float] | None) -> Tensor:
-    """The softmax as the output for unit values; what is added to the denominator is a key of that logit without a value."""
-    if sinks is not None:
-        added = torch.tensor(sinks, dtype=torch.float64)[:, None, None].expand(-1, logits.shape[1], 1)
-        logits = torch.cat([added, logits], -1)
-    keys = torch.eye(logits.shape[-1], dtype=torch.float64).expand(*logits.shape[:1], -1, -1)
-    nothing = torch.zeros(*logits.shape[:2], 1, dtype=torch.float64)
-    found = F.scaled_dot_product_attention(nothing, torch.zeros_like(keys[..., :1]), keys, logits)
-    found = torch.where(logits.isinf().all(-1, keepdim=True), 0, found)
-    return found if sinks is None else found[..., 1:]
 
 
 def by_table(config: Config) -> dict[str, Tensor]:
@@ -117,7 +105,7 @@ def by_map(t: Trace) -> dict[str, Tensor]:
         "softmax": c.softmax,
         "query_scale": c.query_scale,
     }
-    options |= {"sinks": c.sinks} if c.softmax == "sink" else {}
+    options |= {"sinks": c.sinks} if takes_sinks(c.softmax) else {}
     maps = head_maps(t.q, t.k, c.rule, c.span, c.logit_scale, **options)
     assert maps.tile == 1
     return {"weights": maps.pixels}
@@ -134,6 +122,9 @@ def by_map(t: Trace) -> dict[str, Tensor]:
 @example(config=Config(query_scale="log n", mask="window", softcap=3.0, positions="alibi"))
 @example(config=Config(gate="elementwise", heads=4, kv_heads=2))
 @example(config=Config(softmax="sink", sink_logit=3.0, mask="padding", span=18))
+@example(config=Config(softmax="sigmoid", sigmoid_length=7, mask="padding", span=18, positions="alibi"))
+@example(config=Config(softmax="sparsemax", mask="padding", span=18, kv_heads=2))
+@example(config=Config(softmax="entmax-1.5", softcap=3.0, query_scale="log n"))
 @example(config=Config(kv_heads=2, sharing="drawn", positions="rotary", softmax="plus one", mask="padding", span=18))
 def test_trace_table_program_and_map_are_the_reference(config):
     t = trace(config)

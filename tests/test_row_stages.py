@@ -12,19 +12,22 @@ from hypothesis import strategies as st
 
 from attention import Config, trace
 from attention.analysis.row_stages import (
+    OPERAND,
     STAGES,
     mass,
     number,
     oddities,
     ranks,
+    shown_stages,
     smallest,
     stages,
     variants,
     worked_formulas,
 )
 from attention.operations.scale import SCALES
-from attention.operations.softmax import head_sinks
+from attention.operations.softmax import SOFTMAXES, head_sinks
 from tests.samples import examples
+from tests.softmax_oracle import weights_of
 from tests.strategies import configs, normal, seeds
 
 SYMBOLS = {
@@ -34,16 +37,23 @@ SYMBOLS = {
     "z_j": "z",
     "b_j": "b",
     r"\lambda": "lam",
+    "a_j": "a",
     r"\sum_i e^{\ell_i}": "total",
 } | {r"\sum_i e^{\ell_i - m}": "shifted", r"\mathrm{mask}_j": "mask"}
+
+
+PLAIN = {r",\ ": ",", r"\max": "max", "^2": "**2"}
 
 
 def evaluate(tex: str, **names: float) -> float:
     """The value of a formula in KaTeX, as far as this page uses it."""
     for symbol, name in sorted(SYMBOLS.items(), key=lambda pair: -len(pair[0])):
         tex = tex.replace(symbol, f" {name} ")
-    for old, new in {r"\!": "", r"\left": "", r"\right": "", r"\,": "*", r"\cdot": "*", r"\tanh": "*tanh"}.items():
+    for old, new in (
+        {r"\!": "", r"\left": "", r"\right": "", r"\,": "*", r"\cdot": "*", r"\tanh": "*tanh"} | PLAIN
+    ).items():
         tex = tex.replace(old, new)
+    tex = re.sub(r"\\ln (\d+)", r"log(\1)", tex)
     inner = {
         r"10\^\{([^{}]*)\}": r"10.0**(\1)",
         r"\\sqrt\{([^{}]*)\}": r"sqrt(\1)",
@@ -55,7 +65,7 @@ def evaluate(tex: str, **names: float) -> float:
         for old, new in inner.items():
             tex = re.sub(old, new, tex)
         assert tex != before, f"cannot read {tex}"
-    scope = {"sqrt": math.sqrt, "exp": math.exp, "tanh": math.tanh, "__builtins__": {}}
+    scope = {"max": max, "log": math.log, "sqrt": math.sqrt, "exp": math.exp, "tanh": math.tanh, "__builtins__": {}}
     return eval(tex.strip(), scope | names)
 
 
@@ -73,9 +83,7 @@ def test_each_step_is_the_float64_one(config):
     torch.testing.assert_close(row.logits, t.logits[head, query], rtol=1e-5, atol=1e-5 * size * scale)
     assert row.visible.tolist() == t.mask[query].tolist()
     logits = row.logits.double()
-    sink = torch.tensor([config.sinks[head]], dtype=torch.float64)
-    exact = torch.softmax(torch.cat([logits, sink]), -1)[: config.tokens].nan_to_num(0)
-    exact = exact if row.visible.any() else torch.zeros_like(exact)
+    exact = weights_of(logits[None, None], config.softmax, config.sinks[head : head + 1])[0, 0]
     torch.testing.assert_close(row.weights.double(), exact, rtol=1e-4, atol=1e-5 * max(1, size * scale))
 
 
@@ -96,12 +104,14 @@ def test_the_formulas_give_the_numbers(config):
     shifted = float((row.logits.double() - top).exp().sum())
     names = {"s": dot, "z": scaled, "l": logit, "b": bias, "T": config.temperature, "c": config.softcap}
     names |= {"m": top, "mask": 0, "total": total, "shifted": shifted, "d": config.d_head}
-    names |= {"lam": math.log(int(row.visible.sum()))}
+    names |= {"lam": math.log(int(row.visible.sum())), "a": float(row.operand[key])}
     found = {"scaled": scaled, "logits": logit, "weights": weight}
+    found |= {OPERAND: names["a"]} if OPERAND in shown_stages(config) else {}
     lines = worked_formulas(row, key)
     for stage, value in found.items():
         near = {"rel": 2e-4, "abs": 1e-5 * (1 + abs(scaled) + abs(bias))}
-        for side in STAGES[stage].formula(config).split(" = ")[1:]:
+        formula = STAGES[stage].formula(config).split(",\\quad")[0].replace(r"\tau", f"({row.statistic!r})")
+        for side in formula.split(" = ")[1:]:
             assert evaluate(side, **names) == pytest.approx(value, **near), side
         for side in lines[stage].split(" = ")[1:]:
             assert evaluate(side) == pytest.approx(value, rel=2e-3, abs=1e-4 * (1 + abs(scaled) + abs(bias))), side
@@ -152,19 +162,20 @@ def test_variants_are_the_float64_ones(config):
     hide = torch.where(row.visible, 0.0, -math.inf)
     far = scaled * (math.log(max(1, int(row.visible.sum()))) if config.query_scale == "log n" else 1)
     plain, squeezed = far + bias + hide, cap * torch.tanh(far / cap) + bias + hide
-    own = head_sinks("sink", config.sink_logit, config.seed, config.heads)[config.head]
-    exact = [torch.softmax(torch.cat([plain, torch.tensor([sink])]), -1)[:-1] for sink in (-math.inf, 0.0, own)]
+    given = config.sink_logit, config.sigmoid_length, config.seed, config.heads
+    own = {name: [head_sinks(name, *given)[config.head]] for name in SOFTMAXES}
+    exact = [weights_of(plain[None, None], name, sinks)[0, 0] for name, sinks in own.items()]
     for weights, wanted in zip(found.values(), [*exact, torch.softmax(squeezed, -1)], strict=True):
         atol = 1e-5 * (1 + float(far.abs().max()))
         torch.testing.assert_close(weights.double(), wanted.nan_to_num(0), rtol=1e-4, atol=atol)
-    assert list(found)[:3] == ["softmax", "plus one", "sink"]
+    assert list(found)[:-1] == ["softmax", *list(SOFTMAXES)[1:]]
 
 
 def test_one_of_the_variants_is_on_the_screen():
     for settings_, name in [
         ({}, "softmax"),
         ({"softmax": "plus one"}, "plus one"),
-        ({"softmax": "sink"}, "sink"),
+        *(({"softmax": name}, name) for name in list(SOFTMAXES)[1:]),
         ({"softcap": 3.0}, "softcap 3"),
     ]:
         row = stages(trace(Config(**settings_)))
@@ -180,6 +191,8 @@ def test_what_is_odd_is_said():
     assert "its weight does not depend on the score" in said(query=0)
     assert "goes to the 1 in the denominator" in said(query=0, softmax="plus one")
     assert "goes to the sink" in said(query=0, softmax="sink")
+    assert "weight from 0 to 1 by its score" in said(query=0, softmax="sigmoid")
+    assert said(softmax="sparsemax") == said(softmax="sigmoid") == ""
     assert "one channel" in said(d_model=8)
     assert "e^0.2 = 1.22" in said(softcap=0.1)
     assert "weight of zero" in said(temperature=0.05, scale="none")

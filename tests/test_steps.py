@@ -20,7 +20,9 @@ from attention.imported.stack import Stack
 from attention.knobs import SOURCES, STEPS
 from attention.operations.by_torch import by_torch
 from attention.operations.mask import HIDDEN
+from attention.operations.normalisers import Softmax
 from attention.operations.positions import turn
+from attention.operations.softmax import SOFTMAXES
 from attention.sources.providers import source_title
 from attention.sources.spec import spec_of
 from attention.steps.plan import by_name, steps
@@ -252,8 +254,12 @@ def graph(config: Config) -> dict[str, torch.Tensor]:
         last = found["biased"] = last + found["bias"]
     if "mask" in plan:
         last = found["logits"] = last.masked_fill(~pairs(config), HIDDEN)
-    whole = last.exp().sum(-1, keepdim=True)
-    found["weights"] = last.exp() / (whole + torch.tensor(config.sinks).exp()[:, None, None] + (whole == 0))
+    how = SOFTMAXES[config.softmax]
+    if isinstance(how, Softmax):
+        whole = last.exp().sum(-1, keepdim=True)
+        found["weights"] = last.exp() / (whole + torch.tensor(config.sinks).exp()[:, None, None] + (whole == 0))
+    else:
+        found["weights"] = how.of_heads(config.sinks)(last)
     found["context"] = torch.stack([found["weights"][h] @ found["v"][h // repeats] for h in range(config.heads)])
     if "gate" in plan:
         found["G"] = found["x"] @ found["W_g"]
@@ -317,7 +323,7 @@ def test_a_hidden_pair_comes_from_the_mask_alone_and_a_weight_from_the_keys_that
         assert logit.keys() == {"mask"}
         assert weight == {"logits": (Box((h,), (q,), (k,)),), "mask": logit["mask"]}
     else:
-        keys = tuple(seen[q].nonzero()[:, 0].tolist())
+        keys = (k,) if config.softmax == "sigmoid" else tuple(seen[q].nonzero()[:, 0].tolist())
         assert weight["logits"] == (Box((h,), (q,), keys),) and weight["mask"] == (Box((0,), (q,), keys),)
         assert weight["scores"] == (Box((h,), (q,), keys),)
 

@@ -19,7 +19,7 @@ from attention.masks import MASKS
 from attention.operations.gate import GATES
 from attention.operations.positions import rotary, sinusoidal
 from attention.operations.scale import SCALES
-from attention.operations.softmax import SOFTMAXES
+from attention.operations.softmax import DENOMINATORS
 from attention.steps import training_program
 from attention.training import history as courses
 from attention.training.adamw import AdamW
@@ -75,7 +75,7 @@ recipes = st.builds(
     mask=st.sampled_from([name for name in MASKS if name != "padding"]),
     span=st.integers(1, 20),
     scale=st.sampled_from(list(SCALES)),
-    softmax=st.sampled_from(list(SOFTMAXES)),
+    softmax=st.sampled_from(list(DENOMINATORS)),
     qk_norm=st.sampled_from(["off", "on"]),
     gate=st.sampled_from(GATES),
     seed=st.integers(0, 50),

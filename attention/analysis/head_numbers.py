@@ -202,6 +202,11 @@ ORDER = (
 )  # fmt: skip
 
 
+OF_DISTRIBUTIONS = frozenset(
+    {"entropy", "entropy_share", "effective_keys", "even", "distance"}
+)  # rows sum to one at most
+
+
 def in_order(numbers: dict[str, Described]) -> dict[str, Described]:
     """Returns the statistics in the order of ORDER; raises KeyError if the two do not have the same names."""
     if odd := numbers.keys() ^ set(ORDER):

@@ -108,10 +108,8 @@ def _weights(trace: Trace, dtype: torch.dtype, exponent: str) -> tuple[Any, ...]
     found = compute(given, spec, operations(spec, "scores", "weights"))
     dots, logits = found["scores"][0], found["logits"][0]
     blind = ~trace.mask.any(-1, keepdim=True)
-    top = logits.amax(-1, keepdim=True).masked_fill(blind, 0) if exponent != "naive" else logits.new_zeros(())
-    exps = (logits - top).exp()
-    sums = exps.sum(-1, keepdim=True) + config.head_softmax.shifted(top)
-    weights = (exps / sums).masked_fill(blind, 0).to(kept)
+    weights, exps, sums = config.head_softmax.stored_steps(logits, exponent == "naive")
+    weights = weights.masked_fill(blind, 0).to(kept)
     return weights, *(int(x[mask].isinf().sum()) for x, mask in _overflow_candidates(trace, dots, logits, exps, sums))
 
 

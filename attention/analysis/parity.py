@@ -20,7 +20,7 @@ from attention.maps import zoom
 from attention.maps.blocks import choices
 from attention.maps.picture import HeadMaps, scale_queries, split, vectors
 from attention.maps.sizes import precision, working
-from attention.operations.by_torch import ByTorch, by_torch
+from attention.operations.by_torch import ByTorch, by_torch, row_sizes
 from attention.operations.mask import HIDDEN
 from attention.operations.positions import POSITIONS, sinusoidal
 from attention.operations.softmax import SOFTMAXES
@@ -86,16 +86,20 @@ def parity(trace: Trace) -> Parity:
     with torch.inference_mode():
         mask = torch.where(trace.mask[rows], trace.bias[:, rows], HIDDEN)
         given = scaled_queries(config, trace.q, trace.mask)[:, rows], trace.k
-        theirs = [by_torch(*given, value, mask, trace.scale, config.softcap, config.sinks) for value in some]
+        theirs = [
+            by_torch(*given, value, mask, trace.scale, config.softcap, config.softmax, config.sinks) for value in some
+        ]
         context, weights = torch.cat([each.output for each in theirs], -1).tensor_split([-m], -1)
         seen = trace.mask.any(-1)
         return Parity(
             weights=greatest(trace.weights[:, rows] - weights),
-            output=None if values is None else greatest(trace.context[:, rows] - context),
+            output=None
+            if values is None
+            else greatest((trace.context[:, rows] - context) / _sizes(trace, rows)[..., None]),
             row_sum=greatest(_sums(trace, rows, theirs[0].nothing) - 1),
             blind=int((~seen).sum()),
             rows=many,
-            rounding=rounding(*given, trace.scale, config.softcap),
+            rounding=rounding(*given, trace.scale, config.softcap) * SOFTMAXES[config.softmax].rise,
         )
 
 
@@ -139,7 +143,13 @@ def _sums(trace: Trace, rows: Int[Tensor, " r"] | slice, nothing: Float[Tensor, 
     seen = trace.mask.any(-1)
     if SOFTMAXES[trace.config.softmax].sums_to_one:
         return trace.weights.sum(-1)[:, seen]
-    return (trace.weights[:, rows].sum(-1) + nothing)[:, seen[rows]]
+    weights = trace.weights[:, rows].double()
+    return (1 + (weights.sum(-1) + nothing - 1) / _sizes(trace, rows))[:, seen[rows]]
+
+
+def _sizes(trace: Trace, rows: Int[Tensor, " r"] | slice) -> Float[Tensor, "h r"]:
+    """Returns what differences of outputs and sums are divided by (`row_sizes`)."""
+    return row_sizes(trace.weights[:, rows], trace.config.softmax)
 
 
 def greatest(difference: Tensor) -> float:
@@ -176,7 +186,8 @@ def _rounding_error(maps: HeadMaps, head: int, query: Tensor, key: Tensor, rows:
     q, k = vectors(maps, head, query, key)
     q = scale_queries(maps, q, slice(None))
     dtype = working(q, k, maps.scoring)
-    return rounding(q[None, rows].to(dtype), k[None].to(dtype), maps.scoring.scale, maps.scoring.softcap)
+    found = rounding(q[None, rows].to(dtype), k[None].to(dtype), maps.scoring.scale, maps.scoring.softcap)
+    return found * SOFTMAXES[maps.scoring.softmax].rise
 
 
 def _compare_rows(
@@ -191,11 +202,14 @@ def _compare_rows(
     mask = _mask(maps, rows, q)
 
     def torchs(value: Float[Tensor, "n e"]) -> ByTorch:
-        return by_torch(q, k, value[None], mask, scoring.scale, scoring.softcap, [scoring.sink(maps.first)])
+        own = scoring.softmax, [scoring.sink(maps.first)]
+        return by_torch(q, k, value[None], mask, scoring.scale, scoring.softcap, *own)
 
     def outputs(sines: Float[Tensor, "n e"]) -> tuple[float, float]:
         found = torchs(sines)
-        return greatest(weights @ sines - found.output), greatest((weights.sum(-1) + found.nothing)[:, seeing] - 1)
+        size = row_sizes(weights, scoring.softmax)
+        off = (weights.double().sum(-1) + found.nothing - 1) / size
+        return greatest((weights @ sines - found.output) / size[..., None]), greatest(off[:, seeing])
 
     output, total = outputs(sinusoidal(n, CHANNELS).to(k))  # freed before other values of this size
     weight = largest(*(greatest(weights[:, some] - torchs(_one_hot(some, k)).output) for some in keys.split(CHANNELS)))

@@ -17,11 +17,12 @@ from torch import Tensor
 
 from attention.config import Config
 from attention.operations.mask import ADDED
+from attention.operations.normalisers import Normaliser, Softmax
 from attention.operations.operation import Spec
 from attention.operations.qk_norm import ON
 from attention.operations.query_scale import SYMBOL
 from attention.operations.scale import TIMES, scale_term
-from attention.operations.softmax import SOFTMAXES, Softmax, head_sinks, head_softmax
+from attention.operations.softmax import SOFTMAXES, head_sinks, head_softmax
 from attention.operations.table import compute, operations, score_term
 from attention.sources.spec import spec_of
 from attention.trace import Trace
@@ -35,7 +36,8 @@ GEMMA = 50.0  # the softcap that is shown if none is set: Gemma 2, section 2
 class Stages:
     """The steps of one row, each `(k)`: `dots`, `scaled`, `logits` (minus infinity for masked keys), `weights`.
 
-    `bias` is the position bias, `visible` the row of the mask.
+    `bias` is the position bias, `visible` the row of the mask, `statistic` the number of the row that its normaliser
+    subtracts from every logit, NaN if the row is fully masked.
     """
 
     config: Config
@@ -45,6 +47,17 @@ class Stages:
     logits: Float[Tensor, " k"]
     weights: Float[Tensor, " k"]
     visible: Bool[Tensor, " k"]
+    statistic: float
+
+    @property
+    def operand(self) -> Float[Tensor, " k"]:
+        """Logits minus the statistic of the row, which the weights are a function of."""
+        return self.logits - self.statistic
+
+    @property
+    def support(self) -> int:
+        """The number of keys with a weight that is not zero."""
+        return int((self.weights > 0).sum())
 
     @property
     def heaviest(self) -> int | None:
@@ -70,7 +83,8 @@ def stages(trace: Trace) -> Stages:
     dots, bias, visible = trace.k[head] @ trace.q[head, query], trace.bias[head, query].clone(), trace.mask[query]
     logits = _logits(_spec(config), dots, bias, visible)
     weights = trace.weights[head, query].clone()  # a view would hold all heads
-    return Stages(config, dots, dots * trace.scale, bias, logits, weights, visible)
+    statistic = float(config.head_softmax.statistic(logits[None].double()))
+    return Stages(config, dots, dots * trace.scale, bias, logits, weights, visible, statistic)
 
 
 def ranks(weights: Float[Tensor, " k"]) -> Int[Tensor, " k"]:
@@ -98,10 +112,16 @@ def variants(row: Stages) -> dict[str, Float[Tensor, " k"]]:
         return _logits(replace(spec, softcap=softcap), row.dots, row.bias, row.visible)
 
     plain, cap = logits(0), row.config.softcap or GEMMA
-    sinks = {name: head_sinks(name, row.config.sink_logit, row.config.seed, row.config.heads) for name in SOFTMAXES}
-    each = {name: head_softmax(name, own[row.config.head]) for name, own in sinks.items()}
-    found = {name.replace("standard", "softmax"): _weights(plain, softmax) for name, softmax in each.items()}
+    config = row.config
+    given = config.sink_logit, config.sigmoid_length, config.seed, config.heads
+    each = {name: head_softmax(name, head_sinks(name, *given)[config.head]) for name in SOFTMAXES}
+    found = {variant_name(name): _weights(plain, softmax) for name, softmax in each.items()}
     return found | {f"softcap {cap:g}": _weights(logits(cap), each["standard"])}
+
+
+def variant_name(softmax: str) -> str:
+    """Returns what a softmax is called beside others."""
+    return softmax.replace("standard", "softmax")
 
 
 def shifted_weights(row: Stages, key: int, by: float) -> Float[Tensor, " k"]:
@@ -129,22 +149,28 @@ def _logits(
     return compute(given, spec, some)["logits"][0, 0]
 
 
-def _weights(logits: Float[Tensor, " k"], softmax: Softmax) -> Float[Tensor, " k"]:
+def _weights(logits: Float[Tensor, " k"], softmax: Normaliser) -> Float[Tensor, " k"]:
     return softmax.normalise(logits[None].clone())[0].nan_to_num(0.0)
 
 
-def _weight(config: Config) -> str:
-    """Returns the formula of a weight, and the same one as it is computed: with the largest logit m subtracted."""
-    softmax = config.head_softmax
-    return f"{softmax.formula(LOGIT, 'i')} = {softmax.formula(f'{LOGIT} - m', 'i', shifted=True)}"
-
-
+OPERAND = "operand"  # the stage that only some softmaxes have
 STAGES: dict[str, Stage] = {
     "dots": Stage("Dot products", lambda config: r"s_j = {} \cdot {}_j".format(*symbols(config))),
     "scaled": Stage("Scaled", lambda config: f"z_j = {scale_term(_spec(config), 's_j')}"),
     "logits": Stage("Logits", lambda config: rf"\ell_j = {score_term(_spec(config), 'z_j')}"),
-    "weights": Stage("Weights", lambda config: f"p_j = {_weight(config)}"),
+    OPERAND: Stage("Operand", lambda config: f"a_j = {config.head_softmax.operand_formula(LOGIT)}"),
+    "weights": Stage("Weights", lambda config: f"p_j = {config.head_softmax.stage(LOGIT)}"),
 }
+
+
+def shown_stages(config: Config) -> dict[str, Stage]:
+    """Returns the steps that a config has, with their names."""
+    operand = config.head_softmax.operand
+    return {
+        name: each._replace(label=operand) if name == OPERAND else each
+        for name, each in STAGES.items()
+        if operand or name != OPERAND
+    }
 
 
 def worked_formulas(row: Stages, key: int) -> dict[str, str]:
@@ -152,19 +178,30 @@ def worked_formulas(row: Stages, key: int) -> dict[str, str]:
 
     The softmax is that of its second formula, with the largest logit m subtracted.
     """
-    config, spec, softmax = row.config, _spec(row.config), row.config.head_softmax
+    config, spec = row.config, _spec(row.config)
     dot, scaled, logit, weight = (number(float(x[key])) for x in (row.dots, row.scaled, row.logits, row.weights))
-    top = float(row.logits.max())
-    total = float((row.logits.double() - top).exp().sum()) + softmax.shifted(top)
     written = {r"d_\mathrm{head}": str(config.d_head), "T": number(config.temperature), TIMES: r" \cdot "}
     written |= {SYMBOL: number(math.log(max(1, int(row.visible.sum()))))}
     written |= {"c": number(config.softcap), "b_j": _in_parentheses(float(row.bias[key])), ADDED: "0"}
-    shifted = f"{logit} - {_in_parentheses(top)}"
     return {
         "dots": rf"s_{{{key}}} = {dot}",
         "scaled": rf"z_{{{key}}} = {scale_term(spec, dot, written.__getitem__)} = {scaled}",
         "logits": rf"\ell_{{{key}}} = {score_term(spec, scaled, written.__getitem__)} = {logit}",
-        "weights": rf"p_{{{key}}} = \frac{{e^{{{shifted}}}}}{{{number(total)}}} = {weight}",
+    } | _worked_weight(row, key, logit, weight)
+
+
+def _worked_weight(row: Stages, key: int, logit: str, weight: str) -> dict[str, str]:
+    """Returns the last formulas with the numbers of a key: the operand, if there is such a step, and the weight."""
+    softmax = row.config.head_softmax
+    if isinstance(softmax, Softmax):
+        top = float(row.logits.max())
+        total = float((row.logits.double() - top).exp().sum()) + softmax.shifted(top)
+        shifted = f"{logit} - {_in_parentheses(top)}"
+        return {"weights": rf"p_{{{key}}} = \frac{{e^{{{shifted}}}}}{{{number(total)}}} = {weight}"}
+    operand = number(float(row.operand[key]))
+    return {
+        OPERAND: rf"a_{{{key}}} = {logit} - {_in_parentheses(row.statistic)} = {operand}",
+        "weights": rf"p_{{{key}}} = {softmax.of_operand % operand} = {weight}",
     }
 
 
@@ -183,18 +220,17 @@ def oddities(row: Stages) -> list[str]:
     config, seen = row.config, int(row.visible.sum())
     if not seen:
         return ["This query is fully masked, so its weights and its output are zero."]
-    rest = SOFTMAXES[config.softmax].rest
-    alone = f"; the rest of its weight goes to {rest}" if rest else ", so its weight does not depend on the score"
+    softmax, zeros = config.head_softmax, bool((row.weights[row.visible] == 0).any())
     found = {
-        f"Only one key is visible{alone}.": seen == 1,
+        f"Only one key is visible{softmax.alone}.": seen == 1,
         "Heads have one channel, so every dot product is a product of two numbers.": config.d_head == 1,
         f"The softcap limits scores to ±{config.softcap:g}, so no weight is more than "
         f"e^{2 * config.softcap:g} = {math.exp(min(2 * config.softcap, 700)):.3g} times another before the bias.": 0
         < config.softcap
         < 1,
         f"{int((row.weights[row.visible] == 0).sum())} of its {seen} keys are so far below the largest logit that "
-        "float32 gives them a weight of zero.": bool((row.weights[row.visible] == 0).any()),
-        "In float32, one key has all of the weight: the gradient through this row is zero.": seen > 1
-        and float(row.weights.max()) == 1,
+        "float32 gives them a weight of zero.": zeros and not softmax.sparse,
+        f"{'One' if softmax.sparse else 'In float32, one'} key has all of the weight: the gradient through this row is "
+        "zero.": seen > 1 and softmax.distributes and float(row.weights.max()) == 1,
     }
     return [sentence for sentence, is_so in found.items() if is_so]

@@ -19,7 +19,7 @@ from attention.charts.spec import dataless
 from attention.number_format import PERCENT, weight_text
 
 LABELLED = 48  # maximum number of keys for which the axis shows tokens
-TITLES = {"dots": "q · k", "scaled": "scaled", "logits": "logit", "weights": "weight"}
+TITLES = {"dots": "q · k", "scaled": "scaled", "logits": "logit", "operand": "logit − t", "weights": "weight"}
 # A canvas can't use the text colour of the page, so it keeps Streamlit's.
 MANY = {"usermeta": {"embedOptions": {"renderer": "canvas"}}, "config": {"aria": False}}
 POINTER = {
@@ -30,6 +30,7 @@ ROOM: dict[str, Any] = {
     "minExtent": 36,
     "maxExtent": 36,
 }  # width of the axis labels in pixels, so that panels are aligned
+SIGNED = "dots", "scaled", "logits", "operand"
 HALF = 0.42  # half of a bar's width, in keys
 SHARES = (0, 0.5, 0.9, 0.99)
 SETS = {"50%": "", "90%": "b0", "99%": "70", "rest": "40"}  # opacity of a key, as a hexadecimal alpha
@@ -45,14 +46,20 @@ def reach(greatest: float) -> float:
 
 @lru_cache(maxsize=64)
 def panels(
-    labels: tuple[str, ...], keys: int, dots: float, logits: float, colors: str = "linear", seeing: int = 0
+    labels: tuple[str, ...],
+    keys: int,
+    dots: float,
+    logits: float,
+    colors: str = "linear",
+    seeing: int = 0,
+    operand: float = 0.0,
 ) -> dict[str, Any]:
     """Returns dot products, scaled scores, logits and weights over the keys, as one Vega-Lite specification.
 
-    `labels`: the tokens in the order shown, () for none; `dots` and `logits`: the ends of those axes on both sides;
-    `colors` and `seeing`: the axis of weights (`row.scale`).
+    `labels`: the tokens in the order shown, () for none; `dots`, `logits` and `operand`: the ends of those axes on both
+    sides, 0 for an operand that is not shown; `colors` and `seeing`: the axis of weights (`row.scale`).
     """
-    ends = {"dots": dots, "scaled": logits, "logits": logits}
+    ends = {"dots": dots, "scaled": logits, "logits": logits} | ({"operand": operand} if operand else {})
     steps = [_panel(name, keys, _signed_axis(name, end), ()) for name, end in ends.items()]
     y, even = _weight("weights", colors, keys, seeing), even_share(colors, seeing)
     steps.append(_panel("weights", keys, y, labels, even=even))
@@ -68,6 +75,28 @@ def variants(
     axes = [_weight(f"v{i}", colors, keys, seeing, name) for i, name in enumerate(columns)]
     steps = [_panel(f"v{i}", keys, y, labels if i == last else (), i == last, even) for i, y in enumerate(axes)]
     return bare(alt.vconcat(*steps, spacing=8), keys)
+
+
+@lru_cache(maxsize=64)
+def differences(
+    columns: tuple[str, ...],
+    labels: tuple[str, ...],
+    keys: int,
+    ends: tuple[float, ...],
+    colors: str = "linear",
+    seeing: int = 0,
+) -> dict[str, Any]:
+    """Returns the row, v0, and below it what several softmaxes add to it, v1, v2, …, one panel each with its title.
+
+    `ends`: those of the axes of differences, on both sides of zero.
+    """
+    first = _panel("v0", keys, _weight("v0", colors, keys, seeing, columns[0]), (), False, even_share(colors, seeing))
+    scales, last = [alt.Scale(domain=[-end, end], nice=False) for end in ends], len(columns) - 1
+    steps = [
+        _panel(f"v{i}", keys, _step(f"v{i}", name, scale), labels if i == last else (), i == last)
+        for i, (name, scale) in enumerate(zip(columns[1:], scales, strict=True), 1)
+    ]
+    return bare(alt.vconcat(first, *steps, spacing=8), keys)
 
 
 @lru_cache(maxsize=64)
@@ -141,7 +170,7 @@ def _panel(
     if name in ("dots", "scaled"):
         hidden = bars.transform_filter("!datum.visible").mark_rect(color=theme.HIDDEN, opacity=0.45, aria=False)
     else:
-        low = theme.STEP_HEIGHT / 2 if name == "logits" else theme.STEP_HEIGHT - 4
+        low = theme.STEP_HEIGHT / 2 if name in ("logits", "operand") else theme.STEP_HEIGHT - 4
         cross = base.transform_filter("!datum.visible").mark_text(
             text="×", color=theme.HIDDEN, size=_size(keys), aria=False
         )
@@ -169,7 +198,7 @@ def _nearest_key(base: alt.Chart, name: str) -> alt.Chart:
 def _pointer_rule(base: alt.Chart, name: str) -> list[alt.Chart]:
     """Returns a line through the key under the pointer, and its value as text."""
     here = base.transform_filter({"param": "pointer", "empty": False})
-    number = f"format(datum.{name}, '.4')" if name in ("dots", "scaled", "logits") else f"({weight_text(name)})"
+    number = f"format(datum.{name}, '.4')" if name in SIGNED else f"({weight_text(name)})"
     value = f"isValid(datum.{name}) ? {number} : '−∞'"
     says = f"'key ' + datum.key + (datum.token == datum.key ? '' : ' ' + datum.token) + ':  ' + ({value})"
     return [

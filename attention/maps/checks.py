@@ -11,7 +11,7 @@ from torch import Tensor
 from attention.maps.pooling import ceil
 from attention.masks import MASKS, Rule
 from attention.operations.positions import POSITIONS
-from attention.operations.softmax import SOFTMAXES
+from attention.operations.softmax import SOFTMAXES, takes_sinks
 
 POOLS = {
     "mean": "Mean of a tile: brightness adds up; a single hot cell fades in a large tile.",
@@ -35,8 +35,11 @@ def check(query, key, mask, span, side, pool, positions, softcap, softmax, sinks
     check_choice("pool", pool, POOLS)
     check_choice("positions", positions, POSITIONS)
     check_choice("softmax", softmax, SOFTMAXES)
-    wanted = heads if SOFTMAXES[softmax].learned else 0
-    if len(sinks) != wanted:
+    how, n = SOFTMAXES[softmax], query.shape[1]
+    if 0 < how.longest < n:
+        raise ValueError(f"softmax={softmax!r} has maps of at most {how.longest:,} tokens, and these are {n:,}.")
+    wanted = heads if takes_sinks(softmax) else 0
+    if len(sinks) != wanted and (how.learned or sinks):
         has = "one per head" if wanted else "none"
         raise ValueError(f"sinks={tuple(sinks)} are not {wanted} numbers: softmax={softmax!r} has {has}.")
     for name, value in (("span", span), ("side", side)):

@@ -19,6 +19,7 @@ PRODUCT = 0.5  # share of a cell's time spent on its product of q and k in a sam
 PIXEL = 4  # time to normalise a pixel of a row, in cells: most of the work of a narrow window
 THREADS = min(2, cores())  # threads that compute blocks at the same time
 PIECES = 4  # memory of a thread, in pieces: scores, exponentials, and what is computed from them
+THRESHOLDS = 3  # time of sparsemax and entmax, in that of a softmax
 FLOAT = 4  # bytes of a number
 ROOM = 2**26  # bytes of queries and keys held at once; at least those of one head
 
@@ -40,8 +41,11 @@ def estimate(
     rate: float,
     made_of: int | None = None,
     room: int = ROOM,
+    sparse: bool = False,
 ) -> Estimate:
     """Estimates maps of all heads with statistics; `rate`: cells per second at the number of channels of SAMPLE.
+
+    `sparse`: whether the threshold of every row is to be found, for which the scores of a block of rows are held.
 
     Memory is the sum of the `made_of` bytes that queries and keys are computed from (default: `d_model` float32
     channels of all tokens), queries and keys in float32 of as many heads as fit into `room`, five float64 numbers per
@@ -51,8 +55,9 @@ def estimate(
     held = FLOAT * tokens * d_model if made_of is None else made_of
     held += max(min(pairs, room), pairs // heads) + 5 * 8 * tokens * heads
     cell = 1 - PRODUCT + PRODUCT * d_model / heads / SAMPLE[1]
-    work = cell * cells(rule, tokens, span) + PIXEL * tokens * min(tokens, SIDE)
-    return Estimate(heads * work / rate, held + THREADS * PIECES * piece())
+    work = cell * cells(rule, tokens, span) * (THRESHOLDS if sparse else 1) + PIXEL * tokens * min(tokens, SIDE)
+    blocks = PIECES * piece() + sparse * FLOAT * tokens * HEIGHT
+    return Estimate(heads * work / rate, held + THREADS * blocks)
 
 
 @lru_cache(maxsize=64)

@@ -63,13 +63,15 @@ def head_maps(
     resolution, or in tiles of `tile` tokens; `tile` without a window sets the tile of the whole square. `positions`
     is what is added to the scores ("alibi"); rotary and sinusoidal positions must be in query and key already, as in
     `Trace.q`. `scale` is 1/sqrt(d) by default; `softcap`, `softmax` and `query_scale` are as in a Config, and the
-    softmax "sink" takes the `sinks` of the heads, one logit each.
+    softmax "sink" takes the `sinks` of the heads, one logit each; "sigmoid" subtracts them, 0 by default.
 
     Up to 4,096 tokens everything is computed in float64; beyond, scores are float32 and the sums of a row float64.
     The same applies from 2,049 tokens on to a head in which no score can exceed 16: its weights are as accurate (to
     1e-6), but `lse` and `entropy` to 1e-5 only, where float64 gives 1e-6 and better. For these, pass a query of
     float64. Blocks of rows are independent: an `executor` spreads them. `progress` is called with the fraction that
     is done; `cancelled` is called between blocks, and the work stops if it returns True.
+
+    The softmaxes "sparsemax" and "entmax-1.5" have maps of up to 16,384 tokens.
 
     Raises ValueError for inconsistent arguments and for a number that is not finite and reaches the picture, which
     may come from a masked token too; and Cancelled.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from attention.operations.positions import POSITIONS
 from attention.operations.query_scale import OFF
 from attention.operations.softcap import soft_cap
 from attention.operations.softmax import SOFTMAXES
+from attention.operations.sparse import Threshold
 from attention.runtime import processor
 
 At = range | Tensor  # positions of some tokens: a range, or a tensor that broadcasts
@@ -31,13 +33,31 @@ FAINT = 1e-37  # a little more than exp(LEAST): smaller results become zero
 
 
 class Exponential(NamedTuple):
-    """A way to compute exponentials: `power` of a score multiplied by `unit` is e to the score."""
+    """A way to compute weights: `power` of a score multiplied by `unit` is e to the score, or what takes its place.
+
+    `faint`: whether scores far below zero must not reach it.
+    """
 
     unit: float
     power: Callable[..., Tensor]
+    faint: bool = True
+
+
+def _sparse(power: int, scores: Tensor, out: Tensor) -> Tensor:
+    """Writes the weights of scores above a threshold, in units of 1 / `power`."""
+    torch.clamp(scores, min=0, out=out)
+    return out if power == 1 else out.pow_(power)
 
 
 EXPONENTIALS = {"exp": Exponential(1.0, torch.exp), "exp2": Exponential(math.log2(math.e), torch.exp2)}
+
+
+def way_of(softmax: str, like: Tensor) -> Exponential:
+    """How a softmax computes weights of the dtype and device of `like` from scores minus the statistic of their row."""
+    how = SOFTMAXES[softmax]
+    if isinstance(how, Threshold):
+        return Exponential(1 / how.power, partial(_sparse, how.power), faint=False)
+    return exponential(like) if how.distributes else Exponential(1.0, torch.sigmoid, faint=False)
 
 
 def exponential(like: Tensor) -> Exponential:
@@ -125,6 +145,6 @@ def exponentials(scores: Tensor, out: Tensor, way: Exponential, faint: bool) -> 
 
     If some scores may be `faint`, they are raised to LEAST first, and their exponentials become zero.
     """
-    if not faint:
+    if not (faint and way.faint):
         return way.power(scores, out=out)
     return F.threshold(way.power(scores.clamp_(min=LEAST * way.unit), out=out), FAINT, 0.0, inplace=True)

@@ -22,9 +22,10 @@ from attention.maps.checks import POOLS, check_choice, check_size
 from attention.maps.exact import blank
 from attention.maps.picture import HeadMaps, counts, scale_queries, split, vectors
 from attention.maps.pooling import Job, ceil, length, sample_queries
-from attention.maps.scoring import HIDDEN, Exponential, exponential, exponentials, factors, penalty
+from attention.maps.scoring import HIDDEN, Exponential, exponentials, factors, penalty, way_of
 from attention.maps.sizes import HEIGHT, STEP, across, fitting, precision
 from attention.maps.tiles import add, lift
+from attention.operations.softmax import SOFTMAXES
 
 BATCH = 2**20  # cells that are computed at once, if there is a choice
 PICKS, REACH = 192, 2048  # largest numbers of queries and keys that a preview computes together
@@ -128,7 +129,7 @@ def preview(
     work = [
         (heads, query, key, at, picks[at])
         for at in torch.arange(len(picks)).split(PICKS)
-        for heads in split(found, ceil(len(query), SHARES))
+        for heads in split(found, 1 if SOFTMAXES[found.scoring.softmax].sparse else ceil(len(query), SHARES))
     ]
     work.reverse()  # under a causal mask the last rows take longest
     for _ in (executor.map if executor else map)(_sample, *zip(*work, strict=True)):
@@ -154,7 +155,7 @@ def _check_window(maps: HeadMaps, rows: tuple[int, int], cols: tuple[int, int]) 
 def _fill(maps: HeadMaps, query: Tensor, key: Tensor, down: range, span: Span, weights: Float[Tensor, "a r w"]) -> None:
     """Computes the weights of these rows and of the keys of a span, for every head of the maps, into `weights`."""
     across, first = range(span.start, span.stop), maps.rows[0]
-    hidden, way = [], exponential(weights)
+    hidden, way = [], way_of(maps.scoring.softmax, weights)
     for left, right in span.cuts:
         if not bool((seen := maps.scoring.sees(down, range(left, right), maps.tokens, query)).all()):
             part = slice(left - span.start, right - span.start)
@@ -180,9 +181,9 @@ def _fold(pixels: Tensor, weights: Tensor, top: int, left: int, tile: int, pool:
 
 
 def _exponentials(scores: Tensor, lse: Tensor, way: Exponential) -> Tensor:
-    """Converts scores, with HIDDEN added for masked pairs, to weights in place.
+    """Converts scores, with HIDDEN added for masked pairs, to weights in place; fully masked rows get zeros.
 
-    Fully masked rows have an lse of -inf and get zeros.
+    `lse` is the statistic of each row, as in `HeadMaps`.
     """
     return exponentials(scores.sub_(lse.clamp(min=HIDDEN / 10).mul(way.unit).to(scores.dtype)), scores, way, faint=True)
 
@@ -194,7 +195,7 @@ def pairs(maps: HeadMaps, query: Tensor, key: Tensor, at: int, rows: Tensor, col
     q = scale_queries(maps, q, slice(None))
     one_by_one = rows.shape == cols.shape
     dots = torch.linalg.vecdot(q[rows], k[cols]) if one_by_one else q[rows[..., 0]] @ k[cols[..., 0, :]].mT
-    way = exponential(dots)
+    way = way_of(maps.scoring.softmax, dots)
     scores = maps.scoring.adjust_scores(
         dots.mul_(maps.scoring.scale * way.unit), rows, cols, head, maps.heads, way.unit
     )

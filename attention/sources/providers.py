@@ -19,6 +19,7 @@ from attention.imported import registry
 from attention.inputs import BEFORE
 from attention.knobs import GENERATED, TRAINED
 from attention.operations.qk_norm import ON, rms_norm
+from attention.operations.softmax import SOFTMAXES
 from attention.recorded.file import RecordingError
 from attention.recorded.shipped import SHIPPED
 from attention.sources import chunks
@@ -177,6 +178,11 @@ def idle(name: str, config: Config) -> str:
 def has_scores(source: str) -> bool:
     """Whether its weights come from queries and keys, so that mask, scale and softmax act on them."""
     return has(source).issuperset("qk")
+
+
+def distributes(config: Config) -> bool:
+    """Whether every row of weights is a distribution, with what may go to no key; those of a sigmoid are not."""
+    return SOFTMAXES[config.softmax].distributes or not has_scores(config.source)
 
 
 def readable(source: str) -> bool:

@@ -35,7 +35,7 @@ from attention.knobs import DEFAULTS
 from attention.masks import FIRST, GAP, MASKS
 from attention.operations.positions import POSITIONS
 from attention.operations.scale import factor_code
-from attention.operations.softmax import SOFTMAXES
+from attention.operations.softmax import takes_sinks
 from attention.operations.table import operations, program
 from attention.sources.spec import spec_of
 from attention.steps.projection_program import functions, projections
@@ -127,7 +127,7 @@ def options(config: Config, side: int) -> str:
         for name in ("softcap", "softmax", "query_scale")
         if getattr(config, name) != DEFAULTS[name]
     ]
-    given += [f"sinks={list(config.sinks)}"] * SOFTMAXES[config.softmax].learned
+    given += [f"sinks={list(config.sinks)}"] * takes_sinks(config.softmax)
     return ", ".join(given).replace("'", '"')
 
 

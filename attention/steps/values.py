@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from attention.config import Config
-from attention.operations.by_torch import by_torch
+from attention.operations.by_torch import by_torch, row_sizes
 from attention.operations.gate import OFF as NO_GATE
 from attention.operations.mask import HIDDEN
 from attention.operations.operation import Operation
@@ -101,8 +101,9 @@ def _difference_of_heads(config: Config, found: dict[str, Tensor], heads: slice)
     mask = own.get("bias", torch.zeros_like(own["scores"]))
     mask = mask.masked_fill(~own["mask"], HIDDEN) if "mask" in own else mask
     vectors = scaled_queries(config, given["q"], pairs(config)), given["k"], given["v"]
-    theirs = by_torch(*vectors, mask, config.logit_scale, config.softcap, config.sinks[heads]).output
-    return float((own["context"] - theirs).abs().max())
+    theirs = by_torch(*vectors, mask, config.logit_scale, config.softcap, config.softmax, config.sinks[heads]).output
+    size = row_sizes(own["weights"], config.softmax)[..., None]
+    return float(((own["context"] - theirs) / size).abs().max())
 
 
 def _source_values(config: Config) -> dict[str, Tensor]:

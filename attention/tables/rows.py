@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from attention.analysis.head_numbers import OF_DISTRIBUTIONS
 from attention.analysis.mask_gallery import BLOCK, Exhibit
 from attention.codec import link
 from attention.config import Config
@@ -24,14 +25,24 @@ from attention.heads import Profile, profile, row_entropy
 from attention.imported.nearest_mask import ranges as ranges
 from attention.maps.picture import HeadMaps
 from attention.masks import COMBINATIONS, MASKS
-from attention.number_format import format_percent
+from attention.number_format import format_mean, format_percent
 from attention.sources.layer_inputs import Source
-from attention.sources.providers import UPLOADED, has_own_mask, idle, mask_in_use, mask_name, tokens
+from attention.sources.providers import (
+    UPLOADED,
+    distributes,
+    has_own_mask,
+    has_scores,
+    idle,
+    mask_in_use,
+    mask_name,
+    tokens,
+)
 from attention.sources.providers import keys as looked_at
 from attention.steps.plan import steps
 from attention.trace import Trace
 
 CSV_ROWS = 1_000_000
+NO_ENTROPY = "No entropy: the row is no distribution"
 FAINT = 1e-9  # what a row that sums to less than one lacks at least: float32 rounds it to nothing
 FEW = 4  # number of keys up to which attention counts as specific, even if few are visible
 
@@ -192,8 +203,27 @@ def mostly(found: Row, what: str) -> str:
     return f"attends mostly to {many} ({format_percent(min(held, 1.0))} of its weight)"
 
 
+def entropy_text(config: Config, entropy: float) -> str:
+    """Returns the entropy of a row as the end of a sentence, or why it has none."""
+    if not distributes(config):
+        return NO_ENTROPY
+    return f"Entropy: {format_mean(entropy)} nats"
+
+
+def support_text(found: Row, config: Config) -> str:
+    """Returns how many keys of a row have weight, as in `Support: 4 of 18 keys. `; "" if all of them do."""
+    if not (config.head_softmax.sparse and found.seeing and has_scores(config.source)):
+        return ""
+    return f"Support: {sum(weight > 0 for weight in found.keys['weight']):,} of {found.seeing:,} visible keys. "
+
+
 def missing_share(found: Row, config: Config) -> str:
-    """Returns how much of a row no key gets, as in `Sink: 23.0%. `; "" if the softmax gives all of it to keys."""
+    """Returns how much of a row no key gets, as in `Sink: 23.0%. `; "" if the softmax gives all of it to keys.
+
+    A row that may sum to anything has its sum.
+    """
+    if found.seeing and not distributes(config):
+        return f"Sum: {format_mean(math.fsum(found.keys['weight']))}. "
     rest = config.head_softmax.rest
     if not rest or not found.seeing:
         return ""
@@ -203,7 +233,8 @@ def missing_share(found: Row, config: Config) -> str:
 
 def numbers(trace: Trace) -> dict[str, list[Any]]:
     """Returns the statistics of every head as columns, `head` first; columns are named as in `heads.Profile`."""
-    return columns(profile(trace.weights, trace.mask, trace.texts or None), bool(trace.mask.any()))
+    found = profile(trace.weights, trace.mask, trace.texts or None)
+    return without_distributions(columns(found, bool(trace.mask.any())), trace.config)
 
 
 def columns(found: Profile, seeing: bool) -> dict[str, list[Any]]:
@@ -211,6 +242,11 @@ def columns(found: Profile, seeing: bool) -> dict[str, list[Any]]:
     heads = list(range(len(found.entropy)))
     known = {name: number for name, number in vars(found).items() if number is not None}
     return {"head": heads} | {name: values(number, seeing) for name, number in known.items()}
+
+
+def without_distributions(found: dict[str, Any], config: Config) -> dict[str, Any]:
+    """Returns the columns without statistics that need distributions, if the rows of a config are none."""
+    return {name: each for name, each in found.items() if distributes(config) or name not in OF_DISTRIBUTIONS}
 
 
 def values(number: Float[Tensor, " h"], seeing: bool) -> list[float | None]:

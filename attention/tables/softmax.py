@@ -14,7 +14,7 @@ from torch import Tensor
 
 from attention.analysis.distribution import Distribution, edges
 from attention.analysis.number_types import DTYPES, OVERFLOWS, Rounded, limits
-from attention.analysis.row_stages import Stages, ranks, smallest, variants
+from attention.analysis.row_stages import OPERAND, Stages, ranks, shown_stages, smallest, variant_name, variants
 from attention.analysis.row_stages import mass as held_share
 from attention.analysis.scaling import Point
 from attention.config import Config
@@ -28,16 +28,17 @@ def stages(found: Stages, order: str) -> dict[str, list[Any]]:
     """Returns a row's steps as columns, one line per key: place (in the order drawn), key, token, visible, set, and each step.
 
     `order`: "position", or "weight" for the largest first; `set`: the smallest of `row_stages.SHARES` whose set of
-    heaviest keys contains the key. A masked logit is None.
+    heaviest keys contains the key. A masked logit is None, and so is its operand.
     """
     config, rank = found.config, ranks(found.weights)
     names = key_labels(config) or [str(i) for i in range(config.n_keys)]
     place = rank if order == "weight" else torch.arange(config.n_keys)
     sets = smallest(found.weights)
     in_set = [next((f"{share:.0%}" for share, size in sets.items() if at < size), "rest") for at in rank.tolist()]
-    logits = [
-        value if seen else None for value, seen in zip(found.logits.tolist(), found.visible.tolist(), strict=True)
-    ]
+    logits, operand = (
+        [value if seen else None for value, seen in zip(each.tolist(), found.visible.tolist(), strict=True)]
+        for each in (found.logits, found.operand)
+    )
     return {
         "place": place.tolist(),
         "key": list(range(config.n_keys)),
@@ -47,6 +48,7 @@ def stages(found: Stages, order: str) -> dict[str, list[Any]]:
         "dots": found.dots.tolist(),
         "scaled": found.scaled.tolist(),
         "logits": logits,
+        **({OPERAND: operand} if OPERAND in shown_stages(config) else {}),
         "weights": found.weights.tolist(),
     }
 
@@ -63,10 +65,14 @@ def mass(found: Stages) -> dict[str, list[Any]]:
 
 
 def variant_rows(found: Stages) -> tuple[tuple[str, ...], dict[str, list[Any]]]:
-    """Returns the row under every softmax: their names, and the columns of `stages` with v0, v1, … for their weights."""
-    each = variants(found)
-    columns = stages(found, found.config.order)
-    return tuple(each), columns | {f"v{i}": weights.tolist() for i, weights in enumerate(each.values())}
+    """Returns the row and what every other softmax adds to it: their names, and the columns of `stages` with v0, v1, …
+
+    v0 has the weights of the row, the others have differences from it.
+    """
+    own, each = variant_name(found.config.softmax), variants(found)
+    others = {name: weights - found.weights for name, weights in each.items() if name != own}
+    columns = stages(found, found.config.order) | {"v0": found.weights.tolist()}
+    return (own, *others), columns | {f"v{i}": change.tolist() for i, change in enumerate(others.values(), 1)}
 
 
 def moved_rows(found: Stages, weights: Tensor) -> dict[str, list[Any]]:

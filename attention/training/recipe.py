@@ -13,7 +13,7 @@ from attention.operations.gate import GATES
 from attention.operations.positions import POSITIONS, Positions
 from attention.operations.qk_norm import OFF, ON
 from attention.operations.scale import SCALES
-from attention.operations.softmax import SOFTMAXES
+from attention.operations.softmax import DENOMINATORS
 from attention.settings import ConfigError, Settings, asking, choice, real, whole
 from attention.training.tasks import TASKS, Task
 
@@ -48,7 +48,7 @@ class Recipe:
     mask: str = choice("causal", MASKS, "Mask", "Which keys a query may attend to. If later tokens are visible, the model can copy the answer.")
     span: int = whole(8, 1, 64, "Span (tokens)", "Span of the mask, if it has one.")
     scale: str = choice("1/sqrt(d_head)", SCALES, "Scale", "Factor of the dot products before the softmax, also during training. Without it, training starts with larger scores.")
-    softmax: str = choice("standard", SOFTMAXES, "Softmax", "Standard, or with a term added to the denominator, so a head can attend to nothing: 1 (softmax₁), or a learned sink per head, which is 1 before training.", names={"plus one": "softmax₁ (plus one)"})
+    softmax: str = choice("standard", DENOMINATORS, "Softmax", "Standard, or with a term added to the denominator, so a head can attend to nothing: 1 (softmax₁), or a learned sink per head, which is 1 before training.", names={"plus one": "softmax₁ (plus one)"})
     qk_norm: str = choice(OFF, (OFF, ON), "QK-norm", "Divides every query and key by its root mean square, as in Qwen 3 and Gemma 3, here with a gain of 1: scaled scores are at most √d_head, so weights stay below 1.")
     gate: str = choice("off", GATES, "Output gate", "Multiplies the output of a head by learned numbers between 0 and 1 that depend on the query's token (Qwen3-Next): one per head, or one per channel. Weights are shown before the gate.")
     steps: int = whole(1000, 20, 3000, "Steps", f"Number of weight updates, each on {BATCH} new sequences.")

@@ -8,9 +8,11 @@ import streamlit as st
 
 from attention.analysis.parity import Parity
 from attention.config import Config
+from attention.operations.normalisers import TORCH
 from attention.operations.softmax import SOFTMAXES
 from attention.ui import results
 
+PER = "the sum of its row of weights", "the keys with weight of its row"
 LARGE = " Scores of this size are rounded by up to {:.0e}, and weights by the same relative amount."
 
 
@@ -27,18 +29,19 @@ def show_badge(found: Parity, config: Config) -> None:
     icon, color = (":material/verified:", "green") if found.agrees else (":material/error:", "red")
     if found.agrees and found.blind:
         icon, color = ":material/visibility_off:", "orange"
-    said = verdict(max(found.weights, found.output or 0.0), found.agrees, rounded=found.agrees and not found.close)
+    far, rounded = max(found.weights, found.output or 0.0), found.agrees and not found.close
+    said = verdict(far, found.agrees, rounded, SOFTMAXES[config.softmax].reference)
     blind = f" · {_count_blind(found.blind)}, with zero weights"
     some = f" · {found.rows:,} of {config.tokens:,} queries compared"
     said += blind * bool(found.blind) + some * (found.rows != config.tokens)
     st.badge(said, icon=icon, color=color, help=_explain(found, config))
 
 
-def verdict(far: float, agrees: bool, rounded: bool = False) -> str:
-    """The result of a comparison whose largest difference is `far`, in a sentence."""
+def verdict(far: float, agrees: bool, rounded: bool = False, reference: str = TORCH) -> str:
+    """The result of a comparison with `reference` whose largest difference is `far`, in a sentence."""
     if not agrees:
-        return f"Differs from PyTorch's own attention by up to {figure(far)}"
-    same = "the same as PyTorch's own attention" + ", up to rounding" * rounded
+        return f"Differs from {reference} by up to {figure(far)}"
+    same = f"the same as {reference}" + ", up to rounding" * rounded
     return f"Checked: {same} (largest difference {figure(far)})" if far else f"Checked: exactly {same}"
 
 
@@ -73,15 +76,17 @@ def _sums(found: Parity, config: Config) -> None:
 
 def _explain(found: Parity, config: Config) -> str:
     some = "every row" if found.rows == config.tokens else f"{found.rows:,} of {config.tokens:,} rows, evenly spaced,"
-    rest = SOFTMAXES[config.softmax].rest
-    added = f", plus {rest}," if rest else ""
+    softmax = SOFTMAXES[config.softmax]
+    added = f", plus {softmax.rest}," if softmax.rest else ""
+    one = "one" if softmax.distributes else "those of the formula"
+    called = "`torch.nn.functional.scaled_dot_product_attention`" if softmax.reference == TORCH else softmax.reference
     blind = "1 row" if found.blind == 1 else f"{found.blind:,} rows"
     large = LARGE.format(found.rounding) if found.agrees and not found.close else ""
-    output = "" if found.output is None else f", of an output {found.output:.2e}"
+    per = f" (divided by {PER[softmax.distributes]})" if softmax.reference != TORCH else ""
+    output = "" if found.output is None else f", of an output{per} {found.output:.2e}"
     return (
-        f"Compares the weights{' and outputs' * bool(output)} shown with "
-        "`torch.nn.functional.scaled_dot_product_attention` on the same "
+        f"Compares the weights{' and outputs' * bool(output)} shown with {called} on the same "
         f"q, k{', v' * bool(output)} and mask: {some} of each head. Largest difference of a weight "
-        f"{found.weights:.2e}{output}. Row sums{added} differ from one by at most {found.row_sum:.2e}.{large} Fully masked: "
+        f"{found.weights:.2e}{output}. Row sums{added} differ from {one} by at most {found.row_sum:.2e}.{large} Fully masked: "
         f"{blind} per head, with zero weights and outputs."
     )

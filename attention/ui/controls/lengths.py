@@ -6,7 +6,7 @@ import math
 from functools import lru_cache
 
 from attention.config import Config
-from attention.fitting import shape
+from attention.fitting import most_tokens, shape
 from attention.knobs import KNOBS, MAX_TOKENS
 from attention.ui.controls.kind import Stops
 
@@ -22,7 +22,7 @@ def ends(config: Config, last: Config, before: Stops | None = None) -> Stops:
     new one is on its way. No slider therefore changes its stops because it was moved, unless its value is not among them.
     """
     h, end = config.heads, max(config.tokens, config.span)
-    widest, most = int(KNOBS["d_model"].high), longest(config.source)  # pyright: ignore[reportArgumentType]  it has a bound
+    widest, most = int(KNOBS["d_model"].high), longest(config)  # pyright: ignore[reportArgumentType]  it has a bound
     tokens, span = (before["tokens"], before["span"]) if before else ((0,), (1, 0, 1))
     return {
         "tokens": tokens if config.tokens in tokens and tokens[-1] == most else lengths(config.tokens, most),
@@ -31,10 +31,10 @@ def ends(config: Config, last: Config, before: Stops | None = None) -> Stops:
     }
 
 
-def longest(source: str) -> int:
-    """The maximum number of tokens of a source."""
-    sizes = shape(source)
-    return sizes.tokens if sizes and sizes.long else MAX_TOKENS
+def longest(config: Config) -> int:
+    """The maximum number of tokens of a source that may have several lengths, under the softmax that is set."""
+    sizes = shape(config.source)
+    return MAX_TOKENS if sizes and not sizes.long else most_tokens(config.source, config.softmax)
 
 
 @lru_cache(maxsize=64)

@@ -51,6 +51,7 @@ BEFORE = ("source", "layer", "training_step", *MADE)  # the input, before mask a
 ROUND = {  # stops of sliders whose ranges are wide
     "rotary_base": (100.0, 1_000.0, 10_000.0, 100_000.0, 500_000.0, 1_000_000.0, 10_000_000.0),
     "rotary_factor": (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0),
+    "sigmoid_length": tuple(2**power for power in range(17)),
     "rotary_length": tuple(2**power for power in range(3, 21)),
 }
 ADVANCED = tuple(name for name, knob in KNOBS.items() if knob.advanced)

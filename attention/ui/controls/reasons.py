@@ -20,6 +20,10 @@ def _sink_logit(config: Config) -> str:
     return "" if SOFTMAXES[config.softmax].learned else f"The softmax “{config.softmax}” has no learned sink."
 
 
+def _sigmoid_length(config: Config) -> str:
+    return "" if config.softmax == "sigmoid" else f"The softmax “{config.softmax}” is no sigmoid."
+
+
 def _batches(timed: Timed) -> str:
     return "The batch follows from *Total tokens*." if timed.tokens else ""
 
@@ -31,6 +35,7 @@ def _span_of_recipe(recipe: Recipe) -> str:
 REASONS: dict[tuple[type, str], Callable[[Any], str]] = {
     (Config, "span"): _span,
     (Config, "sink_logit"): _sink_logit,
+    (Config, "sigmoid_length"): _sigmoid_length,
     (Recipe, "span"): _span_of_recipe,
     (Timed, "batches"): _batches,
 }

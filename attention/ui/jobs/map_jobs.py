@@ -24,7 +24,7 @@ from attention.maps.exact import each_head
 from attention.maps.jobs import Cancelled
 from attention.maps.picture import HeadMaps, join_maps
 from attention.maps.zoom import preview
-from attention.operations.softmax import SOFTMAXES
+from attention.operations.softmax import SOFTMAXES, takes_sinks
 from attention.runtime.executors import RankedExecutor, Task
 from attention.runtime.threads import set_nice
 from attention.serving.settings import settings
@@ -236,7 +236,8 @@ def _halve_tokens(config: Config) -> Config:
 def drawing_estimate(config: Config) -> Estimate:
     """The estimated time and memory of a map job."""
     sizes = config.tokens, config.heads, config.d_model, config.rule, config.span
-    return estimate(*sizes, measured_rate(), made_of(config), room())
+    sparse = SOFTMAXES[config.softmax].sparse
+    return estimate(*sizes, measured_rate(), made_of(config), room(), sparse)
 
 
 def head_maps_arguments(config: Config) -> dict[str, Any]:
@@ -244,4 +245,4 @@ def head_maps_arguments(config: Config) -> dict[str, Any]:
     options = {"mask": config.rule, "span": config.span, "scale": config.logit_scale, "pool": "max"}
     options |= {"positions": config.positions, "softcap": config.softcap or None, "softmax": config.softmax}
     options |= {"query_scale": config.query_scale}
-    return options | ({"sinks": config.sinks} if SOFTMAXES[config.softmax].learned else {})
+    return options | ({"sinks": config.sinks} if takes_sinks(config.softmax) else {})

@@ -24,7 +24,7 @@ from attention.maps.blocks import count_pairs
 from attention.runtime.executors import RankedExecutor, Task
 from attention.sources.generated import early
 from attention.sources.layer_inputs import LayerInputs
-from attention.sources.providers import layer_inputs, unit
+from attention.sources.providers import distributes, layer_inputs, unit
 from attention.tables import rows as tables
 from attention.trace import Trace, check_size, run_pass
 from attention.ui.results.shared import CHUNKS, FORWARD, LOW_PRIORITY, RESULTS
@@ -33,6 +33,7 @@ from attention.wire.cells import cells as drawn
 
 T = TypeVar("T")
 ACROSS = Role("", "attends to another sequence; roles are only defined for self-attention.")
+ALONE = Role("", "weighs every key by itself (sigmoid); roles are shares of a row's weight, which has no fixed sum.")
 Window = tuple[tuple[int, int], tuple[int, int]]  # of queries and of keys: start and end, exclusive
 
 
@@ -142,6 +143,8 @@ def roles(config: Config) -> Task[list[Role | None]]:
 def _roles(found: Trace) -> list[Role | None]:
     if found.config.is_cross:
         return [ACROSS] * found.config.heads
+    if not distributes(found.config):
+        return [ALONE] * found.config.heads
     return what_they_do(found.weights, found.mask, found.texts, unit(found.config), line=found.queries.line)
 
 

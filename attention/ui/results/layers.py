@@ -22,8 +22,8 @@ from attention.charts.thumbnail import png, thumbnail
 from attention.config import Config
 from attention.fitting import layers as every_layer
 from attention.runtime.executors import Task
-from attention.sources.providers import unit
-from attention.tables.rows import values
+from attention.sources.providers import distributes, unit
+from attention.tables.rows import values, without_distributions
 from attention.trace import Trace
 from attention.trace import trace as passed
 from attention.ui.results.heads import after_trace
@@ -98,14 +98,14 @@ def _describe_layer(found: Trace) -> Layer:
     seeing = bool(found.mask.any())
     numbers = head_numbers.numbers(found.weights, found.mask, found.texts or None)
     return Layer(
-        {name: values(number, seeing) for name, number in numbers.items()},
+        without_distributions({name: values(number, seeing) for name, number in numbers.items()}, found.config),
         _roles(found),
     )
 
 
 def _roles(found: Trace) -> list[Role | None]:
     """The role of each head; None for every head of cross-attention, which has no named roles."""
-    if found.config.is_cross:
+    if found.config.is_cross or not distributes(found.config):
         return [None] * len(found.weights)
     return roles(found.weights, found.mask, found.texts, unit(found.config), line=found.queries.line)
 

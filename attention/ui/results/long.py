@@ -20,12 +20,13 @@ from attention.maps.picture import HeadMaps
 from attention.maps.quadtree import Ends
 from attention.maps.zoom import pool_window
 from attention.runtime.executors import Task
-from attention.sources.providers import tokens, unit
+from attention.sources.providers import distributes, tokens, unit
 from attention.tables import rows as tables
 from attention.tables.rows import Row
 from attention.ui.jobs.job_queue import JOBS
 from attention.ui.jobs.map_jobs import MapJob, MapJobs, head_maps_arguments
 from attention.ui.jobs.vectors import Vectors
+from attention.ui.results.heads import ALONE
 from attention.ui.results.shared import FORWARD, RESULTS, run_shared
 from attention.wire.cells import Cells, pixel_cells
 
@@ -98,11 +99,13 @@ def map_numbers(config: Config, drawing: MapJob) -> dict[str, list[float]]:
 
 def _map_columns(maps: HeadMaps, query: Tensor, key: Tensor, config: Config) -> dict[str, list[float]]:
     seeing = visible(config.rule, config.tokens, config.span, config.tokens).any()
-    return tables.columns(map_profile(maps, query, key), bool(seeing))
+    return tables.without_distributions(tables.columns(map_profile(maps, query, key), bool(seeing)), config)
 
 
 def roles(config: Config, drawing: MapJob) -> list[Role | None]:
     """What each head of a finished drawing does, in words."""
+    if not distributes(config):
+        return [ALONE] * config.heads
     return [role for some in _of_maps("roles", config, drawing, _map_roles) for role in some]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import streamlit as st
 
-from attention.analysis.head_numbers import EVERY, Described, OfPairs
+from attention.analysis.head_numbers import EVERY, OF_DISTRIBUTIONS, Described, OfPairs
 from attention.charts import layers as chart
 from attention.codec import to_query
 from attention.config import Config
@@ -18,7 +18,7 @@ from attention.heads import TokenMetric
 from attention.inputs import BEFORE
 from attention.knobs import DEFAULTS, GENERATED
 from attention.number_format import format_mean
-from attention.sources.providers import provenance, tokens
+from attention.sources.providers import distributes, provenance, tokens
 from attention.ui import next_step, results
 from attention.ui.controls import knobs
 from attention.ui.markdown import escape
@@ -61,6 +61,7 @@ def known_metrics(config: Config) -> dict[str, Described]:
     seen = tokens(config)
     several = len({text.casefold() for text in seen.texts}) == len(seen.texts)
     without = (AGAIN if several else set()) | (set() if seen.line and not config.is_cross else IN_LINE)
+    without |= set() if distributes(config) else OF_DISTRIBUTIONS
     worded = bool(seen.texts) and not config.is_cross
     return {
         name: each
@@ -113,7 +114,7 @@ def draw_map(config: Config, found: Mapping[int, Layer]) -> None:
     name = number(config)
     held = cells(name, found)
     if not held:
-        st.caption(_none(name, found))
+        st.caption(_none(name, found, config))
         return
     table = {
         "layer": [layer for layer, _ in held],
@@ -168,8 +169,10 @@ def head_title(config: Config, cell: tuple[int, int]) -> str:
     return f"layer {cell[0]}, head {cell[1]}" if len(layers(config.source)) > 1 else f"head {cell[1]}"
 
 
-def _none(name: str, found: Mapping[int, Layer]) -> str:
+def _none(name: str, found: Mapping[int, Layer], config: Config) -> str:
     """Why a statistic has no map."""
+    if name in OF_DISTRIBUTIONS and not distributes(config):
+        return f"{EVERY[name].label} needs rows that are distributions; those of a sigmoid are not. Choose another statistic."
     if any(name in layer.numbers for layer in found.values()):
         return "No query has a visible key under this mask."
     return f"{EVERY[name].label} needs token texts, which this source does not have. Choose another statistic."

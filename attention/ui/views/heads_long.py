@@ -15,9 +15,10 @@ from attention.config import Config
 from attention.imported.registry import is_uploaded
 from attention.knobs import MAX_TRACE_TOKENS
 from attention.maps.picture import join_maps, split
-from attention.number_format import format_mean, format_weight
+from attention.number_format import format_weight
+from attention.operations.softmax import SOFTMAXES
 from attention.runtime.threads import one_thread
-from attention.sources.providers import unit
+from attention.sources.providers import distributes, unit
 from attention.steps import file_program, program
 from attention.tables import rows as tables
 from attention.ui import proof, results
@@ -139,7 +140,7 @@ def _proof(config: Config, drawing: MapJob) -> None:
         proof.show_badge(results.long.map_parity(config, drawing), config)
     else:
         st.badge(
-            "Checked against PyTorch's own attention once all heads are exact",
+            f"Checked against {SOFTMAXES[config.softmax].reference} once all heads are exact",
             icon=":material/pending:",
             color="gray",
         )
@@ -202,7 +203,8 @@ def _row(config: Config, drawing: MapJob) -> None:
         return
     said = (
         f"{parts.query_name(found)} in head {found.head} {tables.mostly(found, unit(config))}. "
-        f"{tables.missing_share(found, config)}Entropy: {format_mean(found.entropy)} nats, exact. "
+        f"{tables.support_text(found, config)}{tables.missing_share(found, config)}"
+        f"{tables.entropy_text(config, found.entropy)}{', exact' * distributes(config)}. "
         f"Each bar: the largest weight of {tile:,} keys"
     )
     if config.row_as not in ("auto", "bars"):

@@ -8,6 +8,7 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attention.analysis.head_numbers import OF_DISTRIBUTIONS
 from attention.analysis.head_roles import Role
 from attention.config import Config
 from attention.fitting import layers
@@ -165,6 +166,10 @@ def numbers(found: dict[str, list[float]]) -> None:
         for name, number in ALL_METRICS.items()
         if name in found
     }
+    if gone := [
+        ALL_METRICS[name].label.lower() for name in ALL_METRICS if name in OF_DISTRIBUTIONS and name not in found
+    ]:
+        st.caption(f"No {', '.join(gone)}: rows of a sigmoid may sum to anything, so they are no distributions.")
     height = min(400, 37 + 35 * len(found["head"]))
     st.dataframe(pa.table(found), column_config=columns, hide_index=True, height=height, key="numbers")
 

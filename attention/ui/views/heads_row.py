@@ -12,7 +12,7 @@ from attention.charts.spec import empty
 from attention.components.row_output import row_output
 from attention.components.word_lines import MOST, word_lines
 from attention.config import Config
-from attention.number_format import format_mean, format_weight
+from attention.number_format import format_weight
 from attention.sources.providers import has, unit
 from attention.tables import rows as tables
 from attention.trace import Trace
@@ -43,7 +43,7 @@ def _row_sentence(config: Config, found: tables.Row) -> str:
         return f"{escape(name)} has no visible key."
     text = (
         f"{name} in head {found.head} {tables.mostly(found, unit(config))}. Largest weight: {format_weight(found.greatest)}. "
-        f"{tables.missing_share(found, config)}Entropy: {format_mean(found.entropy)} nats"
+        f"{tables.support_text(found, config)}{tables.missing_share(found, config)}{tables.entropy_text(config, found.entropy)}"
     )
     return escape(text)
 

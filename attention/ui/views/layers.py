@@ -12,7 +12,7 @@ from attention.config import Config
 from attention.fitting import layers
 from attention.knobs import GENERATED
 from attention.number_format import format_mean
-from attention.sources.providers import readable, source_title, tokens, unit
+from attention.sources.providers import distributes, readable, source_title, tokens, unit
 from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs
 from attention.ui.heading import draw_heading
@@ -88,6 +88,7 @@ def _focus(config: Config, layer: Layer) -> None:
     role = layer.roles[config.head]
     kinds = ": its weight is spread over keys of many kinds" if tokens(config).line else ""  # patches have no kinds
     none = OTHERS if config.is_cross else f"has no clear role{kinds}."
+    none = none if distributes(config) else results.heads.ALONE.says
     does = escape(role.says) if role else none
     called = maps.head_title(config, (config.layer, config.head))
     st.markdown(questions.UNSAID if questions.unsaid(config) else f"**{called.capitalize()}** {does}")

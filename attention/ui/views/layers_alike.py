@@ -13,6 +13,7 @@ from attention.charts.layers import CELL
 from attention.config import Config
 from attention.fitting import layers
 from attention.number_format import format_mean, format_percent
+from attention.sources.providers import distributes
 from attention.ui import results
 from attention.ui.session import gestures, page
 from attention.ui.views import heads_layers as maps
@@ -31,6 +32,12 @@ def _draw(config: Config) -> None:
     numbers = results.layers.compared_layers(config)
     cells = [(layer, head) for layer in numbers for head in range(config.heads)]
     st.markdown(f"**Similar heads.** {_which(config, numbers)}", help=HELP)
+    if not distributes(config):
+        st.caption(
+            "Rows of a sigmoid may sum to anything, so they are no distributions: there is no Jensen-Shannon divergence, and "
+            "heads are not compared."
+        )
+        return
     far = results.layers.distances(config)
     if not far.queries or len(cells) < 2:
         st.caption(_nothing(len(cells)))

@@ -17,7 +17,7 @@ from attention.charts.layers import CELL
 from attention.codec import CONFIGS
 from attention.config import Config
 from attention.fitting import layers
-from attention.sources.providers import tokens
+from attention.sources.providers import distributes, tokens
 from attention.ui import results
 from attention.ui.controls import knobs
 from attention.ui.results.layers import Layer
@@ -57,13 +57,15 @@ def _draw(config: Config) -> None:
 
 def _metric_options(config: Config) -> tuple[str, ...]:
     """The statistics that can be compared."""
-    return tuple(EVERY) if tokens(config).line else tuple(maps.known_metrics(config))
+    every = tokens(config).line and distributes(config)
+    return tuple(EVERY) if every else tuple(maps.known_metrics(config))
 
 
 def _with_known_metrics(config: Config) -> Config:
     """The same config with two statistics that apply; the menus are set to them as well."""
     there = _metric_options(config)
     other = {name: instead for name, instead in BOTH.items() if getattr(config, name) not in there}
+    other = {name: instead if instead in there else "greatest" for name, instead in other.items()}
     for name, instead in other.items():
         page.widgets()[CONFIGS.key(name)] = instead
     return replace(config, **other)

@@ -15,7 +15,7 @@ from attention.analysis.mask_effect import baseline, difference, tile_extremes
 from attention.charts import heatmap, shares, theme
 from attention.config import Config
 from attention.knobs import GENERATED
-from attention.number_format import format_percent, format_token
+from attention.number_format import format_mean, format_percent, format_token
 from attention.operations.query_scale import LOG
 from attention.operations.softmax import SOFTMAXES
 from attention.sources.providers import has_own_mask, idle, mask_name
@@ -136,8 +136,11 @@ def _formula(found: Effect) -> str:
     lost = r"m_q = \sum_{k\ \text{masked}} w_{qk}"
     if found.adds:
         return (rf"{lost}, \qquad " if found.hides else "") + r"a_q = \sum_{k\ \text{added}} w'_{qk}"
-    if found.config.query_scale == LOG:  # the scores of a query change with the number of its keys
+    softmax = SOFTMAXES[found.config.softmax]
+    if found.config.query_scale == LOG or softmax.sparse:  # no proportions are kept
         return lost
+    if not softmax.distributes:
+        return lost + r", \qquad w'_{qk} = w_{qk}"
     return lost + r", \qquad w'_{qk} = \frac{w_{qk}}{1 - m_q}"
 
 
@@ -158,7 +161,7 @@ def _added_sentence(found: Effect) -> str:
     if not found.adds:
         return ""
     (base, mask), head = found.names, found.config.head
-    share = format_percent(float(found.gained[head].mean()))
+    share = _amount(float(found.gained[head].mean()), found.config)
     keys = f"Keys visible under **{mask}** but not under **{base}**"
     return f"{keys} get **{share}** of the weight of head {head}, over all queries."
 
@@ -170,19 +173,26 @@ def _hidden_sentence(found: Effect) -> str:
         return f"The keys that **{mask}** masks have zero weight in float32 under **{base}**, so no weight changes."
     if not found.after.mask[config.query_index].any():
         return f"Under **{mask}**, {query} has no visible key, so all its weights are zero."
-    own, others = format_percent(float(taken[config.query_index])), format_percent(float(taken.mean()))
+    softmax = SOFTMAXES[config.softmax]
+    own, others = (_amount(float(each), config) for each in (taken[config.query_index], taken.mean()))
     if (most := _hit_most(found)) is not None:
+        goes = softmax.handed_on.replace("%s", "")
         return (
-            f"**{mask}** removes **{others}** of the weight of head {config.head}, over all queries; the softmax gives it "
-            f"to the visible keys. {_query(config, most, 'Query')} loses most, **{format_percent(float(taken[most]))}**. "
+            f"**{mask}** removes **{others}** of the weight of head {config.head}, over all queries. {goes} "
+            f"{_query(config, most, 'Query')} loses most, **{_amount(float(taken[most]), config)}**. "
             f"The selected query, {query}, loses no key."
         )
-    rest = SOFTMAXES[config.softmax].rest
-    rest = f" Part of it goes to {rest}." if rest else ""
+    rest = f" Part of it goes to {softmax.rest}." if softmax.rest else ""
+    goes = softmax.handed_on.replace("%s", PROPORTION[config.query_scale == LOG])
     return (
         f"Under **{base}**, {query} in head {config.head} has **{own}** of its weight on keys that **{mask}** masks; over all "
-        f"queries it is **{others}**. The softmax gives it to the visible keys{PROPORTION[config.query_scale == LOG]}.{rest}"
+        f"queries it is **{others}**. {goes}{rest}"
     )
+
+
+def _amount(moved: float, config: Config) -> str:
+    """A sum of weights: as a share of the row, or as it is if rows may sum to anything."""
+    return format_percent(moved) if SOFTMAXES[config.softmax].distributes else f"{format_mean(moved)} (as a sum)"
 
 
 def _hit_most(found: Effect) -> int | None:

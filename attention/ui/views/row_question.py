@@ -147,9 +147,10 @@ def _alone(config: Config, key: int, weight: float) -> Question:
         f"Query {query} in head {config.head} has one visible key{_under(config)}, {only}, "
         f"under the softmax “{config.softmax}”. How much of the weight does it get?"
     )
-    rest = SOFTMAXES[config.softmax].rest
+    softmax = SOFTMAXES[config.softmax]
     alone = "with a single visible key the score does not matter"
-    reason = f"{rest} gets the rest, so it depends on the score" if rest else alone
+    own = f"{softmax.rest} gets the rest" if softmax.rest else "a sigmoid weighs every key by itself"
+    reason = alone if softmax.sums_to_one else f"{own}, so it depends on the score"
     return Question(text, PART, answer, f"It gets {format_weight(weight)}: {reason}.")
 
 

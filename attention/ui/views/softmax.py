@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -9,13 +10,13 @@ import streamlit as st
 
 from attention.analysis.row_stages import LOGIT, symbols
 from attention.config import Config
-from attention.number_format import format_percent, format_token
+from attention.number_format import format_mean, format_percent, format_token, format_weight
 from attention.operations.mask import ADDED
 from attention.operations.query_scale import SYMBOL
 from attention.operations.scale import scale_term
-from attention.operations.softmax import row_sums
+from attention.operations.softmax import normaliser_name, row_sums
 from attention.operations.table import score_term
-from attention.sources.providers import has_scores
+from attention.sources.providers import distributes, has_scores
 from attention.sources.spec import spec_of
 from attention.tables import rows as tables
 from attention.ui import proof, provenance, results
@@ -89,7 +90,7 @@ def _logits(config: Config) -> str:
 def _weights(config: Config) -> str:
     """The formula of the weights."""
     softmax = config.head_softmax
-    if softmax.sums_to_one:
+    if softmax.sums_to_one and not softmax.operand:
         return rf"\mathrm{{weights}} = \mathrm{{softmax}}({_logits(config)})"
     return rf"\mathrm{{weights}} = {softmax.formula(LOGIT, 'i')},\ \ell = {_logits(config)}"
 
@@ -99,6 +100,7 @@ def _help(config: Config) -> str:
     if not has_scores(config.source):
         return provenance.full_text(config)
     here = text.HELP.format(
+        name=normaliser_name(config.softmax).capitalize(),
         formula=_weights(config),
         scale=escape(config.scale),
         temperature=f"{config.temperature:g}",
@@ -112,7 +114,11 @@ def _finding(config: Config, topic: str) -> str:
     if not has_scores(config.source):
         return text.NO_SCORES
     sums = row_sums(config.softmax, results.heads.fully_masked(config), config.tokens)
-    return _row_finding(config) if topic == "row" else text.FINDINGS[topic].format(sums=sums)
+    return (
+        _row_finding(config)
+        if topic == "row"
+        else text.FINDINGS[topic].format(sums=sums, name=normaliser_name(config.softmax).capitalize())
+    )
 
 
 def _row_finding(config: Config) -> str:
@@ -123,7 +129,11 @@ def _row_finding(config: Config) -> str:
         return text.BLIND.format(query=query)
     at, names = found.keys["weight"].index(max(found.keys["weight"])), tables.key_labels(config)
     key = escape(format_token(names[at] if names else "", at, "key"))
-    return text.ROW.format(query=query, key=key, head=found.head, weight=format_percent(found.greatest))
+    who = {"query": query, "key": key, "head": found.head}
+    if not distributes(config):
+        sums = format_mean(math.fsum(found.keys["weight"]))
+        return text.ROW_ALONE.format(**who, weight=format_weight(found.greatest), sums=sums)
+    return text.ROW.format(**who, weight=format_percent(found.greatest))
 
 
 def _foot(config: Config) -> None:

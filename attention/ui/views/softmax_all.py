@@ -8,8 +8,9 @@ import streamlit as st
 from attention.analysis.distribution import Distribution
 from attention.charts import distribution as charts
 from attention.config import Config
-from attention.number_format import format_percent
+from attention.number_format import format_mean, format_percent
 from attention.operations.softmax import SOFTMAXES
+from attention.sources.providers import distributes
 from attention.tables import softmax
 from attention.trace import Trace
 from attention.ui import results
@@ -34,26 +35,51 @@ def draw(trace: Trace) -> None:
             alt="Bars by size, one strip per head: the number of weights of each size",
         )
         browser_yield.yield_to_browser()
-        st.caption(_counts(found, config.head))
+        st.caption(_counts(found, config))
     with right:
-        st.markdown(r"**Entropy by query**: $H_q = -\sum_k p_{qk} \ln p_{qk}$. Dashed: upper bound")
-        most = float(found.bound.max()) or 1.0
-        frame = pa.table(softmax.entropies(found, config.heads))
-        spec = charts.entropies(config.heads, config.tokens, most, config.head)
-        st.vega_lite_chart(
-            frame,
-            spec,
-            key="entropies",
-            width="stretch",
-            alt="Lines by query, one strip per head: the entropy of its weights and its upper bound",
+        if distributes(config):
+            _entropies(found, config)
+        else:
+            st.markdown("**Entropy by query**")
+            st.caption("Rows of a sigmoid may sum to anything, so they are no distributions and have no entropy.")
+            st.caption(_sums(trace))
+
+
+def _entropies(found: Distribution, config: Config) -> None:
+    st.markdown(r"**Entropy by query**: $H_q = -\sum_k p_{qk} \ln p_{qk}$. Dashed: upper bound")
+    most = float(found.bound.max()) or 1.0
+    frame = pa.table(softmax.entropies(found, config.heads))
+    spec = charts.entropies(config.heads, config.tokens, most, config.head)
+    st.vega_lite_chart(
+        frame,
+        spec,
+        key="entropies",
+        width="stretch",
+        alt="Lines by query, one strip per head: the entropy of its weights and its upper bound",
+    )
+    st.caption(_spread(found, config, most))
+
+
+def _sums(trace: Trace) -> str:
+    """What the rows of the selected head sum to."""
+    rows = trace.weights[trace.config.head].double().sum(-1)[trace.mask.any(-1)]
+    if not len(rows):
+        return "All queries are fully masked, so every row sums to 0."
+    ends = (format_mean(float(each)) for each in (rows.min(), rows.max(), rows.mean()))
+    return "Head {}: rows sum to {} to {}, mean {}.".format(trace.config.head, *ends)
+
+
+def _counts(found: Distribution, config: Config) -> str:
+    head = config.head
+    pairs = int(found.seen.sum())
+    zeros = f"{int(found.zero[head]):,} exactly zero in float32"
+    if SOFTMAXES[config.softmax].sparse:
+        zeros = (
+            f"{format_percent(int(found.zero[head]) / max(pairs, 1))} exactly zero, below the threshold of their row"
         )
-        st.caption(_spread(found, config, most))
-
-
-def _counts(found: Distribution, head: int) -> str:
     return (
-        f"Head {head}: {int(found.below[head]):,} pairs have a weight below 1e-8, {int(found.zero[head]):,} exactly zero in "
-        "float32. Bar heights are relative to the tallest bar of all heads; a single pair is still visible."
+        f"Head {head}: {int(found.below[head]):,} pairs have a weight below 1e-8, {zeros}. "
+        "Bar heights are relative to the tallest bar of all heads; a single pair is still visible."
     )
 
 
@@ -73,15 +99,15 @@ def _oddities(found: Distribution, config: Config) -> list[str]:
     """What is unusual about all rows, one sentence each."""
     blind, single = int((found.seen == 0).sum()), int((found.seen == 1).sum())
     pairs = int(found.seen.sum())
-    alone = "all weights are one and all entropies zero"
-    if rest := SOFTMAXES[config.softmax].rest:
-        alone = f"the rest goes to {rest}"
+    softmax, alone = SOFTMAXES[config.softmax], "all weights are one and all entropies zero"
+    if not softmax.sums_to_one:
+        alone = f"the rest goes to {softmax.rest}" if softmax.rest else "its weight depends on its score"
     sentences = {
         f"{blind} of {len(found.seen)} queries are fully masked and are not counted here.": blind > 0,
         f"Every query that is not fully masked has one visible key: {alone}.": 0
         < single
         == int((found.seen > 0).sum()),
         f"{format_percent(int(found.zero.sum()) / max(pairs * len(found.zero), 1))} of all weights are zero in float32: "
-        "the scores are far apart.": int(found.zero.sum()) * 10 > pairs * len(found.zero) > 0,
+        "the scores are far apart.": not softmax.sparse and int(found.zero.sum()) * 10 > pairs * len(found.zero) > 0,
     }
     return [sentence for sentence, is_so in sentences.items() if is_so]

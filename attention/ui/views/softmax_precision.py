@@ -8,7 +8,7 @@ import streamlit as st
 from attention.analysis.number_types import FUSED, Rounded, limits
 from attention.charts import heatmap
 from attention.charts import precision as charts
-from attention.operations.softmax import Softmax
+from attention.operations.normalisers import Normaliser, Softmax
 from attention.tables import softmax
 from attention.trace import Trace
 from attention.ui import results
@@ -45,6 +45,14 @@ $e^{\ell}$ overflows if a logit is large; $e^{\ell - \max \ell}$ never does, and
 $\frac{e^{\ell_j}}{%s\sum_i e^{\ell_i}} = \frac{e^{\ell_j - m}}{%s\sum_i e^{\ell_i - m}}$%s.
 """
 SINK = r"; but $e^{-m}$ overflows if all logits are far below zero"
+WHY_SPARSE = """
+Nothing is exponentiated, so nothing overflows before the scores do. The threshold is the same whatever is subtracted from all
+logits; without subtracting the largest one (naive), it has fewer digits if logits are large.
+"""
+WHY_SIGMOID = r"""
+No maximum is subtracted: $1 / (1 + e^{-\ell})$ (naive) is right even if the exponential is infinite, as one over infinity is
+zero. The other two use `torch.sigmoid`.
+"""
 MATERIALISED = (
     "*Max-subtracted* and *naive* round every step to the type, like code that stores its scores. *Fused* keeps scores and "
     "softmax in float32, like the fused kernels of `F.scaled_dot_product_attention`, which are used by default."
@@ -63,8 +71,10 @@ def draw(trace: Trace) -> None:
     _table(softmax.ends(), ENDS, "ends")
 
 
-def _why(softmax: Softmax) -> str:
-    """Why the maximum is subtracted, with what the denominator adds."""
+def _why(softmax: Normaliser) -> str:
+    """Why the maximum is subtracted, with what the denominator adds; or what the two ways are of what is no softmax."""
+    if not isinstance(softmax, Softmax):
+        return WHY_SPARSE if softmax.sparse else WHY_SIGMOID
     extra = softmax.extra
     shifted = "e^{-m}" if extra == "1" else f"{extra}\\, e^{{-m}}"
     return WHY % ((f"{extra} + ", f"{shifted} + ", SINK) if extra else ("", "", ""))

@@ -14,7 +14,7 @@ from attention.config import Config
 from attention.fitting import defaults
 from attention.knobs import KNOBS
 from attention.number_format import format_token, format_weight
-from attention.operations.softmax import SOFTMAXES
+from attention.operations.softmax import SOFTMAXES, normaliser_name
 from attention.tables import rows as tables
 from attention.tables import softmax
 from attention.ui import predict, results
@@ -69,7 +69,7 @@ def temperature(given: Stages, row: Stages) -> Question:
     answer = SPREAD[2] if abs(then - first) < SAME else SPREAD[0] if then > first else SPREAD[1]
     goes = f"stays at {then:.3f}" if answer == SPREAD[2] else f"goes from {first:.3f} to {then:.3f}"
     shares = (
-        "" if SOFTMAXES[row.config.softmax].sums_to_one else " of the normalised weights"
+        "" if SOFTMAXES[row.config.softmax].sums_to_one else " of the weights, divided by their sum,"
     )  # the sum of the weights is less than one
     return Question(
         f"{_who(row.config)} has the weights below with {_set(given.config)}. Now it is {_set(row.config)}. How will the "
@@ -108,10 +108,11 @@ def share(row: Stages) -> Question:
     top = float(row.weights.max())
     answer = GREATEST[sum(top > limit * (1 + ROUNDING) for limit in LIMITS)]
     seen, config = int(row.visible.sum()), row.config
+    name = normaliser_name(config.softmax)
     return Question(
         f"{_who(config)} has the dot products below; grey ones are masked, {seen:,} {'key is' if seen == 1 else 'keys are'} "
-        f"visible. They are scaled ({escape(config.scale)}, temperature {config.temperature:g}), then the softmax is taken. How "
-        "large is the largest weight?",
+        f"visible. They are scaled ({escape(config.scale)}, temperature {config.temperature:g}), then the {name} is "
+        "taken. How large is the largest weight?",
         GREATEST,
         answer,
         f"Key {row.heaviest} gets {format_weight(top)}."

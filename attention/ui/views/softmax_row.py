@@ -9,10 +9,11 @@ import streamlit as st
 from torch import Tensor
 
 from attention.analysis.row_stages import (
-    STAGES,
+    OPERAND,
     Stages,
     oddities,
     shifted_weights,
+    shown_stages,
     smallest,
     stages,
     variants,
@@ -39,11 +40,14 @@ WITH_SINK = (
     "Added to its logit, after scaling. Weights depend on differences between scores, and on those to what the denominator "
     "adds: adding the same amount to all scores takes weight from that."
 )
+ALONE = "Added to its logit, after scaling. A sigmoid weighs every key by itself, so no other weight changes."
 FAINT = 0.05  # a weight that is hardly visible on an axis from 0 to 1
 SIGNS = (
     r"$T$: temperature. $\mathrm{mask}_j$: what the mask adds to the logit of key $j$, 0 if the query attends to it and "
-    r"$-\infty$ if not. $m$: the largest logit, subtracted so that no exponential overflows. "
+    r"$-\infty$ if not. "
 )
+LARGEST = "$m$: the largest logit, subtracted so that no exponential overflows. "
+TAU = r"$\tau$: the threshold of the row, in units of logits; keys at or below it get a weight of exactly zero. "
 EVEN = "Line: the uniform weight, 1 / {} visible keys, at the centre of the logarithmic axis. "
 
 
@@ -71,7 +75,8 @@ def _panels(found: Stages) -> None:
     config = found.config
     columns = softmax.stages(found, config.order)
     ends = (_end(found.dots), max(_end(found.scaled), _end(found.logits[found.visible])))
-    spec = charts.panels(_labels(found, columns), config.n_keys, *ends, *_axis(found))
+    last = _end(found.operand[found.visible]) if OPERAND in columns else 0.0
+    spec = charts.panels(_labels(found, columns), config.n_keys, *ends, *_axis(found), last)
     st.vega_lite_chart(
         pa.table(columns),
         spec if found.visible.any() else empty(spec),
@@ -107,19 +112,29 @@ def _formulas(found: Stages) -> None:
     if key is not None:
         top = escape(format_token(keys[key] if keys else "", key, "key"))
         lines = [f"{who}, with the numbers of the key with the largest weight, {top}."]
-    for stage, entry in STAGES.items():
+    for stage, entry in shown_stages(config).items():
         lines.append(f"**{entry.label}** ${entry.formula(config)}$")
         lines += [f"$\\quad {numbers[stage]}$"] if numbers else []
     lines.append(
-        f"Visible keys: {int(found.visible.sum())}. Sum of weights: {sums}. "
-        f"{missing}Entropy: {format_mean(found.entropy)} nats."
+        f"Visible keys: {int(found.visible.sum())}. {_support(found)}Sum of weights: {sums}. "
+        f"{missing}{tables.entropy_text(config, found.entropy)}."
     )
     st.markdown("\n\n".join(lines))
     st.caption(_legend(found))
 
 
+def _support(found: Stages) -> str:
+    """How many keys have weight, if others may have none."""
+    if not (found.config.head_softmax.sparse and found.visible.any()):
+        return ""
+    zeros = int(found.visible.sum()) - found.support
+    return f"Support: {found.support} of them; {zeros} have a weight of exactly zero, not above the threshold. "
+
+
 def _legend(found: Stages) -> str:
     config = found.config
+    softmax = config.head_softmax
+    subtracted = TAU if softmax.sparse else LARGEST if softmax.distributes else ""
     cap = f"$c$ = {config.softcap:g}: softcap. " if config.softcap else ""
     rule = POSITIONS[config.positions]
     bias = f"$b_j$: position bias, {rule.adds}. " if rule.to_scores else ""
@@ -132,7 +147,7 @@ def _legend(found: Stages) -> str:
     even = EVEN.format(int(found.visible.sum())) if config.color_scale == "times even" else ""
     even += f"Weight axis, {config.color_reason}. " if config.color_reason else ""
     axes = "Axis limits are rounded to 1, 2, 5, 10 …, so the scale stays put."
-    return f"{SIGNS}{normed}{keys}{cap}{bias}{hidden}{small}{even}{axes}"
+    return f"{SIGNS}{subtracted}{normed}{keys}{cap}{bias}{hidden}{small}{even}{axes}"
 
 
 def _one_score(found: Stages) -> None:
@@ -157,7 +172,7 @@ def _one_score(found: Stages) -> None:
             0.25,
             "%+.2f",
             key="moved by",
-            help=ADDED if SOFTMAXES[config.softmax].sums_to_one else WITH_SINK,
+            help=ADDED if config.head_softmax.sums_to_one else WITH_SINK if config.head_softmax.distributes else ALONE,
         )
         key = keys[0] if key is None else key
         weights = shifted_weights(found, key, by)
@@ -171,13 +186,17 @@ def _one_score(found: Stages) -> None:
 
 def _response_text(found: Stages, weights: Tensor, key: int, by: float) -> str:
     """How the weight of the key and those of the others changed."""
-    before, now = float(found.weights[key]), float(weights[key])
-    others = (
-        f" The others share {format_percent(max(0.0, float(weights.sum()) - now))}, in the same proportions as before."
-    )
+    before, now, softmax = float(found.weights[key]), float(weights[key]), found.config.head_softmax
+    gets = f"Key {key} gets {format_weight(now)} instead of {format_weight(before)}"
+    share = format_percent(max(0.0, float(weights.sum()) - now))
+    if softmax.sparse:
+        support = f"{int((weights > 0).sum())} keys have weight, {found.support} before"
+        return f"{gets}. {support}; the others share {share}, not in the same proportions as before."
+    if not softmax.distributes:
+        return f"{gets}: $w / (1 - w)$ is multiplied by $e^{{{by:g}}}$ = {math.exp(by):.3g}. No other weight changes."
+    others = f" The others share {share}, in the same proportions as before."
     return (
-        f"Key {key} gets {format_weight(now)} instead of {format_weight(before)}: relative to each other key, its weight is "
-        f"multiplied by $e^{{{by:g}}}$ = {math.exp(by):.3g}.{others}"
+        f"{gets}: relative to each other key, its weight is multiplied by $e^{{{by:g}}}$ = {math.exp(by):.3g}.{others}"
     )
 
 
@@ -198,19 +217,32 @@ def _mass(found: Stages) -> None:
 
 def _variants(found: Stages) -> None:
     names, columns = softmax.variant_rows(found)
-    each = variants(found)
-    st.markdown("**The same row with other softmax variants**")
-    said = "; ".join(
-        f"{name}: largest {format_weight(float(w.max()))}, sum {format_mean(float(w.sum()))}"
-        for name, w in each.items()
-    )
-    note = "" if found.config.softcap else " No softcap is set; 50 is shown, as in Gemma 2."
-    st.caption(f"{said}.{note}")
-    spec = charts.variants(names, _labels(found, columns), found.config.n_keys, *_axis(found))
+    st.markdown(f"**The same row with other softmaxes**: difference from {names[0]}")
+    st.caption(f"{'; '.join(_sum_up(name, weights) for name, weights in variants(found).items())}.{_note(found)}")
+    axes = _difference_ends(names, columns), *_axis(found)
+    spec = charts.differences(names, _labels(found, columns), found.config.n_keys, *axes)
     st.vega_lite_chart(
         pa.table(columns),
         spec if found.visible.any() else empty(spec),
         key="variants",
         width="stretch",
-        alt="Bars by key, one panel per softmax variant: the weights of the selected query",
+        alt="Bars by key, one panel per softmax: its weights of the selected query minus those of the one in use",
     )
+
+
+def _difference_ends(names: tuple[str, ...], columns: dict[str, list]) -> tuple[float, ...]:
+    """The ends of the axes of differences: the same for all that distribute a row, as a sigmoid may be far from these."""
+    most = {name: max(map(abs, columns[f"v{i}"])) for i, name in enumerate(names) if i}
+    shares = [name for name in most if name not in SOFTMAXES or SOFTMAXES[name].distributes]
+    common = max((most[name] for name in shares), default=0.0)
+    return tuple(charts.reach(common if name in shares else each) for name, each in most.items())
+
+
+def _sum_up(name: str, weights: Tensor) -> str:
+    """The largest weight, the sum and the support of a row under a softmax."""
+    total, support = format_mean(float(weights.sum())), int((weights > 0).sum())
+    return f"{name}: largest {format_weight(float(weights.max()))}, sum {total}, {support} keys"
+
+
+def _note(found: Stages) -> str:
+    return "" if found.config.softcap else " No softcap is set; 50 is shown, as in Gemma 2."

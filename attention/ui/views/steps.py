@@ -9,6 +9,7 @@ from attention.components.matrices import matrices
 from attention.config import Config
 from attention.examples import EXAMPLES
 from attention.knobs import KNOBS
+from attention.operations.softmax import SOFTMAXES
 from attention.operations.table import step_names
 from attention.sources.providers import has
 from attention.sources.spec import lengths
@@ -111,7 +112,7 @@ def _proof(config: Config) -> None:
         far = results.steps.torch_difference(config)
         fits = far <= 1e-5
         st.badge(
-            proof.verdict(far, fits),
+            proof.verdict(far, fits, reference=SOFTMAXES[config.softmax].reference),
             icon=":material/verified:" if fits else ":material/error:",
             color="green" if fits else "red",
             help="Largest difference of the context from `torch.nn.functional.scaled_dot_product_attention` on the same "

@@ -1,0 +1,229 @@
+"""The softmax of some queries over all keys, a piece at a time, pooled by tiles.
+
+Each piece takes a product, one exponential per cell, and sums and maxima by tile; the denominator of a row is known after
+its last piece, and the tiles' sums are divided by it then (online softmax: Milakov & Gimelshein 2018, algorithm 3; tiles:
+Dao et al. 2022, FlashAttention, section 3.1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import Any, NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from attention.maps.blocks import Blocks, Span, along, differences
+from attention.maps.scoring import At, Scoring, column, exponentials, factors, penalty, way_of
+from attention.maps.scratch import Space
+from attention.maps.tiles import add, lift
+from attention.operations.normalisers import Softmax
+from attention.operations.softmax import head_softmax
+
+NOTHING = -1e29  # initial maximum of a row before its first visible key: masked pairs stay far below it
+STRETCH = 128  # cells that are summed in their own precision
+
+
+class Tiles(NamedTuple):
+    """Sums and maxima by tile."""
+
+    sums: Float[Tensor, "a p"]
+    most: Float[Tensor, "a p"] | None
+
+    def rows(self, some: slice) -> Tiles:
+        """A view of some rows."""
+        return Tiles(self.sums[some], None if self.most is None else self.most[some])
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """Some rows of one head: the queries from `first` on, all keys, and how the result is pooled.
+
+    Pixels are tiles of `tile` x `tile` cells within `rows` and `cols`. `widest`: the largest number of keys in a
+    piece; `longest`: the norm of the longest key, None if no score of the head exceeds SAFE; `greatest`, `stats`:
+    whether maxima and statistics are wanted; `into`: memory for sums and maxima, if the job is not to allocate its
+    own.
+    """
+
+    query: Float[Tensor, "r d"]
+    key: Float[Tensor, "n d"]
+    first: int
+    head: int
+    heads: int
+    scoring: Scoring
+    blocks: Blocks
+    tile: int
+    rows: tuple[int, int]
+    cols: tuple[int, int]
+    widest: int
+    longest: float | None
+    greatest: bool
+    stats: bool
+    into: Tiles | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Drops `into`, which another process can't write to."""
+        return vars(self) | {"into": None}
+
+
+class Strip:
+    """Some queries, their positions, and running sums over the pieces of keys taken so far.
+
+    A piece is stored key by key, so that tiles of any size are pooled along whole rows of queries: along a few
+    neighbours torch takes up to ten times as long. With e = exp(score - peak), the state by tile is `sums` and the
+    maxima `tops`; by row it is `total`, `moment` and `away`, the sums of e, of e (score - peak) and of e |q - k|, and
+    the maximum `top`. Scores and peak, which is zero if scores are bounded, are in units of the exponential. Only the
+    first `known` tiles hold values yet. If an `order` is given, queries, sums and tops are in this order; the numbers
+    of rows that `weights` returns are not.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        query: Float[Tensor, "r d"],
+        rows: At,
+        space: Space,
+        bounded: bool,
+        sums: Float[Tensor, "p r"],
+        tops: Float[Tensor, "p r"],
+        order: Int[Tensor, " r"] | None = None,
+    ) -> None:
+        self.job, self.rows, self.space, self.bounded = job, rows, space, bounded
+        self.order = order if order is None else order.to(query.device)
+        self.query = query if self.order is None else query.index_select(0, self.order)
+        self.way, height = way_of(job.scoring.softmax, query), len(query)
+        self.sums, self.tops, self.known = sums, tops if job.greatest else None, 0
+        self.peak = query.new_full((height,), 0 if bounded else NOTHING)
+        self.total, self.moment, self.away, self.top = query.new_zeros(4, height, dtype=torch.float64)
+
+    @cached_property
+    def places(self) -> Int[Tensor, "1 r"]:
+        """The positions of these queries, as a row."""
+        places = column(self.rows, self.query).T
+        return places if self.order is None else places.index_select(1, self.order)
+
+    def visible_parts(self, span: Span) -> list[Tensor]:
+        """Factors, 1 for visible and 0 for masked pairs, of each part of a piece that has both."""
+        return [self._rule_cells(left, right) for left, right in span.cuts]
+
+    def take(self, span: Span, shown: list[Tensor]) -> None:
+        """Adds one piece of keys; `shown` are its `visible_parts`."""
+        job = self.job
+        scores, powers = self.space.piece(span.stop - span.start, len(self.query))
+        self.fill_scores(scores, span, [] if self.bounded else shown)
+        if not self.bounded:
+            self._rise(scores)
+        exponentials(scores, powers, self.way, faint=not self.bounded)
+        if self.bounded:
+            for cut, seen in zip(_cuts(span), shown, strict=True):
+                powers[cut].mul_(seen)
+        total = self.pool(powers, span.start)
+        if job.stats:
+            self.moment += scores.mul_(powers).sum(0)
+            self.away += self.distances(powers, span.start, total, scores)
+
+    def fill_scores(self, scores: Float[Tensor, "w r"], span: Span, shown: list[Tensor]) -> None:
+        """Writes the scores of a piece; `shown` are its `visible_parts`, [] if masked pairs are left as they are."""
+        job, keys, unit = self.job, slice(span.start, span.stop), self.way.unit
+        job.scoring.products(job.key[keys], self.query, scores, unit)
+        if job.scoring.adjusts:
+            job.scoring.adjust_scores(scores, self.places, self.space.keys[keys], job.head, job.heads, unit)
+        for cut, seen in zip(_cuts(span), shown, strict=False):
+            scores[cut].add_(penalty(seen))
+
+    def _rule_cells(self, left: int, right: int) -> Float[Tensor, "w r"]:
+        scoring, n = self.job.scoring, len(self.job.key)
+        if self.job.blocks.steady and isinstance(self.rows, range):
+            first, last = left - self.rows.stop + n, right - self.rows.start + n - 1
+            line = differences(scoring.rule, n, scoring.span)[first:last].flip(0)
+            shown = along(factors(line, self.query), right - left)
+            return shown if self.order is None else shown.index_select(1, self.order)
+        return factors(scoring.sees(self.places, self.space.keys[left:right], n, self.query), self.query)
+
+    def _rise(self, scores: Float[Tensor, "w r"]) -> None:
+        """Subtracts the largest score so far, and rescales earlier sums to the new maximum."""
+        peak = torch.maximum(self.peak, scores.amax(0))
+        rise = (self.peak - peak).double()
+        shrink = (rise / self.way.unit).exp()
+        self.sums[: self.known].mul_(shrink.to(self.sums.dtype))
+        if self.tops is not None:
+            self.tops[: self.known].mul_(shrink.to(self.sums.dtype))
+        self.moment = (self.moment + self.total * rise) * shrink
+        self.total, self.away, self.top, self.peak = self.total * shrink, self.away * shrink, self.top * shrink, peak
+        scores.sub_(peak)
+
+    def pool(self, powers: Float[Tensor, "w r"], start: int) -> Float[Tensor, " r"]:
+        """Adds a piece to its tiles, if it is within the picture; returns the sum of each row."""
+        job = self.job
+        at = start - job.cols[0] if job.cols[0] <= start < job.cols[1] else None
+        if at is not None:
+            self.reach(at // job.tile)
+        found = [powers] if at is None else add(self.sums, powers, at, job.tile, self.known)
+        total = reduce(torch.add, [part.sum(0) for part in found])
+        self.total += total
+        tops = [powers] if self.tops is None or at is None else lift(self.tops, powers, at, job.tile, self.known)
+        if at is not None:
+            self.known = max(self.known, ceil(at + len(powers), job.tile))
+        if job.stats:
+            self.top = reduce(torch.maximum, [part.amax(0) for part in tops], self.top)
+        return total
+
+    def reach(self, stop: int) -> None:
+        """Zeroes the tiles before `stop` that no key has reached."""
+        if stop > self.known:
+            for tiles in (self.sums, self.tops):
+                if tiles is not None:
+                    tiles[self.known : stop].zero_()
+            self.known = stop
+
+    def distances(self, powers: Float[Tensor, "w r"], start: int, total: Tensor, space: Tensor) -> Float[Tensor, " r"]:
+        """Sums of e |q - k|, with distances counted from the near end of the piece, so that nothing cancels."""
+        ramp, rows = self.space.ramp, self.places[0].double()
+        stop = start + len(powers)
+        if stop <= self.rows[0] + 1:
+            return weighted_sums(powers, ramp[: len(powers)].flip(0)) + total * (rows - (stop - 1))
+        if self.rows[-1] <= start:
+            return weighted_sums(powers, ramp[: len(powers)]) + total * (start - rows)
+        apart = (ramp[: len(powers)] + start)[:, None]
+        return torch.sub(apart, rows.to(ramp.dtype), out=space).abs_().mul_(powers).sum(0)
+
+    def weights(self) -> tuple[Float[Tensor, "r p"], Float[Tensor, "r p"] | None, Tensor]:
+        """Sums and maxima of the weights by tile, and the numbers of every row, after all keys were taken."""
+        peak = self.peak.double() / self.way.unit
+        softmax = head_softmax(self.job.scoring.softmax, self.job.scoring.sink(self.job.head))
+        assert isinstance(softmax, Softmax), softmax
+        lse = softmax.log_denominator(peak + self.total.log())
+        above = torch.where(self.total > 0, lse - peak, 0)
+        part = (-above).exp()
+        self.reach(len(self.sums))
+        by_tile, tops = self.sums.mul_(part.to(self.sums.dtype)).T, self.tops
+        if tops is not None:
+            tops = tops.mul_(part.to(tops.dtype)).T
+        if not self.job.stats:
+            return by_tile, tops, self.as_asked(lse[None])
+        entropy = part * (above * self.total - self.moment / self.way.unit)
+        found = torch.stack([lse, entropy.clamp_(min=0), part * self.top, part * self.away])
+        return by_tile, tops, self.as_asked(found)
+
+    def as_asked(self, numbers: Float[Tensor, "s r"]) -> Float[Tensor, "s r"]:
+        """The numbers of rows in the original order of the queries."""
+        return numbers if self.order is None else torch.empty_like(numbers).index_copy_(1, self.order, numbers)
+
+
+def _cuts(span: Span) -> list[slice]:
+    """The parts of a piece in which some pairs are masked, counted from its first key."""
+    return [slice(left - span.start, right - span.start) for left, right in span.cuts]
+
+
+def weighted_sums(cells: Float[Tensor, "w r"], by: Float[Tensor, " w"]) -> Float[Tensor, " r"]:
+    """Weighted sums of each column, in float64 over stretches of STRETCH cells: accurate, in a single pass."""
+    whole = len(cells) // STRETCH * STRETCH
+    parts = cells[:whole].unflatten(0, (-1, STRETCH)), by[:whole].view(-1, 1, STRETCH)
+    return torch.bmm(parts[1], parts[0])[:, 0].double().sum(0) + torch.mv(cells[whole:].T, by[whole:])
+
+
+def ceil(count: int, size: int) -> int:
+    """The number of pieces of a size that hold `count` elements."""
+    return -(-count // size)
