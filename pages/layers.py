@@ -1,10 +1,12 @@
 """Layers: the heads of all layers, compared by their statistics and by their distances from each other."""
 
+from attention.ui.controls.picture import LAYERED
 from attention.ui.session import page
 from attention.ui.views import classroom, layers, layers_alike, layers_compared, layers_table
 
 page.show(
     layers.view,
+    LAYERED,
     ahead=layers.begin,
     aside=[classroom.fold()],
     below=[layers_compared.COMPARED, layers_alike.LIKENESS, layers_table.TABLE, layers_table.DOWNLOADS],

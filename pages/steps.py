@@ -1,6 +1,7 @@
 """Steps: a pass from x to output, or the part of it that the source contains, one matrix at a time."""
 
+from attention.ui.controls.picture import SMALL
 from attention.ui.session import page
 from attention.ui.views import classroom, steps
 
-page.show(steps.view, above=[steps.TITLE], aside=[classroom.fold()])
+page.show(steps.view, SMALL, above=[steps.TITLE], aside=[classroom.fold()])

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attention.codec import NEWEST
+from attention.ui.controls.picture import LAYERED, SMALL
 from attention.ui.session.visit_state import KEY
 from tests.samples import sample
 from tests.strategies import newest, query_without_edition
@@ -40,7 +42,7 @@ EDGES = [
 def run(page: Path, query: dict[str, str]) -> AppTest:
     """A page opened by a link. The menu opens a page that stands in it by that page's own path."""
     test = AppTest.from_file(str(page), default_timeout=SECONDS)
-    test.query_params.update(newest(query))
+    test.query_params.update(newest(query) or NEWEST)  # an empty link opens the page as it begins
     return test.run()
 
 
@@ -67,7 +69,7 @@ def test_a_page_alone_shows_any_setting(page, query):
 def test_a_page_through_the_menu_is_the_page_alone(page):
     menu = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS).run()
     through = menu.switch_page(str(page.relative_to(ROOT))).run()
-    alone = run(page, {})
+    alone = AppTest.from_file(str(page), default_timeout=SECONDS).run()
     assert not through.exception
     assert [text.value for text in through.markdown] == [text.value for text in alone.markdown]
 
@@ -128,6 +130,15 @@ def test_what_had_to_move_is_said_where_it_happened_and_on_no_page_after():
     other.session_state[KEY] = test.session_state[KEY]
     other.run()
     assert "no head 6" not in page_text(other) and other.slider(key="heads").value == 4
+
+
+@pytest.mark.parametrize(("page", "kind"), [("layers", LAYERED), ("steps", SMALL)])
+def test_a_visit_that_begins_on_a_page_opens_its_own_picture_and_another_visit_keeps_what_is_set(page, kind):
+    first = AppTest.from_file(str(ROOT / f"pages/{page}.py"), default_timeout=SECONDS).run()
+    assert not first.exception and query_without_edition(first.query_params) == query_without_edition(kind.begins) != {}
+    later = AppTest.from_file(str(ROOT / f"pages/{page}.py"), default_timeout=SECONDS)
+    later.session_state[KEY] = run(ROOT / "pages/heads.py", {}).session_state[KEY]
+    assert not later.run().exception and query_without_edition(later.query_params) == {}
 
 
 def test_what_was_moved_by_hand_or_reset_since_stays():

@@ -11,6 +11,7 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
+from attention.codec import NEWEST
 from attention.components.matrices import header, message
 from attention.config import Config
 from attention.knobs import SOURCES, STEPS
@@ -31,7 +32,7 @@ PAGE = Path(__file__).parents[1] / "pages" / "steps.py"
 
 def run(**query: str) -> AppTest:
     test = AppTest.from_file(str(PAGE), default_timeout=60)
-    test.query_params.update(newest(query))
+    test.query_params.update(newest(query) or NEWEST)  # an empty link opens the page as it begins
     return test.run()
 
 

@@ -12,7 +12,7 @@ from attention.examples import EXAMPLES
 from attention.steps.parts import parts
 from attention.steps.plan import by_name
 from attention.steps.values import values
-from tests.browser.conftest import open_page
+from tests.browser.conftest import EDITION, open_page
 from tests.browser.test_steps import MATRICES, SMALL, painted_matrices
 from tests.samples import sample
 
@@ -136,7 +136,7 @@ def near(shown: str, value: float) -> bool:
 
 
 def test_the_numbers_in_the_cells_are_those_of_the_pass(visit, theme):
-    tab = visit("steps", theme=theme)
+    tab = visit(f"steps?{EDITION}", theme=theme)
     painted_matrices(tab, "")
     assert printed_numbers(tab, "x") == []
     tab.page.get_by_role("button", name="Load a 4-word example").click()

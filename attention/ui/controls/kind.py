@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from attention.settings import ConfigError, Settings
@@ -54,7 +54,8 @@ class Kind(Generic[S]):
     length, and a message if that is only a part. `takes`: bytes that a view of it needs while it is drawn. `stops`: the
     stops of sliders, given the settings, the last ones and their stops. `implied`: the other knobs that a change implies,
     given the values before and those of the widgets now, and a message for each thing that is not possible. `quiet`: knobs
-    whose own widget is enough to show that they had to move with another knob, so that no message says it.
+    whose own widget is enough to show that they had to move with another knob, so that no message says it. `begins`: the query
+    that a page opens with if no setting was made before, and its link is empty.
     """
 
     settings: Settings[S]
@@ -67,6 +68,7 @@ class Kind(Generic[S]):
     takes: Callable[[S], int] = _nothing
     implied: Callable[[Mapping[str, Any], Mapping[str, Any]], tuple[dict[str, Any], list[str]]] = _no_more
     quiet: frozenset[str] = frozenset()
+    begins: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def keys(self) -> frozenset[str]:

@@ -13,8 +13,9 @@ from typing import Any
 import streamlit as st
 
 from attention.analysis.head_numbers import EVERY
-from attention.codec import CONFIGS
+from attention.codec import CONFIGS, to_query
 from attention.config import Config
+from attention.examples import EXAMPLES
 from attention.fitting import check, defaults, layers, position_rules, training_steps
 from attention.inputs import INPUTS
 from attention.knobs import DEFAULTS, GENERATED, KNOBS
@@ -295,3 +296,8 @@ PICTURE = Kind(
 SCORES = replace(
     PICTURE, draw=partial(draw, first=("tokens", "d_model", "mask", "span", "scale", "temperature", *ORIGIN))
 )
+MIXED = Config(
+    tokens=4, heads=2, d_model=8, projections="independent"
+)  # few tokens, and weights that are no zeros and ones
+SMALL = replace(PICTURE, begins=to_query(MIXED))
+LAYERED = replace(PICTURE, begins=EXAMPLES["division"].query if "division" in EXAMPLES else {})  # of a real model

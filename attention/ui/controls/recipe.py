@@ -21,8 +21,8 @@ OFFERED: dict[str, tuple[Any, ...]] = {
 }
 WIDTHS = (1, 2, 4, 8, 16, 24, 32, 64)  # channels per head
 RULES = {"positions": PLACES, "mask": MASKS, "scale": SCALES, "softmax": DENOMINATORS}
-FIRST = ("task", "layers", "heads", "d_model", "positions", "scale", "steps", "rate", "seed")
-MORE = ("mask", "span", "softmax", "qk_norm", "gate")
+FIRST = ("task", "layers", "heads", "d_model", "steps", "rate")
+MORE = ("positions", "scale", "seed", "mask", "span", "softmax", "qk_norm", "gate")
 NAMES = frozenset((*FIRST, *MORE))
 
 
@@ -30,7 +30,7 @@ def draw(recipe: Recipe, stops: Stops, change: Change) -> None:
     """Draws every control with its callback for changes; the most important ones come first."""
     for name in FIRST:
         _widget(name, recipe, change)
-    with st.expander("Mask, softmax, norm and gate", icon=":material/tune:"):
+    with st.expander("More settings", icon=":material/tune:", key="more settings"):
         for name in MORE:
             _widget(name, recipe, change)
 

@@ -46,7 +46,8 @@ def arrive(state: Session, kind: Kind[Any], from_elsewhere: bool) -> None:
     if from_elsewhere:
         uploads.passed_by()
     if here is None or _is_new_link(query, here.link):
-        own, notes = question_in_link.split(state, kind, uploads.allowed_query(kind, query))
+        asked = query or (dict(kind.begins) if here is None else {})
+        own, notes = question_in_link.split(state, kind, uploads.allowed_query(kind, asked))
         here = state.held[state.about] = SettingsState.of(kind, own, here.labels if here else {})
         here.link, here.notes, here.absent = query, here.notes + notes, state.kept.absent
         state.told.set_others(widgets(), here.widget_values)

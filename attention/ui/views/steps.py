@@ -51,7 +51,8 @@ def view(config: Config) -> None:
     plan = by_name(config)
     current = nearest(config.step, list(plan))
     draw_finding(_finding(config, plan, current))
-    _choices(config)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        _choices(config)
     order = step_names().index
     if config.step not in plan and (made_here(config) or order(config.step) > order(current)):
         st.info(f"These settings have no step “{config.step}”; “{current}” is shown.", icon=":material/info:")
@@ -136,7 +137,7 @@ def _choices(config: Config) -> None:
         on_click=page.change,
         kwargs={name: value for name, value in vars(small).items() if KNOBS[name].about == "tensors" or name == "head"}
         | {"step": "x"},
-        type="secondary" if chosen else "primary",
+        type="secondary" if config.tokens <= small.tokens else "primary",
         disabled=chosen,
     )
     knobs.segments("steps", config, format_func=names.get, label_visibility="collapsed", width="content")

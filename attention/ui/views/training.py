@@ -33,15 +33,15 @@ def view(recipe: Recipe) -> None:
         return
     found = courses.current_training(recipe)
     draw_title("training", courses.label(found), f"{escape(recipe.what.says)} {text.HELP}")
-    if not questions.unsaid(recipe):
-        with st.expander("What the heads learn", icon=":material/school:"):
-            st.markdown(escape(recipe.what.heads))
     if found.ships and recipe.at == LAST and recipe.alone not in page.visit_state().played:
         page.visit_state().film = recipe.alone, 0
     page.visit_state().played.add(recipe.alone)
     playing = not found.live and _film(recipe) is not None
     every = LOOK if found.live else TICK if playing else None
     st.fragment(_live, run_every=every)(recipe, found.live, playing)
+    if not questions.unsaid(recipe):
+        with st.expander("What the heads learn", icon=":material/school:"):
+            st.markdown(escape(recipe.what.heads))
     browser_yield.yield_to_browser()
 
 
