@@ -114,7 +114,13 @@ def test_what_did_not_settle_is_left_out_of_an_answer_and_that_is_said():
     assert "unstable" not in crossover(speed_ups(slow[1:], fast)).sentence
     assert crossover(speed_ups(slow[:1], fast)) is None
     (said,) = comparison.crossovers([*slow[:1], *fast])
-    assert said.endswith("unknown, as no length has stable times on both")
+    assert said.endswith(
+        "faster from the shortest length on (64 tokens), also including transfers; 1 of 1 length with unstable times"
+    )
+    loose = [make_timing(n, seconds, settled=False) for n, seconds in ((64, 1.0), (128, 4.0))]
+    (said,) = comparison.crossovers([*loose, slow[2], *fast])
+    assert ": faster from about 91 tokens on" in said, "most times are not stable, so all count"
+    assert said.endswith("; 2 of 3 lengths with unstable times")
 
 
 def test_what_was_timed_once_has_no_band():

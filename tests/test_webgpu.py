@@ -129,6 +129,18 @@ def test_a_plan_leaves_out_a_sweep_that_the_kernels_cannot_compute(knobs):
     assert {case["tokens"] for part in found["parts"] for case in part["cases"]} == {TOKENS}
 
 
+def test_what_the_browser_leaves_out_of_a_sweep_is_said():
+    assert plan.left_out(Sweep()) == ""
+    said = plan.left_out(Sweep(queries=(0, 1), d_heads=(64, 80), heads=(8,), kv_heads=(0, 3), lengths=(64, 1_048_576)))
+    assert said == (
+        "Of the measurement settings, the browser leaves out: fewer queries than tokens, such as decoding; a d_head other than 32, "
+        "64, 96 and 128; key-value heads that do not divide the heads; more than 33,554,432 numbers in the queries."
+    )
+    many = Sweep(lengths=tuple(range(2, 36)))
+    assert plan.left_out(many).endswith("leaves out: more than 32 cases.")
+    assert plan.left_out(Sweep(passes=("forward + backward",))).endswith("leaves out: backward passes.")
+
+
 def test_a_message_is_taken_as_timings_of_the_browser():
     found = read_message(message(row(), row("materialised", times=(), error="out of memory: 1"), row("JavaScript")))
     fused, materialised, script = found.timings

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.recordings import Timing, lines
@@ -230,21 +230,25 @@ def crossovers(timings: Iterable[Timing]) -> list[str]:
 
 
 def break_even(base: Line, other: Line) -> str:
-    """Says from which length the other line is faster, without and with transfers; empty if they have no length in common."""
-    alone, moved = (speed_ups(base, other, transfer) for transfer in (False, True))
-    if not alone:
+    """Says from which length the other line is faster, without and with transfers; empty if they have no length in common.
+
+    If fewer than half of the lengths have stable times on both, all lengths count, and the sentence says so.
+    """
+    points = [speed_ups(base, other, transfer) for transfer in (False, True)]
+    loose, count = sum(not point.settled for point in points[0]), len(points[0])
+    note = f"; {loose} of {count} length{'s' * (count != 1)} with unstable times" if 2 * loose > count else ""
+    if note:
+        points = [[replace(point, settled=True) for point in some] for some in points]
+    if not count:
         return ""
-    first, second = crossover(alone), crossover(moved)
-    if not first or not second:
-        return UNTOLD
-    if first.sentence == second.sentence:
-        return f"{first.sentence}, also including transfers"
-    return f"{first.sentence}; including transfers, {second.sentence}"
+    alone, moved = (found.sentence if (found := crossover(some)) else "" for some in points)
+    return (
+        f"{alone}, also including transfers{note}" if alone == moved else f"{alone}; including transfers, {moved}{note}"
+    )
 
 
 # all axes but implementation and length
 SETTING = ("dtype", "mask", "passes", "batching", "heads", "d_head", "queries", "kv_heads", "window")
-UNTOLD = "unknown, as no length has stable times on both"
 # kernels of the browser, by the implementation of torch that computes in the same way
 ALIKE = {"WebGPU fused": "SDPA", "WebGPU materialised": "matmul softmax matmul"}
 

@@ -24,7 +24,8 @@ const MARKUP = `
 <p role="status"></p>`;
 const ABOUT = "Runs attention on the GPU of this device, in this browser, for a minute at most. Its timings are kept for this "
   + "visit alone.";
-const SOFTWARE = "on the processor. That is not a GPU, so it is not measured.";
+const INSTEAD = " The chart has recorded and published GPUs.";
+const SOFTWARE = `on the processor. That is not a GPU, so it is not measured.${INSTEAD}`;
 const WHY = {
   insecure: "No WebGPU here: browsers offer it only on https pages and on localhost, and this page came by plain http.",
   absent: "No WebGPU in this browser. Chrome and Edge have it from version 113, Safari from 26, Firefox from 141 on Windows.",
@@ -98,7 +99,7 @@ async function run(plan, say, signal) {
   if (found.state === "software") {
     return { state: "software", text: `This browser computes WebGPU in software (${found.name}), ${SOFTWARE}` };
   }
-  if (found.state !== "ready") return { state: found.state, text: WHY[found.state] };
+  if (found.state !== "ready") return { state: found.state, text: WHY[found.state] + INSTEAD };
   const result = emptyResult(), { watch, stop } = createWatch(say, signal);
   let device = null, ended = "", state = "done";
   try {

@@ -41,8 +41,28 @@ def _forward_cases(sweep: Sweep) -> list[Case]:
 
 def _is_computable(case: Case) -> bool:
     """Whether the kernels can compute a case: all tokens are queries, and it is no larger than those of the picture."""
-    fits = case.length * case.batch * case.heads * case.d_head <= TOKENS * WIDTH
-    return fits and not case.queries and case.d_head in D_HEADS and case.heads % case.key_heads == 0
+    right = not case.queries and case.d_head in D_HEADS and case.heads % case.key_heads == 0
+    return right and not _is_too_large(case)
+
+
+def _is_too_large(case: Case) -> bool:
+    return case.length * case.batch * case.heads * case.d_head > TOKENS * WIDTH
+
+
+def left_out(sweep: Sweep) -> str:
+    """Says which cases of a sweep the browser does not time, and why; empty if it times all."""
+    found = _forward_cases(sweep)
+    computable = sum(map(_is_computable, found))
+    reasons = {
+        "backward passes": sweep.passes != ("forward",),
+        "fewer queries than tokens, such as decoding": any(case.queries for case in found),
+        "a d_head other than 32, 64, 96 and 128": any(case.d_head not in D_HEADS for case in found),
+        "key-value heads that do not divide the heads": any(case.heads % case.key_heads for case in found),
+        f"more than {TOKENS * WIDTH:,} numbers in the queries": any(_is_too_large(case) for case in found),
+        f"more than {CASES} cases": computable > CASES,
+    }
+    told = "; ".join(reason for reason, applies in reasons.items() if applies)
+    return f"Of the measurement settings, the browser leaves out: {told}." if told else ""
 
 
 def plan(sweep: Sweep, versus: CpuGpuSettings) -> dict[str, Any]:

@@ -26,8 +26,8 @@ METHOD = """
 - **Transfer** is from and to ordinary memory: q, k and v to the device, and all results back, including weights if there are
   any. For published GPUs it is assumed, not measured: q, k and v to the GPU and the output back (with the backward pass three
   gradients instead), two bytes per number, at the stated speed.
-- **Out of memory** is a result. Cases that can't fit, or that would exceed the time budget, are not tried and say so; so does
-  a dtype that the device emulates (its product takes over four times as long as float32's); float32 is then timed instead.
+- **Out of memory** is a result. Cases that can't fit, or that would exceed the time budget, are not tried and say so. A
+  dtype that the device emulates (its product takes over four times as long as float32's) is timed in float32 instead.
 - **Memory** that a call allocates is part of its time and of its peak. On a CPU, the first access to new memory takes a large
   part of the time of a large attention. Weights of 32 to 256 MiB get huge pages (2 MiB), and those of up to 64 MiB reuse the
   memory of the call before; others use torch's allocator.

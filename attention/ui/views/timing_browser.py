@@ -12,7 +12,7 @@ from attention.components.gpu_timing import KEY, gpu_timing
 from attention.timing import recordings
 from attention.timing.cpu_gpu_settings import Timed
 from attention.timing.recordings import RecordingError, Timing
-from attention.timing.webgpu.plan import plan
+from attention.timing.webgpu.plan import left_out, plan
 from attention.timing.webgpu.results import read_message
 from attention.timing.webgpu.summary import answer, details
 from attention.ui.markdown import escape
@@ -36,6 +36,8 @@ def draw(timed: Timed, others: Iterable[Timing]) -> None:
     """Draws the button, and what was measured at the settings of the picture, beside a CPU of these `others`."""
     forward = timed.work == "forward"
     gpu_timing(plan(timed.sweep, timed.versus) if forward else None, "" if forward else FORWARD, on_measured=_take_in)
+    if forward and (missing := left_out(timed.sweep)):
+        st.caption(escape(missing))
     kept = page.visit_state()
     if kept.unmeasured:
         st.error(escape(f"The measurement can't be used. {kept.unmeasured}"), icon=":material/error:")
