@@ -133,8 +133,8 @@ def test_what_the_browser_leaves_out_of_a_sweep_is_said():
     assert plan.left_out(Sweep()) == ""
     said = plan.left_out(Sweep(queries=(0, 1), d_heads=(64, 80), heads=(8,), kv_heads=(0, 3), lengths=(64, 1_048_576)))
     assert said == (
-        "Of the measurement settings, the browser leaves out: fewer queries than tokens, such as decoding; a d_head other than 32, "
-        "64, 96 and 128; key-value heads that do not divide the heads; more than 33,554,432 numbers in the queries."
+        "Of the measurement settings, the browser leaves out: fewer queries than tokens, such as decoding; a d_head other than "
+        "32, 64, 96 and 128; key-value heads that do not divide the heads; more than 33,554,432 numbers in the queries."
     )
     many = Sweep(lengths=tuple(range(2, 36)))
     assert plan.left_out(many).endswith("leaves out: more than 32 cases.")
