@@ -21,6 +21,7 @@ from attention.operations.normalisers import standard
 from attention.operations.softmax import SOFTMAXES, normaliser
 from attention.operations.sparse import LONGEST, Threshold
 from attention.operations.thresholds import find_threshold, threshold_by_bisection
+from attention.ui import results
 from tests.samples import sample
 from tests.softmax_oracle import POWERS, weights_of
 from tests.softmax_references import FILE
@@ -145,6 +146,25 @@ def test_what_is_wrong_in_one_row_is_found(softmax):
 def test_a_sigmoid_of_many_keys_agrees_although_its_rows_sum_to_hundreds():
     found = trace(Config(tokens=1000, heads=2, d_model=64, softmax="sigmoid", projections="independent", input="noise"))
     assert float(found.weights.sum(-1).max()) > 50 and parity(found).agrees
+
+
+def test_sums_of_rows_are_sent_where_they_are_not_one():
+    for softmax, summed in (("sigmoid", True), ("sink", True), ("sparsemax", False), ("standard", False)):
+        t = trace(Config(softmax=softmax))
+        found = results.heads.cells(t.config)
+        assert (found.sums is not None) == summed
+        if summed:
+            torch.testing.assert_close(found.sums, t.weights.sum(-1))
+    assert results.heads.cells(Config(softmax="sigmoid", tokens=600)).sums is None, "a cell is several tokens"
+
+
+@pytest.mark.parametrize("softmax", [pytest.param("sigmoid", marks=pytest.mark.extended), "sparsemax"])
+@pytest.mark.parametrize("page", ["heads", pytest.param("softmax", marks=pytest.mark.extended)])
+def test_recorded_queries_and_keys_have_it(page, softmax):
+    test = run(ROOT / f"pages/{page}.py", {"source": "recorded:smollm2-street", "v": "3", "softmax": softmax})
+    assert not test.exception
+    text = "\n".join(each.value for each in [*test.markdown, *test.caption])
+    assert ("Support" if softmax == "sparsemax" else "No entropy") in text
 
 
 SUM = format_mean(float(trace(Config(softmax="sigmoid")).weights[0, -1].double().sum()))

@@ -13,6 +13,7 @@ from attention.charts import theme
 from attention.codec import link
 from attention.components.registry import component, nothing
 from attention.config import Config
+from attention.sources.providers import distributes
 from attention.tables.rows import key_labels, labels
 from attention.training.recipe import RECIPES, Recipe
 from attention.wire.cells import Cells, payload
@@ -80,6 +81,7 @@ def header(config: Config, height: int, note: str) -> dict[str, Any]:
         note=note,
         pool="max" if config.truncated is config else config.pool,
         group=config.heads // config.n_kv_heads,
+        rest=config.head_softmax.rest.removeprefix("the ") if distributes(config) else None,
     )
 
 

@@ -13,7 +13,7 @@ is known, it is the mean of the tile's queries.
 from __future__ import annotations
 
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -42,7 +42,7 @@ class Cells:
     the place of the largest weight in its tile, row x tile + column; None if tiles are single tokens, or if it is not
     known. `queries`, `keys`: tokens per side. `visible_keys (s m)`: visible keys of each query, or their mean per row
     of tiles if places are not known; one row for all heads (s = 1), or one per head. `max_code (h)`: the largest code
-    of each head, ignoring rows with a single visible key unless all rows are such.
+    of each head, ignoring rows with a single visible key unless all rows are such. `sums`: those of all rows, if shown.
     """
 
     codes: UInt16[Tensor, "h p r"]
@@ -52,21 +52,28 @@ class Cells:
     keys: int
     visible_keys: Float[Tensor, "s m"]
     max_code: Int[Tensor, " h"]
+    sums: Float[Tensor, "h q"] | None = None
 
 
 def cells(
-    weights: Float[Tensor, "h q k"], mask: Bool[Tensor, "*h q k"], side: int, executor: Executor | None = None
+    weights: Float[Tensor, "h q k"],
+    mask: Bool[Tensor, "*h q k"],
+    side: int,
+    executor: Executor | None = None,
+    with_sums: bool = False,
 ) -> Cells:
     """Returns the cells of weights from 0 to 1, at most `side` by `side` per head; exact (one token each) up to `side` tokens.
 
     `mask` is True for visible keys. A cell is masked only if its whole tile is. Of weights in a tile that are closer
-    together than 1 in 2048, the first represents both. Threads of an `executor` share the heads if these are large.
+    together than 1 in 2048, the first represents both. Threads of an `executor` share the heads if these are large. The
+    cells are given the sums of the rows if `with_sums`, and if a cell is one token.
     """
     queries, keys = weights.shape[-2:]
     tile = -(-max(queries, keys) // side)
     seeing = mask.sum(-1).reshape(-1, queries)
     if tile == 1:
-        return _cells(_codes(weights.float(), mask), None, tile, seeing, keys)
+        found = _cells(_codes(weights.float(), mask), None, tile, seeing, keys)
+        return replace(found, sums=weights.sum(-1).float().contiguous()) if with_sums else found
     shared = executor if weights.numel() > SHARED else None
     pooled = list((shared.map if shared else map)(partial(_pool_tiles, tile=tile), weights.float()))
     greatest, places = (torch.stack(parts) for parts in zip(*pooled, strict=True))
@@ -96,12 +103,9 @@ def payload(header: dict[str, Any], cells: Cells) -> bytes:
     heads, rows, columns = cells.codes.shape
     shape = {"heads": heads, "rows": rows, "columns": columns, "tile": cells.tile, "queries": cells.queries}
     shape |= {"keys": cells.keys, "places": cells.argmax_in_tile is not None, "shift": SHIFT, "bits": BITS}
-    shape |= {"sights": list(cells.visible_keys.shape), "most": cells.max_code.tolist()}
-    tensors = (
-        [cells.codes, cells.visible_keys]
-        if cells.argmax_in_tile is None
-        else [cells.codes, cells.argmax_in_tile, cells.visible_keys]
-    )
+    shape |= {"sights": list(cells.visible_keys.shape), "most": cells.max_code.tolist(), "sums": cells.sums is not None}
+    given = cells.codes, cells.argmax_in_tile, cells.visible_keys, cells.sums
+    tensors = [each for each in given if each is not None]
     return frame_message(header | shape, [tensor.numpy().data for tensor in tensors])
 
 

@@ -50,6 +50,8 @@ else:
     weights[..., 0] = 0.0
     weights[:, 1, 1] = 0.00123456
 found = cells(weights, mask, theme.side(h))
+if scene == "rows":
+    found = cells(mask.expand(h, n, n) * 0.05, mask, theme.side(h), with_sums=True)
 if scene == "map":
     pixels = torch.zeros(h, 256, 256)
     pixels[:, 200, 100] = 0.5
@@ -194,6 +196,24 @@ ARROW = """() => {  // in pixels of the bars: where the arrow stands and ends, a
     const [arrow, bars] = [".bars i", ".bars canvas"].map((each) => document.querySelector(each).getBoundingClientRect());
     return [arrow.left + arrow.width / 2 - bars.left, arrow.bottom - bars.top, arrow.width, bars.width, bars.height];
 }"""
+
+
+@pytest.mark.parametrize(
+    ("softmax", "total", "said"),
+    [("sink", "sink 70.0%", "puts 0.0500 of its weight on"), ("sigmoid", "sum 0.30", "weighs “was” (3) by 0.0500")],
+)
+def test_what_a_row_lacks_or_its_sum_is_in_the_readout(opened, softmax, total, said):
+    """Six keys of 0.05 each; a row that sums to one says nothing."""
+    page = opened(f"scene=rows&tokens=18&softmax={softmax}").page
+    page.mouse.move(*cell(page, 2, 5, 3, 18))
+    page.wait_for_function("document.querySelector('[data-of=query]').innerText.startsWith('5')")
+    assert (
+        readout_text(page, "query").endswith(f" · {total}") and said in page.locator('[data-of="said"]').text_content()
+    )
+    plain = opened("tokens=18").page
+    plain.mouse.move(*cell(plain, 2, 5, 3, 18))
+    plain.wait_for_function("document.querySelector('[data-of=query]').innerText.startsWith('5')")
+    assert "·" not in readout_text(plain, "query")
 
 
 @pytest.mark.parametrize("theme", ["dark", "light"])

@@ -5,9 +5,9 @@ import { openMessage } from "./message.js";
 import { RAMP, ramp } from "./theme.js";
 
 /**
- * @typedef {{ codes: Uint16Array[], places: Uint8Array | null, seeing: Float32Array[] }} Bytes  per head, except places
+ * @typedef {{ codes: Uint16Array[], places: Uint8Array | null, seeing: Float32Array[], sums?: Float32Array | null }} Bytes  per head, except places and sums
  * @typedef {Pick<import("./message.js").Shape, "shift" | "bits">} Coding
- * @typedef {Omit<import("./message.js").Shape & import("./message.js").Weights, "places"> & Bytes} Data
+ * @typedef {Omit<import("./message.js").Shape & import("./message.js").Weights, "places" | "sums"> & Bytes} Data
  * @typedef {[number, number]} Range  the first, and one past the last
  */
 
@@ -29,7 +29,7 @@ import { RAMP, ramp } from "./theme.js";
 export const MASKED = 0, ZERO = 1, LEAST = 2, ONE = 65535;
 
 /**
- * Unpacks a message: a header, codes (u16), places (u8), numbers of visible keys (f32).
+ * Unpacks a message: a header, codes (u16), places (u8), numbers of visible keys and sums of rows (f32).
  * @template {Data} T
  * @param {Uint8Array} bytes
  * @returns {T}
@@ -43,7 +43,9 @@ export function unpackCells(bytes) {
   const sights = new Float32Array(bytes.slice(after, after + 4 * lines * many).buffer);
   const heads = Array.from({ length: header.heads }, (_, h) => codes.subarray(h * size, (h + 1) * size));
   const seeing = heads.map((_, h) => sights.subarray((h % lines) * many, ((h % lines) + 1) * many));
-  return { ...header, codes: heads, places, seeing };
+  const summed = after + 4 * lines * many, rows = header.heads * header.queries;
+  const sums = header.sums ? new Float32Array(bytes.slice(summed, summed + 4 * rows).buffer) : null;
+  return { ...header, codes: heads, places, seeing, sums };
 }
 
 const decoded = { shift: NaN, weights: new Float32Array() };

@@ -7,7 +7,7 @@ import {
 } from "./heads_grid_square.js";
 
 /**
- * @typedef {Omit<import("./message.js").GridHeader, "places"> & import("./cells.js").Bytes} GridData
+ * @typedef {Omit<import("./message.js").GridHeader, "places" | "sums"> & import("./cells.js").Bytes} GridData
  * @typedef {import("./cells.js").Cell & { shown?: import("./cells.js").Cell }} Spot  a position of the cursor
  */
 

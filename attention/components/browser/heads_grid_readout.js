@@ -62,7 +62,7 @@ export function setReadout(grid, cell) {
   const { data, of } = grid, where = cell.tall * cell.broad > 1;
   const blind = seesNothing(data, cell);
   of.head.textContent = headNumber(data, cell.head);
-  of.query.textContent = nameToken(data, cell.query, cell.tall);
+  of.query.textContent = nameToken(data, cell.query, cell.tall) + (blind ? "" : totalOf(data, cell));
   of.key.textContent = nameToken(data, cell.key, cell.broad, keyTokens(data));
   of.weight.textContent = number(cell.code, cell.weight);
   of.even.textContent = timesEven(data, cell);
@@ -71,6 +71,17 @@ export function setReadout(grid, cell) {
   const alone = grid.plan.wide && data.tokens.length ? said : "";  // without token texts it would repeat the numbers
   of.note.textContent = blind ? "This query has no visible key." : where && cell.code > ZERO ? noteOf(data, cell) : alone;
   grid.root.style.setProperty("--head", data.head_colors[cell.head % data.head_colors.length]);
+}
+
+/**
+ * Returns how much of a row no key gets, or its sum if it may be anything; "" if rows sum to one or are not known.
+ * @param {GridData} data
+ * @param {Cell} cell
+ */
+function totalOf(data, cell) {
+  if (!data.sums) return "";
+  const sum = data.sums[cell.head * data.queries + cell.query];
+  return data.rest === null ? ` · sum ${sum.toFixed(2)}` : ` · ${data.rest} ${(100 * Math.max(0, 1 - sum)).toFixed(1)}%`;
 }
 
 /**
@@ -84,7 +95,8 @@ function sentence(data, cell) {
   const query = word(data.tokens, cell.query), key = word(keyTokens(data), cell.key);
   const who = query || `query ${nameToken(data, cell.query, cell.tall)}`;
   const whom = key || `key ${nameToken(data, cell.key, cell.broad, keyTokens(data))}`;
-  const puts = `${who} puts ${number(cell.code, cell.weight)} of its weight on ${whom}`;
+  const weight = number(cell.code, cell.weight);
+  const puts = data.rest === null ? `${who} weighs ${whom} by ${weight}` : `${who} puts ${weight} of its weight on ${whom}`;
   return `${cell.code === MASKED ? `${whom} is masked for ${who}` : puts}.`;
 }
 

@@ -3,7 +3,7 @@
 /**
  * @typedef {{ top: number, left: number, high: number, wide: number }} View
  * @typedef {{ x: number, y: number }} Spot  in the square, from 0 to 1 in both directions
- * @typedef {Omit<import("./message.js").LargeHeader, "places"> & import("./cells.js").Bytes} LargeData
+ * @typedef {Omit<import("./message.js").LargeHeader, "places" | "sums"> & import("./cells.js").Bytes} LargeData
  * @typedef {{ left: number, top: number, width: number, height: number, room: number, below: number }} Place
  * @typedef {{ data: LargeData, key: string, canvas: HTMLCanvasElement }} Drawn
  */

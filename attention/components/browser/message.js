@@ -22,6 +22,7 @@
  * @property {number} shift
  * @property {number} bits
  * @property {[number, number]} sights  lines of visible keys, one for all heads or one per head; numbers per line
+ * @property {boolean} [sums]  whether the message has the sum of each row
  * @property {number[]} most  the largest code of each head: the end of the scale “own maximum”
  */
 
@@ -35,6 +36,7 @@
  * @property {"max" | "mean"} pool  how the weights of a tile are pooled
  * @property {string} why  the reason for the colour scale if it was chosen automatically
  * @property {Focus} focus
+ * @property {string | null} [rest]  where what a row lacks to sum to one goes, "" if it lacks nothing; null: no fixed sum
  * @property {number} group  heads that share keys and values
  * @property {number} floor  the smallest weight of the logarithmic scale
  * @property {number} times  the multiple of the uniform weight at the end of its scale

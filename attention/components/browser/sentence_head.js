@@ -7,7 +7,7 @@ import { layOutMap, spotUnder } from "./sentence_head_map.js";
 import { applyTheme } from "./theme.js";
 
 /**
- * @typedef {Omit<import("./message.js").SentenceHeader, "places"> & import("./cells.js").Bytes} SentenceData
+ * @typedef {Omit<import("./message.js").SentenceHeader, "places" | "sums"> & import("./cells.js").Bytes} SentenceData
  * @typedef {{ query: number, count: number }} Pin
  * @typedef {{ onPin?: (pin: Pin) => void }} Ways
  * @typedef {{ row: number, column: number | null }} Pointed

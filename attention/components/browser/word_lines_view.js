@@ -3,7 +3,7 @@
 import { greatest, MASKED, position, weightsOf, ZERO } from "./cells.js";
 
 /**
- * @typedef {Omit<import("./message.js").LinesHeader, "places"> & import("./cells.js").Bytes} LinesData
+ * @typedef {Omit<import("./message.js").LinesHeader, "places" | "sums"> & import("./cells.js").Bytes} LinesData
  * @typedef {0 | 1} Side  0 for queries, 1 for keys
  * @typedef {{ side: Side, at: number }} Word  `at` is counted from the first word that is drawn
  * @typedef {{ query: number, key: number, code: number, weight: number, share: number }} Line  `share`: on the scale

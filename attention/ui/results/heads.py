@@ -21,10 +21,11 @@ from attention.config import Config
 from attention.fitting import shape
 from attention.knobs import GENERATED
 from attention.maps.blocks import count_pairs
+from attention.operations.softmax import SOFTMAXES
 from attention.runtime.executors import RankedExecutor, Task
 from attention.sources.generated import early
 from attention.sources.layer_inputs import LayerInputs
-from attention.sources.providers import distributes, layer_inputs, unit
+from attention.sources.providers import distributes, has_scores, layer_inputs, unit
 from attention.tables import rows as tables
 from attention.trace import Trace, check_size, run_pass
 from attention.ui.results.shared import CHUNKS, FORWARD, LOW_PRIORITY, RESULTS
@@ -107,7 +108,8 @@ def fully_masked(config: Config) -> Task[int]:
 def cells(config: Config) -> Task[Cells]:
     """The cells of the maps of all heads."""
     side = theme.side(config.heads)
-    return after_trace(config, lambda found: drawn(found.weights, found.mask, side, CHUNKS))
+    sums = has_scores(config.source) and not SOFTMAXES[config.softmax].sums_to_one
+    return after_trace(config, lambda found: drawn(found.weights, found.mask, side, CHUNKS, sums))
 
 
 @RESULTS
