@@ -155,9 +155,14 @@ def beside() -> list[DeltaGenerator]:
 
 def numbers(found: dict[str, list[float]]) -> None:
     """Draws the statistics of every head as a table."""
-    units = ", ".join(f"{number.label.lower()} in {number.unit}" for number in ALL_METRICS.values() if number.unit)
+    units = ", ".join(
+        f"{number.label.lower()} in {number.unit}"
+        for name, number in ALL_METRICS.items()
+        if number.unit and name in found
+    )
+    units = f"; {units}" if units else ""
     st.markdown(
-        f"**Head statistics.** Means over queries with a visible key; {units}. Point at a column title for its formula."
+        f"**Head statistics.** Means over queries with a visible key{units}. Point at a column title for its formula."
     )
     columns = {"head": st.column_config.NumberColumn("Head")} | {
         name: st.column_config.NumberColumn(

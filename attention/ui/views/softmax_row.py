@@ -26,6 +26,7 @@ from attention.operations.positions import POSITIONS
 from attention.operations.qk_norm import ON
 from attention.operations.query_scale import LOG
 from attention.operations.softmax import SOFTMAXES
+from attention.sources.providers import distributes
 from attention.tables import rows as tables
 from attention.tables import softmax
 from attention.trace import Trace
@@ -107,7 +108,11 @@ def _formulas(found: Stages) -> None:
     names = tables.labels(config)
     who = f"{escape(format_token(names[query] if names else '', query, 'Query'))} in head {config.head}"
     sums = format_mean(float(found.weights.double().sum()))
-    missing = tables.missing_share(tables.describe_row(config, found.weights, found.visible), config)
+    missing = (
+        ""
+        if not distributes(config)
+        else tables.missing_share(tables.describe_row(config, found.weights, found.visible), config)
+    )
     lines = [f"{who}."]
     if key is not None:
         top = escape(format_token(keys[key] if keys else "", key, "key"))
