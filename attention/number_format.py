@@ -1,4 +1,4 @@
-"""Formats of shares, weights, means and tokens in text and tables, the same as in the browser's charts and tooltips.
+"""Formats of shares, weights, means, tokens and heads in text and tables, the same as in the browser and its charts.
 
 A share of pairs, of work, or of the weight of several keys is a percentage; the weight of one key is a decimal with
 three significant digits; a head statistic has three decimals. Halves are rounded up, as by `toFixed`, `toPrecision` and
@@ -42,6 +42,11 @@ def format_mean(value: float) -> str:
 def format_token(text: str, position: int, kind: str = "query") -> str:
     """Returns a token by its text and its position, “boat” (17), or `query 17` if it has no text."""
     return f"“{text}” ({position:,})" if text else f"{kind} {position:,}"
+
+
+def format_head(head: int, layer: int | None = None) -> str:
+    """Returns a head in words, `Head 3`, with its layer if one is given, `Layer 5, head 3`."""
+    return f"Head {head}" if layer is None else f"Layer {layer}, head {head}"
 
 
 def weight_text(field: str) -> str:

@@ -88,7 +88,7 @@ def leads(test: AppTest) -> dict[str, dict[str, str]]:
 
 def test_a_model_reads_and_its_heads_are_a_source_of_other_pages():
     test = opened(model="bert")
-    assert "Run the model to see a map" in page_text(test)
+    assert "**Recorded before: “MiniLM: a river bank”.**" in page_text(test), "until a model has run"
     test = run_model(test)
     assert not test.exception and not test.error and not test.warning
     assert "3 layers of 4 heads over 17 tokens" in page_text(test)
@@ -297,11 +297,20 @@ def test_models_that_are_switched_off_or_missing_are_told(monkeypatch):
 def test_without_a_model_heads_of_a_recorded_one_are_there_to_look_at(monkeypatch):
     monkeypatch.setenv("ATTENTION_MODELS", "off")
     test = opened()
-    assert "SmolLM2: " in page_text(test) and "6 layers of 9 heads over 76 tokens" in page_text(test)
-    test = opened(layer="18", head="6")
-    assert "**Layer 18, head 6** attends to what followed an earlier copy of the token" in page_text(test)
-    there = leads(test)["Open layer 18, head 6 → Heads"]
-    assert (there["source"], there["layer"], there["head"]) == ("recorded:smollm2-repeated", "18", "6")
+    assert "MiniLM: a river bank" in page_text(test) and "6 layers of 12 heads over 11 tokens" in page_text(test)
+    there = leads(test)["Open layer 0, head 4 → Heads"]
+    assert (there["source"], there["head"], there["query"]) == ("recorded:minilm-river", "4", "5"), "“bank”"
+    test = opened(layer="2", head="6")
+    assert "**Layer 2, head 6**" in page_text(test) and "Open layer 2, head 6 → Heads" in leads(test)
+
+
+def test_the_sentence_that_was_read_is_above_the_map_unless_it_is_long(monkeypatch):
+    """As chips of the tokens, in a component; a longer one has a picture of the map alone."""
+    monkeypatch.setenv("ATTENTION_MODELS", "off")
+    pictures = lambda test: [each for each in test.get("html") if "<img" in each.proto.body]  # noqa: E731
+    assert not pictures(opened())
+    monkeypatch.setattr("attention.ui.views.model_result.CHIPS", 10)
+    assert len(pictures(opened())) == 1
 
 
 def test_free_names_are_for_this_machine_alone(monkeypatch):

@@ -12,7 +12,7 @@ import attention
 from attention.analysis.head_roles import roles
 from attention.config import Config
 from attention.heads import profile
-from attention.number_format import format_mean, format_percent, format_token, format_weight
+from attention.number_format import format_head, format_mean, format_percent, format_token, format_weight
 from attention.trace import trace
 from tests.digits import three_digits
 
@@ -87,3 +87,9 @@ def test_a_sentence_has_the_number_of_the_table():
 def test_a_token_is_named_by_its_text_and_its_position():
     assert format_token("boat", 17) == "“boat” (17)" and format_token("boat", 1_700) == "“boat” (1,700)"
     assert format_token("", 17) == "query 17" and format_token("", 1_700, "Key") == "Key 1,700"
+
+
+def test_a_head_is_named_one_way():
+    assert (
+        format_head(3) == "Head 3" and format_head(3, 5) == "Layer 5, head 3" and format_head(0, 0) == "Layer 0, head 0"
+    )

@@ -2,6 +2,7 @@
 
 FINDING = "Run a model on your own sentence, then look into any of its heads."
 ABSENT = "This page runs a model on your own sentence, to look into any of its heads."
+RECORDED = "**Recorded before: “{source}”.**"
 STATES = {
     "done": "Every head of {model} on your input: click one in the map.",
     "running": "{model} is running.",

@@ -17,7 +17,7 @@ from attention.fitting import layers
 from attention.heads import TokenMetric
 from attention.inputs import BEFORE
 from attention.knobs import DEFAULTS, GENERATED
-from attention.number_format import format_mean
+from attention.number_format import format_head, format_mean
 from attention.sources.providers import distributes, provenance, tokens
 from attention.ui import next_step, results
 from attention.ui.controls import knobs
@@ -165,8 +165,8 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
 
 
 def head_title(config: Config, cell: tuple[int, int]) -> str:
-    """A head in words, with its layer if there are several."""
-    return f"layer {cell[0]}, head {cell[1]}" if len(layers(config.source)) > 1 else f"head {cell[1]}"
+    """A head in words within a sentence, with its layer if there are several."""
+    return format_head(cell[1], cell[0] if len(layers(config.source)) > 1 else None).lower()
 
 
 def _none(name: str, found: Mapping[int, Layer], config: Config) -> str:

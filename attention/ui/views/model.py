@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -10,20 +11,19 @@ from attention.models.catalogue import PACKAGES
 from attention.models.packages import INSTALL, missing
 from attention.models.prompt import Prompt
 from attention.sources.providers import readable, source_title
-from attention.ui import next_step, provenance
+from attention.story.head import HEAD, LAYER, SENTENCES
+from attention.ui import provenance
 from attention.ui.controls.prompt import find_offer, refusal
 from attention.ui.jobs.job_queue import JOBS
 from attention.ui.jobs.model_jobs import ModelJob as Task
 from attention.ui.limits import models
 from attention.ui.markdown import escape
 from attention.ui.session import browser_yield, page
+from attention.ui.text import model as text
 from attention.ui.text import terms
 from attention.ui.views import job_status, model_input, model_result
 
 LOOK = 0.5  # seconds between two checks of a model that is being loaded or run
-NOTHING = (
-    "Run the model to see a map of all its layers and heads. Click a head there to open its weights, softmax and masks."
-)
 STAYS = f"It stops if no one views this page for {Task.leave_after_s:g} seconds."
 
 
@@ -42,7 +42,7 @@ def _live(prompt: Prompt, live: bool) -> None:
     """Draws the progress, then the result; after the end it reruns the page without a timer."""
     task = page.visit_state().reading
     if task is None:
-        st.info(NOTHING, icon=":material/play_arrow:")
+        _show_recorded()
         return
     task.look(page.visitor())
     if live and not task.open:
@@ -112,9 +112,10 @@ def _show_sources(said: str, command: str, absent: bool = True) -> None:
 
 
 def _show_recorded() -> None:
-    """Draws what this page shows of a model for a recorded one; nothing if its file is damaged."""
-    if readable(next_step.REAL):
-        config = model_result.with_selected_head(page.setting(), next_step.REAL)
-        name = escape(f"“{source_title(next_step.REAL)}”")
-        st.markdown(f"**Example: {name}.** {provenance.beside(config)}", help=provenance.full_text(config))
-        model_result.layers_map(page.setting(), config)
+    """Draws what this page shows of a model for a recorded one on its sentence; nothing if its file is damaged."""
+    shown = SENTENCES["river"]
+    if readable(shown.source):
+        config = model_result.with_selected_head(page.setting(), shown.source, first=(LAYER, HEAD))
+        name = text.RECORDED.format(source=escape(source_title(shown.source)))
+        st.markdown(f"{name} {provenance.beside(config)}", help=provenance.full_text(config))
+        model_result.layers_map(page.setting(), replace(config, query=shown.word))

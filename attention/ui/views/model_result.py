@@ -7,8 +7,10 @@ from dataclasses import replace
 
 import streamlit as st
 
+from attention.analysis.head_roles import Role
 from attention.array_files.limits import BroughtError
 from attention.codec import to_query
+from attention.components.sentence_head import sentence_head
 from attention.config import Config
 from attention.fitting import layers
 from attention.models.packages import ModelError
@@ -16,6 +18,7 @@ from attention.models.parts import Part
 from attention.models.prompt import PROMPTS, Prompt
 from attention.models.run import Run
 from attention.models.summaries import WAYS
+from attention.tables import rows
 from attention.ui import next_step, results
 from attention.ui.controls import knobs
 from attention.ui.controls.picture import first_line
@@ -28,6 +31,7 @@ from attention.ui.views import model_picture
 from attention.ui.views.layers import PICTURE
 
 NOBODY = PROMPTS.defaults["layer"], PROMPTS.defaults["head"]  # the values while no head is selected
+CHIPS = 40  # maximum number of tokens that are shown as chips, above a map of one cell per pair
 OPEN = 4  # stacks of models per visit: the oldest is closed for a new one
 
 
@@ -80,11 +84,11 @@ def _register_part(task: Task, name: str, prompt: Prompt) -> tuple[str, Part]:
     return kept[key]
 
 
-def with_selected_head(prompt: Prompt, source: str, sees: bool = False) -> Config:
+def with_selected_head(prompt: Prompt, source: str, sees: bool = False, first: tuple[int, int] | None = None) -> Config:
     """The config of a source with the selected layer and head, as far as they exist.
 
-    If none was selected, it has the head with the largest statistic in the map; over a picture (`sees`), which then shows
-    the mean of all heads, it has head 0.
+    If none was selected, it has the layer and head `first`, by default the one with the largest statistic in the map; over a
+    picture (`sees`), which then shows the mean of all heads, it has head 0.
     """
     usual = Config.of(source)
     layer = min(layers(source), key=lambda number: abs(number - prompt.layer))
@@ -93,27 +97,34 @@ def with_selected_head(prompt: Prompt, source: str, sees: bool = False) -> Confi
     if sees or (prompt.layer, prompt.head) != NOBODY:
         return config
     held = maps.cells(maps.number(config), results.layers.layers(config))
-    layer, head = max(held, key=held.__getitem__, default=(layer, head))
+    layer, head = first or max(held, key=held.__getitem__, default=(layer, head))
     return replace(config.of_layer(layer), head=head)
 
 
 def layers_map(prompt: Prompt, config: Config) -> None:
     """Draws the map of layers and heads, and what the selected head does."""
-    found = results.layers.layers(config)
+    found, here = results.layers.layers(config), (config.layer, config.head)
     many = f"{len(found)} layer{'s' * (len(found) > 1)} of {config.heads} head{'s' * (config.heads > 1)}"
     over = f"{config.tokens:,} tokens" + f" that attend to {config.n_keys:,} of another sequence" * config.is_cross
     st.markdown(f"**Layers and heads.** {many} over {over}. Click a cell to select its head.")
     left, right = parts.beside()
     with left:
+        _selected_head(config, found[config.layer].roles[config.head])
+    with right:
         maps.menu(prompt, config)
         maps.draw_map(config, found)
-    with right:
-        role = found[config.layer].roles[config.head]
-        does = escape(role.says) if role else "has no clear role."
-        st.markdown(f"**Layer {config.layer}, head {config.head}** {does}")
-        image = b64encode(results.layers.picture(config, config.head)).decode()
-        alt = f"Weights of layer {config.layer}, head {config.head}: queries down, keys across"
-        st.html(PICTURE.format(alt, image))
         st.caption(f"{maps.metric_sentence(config, found)} {maps.formula(maps.number(config))}".lstrip())
-        next_step.page_link("heads", f"Open layer {config.layer}, head {config.head} → Heads", to_query(config))
+        next_step.page_link("heads", f"Open {maps.head_title(config, here)} → Heads", to_query(config))
         next_step.page_link("layers", "Compare all heads → Layers", to_query(config))
+
+
+def _selected_head(config: Config, role: Role | None) -> None:
+    """Draws the tokens that were read, shaded by the weights of one of them in the selected head, above the map of all."""
+    title = maps.head_title(config, (config.layer, config.head))
+    st.markdown(f"**{title[:1].upper()}{title[1:]}** {escape(role.says) if role else ''}".rstrip())
+    if config.is_cross or config.tokens > CHIPS or not rows.labels(config):
+        image = b64encode(results.layers.picture(config, config.head)).decode()
+        st.html(PICTURE.format(f"Weights of {title}: queries down, keys across", image))
+        return
+    whole = (0, config.tokens), (0, config.tokens)
+    sentence_head(config, results.heads.lines(config, config.head, whole), key="model sentence")
