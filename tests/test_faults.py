@@ -13,6 +13,7 @@ import torch
 
 from attention.runtime.executors import RankedExecutor
 from attention.runtime.threads import set_nice
+from attention.serving.error_page import page_without_settings
 from attention.timing import devices
 from attention.timing.one_at_a_time import turn
 from tests.server import ROOT, run_server
@@ -204,3 +205,16 @@ def test_measuring_goes_on_where_nothing_can_be_written(monkeypatch, tmp_path, k
     with turn(waits, waits):
         pass
     assert mine.read_text() == "precious"
+
+
+@pytest.mark.parametrize(
+    ("address", "there"),
+    [
+        ("http://host/heads?tokens=9", "./heads"),
+        ("https://host/lab/find_the_bug?bug=1&v=4", "./find_the_bug"),
+        ("https://host/lab/?start=step.weigh", "./"),
+        ("", "./"),
+    ],
+)
+def test_to_start_over_opens_the_page_that_failed_with_its_defaults(address, there):
+    assert page_without_settings(address) == there

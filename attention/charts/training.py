@@ -15,12 +15,12 @@ import altair as alt
 
 from attention.charts import theme
 from attention.charts.spec import dataless
-from attention.number_format import MEAN, PERCENT
+from attention.number_format import MEAN, PERCENT, format_head
 
 NOW, EARLIER = "now", "earlier"  # the series of the selected step, and of a statistic that has to grow first
 HEIGHT = 150
 DASHES = [[1, 0], [5, 3], [2, 2]]  # dashes of the layers
-_COLUMNS = "width < 420 ? 4 : min(8, {})"  # of the legend: eight fill the width
+_COLUMNS = "width < 420 ? 2 : min(4, {})"  # of the legend: four fill half of a window
 ACCURACY, LOSS = "accuracy", "loss (nats)"
 CURVES = {ACCURACY: theme.DIVIDED, LOSS: theme.RAW}
 ROUND = [
@@ -78,11 +78,11 @@ def progress(steps: int, most: float) -> dict[str, Any]:
 
 @lru_cache(maxsize=64)
 def heads(layers: int, per: int, steps: int, label: str, earlier: str = "") -> dict[str, Any]:
-    """Returns a statistic of every head over the columns series (layer and head, as in 1.3), layer, step, value of a table.
+    """Returns a statistic of every head over the columns series (the name of a head), layer, step, value of a table.
 
     `earlier`: the name of a statistic that has to grow first, in the series EARLIER; a broad grey line behind the others.
     """
-    names = [f"{layer}.{head}" for layer in range(layers) for head in range(per)]
+    names = [format_head(head, layer) for layer in range(layers) for head in range(per)]
     colors = theme.head_colors(len(names))
     color = alt.Color("series:N", title=None, scale=alt.Scale(domain=names, range=colors))
     y = alt.Y("value:Q", title=label, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=4))

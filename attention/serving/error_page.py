@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from importlib import import_module
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import streamlit as st
@@ -20,11 +21,16 @@ def show_error(error: Exception) -> bool:
         f"This page can't be shown: {why}." if why else "This part of the page failed; everything else still works."
     )
     st.error(
-        f"{sentence}\n\n[Start over with default settings](./) in a new tab, or select another source or page. Number {number} "
-        "identifies the entry in the server log.",
+        f"{sentence}\n\n[Start over with default settings]({page_without_settings(st.context.url or '')}) in a new tab, or "
+        f"select another source or page. Number {number} identifies the entry in the server log.",
         icon=":material/error:",
     )
     return True
+
+
+def page_without_settings(address: str) -> str:
+    """The relative address of the page of an address, without its link: the page opens with its defaults."""
+    return f"./{urlsplit(address).path.rpartition('/')[2]}"
 
 
 def reason(error: Exception) -> str:

@@ -79,7 +79,7 @@ def test_one_pointer_for_all_panels(visit):
 @pytest.mark.extended
 def test_the_query_is_chosen_by_its_token(visit):
     tab = visit("softmax")
-    tab.choose("query", "4 steep")
+    tab.choose("query", "“steep” (4)")
     tab.page.get_by_text("“steep” (4) in head 0").wait_for()
     assert tab.link == {"query": "4"}
 
@@ -87,7 +87,7 @@ def test_the_query_is_chosen_by_its_token(visit):
 def test_the_menu_of_queries_keeps_up_with_the_length(visit):
     tab = visit("softmax")
     field = tab.widget("query").locator("input")
-    for tokens, last in (19, "last: 18 The"), (20, "last: 19 river"), (21, "last: 20 bank"):
+    for tokens, last in (19, "last: “The” (18)"), (20, "last: “river” (19)"), (21, "last: “bank” (20)"):
         tab.slider("tokens").press("ArrowRight")
         tab.page.wait_for_url(f"**tokens={tokens}")
         expect(field).to_have_value(last)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from attention.config import Config
 from attention.knobs import LAST_QUERY
+from attention.number_format import format_token
 from attention.tables.rows import labels
 from attention.ui.controls import knobs
 from attention.ui.session import page
@@ -19,7 +20,9 @@ def query(config: Config) -> None:
     names = labels(config) or [""] * config.tokens
 
     def query_label(at: int) -> str:
-        return f"{at} {names[at]}" if at != LAST_QUERY else f"last: {config.tokens - 1} {names[-1]}"
+        place = at if at != LAST_QUERY else config.tokens - 1
+        token = format_token(names[place], place) if names[place] else f"{place:,}"
+        return token if at != LAST_QUERY else f"last: {token}"
 
     page.resend_menu("query", query_label(config.query))
     knobs.menu("query", config, range(LAST_QUERY, config.tokens), help=None, format_func=query_label)

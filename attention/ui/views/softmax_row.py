@@ -166,7 +166,7 @@ def _one_score(found: Stages) -> None:
             "Score of key",
             keys,
             keys.index(int(found.weights.argmax())),
-            lambda at: f"{at} {names[at]}" if names else f"{at}",
+            lambda at: format_token(names[at], at) if names else f"{at}",
             key=f"moved key {config.head} {config.query_index}",
         )
         by = st.slider(

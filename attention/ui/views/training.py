@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attention.components.heads_grid import training_grid
-from attention.number_format import format_mean, format_percent
+from attention.number_format import format_head, format_mean, format_percent
 from attention.training.recipe import LAST, OWN, Recipe
 from attention.training.run import Checkpoint
 from attention.training.tasks import GUESS
@@ -208,13 +208,13 @@ def _moment_text(moment: Checkpoint) -> str:
 def _heads_text(recipe: Recipe, moment: Checkpoint, seen: Picture) -> str:
     """Which heads attend to what, and what that achieves at one position."""
     (before, previous), (best, own) = (courses.telling(moment, name) for name in ("previous", OWN))
-    told = [f"Head {_number(recipe, before)} puts a mean weight of {format_mean(previous)} on the previous token."] * (
+    told = [f"{_name(recipe, before)} puts a mean weight of {format_mean(previous)} on the previous token."] * (
         previous >= courses.STRONG
     )
     if own >= courses.STRONG:
-        head, there = _number(recipe, best), seen.most[best]
+        there = seen.most[best]
         told += [
-            f"Head {head} puts {format_mean(own)} on {recipe.what.told} (uniform weights: {format_mean(seen.even)}).",
+            f"{_name(recipe, best)} puts {format_mean(own)} on {recipe.what.told} (uniform weights: {format_mean(seen.even)}).",
             f"At “{seen.tokens[seen.at]}” ({seen.at}) it attends most to “{seen.tokens[there]}” ({there}); "
             f"the next token is “{seen.next}”.",
         ]
@@ -233,6 +233,6 @@ def _rest(recipe: Recipe, moment: Checkpoint, head: int) -> list[str]:
     return [text.format(format_mean(float(part.flatten()[head]))) for text, part in found if part is not None]
 
 
-def _number(recipe: Recipe, head: int) -> str:
-    """A head as layer and index within the layer, such as 1.3."""
-    return f"{head // recipe.heads}.{head % recipe.heads}"
+def _name(recipe: Recipe, head: int) -> str:
+    """A head by its index over all layers, in words."""
+    return format_head(head % recipe.heads, head // recipe.heads)

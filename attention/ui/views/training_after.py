@@ -9,7 +9,7 @@ import pyarrow as pa
 import streamlit as st
 
 from attention.array_files import safe_file
-from attention.number_format import format_mean, format_percent, format_weight
+from attention.number_format import format_head, format_mean, format_percent, format_weight
 from attention.steps import training_program
 from attention.training.history import TrainingHistory
 from attention.training.recipe import LEARNED, NUMBERS, RECIPES, Recipe
@@ -39,13 +39,19 @@ def _switches(recipe: Recipe, course: TrainingHistory) -> None:
         help="A head that is off contributes nothing. Results are for the model after its last step, whichever step is shown.",
     )
     every = [f"{layer}.{head}" for layer in range(recipe.layers) for head in range(recipe.heads)]
-    st.pills("Heads switched off", every, selection_mode="multi", key=OFF)
+    st.pills("Heads switched off", every, format_func=_head_name, selection_mode="multi", key=OFF)
     whole, rest = (results.training.without(course, off) for off in ((), _off(recipe)))
     left, right = st.columns(2)
     left.metric("Accuracy", format_percent(rest[1]), _change(100 * (rest[1] - whole[1]), 1, " points"), border=True)
     right.metric(
         "Loss (nats)", format_mean(rest[0]), _change(rest[0] - whole[0], 3), delta_color="inverse", border=True
     )
+
+
+def _head_name(value: str) -> str:
+    """A head in words, from the value of its switch: its layer and its index there, as in 1.3."""
+    layer, head = map(int, value.split("."))
+    return format_head(head, layer)
 
 
 def _change(by: float, places: int, unit: str = "") -> str | None:
@@ -137,7 +143,7 @@ def _looks(recipe: Recipe, said: results.training.Said) -> pa.Table:
     rows = [(layer, head) for layer in range(recipe.layers) for head in range(recipe.heads)]
     return pa.table(
         {
-            "head": [f"{layer}.{head}" for layer, head in rows],
+            "head": [format_head(head, layer) for layer, head in rows],
             "attends to position": [int(key[at]) for at in rows],
             "token": [told[said.ids[int(key[at])]] for at in rows],
             "weight": [format_weight(float(most[at])) for at in rows],

@@ -9,7 +9,7 @@ import pyarrow as pa
 import streamlit as st
 
 from attention.charts import training as charts
-from attention.number_format import format_mean
+from attention.number_format import format_head, format_mean
 from attention.training.head_scores import LABELS, formula
 from attention.training.recipe import OWN, RECIPES, Recipe, nearest
 from attention.training.run import Checkpoint
@@ -141,7 +141,7 @@ def _does(recipe: Recipe, found: Shown) -> Iterator[Row]:
     for each in filter(_sound, found.course.moments):
         for layer, row in enumerate(each.scores[recipe.number].tolist()):
             for head, value in enumerate(row):
-                yield Row(f"{layer}.{head}", each.step, value, layer)
+                yield Row(format_head(head, layer), each.step, value, layer)
 
 
 def _before(recipe: Recipe, found: Shown) -> Iterator[Row]:
