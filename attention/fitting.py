@@ -8,6 +8,7 @@ from typing import Any
 
 from attention.imported import registry
 from attention.knobs import DEFAULTS, KNOBS, LEAST_CAP, MAX_CHANNELS, MAX_TOKENS, TRAINED
+from attention.operations.forgetting import ON
 from attention.operations.positions import POSITIONS
 from attention.operations.rotary import ROTARY_KNOBS
 from attention.operations.softmax import SOFTMAXES
@@ -32,6 +33,8 @@ INPUT_KNOBS: tuple[str, ...] = (
     "batch",
     *ROTARY_KNOBS,
     "gate",
+    "forgetting",
+    "forget_bias",
 )  # knobs that only affect generated attention
 MASK_KNOBS = frozenset({"mask", "span", "combine", "second"})  # whose defaults may differ by layer
 
@@ -142,6 +145,7 @@ def coerce(values: dict[str, Any]) -> dict[str, Any]:
         "positions": values["positions"]
         if values["positions"] in position_rules(values["source"])
         else known.get("positions", sizes.own["positions"] if sizes else "none"),
+        "keys": 0 if values["forgetting"] == ON else values["keys"],
         "softcap": max(values["softcap"], LEAST_CAP) if values["softcap"] else values["softcap"],
         "rows": _inside(values["rows"], tokens),
         "cols": _inside(values["cols"], columns),
@@ -190,6 +194,7 @@ def why_invalid(values: dict[str, Any], name: str) -> str:
         "d_model": f"{heads} heads don't divide a d_model of {value}",
         "kv_heads": f"{value} kv_heads don't divide {heads} heads",
         "positions": f"queries and keys of {called} came as they are, so only scores can be changed",
+        "keys": "keys of another sequence have no tokens between them and a query, which forgetting needs",
         "softcap": f"a softcap is 0 (off) or at least {LEAST_CAP}",
         "rows": _range_problem(values["rows"], tokens),
         "cols": _range_problem(values["cols"], (sizes.keys if sizes else 0) or tokens),

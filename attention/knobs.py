@@ -12,6 +12,7 @@ from typing import Any
 from attention.imported import registry
 from attention.inputs import INPUTS
 from attention.masks import COMBINATIONS, MASKS
+from attention.operations.forgetting import FORGETS
 from attention.operations.gate import GATES
 from attention.operations.positions import POSITIONS
 from attention.operations.qk_norm import OFF, ON
@@ -82,6 +83,8 @@ class Numbers:
     qk_norm: str = choice(OFF, (OFF, ON), "QK-norm", "Divides every query and key by its root mean square, before positions, as in Qwen 3 and Gemma 3 (gain 1). Scaled scores are then at most √d_head.", advanced=True)
     query_scale: str = choice("none", QUERY_SCALES, "Query scale", "log n: scores are multiplied by the logarithm of the number of visible keys, so that the softmax does not flatten over more keys (Scalable-Softmax; its factor s is 1 / temperature).", advanced=True)
     gate: str = choice(OFF, GATES, "Output gate", "Multiplies the output of a head by numbers between 0 and 1 that depend on the query's token, before W_o (Qwen3-Next): one per head, or one per channel. Weights stay the same; only outputs change.", advanced=True)
+    forgetting: str = choice("off", FORGETS, "Forgetting", "Each token has a forget gate per head, made from the token. The logarithms of the gates after a key, up to the query, are added to its logit (Forgetting Transformer). Not for cross-attention.", advanced=True)
+    forget_bias: float = real(2.0, -4.0, 10.0, "Forget gate bias", "For forgetting: added to the logit of every forget gate. At 10 nothing is forgotten, at -4 nearly all of it, from one token to the next.", advanced=True)
     batch: int = whole(2, 1, 32, "Batch (sequences)", "Sequences per call of the published implementations. The first is that of the other pages.", pages=("Implementations",))
 
 

@@ -20,6 +20,7 @@ from attention.config import Config
 from attention.knobs import MAX_WEIGHTS
 from attention.masks import MASKS
 from attention.operations.bias import position_bias
+from attention.operations.forgetting import forget_bias, retention
 from attention.operations.mask import HIDDEN
 from attention.operations.query_scale import LOG, log_keys
 from attention.operations.softmax import normaliser
@@ -147,6 +148,7 @@ class Trace:
         """Returns a matrix of the size of the weights, as the table of operations computes it."""
         spec = replace(spec_of(self.config), masks=True)
         given = {"q": self.q, "k": self.k, "mask": self.mask, "heads": torch.arange(len(self.weights))}
+        given |= forget_logits(self.given)
         found = compute(given, spec, operations(spec, "scores", "weights"))
         return found.get(name, found["scores"])
 
@@ -157,8 +159,8 @@ class Trace:
 
     @property
     def bias(self) -> Float[Tensor, "h q k"]:
-        """The position bias of the scores; zeros if positions add none."""
-        bias = _bias(self.config, *self.weights.shape[1:])
+        """What positions and forgetting add to the scores; zeros if nothing."""
+        bias = _bias(self.given, *self.weights.shape[1:])
         return torch.zeros((), dtype=torch.float32).expand(self.weights.shape) if bias is None else bias
 
     @property
@@ -202,7 +204,7 @@ def run_pass(given: LayerInputs, executor: Executor | None = None) -> Trace:
     q, v = scaled_queries(given.config, given.q, mask), _values(given, given.k)
     h, n, m = len(q), given.queries.count, given.keys.count
     with torch.inference_mode():
-        bias = _bias(given.config, n, m)
+        bias = _bias(given, n, m)
         joint = mask if bias is None else bias.masked_fill_(~mask, HIDDEN)
         joint = None if given.rule is MASKS["full"] and bias is None else joint
         weights, context = empty_hugepages((h, n, m), q), q.new_empty(h, n, v.shape[-1])
@@ -239,7 +241,7 @@ def _values(given: LayerInputs, like: Tensor) -> Float[Tensor, "h k e"]:
 def _heads(
     config: Config, given: tuple[Tensor, ...], joint: Tensor | None, weights: Tensor, context: Tensor, some: slice
 ) -> None:
-    """Fills in the weights and the context of some heads; `joint` is the mask with the position bias."""
+    """Fills in the weights and the context of some heads; `joint` is the mask with the bias."""
     q, k, v = (part[some] for part in given)
     joint = joint if joint is None or joint.ndim == 2 else joint[some]
     options = {
@@ -257,5 +259,19 @@ def bytes_of(config: Config) -> int:
     return int(FLOAT * (COPIES * shown.heads * shown.tokens * shown.n_keys + vectors))
 
 
-def _bias(config: Config, queries: int, keys: int) -> Float[Tensor, "h q k"] | None:
-    return position_bias(config.positions, queries, keys, torch.arange(config.heads), config.heads)
+def _bias(given: LayerInputs, queries: int, keys: int) -> Float[Tensor, "h q k"] | None:
+    heads = torch.arange(given.config.heads)
+    bias = position_bias(given.config.positions, queries, keys, heads, len(heads))
+    if not (logits := forget_logits(given)):
+        return bias
+    forgotten = forget_bias(retention(logits["F"]), heads, torch.float32)
+    return forgotten if bias is None else forgotten.add_(bias)
+
+
+def forget_logits(given: LayerInputs) -> dict[str, Tensor]:
+    """Returns the logits of the forget gates as the table names them, `F (q h)`; {} if nothing is forgotten."""
+    spec = spec_of(given.config)
+    if given.x is None or not (some := operations(spec, "W_f", "W_g")):
+        return {}
+    with torch.inference_mode():
+        return {"F": compute({"x": given.x}, spec, some)["F"]}

@@ -138,6 +138,12 @@ def pairs_of_channels(box: Box, around: Around) -> list[Box]:
     return [Box(box.heads, (row,), both if row else box.columns) for row in box.rows]
 
 
+def between(box: Box, around: Around) -> list[Box]:
+    """The tokens after the key up to the query, or after the query up to the key, in a matrix with a column per head."""
+    ends = ((min(q, *box.columns), max(q, *box.columns)) for q in box.rows)
+    return [Box((0,), tuple(range(first + 1, last + 1)), box.heads) for first, last in ends]
+
+
 def visible_cells(box: Box, around: Around) -> list[Box]:
     """The same cells, where the mask lets them through."""
     return [Box(box.heads, (q,), tuple(k for k in box.columns if around.mask[q, k])) for q in box.rows]
@@ -176,6 +182,7 @@ RULES: dict[str, Callable[[Box, Around], list[Box]]] = {
     "split": split,
     "joined": source_heads,
     "pairs": pairs_of_channels,
+    "between": between,
     "seen": visible_cells,
     "shared": shared_cells,
     "softmax": softmax,

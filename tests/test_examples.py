@@ -39,6 +39,7 @@ from attention.steps.values import values
 from attention.timing import cpu_gpu_series, recordings
 from attention.timing.cpu_gpu_settings import VERSUS, CpuGpuSettings
 from attention.timing.cpu_gpu_summary import ratios
+from attention.trace import forget_logits
 from attention.ui.jobs.map_jobs import MapJob
 from tests.samples import is_first, sample
 from tests.test_pages import ROOT, SECONDS, run
@@ -241,6 +242,18 @@ def closes(config: Config) -> bool:
     return same and weight > 0.9 and t.texts[row] == "took" and f"gate is {share} " in EXAMPLES["gate"].says
 
 
+def forgets(config: Config) -> bool:
+    """What one word keeps and the others keep, and the weight on the words before it, with and without."""
+    t, told = trace(config), EXAMPLES["forgetting"].says
+    kept = forget_logits(t.given)["F"][:, config.head].sigmoid()
+    word, rest = int(kept.argmin()), kept.sort().values[1]
+    with_, without = (
+        float(trace(each).weights[config.head, -1, :word].sum()) for each in (config, replace(config, forgetting="off"))
+    )
+    said = f"“{t.texts[word]}” keeps {float(kept[word]):.2f}, every other word at least {float(rest):.2f}"
+    return said in told and f"{with_:.3f} of its weight, without forgetting {without:.3f}" in told and word == 12
+
+
 def stays_sharp(config: Config) -> bool:
     """The mean over heads of the largest weight of the last eight rows, at both lengths, with and without the scale."""
 
@@ -374,6 +387,7 @@ HOLDS: dict[str, Callable[[Any], bool]] = {
     "sparse": keeps_few_keys,
     "between": lies_between,
     "gate": closes,
+    "forgetting": forgets,
     "fading": stays_sharp,
     "grouped": quarter,
     "leak": lambda config: leaks(config),

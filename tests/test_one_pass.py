@@ -12,7 +12,9 @@ from torch import Tensor
 from attention import Config, Trace, head_maps, trace
 from attention.knobs import LEAST_CAP
 from attention.masks import MASKS
+from attention.operations.forgetting import draw_forget_map
 from attention.operations.softmax import takes_sinks
+from attention.sources.chunks import retained
 from attention.sources.generated import gate_map
 from attention.sources.layer_inputs import Projections
 from attention.steps import program
@@ -28,7 +30,8 @@ EPS = torch.finfo(torch.float32).eps
 def slack(t: Trace) -> float:
     """How far weights may be off: a float32 logit by some eps of its size, and a weight by at most half of that."""
     times = math.log(t.config.tokens) if t.config.query_scale == "log n" else 1
-    return 2e-6 + 8 * EPS * t.scores.abs().amax().item() * max(1, times)
+    gates = t.config.tokens if t.config.forgetting == "on" else 0  # the errors of their logits are summed
+    return 2e-6 + 8 * EPS * (t.scores.abs().amax().item() * max(1, times) + gates)
 
 
 def near(found: Tensor, exact: Tensor, tolerance: float, why: str) -> None:
@@ -61,6 +64,8 @@ def reference(config: Config, x: Tensor, w: Projections) -> dict[str, Tensor]:
     drawn = scores * seen.log()[:, None] if c.query_scale == "log n" else scores
     logits = c.softcap * torch.tanh(drawn / c.softcap) if c.softcap else drawn.clone()
     logits += bias(c.positions, c.heads, c.tokens, c.tokens)
+    if c.forgetting == "on":
+        logits += forgotten(torch.sigmoid(x @ draw_forget_map(c.d_model, c.heads, c.seed).double() + c.forget_bias))
     logits = logits.masked_fill(~joint(c), -math.inf)
     weights = weights_of(logits, c.softmax, c.sinks)
     context = weights @ v
@@ -68,6 +73,17 @@ def reference(config: Config, x: Tensor, w: Projections) -> dict[str, Tensor]:
     output = gated.transpose(0, 1).flatten(1) @ w.output.double()
     found = {"q": q, "scores": scores, "logits": logits, "weights": weights, "context": context, "gated": gated}
     return found | {"output": output}
+
+
+def forgotten(gates: Tensor) -> Tensor:
+    """What forgetting adds to every pair, gate by gate, of gates (n h)."""
+    n, heads = gates.shape
+    found = torch.zeros(heads, n, n, dtype=torch.float64)
+    for query in range(n):
+        for key in range(n):
+            first, last = sorted((query, key))
+            found[:, query, key] = gates[first + 1 : last + 1].log().sum(0)
+    return found
 
 
 def gates(config: Config, x: Tensor) -> Tensor:
@@ -106,6 +122,7 @@ def by_map(t: Trace) -> dict[str, Tensor]:
         "query_scale": c.query_scale,
     }
     options |= {"sinks": c.sinks} if takes_sinks(c.softmax) else {}
+    options |= {"kept": retained(c)}
     maps = head_maps(t.q, t.k, c.rule, c.span, c.logit_scale, **options)
     assert maps.tile == 1
     return {"weights": maps.pixels}
@@ -121,6 +138,8 @@ def by_map(t: Trace) -> dict[str, Tensor]:
 @example(config=Config(positions="t5 causal", tokens=24, mask="full"))
 @example(config=Config(query_scale="log n", mask="window", softcap=3.0, positions="alibi"))
 @example(config=Config(gate="elementwise", heads=4, kv_heads=2))
+@example(config=Config(forgetting="on", forget_bias=-1.0, positions="alibi", mask="full", softcap=5.0))
+@example(config=Config(forgetting="on", projections="independent", softmax="sink", kv_heads=4))
 @example(config=Config(softmax="sink", sink_logit=3.0, mask="padding", span=18))
 @example(config=Config(softmax="sigmoid", sigmoid_length=7, mask="padding", span=18, positions="alibi"))
 @example(config=Config(softmax="sparsemax", mask="padding", span=18, kv_heads=2))

@@ -11,11 +11,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 
-from attention import Config, trace
-from attention.analysis.parity import parity
+from attention import Config, head_maps, trace
+from attention.analysis.parity import map_parity, parity
 from attention.analysis.row_stages import STAGES, stages, worked_formulas
 from attention.attend import attend
 from attention.knobs import KNOBS, SOURCES
+from attention.maps import zoom
+from attention.operations.forgetting import retention
 from attention.operations.gate import GATED, GATES
 from attention.operations.normalisers import standard
 from attention.operations.operation import Spec
@@ -25,11 +27,14 @@ from attention.operations.scale import SCALES, Scale
 from attention.operations.softcap import soft_cap
 from attention.operations.softmax import SOFTMAXES, head_softmax, normaliser, row_sums
 from attention.operations.table import compute, operations
+from attention.settings import ConfigError
+from attention.sources.chunks import retained
 from attention.sources.generated import gate_map
 from attention.steps.parts import parts
 from attention.steps.plan import by_name
 from attention.steps.program import source
 from attention.steps.values import pairs, values
+from attention.trace import forget_logits
 from attention.ui import results
 from attention.ui.controls.picture import first_line
 from attention.ui.controls.reasons import why
@@ -289,6 +294,57 @@ def test_a_gate_changes_outputs_and_no_weight(gate):
     assert "before the output gate" in heads_parts._help(t.config)
     recorded = Config.of(SOURCES[1])
     assert recorded.gate == "off" and "is a recording" in why("gate", recorded)
+
+
+@settings(deadline=None, max_examples=50)
+@given(seed=seeds, h=st.integers(1, 4), n=sizes, masks=st.booleans(), b=st.floats(-4, 10))
+def test_forgetting_multiplies_a_weight_by_the_gates_after_its_key(seed, h, n, masks, b):
+    """In float64, pair by pair: an exponential times what the tokens between key and query keep; every gate is below one."""
+    scores, mask = normal(seed, h, n, n, dtype=torch.float64) * 3, normal(seed + 1, n, n) > 0
+    logits = normal(seed + 2, n, h, dtype=torch.float64) * 2 + b
+    sizes = {"b": 1, "q": n, "k": n, "h": h, "g": h, "d": 4, "e": 4, "c": 4}
+    spec = Spec(sizes, forgetting="on", masks=masks, sinks=(-math.inf,) * h)
+    given = {"scores": scores, "mask": mask, "heads": torch.arange(h), "F": logits}
+    found = compute(given, spec, operations(spec, "bias", "context"))["weights"]
+    gates = 1 / (1 + (-logits).exp())
+    for head, row in itertools.product(range(h), range(n)):
+        keys = [key for key in range(n) if not masks or mask[row, key]]
+        kept = {key: math.prod(gates[min(key, row) + 1 : max(key, row) + 1, head].tolist()) for key in keys}
+        exps = {key: math.exp(float(scores[head, row, key])) * kept[key] for key in keys}
+        exact = [exps.get(key, 0.0) / (math.fsum(exps.values()) or 1) for key in range(n)]
+        assert found[head, row].tolist() == pytest.approx(exact, rel=1e-9, abs=1e-9)
+
+
+def test_forgetting_with_constant_gates_is_alibi():
+    """Equal tokens have equal gates, so what is added grows with the distance alone."""
+    t = trace(Config(text="the the the the the", tokens=5, forgetting="on", projections="independent"))
+    assert torch.allclose(t.bias[:, 4, 0], 4 * t.bias[:, 4, 3]) and (t.bias[:, 4, 3] < -1e-3).all()
+    assert torch.allclose(t.bias, t.bias[:, 1, 0][:, None, None] * (torch.arange(5)[:, None] - torch.arange(5)).abs())
+
+
+def test_what_is_forgotten_of_a_long_sequence_is_that_of_its_beginning():
+    """Tokens are taken some at a time, and a row of a map is that of the trace."""
+    config = Config(tokens=1500, heads=2, d_model=32, forgetting="on", mask="causal", input="noise")
+    t, kept = trace(config), retained(config)
+    assert kept.shape == (2, 1500)
+    torch.testing.assert_close(kept, retention(forget_logits(t.given)["F"]), rtol=1e-5, atol=1e-4)
+    maps = head_maps(t.q, t.k, config.rule, scale=config.logit_scale, kept=kept)
+    for at in (1023, 1499):
+        torch.testing.assert_close(zoom.row(maps, t.q, t.k, at).float(), t.weights[:, at], rtol=1e-3, atol=1e-5)
+    assert map_parity(maps, t.q, t.k).agrees and parity(t).agrees
+    assert not map_parity(replace(maps, scoring=replace(maps.scoring, kept=None)), t.q, t.k).agrees
+    with pytest.raises(ValueError, match="not a number for each of 2 heads"):
+        head_maps(t.q, t.k, kept=kept[:1])
+
+
+def test_where_nothing_can_be_forgotten_it_is_said():
+    recorded = Config.of(SOURCES[1])
+    assert recorded.forgetting == "off" and "is a recording" in why("forgetting", recorded)
+    assert why("forget_bias", Config()) == "Forgetting is off." and not why("forget_bias", Config(forgetting="on"))
+    forgets = Config(forgetting="on")
+    assert "bias" in by_name(forgets) and "needs the tokens between" in why("keys", forgets)
+    with pytest.raises(ConfigError, match="no tokens between them and a query, which forgetting needs"):
+        Config(keys=5, forgetting="on")
 
 
 @settings(deadline=None, max_examples=50)

@@ -46,6 +46,7 @@ CASES = [
     Config(tokens=4, heads=2, d_model=6, gate="headwise", keys=3, d_v=2),
     Config(tokens=3, heads=2, d_model=4, gate="elementwise", projections="independent"),
     Config(tokens=4, heads=2, d_model=4, query_scale="log n", mask="full"),
+    Config(tokens=4, heads=2, d_model=4, forgetting="on", mask="full"),
     Config(tokens=4, heads=2, d_model=4, mask="padding", span=4),  # nobody sees anything
     Config(
         tokens=3, heads=1, d_model=9, positions="rotary", rotary_fraction=0.5, rotary_scaling="yarn", rotary_length=8
@@ -250,6 +251,13 @@ def graph(config: Config) -> dict[str, torch.Tensor]:
         last = found["lengthened"] = last * pairs(config).sum(-1, keepdim=True).clamp(min=1).double().log()
     if "capped" in plan:
         last = found["capped"] = config.softcap * torch.tanh(last / config.softcap)
+    if "F" in plan:
+        found["F"] = found["x"] @ found["W_f"]
+        at = torch.arange(config.tokens)
+        q, k = at[:, None, None], at[:, None]
+        between = (torch.minimum(q, k) < at) & (at <= torch.maximum(q, k))
+        logs = found["F"].sigmoid().log()
+        found["bias"] = torch.einsum("qkt,th->hqk", between.double(), logs) - 1  # a zero would count as nothing
     if "biased" in plan:
         last = found["biased"] = last + found["bias"]
     if "mask" in plan:

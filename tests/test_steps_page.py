@@ -86,7 +86,7 @@ def test_every_step_has_a_lesson_that_goes_with_it():
     configs = (
         Config(positions="alibi", softcap=2.0),
         Config(positions="sinusoidal", keys=5),
-        Config(positions="rotary", qk_norm="on", gate="headwise", query_scale="log n"),
+        Config(positions="rotary", qk_norm="on", gate="headwise", query_scale="log n", forgetting="on"),
     )
     plan = [step for config in (*configs, Config.of(SOURCES[1])) for step in steps(config)]
     assert {step.name for step in plan} == set(STEPS)
@@ -149,7 +149,8 @@ def test_every_step_is_drawn_at_settings_that_have_it(step):
     knobs = {"positions": positions.get(step[:5], "none"), "qk_norm": "on" if step.startswith("normed") else "off"}
     knobs |= {"query_scale": "log n" if step == "lengthened" else "none"}
     knobs |= {"gate": "elementwise" if step in ("W_g", "G", "gate", "gated") else "off"}
-    config = Config(tokens=3, heads=2, d_model=4, keys=2, softcap=1.0, step=step, **knobs)
+    knobs |= {"forgetting": "on"} if step in ("W_f", "F") else {"keys": 2}
+    config = Config(tokens=3, heads=2, d_model=4, softcap=1.0, step=step, **knobs)
     plan = by_name(config)
     names = [*(source.name for source in plan[step].sources), step]
     data = message(config, dict(zip(names, encode_steps(config, values(config), names), strict=True)))

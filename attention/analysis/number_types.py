@@ -18,7 +18,7 @@ from torch import Tensor
 
 from attention.operations.table import compute, operations
 from attention.sources.spec import spec_of
-from attention.trace import Trace
+from attention.trace import Trace, forget_logits
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 FUSED = "fused"
@@ -105,6 +105,7 @@ def _weights(trace: Trace, dtype: torch.dtype, exponent: str) -> tuple[Any, ...]
         dtype = torch.float32
     spec = replace(spec_of(config), masks=True)
     given = {"q": q[None].to(dtype), "k": k[None].to(dtype), "mask": trace.mask, "heads": torch.tensor([head])}
+    given |= forget_logits(trace.given)
     found = compute(given, spec, operations(spec, "scores", "weights"))
     dots, logits = found["scores"][0], found["logits"][0]
     blind = ~trace.mask.any(-1, keepdim=True)

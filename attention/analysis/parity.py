@@ -22,7 +22,7 @@ from attention.maps.picture import HeadMaps, scale_queries, split, vectors
 from attention.maps.sizes import precision, working
 from attention.operations.by_torch import ByTorch, by_torch, row_sizes
 from attention.operations.mask import HIDDEN
-from attention.operations.positions import POSITIONS, sinusoidal
+from attention.operations.positions import sinusoidal
 from attention.operations.softmax import SOFTMAXES
 from attention.trace import Trace, scaled_queries
 
@@ -224,8 +224,9 @@ def _one_hot(keys: Int[Tensor, " e"], like: Float[Tensor, "1 n d"]) -> Float[Ten
 
 
 def _mask(maps: HeadMaps, rows: Int[Tensor, " r"], like: Tensor) -> Float[Tensor, "1 r n"]:
-    """Returns the mask that is added to the scores of these rows: the position bias, and minus infinity for masked keys."""
+    """Returns the mask that is added to the scores of these rows: the bias, and minus infinity for masked keys."""
     q, k = rows[:, None], torch.arange(maps.tokens, device=like.device)[None]
-    to_scores, head = POSITIONS[maps.scoring.positions].to_scores, torch.tensor(maps.first, device=like.device)
-    bias = to_scores(q, k, head, maps.heads).to(like) if to_scores else like.new_zeros(())
+    bias = like.new_zeros(())
+    for part in maps.scoring.score_biases(q, k, maps.first, maps.heads, like):
+        bias = bias + part.to(like)
     return torch.where(maps.scoring.sees(q, k, maps.tokens, like), bias, HIDDEN)[None]

@@ -49,6 +49,12 @@ def check(query, key, mask, span, side, pool, positions, softcap, softmax, sinks
         raise ValueError(f"softcap={softcap} is not a positive number; None leaves the scores uncapped.")
 
 
+def check_kept(kept: Tensor | None, heads: int, tokens: int) -> None:
+    """Raises ValueError for sums of logarithms that can't be those of the forget gates of these heads."""
+    if kept is not None and tuple(kept.shape) != (heads, tokens):
+        raise ValueError(f"kept {tuple(kept.shape)} is not a number for each of {heads} heads and {tokens:,} tokens.")
+
+
 def check_finite(**given: Tensor) -> None:
     """Raises ValueError for the first number that is not finite."""
     for name, x in given.items():

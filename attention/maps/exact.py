@@ -19,7 +19,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention.maps.blocks import Blocks
-from attention.maps.checks import check, check_choice, check_finite, check_size, within
+from attention.maps.checks import check, check_choice, check_finite, check_kept, check_size, within
 from attention.maps.jobs import report_progress, results
 from attention.maps.picture import HeadMaps, counts, join_maps, scale_queries, vectors
 from attention.maps.pooling import SAFE, Job, Pooled, Tiles, ceil, length
@@ -50,6 +50,7 @@ def head_maps(
     softmax: str = "standard",
     sinks: Sequence[float] = (),
     query_scale: str = OFF,
+    kept: Tensor | None = None,
     stats: bool = True,
     executor: Executor | None = None,
     progress: Callable[[float], object] | None = None,
@@ -63,7 +64,9 @@ def head_maps(
     resolution, or in tiles of `tile` tokens; `tile` without a window sets the tile of the whole square. `positions`
     is what is added to the scores ("alibi"); rotary and sinusoidal positions must be in query and key already, as in
     `Trace.q`. `scale` is 1/sqrt(d) by default; `softcap`, `softmax` and `query_scale` are as in a Config, and the
-    softmax "sink" takes the `sinks` of the heads, one logit each; "sigmoid" subtracts them, 0 by default.
+    softmax "sink" takes the `sinks` of the heads, one logit each; "sigmoid" subtracts them, 0 by default. `kept (h n)` makes heads
+    forget: for each token, the sum of the logarithms of the forget gates up to it, in float64; its difference between query
+    and key is added.
 
     Up to 4,096 tokens everything is computed in float64; beyond, scores are float32 and the sums of a row float64.
     The same applies from 2,049 tokens on to a head in which no score can exceed 16: its weights are as accurate (to
@@ -131,6 +134,7 @@ def blank(
     softmax: str = "standard",
     sinks: Sequence[float] = (),
     query_scale: str = OFF,
+    kept: Tensor | None = None,
     stats: bool = True,
     held: range | None = None,
     of: int | None = None,
@@ -141,13 +145,14 @@ def blank(
     the heads in query and key, if these are only some `of` many, in whole groups of shared keys.
     """
     check(query, key, mask, span, side, pool, positions, softcap, softmax, sinks, of or len(query))
+    check_kept(kept, of or len(query), query.shape[1])
     check_choice("query_scale", query_scale, QUERY_SCALES)
     heads, n, d = query.shape
     window = rows is not None or cols is not None
     rows, cols = within("rows", rows, n), within("cols", cols, n)
     tile = tile if tile is not None else 1 if window else ceil(n, side)
     check_size(rows, cols, tile, heads)
-    own = softcap, positions, softmax, tuple(sinks), query_scale
+    own = softcap, positions, softmax, tuple(sinks), query_scale, kept
     scoring = Scoring(mask, span, scale if scale is not None else 1 / math.sqrt(d), *own)
     dtype = query.dtype if query.dtype == torch.float64 else torch.float32
     shape = heads, ceil(rows[1] - rows[0], tile), ceil(cols[1] - cols[0], tile)

@@ -7,8 +7,8 @@ it as such. Which exponential is faster depends on the CPU (runtime/processor.py
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
@@ -67,7 +67,7 @@ def exponential(like: Tensor) -> Exponential:
 
 @dataclass(frozen=True)
 class Scoring:
-    """How scores are computed: the settings of `head_maps` apart from the pixels; `sinks`: those of all heads, if learned."""
+    """How scores are computed: the settings of `head_maps` apart from the pixels; `sinks` and `kept` are those of all heads."""
 
     mask: str | Rule
     span: int
@@ -77,6 +77,7 @@ class Scoring:
     softmax: str = "standard"
     sinks: tuple[float, ...] = ()
     query_scale: str = OFF
+    kept: Float[Tensor, "h n"] | None = field(default=None, compare=False, repr=False)
 
     @property
     def rule(self) -> Rule:
@@ -96,14 +97,27 @@ class Scoring:
     @property
     def adjusts(self) -> bool:
         """Whether scores are more than scaled products."""
-        return bool(self.softcap) or POSITIONS[self.positions].to_scores is not None
+        return bool(self.softcap) or self.adds
+
+    @property
+    def adds(self) -> bool:
+        """Whether positions or forgetting add something to scores."""
+        return POSITIONS[self.positions].to_scores is not None or self.kept is not None
+
+    def score_biases(self, q: At, k: At, head: int, heads: int, like: Tensor) -> Iterator[Tensor]:
+        """Yields what positions and forgetting add to the scores of these pairs."""
+        rows, cols = column(q, like), row(k, like)
+        if to_scores := POSITIONS[self.positions].to_scores:
+            yield to_scores(rows, cols, torch.tensor(head, device=like.device), heads)
+        if self.kept is not None:
+            kept = self.kept[head].to(like.device)
+            yield (kept[rows] - kept[cols]).abs_().neg_()
 
     def adjust_scores(self, scores: Tensor, q: At, k: At, head: int, heads: int, unit: float) -> Tensor:
-        """Applies softcap and position bias to scaled products in place; `q` and `k` broadcast to them."""
+        """Applies softcap, position bias and forgetting to scaled products in place; `q` and `k` broadcast to them."""
         soft_cap(scores, self.softcap and self.softcap * unit)
-        if to_scores := POSITIONS[self.positions].to_scores:
-            number = torch.tensor(head, device=scores.device)
-            scores.add_(to_scores(column(q, scores), row(k, scores), number, heads), alpha=unit)
+        for bias in self.score_biases(q, k, head, heads, scores):
+            scores.add_(bias, alpha=unit)
         return scores
 
     def sees(self, q: At, k: At, n: int, like: Tensor) -> Bool[Tensor, ...]:
@@ -113,7 +127,7 @@ class Scoring:
 
     def score_bound(self, longest: float, other: float) -> float:
         """An upper bound of absolute scores, from the norms of the longest query and key; infinite if unknown."""
-        if POSITIONS[self.positions].to_scores:
+        if self.adds:
             return math.inf
         return min(longest * other * abs(self.scale), self.softcap or math.inf)
 

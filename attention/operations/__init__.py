@@ -3,7 +3,7 @@
 `operation` has the record of an operation and the `Spec` that it reads; `table` has all of them in the order of computation,
 and computes any matrix of a pass from the ones that it is given.
 `project`, `qk_norm`, `positions` (with `rotary` and `distance_bias`), `scores`, `scale`, `query_scale`, `softcap`, `bias`,
-`mask`, `softmax` (with `normalisers`, `sparse`, `thresholds` and `sigmoid`), `context`, `gate` and `output` are the
+`forgetting`, `mask`, `softmax` (with `normalisers`, `sparse`, `thresholds` and `sigmoid`), `context`, `gate` and `output` are the
 operations: what each computes, its formula, its line of PyTorch, its cost, which cells a cell depends on, and its sentence.
 `by_torch` computes the same with torch's own attention, or by definition.
 

@@ -1,4 +1,4 @@
-"""Bias: what positions add to the scores."""
+"""Bias: what is added to the scores, by positions, and by forgetting, which depends on the tokens."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from attention.operations import forgetting
 from attention.operations.operation import Operation, Source, Spec, Symbols, Values, text
 from attention.operations.positions import POSITIONS, rule
 
@@ -32,8 +33,32 @@ def _formula(spec: Spec, symbols: Symbols) -> str:
     return f"{text(rule(spec).formula, spec)},\\quad H = {spec.sizes['h']}"
 
 
+def _by_position(spec: Spec) -> bool:
+    return rule(spec).to_scores is not None and not forgetting.applies(spec)
+
+
 def _applies(spec: Spec) -> bool:
-    return rule(spec).to_scores is not None
+    return rule(spec).to_scores is not None or forgetting.applies(spec)
+
+
+def _forgotten(values: Values, spec: Spec) -> Tensor:
+    """Returns what forgetting adds, and positions if they add something."""
+    found = forgetting.forget_bias(forgetting.retention(values["F"]), values["heads"], values["scores"].dtype)
+    return found + _pair_bias(values, spec) if rule(spec).to_scores else found
+
+
+def _forgotten_formula(spec: Spec, symbols: Symbols) -> str:
+    if not rule(spec).to_scores:
+        return f"b_{{hij}} = {forgetting.FORMULA}"
+    return (
+        f"b_{{hij}} = p_{{hij}} + {forgetting.FORMULA},\\quad {_formula(spec, symbols).replace('b_{hij}', 'p_{hij}')}"
+    )
+
+
+def _forgotten_code(spec: Spec) -> str:
+    if not rule(spec).to_scores:
+        return forgetting.CODE + "bias = forgotten\n"
+    return f"{text(rule(spec).code, spec)}{forgetting.CODE}bias = bias + forgotten\n"
 
 
 OPERATIONS = (
@@ -45,14 +70,27 @@ OPERATIONS = (
         "A penalty for distance. It does not depend on the tokens.",
         _formula,
         compute=_pair_bias,
-        applies=_applies,
+        applies=_by_position,
         code=lambda spec: text(rule(spec).code, spec),
+    ),
+    Operation(
+        "bias",
+        "scale",
+        "b h q k",
+        lambda spec: "Bias by forgetting" + (f" and by position: {rule(spec).adds}" if rule(spec).to_scores else ""),
+        "What the tokens between key and query leave of the key. It depends on these tokens.",
+        _forgotten_formula,
+        sources=(Source("F", "between", "Σ ln σ ="),),
+        flops=lambda spec: 3 * spec.cells("b q h") + 2 * spec.cells("b h q k"),
+        compute=_forgotten,
+        applies=forgetting.applies,
+        code=_forgotten_code,
     ),
     Operation(
         "biased",
         "scale",
         "b h q k",
-        "Scores with the position bias",
+        "Scores with the bias",
         "The penalty lowers the scores of distant keys.",
         "s + b",
         "{name}[{at}] = {v0} + {v1} = {value}",

@@ -41,6 +41,9 @@ class Spec:
     rotary_length: int = LENGTH
     gate: str = "off"
     query_scale: str = "none"
+    forgetting: str = "off"
+    forget_bias: float = 2.0
+    seed: int = 0
     crosses: bool = False
     masks: bool = True
     mixes: bool = True

@@ -12,6 +12,7 @@ from torch import Tensor
 from attention.operations import (
     bias,
     context,
+    forgetting,
     gate,
     mask,
     output,
@@ -31,6 +32,7 @@ TABLE: list[Operation] = [
     *project.OPERATIONS,
     *qk_norm.OPERATIONS,
     *positions.TO_HEADS,
+    *forgetting.OPERATIONS,
     *gate.TO_GATE,
     *scores.OPERATIONS,
     *scale.OPERATIONS,

@@ -108,6 +108,7 @@ def left_out(config: Config) -> list[str]:
         "qk_norm": "off",
         "query_scale": "none",
         "gate": "off",
+        "forgetting": "off",
         "softmax": next(iter(SOFTMAXES)),
     }
     odd = [name for name, value in plain.items() if getattr(config, name) != value]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor
+from dataclasses import replace
 from functools import partial
 
 import torch
@@ -12,9 +13,11 @@ from torch import Tensor
 
 from attention.config import Config
 from attention.inputs import INPUTS, SPLIT, make_generator
+from attention.operations.forgetting import ON, draw_forget_map, retention
 from attention.operations.positions import POSITIONS
+from attention.runtime.tensor_cache import tensor_lru_cache
 from attention.sources.constructed import places
-from attention.sources.generated import STRETCH, by_heads, embed, maps, pairs_of
+from attention.sources.generated import STRETCH, by_heads, early, embed, maps, pairs_of
 
 Stretches = Callable[[int, int], Tensor]  # tokens (n c), from one position to before another
 WIDTH = 4  # bytes of a number
@@ -54,6 +57,22 @@ def _multiply_part(some: Stretches, ways: list[Tensor], found: list[Tensor], par
     x = some(*part)
     for matrix, room in zip(ways, found, strict=True):
         torch.mm(x, matrix, out=room[slice(*part)])
+
+
+def retained(config: Config) -> Float[Tensor, "h n"] | None:
+    """Returns what `retention` makes of the forget gates of any number of tokens, None if nothing is forgotten."""
+    if config.forgetting != ON:
+        return None
+    return _retained(replace(early(config.for_page()), forgetting=ON, forget_bias=config.forget_bias))
+
+
+@tensor_lru_cache(2)
+@torch.inference_mode()
+def _retained(config: Config) -> Float[Tensor, "h n"]:
+    some, to_gates = stretches(config), draw_forget_map(config.d_model, config.heads, config.seed)
+    starts = range(0, config.tokens, STRETCH)
+    parts = [some(first, min(first + STRETCH, config.tokens)) @ to_gates for first in starts]
+    return retention(torch.cat(parts) + config.forget_bias)
 
 
 def stretches(config: Config) -> Stretches:

@@ -42,6 +42,8 @@ LATER = (
     "sink_logit",
     "query_scale",
     "gate",
+    "forgetting",
+    "forget_bias",
 )  # knobs that act later
 MADE = {  # how the heads were made, by the projections
     "constructed": "Hand-built heads, one role each, not learned. The last two of each eight are random, for comparison; "

@@ -21,6 +21,9 @@ CHOICES = (
     "qk_norm",
     "query_scale",
     "gate",
+    "forgetting",
+    "forget_bias",
+    "seed",
     *ROTARY_KNOBS,
 )  # knobs that operations read
 

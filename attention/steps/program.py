@@ -33,6 +33,7 @@ from attention.inputs import (
 )
 from attention.knobs import DEFAULTS
 from attention.masks import FIRST, GAP, MASKS
+from attention.operations.forgetting import ON
 from attention.operations.positions import POSITIONS
 from attention.operations.scale import factor_code
 from attention.operations.softmax import takes_sinks
@@ -109,7 +110,7 @@ def long_source(config: Config, side: int) -> str:
     )
     return textwrap.dedent(f"""\
         from attention import Config, head_maps
-        from attention.sources.chunks import queries_and_keys
+        from attention.sources.chunks import queries_and_keys{", retained" * (config.forgetting == ON)}
 
         config = Config({changed})
         query, key = queries_and_keys(config)
@@ -127,6 +128,7 @@ def options(config: Config, side: int) -> str:
         for name in ("softcap", "softmax", "query_scale")
         if getattr(config, name) != DEFAULTS[name]
     ]
+    given += ["kept=retained(config)"] * (config.forgetting == ON)
     given += [f"sinks={list(config.sinks)}"] * takes_sinks(config.softmax)
     return ", ".join(given).replace("'", '"')
 

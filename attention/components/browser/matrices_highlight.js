@@ -53,6 +53,10 @@ const RULES = {
     const both = [...new Set(all)].sort((a, b) => a - b);
     return box.rows.map((row) => ({ heads: box.heads, rows: [row], columns: row ? both : box.columns }));
   },
+  between: (box) => box.rows.map((q) => {
+    const first = Math.min(q, ...box.columns), last = Math.max(q, ...box.columns);
+    return { heads: [0], rows: upTo(last - first).map((at) => first + 1 + at), columns: box.heads };
+  }),
   seen: (box, { seen }) => box.rows.map((q) => {
     const visible = seen(q);
     return { heads: box.heads, rows: [q], columns: box.columns.filter((k) => visible.includes(k)) };

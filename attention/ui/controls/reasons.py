@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from attention.config import Config
+from attention.operations.forgetting import ON
 from attention.operations.softmax import SOFTMAXES
 from attention.sources.providers import idle
 from attention.timing.cpu_gpu_settings import Timed
@@ -24,6 +25,14 @@ def _sigmoid_length(config: Config) -> str:
     return "" if config.softmax == "sigmoid" else f"The softmax “{config.softmax}” is no sigmoid."
 
 
+def _keys(config: Config) -> str:
+    return "Forgetting needs the tokens between a query and a key." if config.forgetting == ON else ""
+
+
+def _forget_bias(config: Config) -> str:
+    return "" if config.forgetting == ON else "Forgetting is off."
+
+
 def _batches(timed: Timed) -> str:
     return "The batch follows from *Total tokens*." if timed.tokens else ""
 
@@ -36,6 +45,8 @@ REASONS: dict[tuple[type, str], Callable[[Any], str]] = {
     (Config, "span"): _span,
     (Config, "sink_logit"): _sink_logit,
     (Config, "sigmoid_length"): _sigmoid_length,
+    (Config, "keys"): _keys,
+    (Config, "forget_bias"): _forget_bias,
     (Recipe, "span"): _span_of_recipe,
     (Timed, "batches"): _batches,
 }

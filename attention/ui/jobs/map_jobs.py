@@ -28,6 +28,7 @@ from attention.operations.softmax import SOFTMAXES, takes_sinks
 from attention.runtime.executors import RankedExecutor, Task
 from attention.runtime.threads import set_nice
 from attention.serving.settings import settings
+from attention.sources.chunks import retained
 from attention.sources.providers import made_of
 from attention.ui.budget import BUDGET, EXPIRY, refusal_sentence, shrink
 from attention.ui.jobs.job import Job
@@ -244,5 +245,5 @@ def head_maps_arguments(config: Config) -> dict[str, Any]:
     """The arguments of `head_maps` for a config, except for the size of the picture."""
     options = {"mask": config.rule, "span": config.span, "scale": config.logit_scale, "pool": "max"}
     options |= {"positions": config.positions, "softcap": config.softcap or None, "softmax": config.softmax}
-    options |= {"query_scale": config.query_scale}
+    options |= {"query_scale": config.query_scale, "kept": retained(config)}
     return options | ({"sinks": config.sinks} if takes_sinks(config.softmax) else {})

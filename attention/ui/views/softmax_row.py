@@ -22,11 +22,13 @@ from attention.analysis.row_stages import (
 from attention.charts import stages as charts
 from attention.charts.spec import empty
 from attention.number_format import format_mean, format_percent, format_token, format_weight
+from attention.operations import forgetting
 from attention.operations.positions import POSITIONS
 from attention.operations.qk_norm import ON
 from attention.operations.query_scale import LOG
 from attention.operations.softmax import SOFTMAXES
 from attention.sources.providers import distributes
+from attention.sources.spec import spec_of
 from attention.tables import rows as tables
 from attention.tables import softmax
 from attention.trace import Trace
@@ -143,6 +145,8 @@ def _legend(found: Stages) -> str:
     cap = f"$c$ = {config.softcap:g}: softcap. " if config.softcap else ""
     rule = POSITIONS[config.positions]
     bias = f"$b_j$: position bias, {rule.adds}. " if rule.to_scores else ""
+    if forgetting.applies(spec_of(config)):
+        bias = f"$b_j$: what the tokens after key $j$ have forgotten of it{' and position bias' * bool(bias)}. "
     normed = "Hats: divided by the root mean square (QK-norm). " if config.qk_norm == ON else ""
     keys = r"$\lambda$: the logarithm of the number of visible keys. " if config.query_scale == LOG else ""
     hidden = "Grey, and ×: masked keys. " if not found.visible.all() else ""
