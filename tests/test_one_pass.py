@@ -157,6 +157,9 @@ def test_trace_table_program_and_map_are_the_reference(config):
                 if name in ("x", "q", "scores", "logits")
                 else slack(t) * (1 if name == "weights" else config.tokens)
             )
+            far *= (
+                10 if name == "q" and config.qk_norm == "on" else 1
+            )  # tiny vectors are divided by 0.001, and their errors
             near(matrix, exact[name], far, f"{name} of the {way}")
 
 

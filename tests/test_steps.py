@@ -116,8 +116,11 @@ def test_the_context_is_that_of_torchs_attention(config):
     scale = {"1/sqrt(d_head)": config.d_head**-0.5, "none": 1.0, "1/d_head": 1 / config.d_head}[config.scale]
     q = q * seen.sum(-1, keepdim=True).clamp(min=1).log() if config.query_scale == "log n" else q
     added = bias(config.positions, config.heads, *seen.shape)
+    if config.forgetting == "on":
+        kept = found["F"].sigmoid().log().cumsum(0).T
+        added = added - (kept[:, :, None] - kept[:, None]).abs()
     if config.softcap:
-        added += config.softcap * torch.tanh(q @ k.mT * scale / config.temperature / config.softcap)
+        added = added + config.softcap * torch.tanh(q @ k.mT * scale / config.temperature / config.softcap)
         q = torch.zeros_like(q)
     theirs = F.scaled_dot_product_attention(q, k, v, added.masked_fill(~seen, HIDDEN), scale=scale / config.temperature)
     assert_close(found["context"], theirs, rtol=1e-3, atol=2e-3)

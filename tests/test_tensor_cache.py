@@ -28,7 +28,7 @@ from attention.operations.positions import POSITIONS
 from attention.published import case
 from attention.recorded import shipped
 from attention.runtime.tensor_cache import IdleTensors
-from attention.sources import generated
+from attention.sources import chunks, generated
 from attention.steps import values
 from attention.story import head as story
 from attention.timing.interference_probe import yardstick
@@ -51,6 +51,7 @@ KEPT: dict[str, tuple[Any, tuple]] = {
     "differences": (differences, (MASKS["window"], 9, 3)),
     "counts": (picture._log_counts, (MASKS["window"], 9, 3)),
     "gate": (generated._last_gate_map, (8, 2, 1)),
+    "retained": (chunks._retained, (Config(tokens=5, heads=2, d_model=8, forgetting="on"),)),
     "story": (story._arrays, ()),
     "projections": (generated.projections, ("independent", 8, 4, 1)),
     "identity": (generated.projections, ("identity", 8, 4, 1)),

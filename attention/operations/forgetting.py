@@ -67,7 +67,7 @@ OPERATIONS = (
         "scale",
         "b q h",
         "Logits of the forget gates",
-        "A number per token and head. Far above zero, the head keeps what came before; below zero, it forgets most of it.",
+        "A number per token and head. Far above zero, the head keeps what came before; below zero, it forgets.",
         lambda spec, symbols: rf"F = x W_f + b,\quad b = {spec.forget_bias:g},\quad f_{{ih}} = \sigma(F_{{ih}})",
         lambda spec: f"F[{{at}}] = x[{{i}}] · W_f[:, {{j}}] + {spec.forget_bias:g} = {{value}}",
         (Source("x", "left", "×"), Source("W_f", "right", "+ b =")),
