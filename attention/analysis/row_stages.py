@@ -36,8 +36,8 @@ GEMMA = 50.0  # the softcap that is shown if none is set: Gemma 2, section 2
 class Stages:
     """The steps of one row, each `(k)`: `dots`, `scaled`, `logits` (minus infinity for masked keys), `weights`.
 
-    `bias` is what positions and forgetting add, `visible` the row of the mask, `statistic` the number of the row that its normaliser
-    subtracts from every logit, NaN if the row is fully masked.
+    `bias` is what positions and forgetting add, `visible` the row of the mask, `statistic` the number of the row that its
+    normaliser subtracts from every logit, NaN if the row is fully masked.
     """
 
     config: Config

@@ -64,9 +64,9 @@ def head_maps(
     resolution, or in tiles of `tile` tokens; `tile` without a window sets the tile of the whole square. `positions`
     is what is added to the scores ("alibi"); rotary and sinusoidal positions must be in query and key already, as in
     `Trace.q`. `scale` is 1/sqrt(d) by default; `softcap`, `softmax` and `query_scale` are as in a Config, and the
-    softmax "sink" takes the `sinks` of the heads, one logit each; "sigmoid" subtracts them, 0 by default. `kept (h n)` makes heads
-    forget: for each token, the sum of the logarithms of the forget gates up to it, in float64; its difference between query
-    and key is added.
+    softmax "sink" takes the `sinks` of the heads, one logit each; "sigmoid" subtracts them, 0 by default. `kept (h n)` makes
+    heads forget: for each token, the sum of the logarithms of the forget gates up to it, in float64; its difference between
+    query and key is added.
 
     Up to 4,096 tokens everything is computed in float64; beyond, scores are float32 and the sums of a row float64.
     The same applies from 2,049 tokens on to a head in which no score can exceed 16: its weights are as accurate (to
