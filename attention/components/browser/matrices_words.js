@@ -13,7 +13,7 @@ import { axesOf } from "./matrices_readout.js";
 
 const MOST = { one: 27, all: 8 };  // maximum number of tokens of a side that are written next to it
 const LETTER = 6.1, LEAST = 14, WIDEST = 62;  // width of a letter, and of a column of words, in pixels
-const BROAD = 32, HIGH = 14;  // minimum width and height of a cell with a readable number, in pixels
+const BROAD = 29, HIGH = 14;  // minimum width and height of a cell with a readable number, in pixels
 const LARGE = 38;  // width of a cell from which its number is larger, in pixels
 const BRIGHT = 0.179;  // luminance from which on black stands out more than white (WCAG 2.2)
 
