@@ -43,8 +43,12 @@ def test_a_bug_is_found_and_its_wrong_lines_are_told_by_sign_and_ground(visit, t
 def test_a_cell_says_its_number_and_labels_can_be_read(visit):
     tab = visit("find_the_bug", size=(390, 844))
     cell = tab.page.locator(".word-map i").first
+    tab.still()
     cell.hover()
-    assert "puts 100%" in cell.evaluate("it => getComputedStyle(it, '::after').content")
+    tab.page.wait_for_function(
+        "() => getComputedStyle(document.querySelector('.word-map i'), '::after').content != 'none'"
+    )
+    assert "puts 100%" in (cell.get_attribute("data-says") or "")
     label = tab.page.locator(".word-map .down").first
     assert label.evaluate("it => parseFloat(getComputedStyle(it).fontSize)") >= 11
     assert tab.page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
