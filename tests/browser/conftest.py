@@ -20,6 +20,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, TimeoutE
 
 from attention.codec import EDITIONS
 from attention.knobs import KNOBS
+from attention.ui.menu import GROUPS, page_title
 from tests.browser.journeys import is_journey
 from tests.chromium import launch_browser
 from tests.server import Server, run_server, warm_server
@@ -171,11 +172,7 @@ def _bad(told: ConsoleMessage) -> bool:
     )
 
 
-MENU = {
-    "Learn": ("Heads", "Steps", "Softmax", "Masks", "Training"),
-    "Explore": ("Examples", "Layers", "Model", "Your data"),
-    "Measure": ("Timing", "Implementations"),
-}
+MENU = {group: tuple(map(page_title, pages)) for group, pages in GROUPS.items() if group}
 
 
 def of_today(link: str) -> str:
