@@ -24,7 +24,7 @@ from attention.ui.budget import BUDGET
 from attention.ui.controls.prompt import PROMPT, refusal
 from attention.ui.jobs import model_jobs
 from attention.ui.jobs.job_queue import JOBS
-from attention.ui.jobs.model_jobs import LOADED_MODELS, ModelJob
+from attention.ui.jobs.model_jobs import LOADED_MODELS, LoadedModelJob
 from attention.ui.session.visit_state import KEY
 from tests import example_uploads
 from tests.test_pages import ROOT, SECONDS
@@ -48,7 +48,7 @@ def _alone(folder, monkeypatch) -> Iterator[None]:
     listed = "; ".join(f"{kind} = {folder / kind}" for kind in ("bert", "t5", "vit"))
     monkeypatch.setenv("ATTENTION_MODELS", listed)
     yield
-    for task in [task for task in JOBS.tasks if isinstance(task, ModelJob)]:
+    for task in [task for task in JOBS.tasks if isinstance(task, LoadedModelJob)]:
         for visitor in [*task.looks]:
             task.leave(visitor)
         JOBS.forget(task)
@@ -100,6 +100,20 @@ def test_a_model_reads_and_its_heads_are_a_source_of_other_pages():
     (label,) = [each for each in leads(test) if each.startswith(f"Open layer {told[1]}, head {told[2]}")]
     source = leads(test)[label]["source"]
     assert source.startswith("model:") and source.endswith(":bert") and source in test.session_state[KEY].kept.brought
+
+
+def test_a_leak_test_names_a_model_that_reads_both_directions():
+    test = run_model(opened(model="bert"))
+    assert "Leak test" in [each.label for each in test.expander]
+    test.button(key="test_leaks").click().run()
+    end = time.monotonic() + PATIENCE
+    while (job := test.session_state[KEY].kept.leak_test).open and time.monotonic() < end:
+        time.sleep(0.05)
+    test.run()
+    tokens = len(job.found.tokens)
+    assert f"{tokens * (tokens - 1) // 2} of {tokens * (tokens - 1) // 2} pairs leak" in page_text(test)
+    assert "reads both directions" in page_text(test) and not test.exception
+    assert [each.key for each in test.button if each.key == "test_leaks"] == []
 
 
 def test_what_is_asked_is_in_the_link_and_what_was_read_is_not():

@@ -18,10 +18,6 @@ DEPENDS, LEAK = "#3b6fb6", "#d6336c"
 STYLE = """
 .leak-test { max-width: 720px; color-scheme: light dark; color: light-dark(#1f2430, #eceef2);
   font: 14px/1.4 system-ui, sans-serif; }
-.leak-test svg { width: 100%; height: auto; }
-.leak-test text { fill: currentColor; font-size: 11px; }
-.leak-test .frame { fill: none; stroke: currentColor; stroke-opacity: 0.5; }
-.leak-test .future { fill: currentColor; fill-opacity: 0.07; }
 .leak-test .verdict { font-size: 17px; font-weight: 600; }
 """
 PAGE = """<!doctype html>
@@ -52,13 +48,16 @@ def picture(leaks: Leaks) -> str:
     listed = "".join(f"<li>{html.escape(str(each))}</li>" for each in (*leaks.variants, *leaks.notes))
     return (
         f'<div class="leak-test"><style>{STYLE}</style><p class="verdict">{verdict}</p><p>{html.escape(leaks.summary)}</p>'
-        f"{_svg(leaks)}<p>Rows: outputs. Columns: replaced tokens. Blue: the output changes, stronger for larger changes. "
+        f"{drawing(leaks)}<p>Rows: outputs. Columns: replaced tokens. Blue: the output changes, stronger for larger changes. "
         f"Red: it changes with a later token, which is a leak.</p><ul>{listed}</ul></div>"
     )
 
 
-def _svg(leaks: Leaks) -> str:
-    """The cells: blue on and below the diagonal, red for leaks, an empty triangle for what is later and has no effect."""
+def drawing(leaks: Leaks) -> str:
+    """Returns the picture as SVG, in the colour of the text around it.
+
+    Cells on and below the diagonal are blue, leaks red; pairs with a later token that has no effect are grey.
+    """
     count, change = len(leaks.tokens), leaks.change.nan_to_num(torch.inf)
     tile = -(-count // CELLS)
     leaking = _largest(change.triu(1), tile) > leaks.threshold
@@ -73,10 +72,12 @@ def _svg(leaks: Leaks) -> str:
         for look in [(LEAK, 1.0) if leaking[y, x] else (DEPENDS, min(1.0, float(allowed[y, x]) / limit) ** 0.5)]
         if leaking[y, x] or allowed[y, x] > leaks.threshold
     ]
-    future = f"M{left} {top}h480v480z"
+    size, label = f"0 0 {left + 490} {top + 490}", html.escape(leaks.summary)
+    place = f'x="{left}" y="{top}" width="480" height="480"'
     return (
-        f'<svg viewBox="0 0 {left + 490} {top + 490}" role="img" aria-label="{html.escape(leaks.summary)}">'
-        f'<path class="future" d="{future}"/>{"".join(cells)}<rect class="frame" x="{left}" y="{top}" width="480" height="480"/>'
+        f'<svg viewBox="{size}" width="100%" fill="currentColor" font-size="11" role="img" aria-label="{label}">'
+        f'<path fill-opacity="0.07" d="M{left} {top}h480v480z"/>{"".join(cells)}'
+        f'<rect fill="none" stroke="currentColor" stroke-opacity="0.5" {place}/>'
         f"{_names(leaks.tokens, left, top, side) if names else _counts(count, left, top)}</svg>"
     )
 

@@ -23,7 +23,8 @@ from attention.interventions.variants import VARIANTS, Variant, compare_outputs,
 from attention.summary import summarize
 
 LONGEST = 512  # tokens: a test runs the model once per token and change
-MEMORY = 2**28  # bytes of the outputs of one batch
+MEMORY = 2**28  # bytes of the outputs of one batch, those of layers included
+BATCH = 32  # sequences in one pass at most
 ROUNDING = 16  # units in the last place of the largest output that rounding may change
 NOISE = 4  # a change counts if it is this many times what two identical runs differ by
 LOOSE = 1000  # units in the last place by which kernels and caches may differ
@@ -130,6 +131,7 @@ def leaks(
     changes: int = 2,
     compare: bool = True,
     seed: int = 0,
+    memory: int = MEMORY,
     progress: Callable[[float], object] | None = None,
 ) -> Leaks:
     """Tests whether an output of a causal model depends on a later token.
@@ -147,6 +149,7 @@ def leaks(
         changes: replacements of each token.
         compare: also computes the outputs with the other kernel (SDPA or eager), with a cache and padded on the left.
         seed: of the random replacements.
+        memory: bytes of the outputs that are compared at a time, of the layers as well.
         progress: called with the share that is done; an exception that it raises ends the test.
 
     Raises:
@@ -165,7 +168,7 @@ def leaks(
     with evaluating(model):
         size = _vocabulary(model, given, vocabulary)
         test = _Test(forward, given, _replacements(given, size, changes, seed), progress or (lambda share: None))
-        test.run()
+        test.run(memory)
         others = _compare(forward, given, test.base) if compare else ()
     names = tuple(map(str, tokens)) if tokens is not None else tuple(map(str, given.tolist()))
     return Leaks(
@@ -217,11 +220,12 @@ class _Test:
         self.layers: dict[str, float] = {}
         self.alone = bool(capacity_layers(forward.model))
 
-    def run(self) -> None:
+    def run(self, memory: int) -> None:
         """Fills in `base`, `noise`, `threshold`, `change` and `layers`."""
         with recorded_layers(self.forward.model) as outputs:
             self.base = self.forward.outputs(self.ids[None])[0]
-            many = 1 if self.alone else max(1, min(32, MEMORY // max(1, self.base.nbytes) - 1))
+            row = self.base.nbytes + sum(value.nbytes for value in outputs.values())
+            many = 1 if self.alone else max(1, min(BATCH, memory // max(1, row) - 1))
             self.noise = self._noise(many)
             self.threshold = NOISE * self.noise + _rounding(self.base)
             places = [(change, at) for at in range(len(self.ids)) for change in range(len(self.others))]

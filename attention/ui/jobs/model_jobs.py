@@ -16,7 +16,9 @@ from typing import ClassVar, NamedTuple
 
 from PIL import Image
 
+from attention.interventions.leaks import Leaks, leaks
 from attention.models.catalogue import FOLDER, Offer
+from attention.models.inputs import model_inputs
 from attention.models.loading import Model, load
 from attention.models.model_cache import Loaded
 from attention.models.packages import ModelError
@@ -30,6 +32,8 @@ from attention.ui.jobs.job import Job
 log = logging.getLogger(__name__)
 SAID = 300  # characters of a library's error message
 MODEST = 5  # niceness of the thread
+LONGEST_TEST = 128  # tokens of a leak test, which runs the model twice per token
+TEST_MEMORY = 2**26  # bytes of the outputs that a leak test compares at a time
 LOADING = 0.7  # loading as a share of the work
 LOADED_MODELS = BUDGET.register(Loaded())
 
@@ -49,16 +53,14 @@ class Stopped(Exception):  # noqa: N818 (nothing went wrong)
 
 
 @dataclass(eq=False)
-class ModelJob(Job):
-    """A pass of a model over a visitor's input. `found`: the result; `now`: the current stage in words."""
+class LoadedModelJob(Job):
+    """What a loaded model does with a visitor's input; each kind implements `use`. `now`: the current stage in words."""
 
     settings: Ask
-    found: Run | None = field(default=None, init=False)
     now: str = field(default="", init=False)
     cold: bool = field(default=False, init=False)
     reserved: int = field(default=0, init=False)
 
-    kind: ClassVar[str] = "model"
     history: ClassVar[int] = 4
     keep_s: ClassVar[float] = 600.0
     pauses: ClassVar[bool] = False
@@ -91,8 +93,12 @@ class ModelJob(Job):
         image = Image.open(io.BytesIO(picture)) if picture else None
         with LOADED_MODELS.using(offer, self._load) as model:
             self.reserved, self.now = 0, "Running the model"
-            self.found = run(model, text, second, image, self._on_pass_progress, self._reserve)
+            self.use(model, text, second, image)
             self.reserved = 0
+
+    def use(self, model: Model, text: str, second: str, image: Image.Image | None) -> None:
+        """Computes the result with the loaded model."""
+        raise NotImplementedError
 
     def _load(self) -> Model:
         found = load(self.settings.offer, self.settings.most, self._reserve, self._on_loaded)
@@ -125,8 +131,51 @@ class ModelJob(Job):
 
     @property
     def claim(self) -> int:
+        """Bytes that are reserved while a model is loaded and run."""
+        return self.reserved
+
+
+@dataclass(eq=False)
+class ModelJob(LoadedModelJob):
+    """A pass of a model over a visitor's input. `found`: the result."""
+
+    found: Run | None = field(default=None, init=False)
+
+    kind: ClassVar[str] = "model"
+
+    def use(self, model: Model, text: str, second: str, image: Image.Image | None) -> None:
+        """Runs the model once."""
+        self.found = run(model, text, second, image, self._on_pass_progress, self._reserve)
+
+    @property
+    def claim(self) -> int:
         """Bytes that are reserved while a model is loaded and run, then those of the result."""
         return self.reserved + (self.found.bytes if self.found else 0)
+
+
+@dataclass(eq=False)
+class LeakJob(LoadedModelJob):
+    """The leak test of a model on a visitor's text. `found`: the result."""
+
+    found: Leaks | None = field(default=None, init=False)
+
+    kind: ClassVar[str] = "leak test"
+
+    def use(self, model: Model, text: str, second: str, image: Image.Image | None) -> None:
+        """Replaces each token in turn; raises ModelError if the text is too long or memory is lacking."""
+        given = model_inputs(model, text, second, image)
+        if given.patches is not None:
+            raise ModelError("A picture has no tokens of which one comes later. Choose a model that reads text.")
+        read, written = given.tensors["input_ids"], given.tensors.get("decoder_input_ids")
+        labels, ids = (given.reads, read) if given.writes is None or written is None else (given.writes, written)
+        if len(labels) > LONGEST_TEST:
+            raise ModelError(f"The text has {len(labels):,} tokens; the leak test takes up to {LONGEST_TEST}.")
+        if not self._reserve(2 * TEST_MEMORY):
+            raise ModelError("This host has no memory for the test right now. Try again later.")
+        inputs = {} if ids is read else {"input_ids": read}
+        self.found = leaks(
+            model.net, ids, tokens=labels.texts, inputs=inputs, memory=TEST_MEMORY, progress=self._on_pass_progress
+        )
 
 
 def _modest() -> None:

@@ -22,7 +22,7 @@ from attention.models.parts import Part as Layers
 from attention.timing.recordings import Timing
 from attention.timing.webgpu.results import Measurement
 from attention.training.recipe import Recipe
-from attention.ui.jobs.model_jobs import ModelJob
+from attention.ui.jobs.model_jobs import LeakJob, ModelJob
 from attention.ui.jobs.timing_process import TimingJob
 from attention.ui.jobs.training_jobs import TrainingJob
 from attention.ui.question_codec import Draft
@@ -63,10 +63,10 @@ class VisitState:
     the last one was not taken (`unmeasured`). Training: the training that this visitor has requested (`learning`), the
     film that is playing and its next picture (`film`), the recipes whose films have started by themselves (`played`), the
     sources made in this visit from `steps` of trainings, and the page that one of them `leads` to. Model: the reading
-    that this visitor has run (`reading`), their own `picture` as a PNG, why the last one was `refused`, and what was
-    `shown` of readings: by reading, part and choices, the source and its content. `brought`: the uploads of this visit,
-    by source; an upload exists as long as it is listed here. `absent`: the source that the last link named and this visit
-    does not have; `wanted`: the query of that link. Your data: the file that was `taken` last, and the results for the
+    that this visitor has run (`reading`) and the `leak_test`, their own `picture` as a PNG, why the last one was `refused`,
+    and what was `shown` of readings: by reading, part and choices, the source and its content. `brought`: the uploads of
+    this visit, by source; an upload exists as long as it is listed here. `absent`: the source that the last link named and
+    this visit does not have; `wanted`: the query of that link. Your data: the file that was `taken` last, and the results for the
     files that the owner has named (`given`), once they were opened.
     """
 
@@ -94,6 +94,7 @@ class VisitState:
     steps: dict[tuple[Recipe, int], str] = field(default_factory=dict)
     leads: str = ""
     reading: ModelJob | None = None
+    leak_test: LeakJob | None = None
     picture: bytes = b""
     refused: str = ""
     shown: dict[tuple[Any, ...], tuple[str, Layers]] = field(default_factory=dict)

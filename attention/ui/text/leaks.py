@@ -1,0 +1,21 @@
+"""The words of the leak test on the Model page."""
+
+TITLE = "Leak test"
+ABOUT = (
+    "A causal model must not change an output when a later token changes. The test replaces every token by two others in turn "
+    "and compares all outputs before it. It also computes the outputs with another kernel, with a cache and with left padding."
+)
+START = "Test for leaks"
+START_HELP = "Runs the model about twice per token of the text, up to 128 tokens."
+PROGRESS = "Replacing tokens in {model}."
+STOPPED = "Stopped before it was done."
+PASSED = "**No leak.** {summary}"
+FAILED = "**It leaks.** {summary}"
+DIFFERS = "**No leak, but the outputs depend on how they are computed.** {summary}"
+PICTURE = (
+    "Rows: outputs. Columns: replaced tokens. Blue: the output changes, stronger for larger changes. Red: it changes with a "
+    "later token. Grey: later tokens without an effect."
+)
+HIDDEN = "Outputs are the last hidden states."
+SAVE = "Save as HTML"
+CANCEL_HELP = "It stops if no one views this page for {seconds:g} seconds."

@@ -1,0 +1,79 @@
+"""The leak test on the Model page: its button, its progress and its result."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from attention.interventions import leak_page
+from attention.interventions.leaks import Leaks
+from attention.ui.jobs.job_queue import JOBS
+from attention.ui.jobs.model_jobs import LeakJob
+from attention.ui.markdown import escape
+from attention.ui.session import page
+from attention.ui.text import leaks as text
+from attention.ui.views import job_status
+
+LOOK = 0.5  # seconds between two checks of a running test
+FILE = "leaks.html"
+
+
+def draw() -> None:
+    """Draws the section, for a model that has run on a text."""
+    run, job = page.visit_state().reading, page.visit_state().leak_test
+    if run is None or run.found is None or run.found.patches is not None:
+        return
+    with st.expander(text.TITLE, icon=":material/water_drop:"):
+        st.caption(text.ABOUT)
+        live = job is not None and job.open
+        st.fragment(_live, run_every=LOOK if live else None)(live)
+
+
+def _live(live: bool) -> None:
+    """Draws the button, the progress or the result; it reruns the page to start and to end its timer."""
+    job, run = page.visit_state().leak_test, page.visit_state().reading
+    if live != (job is not None and job.open):
+        st.rerun()
+    if job is not None and job.open:
+        job.look(page.visitor())
+        said = text.PROGRESS.format(model=escape(job.settings.offer.name))
+        why = text.CANCEL_HELP.format(seconds=LeakJob.leave_after_s)
+        job_status.show_progress(job, JOBS, said, partial(job.leave, page.visitor()), why)
+        return
+    shown = job if job is not None and run is not None and job.settings == run.settings else None
+    if shown is None or shown.found is None:
+        st.button(text.START, key="test_leaks", icon=":material/play_arrow:", on_click=begin, help=text.START_HELP)
+    if shown is not None and shown.found is not None:
+        _show_result(shown.found)
+    elif shown is not None and shown.state == "failed":
+        st.error(escape(shown.said), icon=":material/error:")
+    elif shown is not None:
+        st.caption(text.STOPPED)
+
+
+def begin() -> None:
+    """Tests the model on the text whose result is shown."""
+    kept = page.visit_state()
+    if kept.reading is None:
+        return
+    if kept.leak_test is not None and kept.leak_test.settings == kept.reading.settings and not kept.leak_test.open:
+        JOBS.forget(kept.leak_test)
+    kept.leak_test = JOBS.request(LeakJob, kept.reading.settings, page.visitor())
+
+
+def _show_result(found: Leaks) -> None:
+    if found.pairs:
+        st.warning(text.FAILED.format(summary=escape(found.summary)), icon=":material/error:")
+    elif not found.ok:
+        st.warning(text.DIFFERS.format(summary=escape(found.summary)), icon=":material/error:")
+    else:
+        st.success(text.PASSED.format(summary=escape(found.summary)), icon=":material/check_circle:")
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        st.html(leak_page.drawing(found))
+        st.caption(text.PICTURE)
+    with right:
+        st.markdown("\n".join(f"- {escape(str(each))}" for each in (*found.variants, *found.notes)))
+        st.caption(text.HIDDEN)
+        st.download_button(text.SAVE, found.html(), FILE, "text/html", on_click="ignore", icon=":material/download:")
