@@ -53,8 +53,8 @@ def picture(leaks: Leaks) -> str:
     )
 
 
-def drawing(leaks: Leaks) -> str:
-    """Returns the picture as SVG, in the colour of the text around it.
+def drawing(leaks: Leaks, ink: str = "currentColor", ground: str = "none") -> str:
+    """Returns the picture as SVG: by default in the colour of the text around it.
 
     Cells on and below the diagonal are blue, leaks red; pairs with a later token that has no effect are grey.
     """
@@ -75,9 +75,10 @@ def drawing(leaks: Leaks) -> str:
     size, label = f"0 0 {left + 490} {top + 490}", html.escape(leaks.summary)
     place = f'x="{left}" y="{top}" width="480" height="480"'
     return (
-        f'<svg viewBox="{size}" width="100%" fill="currentColor" font-size="11" role="img" aria-label="{label}">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{size}" width="100%" fill="{ink}" font-family="sans-serif" '
+        f'font-size="11" role="img" aria-label="{label}"><rect width="100%" height="100%" rx="6" fill="{ground}"/>'
         f'<path fill-opacity="0.07" d="M{left} {top}h480v480z"/>{"".join(cells)}'
-        f'<rect fill="none" stroke="currentColor" stroke-opacity="0.5" {place}/>'
+        f'<rect fill="none" stroke="{ink}" stroke-opacity="0.5" {place}/>'
         f"{_names(leaks.tokens, left, top, side) if names else _counts(count, left, top)}</svg>"
     )
 

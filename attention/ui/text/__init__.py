@@ -3,6 +3,7 @@
 The texts of a page are a module of its name, as templates with named fields: `start`, `heads`, `steps`, `softmax`, `masks`,
 `training`, `examples`, `layers`, `model`, `your_data`, `timing`, `implementations`, `find_the_bug`.
 
+    leaks       the leak test on the Model page
     terms       the terms of each page with their explanations, which are also those of docs/GLOSSARY.md
 
 Labels and help texts are in `attention/knobs.py` and the other settings; sentences are beside what they describe.

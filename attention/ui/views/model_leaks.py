@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from functools import partial
+from html import escape as escape_html
 
 import streamlit as st
 
+from attention.charts import theme
 from attention.interventions import leak_page
 from attention.interventions.leaks import Leaks
 from attention.ui.jobs.job_queue import JOBS
@@ -17,6 +20,7 @@ from attention.ui.views import job_status
 
 LOOK = 0.5  # seconds between two checks of a running test
 FILE = "leaks.html"
+IMAGE = '<img alt="{}" src="data:image/svg+xml;base64,{}" style="width: 100%; max-width: 560px">'
 
 
 def draw() -> None:
@@ -71,7 +75,9 @@ def _show_result(found: Leaks) -> None:
         st.success(text.PASSED.format(summary=escape(found.summary)), icon=":material/check_circle:")
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        st.html(leak_page.drawing(found))
+        # As an image of its own, because st.html leaves out SVG; it has a ground, as an image does not know the theme.
+        svg = leak_page.drawing(found, theme.NEUTRALS["light"]["text"], "#ffffff")
+        st.html(IMAGE.format(escape_html(found.summary), b64encode(svg.encode()).decode()))
         st.caption(text.PICTURE)
     with right:
         st.markdown("\n".join(f"- {escape(str(each))}" for each in (*found.variants, *found.notes)))
