@@ -66,7 +66,7 @@ def test_one_click_to_the_chart_and_its_sentence(visit, tmp_path: Path):
     page = tab.page
     page.get_by_label("Name of this GPU (optional)").fill("Tester's own")
     page.get_by_role("button", name="Measure my GPU").click()
-    expect(page.locator("h5", has_text="your GPU (Testers own) in float32 is").first).to_be_visible()
+    expect(page.get_by_text("your GPU (Testers own) in float32 is").first).to_be_visible()
     expect(
         page.get_by_text("Testers own, measured in your browser: fused, 4,096 tokens, 32 heads of 64")
     ).to_be_visible()
@@ -81,9 +81,9 @@ def test_one_click_to_the_chart_and_its_sentence(visit, tmp_path: Path):
     download.value.save_as(saved)
     assert {each["device_name"] for each in json.loads(saved.read_text())["timings"]} == {"Testers own"}
     page.get_by_role("button", name="Remove").first.click()
-    expect(page.locator("h5", has_text="H100").first).to_be_visible()
+    expect(page.get_by_text(re.compile("^At 4,096 tokens an NVIDIA H100")).first).to_be_visible()
     open_recording(page, "mine.json", saved.read_bytes())
-    expect(page.locator("h5", has_text="Testers own").first).to_be_visible()
+    expect(page.get_by_text(re.compile("^At 4,096 tokens a Testers own")).first).to_be_visible()
     expect(chart.locator(".legendtext", has_text="Testers own")).not_to_have_count(0)
     assert BROWSER_RECORDED_DASH in browser_dashes(chart), "it looks like a browser's line, not like any recorded one"
 
