@@ -32,6 +32,7 @@ from attention.operations.rotary import rotation_of
 from attention.published import ROWS
 from attention.published.case import case
 from attention.published.compare import judge, leak
+from attention.settings import EDITION
 from attention.sources import constructed
 from attention.sources.chunks import queries_and_keys
 from attention.sources.providers import idle
@@ -477,7 +478,9 @@ def test_a_thumbnail_has_the_colours_of_its_weights():
 
 
 def test_the_example_of_timing_opens_its_picture():
-    test = run(ROOT / "pages" / "timing.py", VERSUS.to_query(EXAMPLES["gpu"].config))
+    test = run(
+        ROOT / "pages" / "timing.py", {EDITION: str(len(VERSUS.editions)), **VERSUS.to_query(EXAMPLES["gpu"].config)}
+    )
     assert not test.exception and not test.warning
     assert any(" an NVIDIA H100 80GB HBM3 in float16 is " in text.value.replace("\\", "") for text in test.markdown)
 

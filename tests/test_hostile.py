@@ -33,6 +33,7 @@ GOOD: dict[
     "timing": ("sweep_seed", {"int_value": 77}, ("seed", "77")),
     "training": ("train_seed", {"int_value": 77}, ("train_seed", "77")),
     "examples": ("about", {"string_value": "masks"}, ("about", "masks")),
+    "find_the_bug": ("series_bug", {"string_array_value": ["2"]}, ("bug", "6bfeb4")),
 }
 USUAL = ("temperature", {"double_array_value": [2.0]}, ("temperature", "2.0"))
 

@@ -28,7 +28,8 @@ def test_the_reference_is_the_float64_softmax(config):
     scores = config.softcap * torch.tanh(scores / config.softcap) if config.softcap else scores
     logits = (scores + t.bias[head].double()).masked_fill(~t.mask, -math.inf)
     wanted = weights_of(logits[None], config.softmax, config.sinks[head : head + 1])[0]
-    torch.testing.assert_close(exact(t), wanted, rtol=1e-9, atol=1e-12)
+    rounded = config.forgetting == "on"  # the trace has the logarithms of the gates in float32
+    torch.testing.assert_close(exact(t), wanted, rtol=1e-5 if rounded else 1e-9, atol=1e-7 if rounded else 1e-12)
 
 
 @given(configs())

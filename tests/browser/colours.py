@@ -41,7 +41,9 @@ FAINT = (
         const canvas = picture.querySelector("canvas"), whole = canvas.getBoundingClientRect();
         const x = (box.left + 3 - whole.left) * canvas.width / whole.width;
         const y = (box.top + 3 - whole.top) * canvas.height / whole.height;
-        return [...canvas.getContext("2d").getImageData(x, y, 1, 1).data].slice(0, 3);
+        pen.globalAlpha = 1;
+        pen.drawImage(canvas, x, y, 1, 1, 0, 0, 1, 1);
+        return [...pen.getImageData(0, 0, 1, 1).data].slice(0, 3);
     };
     const found = [], texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     for (let node = texts.nextNode(); node; node = texts.nextNode()) {

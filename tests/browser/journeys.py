@@ -37,22 +37,15 @@ JOURNEYS = {
         "test_nothing_else_may_run_or_be_asked_for[light]",
     ),
     "test_classroom": ("test_a_teacher_copies_a_link_and_a_student_guesses_and_reveals",),
-    "test_crossing": ("test_a_number_typed_before_a_reset_is_seen_stands",),
     "test_drawings": (
         "test_the_grid_on_a_plain_page_shows_points_pins_follows_and_goes",
         "test_each_drawing_is_painted_on_a_plain_page",
     ),
-    "test_even": ("test_a_cell_has_the_colour_and_the_number_of_its_times_even",),
-    "test_hostile_labels": (
-        "test_words_are_text_on_every_page[?row_as=lines]",
-        "test_words_are_seen_as_they_are",
-    ),
-    "test_implementations": ("test_rows_and_versions_are_chosen_and_stand_in_the_link",),
+    "test_hostile_labels": ("test_words_are_seen_as_they_are",),
     "test_large_head": ("test_the_number_under_the_pointer_is_the_weight",),
     "test_layers": ("test_the_induction_head_of_a_real_model_is_two_clicks_away",),
     "test_masks": ("test_a_click_uses_a_mask_everywhere",),
     "test_model": ("test_a_model_reads_and_a_click_in_its_map_leads_to_a_head",),
-    "test_pass": ("test_it_plays_from_step_to_step_and_ends_with_the_last",),
     "test_softmax": ("test_one_pointer_for_all_panels",),
     "test_steps": ("test_pointing_writes_out_the_arithmetic_and_asks_nobody",),
     "test_timing": ("test_cpu_against_gpu_is_the_first_picture_and_its_words_have_numbers",),
@@ -60,7 +53,6 @@ JOURNEYS = {
     "test_way_in": (
         "test_a_text_that_is_typed_is_what_the_heads_read",
         "test_on_a_phone_other_pages_are_in_sight_and_the_settings_a_tap_away",
-        "test_on_a_phone_a_tapped_cell_is_said_in_words",
     ),
     "test_webgpu": (
         "test_a_kernel_agrees_with_float64[fused-64-5]",
@@ -70,11 +62,7 @@ JOURNEYS = {
         "test_the_input_has_the_same_bits_in_both_languages",
         "test_the_button_says_why_nothing_was_measured[none]",
     ),
-    "test_webgpu_page": ("test_one_click_to_the_chart_and_its_sentence",),
-    "test_word_lines": (
-        "test_a_word_that_is_pointed_at_says_its_weights_on_the_other_side",
-        "test_a_click_puts_a_query_in_focus_and_the_focus_elsewhere_moves_the_lines",
-    ),
+    "test_word_lines": ("test_a_word_that_is_pointed_at_says_its_weights_on_the_other_side",),
     "test_your_data": (
         "test_a_file_is_opened_and_every_head_of_it_shown_as_text",
         "test_a_bad_file_is_named_and_nothing_is_wider_than_the_window[size1]",

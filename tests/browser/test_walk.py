@@ -77,7 +77,8 @@ OLD_COLOURS = (
 )
 DRAWN = """([charts, count]) => {
     const found = [...document.querySelectorAll(charts)];
-    return found.length === count && found.every((chart) => chart.querySelector("canvas, svg.marks, svg.main-svg"));
+    const drawn = (chart) => chart.querySelector("canvas, svg.marks, svg.main-svg");
+    return found.length === count && found.every((chart) => !chart.checkVisibility() || drawn(chart));
 }"""
 TOO_WIDE = """() => {  // what is scrolled sideways, but for code, formulas and tables of numbers
     const parts = [document.scrollingElement, ...document.querySelectorAll("[data-testid=stMain], [data-testid=stMain] *")];
@@ -136,10 +137,13 @@ def test_a_page_can_be_read_by_anybody_and_keeps_its_policy(walker, link):
         page.wait_for_function(SETTLED, arg=theme == "dark", timeout=SECONDS)
         assert_readable(walker, OLD_COLOURS if theme == "dark" else "")
     assert lasting(page, contrast=not link) == [], "axe looks at the contrast of the first page, too"
-    names = page.evaluate(NAMED, CHARTS)
-    assert len({*names}) == len(names) and all(name[0] != "<" for name in names), names
 
     open_folds(walker)
+    page.wait_for_function(
+        f"(charts) => ({NAMED})(charts).every((name) => name[0] !== '<')", arg=CHARTS, timeout=SECONDS
+    )
+    names = page.evaluate(NAMED, CHARTS)
+    assert len({*names}) == len(names), names
     for chart in page.locator(HOVERED).all()[:2]:
         chart.hover()
     page.set_viewport_size(PHONE)

@@ -5,7 +5,8 @@ import { openMessage } from "./message.js";
 import { RAMP, ramp } from "./theme.js";
 
 /**
- * @typedef {{ codes: Uint16Array[], places: Uint8Array | null, seeing: Float32Array[], sums?: Float32Array | null }} Bytes  per head, except places and sums
+ * @typedef {{ codes: Uint16Array[], places: Uint8Array | null, seeing: Float32Array[],
+ *   sums?: Float32Array | null }} Bytes  per head, except places and sums
  * @typedef {Pick<import("./message.js").Shape, "shift" | "bits">} Coding
  * @typedef {Omit<import("./message.js").Shape & import("./message.js").Weights, "places" | "sums"> & Bytes} Data
  * @typedef {[number, number]} Range  the first, and one past the last

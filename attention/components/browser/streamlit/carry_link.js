@@ -3,7 +3,7 @@
 // the empty one. With this script, the first entry is complete. If messages arrive close together, Streamlit also pushes
 // the link of the new page with the path of the old one; that entry is no valid page to go back to and is dropped.
 
-const APART = /\/(timing|training|model|examples|your_data|find_the_bug)$/;  // pages that have settings of their own in their links
+const APART = /\/(timing|training|model|examples|your_data|find_the_bug)$/;  // pages whose links have settings of their own
 
 if (!("linksCarried" in document.documentElement.dataset)) {
   document.documentElement.dataset.linksCarried = "";
