@@ -19,7 +19,7 @@ from attention.analysis.head_roles import roles
 from attention.analysis.mask_reach import reach
 from attention.analysis.number_types import compare_number_types
 from attention.analysis.position_curves import biases
-from attention.analysis.row_stages import STAGES
+from attention.analysis.row_stages import shown_stages
 from attention.analysis.scaling import jacobian_norm
 from attention.charts import theme
 from attention.charts.thumbnail import EDGE, SIDE, lines, thumbnail
@@ -124,7 +124,7 @@ def passes_hardly_any_gradient(config: Config) -> bool:
 
 def in_three_steps(config: Config) -> bool:
     """Scaled, hidden and put through the softmax, its dot products are its weights, a panel each; something is hidden."""
-    panels = [stage.label for stage in STAGES.values()]  # of the page, in their order
+    panels = [stage.label for stage in shown_stages(config).values()]  # of the page, in their order
     t = trace(config)
     scores, sees = t.scores[config.head, config.query_index].double(), t.mask[config.query_index]
     powers = scores.masked_fill(~sees, -torch.inf).exp()

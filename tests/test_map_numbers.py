@@ -23,8 +23,11 @@ def test_the_numbers_of_a_map_are_those_of_its_weights(case):
     want = profile(full(case)[0], rule.square(n, n, case.options["span"]))
     maps = head_maps(case.query, case.key, case.mask, **case.options)
     found = numbers(maps, case.query, case.key)
+    distributions = case.options["softmax"] != "sigmoid"  # without them there is no entropy
     for name in METRICS:
-        assert near(getattr(found, name), getattr(want, name), 1e-6), name
+        if distributions or "entropy" not in name:
+            assert near(getattr(found, name), getattr(want, name), 1e-6), name
+    assert distributions or found.entropy.isnan().all()
 
 
 @pytest.mark.sampled(1)

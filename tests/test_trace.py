@@ -111,6 +111,7 @@ def test_a_number_in_the_denominator_is_a_key_and_a_value_of_zeros(config):
 @given(config=configs(input="characters", text=LETTERS), changed=st.integers(0, 23))
 def test_what_a_query_does_not_see_does_not_move_it(config, changed):
     assume(changed < config.tokens)
+    assume(config.forgetting == "off")  # the gate of a hidden token between a query and a key acts on their weight
     other = replace(config, text=LETTERS[:changed] + "z" + LETTERS[changed + 1 :])
     before, after = trace(config), trace(other)
     assert not torch.equal(before.x[changed], after.x[changed])

@@ -73,7 +73,9 @@ def test_words_of_a_stranger_do_nothing(visit):
     for where in (answer, question, main.get_by_test_id("stRadio")):
         assert HOSTILE[:70] in where.inner_text().replace(JOINT, "")
     assert (
-        main.locator("a:not([data-testid=stPageLink-NavLink]), .katex, [data-testid=stMarkdownContainer] b").count()
+        main.locator(
+            "a:not([data-testid=stPageLink-NavLink], h3 a), .katex, [data-testid=stMarkdownContainer] b"
+        ).count()
         == 0
     )
 

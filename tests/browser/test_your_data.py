@@ -73,7 +73,7 @@ def test_an_opened_file_is_the_source_of_the_pages_in_the_menu(visit):
     expect(tab.page.get_by_text("was read as follows.")).to_be_visible()
     for name in ("Layers", "Heads"):
         open_page(tab.page, name)
-        expect(tab.page.get_by_text("“two_layers.safetensors”").first).to_be_visible()
+        expect(tab.page.locator(".st-key-page-title")).to_contain_text("two_layers.safetensors")
     open_page(tab.page, "Your data")
     tab.page.get_by_role("button", name="Close").click()
     expect(tab.page.get_by_text("Open files")).to_be_hidden()
