@@ -78,4 +78,4 @@ def test_an_opened_file_is_the_source_of_the_pages_in_the_menu(visit):
     tab.page.get_by_role("button", name="Close").click()
     expect(tab.page.get_by_text("Open files")).to_be_hidden()
     open_page(tab.page, "Heads")
-    expect(tab.page.get_by_text("8 heads over 18 tokens")).to_be_visible()
+    expect(tab.page.locator(".st-key-page-title")).to_contain_text("Hand-built")
