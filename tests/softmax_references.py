@@ -16,7 +16,7 @@ FILE = Path(__file__).with_name("softmax_references.json")
 SHAPES = ((3, 5, 1.0), (4, 33, 2.0), (2, 128, 6.0))  # rows, keys, and the standard deviation of the logits
 
 
-def given(rows: int, keys: int, size: float) -> tuple[torch.Tensor, torch.Tensor]:
+def reference_inputs(rows: int, keys: int, size: float) -> tuple[torch.Tensor, torch.Tensor]:
     """The logits of some rows, and what their weights are multiplied by for the gradient."""
     logits, factors = (normal(keys + at, rows, keys, dtype=torch.float64) for at in range(2))
     return logits * size, factors
@@ -28,7 +28,7 @@ if __name__ == "__main__":
     found = []
     for shape in SHAPES:
         for name, function in (("sparsemax", sparsemax), ("entmax-1.5", entmax15)):
-            logits, factors = given(*shape)
+            logits, factors = reference_inputs(*shape)
             weights = function(logits.requires_grad_(), dim=-1)
             (weights * factors).sum().backward()
             part = {"softmax": name, "shape": shape, "weights": weights.tolist(), "gradient": logits.grad.tolist()}

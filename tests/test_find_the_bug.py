@@ -26,7 +26,7 @@ CALLED = {"single-unscaled": "6f03aa", "position-weights": "bfbff3"}  # in links
 FIRST = next(iter(BUGS))
 
 
-def opened(page: str = "pages/find_the_bug.py", **query: str) -> AppTest:
+def open_page(page: str = "pages/find_the_bug.py", **query: str) -> AppTest:
     test = AppTest.from_file(str(ROOT / page), default_timeout=SECONDS)
     test.query_params.update(query)
     return test.run()
@@ -36,7 +36,7 @@ def guess(test: AppTest, said: str) -> AppTest:
     return test.radio[0].set_value(said).run()
 
 
-def said(test: AppTest) -> str:
+def all_text(test: AppTest) -> str:
     return "\n".join([page_text(test), *(each.value for each in test.success)])
 
 
@@ -61,7 +61,7 @@ def test_the_series_has_every_published_mistake_under_names_that_stay():
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("hunt", HUNTS, ids=lambda hunt: hunt.name)
 def test_nothing_names_the_bug_before_it_is_guessed(hunt):
-    test = opened(bug=hunt_name(hunt.name))
+    test = open_page(bug=hunt_name(hunt.name))
     hidden = [hunt.row.name, hunt.row.mistake, hunt.row.lesson, hunt.row.document.title_in_words]
     hidden += [line.code for line in difference(hunt.row) if line.sign == "+"]
     before = page_text(test) + unescape("".join(code(test)))
@@ -79,32 +79,32 @@ def test_nothing_names_the_bug_before_it_is_guessed(hunt):
 
 
 def test_the_first_guess_counts_and_an_answer_that_was_shown_does_not():
-    test = opened()
-    assert "**0 of 7** right" in said(test)
+    test = open_page()
+    assert "**0 of 7** right" in all_text(test)
     guess(test, HUNTS[0].answer)
-    assert "**1 of 7** right" in said(test)
+    assert "**1 of 7** right" in all_text(test)
     test.button(key="next bug").click().run()
     assert dict(test.query_params) == {"bug": list(BUGS)[1]}
     guess(test, HUNTS[1].guesses[0])
     guess(test, HUNTS[1].answer)
-    assert "**1 of 7** right" in said(test), "it was the second guess"
+    assert "**1 of 7** right" in all_text(test), "it was the second guess"
     test.button(key="next bug").click().run()
     test.toggle[0].set_value(True).run()
     assert test.info[0].value == text.ANSWER.format(answer=HUNTS[2].answer, mistake=HUNTS[2].row.mistake)
     test.toggle[0].set_value(False).run()
     guess(test, HUNTS[2].answer)
-    assert "**1 of 7** right" in said(test), "it was shown before"
+    assert "**1 of 7** right" in all_text(test), "it was shown before"
 
 
 def test_the_last_bug_has_no_next_one_and_a_common_mistake_no_document():
-    last = guess(opened(bug=list(BUGS)[-1]), HUNTS[-1].answer)
+    last = guess(open_page(bug=list(BUGS)[-1]), HUNTS[-1].answer)
     assert "next bug" not in {button.key for button in last.button}
-    common = guess(opened(), HUNTS[0].answer)
+    common = guess(open_page(), HUNTS[0].answer)
     assert text.COMMON in page_text(common) and not common.exception
 
 
 def test_a_map_has_words_at_its_rows_and_columns_and_says_its_cells():
-    drawn = "".join(each.proto.body for each in opened().get("html") if "word-maps" in each.proto.body)
+    drawn = "".join(each.proto.body for each in open_page().get("html") if "word-maps" in each.proto.body)
     correct, wrong = re.findall(r"<figure.*?</figure>", drawn)
     words = re.findall(r'class="down">(.*?)<', correct)
     assert words == re.findall(r'class="across">(.*?)<', correct) and words[:3] == ["The", "river", "bank"]
@@ -117,7 +117,7 @@ def test_a_document_with_an_address_is_a_link(monkeypatch):
     hunt = next(hunt for hunt in HUNTS if hunt.name in ROWS)
     there = replace(hunt.row.document, address="https://example.org/a")
     monkeypatch.setitem(CODE, hunt.name, replace(hunt.row, document=there))
-    test = guess(opened(bug=hunt_name(hunt.name)), hunt.answer)
+    test = guess(open_page(bug=hunt_name(hunt.name)), hunt.answer)
     assert f"[{there.title_in_words}](https://example.org/a)" in page_text(test)
 
 
@@ -130,7 +130,7 @@ def test_a_bug_of_an_old_link_may_have_the_name_of_its_row(name):
 
 
 def test_an_unknown_bug_is_named_and_the_first_one_shown():
-    test = opened(bug="7f7f7f")
+    test = open_page(bug="7f7f7f")
     assert "bug='7f7f7f' is not one of:" in page_text(test)
     assert dict(test.query_params) == {} and test.button_group[0].value == FIRST
 
@@ -165,12 +165,12 @@ def test_the_server_sends_an_old_link_that_asks_for_a_bug_on(query, there):
 
 
 def test_an_old_link_within_a_visit_opens_its_bug_and_one_with_the_answer_the_comparison():
-    test = opened("app.py")
+    test = open_page("app.py")
     test.query_params.update({"bug": "question", "implementation": "two-heads", "v": "3"})
     test.switch_page("pages/implementations.py").run()
     assert not test.exception and dict(test.query_params) == {"bug": hunt_name("two-heads")}
     assert ROWS["two-heads"].mistake not in page_text(test)
     assert moved_to("heads", {"bug": "question"}) is None
-    shown = opened("pages/implementations.py", bug="answer", implementation=hunt_name("two-heads"), v="3")
+    shown = open_page("pages/implementations.py", bug="answer", implementation=hunt_name("two-heads"), v="3")
     assert ROWS["two-heads"].mistake in page_text(shown)
     assert dict(shown.query_params).get("implementation") == "two-heads" and "bug" not in shown.query_params

@@ -24,8 +24,7 @@ from attention.operations.thresholds import find_threshold, threshold_by_bisecti
 from attention.ui import results
 from tests.samples import sample
 from tests.softmax_oracle import POWERS, weights_of
-from tests.softmax_references import FILE
-from tests.softmax_references import given as reference_inputs
+from tests.softmax_references import FILE, reference_inputs
 from tests.strategies import normal, seeds
 from tests.test_pages import ROOT, page_text, run
 

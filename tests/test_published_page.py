@@ -1,4 +1,4 @@
-"""The page of published implementations, driven: overview, one row in focus."""
+"""The page of published implementations, driven: overview, one selected row."""
 
 from __future__ import annotations
 

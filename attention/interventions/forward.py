@@ -30,7 +30,7 @@ class Forward:
     def __call__(self, ids: Int[Tensor, "b n"], **more: Any) -> Any:
         """Whatever the model returns."""
         given = {name: _expand(value, len(ids)) for name, value in self.inputs.items()}
-        usual = {name: value for name, value in {"use_cache": False}.items() if self.takes(name)}
+        usual = {"use_cache": False} if self.takes("use_cache") else {}
         return self.model(**{self.ids_name: ids} | given | usual | more) if self.ids_name else self.model(ids, **given)
 
     @property

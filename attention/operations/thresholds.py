@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 HALVINGS = 36  # after which a threshold is known to 3e-11
-GROUP = 8  # keys of which the largest logit stands for all at first: most steps then take an eighth of the time
+GROUP = 8  # keys that the largest of their logits represents at first: most steps then take an eighth of the time
 
 
 def weigh_above(above: Float[Tensor, "*b k"], power: int) -> Float[Tensor, "*b k"]:

@@ -60,7 +60,7 @@ def _multiply_part(some: Stretches, ways: list[Tensor], found: list[Tensor], par
 
 
 def retained(config: Config) -> Float[Tensor, "h n"] | None:
-    """Returns what `retention` makes of the forget gates of any number of tokens, None if nothing is forgotten."""
+    """Returns the `retention` of any number of tokens from their forget gates, None if nothing is forgotten."""
     if config.forgetting != ON:
         return None
     return _retained(replace(early(config.for_page()), forgetting=ON, forget_bias=config.forget_bias))
