@@ -93,8 +93,9 @@ class SettingsState(Generic[S]):
                 notes.append(str(error))
         values |= settings.follow_defaults(before, values) | implied
         try:
-            setting, _ = settings.coerce(values)
-            moved = settings.coerce(values | self._quiet_moves(values, setting))[1]
+            setting, moved = settings.coerce(values)
+            if moved:  # then without the messages of knobs that move quietly
+                moved = settings.coerce(values | self._quiet_moves(values, setting))[1]
         except ConfigError as error:
             setting, moved, values = self.setting, [], before
             notes.append(str(error))
