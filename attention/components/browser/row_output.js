@@ -32,8 +32,7 @@ const MARKUP = `
   <tbody></tbody>
 </table>
 <label class="channel"><span></span><input type="range" min="0" step="1"></label>
-<p class="hint"><i class="less"></i>below 0 <i class="more"></i>above 0, paler near 0. Point at a channel to read its
-  values.</p>`;
+<p class="hint"><i class="less"></i>below 0 <i class="more"></i>above 0. Point at a channel for its values.</p>`;
 
 /**
  * Draws the sum at the end of an element.

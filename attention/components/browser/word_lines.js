@@ -29,7 +29,7 @@ const MARKUP = `
 </div>
 <p class="hint"><kbd>↑</kbd><kbd>↓</kbd> word, <kbd>←</kbd><kbd>→</kbd> side, click or <kbd>Enter</kbd> selects a
   query, <kbd>Esc</kbd> goes back</p>
-<p class="files">Save these words as <button type="button" data-file="svg">SVG</button>
+<p class="files">Save as <button type="button" data-file="svg">SVG</button>
   <button type="button" data-file="png">PNG</button></p>
 <p class="live" aria-live="polite"></p>`;
 

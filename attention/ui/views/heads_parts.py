@@ -161,9 +161,7 @@ def numbers(found: dict[str, list[float]]) -> None:
         if number.unit and name in found
     )
     units = f"; {units}" if units else ""
-    st.markdown(
-        f"**Head statistics.** Means over queries with a visible key{units}. Point at a column title for its formula."
-    )
+    st.markdown("**Head statistics**", help=f"Means over queries with a visible key{units}. {text.FORMULAS}")
     columns = {"head": st.column_config.NumberColumn("Head")} | {
         name: st.column_config.NumberColumn(
             number.label, help=f"{number.formula} ({number.unit})" if number.unit else number.formula, format="%.3f"
