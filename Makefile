@@ -4,10 +4,13 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PORT ?= 8501
 BIN := .venv/bin
 
-.PHONY: run test test-all shuffle hunt lint types bench docs clean
+.PHONY: run models test test-all shuffle hunt lint types bench docs clean
 
-run: .venv/run  ## start the app at http://localhost:8501 (another port: make run PORT=8600)
+run: .venv/run .venv/models  ## start the app at http://localhost:8501 (another port: make run PORT=8600)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/streamlit run app.py --server.port $(PORT)
+
+models: .venv/run  ## install two real models, MiniLM and SmolLM2 (180 MB), as the first `make run` does
+	@$(BIN)/python -m attention get-models
 
 # Compiled files are written regardless of the environment: otherwise each server compiles the whole app, a second of its start.
 PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 2 --dist loadscope --no-loadscope-reorder
@@ -17,7 +20,7 @@ test: .venv/dev  ## run the tests; some of them: make test ARGS="tests/test_mask
 	@$(BIN)/python -m tests.nginx
 	@$(PYTEST) -m "not extended" $(ARGS)
 
-test-all: test  ## run the tests, then those that take long, laws on all their examples, and shapes and types of the whole package
+test-all: test models  ## run the tests, then those that take long, laws on all their examples, and shapes and types of the whole package
 	@ALL_EXAMPLES=1 CHECK_ALL_TYPES=1 $(PYTEST) -m "extended or hypothesis" $(ARGS)
 
 shuffle: .venv/dev  ## run the tests of each file in random order; repeat an order with: make shuffle ARGS=--random-order-seed=SEED
@@ -52,6 +55,11 @@ clean:  ## remove everything that the commands above created
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed, $(PYTHON) is " + sys.version.split()[0] + ". Name another: make PYTHON=python3.12")'
 	"$(PYTHON)" -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+# The app also runs without the models: a failed download is reported once, and `make models` tries again.
+.venv/models: .venv/run
+	@$(BIN)/python -m attention get-models || true
 	@touch $@
 
 node_modules/.installed: package.json

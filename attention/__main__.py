@@ -1,4 +1,4 @@
-"""The command `attention-lab`, also `python -m attention`: starts the app and opens the named files."""
+"""The command `attention-lab`, also `python -m attention`: starts the app and opens the named files, or gets two models."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from attention import __version__
+from attention.models.get_models import get_models
 from attention.serving import launch
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serves the app until it is stopped; returns the exit status."""
+    """Serves the app until it is stopped, or gets the models; returns the exit status."""
     parser = argparse.ArgumentParser(
-        prog="attention-lab", description="Start Attention Lab in the browser, and open files with heads of a model."
+        prog="attention-lab",
+        description="Start Attention Lab in the browser, and open files with heads of a model.",
+        epilog="attention-lab get-models installs the weights of MiniLM and SmolLM2 (177 MB), which then run in the app.",
     )
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help=".safetensors, .npz, .npy or .pt to open")
     parser.add_argument(
@@ -22,6 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--no-browser", action="store_true", help="print the address, don't open a browser")
     parser.add_argument("--version", action="version", version=f"attention-lab {__version__}")
     given = parser.parse_args(arguments)
+    if given.files == [Path("get-models")]:
+        return get_models()
     for file in given.files:
         if not file.is_file():
             parser.error(f"{file} is not a file.")

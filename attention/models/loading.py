@@ -12,8 +12,9 @@ from typing import Any
 import torch
 
 from attention.models import hub
-from attention.models.catalogue import NET, Offer, place
+from attention.models.catalogue import NET, PACKAGE, Offer, place
 from attention.models.config_fields import field, pair, positives
+from attention.models.own_models import load_own
 from attention.models.packages import ModelError, library
 from attention.models.sizes import in_memory, megabytes, weight_files
 
@@ -56,6 +57,10 @@ def load(offer: Offer, most: int, room: Callable[[int], bool], hear: Told) -> Mo
 
     `room`: whether there is memory for a number of bytes. It is called before any memory is allocated.
     """
+    if offer.kind == PACKAGE:
+        hear(LOADS, 0.0)
+        net, tokenizer, size = load_own(offer, most, room, hear)
+        return Model(offer, net, TEXT, size, tokenizer)
     hear("Loading the libraries", 0.0)
     library("transformers.modeling_utils")
     where, begun = _where(offer, most, hear)

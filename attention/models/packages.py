@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from types import ModuleType
 
 NEEDED = ("transformers", "safetensors", "tokenizers", "huggingface_hub")
+OWN_NEEDED = ("tokenizers",)  # by MiniLM and SmolLM2, which `own_models` runs
 INSTALL = "pip install -r requirements-models.txt"
 
 
@@ -14,9 +15,9 @@ class ModelError(RuntimeError):
     """A model can't be loaded or can't be shown; the message is a sentence for the user."""
 
 
-def missing() -> tuple[str, ...]:
-    """Returns the libraries that are not installed, without importing anything."""
-    return tuple(name for name in NEEDED if find_spec(name) is None)
+def missing(needed: tuple[str, ...] = NEEDED) -> tuple[str, ...]:
+    """Returns those of some libraries that are not installed, without importing anything."""
+    return tuple(name for name in needed if find_spec(name) is None)
 
 
 def library(name: str) -> ModuleType:

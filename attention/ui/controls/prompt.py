@@ -58,6 +58,12 @@ def find_offer(prompt: Prompt) -> Offer | None:
     return found if isinstance(found, Offer) else None
 
 
+def can_run() -> bool:
+    """Whether any model can run here: one of the list whose libraries are installed, or any of the hub."""
+    host = models()
+    return any(not missing(offer.needs) for offer in host.offers.values()) or (host.free and not missing())
+
+
 def refusal(prompt: Prompt) -> str:
     """Why the model that a prompt names is not available here; "" if it is, or if it names none."""
     found = _offer_or_error(prompt)
@@ -81,7 +87,7 @@ def look(prompt: Prompt) -> tuple[Any, ...]:
 def _with_known_model(prompt: Prompt, query: Mapping[str, Any]) -> tuple[Prompt, list[str]]:
     """The prompt with its model under its present name; without one that this host does not have, and a message."""
     host = models()
-    if not prompt.model or missing() or host.off:
+    if not prompt.model or host.off or not can_run():
         return prompt, []
     try:
         return replace(prompt, model=choose_model(prompt.model, host.offers, host.free).name), []

