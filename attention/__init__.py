@@ -15,12 +15,12 @@ what it contains. Each may import what is listed before it:
     imported               files with attention of other models, kept for the visit of the user who uploaded them
     heads training         statistics of a head; a small model that is trained, and the trainings that ship
     tracing                the attention that a model computes, recorded while it runs
+    interventions          what a model does if a token or a head of it is changed
     models                 models of other people, run here: what they read, and stacks of their attention
     knobs fitting          the knobs of a picture, one line each, and how their values fit together
     config codec           the config that has them, and the link that holds them
     sources                where queries, keys and values come from
     trace                  every matrix of one pass
-    interventions          what a model does if one of its tokens is changed
     story                  the head that the Start page tells about
     maps                   pictures of the weights at any length, and what is computed from them
     steps                  a pass matrix by matrix, and the program that computes it

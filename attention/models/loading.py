@@ -25,6 +25,7 @@ LOADS = "Loading its weights"
 FETCHED = 0.5  # share of the work if a model is downloaded
 UNPACKING = 2  # peak memory while a model is unpacked, relative to its size
 PLAIN = "eager"  # the attention implementation that computes all weights, step by step
+WRITES, FILLS = ("ForCausalLM", "LMHeadModel"), "ForMaskedLM"  # ends of the names of classes with an output layer
 PREPARES = "preprocessor_config.json"
 ATTENDS = re.compile(r"\.\d+\.|embed")  # in the names of weights that attention depends on: layers are numbered
 SAFE = {"local_files_only": True, "trust_remote_code": False}
@@ -32,7 +33,11 @@ SAFE = {"local_files_only": True, "trust_remote_code": False}
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A model that can be run: the network, a `tokenizer` for texts or a `processor` for pictures, and its `bytes`."""
+    """A model that can be run: the network, a `tokenizer` for texts or a `processor` for pictures, and its `bytes`.
+
+    `language_model`: `net` with its output layer over the vocabulary, `language_model(input_ids) -> .logits`; None if it has
+    none. `fills`: whether that predicts masked tokens, and not the next one.
+    """
 
     offer: Offer
     net: Any
@@ -40,6 +45,8 @@ class Model:
     bytes: int
     tokenizer: Any = None
     processor: Any = None
+    language_model: Any = None
+    fills: bool = False
 
     @property
     def config(self) -> Any:
@@ -103,26 +110,43 @@ def _load_offer(offer: Offer, where: Path, files: list[Path], size: int) -> Mode
         packed = {"gguf_file": files[0].name}
     config = auto.AutoConfig.from_pretrained(folder, **packed, **SAFE)
     reads = _reads(config)
-    net = _load_gguf(auto, config, reads, files[0]) if packed else _load_network(auto, config, reads, folder)
-    net = net.eval().requires_grad_(False)
+    whole = _load_gguf(auto, config, reads, files[0]) if packed else _load_network(auto, config, reads, folder)
+    whole = whole.eval().requires_grad_(False)
+    speaks = reads == TEXT and whole.get_output_embeddings() is not None
+    net = whole.base_model if speaks else whole
     if reads == PICTURE:
         if not (folder / PREPARES).is_file():
             raise ModelError(f"“{offer.name}” has no {PREPARES}, which says how pictures have to be prepared.")
         more = {"processor": auto.AutoImageProcessor.from_pretrained(folder, backend="pil", **SAFE)}
     else:
         more = {"tokenizer": auto.AutoTokenizer.from_pretrained(folder, **packed, **SAFE)}
-    return Model(offer, net, reads, size, **more)
+    fills = type(whole).__name__.endswith(FILLS)
+    return Model(offer, net, reads, size, language_model=whole if speaks else None, fills=fills, **more)
 
 
 def _load_network(auto: Any, config: Any, reads: str, folder: Path) -> Any:
-    """Returns the network of a folder of safetensors, without an output layer unless it reads one text and writes another."""
+    """Returns the network of a folder of safetensors, with its output layer over the vocabulary if the files have one."""
     kind = auto.AutoModelForSeq2SeqLM if reads == BOTH else auto.AutoModel
     if reads == TEXT and type(config) in _mapping("MODEL_FOR_TEXT_ENCODING_MAPPING"):
         kind = auto.AutoModelForTextEncoding  # the encoder of an encoder-decoder model
+    elif reads == TEXT:
+        kind = _language_class(auto, config) or kind
     named = {"dtype": torch.float32, "use_safetensors": True, "attn_implementation": PLAIN, "output_loading_info": True}
     net, found = kind.from_pretrained(folder, config=config, **named, **SAFE)
     _check_complete(net, found["missing_keys"])
-    return net
+    return (
+        net.base_model if found["missing_keys"] and net.get_output_embeddings() is not None and reads == TEXT else net
+    )
+
+
+def _language_class(auto: Any, config: Any) -> Any:
+    """Returns the class that has an output layer over the vocabulary, if the model was saved with one; else None."""
+    named = str(next(iter(field(config, "architectures") or ()), ""))
+    if named.endswith(WRITES) and type(config) in _mapping("MODEL_FOR_CAUSAL_LM_MAPPING"):
+        return auto.AutoModelForCausalLM
+    if named.endswith((FILLS, "BertForPreTraining")) and type(config) in _mapping("MODEL_FOR_MASKED_LM_MAPPING"):
+        return auto.AutoModelForMaskedLM
+    return None
 
 
 def _check_complete(net: Any, lacks: Collection[str]) -> None:
@@ -148,7 +172,7 @@ def _load_gguf(auto: Any, config: Any, reads: str, file: Path) -> Any:
         raise ModelError(
             f"{file.name} lacks {len(set(lacks) - tied)} of the model's weights, as {min(set(lacks) - tied)}."
         )
-    return net if reads == BOTH else net.base_model
+    return net
 
 
 def _reads(config: Any) -> str:

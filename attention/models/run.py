@@ -22,6 +22,7 @@ from attention.models.loading import BOTH, PICTURE, Model
 from attention.models.packages import ModelError
 from attention.models.parts import Part, of_group, of_weights
 from attention.models.sizes import NUMBER, megabytes
+from attention.models.words import Words, logit_bytes, predict_words, sentence_similarity
 from attention.tracing.layer_names import NO_PAIRS
 from attention.tracing.parts import CROSS, DECODER, ENCODER, Group, group_calls, labels
 
@@ -37,7 +38,8 @@ OUTPUTS = {"": "attentions", ENCODER: "encoder_attentions", DECODER: "decoder_at
 class Run:
     """The result of a pass: its parts by name ("" if there is only one), a description, and notes on what was left out.
 
-    For a picture: the rows and columns of its patches, and the picture as the model gets it.
+    For a picture: the rows and columns of its patches, and the picture as the model gets it. For a language model: the `words`
+    that it predicts. For an encoder that was given two texts: their `similarity`.
     """
 
     parts: dict[str, Part]
@@ -45,11 +47,15 @@ class Run:
     notes: tuple[str, ...] = ()
     patches: tuple[int, int] | None = None
     picture: UInt8[np.ndarray, "y x 3"] | None = field(default=None, compare=False)
+    words: Words | None = field(default=None, compare=False)
+    similarity: float | None = None
 
     @property
     def bytes(self) -> int:
         """Bytes that it takes in memory."""
-        return sum(part.stack.bytes for part in self.parts.values())
+        return sum(part.stack.bytes for part in self.parts.values()) + (
+            self.words.predictions.bytes if self.words else 0
+        )
 
 
 def run(
@@ -64,19 +70,23 @@ def run(
                 f"The heads of {len(found.reads):,} tokens take {megabytes(needed)} of memory, and this host has no room for "
                 "that now. A shorter text fits."
             )
-        parts, notes = _parts(model, found, _forward_pass(model, found, hear))
+        says = model.language_model is not None and room(needed + logit_bytes(model, found))
+        seen, output = _forward_pass(model, found, hear, says and not model.fills)
+        parts, notes = _parts(model, found, seen)
+        words = predict_words(model, found, output) if says else None
+        alike = sentence_similarity(model, text, second)
     if found.patches is not None:
         parts = {name: replace(part, stack=replace(part.stack, line=False)) for name, part in parts.items()}
-    return Run(parts, model.about, found.notes + notes, found.patches, found.picture)
+    return Run(parts, model.about, found.notes + notes, found.patches, found.picture, words, alike)
 
 
-def _forward_pass(model: Model, found: Given, hear: Hear) -> Following:
-    """Returns what was recorded of a pass."""
+def _forward_pass(model: Model, found: Given, hear: Hear, says: bool) -> tuple[Following, Any]:
+    """Returns what was recorded of a pass, and what the model returned; `says`: with its output layer."""
     many = expected_calls(model)
     with follow_model(model.net, lambda count: hear(min(1.0, count / many))) as seen:
-        model.net(**_arguments(model, found))
+        output = (model.language_model if says else model.net)(**_arguments(model, found))
     hear(1.0)
-    return seen
+    return seen, output
 
 
 def _arguments(model: Model, found: Given) -> dict[str, Any]:

@@ -1,0 +1,227 @@
+"""Switches heads of a model off, and measures what its answer loses.
+
+Three ways, which disagree: to set a head's output to zero, to its mean over the text, or to its output on another text. Zero
+takes away what the head always adds, whatever the text, and the layers after it get inputs that they never get in use. The mean
+keeps this constant part, and takes away only what the head says about single tokens. Another text keeps outputs of the usual
+kind, and takes away what the head says about this text; what both texts share remains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from attention.interventions.predictions import Predictions, one_sequence, run_logits, summarize_logits
+from attention.interventions.projections import Head, Projection, find_projections, record_heads, replace_heads
+from attention.summary import summarize
+
+Outputs = Mapping[int, Float[Tensor, "n h e"]]  # of the heads of each layer
+Ids = Int[Tensor, "*b n"] | Sequence[int]
+
+
+def zero(here: Float[Tensor, "n e"], there: Float[Tensor, "n e"] | None) -> Float[Tensor, "1 e"]:
+    """Zero: takes away all that the head adds, also what it adds whatever the text."""
+    return torch.zeros_like(here[:1])
+
+
+def mean(here: Float[Tensor, "n e"], there: Float[Tensor, "n e"] | None) -> Float[Tensor, "1 e"]:
+    """Mean over this text: keeps what the head adds to every token, takes away what differs between tokens."""
+    return here.mean(0, keepdim=True)
+
+
+def resample(here: Float[Tensor, "n e"], there: Float[Tensor, "n e"] | None) -> Float[Tensor, "n e"]:
+    """Output on another text: keeps outputs of the usual kind, takes away what depends on this text."""
+    assert there is not None
+    return there[: len(here)]
+
+
+WAYS: dict[str, Callable[..., Float[Tensor, "_ e"]]] = {"zero": zero, "mean": mean, "resample": resample}
+
+
+@dataclass(frozen=True, repr=False)
+class Ablation:
+    """What a model predicts with all heads (`before`) and without some (`after`).
+
+    `logits`: those at the position `at`, (2 v): with all heads, and without.
+    """
+
+    heads: tuple[Head, ...]
+    how: str
+    at: int
+    before: Predictions
+    after: Predictions
+    logits: Float[Tensor, "2 v"]
+
+    def logit_change(self, token: int, against: int | None = None) -> float:
+        """Change of a token's logit at the position, or of the difference of two tokens' logits."""
+        change = self.logits[1] - self.logits[0]
+        return float(change[token] - (change[against] if against is not None else 0.0))
+
+    @property
+    def probabilities(self) -> Float[Tensor, "2 v"]:
+        """Probabilities of all tokens at the position: with all heads, and without."""
+        return self.logits.softmax(-1)
+
+    def __repr__(self) -> str:
+        return summarize(self, heads=self.heads, how=self.how, loss=self.before.loss, without=self.after.loss)
+
+
+@dataclass(frozen=True, repr=False)
+class HeadCosts:
+    """What the absence of each head alone changes, by layer (row) and head.
+
+    `layers`: the numbers of the rows. `loss`: change of the mean loss in nats, NaN for a text that has none. `logit`: change of
+    the logit of a token, or of the difference of two, at a position. `probability`: change of the token's probability.
+    """
+
+    layers: tuple[int, ...]
+    how: str
+    loss: Float[Tensor, "l h"]
+    logit: Float[Tensor, "l h"]
+    probability: Float[Tensor, "l h"]
+
+    def __repr__(self) -> str:
+        layer, head = divmod(int(self.logit.abs().argmax()), self.logit.shape[1])
+        return summarize(self, how=self.how, heads=tuple(self.loss.shape), largest=(self.layers[layer], head))
+
+
+def head_outputs(model: Any, ids: Ids) -> dict[int, Float[Tensor, "n h e"]]:
+    """Returns the outputs of all heads before the output projection, by layer: weights times values, of one text.
+
+    Raises:
+        UnsupportedError: for a family whose output projections are not known.
+    """
+    return _run_recorded(model, find_projections(model), ids)[1]
+
+
+def switch_heads_off(
+    model: Any, ids: Ids, heads: Iterable[Head], how: str = "zero", other: Ids | None = None
+) -> Float[Tensor, "n v"]:
+    """Returns the logits of a model without some of its heads.
+
+    Args:
+        model: `model(input_ids) -> .logits`, of a family in `projections.FAMILIES`.
+        ids: one sequence, (n) or (1 n).
+        heads: pairs of layer and head, from 0.
+        how: "zero", "mean" (over the tokens of this text) or "resample" (the head's output at the same position of `other`).
+        other: ids of a text with at least as many tokens, for "resample".
+
+    Raises:
+        UnsupportedError: for a family whose output projections are not known.
+        ValueError: if there is no such head or way, or the other text is missing or shorter.
+    """
+    found = find_projections(model)
+    outputs = _replacements(
+        found, _run_recorded(model, found, ids)[1], heads, how, _read_other(model, found, ids, how, other)
+    )
+    with replace_heads(found, outputs):
+        return run_logits(model, ids)
+
+
+def compare_without(
+    model: Any, ids: Ids, heads: Iterable[Head], how: str = "zero", other: Ids | None = None, at: int = -1
+) -> Ablation:
+    """Compares a causal model's predictions with all heads and without some; arguments and errors as `switch_heads_off`.
+
+    `at`: the position whose logits are kept, negative ones from the end.
+    """
+    found, tokens, chosen = find_projections(model), one_sequence(ids)[0], tuple(heads)
+    at = place_in(tokens, at)
+    whole, recorded = _run_recorded(model, found, ids)
+    there = _read_other(model, found, ids, how, other)
+    with replace_heads(found, _replacements(found, recorded, chosen, how, there)):
+        without = run_logits(model, ids)
+    before, after = (summarize_logits(each, tokens) for each in (whole, without))
+    return Ablation(chosen, how, at, before, after, torch.stack([whole[at], without[at]]))
+
+
+def measure_every_head(
+    model: Any,
+    ids: Ids,
+    answer: int,
+    against: int | None = None,
+    how: str = "zero",
+    other: Ids | None = None,
+    at: int = -1,
+    progress: Callable[[float], object] | None = None,
+) -> HeadCosts:
+    """Switches every head of a causal model off in turn, one pass each, and measures what changes.
+
+    Args:
+        answer: the token whose logit at the position `at` is measured.
+        against: if given, the difference of the two logits is measured.
+        progress: called with the share that is done; an exception that it raises ends the work.
+
+    Others, and errors, as `switch_heads_off`.
+    """
+    found, tokens = find_projections(model), one_sequence(ids)[0]
+    at = place_in(tokens, at)
+    whole, recorded = _run_recorded(model, found, ids)
+    there = _read_other(model, found, ids, how, other)
+    cells = [(layer, head) for layer, each in sorted(found.items()) for head in range(each.heads)]
+    base, rows = _measure(whole, tokens, at, answer, against), []
+    for done, cell in enumerate(cells, 1):
+        with replace_heads(found, _replacements(found, recorded, [cell], how, there)):
+            rows.append(_measure(run_logits(model, ids), tokens, at, answer, against) - base)
+        if progress is not None:
+            progress(done / len(cells))
+    loss, logit, probability = torch.stack(rows).unflatten(0, (len(found), -1)).unbind(-1)
+    return HeadCosts(tuple(sorted(found)), how, loss, logit, probability)
+
+
+def place_in(tokens: Int[Tensor, " n"], at: int) -> int:
+    """Returns a position counted from the start; raises ValueError if the text does not have it."""
+    if not -len(tokens) <= at < len(tokens):
+        raise ValueError(f"at={at}: the text has the positions 0 to {len(tokens) - 1}.")
+    return at % len(tokens)
+
+
+def _measure(
+    logits: Float[Tensor, "n v"], tokens: Int[Tensor, " n"], at: int, answer: int, against: int | None
+) -> Float[Tensor, "3"]:
+    """The mean loss, the logit (or the difference of two) and the probability at a position."""
+    loss = (
+        torch.nn.functional.cross_entropy(logits[:-1], tokens[1:].cpu()) if len(tokens) > 1 else torch.tensor(torch.nan)
+    )
+    row = logits[at]
+    return torch.stack([loss, row[answer] - (row[against] if against is not None else 0.0), row.softmax(-1)[answer]])
+
+
+def _run_recorded(
+    model: Any, found: Mapping[int, Projection], ids: Ids
+) -> tuple[Float[Tensor, "n v"], dict[int, Float[Tensor, "n h e"]]]:
+    with record_heads(found) as outputs:
+        logits = run_logits(model, ids)
+    return logits, dict(outputs)
+
+
+def _read_other(model: Any, found: Mapping[int, Projection], ids: Ids, how: str, other: Ids | None) -> Outputs | None:
+    """The outputs of all heads on the other text, if this way needs them."""
+    if how not in WAYS:
+        raise ValueError(f"how={how!r} is not one of: {', '.join(WAYS)}.")
+    if how != "resample":
+        return None
+    many, there = one_sequence(ids).shape[1], 0 if other is None else one_sequence(other).shape[1]
+    if other is None or there < many:
+        raise ValueError(f"“resample” needs another text of at least {many} tokens, as this one has; it has {there}.")
+    return _run_recorded(model, found, other)[1]
+
+
+def _replacements(
+    found: Mapping[int, Projection], outputs: Outputs, heads: Iterable[Head], how: str, there: Outputs | None
+) -> dict[Head, Float[Tensor, "_ e"]]:
+    chosen = list(heads)
+    if missing := [(layer, head) for layer, head in chosen if layer not in found or not 0 <= head < found[layer].heads]:
+        with replace_heads(
+            found, {each: torch.zeros(1, 1) for each in missing}
+        ):  # raises with the heads that there are
+            pass
+    return {
+        (layer, head): WAYS[how](outputs[layer][:, head], there[layer][:, head] if there is not None else None)
+        for layer, head in chosen
+    }

@@ -1,0 +1,217 @@
+"""Patching: one value of a run on a corrupted text is replaced by that of the run on the clean text, and the answer is measured.
+
+The two texts have equally many tokens. `PAIRS` has three that ship; to add one: a line there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from attention.interventions.ablation import place_in
+from attention.interventions.predictions import one_sequence, run_logits
+from attention.interventions.projections import find_projections, record_heads, replace_heads
+from attention.summary import summarize
+
+Ids = Int[Tensor, "*b n"] | Sequence[int]
+TINY = 1e-6  # a difference of logits of which no share can be taken
+
+
+class Pair(NamedTuple):
+    """Two texts of equal length and the next token of each: `answer` after the clean one, `against` after the other."""
+
+    clean: str
+    corrupted: str
+    answer: str
+    against: str
+
+
+PAIRS = {
+    "A name": Pair(
+        "When Mary and John went to the store, John gave a drink to",
+        "When Mary and John went to the store, Mary gave a drink to",
+        " Mary",
+        " John",
+    ),
+    "A number": Pair("The keys to the old cabinet", "The key to the old cabinet", " are", " is"),
+    "A subject": Pair(
+        "The capital of the country of France is", "The capital of the country of Italy is", " Paris", " Rome"
+    ),
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Patching:
+    """How much of the logit difference returns, by layer (row) and head or position (column).
+
+    `returns`: 0 as on the corrupted text, 1 as on the clean one. `clean`, `corrupted`: the logit differences of the two texts.
+    """
+
+    layers: tuple[int, ...]
+    what: str
+    returns: Float[Tensor, "l x"]
+    clean: float
+    corrupted: float
+
+    def __repr__(self) -> str:
+        layer, at = divmod(int(self.returns.abs().argmax()), self.returns.shape[1])
+        return summarize(
+            self, what=self.what, largest=(self.layers[layer], at), clean=self.clean, corrupted=self.corrupted
+        )
+
+
+def patch_heads(
+    model: Any,
+    clean: Ids,
+    corrupted: Ids,
+    answer: int,
+    against: int,
+    at: int = -1,
+    progress: Callable[[float], object] | None = None,
+) -> Patching:
+    """Replaces the output of each head in turn, at all positions, by that of the clean run; one pass per head.
+
+    Args:
+        model: `model(input_ids) -> .logits`, of a family in `projections.FAMILIES`.
+        clean, corrupted: ids of two texts of equal length.
+        answer, against: the tokens whose logits are compared.
+        at: the position after which they would come, negative ones from the end.
+        progress: called with the share that is done; an exception that it raises ends the work.
+
+    Raises:
+        UnsupportedError: for a family whose output projections are not known.
+        ValueError: if the texts have different lengths, or the two logit differences are equal.
+    """
+    found = find_projections(model)
+    test = _Test(model, clean, corrupted, (answer, against), at)
+    with record_heads(found) as outputs:
+        test.run_clean()
+    outputs = dict(outputs)
+    test.run_corrupted()
+    patches = [
+        replace_heads(found, {(layer, head): outputs[layer][:, head]})
+        for layer, each in sorted(found.items())
+        for head in range(each.heads)
+    ]
+    return test.patching(tuple(sorted(found)), "heads", patches, progress)
+
+
+def patch_residual(
+    model: Any,
+    clean: Ids,
+    corrupted: Ids,
+    answer: int,
+    against: int,
+    at: int = -1,
+    progress: Callable[[float], object] | None = None,
+) -> Patching:
+    """Replaces the output of each layer at each position in turn by that of the clean run; one pass per cell.
+
+    Positions before the first token that differs return nothing in a causal model, and are not run. Arguments and errors as
+    `patch_heads`.
+    """
+    found = find_projections(model)
+    layers = {number: model.get_submodule(each.layer_name) for number, each in sorted(found.items())}
+    test = _Test(model, clean, corrupted, (answer, against), at)
+    with _record_ends(layers) as ends:
+        test.run_clean()
+    ends = dict(ends)
+    test.run_corrupted()
+    first = int((test.clean != test.corrupted).int().argmax())
+    patches = [
+        _replace_end(layer, place, ends[number][place]) if place >= first else None
+        for number, layer in layers.items()
+        for place in range(len(test.clean))
+    ]
+    return test.patching(tuple(layers), "residual", patches, progress)
+
+
+class _Test:
+    """The two runs, and the share of the logit difference that a patch returns."""
+
+    def __init__(self, model: Any, clean: Ids, corrupted: Ids, pair: tuple[int, int], at: int) -> None:
+        self.model, self.pair = model, pair
+        self.clean, self.corrupted = one_sequence(clean)[0], one_sequence(corrupted)[0]
+        if len(self.clean) != len(self.corrupted):
+            raise ValueError(
+                f"The clean text has {len(self.clean)} tokens and the corrupted one {len(self.corrupted)}; patching needs "
+                "equally many. Replace a word by one of as many tokens."
+            )
+        self.at = place_in(self.clean, at)
+        self.high = self.low = 0.0
+
+    def difference(self, ids: Int[Tensor, " n"]) -> float:
+        """The logit of the answer minus that of the other token."""
+        row = run_logits(self.model, ids)[self.at]
+        return float(row[self.pair[0]] - row[self.pair[1]])
+
+    def run_clean(self) -> None:
+        self.high = self.difference(self.clean)
+
+    def run_corrupted(self) -> None:
+        self.low = self.difference(self.corrupted)
+        if abs(self.high - self.low) < TINY:
+            raise ValueError(
+                "Both texts give the same logit difference, so no share of it can return. Choose other tokens."
+            )
+
+    def patching(
+        self,
+        layers: tuple[int, ...],
+        what: str,
+        patches: Sequence[AbstractContextManager[None] | None],
+        progress: Callable[[float], object] | None,
+    ) -> Patching:
+        """Runs the corrupted text with each patch; None stands for one that returns nothing."""
+        shares = []
+        for done, patch in enumerate(patches, 1):
+            shares.append(0.0 if patch is None else self._share(patch))
+            if progress is not None:
+                progress(done / len(patches))
+        return Patching(layers, what, torch.tensor(shares).unflatten(0, (len(layers), -1)), self.high, self.low)
+
+    def _share(self, patch: AbstractContextManager[None]) -> float:
+        with patch:
+            return (self.difference(self.corrupted) - self.low) / (self.high - self.low)
+
+
+@contextmanager
+def _record_ends(layers: Mapping[int, nn.Module]) -> Iterator[dict[int, Float[Tensor, "n c"]]]:
+    """Within the context, the latest output of each layer, of one sequence."""
+    found: dict[int, Tensor] = {}
+
+    def hook(number: int, output: Any) -> None:
+        first = output[0] if isinstance(output, (tuple, list)) else output
+        found[number] = first.detach().reshape(-1, first.shape[-1]).clone()
+
+    handles = [
+        layer.register_forward_hook(lambda module, given, output, number=number: hook(number, output))
+        for number, layer in layers.items()
+    ]
+    try:
+        yield found
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+@contextmanager
+def _replace_end(layer: nn.Module, place: int, value: Float[Tensor, " c"]) -> Iterator[None]:
+    """Within the context, a layer's output at one position is this."""
+
+    def hook(module: nn.Module, given: Any, output: Any) -> Any:
+        first = (output[0] if isinstance(output, (tuple, list)) else output).clone()
+        first[..., place, :] = value
+        return (first, *output[1:]) if isinstance(output, (tuple, list)) else first
+
+    handle = layer.register_forward_hook(hook)
+    try:
+        yield
+    finally:
+        handle.remove()
