@@ -1,4 +1,4 @@
-"""Patching: one value of a run on a corrupted text is replaced by that of the run on the clean text, and the answer is measured.
+"""Patching: a value of a run on a corrupted text is replaced by that of the run on the clean text.
 
 The two texts have equally many tokens. `PAIRS` has three that ship; to add one: a line there.
 """

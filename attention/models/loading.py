@@ -67,7 +67,7 @@ def load(offer: Offer, most: int, room: Callable[[int], bool], hear: Told) -> Mo
     if offer.kind == PACKAGE:
         hear(LOADS, 0.0)
         net, tokenizer, size = load_own(offer, most, room, hear)
-        return Model(offer, net, TEXT, size, tokenizer)
+        return Model(offer, net, TEXT, size, tokenizer, language_model=net if hasattr(net, "lm_head") else None)
     hear("Loading the libraries", 0.0)
     library("transformers.modeling_utils")
     where, begun = _where(offer, most, hear)

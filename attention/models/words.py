@@ -1,4 +1,4 @@
-"""What a language model predicts for the text that it was run on, with the texts of the tokens; how alike two sentences are."""
+"""What a language model predicts for its text, with the texts of the tokens; how alike two sentences are."""
 
 from __future__ import annotations
 
