@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from attention.interventions.ablation import WAYS as ABLATIONS
 from attention.models.summaries import WAYS
-from attention.settings import Settings, choice, whole
+from attention.settings import Settings, choice, real, whole
 from attention.settings import text as typed
 
 SENTENCE = "The animal didn't cross the street because it was too tired."
+OTHER = (
+    "On a warm day in May the old bus stopped in a small town by the sea, and a girl with a red umbrella asked the driver "
+    "whether the market near the harbour was still open, because her mother needed bread, apples and a new lamp for the kitchen."
+)
 ALL, PLAIN, WORDS = "all", "without marks", "words"
 
 
@@ -26,6 +31,14 @@ class Prompt:
     layer_map: str = typed("auto", 20, "Colour the map by", "Head statistic on the map of layers and heads. Auto: induction if it is known, else the weight on the previous token.", about="view")
     layer: int = whole(0, 0, 127, "Layer", "Selected layer, counted from 0.", about="focus")
     head: int = whole(-1, -1, 127, "Head", "Selected head. -1, for a picture: the mean over the heads of the layer.", about="focus")
+    at: int = whole(-1, -1, 1023, "After the token", "Position after which the model predicts the next token, counted from 0. -1: the last one.", about="focus")
+    temperature: float = real(0.0, 0.0, 2.0, "Temperature", "0: the most probable token is appended. Else one is drawn from softmax(logits / temperature).", about="view")
+    seed: int = whole(0, 0, 9999, "Seed", "The same seed draws the same token.", about="view")
+    off: str = typed("", 400, "Heads off", "Heads that are switched off, each as layer.head.", form=r"(\d{1,3}\.\d{1,3}( \d{1,3}\.\d{1,3})*)?", formed="heads as layer.head, with spaces between them", about="view")
+    how: str = choice("zero", ABLATIONS, "What replaces them", "What the layers after a head get in place of its output.", about="view")
+    other: str = typed(OTHER, 2000, "Another text", "Text from which the outputs of the heads are taken; it needs as many tokens as the first.", about="view")
+    answer: str = typed("", 40, "Token", "Token whose logit is measured. Empty: the most probable one.", about="view")
+    against: str = typed("", 40, "Against", "Token whose logit is subtracted. Empty: the second most probable one.", about="view")
     patch: int = whole(0, 0, 4095, "Query", "Patch or special token whose weights are shown on the picture.", about="focus")
 # fmt: on
 

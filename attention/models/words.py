@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
+
+from jaxtyping import Float
+from torch import Tensor
 
 from attention.interventions.predictions import (
     Predictions,
@@ -14,6 +18,7 @@ from attention.interventions.predictions import (
 )
 from attention.models.inputs import Given
 from attention.models.loading import TEXT, Model
+from attention.models.packages import ModelError
 from attention.models.sizes import NUMBER
 
 FILLED = 64  # tokens of a text in which each is masked in turn, a pass for every eight
@@ -23,7 +28,8 @@ FILLED = 64  # tokens of a text in which each is masked in turn, a pass for ever
 class Words:
     """The `predictions` for the tokens of a text (`labels`, with their `ids`), and the text of every predicted token.
 
-    `fills`: each row is about the token itself, which was masked, and not about the next one.
+    `fills`: each row is about the token itself, which was masked, and not about the next one. `decode`: the text of any token, ""
+    for one that ends a text.
     """
 
     predictions: Predictions
@@ -31,6 +37,7 @@ class Words:
     labels: tuple[str, ...]
     texts: Mapping[int, str]
     fills: bool
+    decode: Callable[[int], str]
 
 
 def logit_bytes(model: Model, found: Given) -> int:
@@ -55,12 +62,33 @@ def predict_words(model: Model, found: Given, output: Any) -> Words | None:
         return None
     known = {*predictions.ids.flatten().tolist(), *ids.tolist()}
     texts = {each: token_text(model.tokenizer, each) for each in known}
-    return Words(predictions, tuple(ids.tolist()), found.reads.texts, texts, model.fills)
+    decode = partial(plain_text, model.tokenizer)
+    return Words(predictions, tuple(ids.tolist()), found.reads.texts, texts, model.fills, decode)
 
 
 def token_text(tokenizer: Any, token: int) -> str:
     """Returns the text of a token, with its space."""
     return str(tokenizer.decode([token], clean_up_tokenization_spaces=False))
+
+
+def plain_text(tokenizer: Any, token: int) -> str:
+    """Returns the text of a token; "" for a special token, as the one that ends a text."""
+    return "" if token in tokenizer.all_special_ids else token_text(tokenizer, token)
+
+
+def find_token(model: Model, typed: str, logits: Float[Tensor, " v"], rank: int) -> int:
+    """Returns the token of a typed word, with or without a space before it, whichever has the larger logit.
+
+    The `rank`-th most probable one if nothing was typed. Raises ModelError if the word is not a single token.
+    """
+    if not typed:
+        return int(logits.topk(rank + 1).indices[rank])
+    special, cut = set(model.tokenizer.all_special_ids), model.tokenizer
+    found = [[each for each in cut(text)["input_ids"] if each not in special] for text in (f" {typed.strip()}", typed)]
+    single = [each[0] for each in found if len(each) == 1]
+    if not single:
+        raise ModelError(f"“{typed}” is {len(found[0])} tokens for this model. Type a word that is a single token.")
+    return max(single, key=lambda each: float(logits[each]))
 
 
 def sentence_similarity(model: Model, text: str, second: str) -> float | None:

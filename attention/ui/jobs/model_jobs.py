@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from PIL import Image
 
@@ -56,7 +56,7 @@ class Stopped(Exception):  # noqa: N818 (nothing went wrong)
 class LoadedModelJob(Job):
     """What a loaded model does with a visitor's input; each kind implements `use`. `now`: the current stage in words."""
 
-    settings: Ask
+    settings: Any  # an Ask, or a NamedTuple that begins with its fields
     now: str = field(default="", init=False)
     cold: bool = field(default=False, init=False)
     reserved: int = field(default=0, init=False)
@@ -88,12 +88,12 @@ class LoadedModelJob(Job):
         return f"“{offer.name}” can't be shown. It failed while {doing}: {type(error).__name__}{f': {said[:SAID]}' * bool(said)}"
 
     def _run_model(self) -> None:
-        offer, text, second, picture, _ = self.settings
-        self.cold = offer not in LOADED_MODELS
-        image = Image.open(io.BytesIO(picture)) if picture else None
-        with LOADED_MODELS.using(offer, self._load) as model:
+        ask = self.settings
+        self.cold = ask.offer not in LOADED_MODELS
+        image = Image.open(io.BytesIO(ask.picture)) if ask.picture else None
+        with LOADED_MODELS.using(ask.offer, self._load) as model:
             self.reserved, self.now = 0, "Running the model"
-            self.use(model, text, second, image)
+            self.use(model, ask.text, ask.second, image)
             self.reserved = 0
 
     def use(self, model: Model, text: str, second: str, image: Image.Image | None) -> None:

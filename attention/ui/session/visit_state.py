@@ -22,7 +22,7 @@ from attention.models.parts import Part as Layers
 from attention.timing.recordings import Timing
 from attention.timing.webgpu.results import Measurement
 from attention.training.recipe import Recipe
-from attention.ui.jobs.model_jobs import LeakJob, ModelJob
+from attention.ui.jobs.model_jobs import LeakJob, LoadedModelJob, ModelJob
 from attention.ui.jobs.timing_process import TimingJob
 from attention.ui.jobs.training_jobs import TrainingJob
 from attention.ui.question_codec import Draft
@@ -63,7 +63,8 @@ class VisitState:
     the last one was not taken (`unmeasured`). Training: the training that this visitor has requested (`learning`), the
     film that is playing and its next picture (`film`), the recipes whose films have started by themselves (`played`), the
     sources made in this visit from `steps` of trainings, and the page that one of them `leads` to. Model: the reading
-    that this visitor has run (`reading`) and the `leak_test`, their own `picture` as a PNG, why the last one was `refused`,
+    that this visitor has run (`reading`), the `leak_test` and the `studies` of its heads, by kind, the ids of the text to which a
+    token was `appended`, their own `picture` as a PNG, why the last one was `refused`,
     and what was `shown` of readings: by reading, part and choices, the source and its content. `brought`: the uploads of
     this visit, by source; an upload exists as long as it is listed here. `absent`: the source that the last link named and
     this visit does not have; `wanted`: the query of that link. Your data: the file that was `taken` last, and the results for the
@@ -95,6 +96,8 @@ class VisitState:
     leads: str = ""
     reading: ModelJob | None = None
     leak_test: LeakJob | None = None
+    studies: dict[str, LoadedModelJob] = field(default_factory=dict)
+    appended: tuple[int, ...] = ()
     picture: bytes = b""
     refused: str = ""
     shown: dict[tuple[Any, ...], tuple[str, Layers]] = field(default_factory=dict)
