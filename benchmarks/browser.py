@@ -47,6 +47,10 @@ REST = """async () => {
 }"""
 
 
+# The closed folds around a control: a control in there takes no focus.
+CLOSED = 'details:not([open]):has(.st-key-{key}) > summary'
+
+
 @dataclass(frozen=True)
 class Slider:
     """A slider of a page, and the element whose text, or attribute, changes with it."""
@@ -84,6 +88,8 @@ def open_slider(browser: Browser, url: str, key: str, shows: str, attribute: str
     page.goto(url)
     there = "([selector, name]) => (at => at && (!name || at.getAttribute(name)))(document.querySelector(selector))"
     page.wait_for_function(there, arg=[shows, attribute])
+    for fold in page.locator(CLOSED.format(key=key)).all():
+        fold.click()
     slider = Slider(page, key, shows, attribute)
     slider.rest()
     return slider
