@@ -48,7 +48,7 @@ REST = """async () => {
 
 
 # The closed folds around a control: a control in there takes no focus.
-CLOSED = 'details:not([open]):has(.st-key-{key}) > summary'
+CLOSED = "details:not([open]):has(.st-key-{key}) > summary"
 
 
 @dataclass(frozen=True)

@@ -93,6 +93,16 @@ def _no_pause() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _valid_charts() -> Iterator[None]:
+    """Every chart that a test builds is valid Vega-Lite."""
+    from attention.charts import spec
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spec, "VALIDATE", True)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _one_scan() -> Iterator[None]:
     """Streamlit reads what is said of every installed package whenever a page is run here: a third of such a test."""
     with pytest.MonkeyPatch.context() as patch:

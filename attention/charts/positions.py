@@ -34,7 +34,7 @@ def _log(most: float) -> alt.Scale:
 
 
 def _fit(chart: alt.TopLevelMixin) -> dict[str, Any]:
-    return dataless(chart, validate=False) | {"autosize": {"type": "fit-x", "contains": "padding"}}
+    return dataless(chart) | {"autosize": {"type": "fit-x", "contains": "padding"}}
 
 
 def _over_rules(marks: alt.Chart, scaled: bool, **place: Any) -> dict[str, Any]:

@@ -6,14 +6,15 @@ from typing import Any
 
 import altair as alt
 
+VALIDATE = False  # against Vega-Lite's schema, which takes longer than building the chart: the tests do
 DATA = "source"  # the name that Streamlit gives to the data of a chart
 # The text of a chart has the text colour of the page, in either theme: Streamlit's grey is too faint on a light page.
 INK = {"labelColor": "currentColor", "titleColor": "currentColor", "labelOpacity": 0.8, "titleOpacity": 0.8}
 
 
-def dataless(chart: alt.TopLevelMixin, validate: bool = True) -> dict[str, Any]:
-    """Returns the specification of a chart without data; to `validate` a chart with many layers is slow."""
-    spec = _bare(chart.to_dict(validate=validate))
+def dataless(chart: alt.TopLevelMixin) -> dict[str, Any]:
+    """Returns the specification of a chart without data."""
+    spec = _bare(chart.to_dict(validate=VALIDATE))
     return spec | {"config": spec.get("config", {}) | {"axis": INK, "legend": INK}}
 
 

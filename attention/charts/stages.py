@@ -129,7 +129,7 @@ def bare(chart: alt.TopLevelMixin, marks: int = 0) -> dict[str, Any]:
     With more than `LABELLED` marks along an axis the browser draws on a canvas, without ARIA descriptions. Every panel
     with a named layer tracks the pointer, and all share the key nearest to it.
     """
-    spec = dataless(chart, validate=False) | {"autosize": {"type": "fit-x", "contains": "padding"}}
+    spec = dataless(chart) | {"autosize": {"type": "fit-x", "contains": "padding"}}
     if marks > LABELLED:
         spec |= MANY
     touched = [layer["name"] for panel in spec.get("vconcat", [spec]) for layer in panel["layer"] if "name" in layer]  # pyright: ignore[reportArgumentType]  a dict, once it is made
