@@ -9,6 +9,7 @@ from hypothesis import given, settings
 
 from attention import Config, trace
 from attention.analysis.head_roles import Role
+from attention.number_format import format_token
 from attention.tables.rows import labels
 from attention.ui.markdown import escape
 from attention.ui.views.row_question import ALIKE, EVEN, PART, ROUNDING, question
@@ -16,10 +17,12 @@ from tests.samples import examples
 from tests.strategies import configs
 
 TIED = {"projections": "tied"}
+BOATS = ("“boat” (7)", "“boat” (17)")
 
 
 def position(guess: str) -> int:
-    return int(re.match(r"\d+", guess)[0])
+    """The position that a guess names: “boat” (17), or key 17 without a text."""
+    return int(re.findall(r"\d+", guess)[-1])
 
 
 @settings(deadline=None, max_examples=examples(150))
@@ -59,7 +62,7 @@ def test_one_sees_what_one_needs_and_no_weight(config):
         assert sentence == f"The tokens have no texts, only positions from 0 to {config.tokens - 1}."
         return
     for at, name in enumerate(names):
-        assert f"{at} {escape(name)}" in sentence
+        assert format_token(escape(name), at) in sentence
 
 
 def test_of_a_long_sequence_one_sees_what_matters():
@@ -68,7 +71,7 @@ def test_of_a_long_sequence_one_sees_what_matters():
     sentence = asked.text.split("\n\n")[1].split(" · ")
     names = labels(config)
     for at in (0, 1, 7, 289, 300, 302, *map(position, asked.guesses[:-1])):
-        assert f"{at} {names[at]}" in [said.strip("*") for said in sentence], at
+        assert format_token(names[at], at) in [said.strip("*") for said in sentence], at
     assert len(sentence) < 60 and sentence.count("…") >= 2 and sentence[-1] == "…"
 
 
@@ -76,8 +79,8 @@ def test_of_a_long_sequence_one_sees_what_matters():
     ("config", "guesses", "also", "answer", "why"),
     [
         # the query's own word stands at two places, and gets as much at both
-        (Config(**TIED), {"7 boat", "17 boat"}, ("7 boat",), "17 boat", "It gets 0.400 (nearly as much: 7 boat); the"),
-        (Config(text="a a a", tokens=3), {"0 a", "1 a", "2 a"}, (), EVEN, "Each of the 3 keys gets 0.333."),
+        (Config(**TIED), {BOATS[0], BOATS[1]}, BOATS[:1], BOATS[1], "It gets 0.400 (nearly as much: “boat” (7)); the"),
+        (Config(text="a a a", tokens=3), {"“a” (0)", "“a” (1)", "“a” (2)"}, (), EVEN, "Each of the 3 keys gets 0.333."),
         (Config(text="a a a", tokens=3, query=0), {*PART}, (), PART[0], "It gets 1.00: with a single visible key"),
         (Config(query=0, softmax="plus one"), {*PART}, (), PART[1], "It gets "),
         (Config(head=6), set(), (), EVEN, "Each of the 18 keys gets between 0.0554 and 0.0557."),

@@ -6,6 +6,7 @@ import io
 import json
 import math
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -16,9 +17,11 @@ from streamlit.testing.v1 import AppTest
 from attention import Config, trace
 from attention.analysis.number_types import limits
 from attention.analysis.position_curves import MODELS
-from attention.codec import from_query
+from attention.analysis.row_stages import stages
+from attention.codec import from_query, to_query
 from attention.heads import row_entropy
 from attention.number_format import format_weight
+from tests import drawings
 from tests.strategies import query_without_edition
 from tests.test_pages import page_text, run
 
@@ -31,7 +34,7 @@ EDGES = [
     {"heads": "32", "tokens": "200", "mask": "window"},
 ]
 TOPICS = {
-    "row": ["stages", "moved", "mass", "variants"],
+    "row": ["stages", "mass", "variants"],
     "all": ["sizes", "entropies"],
     "scaling": ["curve variance", "curve entropy", "curve greatest", "curve jacobian"],
     "precision": ["worst"],
@@ -60,7 +63,7 @@ def test_every_topic_stands_any_setting(topic, query):
     test = run(PAGE, query | ({} if topic == "row" else {"topic": topic}))
     assert not test.exception
     assert not test.warning
-    fewer = topic == "row" and query.get("mask") == "padding"
+    fewer = 0
     if topic == "positions":  # a head of one channel has no pair, and of a bias there is one chart
         fewer = 2 if query.get("d_model") == "1" else query.get("positions") == "alibi"
     assert len(tables(test)) == len(TOPICS[topic]) - fewer
@@ -210,19 +213,31 @@ def test_what_16_bits_break_is_shown_beside_what_fused_kernels_compute():
     assert "float16, fused: float32 scores" in words(test) and "are NaN" not in words(test)
 
 
-def test_one_score_is_moved_and_all_weights_answer():
-    test = run(PAGE, {"head": "4"})
-    row = trace(Config(head=4)).weights[4, 17].double()
-    odds = row / (1 - row)
-    (moved,) = [table for table in tables(test) if "v1" in table and "v2" not in table]
-    assert moved["v0"] == pytest.approx(row.tolist())
-    test.selectbox(key="moved key 4 17").set_value(12).run()
-    test.slider(key="moved by").set_value(2.0).run()
-    (moved,) = [table for table in tables(test) if "v1" in table and "v2" not in table]
-    found = dict(zip(moved["key"], moved["v1"], strict=True))
-    assert found[12] / (1 - found[12]) == pytest.approx(float(odds[12]) * math.e**2, rel=1e-4)
-    assert found[3] / found[5] == pytest.approx(float(row[3] / row[5]), rel=1e-4), "the others keep their proportions"
-    assert f"Key 12 gets {format_weight(found[12])} instead of {format_weight(float(row[12]))}" in words(test)
+def score_message(test: AppTest) -> tuple[dict[str, Any], np.ndarray]:
+    """The header of the row whose scores can be dragged, and its logits."""
+    (found,) = (each.proto for each in test.get("bidi_component") if each.proto.component_name.endswith("score_bars"))
+    header = drawings.header(found.bytes)
+    return header, np.frombuffer(found.bytes, "<f4")[-len(header["names"]) :]
+
+
+def test_the_scores_of_a_row_can_be_dragged_first():
+    """The browser gets the logits and all that the weights follow from; a test in a browser compares these."""
+    header, logits = score_message(run(PAGE, to_query(Config(head=4))))
+    row = stages(trace(Config(head=4)))
+    assert logits.tolist() == row.logits.tolist() and header["key"] == row.heaviest == 17
+    assert header["names"][7] == "“boat” (7)" and header["tokens"][17] == "boat" and header["ends"] == [-3, 25]
+    assert header["form"] == {"kind": "softmax", "power": 1, "sink": None} and header["places"] == [*range(18)]
+    header, logits = score_message(run(PAGE, {"head": "4", "softmax": "entmax-1.5", "order": "weight", "query": "5"}))
+    assert header["form"] == {"kind": "threshold", "power": 2, "sink": None}
+    assert header["places"][header["key"]] == 0 and np.isneginf(logits[6:]).all()
+    assert score_message(run(PAGE, {"softmax": "plus one"}))[0]["form"]["sink"] == 0
+    kind = score_message(run(PAGE, {"softmax": "sigmoid", "sigmoid_length": "8"}))[0]["form"]
+    assert kind == {"kind": "sigmoid", "power": 1, "sink": pytest.approx(math.log(8))}
+
+
+def test_a_fully_masked_row_has_no_score_to_drag():
+    header, logits = score_message(run(PAGE, {"combine": "without", "second": "window", "span": "3", "query": "1"}))
+    assert header["key"] is None and header["ends"] == [-3, 3] and np.isneginf(logits).all()
 
 
 YARN = {"positions": "rotary", "rotary_scaling": "yarn", "rotary_base": "1000000.0", "rotary_length": "32768"}

@@ -137,12 +137,10 @@ def test_charts_draw_columns_that_are_there(config):
     row, found = stages(t), distribution(t.weights, t.mask)
     columns = softmax.stages(row, config.order)
     labels = softmax.drawn_labels(columns, config)
-    names, variants = softmax.variant_rows(row)
     now = point(dots(4, 8), 8, 0.1)
     curves = softmax.curves([sweep(4, 8)], now)
     drawn = [
         (stage_charts.panels(labels, config.tokens, 5.0, 1.0, config.colors), columns),
-        (stage_charts.variants(names, labels, config.tokens, config.colors), variants),
         (stage_charts.single_step("dots", labels, config.tokens, 5.0), columns),
         (stage_charts.mass(config.tokens), softmax.mass(row)),
         (distribution_charts.histogram(config.heads, 1), softmax.histogram(found)),

@@ -8,9 +8,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 from urllib.parse import parse_qsl
 
 import pytest
+import streamlit as st
 import torch
 from streamlit.testing.v1 import AppTest
 
@@ -81,19 +83,51 @@ def learning(test: AppTest) -> TrainingJob:
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("task", TASKS)
 def test_what_ships_is_played_from_untrained_to_trained(task):
-    test = run({"task": task} if task != "induction" else {})
+    course = shipped.course(task)
+    test = run({"task": task, "at": "0"})
     assert not test.exception and not test.warning
     assert "recorded training" in page_text(test) and "After **0** steps" in page_text(test)
-    for _ in range(training.WAIT + 15):
-        test.run()
-    last = shipped.course(task).moments[-1]
-    assert f"After **{last.step:,}** steps: accuracy {format_percent(last.accuracy)}" in page_text(test)
     assert test.button(key="play").label == "Play"
+    test.button(key="play").click().run()
+    assert test.button(key="play").label == "Pause" and "After **0** steps" in page_text(test)
+    for _ in training.film_reel(tuple(frame.loss for frame in course.frames.values())):
+        test.run()
+    last = course.moments[-1]
+    assert f"After **{last.step:,}** steps: accuracy {format_percent(last.accuracy)}" in page_text(test)
+    assert test.button(key="play").label == "Play" and "train_at" not in link(test)
+
+
+def test_a_visit_begins_before_the_first_step_and_waits():
+    test = run({})
+    assert link(test) == RECIPES.to_query(Recipe(at=0)) and "After **0** steps" in page_text(test)
+    for _ in range(3):
+        test.run()
+    assert "After **0** steps" in page_text(test), "it plays once one asks it to"
+
+
+def test_a_film_is_slow_where_the_loss_falls():
+    assert training.film_reel((3.0, 3.0, 1.0, 0.0)) == [0, 1, 1, 1, 1, 2, 2, 2, 3] and training.SLOW == 3
+    assert training.film_reel((1.0, 2.0)) == [0, 1] and training.film_reel((1.0,)) == [0]
+
+
+def test_the_speed_of_the_film_is_chosen(monkeypatch):
+    every, fragment = list[float | None](), st.fragment
+
+    def watch(*calls: Any, **options: Any) -> Any:
+        every.append(options.get("run_every"))
+        return fragment(*calls, **options)
+
+    monkeypatch.setattr(st, "fragment", watch)
+    test = run({"at": "0"})
+    test.segmented_control(key=training.SPEED).set_value(2.0).run()
+    test.button(key="play").click().run()
+    assert [each for each in every if each] == [training.TICK / 2]
 
 
 def test_a_film_rests_where_one_stops_it_and_the_link_says_where():
     test = run({})
-    for _ in range(training.WAIT + 1):
+    test.button(key="play").click().run()
+    for _ in range(3):
         test.run()
     shown = next(line for line in page_text(test).splitlines() if line.startswith("After"))
     test.button(key="play").click().run()
@@ -105,6 +139,21 @@ def test_a_film_rests_where_one_stops_it_and_the_link_says_where():
     assert "At “s” (39) it attends most to “p” (20); the next token is “p”." in page_text(test)
     test.button(key="play").click().run()
     assert "After **0** steps" in page_text(test)
+
+
+def test_changed_settings_keep_the_training_that_was_shown_dimmed_until_they_are_trained():
+    test = run({})
+    test.select_slider(key="train_rate").set_value(0.01).run()
+    assert "settings changed, not trained yet" in page_text(test)
+    assert test.button(key="train").label == "Settings changed: train (27 s)"
+    assert not [each for each in test.button if each.key == "play"]
+    assert grid_header(test)["painted"].endswith(" 0"), "the step that was shown"
+    test.select_slider(key="train_rate").set_value(0.003).run()
+    assert test.button(key="play").label == "Play" and "recorded training" in page_text(test)
+    test.slider(key="train_layers").set_value(1).run()
+    assert test.button(key="train").label.startswith("Settings changed: train (")
+    assert len(grid_header(test)["names"]) == 8, "two layers of four heads, as recorded"
+    assert not test.exception
 
 
 def test_a_link_with_a_step_shows_it_and_does_not_play():

@@ -124,13 +124,6 @@ def variant_name(softmax: str) -> str:
     return softmax.replace("standard", "softmax")
 
 
-def shifted_weights(row: Stages, key: int, by: float) -> Float[Tensor, " k"]:
-    """Returns the row's weights if the logit of one key is `by` larger, which multiplies its exponential by e^by."""
-    logits = row.logits.clone()
-    logits[key] += by
-    return _weights(logits, row.config.head_softmax)
-
-
 def _spec(config: Config) -> Spec:
     """Returns the spec of the pass; a mask is shown even if no pair is masked."""
     return replace(spec_of(config), masks=True)

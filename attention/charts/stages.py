@@ -67,17 +67,6 @@ def panels(
 
 
 @lru_cache(maxsize=64)
-def variants(
-    columns: tuple[str, ...], labels: tuple[str, ...], keys: int, colors: str = "linear", seeing: int = 0
-) -> dict[str, Any]:
-    """Returns the row under several softmaxes, one panel each, with the title from `columns`; the data are v0, v1, …"""
-    last, even = len(columns) - 1, even_share(colors, seeing)
-    axes = [_weight(f"v{i}", colors, keys, seeing, name) for i, name in enumerate(columns)]
-    steps = [_panel(f"v{i}", keys, y, labels if i == last else (), i == last, even) for i, y in enumerate(axes)]
-    return bare(alt.vconcat(*steps, spacing=8), keys)
-
-
-@lru_cache(maxsize=64)
 def differences(
     columns: tuple[str, ...],
     labels: tuple[str, ...],

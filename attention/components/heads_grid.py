@@ -95,12 +95,11 @@ def training_grid(
     *,
     key: str = "grid",
     on_pin: Callable[[], None] | None = None,
-    on_seen: Callable[[], None] | None = None,
 ) -> None:
-    """Draws the cells `(layers x heads)` of a recipe after a step; heads are numbered by layer and head, as in 1.3.
+    """Draws the cells `(layers x heads)` of a recipe after a step; heads are named by layer and head.
 
     `focus`: the selected head. `names`: what each head does, "" if there is no word for it. `on_pin` runs before the rerun
-    that a pin causes, `on_seen` before the rerun that the browser requests once these cells are painted.
+    that a pin causes.
     """
     header = theme.grid_header(
         f"{RECIPES.link(recipe)} {step}",
@@ -113,10 +112,8 @@ def training_grid(
         names=list(names),
         certain=recipe.layers * recipe.heads,
         address=None,
-        waits=on_seen is not None,
     )
-    calls = {"on_pin_change": on_pin or nothing, "on_seen_change": on_seen or nothing}
-    component("heads_grid")(key=key, data=payload(header, cells), **calls)
+    component("heads_grid")(key=key, data=payload(header, cells), on_pin_change=on_pin or nothing)
 
 
 def exact(cells: Cells) -> bool:

@@ -75,11 +75,6 @@ def variant_rows(found: Stages) -> tuple[tuple[str, ...], dict[str, list[Any]]]:
     return (own, *others), columns | {f"v{i}": change.tolist() for i, change in enumerate(others.values(), 1)}
 
 
-def moved_rows(found: Stages, weights: Tensor) -> dict[str, list[Any]]:
-    """Returns the columns of `stages`, with the row's own weights as v0 and the given ones as v1."""
-    return stages(found, found.config.order) | {"v0": found.weights.tolist(), "v1": weights.tolist()}
-
-
 def drawn_labels(columns: dict[str, list[Any]], config: Config) -> tuple[str, ...]:
     """Returns the tokens in the order in which `stages` draws them; () if the input has no texts."""
     placed = sorted(zip(columns["place"], columns["token"], strict=True))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.browser.conftest import Tab
@@ -45,6 +47,7 @@ def test_words_are_few_and_letters_can_be_read(visit, page):
     tab = visit(page)
     tab.still()
     tab.page.locator(".st-key-finding").wait_for()
+    tab.page.get_by_text(re.compile("^Next: ")).last.wait_for()  # it comes last
     tab.page.wait_for_timeout(1000)
     texts = tab.page.evaluate(TEXTS, ASIDE)
     assert 20 < words(texts, HIGH) <= FOLD

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import pytest
+import torch
 from playwright.sync_api import Locator, expect
 
+from attention.components.score_bars import form
+from attention.operations.softmax import SOFTMAXES, head_sinks, head_softmax
 from tests.browser.conftest import SECONDS, open_page
 
-CHARTS = {"row": 4, "all": 2, "scaling": 4, "precision": 1, "positions": 2}
+CHARTS = {"row": 3, "all": 2, "scaling": 4, "precision": 1, "positions": 2}
 
 TOPICS = {
     "row": "One row, step by step",
@@ -65,6 +69,7 @@ def test_one_pointer_for_all_panels(visit):
     """The same key under it in every step, with the value that it has there."""
     tab = visit("softmax?order=weight&head=2")
     chart = painted_charts(tab, CHARTS["row"])[0]
+    chart.scroll_into_view_if_needed()
     box = chart.bounding_box()
     tab.page.mouse.move(box["x"] + 60, box["y"] + 130)
     tab.page.mouse.move(box["x"] + 70, box["y"] + 130, steps=4)
@@ -74,6 +79,53 @@ def test_one_pointer_for_all_panels(visit):
     assert len(keys) == 1
     tab.page.mouse.move(5, 700)
     expect(said).to_have_count(0, timeout=SECONDS)
+
+
+NORMALISED = """async ([logits, form]) => {
+    const { normalise } = await import("/_stcore/bidi-components/attention-lab.score_bars/normalise.js");
+    return normalise(logits.map((logit) => logit ?? -Infinity), form);
+}"""
+
+
+@pytest.mark.extended
+def test_the_browser_weighs_as_every_softmax_does(visit):
+    page = visit("softmax").page
+    logits = torch.randn(40, generator=torch.Generator().manual_seed(3), dtype=torch.float64) * 3
+    logits[::7] = -math.inf
+    sent = [None if each == -math.inf else each for each in logits.tolist()]
+    for name in SOFTMAXES:
+        softmax = head_softmax(name, head_sinks(name, 0.5, 40, 0, 1)[0])
+        found = page.evaluate(NORMALISED, [sent, form(softmax)])
+        assert found == pytest.approx(softmax.normalise(logits[None].clone())[0].tolist(), abs=1e-9), name
+        assert page.evaluate(NORMALISED, [[None, None], form(softmax)]) == [0, 0]
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_score_is_dragged_and_all_weights_respond(visit, theme):
+    """By its bar, by the slider and by the menu of keys; nothing is asked of the server."""
+    tab = visit("softmax", theme=theme)
+    part = tab.page.locator(".score-bars[data-painted]")
+    said, canvas = part.locator(".said"), part.locator("canvas")
+    expect(said).to_have_text(re.compile(r"^“boat” \(7\) has a weight of 0\.430\.$|^“boat” \(17\) has a weight of"))
+    tab.still()
+    sent, box = len(tab.sent), canvas.bounding_box()
+    across, down = box["x"] + 46 + (box["width"] - 46) * 5.5 / 18, box["y"] + 60
+    tab.page.mouse.move(across, down)
+    tab.page.mouse.down()
+    tab.page.mouse.move(across, down - 30, steps=3)
+    tab.page.mouse.up()
+    expect(said).to_have_text(
+        re.compile(r"^“so” \(5\) gets [0-9.]+ instead of [0-9.e-]+: .* times as much relative to")
+    )
+    expect(part.locator("select")).to_have_value("5")
+    part.get_by_role("button", name="Undo").click()
+    expect(said).to_have_text(re.compile(r"^“so” \(5\) has a weight of"))
+    part.locator("select").select_option("2")
+    part.locator("input").focus()
+    tab.page.keyboard.press("ArrowRight")
+    expect(part.locator(".by span")).to_have_text("Change: +0.25")
+    assert len(tab.sent) == sent
 
 
 @pytest.mark.extended

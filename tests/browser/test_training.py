@@ -1,4 +1,4 @@
-"""The Training page in a browser: a film that plays by itself, a training that one begins and stops, what one asks the model."""
+"""The Training page in a browser: a film that one plays, a training that one begins and stops, what one asks the model."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ def test_the_film_plays_to_its_end_and_the_slider_leads_back(visit):
     tab = visit("training")
     grid = tab.page.locator(GRID)
     expect(grid.locator("figcaption")).to_have_count(8)
+    expect(tab.page.get_by_text("After 0 steps")).to_be_visible()
+    tab.page.get_by_text("2×", exact=True).click()
+    tab.page.get_by_role("button", name="Play").click()
     expect(tab.page.get_by_text("After 1,000 steps: accuracy 99.3%")).to_be_visible()
-    expect(grid.locator("figcaption").nth(6)).to_have_text(re.compile(r"Head 1\.2\s*induction"))
+    expect(grid.locator("figcaption").nth(6)).to_have_text(re.compile(r"Layer 1, head 2\s*induction"))
     expect(tab.page.get_by_role("button", name="Play")).to_be_visible()
     assert tab.link == {}
     slider = tab.page.locator(".st-key-moment input[type=range]")

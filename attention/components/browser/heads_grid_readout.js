@@ -3,7 +3,7 @@
 import { cellAt, greatest, height as heightOf, MASKED, number, ZERO } from "./cells.js";
 import { find, createElement, penOf } from "./elements.js";
 import { evenMarks, timesEven } from "./uniform.js";
-import { headNumber, keyTokens } from "./heads_grid_square.js";
+import { headNumber, headTitle, keyTokens } from "./heads_grid_square.js";
 import { RAMP, ramp } from "./theme.js";
 
 /**
@@ -50,7 +50,7 @@ export function findReadout(root) {
 function nameToken(data, token, count, tokens = data.tokens) {
   const name = tokens[token];
   if (count > 1 && data.tile > 1 && !data.places) return `${token} to ${token + count - 1}`;
-  return name === undefined ? `${token}` : `${token}  ${name}`;
+  return name === undefined ? `${token}` : `“${name}” (${token})`;
 }
 
 /**
@@ -67,7 +67,7 @@ export function setReadout(grid, cell) {
   of.weight.textContent = number(cell.code, cell.weight);
   of.even.textContent = timesEven(data, cell);
   const said = sentence(data, cell), role = data.names[cell.head] ? `, ${data.names[cell.head]}` : "";
-  of.said.textContent = `Head ${headNumber(data, cell.head)}${role}: ${said}`;
+  of.said.textContent = `${headTitle(data, cell.head)}${role}: ${said}`;
   const alone = grid.plan.wide && data.tokens.length ? said : "";  // without token texts it would repeat the numbers
   of.note.textContent = blind ? "This query has no visible key." : where && cell.code > ZERO ? noteOf(data, cell) : alone;
   grid.root.style.setProperty("--head", data.head_colors[cell.head % data.head_colors.length]);
@@ -90,14 +90,20 @@ function totalOf(data, cell) {
  * @param {Cell} cell
  */
 function sentence(data, cell) {
-  const word = (/** @type {string[]} */ tokens, /** @type {number} */ i) =>
-    tokens[i] === undefined ? "" : `“${tokens[i]}” (${i})`;
-  const query = word(data.tokens, cell.query), key = word(keyTokens(data), cell.key);
-  const who = query || `query ${nameToken(data, cell.query, cell.tall)}`;
-  const whom = key || `key ${nameToken(data, cell.key, cell.broad, keyTokens(data))}`;
+  const [who, whom] = namePair(data, cell);
   const weight = number(cell.code, cell.weight);
   const puts = data.rest === null ? `${who} weighs ${whom} by ${weight}` : `${who} puts ${weight} of its weight on ${whom}`;
   return `${cell.code === MASKED ? `${whom} is masked for ${who}` : puts}.`;
+}
+
+/**
+ * Returns the query and the key of a cell in words: “boat” (17), or query 17 without a text.
+ * @param {GridData} data
+ * @param {Cell} cell
+ */
+function namePair(data, cell) {
+  const query = nameToken(data, cell.query, cell.tall), key = nameToken(data, cell.key, cell.broad, keyTokens(data));
+  return [query.startsWith("“") ? query : `query ${query}`, key.startsWith("“") ? key : `key ${key}`];
 }
 
 /**
@@ -125,14 +131,10 @@ function seesNothing(data, { head, row }) {
  * @param {Cell} cell
  */
 export function cellSentence(data, cell) {
-  const token = (/** @type {string[]} */ tokens, /** @type {number} */ i) =>
-    tokens[i] === undefined ? "" : ` ${tokens[i]}`;
   const even = timesEven(data, cell), said = `weight ${number(cell.code, cell.weight)}${even && `, ${even}`}`;
   const weight = cell.code === MASKED ? "masked" : said;
   const rest = seesNothing(data, cell) ? ", no visible key" : "";
-  const query = `query ${cell.query}${token(data.tokens, cell.query)}`;
-  const place = `${query}, key ${cell.key}${token(keyTokens(data), cell.key)}`;
-  return `Head ${headNumber(data, cell.head)}, ${place}: ${weight}${rest}`;
+  return `${headTitle(data, cell.head)}, ${namePair(data, cell).join(", ")}: ${weight}${rest}`;
 }
 
 /**
@@ -209,8 +211,8 @@ export function setTable(grid, cell) {
   });
   find(details, "tbody").replaceChildren(...lines);
   const rest = seen.length > TABLE ? `, the first ${TABLE} of ${seen.length}` : "";
-  const head = headNumber(data, cell.head);
-  find(details, "summary").textContent = `Row as table: head ${head}, query ${cell.query}${rest}`;
+  const head = headTitle(data, cell.head).toLowerCase();
+  find(details, "summary").textContent = `Row as table: ${head}, query ${cell.query}${rest}`;
 }
 
 /**

@@ -137,17 +137,26 @@ export function setCaption({ element }, data, h, width) {
   element.style.setProperty("--head", data.head_colors[h % data.head_colors.length]);
   const own = data.colors === "own maximum" && width > 100, most = data.most[h];
   const upTo = own ? `to ${number(most, weightsOf(data)[most])}` : "", short = headNumber(data, h);
-  find(element, "figcaption b").textContent = width < 110 ? short : `Head ${short}`;
+  find(element, "figcaption b").textContent = width < 110 ? short : headTitle(data, h);
   const shared = data.group > 1 ? `kv ${Math.floor(h / data.group)}` : "";
   const told = [data.names[h] || "", shared, upTo].filter(Boolean).join(" · ");
   Object.assign(find(element, "figcaption span"), { textContent: told, title: told });
 }
 
 /**
- * Returns the number of a head, preceded by that of its layer if the grid shows several layers.
+ * Returns a head in words, as `format_head` in attention/number_format.py: Head 3, or Layer 5, head 3.
+ * @param {GridData} data
+ * @param {number} head
+ */
+export function headTitle({ per }, head) {
+  return per ? `Layer ${Math.floor(head / per)}, head ${head % per}` : `Head ${head}`;
+}
+
+/**
+ * Returns the number of a head, preceded by that of its layer if the grid shows several layers: L5H3.
  * @param {GridData} data
  * @param {number} head
  */
 export function headNumber({ per }, head) {
-  return per ? `${Math.floor(head / per)}.${head % per}` : `${head}`;
+  return per ? `L${Math.floor(head / per)}H${head % per}` : `${head}`;
 }

@@ -48,8 +48,7 @@
 
 /**
  * @typedef {{ tokens: string[], names: string[], certain: number, address?: [string, string] | null }} Known
- * @typedef {Known & { waits?: boolean }} Said
- * @typedef {Said & { key_tokens?: string[] | null }} Told  `key_tokens`: those of the keys in cross-attention
+ * @typedef {Known & { key_tokens?: string[] | null }} Told  `key_tokens`: those of the keys in cross-attention
  * @typedef {Weights & Shape & Told & { per?: number, whose?: Whose }} GridHeader
  * `certain`: the first `certain` heads are exact, the others a preview from one query of each tile. `per`: heads per
  * layer, if the grid shows several layers.
@@ -104,6 +103,25 @@
  * @property {number} rest  number of keys in the last line; 0 if each key has a line
  * @property {number} channels
  * @property {{ query: string, less: string, more: string }} accents
+ * @property {BothNeutrals} neutrals
+ */
+
+/**
+ * A normaliser: what is added to the denominator as a logit (`sink`), or the shift of a sigmoid; `power` of a threshold.
+ * @typedef {{ kind: "softmax" | "sigmoid" | "threshold", power: number, sink: number | null }} Form
+ */
+
+/**
+ * A row whose scores can be dragged.
+ * @typedef {object} ScoresHeader
+ * @property {string} painted  the link of the picture
+ * @property {string[]} tokens  those of the keys, empty if there are none
+ * @property {string[]} names  the keys in words
+ * @property {number[]} places  the column of each key
+ * @property {number | null} key  the key with the largest weight, null if all are masked
+ * @property {[number, number]} ends  of the axis of logits, below and above 0
+ * @property {Form} form
+ * @property {{ query: string, key: string }} accents
  * @property {BothNeutrals} neutrals
  */
 

@@ -61,4 +61,4 @@ def _slider_stops(name: str, recipe: Recipe) -> tuple[Any, ...]:
     return tuple(sorted({*usual, getattr(recipe, name)}))
 
 
-RECIPE = Kind(RECIPES, draw, look, NAMES)
+RECIPE = Kind(RECIPES, draw, look, NAMES, begins=RECIPES.to_query(Recipe(at=0)))

@@ -61,7 +61,7 @@ class VisitState:
     open when it was last drawn (`going`); the recordings that are `opened`, by name, what was wrong with the last ones
     (`problems`), and the number of `uploads`; the `measurements` of this visitor's browser, by mask and d_head, and why
     the last one was not taken (`unmeasured`). Training: the training that this visitor has requested (`learning`), the
-    film that is playing and its next picture (`film`), the recipes whose films have started by themselves (`played`), the
+    film that is playing and its next tick (`film`), its `speed`, the training that was shown last (`trained`), the
     sources made in this visit from `steps` of trainings, and the page that one of them `leads` to. Model: the reading
     that this visitor has run (`reading`), the `leak_test` and the `studies` of its heads, by kind, the ids of the text to which a
     token was `appended`, their own `picture` as a PNG, why the last one was `refused`,
@@ -91,7 +91,8 @@ class VisitState:
     unmeasured: str = ""
     learning: TrainingJob | None = None
     film: tuple[Recipe, int] | None = None
-    played: set[Recipe] = field(default_factory=set)
+    speed: float = 1.0
+    trained: Recipe | None = None
     steps: dict[tuple[Recipe, int], str] = field(default_factory=dict)
     leads: str = ""
     reading: ModelJob | None = None

@@ -1,4 +1,7 @@
 """The words of the Training page."""
 
 FINDING = "After **{step}** steps: accuracy {accuracy}, loss {loss} nats (uniform guess: {guess})."
-HELP = "Heads are numbered by layer and head: 1.3 is head 3 of layer 1. Layer 0 reads the tokens, layer 1 the output of layer 0."
+HELP = "Layer 0 reads the tokens, layer 1 the output of layer 0."
+CHANGED = "Settings changed: the pictures below are of the training before."
+CHANGED_LABEL = ":orange-badge[settings changed, not trained yet]"
+TRAIN_CHANGED = "Settings changed: train ({time})"

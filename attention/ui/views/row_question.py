@@ -13,7 +13,7 @@ from attention.analysis.head_roles import Role
 from attention.config import Config
 from attention.inputs import INPUTS, SPLIT
 from attention.knobs import GENERATED, KNOBS
-from attention.number_format import format_weight
+from attention.number_format import format_token, format_weight
 from attention.operations.softmax import SOFTMAXES
 from attention.sources.providers import mask_in_use, mask_name, provenance, unit
 from attention.tables import rows as tables
@@ -50,9 +50,9 @@ def question(trace: Trace, role: Role | None = None) -> Question:
     others = _thinkable(config, equal)[: 3 if even else 1] + _thinkable(config, wrong)[:3]
     keys = sorted([best, *others])
     guesses = (*(_token_label(config, key) for key in keys), EVEN)
-    query = _token_label(config, config.query_index)
+    query = _token_label(config, config.query_index, "Query")
     text = (
-        f"Query {query} in head {config.head} has {len(seen):,} visible keys{_under(config)}. Which key "
+        f"{query} in head {config.head} has {len(seen):,} visible keys{_under(config)}. Which key "
         f"gets the largest weight?\n\n{_token_lines(config, keys)}\n\n{_known_facts(config, role)}"
     )
     if even:
@@ -92,7 +92,7 @@ def _token_lines(config: Config, keys: list[int]) -> str:
     shown, said, last = _places(config, keys), [], -1
     for at in shown:
         said += ["…"] * (at > last + 1) + [
-            f"{'**' * (at == config.query_index)}{at} {names[at]}{'**' * (at == config.query_index)}"
+            f"{'**' * (at == config.query_index)}{format_token(names[at], at)}{'**' * (at == config.query_index)}"
         ]
         last = at
     return " · ".join([*said, *(["…"] if last < config.tokens - 1 else [])])
@@ -135,16 +135,18 @@ def _ties_text(config: Config, others: list[int]) -> str:
 
 
 def _nothing(config: Config) -> Question:
-    text = f"Query {_token_label(config, config.query_index)} has no visible key{_under(config)}. What are its weights?"
+    text = (
+        f"{_token_label(config, config.query_index, 'Query')} has no visible key{_under(config)}. What are its weights?"
+    )
     return Question(text, ("zeros", "all equal", "NaN"), "zeros", "Without a visible key, all weights are zero here.")
 
 
 def _alone(config: Config, key: int, weight: float) -> Question:
     """The question about a row with a single visible key: how much weight it gets."""
     answer = PART[0] if weight > 1 - WHOLE else PART[1] if weight > WHOLE else PART[2]
-    query, only = (_token_label(config, at) for at in (config.query_index, key))
+    query, only = _token_label(config, config.query_index, "Query"), _token_label(config, key)
     text = (
-        f"Query {query} in head {config.head} has one visible key{_under(config)}, {only}, "
+        f"{query} in head {config.head} has one visible key{_under(config)}, {only}, "
         f"under the softmax “{config.softmax}”. How much of the weight does it get?"
     )
     softmax = SOFTMAXES[config.softmax]
@@ -163,7 +165,7 @@ def _thinkable(config: Config, keys: list[int]) -> list[int]:
     return [key for key in dict.fromkeys(others) if key in allowed]
 
 
-def _token_label(config: Config, key: int) -> str:
-    """A position with its token, escaped for markdown."""
+def _token_label(config: Config, at: int, kind: str = "key") -> str:
+    """A token with its position, escaped for markdown."""
     names = tables.labels(config)
-    return f"{key} {escape(names[key])}" if names else str(key)
+    return format_token(escape(names[at]) if names else "", at, kind)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pyarrow as pa
 import streamlit as st
 from torch import Tensor
@@ -12,7 +10,6 @@ from attention.analysis.row_stages import (
     OPERAND,
     Stages,
     oddities,
-    shifted_weights,
     shown_stages,
     smallest,
     stages,
@@ -21,7 +18,8 @@ from attention.analysis.row_stages import (
 )
 from attention.charts import stages as charts
 from attention.charts.spec import empty
-from attention.number_format import format_mean, format_percent, format_token, format_weight
+from attention.components.score_bars import score_bars
+from attention.number_format import format_mean, format_token, format_weight
 from attention.operations import forgetting
 from attention.operations.positions import POSITIONS
 from attention.operations.qk_norm import ON
@@ -35,15 +33,6 @@ from attention.trace import Trace
 from attention.ui.markdown import escape
 from attention.ui.session import browser_yield
 
-ADDED = (
-    "Added to its logit, after scaling. Weights depend only on differences between scores: adding the same amount to all "
-    "scores changes nothing."
-)
-WITH_SINK = (
-    "Added to its logit, after scaling. Weights depend on differences between scores, and on those to what the denominator "
-    "adds: adding the same amount to all scores takes weight from that."
-)
-ALONE = "Added to its logit, after scaling. A sigmoid weighs every key by itself, so no other weight changes."
 FAINT = 0.05  # a weight that is hardly visible on an axis from 0 to 1
 SIGNS = (
     r"$T$: temperature. $\mathrm{mask}_j$: what the mask adds to the logit of key $j$, 0 if the query attends to it and "
@@ -59,14 +48,13 @@ def draw(trace: Trace) -> None:
     found = stages(trace)
     for sentence in oddities(found):
         st.info(sentence, icon=":material/info:")
+    score_bars(found)
     picture, formulas = st.columns([3, 2], gap="medium")
     with picture:
         _panels(found)
     browser_yield.yield_to_browser()
     with formulas:
         _formulas(found)
-    if found.visible.sum() > 1:
-        st.fragment(_one_score)(found)
     left, right = st.columns(2, gap="medium")
     with left:
         _mass(found)
@@ -157,56 +145,6 @@ def _legend(found: Stages) -> str:
     even += f"Weight axis, {config.color_reason}. " if config.color_reason else ""
     axes = "Axis limits are rounded to 1, 2, 5, 10 …, so the scale stays put."
     return f"{SIGNS}{subtracted}{normed}{keys}{cap}{bias}{hidden}{small}{even}{axes}"
-
-
-def _one_score(found: Stages) -> None:
-    """Draws one score that the user moves, and the response of all weights of the row; a rerun draws nothing else."""
-    config, names = found.config, tables.key_labels(found.config)
-    keys = found.visible.nonzero().flatten().tolist()
-    chosen, chart = st.columns([2, 3], gap="medium")
-    with chosen:
-        st.markdown("**Move one score.** See how the weights respond.")
-        key = st.selectbox(
-            "Score of key",
-            keys,
-            keys.index(int(found.weights.argmax())),
-            lambda at: format_token(names[at], at) if names else f"{at}",
-            key=f"moved key {config.head} {config.query_index}",
-        )
-        by = st.slider(
-            "Change this score by",
-            -8.0,
-            8.0,
-            1.0,
-            0.25,
-            "%+.2f",
-            key="moved by",
-            help=ADDED if config.head_softmax.sums_to_one else WITH_SINK if config.head_softmax.distributes else ALONE,
-        )
-        key = keys[0] if key is None else key
-        weights = shifted_weights(found, key, by)
-        st.caption(_response_text(found, weights, key, by))
-    with chart:
-        columns = softmax.moved_rows(found, weights)
-        spec = charts.variants(("before", "after"), _labels(found, columns), config.n_keys, *_axis(found))
-        said = "Bars by key: the weights of the row before and after one score was changed"
-        st.vega_lite_chart(pa.table(columns), spec, key="moved", width="stretch", alt=said)
-
-
-def _response_text(found: Stages, weights: Tensor, key: int, by: float) -> str:
-    """How the weight of the key and those of the others changed."""
-    before, now, softmax = float(found.weights[key]), float(weights[key]), found.config.head_softmax
-    gets = f"Key {key} gets {format_weight(now)} instead of {format_weight(before)}"
-    share = format_percent(max(0.0, float(weights.sum()) - now))
-    if softmax.sparse:
-        support = f"{int((weights > 0).sum())} keys have weight, {found.support} before"
-        return f"{gets}. {support}; the others share {share}, not in the same proportions as before."
-    if not softmax.distributes:
-        return f"{gets}: $w / (1 - w)$ is multiplied by $e^{{{by:g}}}$ = {math.exp(by):.3g}. No other weight changes."
-    others = f" The others share {share}, in the same proportions as before."
-    return (
-        f"{gets}: relative to each other key, its weight is multiplied by $e^{{{by:g}}}$ = {math.exp(by):.3g}.{others}"
-    )
 
 
 def _mass(found: Stages) -> None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
+from itertools import pairwise
+
 import streamlit as st
 
 from attention.components.heads_grid import training_grid
-from attention.number_format import format_head, format_mean, format_percent
+from attention.number_format import format_head, format_mean, format_percent, format_token
+from attention.tables.rows import duration
+from attention.training.pace import seconds
 from attention.training.recipe import LAST, OWN, Recipe
 from attention.training.run import Checkpoint
 from attention.training.tasks import GUESS
@@ -21,10 +26,11 @@ from attention.ui.views import questions, training_curves
 from attention.ui.views import training_course as courses
 from attention.ui.views.training_course import Shown
 
-TICK, LOOK = 0.45, 0.7  # seconds per picture of the film, and between two checks of a training
-STEP = "moment"  # the key of the slider over the steps
+TICK, LOOK = 0.45, 0.7  # seconds of a tick of the film, and between two checks of a training
+SLOW = 3  # ticks that the picture before the largest fall of the loss stays longer than others
+SPEEDS = {0.5: "½×", 1.0: "1×", 2.0: "2×"}
+STEP, SPEED = "moment", "speed"  # the keys of the slider over the steps and of the speed of the film
 FEW = 3  # number of steps from which on earlier ones can be shown
-WAIT = 12  # maximum number of ticks of the first picture; the film continues as soon as a browser has it
 
 
 def view(recipe: Recipe) -> None:
@@ -32,13 +38,15 @@ def view(recipe: Recipe) -> None:
     if questions.question_closes(recipe):
         return
     found = courses.current_training(recipe)
-    draw_title("training", courses.label(found), f"{escape(recipe.what.says)} {text.HELP}")
-    if found.ships and recipe.at == LAST and recipe.alone not in page.visit_state().played:
-        page.visit_state().film = recipe.alone, 0
-    page.visit_state().played.add(recipe.alone)
+    shown = courses.shown_recipe(recipe, found)
+    label = courses.label(found) if shown is recipe else text.CHANGED_LABEL
+    draw_title("training", label, f"{escape(recipe.what.says)} {text.HELP}")
     playing = not found.live and _film(recipe) is not None
-    every = LOOK if found.live else TICK if playing else None
-    st.fragment(_live, run_every=every)(recipe, found.live, playing)
+    every = LOOK if found.live else TICK / page.visit_state().speed if playing else None
+    if shown is recipe:
+        st.fragment(_live, run_every=every)(recipe, found.live, playing)
+    else:
+        _draw_changed(recipe, found, shown)
     if not questions.unsaid(recipe):
         with st.expander("What the heads learn", icon=":material/school:"):
             st.markdown(escape(recipe.what.heads))
@@ -56,7 +64,6 @@ def _live(recipe: Recipe, live: bool, playing: bool) -> None:
     found = courses.current_training(recipe)
     if live and not found.live:
         st.rerun()
-    waits = playing and (_film(recipe) or 0) < WAIT - 1
     moment = _moment(recipe, found)
     draw_finding(_moment_text(moment))
     with st.container(key="course-live" if found.live else "course"):
@@ -67,6 +74,27 @@ def _live(recipe: Recipe, live: bool, playing: bool) -> None:
         else:
             _back(found, moment)
     courses.show_end(recipe, found)
+    _pictures(recipe, found, moment)
+    training_curves.lessons(recipe)
+    if playing and _film(recipe) is None:
+        st.rerun()
+
+
+def _draw_changed(recipe: Recipe, found: Shown, shown: Recipe) -> None:
+    """Draws the button that trains changed settings, and below it, dimmed, the training that was `shown` before."""
+    draw_finding(text.CHANGED)
+    with st.container(key="course"):
+        label = text.TRAIN_CHANGED.format(time=duration(seconds(recipe.alone)))
+        _train_button(recipe, label, primary=True)
+    courses.show_end(recipe, found)
+    before = courses.current_training(shown)
+    with st.container(key="dimmed"):
+        _pictures(shown, before, before.course.nearest_frame(shown.at))
+    training_curves.lessons(recipe)
+
+
+def _pictures(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
+    """Draws the heads at a step, what they do, and the curves."""
     seen = results.training.picture(recipe.alone, moment)
     training_grid(
         recipe,
@@ -76,14 +104,10 @@ def _live(recipe: Recipe, live: bool, playing: bool) -> None:
         seen.tokens,
         ("",) * len(seen.names) if questions.unsaid(recipe) else seen.names,
         on_pin=gestures.on_training_pin,
-        on_seen=_on_first_frame if waits else None,
     )
     st.markdown(_heads_text(recipe, moment, seen))
     terms.draw("training")
     training_curves.draw(recipe, found, moment)
-    training_curves.lessons(recipe)
-    if playing and _film(recipe) is None:
-        st.rerun()
 
 
 def _moment(recipe: Recipe, found: Shown) -> Checkpoint:
@@ -91,22 +115,18 @@ def _moment(recipe: Recipe, found: Shown) -> Checkpoint:
     frames, at = list(found.course.frames.values()), None if found.live else _film(recipe)
     if at is None:
         return found.course.nearest_frame(recipe.at)
-    reel = _reel(len(frames))
+    reel = film_reel(tuple(frame.loss for frame in frames))
     at = min(at, len(reel) - 1)
     page.visit_state().film = (recipe.alone, at + 1) if at + 1 < len(reel) else None
     return frames[reel[at]]
 
 
-def _on_first_frame() -> None:
-    """The first picture of a film is on the screen: the next tick shows the second."""
-    kept = page.visit_state()
-    if kept.film is not None and kept.film[1] < WAIT:
-        kept.film = kept.film[0], WAIT - 1
-
-
-def _reel(pictures: int) -> list[int]:
-    """The index of the picture that each tick of a film shows."""
-    return [0] * WAIT + [*range(1, pictures)]
+@cache
+def film_reel(losses: tuple[float, ...]) -> list[int]:
+    """The index of the picture that each tick of a film shows; it stays longer, the more the loss falls to the next."""
+    falls = [max(0.0, before - after) for before, after in pairwise(losses)]
+    most = max(falls, default=0.0) or 1.0
+    return [at for at, fall in enumerate([*falls, 0.0]) for _ in range(1 + round(SLOW * fall / most))]
 
 
 def _going(found: Shown, moment: Checkpoint) -> None:
@@ -147,17 +167,21 @@ def _back(found: Shown, moment: Checkpoint) -> None:
 
 
 def _controls(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
-    """Draws play, the step that is shown, and the button that trains.
+    """Draws play, the step that is shown, the speed, and the button that trains.
 
     There is a slider only while nothing moves: a browser would send the value that it received before the last picture.
     """
     steps = list(found.course.frames)
-    playing = page.visit_state().film is not None or moment.step != found.course.nearest_frame(recipe.at).step
+    playing = _film(recipe) is not None or moment.step != found.course.nearest_frame(recipe.at).step
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if len(steps) > 1:
-            icon = ":material/pause:" if playing else ":material/play_arrow:"
             st.button(
-                "Pause" if playing else "Play", key="play", icon=icon, on_click=_play, args=(moment.step, playing)
+                "Pause" if playing else "Play",
+                key="play",
+                icon=":material/pause:" if playing else ":material/play_arrow:",
+                type="secondary" if playing or moment.step else "primary",
+                on_click=_play,
+                args=(moment.step, playing),
             )
             if playing:
                 st.progress(moment.step / recipe.steps, f"Step {moment.step:,}")
@@ -166,27 +190,55 @@ def _controls(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
                 st.select_slider(
                     "Step", steps, key=STEP, format_func="{:,}".format, on_change=_on_slider_move, args=(steps[-1],)
                 )
+            _speed()
         if found.task is None or found.task.state != "done":
             again = found.ships or found.task is not None
-            st.button(
-                "Train again" if again else f"Train: {recipe.steps:,} steps",
-                key="train",
-                icon=":material/model_training:",
-                type="secondary" if again else "primary",
-                on_click=courses.begin,
-                args=(recipe,),
-                disabled=refusal(recipe.alone, page.visitor()) is not None,
-                help="Trains this model on the server. Visitors with the same settings share one training.",
-            )
+            _train_button(recipe, "Train again" if again else f"Train: {recipe.steps:,} steps", primary=not again)
+
+
+def _speed() -> None:
+    """Draws the speed of the film."""
+    st.segmented_control(
+        "Speed",
+        list(SPEEDS),
+        default=page.visit_state().speed,
+        format_func=lambda speed: SPEEDS[speed],
+        required=True,
+        key=SPEED,
+        on_change=_on_speed,
+        width="content",
+    )
+
+
+def _on_speed() -> None:
+    """The speed was chosen: the view is drawn again, with another timer."""
+    page.visit_state().speed = page.widgets()[SPEED] or 1.0
+    page.change()
+
+
+def _train_button(recipe: Recipe, label: str, primary: bool) -> None:
+    """Draws the button that trains a recipe."""
+    st.button(
+        label,
+        key="train",
+        icon=":material/model_training:",
+        type="primary" if primary else "secondary",
+        on_click=courses.begin,
+        args=(recipe,),
+        disabled=refusal(recipe.alone, page.visitor()) is not None,
+        help="Trains this model on the server. Visitors with the same settings share one training.",
+    )
 
 
 def _play(step: int, playing: bool) -> None:
     """Starts the film, from the beginning if it is at its end; or pauses it at a step."""
     recipe = page.setting()
-    frames = list(courses.current_training(recipe).course.frames)
-    first = WAIT - 1 + (0 if step == frames[-1] else frames.index(step))
+    frames = courses.current_training(recipe).course.frames
+    reel = film_reel(tuple(frame.loss for frame in frames.values()))
+    last = [*frames][-1]
+    first = 0 if step == last else reel.index([*frames].index(step))
     page.visit_state().film = None if playing else (recipe.alone, first)
-    page.change(at=step if playing and step != frames[-1] else LAST)
+    page.change(at=step if playing and step != last else LAST)
 
 
 def _on_slider_move(last: int) -> None:
@@ -215,7 +267,7 @@ def _heads_text(recipe: Recipe, moment: Checkpoint, seen: Picture) -> str:
         there = seen.most[best]
         told += [
             f"{_name(recipe, best)} puts {format_mean(own)} on {recipe.what.told} (uniform weights: {format_mean(seen.even)}).",
-            f"At “{seen.tokens[seen.at]}” ({seen.at}) it attends most to “{seen.tokens[there]}” ({there}); "
+            f"At {format_token(seen.tokens[seen.at], seen.at)} it attends most to {format_token(seen.tokens[there], there)}; "
             f"the next token is “{seen.next}”.",
         ]
         told += _rest(recipe, moment, best)

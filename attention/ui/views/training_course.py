@@ -13,7 +13,7 @@ from attention.tables.rows import duration
 from attention.training import shipped
 from attention.training.history import TrainingHistory
 from attention.training.pace import seconds
-from attention.training.recipe import LAST, OWN, TELLING, Recipe
+from attention.training.recipe import LAST, OWN, RECIPES, TELLING, Recipe, nearest
 from attention.training.run import Checkpoint
 from attention.ui import results
 from attention.ui.jobs.job_queue import JOBS
@@ -22,6 +22,7 @@ from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.views import job_status
 
+TENSORS = [name for name, knob in RECIPES.knobs.items() if knob.about == "tensors"]  # what determines a training
 STRONG = 0.5  # of its weight: from this share on the page says what a head does
 STEP = 0.25  # seconds, enough for one step of all but the largest models; a stop must be visible within half a second
 STOP = f"Ends the training and keeps its steps. Otherwise it ends {TrainingJob.leave_after_s:g} seconds after you leave the app."
@@ -67,6 +68,20 @@ def current_training(recipe: Recipe) -> Shown:
         except RecordingError as error:
             lost = str(error)
     return Shown(results.training.before_training(alone), task, lost=lost)
+
+
+def shown_recipe(recipe: Recipe, found: Shown) -> Recipe:
+    """The recipe whose training is shown: this one, or if it has none, the one of the same task that was shown before."""
+    kept = page.visit_state()
+    if found.task is not None or found.ships or found.lost:
+        kept.trained = recipe.alone
+    before = kept.trained
+    if before is None or before == recipe.alone or before.task != recipe.task:
+        return recipe
+    there = current_training(before)
+    if there.task is None and not there.ships:
+        return recipe
+    return nearest(vars(recipe) | {name: value for name, value in vars(before).items() if name in TENSORS})[0]
 
 
 def focus(recipe: Recipe, found: Shown) -> int:

@@ -1,5 +1,4 @@
-// The grid of heads as a component. The pin is its state; after painting, it updates the address bar, and sends the
-// trigger `seen` if the server waits for it.
+// The grid of heads as a component. The pin is its state; after painting, it updates the address bar.
 
 // All dependencies are imported first: a browser that discovers them one by one takes longer.
 import "../cells.js";
@@ -20,9 +19,8 @@ import { mountComponent } from "./mount.js";
 
 export default await mountComponent("heads_grid.css", draw, (call) => ({
   onPin: (pin) => call().setStateValue("pin", pin),
-  onPainted: ({ address, waits }) => {
+  onPainted: ({ address }) => {
     if (address) requestAnimationFrame(() => setTimeout(() => addressOf(address)));
-    if (waits) requestAnimationFrame(() => setTimeout(() => call().setTriggerValue("seen", true)));
   },
 }));
 
