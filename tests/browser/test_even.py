@@ -51,7 +51,7 @@ def test_a_cell_has_the_colour_and_the_number_of_its_times_even(visit):
         times = weight * int(seen[query])
         assert dense == 255 and rgb == pytest.approx(colour(times), abs=3)
         square.hover(position={"x": (key + 0.5) * box["width"] / 64, "y": (query + 0.5) * box["height"] / 64})
-        expect(tab.page.locator("[data-of=query]")).to_contain_text(f"{query} ")
+        expect(tab.page.locator("[data-of=query]")).to_contain_text(f"({query})")
         assert float(tab.page.locator("[data-of=weight]").inner_text()) == pytest.approx(weight, rel=5e-3)
         said = tab.page.locator("[data-of=even]").inner_text()
         assert said.endswith(" × uniform") and float(said.split()[0]) == pytest.approx(times, rel=6e-3)
