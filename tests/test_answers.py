@@ -6,6 +6,7 @@ import pytest
 
 from attention.timing import answers, recordings
 from attention.timing.data_sheets import BUSES, DATA_SHEETS, LAUNCH, limit
+from attention.timing.recordings.timing import BROWSER, WEBGPU
 from tests.timings import GPU, failed_timing, make_timing
 
 SIXTEEN = {"heads": 16, "d_head": 128, "dtype": "bfloat16"}
@@ -19,14 +20,17 @@ def test_a_gpu_and_a_cpu_are_compared_at_the_longest_length_that_both_have():
     slow = make_timing(8192, 1.0, **GPU, **DECODE, implementation="SDPA math", source="h100.json")
     others = [failed_timing(8192, **DECODE), make_timing(8192, 1e-9, **DECODE, implementation="core")]
     (said,) = answers.answers([*cpu, *gpu, slow, *others])
-    assert said == (
-        "One token of 16 heads of 128 against 8,192 keys, bfloat16: 40 µs on Test GPU (SDPA, recorded 2026-01-31) and 8.19 ms on "
-        "Test CPU, 2 cores, 2 threads (SDPA): the GPU is 205 times as fast, or 82 times as fast including the copy to "
-        "the GPU and back. Over all lengths: faster from the shortest length on (4,096 tokens), also including transfers."
+    assert said.headline == (
+        "One token of 16 heads of 128 against 8,192 keys, bfloat16: 40 µs on a Test GPU, 205 times as fast as this CPU "
+        "(8.19 ms), or 82 times including the copy to the GPU and back."
+    )
+    assert said.basis == (
+        "The GPU is faster from the shortest length on (4,096 tokens), also including transfers. GPU: Test GPU, SDPA, "
+        "bfloat16, recorded 2026-01-31. CPU: Test CPU, 2 cores, 2 threads, SDPA, bfloat16, measured here 2026-01-31."
     )
     (said,) = answers.answers([*cpu, slow])
-    assert "1 s on Test GPU (SDPA math, recorded 2026-01-31)" in said
-    assert "the GPU is 122 times as slow, or 122 times as slow including" in said
+    assert "1 s on a Test GPU, 122 times as slow as this CPU (8.19 ms), or 122 times including" in said.headline
+    assert "The GPU is slower at all lengths up to 8,192 tokens" in said.basis and "SDPA math" in said.basis
 
 
 def test_a_cpu_that_emulates_a_dtype_is_compared_in_float32():
@@ -35,13 +39,15 @@ def test_a_cpu_that_emulates_a_dtype_is_compared_in_float32():
     far = [make_timing(n, 1e-3, **DECODE, device_name="Far CPU", source="far.json") for n in (4096, 8192)]
     gpu = [make_timing(n, 5e-3, **GPU, **DECODE, source="h100.json") for n in (4096, 8192)]
     (said,) = answers.answers([*cpu, *emulated, *far, *gpu])
-    assert said == (
-        "One token of 16 heads of 128 against 8,192 keys, bfloat16: 5 ms on Test GPU (SDPA, recorded 2026-01-31) and 8.19 ms on "
-        "Test CPU, 2 cores, 2 threads (SDPA, float32): the GPU is 1.6 times as fast, or 1.6 times as fast including the copy to "
-        "the GPU and back. Over all lengths: faster from about 5,000 tokens on (5,000 to 5,000), also including transfers."
+    assert said.headline == (
+        "One token of 16 heads of 128 against 8,192 keys, bfloat16: 5 ms on a Test GPU, 1.6 times as fast as this CPU in "
+        "float32 (8.19 ms), or 1.6 times including the copy to the GPU and back."
+    )
+    assert said.basis.startswith(
+        "The GPU is faster from about 5,000 tokens on (5,000 to 5,000), also including transfers."
     )
     (alone,) = answers.answers([*cpu, *emulated])
-    assert alone.startswith("One token of 16 heads of 128 against 8,192 keys, float32: 8.19 ms on Test CPU")
+    assert alone.headline.startswith("One token of 16 heads of 128 against 8,192 keys, float32: 8.19 ms on this CPU.")
 
 
 def test_settings_are_not_mixed():
@@ -54,7 +60,7 @@ def test_settings_are_not_mixed():
         {"batch": 2},
         {"mask": "causal"},
     ):
-        said = answers.answers([cpu, make_timing(64, 1e-6, **(GPU | SIXTEEN | other))])
+        said = [each.text for each in answers.answers([cpu, make_timing(64, 1e-6, **(GPU | SIXTEEN | other))])]
         assert len(said) == 2 and "No GPU was timed at these sizes" in said[0] and "No CPU was timed" in said[1], other
 
 
@@ -113,11 +119,33 @@ def test_no_time_that_was_recorded_of_a_gpu_is_below_its_limit():
 
 def test_where_no_gpu_was_timed_the_limit_brackets_from_which_length_one_can_pay():
     cpu = [make_timing(n, seconds, **SIXTEEN) for n, seconds in ((64, 1e-6), (256, 1e-5), (1024, 1.0))]
-    (said,) = answers.answers(cpu)
+    said = answers.answers(cpu)[0].text
     assert "By its data sheet an H100 SXM5 takes at least" in said
     assert (
         "A GPU can be faster from 256 tokens on, and not at 64; including the copy to the GPU and back, from 1,024 tokens on"
         in said
     )
     (none,) = answers.answers(cpu[:1])
-    assert "A GPU can be faster at none of these lengths" in none
+    assert "A GPU can be faster at none of these lengths" in none.basis
+
+
+def test_every_gpu_has_an_answer_the_visitors_first():
+    cpu = [make_timing(64, 1e-3), make_timing(64, 1e-3, source="far.json", device_name="Far CPU")]
+    mine = {"device": WEBGPU, "device_name": "Acme 9", "source": BROWSER, "implementation": "WebGPU fused"}
+    gpus = [make_timing(64, 1e-5, **GPU, source="x.json"), make_timing(64, 4e-3, **mine)]
+    first, second = answers.answers([*cpu, *gpus])
+    assert first.headline.startswith(
+        "64 tokens, 8 heads of 64, float32: 4 ms on your GPU (Acme 9), 4 times as slow as this server's CPU (1 ms)"
+    )
+    assert "The GPU is slower at all lengths up to 64 tokens, also including transfers." in first.basis
+    assert "10 µs on a Test GPU, 100 times as fast as this CPU (1 ms)" in second.headline
+    assert "The GPU is" not in second.basis, "one length says it all"
+
+
+def test_what_nobody_timed_has_the_limit_of_a_data_sheet():
+    said = answers.untimed(make_timing(8192, **DECODE).case)
+    assert said.headline == (
+        "One token of 16 heads of 128 against 8,192 keys, bfloat16: not timed yet. By its data sheet an H100 SXM5 takes at "
+        "least 23 µs, limited by its memory's bandwidth."
+    )
+    assert "“Measure here”" in said.basis

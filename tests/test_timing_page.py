@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attention.timing.__main__ import report
 from attention.timing.recordings import Timing, read_recording, write_recording
 from attention.timing.sweep import Sweep
+from attention.timing.units import seconds
 from attention.ui import results
 from attention.ui.jobs.timing_jobs import TIMING_JOBS
 from attention.ui.jobs.timing_process import TimingJob
@@ -57,6 +59,11 @@ def _nothing_ships(monkeypatch):
 def figures(test: AppTest, versus: bool = False) -> list:
     """The figures of timings line by line, or that of CPU against GPU."""
     return [each for each in test.get("plotly_chart") if ("versus_chart" in each.proto.id) is versus]
+
+
+def tables(test: AppTest) -> list:
+    """The tables of timings line by line: growth, and every case."""
+    return [each for each in test.dataframe if "precisions" not in each.value]
 
 
 def figure_text(test: AppTest) -> str:
@@ -143,7 +150,7 @@ def test_what_was_measured_is_drawn_with_where_and_when():
     assert len(figures(test)) == 1
     told = "Test CPU, 2 cores, 2 threads: torch 2.13.0 on Linux 1 x86_64, 2 CPU threads, float32 precision highest, 2026-01-31"
     assert told in figure_text(test).replace("<br>", " ")
-    _, growth, table = test.dataframe
+    growth, table = tables(test)
     assert list(growth.value.iloc[0]) == ["SDPA", "4 times", "2.00 ± 0.00", "64 to 1,024 tokens"]
     assert list(table.value["tokens"]) == LENGTHS
     assert "this machine was busy" not in page_text(test)
@@ -203,7 +210,7 @@ def test_of_many_lines_some_are_drawn_and_that_is_said(chart):
     assert f"Showing {some} of 80 lines. Use *Lines* to choose; tables and downloads have all." in page_text(test)
     assert json.loads(figures(test)[0].proto.spec)["layout"]["height"] < 2500
     assert page_text(test).count("against Far CPU") == 12
-    assert [len(each.value) for each in test.dataframe[1:]] == [160]
+    assert [len(each.value) for each in tables(test)] == [160]
     assert "No exponent for 80 lines: it needs 3 lengths with a time" in page_text(test)
 
 
@@ -214,7 +221,7 @@ def test_the_lines_that_are_drawn_are_chosen_by_what_they_differ_in():
     assert "Showing 4 of 80 lines" in page_text(test)
     names = {trace["name"].replace("<br>", " ") for trace in json.loads(figure_text(test))["data"]}
     assert len(names) == 4
-    assert [len(each.value) for each in test.dataframe[1:]] == [160]
+    assert [len(each.value) for each in tables(test)] == [160]
     assert "No exponent for 80 lines: it needs 3 lengths with a time" in page_text(test)
     test.multiselect(key="timing_lines_Batch").set_value([]).run()
     assert "Showing 24 of 80 lines" in page_text(test)
@@ -373,3 +380,74 @@ def test_an_owner_can_switch_measuring_off(monkeypatch):
 def test_an_owner_can_bound_the_budget(monkeypatch):
     monkeypatch.setenv("ATTENTION_MEASURE_SECONDS", "10")
     assert "in at most 10 seconds" in page_text(run())
+
+
+SERVED = {"v": "2", "heads": "16", "d_heads": "128", "dtypes": "bfloat16", "queries": "1", "lengths": "64,8192"}
+ONE = {"heads": 16, "d_head": 128, "dtype": "bfloat16", "queries": 1}
+
+
+def headline(test: AppTest) -> str:
+    """The finding of the page, which stands after its title."""
+    return test.markdown[1].value.replace("\\", "")
+
+
+def served(seconds: float = 1e-3) -> list[Timing]:
+    """A CPU measured here, for one token of 16 heads of 128."""
+    return line([64, 8192], [seconds, 2 * seconds], **ONE)
+
+
+def shipped_card() -> list[Timing]:
+    return read_recording(write_recording(line([64, 8192], [1.5e-3, 1e-4], **(ONE | GPU))), "card.json")
+
+
+def test_the_headline_and_the_first_chart_follow_the_sizes_that_are_set(monkeypatch):
+    assert "No CPU timing yet" in headline(run()), "published sizes, where nothing ships in this test"
+    said = headline(run(SERVED))
+    assert said.startswith(
+        "One token of 16 heads of 128 against 8,192 keys, bfloat16: not timed yet. By its data sheet"
+    )
+    monkeypatch.setattr(results.timing, "shipped_timings", shipped_card)
+    job = TimingJob(Sweep(), "done", 1.0, timings={timing.case: timing for timing in served()})
+    test = run(SERVED, sweep=job)
+    assert headline(test) == (
+        "One token of 16 heads of 128 against 8,192 keys, bfloat16: 100 µs on a Test GPU, 20 times as fast as this CPU "
+        "(2 ms), or 20 times including the copy to the GPU and back."
+    )
+    assert "The GPU is faster from about" in test.markdown[2].value
+    charts = [each.proto.id for each in test.get("plotly_chart")]
+    assert "timing_time" in charts[0] and "versus_chart" in charts[1]
+    assert "CPU against GPU at the sizes of published figures" in [each.label for each in test.expander]
+    test = run(SERVED)
+    test.button(key="published_sizes").click().run()
+    assert dict(test.query_params) == {} and "No CPU timing yet" in headline(test)
+
+
+def test_a_button_sets_sizes_that_are_asked_for():
+    test = run()
+    test.button(key="sizes_1").click().run()
+    assert headline(test).startswith("One token of 16 heads of 128 against 8,192 keys, bfloat16")
+    assert (test.query_params["queries"], test.query_params["heads"]) == ("1", "16")
+
+
+def test_sizes_that_are_set_go_before_what_was_opened_of_others():
+    other = read_recording(write_recording(line(LENGTHS, [0.001] * 3, heads=4, **GPU)), "other.json")
+    assert headline(run(opened={"other.json": other})).startswith(
+        "1,024 tokens, 4 heads of 64, float32: 1 ms on a Test"
+    )
+    test = run({"lengths": "96", "heads": "12"}, opened={"other.json": other})
+    assert headline(test).startswith("96 tokens, 12 heads of 64, float32: not timed yet.")
+    assert "4 heads of 64, float32: 1 ms on a Test GPU" in page_text(test)
+
+
+def test_the_command_and_the_page_say_the_same_of_the_same_timings(monkeypatch):
+    monkeypatch.setattr(results.timing, "shipped_timings", shipped_card)
+    here = [*served(), *line([64, 8192], [2e-3, 0.5], **(ONE | {"queries": 0}))]
+    query = SERVED | {"queries": "0,1"}
+    printed = report(here, shipped_card())
+    test = run(query, sweep=TimingJob(Sweep(), "done", 1.0, timings={timing.case: timing for timing in here}))
+    shown = [headline(test) + " " + test.markdown[2].value.replace("\\", ""), *page_text(test).splitlines()]
+    said = [each for each in printed.splitlines() if each.startswith(("One token", "8,192 tokens"))]
+    assert len(said) == 2 and set(said) <= set(shown)
+    (cases,) = [table.value for table in tables(test) if "quickest, ms" in table.value or "median, ms" in table.value]
+    for _, row in cases[cases["device"].str.startswith("Test CPU")].iterrows():
+        assert re.search(rf"^ +{row['tokens']:,} .* {seconds(row['median, ms'] / 1e3)} ", printed, re.MULTILINE)

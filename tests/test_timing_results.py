@@ -9,7 +9,7 @@ from attention.timing.recordings import Timing, read_recording, write_recording
 from attention.timing.sweep import Sweep
 from attention.ui import results
 from attention.ui.jobs.timing_process import TimingJob
-from tests.test_timing_page import LENGTHS, figure_text, finished_job, page_text, run
+from tests.test_timing_page import LENGTHS, figure_text, finished_job, page_text, run, tables
 from tests.timings import GPU, line, lowest
 
 
@@ -78,4 +78,4 @@ def test_a_busy_host_is_said_with_a_way_out_and_growth_that_says_nothing_is_not_
         "No exponent for 1 line: fewer than 3 lengths are stable; try a larger time budget or a quieter machine"
         in page_text(test)
     )
-    assert [len(each.value) for each in test.dataframe[1:]] == [3], "the table of every case alone"
+    assert [len(each.value) for each in tables(test)] == [3], "the table of every case alone"

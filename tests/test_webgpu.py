@@ -22,11 +22,12 @@ from attention.timing.sweep import Sweep
 from attention.timing.webgpu import plan, proof, template
 from attention.timing.webgpu.results import FUSED, MATERIALISED, read_message
 from attention.timing.webgpu.summary import answer, details
-from attention.timing.webgpu.tiles import D_HEADS, SMALL, TILES
+from attention.timing.webgpu.tiles import D_HEADS, SMALL, TILES, decode_values
 from attention.ui import results
 
 KERNELS = ("fused", "scores", "softmax", "values")
-ALL = {"kv_heads": 0, "window": 0}
+DECODING = ("decode", "combine")
+ALL = {"queries": 0, "kv_heads": 0, "window": 0}
 SMALL_CASE = {"length": 256, "batch": 1, "heads": 8, "d_head": 64, "tokens": 0, "mask": "full", **ALL}
 CASE = {"length": 4096, "batch": 4, "heads": 32, "d_head": 64, "tokens": TOKENS, "mask": "causal", **ALL}
 
@@ -67,6 +68,14 @@ def test_kernels_have_no_directive_left(d_head, half):
 
 
 @pytest.mark.parametrize("d_head", D_HEADS)
+@pytest.mark.parametrize("half", [False, True])
+def test_kernels_of_one_query_have_no_directive_left(d_head, half):
+    for kernel in DECODING:
+        code = template.expand(template.source(kernel), decode_values(d_head, half))
+        assert "${" not in code and "//" not in code.replace("// ", "") and ("enable f16;" in code) is half
+
+
+@pytest.mark.parametrize("d_head", D_HEADS)
 def test_every_tile_fits_the_memory_of_every_adapter(d_head):
     for tile in TILES:
         assert tile.fits(d_head)
@@ -97,6 +106,11 @@ def test_the_exact_result_is_that_of_torch(mask, span):
     torch.testing.assert_close(found, there, rtol=0, atol=1e-13)
     some = plan.exact_numbers(mask, 4, 2, 19, span, 32)
     assert some["exact"] == [pytest.approx(float(there.flatten()[at])) for at in some["at"]]
+    last = plan.exact_numbers(mask, 4, 2, 19, span, 32, queries=1)
+    one = F.scaled_dot_product_attention(
+        proof.inputs(4, 2, 19, 32, queries=1)[0], k, v, attn_mask=seen[-1:], enable_gqa=True
+    )
+    assert last["queries"] == 1 and last["exact"] == [pytest.approx(float(one.flatten()[at])) for at in last["at"]]
     assert some["at"][0] == 0 and some["at"][-1] == there.numel() - 1
 
 
@@ -122,7 +136,7 @@ def test_a_plan_has_the_widths_key_value_heads_and_windows_of_the_sweep():
 
 
 @pytest.mark.parametrize(
-    "knobs", [{"d_heads": (80,)}, {"passes": ("forward + backward",)}, {"kv_heads": (3,)}, {"queries": (1,)}]
+    "knobs", [{"d_heads": (80,)}, {"passes": ("forward + backward",)}, {"kv_heads": (3,)}, {"queries": (16,)}]
 )
 def test_a_plan_leaves_out_a_sweep_that_the_kernels_cannot_compute(knobs):
     found = plan.plan(Sweep(**knobs), CpuGpuSettings())
@@ -131,10 +145,14 @@ def test_a_plan_leaves_out_a_sweep_that_the_kernels_cannot_compute(knobs):
 
 def test_what_the_browser_leaves_out_of_a_sweep_is_said():
     assert plan.left_out(Sweep()) == ""
-    said = plan.left_out(Sweep(queries=(0, 1), d_heads=(64, 80), heads=(8,), kv_heads=(0, 3), lengths=(64, 1_048_576)))
+    assert plan.left_out(Sweep(queries=(1,), heads=(32,), d_heads=(128,), kv_heads=(8,), lengths=(8192,))) == ""
+    said = plan.left_out(
+        Sweep(queries=(0, 1, 16), d_heads=(64, 80), heads=(8,), kv_heads=(0, 3), lengths=(64, 1_048_576))
+    )
     assert said == (
-        "Of the measurement settings, the browser leaves out: fewer queries than tokens, such as decoding; a d_head other than "
-        "32, 64, 96 and 128; key-value heads that do not divide the heads; more than 33,554,432 numbers in the queries."
+        "Of the sizes that are set, the browser leaves out: more than one query, but not all tokens; a d_head other than "
+        "32, 64, 96 and 128; key-value heads that do not divide the heads; more than 33,554,432 numbers in the queries or the "
+        "keys."
     )
     many = Sweep(lengths=tuple(range(2, 36)))
     assert plan.left_out(many).endswith("leaves out: more than 32 cases.")
@@ -163,6 +181,22 @@ def test_windows_and_key_value_heads_are_counted():
     assert fused.operations == 4 * 2 * 32 * 64 * pairs
     assert materialised.operations == 4 * 2 * 32 * 64 * 1024**2, "it computes the pairs that are masked as well"
     assert fused.traffic == 4 * 2 * 64 * 1024 * (2 * 32 + 2 * 8)
+
+
+def test_a_plan_has_one_query_with_its_kernels_and_proofs():
+    part, _ = plan.plan(Sweep(lengths=(64,), queries=(1,), d_heads=(128,)), CpuGpuSettings(d_head="64"))["parts"]
+    assert [(case["queries"], case["mask"]) for case in part["cases"]] == [(1, "full")]
+    assert part["decode"]["values"] == decode_values(128, False)
+    assert {proof["queries"] for proof in part["proofs"] if proof["queries"] != proof["length"]} == {1}
+
+
+def test_one_query_is_counted():
+    case = CASE | {"length": 1024, "batch": 2, "kv_heads": 8, "queries": 1, "mask": "full", "tokens": 0}
+    whole, near = read_message(message(row("decode", case=case), row("decode", case=case | {"window": 100}))).timings
+    assert whole.implementation == FUSED and whole.queries == 1
+    assert whole.operations == 4 * 2 * 32 * 64 * 1024 and near.operations == 4 * 2 * 32 * 64 * 100
+    assert whole.traffic == 4 * 2 * 64 * (2 * 32 + 2 * 8 * 1024)
+    assert near.traffic == 4 * 2 * 64 * (2 * 32 + 2 * 8 * 100)
 
 
 @pytest.mark.parametrize(
@@ -286,6 +320,8 @@ def test_every_chart_draws_timings_of_the_browser(name):
     found = read_message(
         message(row(), row("materialised"), row("materialised", case=SMALL_CASE, times=(), error="out of memory"))
     )
+    loose = [row(how, case=CASE | {"length": 64}, times=(0.5, 0.7, 0.9)) for how in ("fused", "materialised")]
+    found = replace(found, timings=[*found.timings, *read_message(message(*loose)).timings])
     timings = [each for each in found.gpu if each.error is None]
     more = {"against": FUSED} if name == "speed-up" else {}
     assert charts.CHARTS[name](timings, **more).data

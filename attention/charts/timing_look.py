@@ -45,6 +45,12 @@ BROWSER_SYMBOLS = ("star", "hexagram", "star-diamond", "star-square", "star-tria
 Kind = tuple[str | int, ...]
 
 
+def open_symbol(symbol: str) -> str:
+    """Returns the open form of a symbol, which marks times that are not stable."""
+    base, dot, _ = symbol.partition("-dot")
+    return f"{base}-open{dot}"
+
+
 def kind(timing: Timing) -> Kind:
     """Returns the meaning of a symbol: the device, and all of the case except implementation and length."""
     return timing.origin, *comparison.setting(timing)
@@ -74,7 +80,7 @@ class Look:
     def shape(self, timing: Timing) -> str:
         if timing.is_from_browser:
             symbol = BROWSER_SYMBOLS[self.browser_kinds.index(kind(timing)) % len(BROWSER_SYMBOLS)]
-            return symbol if timing.implementation.endswith("fused") else f"{symbol}-open"
+            return symbol if timing.implementation.endswith("fused") else f"{symbol}-dot"
         return SYMBOLS[self.kinds.index(kind(timing)) % len(SYMBOLS)]
 
     def dash(self, timing: Timing) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attention.charts import theme
-from attention.charts.timing_look import SHEETS, Look
+from attention.charts.timing_look import SHEETS, Look, open_symbol
 from attention.number_format import format_percent
 from attention.timing import comparison, convergence
 from attention.timing.comparison import SpeedUp
@@ -142,7 +142,7 @@ def line(
             name=wrap_label(look.legend_label(label, here[0])),
             legendgroup=label,
             showlegend=of or not any(firm),
-            marker={"symbol": shape if of else f"{shape}-open", "size": 8, "color": color},
+            marker={"symbol": shape if of else open_symbol(shape), "size": 8, "color": color},
             opacity=1 if of else PALE,
             customdata=[[f"{point.length:,}", text] for point, text in zip(here, texts, strict=True)],
             hovertemplate=f"{wrap_hover_label(label)}<br>%{{customdata[0]}} tokens<br>%{{customdata[1]}}<extra></extra>",

@@ -160,7 +160,7 @@ def _progress_line(timing: Timing, progress: Progress) -> None:
 def report(timings: Iterable[Timing], shipped: Iterable[Timing] = ()) -> str:
     """Returns the timings as text: a block for each line of the chart, with the statements about the line.
 
-    The answers compare with the GPUs of `shipped` recordings as well.
+    The answers compare with `shipped` recordings as well, as the page does.
     """
     timings = list(timings)
     slow, found = comparison.slowdowns(timings), recordings.lines(timings)
@@ -171,7 +171,7 @@ def report(timings: Iterable[Timing], shipped: Iterable[Timing] = ()) -> str:
         parts.append(f"  {rise.sentence}" if rise else f"  no growth: {growth.why_not(line)}")
     loose = [LOOSE] if any(timing.error is None and not timing.settled for timing in timings) else []
     said = [
-        *answers.answers([*timings, *(timing for timing in shipped if timing.device != "cpu")]),
+        *(each.text for each in answers.answers([*timings, *shipped])),
         *comparison.crossovers(timings),
         *convergence.disturbance_sentences(timings),
         *comparison.busy(timings),

@@ -6,70 +6,134 @@ Where a GPU was timed at these sizes its time is quoted. Where none was, the lim
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from attention.timing import comparison, cpu_gpu_summary
 from attention.timing.cpu_gpu_series import FUSED
-from attention.timing.data_sheets import BUSES, DATA_SHEETS, LAUNCH, limit
+from attention.timing.data_sheets import BUSES, DATA_SHEETS, LAUNCH, Limit, limit
 from attention.timing.recordings import Timing
 from attention.timing.recordings.timing import BROWSER
 from attention.timing.sweep import Case
 from attention.timing.units import seconds
 
 SHEET, BUS = "H100", "PCIe 5.0 x16"  # of the bound
-MOST = 6  # sentences
+MOST = 6  # answers
+NO_GPU = "No GPU was timed at these sizes."
+NO_CPU = "No CPU was timed at these sizes: “Measure here” times that of this server."
+NOTHING = "Nothing was timed at these sizes: “Measure here” times this server's CPU, and “Measure my GPU” your own GPU."
 
 
-def answers(timings: Iterable[Timing]) -> list[str]:
-    """Returns a sentence for each setting of these timings, at the longest length that a CPU, or else anything, has."""
+@dataclass(frozen=True)
+class Answer:
+    """What is known of one setting and one GPU.
+
+    `headline`: how long a call takes and how many times as fast the GPU is. `basis`: from which length on it is faster, and
+    what was compared.
+    """
+
+    headline: str
+    basis: str
+
+    @property
+    def text(self) -> str:
+        """Both sentences."""
+        return f"{self.headline} {self.basis}"
+
+
+def answers(timings: Iterable[Timing]) -> list[Answer]:
+    """Returns an answer for each setting and GPU of these timings, at the longest length that it and a CPU have.
+
+    A setting without a GPU is answered by its CPU and a data sheet. The visitor's GPU comes first, then one of this machine.
+    Fused implementations are compared, as in the papers; others only if no fused one was timed.
+    """
+    timed = comparison.with_times(timings)
     groups: dict[tuple, list[Timing]] = {}
-    for timing in comparison.with_times(timings):
-        if timing.implementation.startswith(FUSED):
-            groups.setdefault(comparison.setting(timing), []).append(timing)
-    pairs = [(_cpu_of(setting, groups), [t for t in group if t.device != "cpu"]) for setting, group in groups.items()]
+    for timing in [t for t in timed if t.implementation.startswith(FUSED)] or timed:
+        groups.setdefault(comparison.setting(timing), []).append(timing)
+    pairs = [(_cpu_of(setting, groups), gpu) for setting, group in groups.items() for gpu in _gpus(group)]
     compared = {id(cpu[0]) for cpu, gpu in pairs if cpu and gpu}
     told = [(cpu, gpu) for cpu, gpu in pairs if gpu or id(cpu[0]) not in compared]
     return list(dict.fromkeys(found for cpu, gpu in told if (found := _answer(cpu, gpu))))[:MOST]
 
 
+def _gpus(group: list[Timing]) -> list[list[Timing]]:
+    """The timings of each GPU; one empty list if there is no GPU."""
+    found: dict[str, list[Timing]] = {}
+    for timing in sorted(group, key=lambda t: 0 if t.source == BROWSER else 2 if t.source else 1):
+        if timing.device != "cpu":
+            found.setdefault(timing.origin, []).append(timing)
+    return list(found.values()) or [[]]
+
+
 def _cpu_of(setting: tuple, groups: dict[tuple, list[Timing]]) -> list[Timing]:
     """The timings of the CPU that a setting is compared with: those of this machine, if there are any.
 
-    A CPU that emulates the dtype of the setting is timed in float32, which is then compared.
+    A CPU that emulates the dtype of the setting is timed in float32, which is then compared, as it is where there is no other.
     """
     plain = tuple(
         "float32" if name == "dtype" else each for name, each in zip(comparison.SETTING, setting, strict=True)
     )
     cpu, other = ([t for t in groups.get(key, ()) if t.device == "cpu"] for key in (setting, plain))
     here, plain_here = ([t for t in some if not t.source] for some in (cpu, other))
-    return here or plain_here or cpu
+    return here or plain_here or cpu or other
 
 
-def _answer(cpu: list[Timing], gpu: list[Timing]) -> str:
+def _answer(cpu: list[Timing], gpu: list[Timing]) -> Answer | None:
     both = {t.length for t in cpu} & {t.length for t in gpu}
-    length = max(both or {t.length for t in cpu or gpu})
+    length = max(both or {t.length for t in gpu or cpu})
     here = _fastest(cpu, length)
     there = _fastest(gpu, length)
     if here and there:
-        alone, moved = (_times(here.seconds / taken) for taken in (there.seconds, there.seconds + there.transfer))
-        dtype = here.dtype if here.dtype != there.dtype else ""
-        return (
-            f"{describe(there)}: {_time_on_device(there)} and {_time_on_device(here, dtype)}: the GPU is {alone}, or {moved} "
-            f"including the copy to the GPU and back.{_break_even(cpu, gpu, here, there)}"
-        )
+        return _compare(cpu, gpu, here, there)
     if there:
-        return f"{describe(there)}: {_time_on_device(there)}. No CPU was timed at these sizes."
-    return f"{describe(here)}: {_time_on_device(here)}. {bracket(cpu)}" if here else ""
+        return Answer(
+            f"{describe(there)}: {seconds(there.seconds)} on {_gpu_name(there)}.", f"{NO_CPU} {_basis(there)}"
+        )
+    return _bracket_break_even(cpu, here) if here else None
+
+
+def _compare(cpu: list[Timing], gpu: list[Timing], here: Timing, there: Timing) -> Answer:
+    """The answer of a GPU and a CPU that were both timed at a length."""
+    alone, moved = (here.seconds / taken for taken in (there.seconds, there.seconds + there.transfer))
+    by, again = _times(alone), _times(moved)
+    if (alone >= 1) == (moved >= 1):
+        again = again.rpartition(" as ")[0]  # both are as fast, or both as slow
+    dtype = f" in {here.dtype}" if here.dtype != there.dtype else ""
+    return Answer(
+        f"{describe(there)}: {seconds(there.seconds)} on {_gpu_name(there)}, {by} as {_cpu_name(here, there)}{dtype} "
+        f"({seconds(here.seconds)}), or {again} including the copy to the GPU and back.",
+        f"{_break_even(cpu, gpu, here, there)}{_basis(there)} {_basis(here)}",
+    )
+
+
+def _gpu_name(timing: Timing) -> str:
+    if timing.source == BROWSER:
+        return f"your GPU ({timing.device_name})"
+    return cpu_gpu_summary.name_with_article(timing.device_name)
+
+
+def _cpu_name(timing: Timing, gpu: Timing | None = None) -> str:
+    if timing.source:
+        return "a CPU"
+    return "this server's CPU" if gpu and gpu.source == BROWSER else "this CPU"
+
+
+def _basis(timing: Timing) -> str:
+    """What was timed on a device, like "GPU: Test GPU, SDPA, float32, recorded 2026-01-31."."""
+    notes = [timing.implementation, timing.dtype, _whence(timing), "unstable" * (not timing.settled)]
+    kind = "CPU" if timing.device == "cpu" else "GPU"
+    return f"{kind}: {', '.join([timing.named_device, *filter(None, notes)])}."
 
 
 def _break_even(cpu: list[Timing], gpu: list[Timing], here: Timing, there: Timing) -> str:
-    """From which length on the lines of two timings cross, if they have more than one length in common."""
+    """From which length on the lines of two timings cross; empty if one length says it all."""
     base, other = (
         [t for t in some if (t.origin, t.implementation) == (at.origin, at.implementation)]
         for some, at in ((cpu, here), (gpu, there))
     )
-    if len({t.length for t in base} & {t.length for t in other}) < 2:
+    if len({t.length for t in base} & {t.length for t in other}) < 2 and there.seconds <= here.seconds:
         return ""
-    return f" Over all lengths: {comparison.break_even(base, other)}."
+    return f"The GPU is {comparison.break_even(base, other)}. "
 
 
 def _fastest(timings: list[Timing], length: int) -> Timing | None:
@@ -84,26 +148,18 @@ def _times(ratio: float) -> str:
     return f"{cpu_gpu_summary.times(ratio if fast else 1 / ratio)} times as {'fast' if fast else 'slow'}"
 
 
-def _time_on_device(timing: Timing, dtype: str = "") -> str:
-    notes = [
-        timing.implementation,
-        dtype,
-        _whence(timing),
-        "unstable" * (not timing.settled),
-    ]
-    return f"{seconds(timing.seconds)} on {timing.named_device} ({', '.join(filter(None, notes))})"
-
-
 def _whence(timing: Timing) -> str:
     if timing.source == BROWSER:
         return f"measured in your browser {timing.day}"
+    if not timing.source:
+        return f"measured here {timing.day}"
     where = " in a browser" if timing.is_from_browser else ""
-    return f"recorded{where} {timing.day}" * bool(timing.source)
+    return f"recorded{where} {timing.day}"
 
 
 def describe(case: Case) -> str:
     """A case in words, like "one token of 16 heads of 128 against 8,192 keys, bfloat16"."""
-    of = f"{case.heads} heads of {case.d_head}"
+    of = f"{case.heads} head{'s' * (case.heads != 1)} of {case.d_head}"
     sequences = f"{case.batch:,} sequences of " if case.batch > 1 else ""
     if case.queries:
         queries = "one token" if case.queries == 1 else f"{case.queries:,} tokens"
@@ -121,26 +177,36 @@ def describe(case: Case) -> str:
     return text[0].upper() + text[1:]
 
 
-def bracket(cpu: Iterable[Timing]) -> str:
-    """From which of these lengths on a GPU can pay, by the limit of a data sheet; the lengths below it are certain."""
+def _bracket_break_even(cpu: list[Timing], here: Timing) -> Answer:
+    """The answer where no GPU was timed: from which length on one can pay, by the limit of a data sheet."""
     sheet, bus = DATA_SHEETS[SHEET], BUSES[BUS]
     base: dict[int, Timing] = {}
     for timing in sorted(cpu, key=lambda t: t.seconds, reverse=True):
         base[timing.length] = timing
     bounds = {n: limit(timing.case, sheet, bus) for n, timing in sorted(base.items())}
     known = {n: bound for n, bound in bounds.items() if bound}
+    taken = f"{describe(here)}: {seconds(here.seconds)} on {_cpu_name(here)}."
     if not known:
-        return ""
-    longest = max(known)
-    bound, times = known[longest], cpu_gpu_summary.times(base[longest].seconds / known[longest].seconds)
+        return Answer(taken, f"{NO_GPU} {_basis(here)}")
+    bound, times = known[max(known)], cpu_gpu_summary.times(here.seconds / known[max(known)].seconds)
     alone, moved = (
         {n: base[n].seconds > getattr(b, name) for n, b in known.items()} for name in ("seconds", "with_transfer")
     )
-    return (
-        f"No GPU was timed at these sizes. By its data sheet an {sheet.name} takes at least {seconds(bound.seconds)}, "
-        f"limited by {bound.reason}: at most {times} times as fast. {_from(alone, 'A GPU can be faster')}; "
-        f"{_from(moved, 'including the copy to the GPU and back,')} (assumed: {seconds(LAUNCH)} to launch, {BUS})."
+    return Answer(
+        f"{taken} {_least(bound)}, at most {times} times as fast.",
+        f"{NO_GPU} {_from(alone, 'A GPU can be faster')}; {_from(moved, 'including the copy to the GPU and back,')} "
+        f"(by the data sheet; assumed: {seconds(LAUNCH)} to launch, {BUS}). {_basis(here)}",
     )
+
+
+def _least(bound: Limit) -> str:
+    return f"By its data sheet an {DATA_SHEETS[SHEET].name} takes at least {seconds(bound.seconds)}, limited by {bound.reason}"
+
+
+def untimed(case: Case) -> Answer:
+    """Returns the answer of a case of which there is no timing at all."""
+    bound = limit(case, DATA_SHEETS[SHEET], BUSES[BUS])
+    return Answer(f"{describe(case)}: not timed yet.{f' {_least(bound)}.' if bound else ''}", NOTHING)
 
 
 def _from(pays: dict[int, bool], what: str) -> str:

@@ -72,7 +72,7 @@ def headline(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuS
         return _missing(cpu, gpus, versus)
     gpu, _, at = found
     mine = ("this server's CPU" if gpu.kind == IN_BROWSER else "this CPU") if cpu.kind == MEASURED else "a CPU"
-    device = f"your GPU ({gpu.device})" if gpu.kind == IN_BROWSER else _article(gpu.device)
+    device = f"your GPU ({gpu.device})" if gpu.kind == IN_BROWSER else name_with_article(gpu.device)
     return (
         f"At {at.length:,} tokens {device} in {gpu.dtype} is {times(at.alone)} times as fast as {mine} in "
         f"{cpu.dtype}, or {times(at.moved)} times including the copy to the GPU and back."
@@ -103,8 +103,9 @@ def answer(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSet
     here, there = cpu.at(at.length), gpu.at(at.length)
     seconds = f"{_time(there.seconds)} against {_time(here.seconds)}" if here and there else ""
     seconds += "" if at.is_stable else f" ({LOOSE})"
+    device = name_with_article(gpu.device)
     return (
-        f"At {at.length:,} tokens, {MASKS[versus.mask]}, d_head {versus.d_head}, {_article(gpu.device)} ({gpu.brackets}) "
+        f"At {at.length:,} tokens, {MASKS[versus.mask]}, d_head {versus.d_head}, {device} ({gpu.brackets}) "
         f"is {times(at.alone)} times as fast as {_cpu(cpu)}: {seconds} for {WORKS[versus.work]}. "
         f"Including the copy to the GPU and back {_road(gpu, versus)}, it is {times(at.moved)} times as fast. {pays(every)}"
     )
@@ -147,7 +148,7 @@ def published_sentence() -> str:
 
 def _join_words(names: Iterable[str]) -> str:
     """Joins distinct names, each with its article."""
-    return " and ".join(_article(name) for name in dict.fromkeys(names))
+    return " and ".join(name_with_article(name) for name in dict.fromkeys(names))
 
 
 def crossing(versus: CpuGpuSettings, timings: Iterable[Timing]) -> str:
@@ -234,7 +235,8 @@ def _cpu(cpu: TimingSeries) -> str:
     return f"{'this' if cpu.kind == MEASURED else 'a'} CPU ({cpu.device}; {cpu.brackets})"
 
 
-def _article(name: str) -> str:
+def name_with_article(name: str) -> str:
+    """A name after "a" or "an", as it is spoken."""
     return f"{'an' if re.match(SPELT, name) else 'a'} {name}"
 
 

@@ -124,13 +124,13 @@ class Sweep:
         return list(dict.fromkeys(map(_named_alike, found)))
 
 
-def is_like(case: Case, sweep: Sweep) -> bool:
-    """Whether a case is one of a sweep in all but its length, implementation and device."""
+def is_like(case: Case, sweep: Sweep, any_dtype: bool = False) -> bool:
+    """Whether a case is one of a sweep in all but its length, implementation and device, and with `any_dtype` its dtype."""
     return (
         (case.tokens, case.tokens or case.batch) in {(sweep.tokens, sweep.tokens or n) for n in sweep.batches}
         and (case.mask in sweep.masks or case.queries == 1)
         and case.passes in sweep.passes
-        and case.dtype in sweep.dtypes
+        and (any_dtype or case.dtype in sweep.dtypes)
         and all(getattr(case, name) in getattr(sweep, axis) for name, axis in SIZES.items())
     )
 

@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from attention.timing.webgpu import proof, template
 from attention.timing.webgpu.plan import exact_numbers
-from attention.timing.webgpu.tiles import D_HEADS, SMALL, TILES
+from attention.timing.webgpu.tiles import D_HEADS, SMALL, TILES, decode_values
 from tests.chromium import QUIET, find_chromium
 
 FOLDER = Path(__file__).parents[2] / "attention" / "components" / "browser"
@@ -30,15 +30,23 @@ SOFTWARE = (
     "--enable-unsafe-swiftshader",
 )
 SHAPES = (("full", 2, 2, 70, 0), ("causal", 2, 1, 33, 0), ("window", 2, 1, 90, 20), ("local", 2, 2, 65, 12))
+DECODED = (
+    ("full", 4, 2, 1, 0),
+    ("full", 4, 4, 70, 0),
+    ("full", 3, 1, 2085, 0),
+    ("window", 2, 1, 700, 77),
+    ("causal", 1, 1, 65, 0),
+)
 KERNEL = """async ([how, tile, shapes, pieces]) => {
     const load = (name) => import(`/webgpu/${name}.js`);
     const { findAdapter, openDevice } = await load("adapter"), { watchDevice, createBuffers } = await load("device");
     const { createPipeline, passesOf } = await load("kernels"), { differenceOf } = await load("proof");
     const { adapter } = await findAdapter(navigator.gpu, isSecureContext), open = watchDevice(await openDevice(adapter));
-    const names = how === "fused" ? ["fused"] : ["scores", "softmax", "values"], pipelines = {};
+    const names = { fused: ["fused"], materialised: ["scores", "softmax", "values"], decode: ["decode", "combine"] }[how];
+    const pipelines = {};
     for (const name of names) pipelines[name] = await createPipeline(open.device, name, tile.values);
     const found = await differenceOf(open, shapes, "float32", async (shape, buffers) => {
-        const [scores] = await createBuffers(open, [4 * shape.length ** 2]);  // of one head at a time
+        const [scores] = await createBuffers(open, [Math.max(4 * shape.length ** 2, 2 ** 20)]);  // of one head at a time
         return passesOf(open.device, { how, tile, pipelines }, shape, buffers, scores, pieces);
     });
     open.device.destroy();
@@ -132,6 +140,13 @@ def test_a_kernel_agrees_with_float64(page: Page, how: str, d_head: int, pieces:
     assert page.evaluate(KERNEL, [how, tile_data(SMALL, d_head), shapes, pieces]) < 2e-6
 
 
+@pytest.mark.parametrize(("d_head", "pieces"), [(32, 1), (64, 3), (96, 1), (128, 2)])
+def test_one_query_agrees_with_float64(page: Page, d_head: int, pieces: int):
+    shapes = [exact_numbers(*shape, d_head, queries=1) for shape in DECODED]
+    tile = {"name": "", "memory": 0, "values": decode_values(d_head, False)}
+    assert page.evaluate(KERNEL, ["decode", tile, shapes, pieces]) < 2e-6
+
+
 @pytest.mark.extended
 @pytest.mark.parametrize("d_head", D_HEADS)
 @pytest.mark.parametrize("at", range(len(TILES)))
@@ -149,6 +164,9 @@ def test_a_kernel_that_is_wrong_is_found(page: Page):
 def test_templates_expand_alike_in_both_languages(page: Page):
     cases = [(kernel, tile.values(d, half)) for kernel in ("fused", "scores", "softmax", "values") for tile in (TILES[0], SMALL)
              for d in (32, 128) for half in (False, True)]  # fmt: skip
+    cases += [
+        (name, decode_values(d, half)) for name in ("decode", "combine") for d in (32, 128) for half in (False, True)
+    ]
     cases.append(("fma", {}))
     expand = """async (cases) => {
         const { expand, source } = await import("/webgpu/template.js");
@@ -205,11 +223,12 @@ def small_plan() -> dict[str, Any]:
         "d_head": 32,
         "tokens": 0,
         "mask": "causal",
+        "queries": 0,
         "kv_heads": 0,
         "window": 0,
     }
     proofs = [exact_numbers(*how, 32) for how in SHAPES]
-    part = {"d_head": 32, "cases": [case], "tiles": [tile_data(SMALL, 32)], "proofs": proofs}
+    part = {"d_head": 32, "cases": [case], "tiles": [tile_data(SMALL, 32)], "proofs": proofs, "decode": {}}
     return {"mask": "causal", "d_head": 32, "seconds": 60, "parts": [part]}
 
 

@@ -8,13 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from attention.charts.timing_look import BROWSER_COLOR, BROWSER_DASH, BROWSER_RECORDED_DASH
+from attention.timing.recordings import Timing, write_recording
+from attention.ui import results
 from tests.browser.conftest import Tab, open_tab
 from tests.browser.test_webgpu import FAKE, SOFTWARE
 from tests.chromium import QUIET, find_chromium
 from tests.server import Server
+from tests.timings import GPU, line
 
 MEASURED = """
 export async function measure(open, plan, watch, result) {
@@ -51,41 +54,73 @@ def open_recording(page: Page, name: str, text: str | bytes) -> None:
     field.set_input_files([{"name": name, "mimeType": "application/json", "buffer": data}])
 
 
-def browser_dashes(chart: Locator) -> set[str]:
-    """The dashes of the lines of a chart that have the colour of a browser's."""
-    found = chart.evaluate(
-        "(chart, color) => chart.querySelector('.js-plotly-plot').data"
-        ".filter((trace) => trace.line?.color === color && trace.mode?.includes('lines')).map((trace) => trace.line.dash)",
-        BROWSER_COLOR,
+def wait_for_dash(tab: Tab, chart: str, dash: str) -> None:
+    """Waits until a chart has a line of this dash in the colour of a browser's: a chart that changes may be there twice."""
+    tab.page.wait_for_function(
+        """([chart, color, dash]) => [...document.querySelectorAll(`.st-key-${chart} .js-plotly-plot`)].some((plot) =>
+            plot.data?.some((trace) => trace.line?.color === color && trace.line.dash === dash && trace.mode?.includes("lines")))
+        """,
+        arg=[chart, BROWSER_COLOR, dash],
     )
-    return set(found)
 
 
 def test_one_click_to_the_chart_and_its_sentence(visit, tmp_path: Path):
-    tab = visit("timing?lengths=64,128,256,512", before=measured_quickly)
-    page = tab.page
+    tab = visit("timing", before=measured_quickly)
+    page, finding = tab.page, tab.page.locator(".st-key-finding").last
     page.get_by_label("Name of this GPU (optional)").fill("Tester's own")
     page.get_by_role("button", name="Measure my GPU").click()
-    expect(page.get_by_text("your GPU (Testers own) in float32 is").first).to_be_visible()
+    expect(finding).to_contain_text("your GPU (Testers own) in float32 is")
+    tab.still()  # until then, what moves down stands in two places
     expect(
         page.get_by_text("Testers own, measured in your browser: fused, 4,096 tokens, 32 heads of 64")
     ).to_be_visible()
     expect(page.get_by_text("17% of its loop of fused multiply-adds (9 TFLOP/s)")).to_be_visible()
-    chart = page.locator(".st-key-versus_chart").last  # while it changes, the one before may still be there
+    chart = page.locator(".st-key-versus_chart")
     expect(chart.locator(".legendtext", has_text="WebGPU fused")).to_be_visible()
-    assert BROWSER_DASH in browser_dashes(chart)
+    wait_for_dash(tab, "versus_chart", BROWSER_DASH)
     expect(page.get_by_text("are not part of a link")).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("button", name="Save as a recording").click()
     saved = tmp_path / "mine.json"
     download.value.save_as(saved)
     assert {each["device_name"] for each in json.loads(saved.read_text())["timings"]} == {"Testers own"}
-    page.get_by_role("button", name="Remove").first.click()
-    expect(page.get_by_text(re.compile("^At 4,096 tokens an NVIDIA H100")).first).to_be_visible()
+    page.locator(".st-key-browser_remove").get_by_role("button").click()
+    expect(finding).to_contain_text(re.compile("^At 4,096 tokens an NVIDIA H100"))
+    tab.still()
     open_recording(page, "mine.json", saved.read_bytes())
-    expect(page.get_by_text(re.compile("^At 4,096 tokens a Testers own")).first).to_be_visible()
+    expect(finding).to_contain_text(re.compile("^At 4,096 tokens a Testers own"))
     expect(chart.locator(".legendtext", has_text="Testers own")).not_to_have_count(0)
-    assert BROWSER_RECORDED_DASH in browser_dashes(chart), "it looks like a browser's line, not like any recorded one"
+    wait_for_dash(tab, "versus_chart", BROWSER_RECORDED_DASH)  # like a browser's line, not like any recorded one
+
+
+def test_an_opened_recording_shows_where_it_crosses(visit):
+    cpu = [each for each in results.timing.shipped_timings() if is_small_cpu(each) and each.length in (256, 512, 1024)]
+    times = [
+        each.seconds * by for each, by in zip(sorted(cpu, key=lambda each: each.length), (2, 0.5, 0.25), strict=True)
+    ]
+    tab = visit("timing")
+    open_recording(tab.page, "gpu.json", write_recording(line([256, 512, 1024], times, **GPU)))
+    finding = tab.page.locator(".st-key-finding").last
+    expect(finding).to_contain_text(
+        re.compile(r"^1,024 tokens, 8 heads of 64, float32: .* on a Test GPU, 4 times as fast as")
+    )
+    expect(tab.page.get_by_text(re.compile("^The GPU is faster from about 362 tokens on")).first).to_be_visible()
+    chart = tab.page.locator(".st-key-timing_time .js-plotly-plot").last
+    expect(chart.locator(".legendtext", has_text="Test GPU").first).to_be_visible()
+    tab.still()
+    tab.page.locator(".st-key-timing_chart").get_by_role("radio", name="speed-up").click()
+    star = tab.page.locator(".st-key-timing_speed-up .js-plotly-plot").last
+    expect(star.locator(".legendtext", has_text="Test GPU").first).to_be_visible()
+    tab.page.wait_for_function(
+        """() => [...document.querySelectorAll(".st-key-timing_speed-up .js-plotly-plot")].some((plot) =>
+            plot.data?.some((trace) => trace.marker?.symbol === "star" && Math.round(trace.x[0]) === 362))"""
+    )
+
+
+def is_small_cpu(timing: Timing) -> bool:
+    """Whether a shipped timing is one of the default sweep on the two cores."""
+    setting = (timing.implementation, timing.dtype, timing.mask, timing.heads, timing.d_head, timing.tokens)
+    return timing.device_name == "AMD EPYC, 2 cores" and setting == ("SDPA", "float32", "full", 8, 64, 0)
 
 
 @pytest.fixture
@@ -107,6 +142,12 @@ def test_a_processor_named_like_a_gpu_never_pays(software: Tab):
     state = page.locator('.gpu-timing[data-state="done"]')
     expect(state).to_be_visible(timeout=A_MINUTE)
     expect(state.get_by_role("status")).to_contain_text("Measured on acme nine.")
-    sentence = page.get_by_text(re.compile("^8 heads of 64, batch 1, full, float32, against AMD EPYC"))
-    expect(sentence).to_contain_text("slower at all lengths up to 64 tokens")
+    expect(page.locator(".st-key-finding").last).to_contain_text(
+        re.compile(r"^64 tokens, 8 heads of 64, float32: .* on your GPU \(acme nine\), [\d,.]+ times as slow as a CPU")
+    )
+    sentence = page.get_by_text(re.compile("^The GPU is slower at all lengths up to 64 tokens")).first
+    expect(sentence).to_be_in_viewport()
+    chart = page.locator(".st-key-timing_time").last
+    expect(chart.locator(".legendtext", has_text="acme nine").first).to_be_visible()
+    expect(chart.locator(".cartesianlayer")).to_be_in_viewport(ratio=0.5)
     expect(page.get_by_text(re.compile(r"^acme nine, measured in your browser: fused, \d+ tokens"))).to_be_visible()

@@ -11,7 +11,7 @@ from attention.timing.published import LENGTHS, TOKENS, WIDTH
 from attention.timing.recordings.timing import WEBGPU
 from attention.timing.sweep import Case, Sweep
 from attention.timing.webgpu import proof
-from attention.timing.webgpu.tiles import D_HEADS, TILES
+from attention.timing.webgpu.tiles import D_HEADS, TILES, decode_values
 
 SECONDS = 60.0  # of a measurement at most
 CASES = 32  # of the sweep at most
@@ -22,7 +22,8 @@ PROOFS = (
     ("window", 2, 1, 300, 77),
     ("local", 2, 2, 190, 40),
 )  # mask, heads, group, length, span
-SENT = ("length", "batch", "heads", "d_head", "tokens", "mask", "kv_heads", "window")  # sizes of a case
+DECODING_PROOFS = (("full", 4, 2, 130, 0), ("full", 3, 1, 1000, 0), ("window", 2, 1, 700, 77))
+SENT = ("length", "batch", "heads", "d_head", "tokens", "mask", "queries", "kv_heads", "window")  # sizes of a case
 
 
 def cases(sweep: Sweep, versus: CpuGpuSettings) -> list[Case]:
@@ -40,13 +41,14 @@ def _forward_cases(sweep: Sweep) -> list[Case]:
 
 
 def _is_computable(case: Case) -> bool:
-    """Whether the kernels can compute a case: all tokens are queries, and it is no larger than those of the picture."""
-    right = not case.queries and case.d_head in D_HEADS and case.heads % case.key_heads == 0
+    """Whether the kernels can compute a case: all tokens are queries or one is, and it is no larger than those of the picture."""
+    right = case.queries in (0, 1) and case.d_head in D_HEADS and case.heads % case.key_heads == 0
     return right and not _is_too_large(case)
 
 
 def _is_too_large(case: Case) -> bool:
-    return case.length * case.batch * case.heads * case.d_head > TOKENS * WIDTH
+    vectors = max(case.heads * (case.queries or case.length), case.key_heads * case.length)
+    return case.batch * vectors * case.d_head > TOKENS * WIDTH
 
 
 def left_out(sweep: Sweep) -> str:
@@ -55,14 +57,14 @@ def left_out(sweep: Sweep) -> str:
     computable = sum(map(_is_computable, found))
     reasons = {
         "backward passes": sweep.passes != ("forward",),
-        "fewer queries than tokens, such as decoding": any(case.queries for case in found),
+        "more than one query, but not all tokens": any(case.queries > 1 for case in found),
         "a d_head other than 32, 64, 96 and 128": any(case.d_head not in D_HEADS for case in found),
         "key-value heads that do not divide the heads": any(case.heads % case.key_heads for case in found),
-        f"more than {TOKENS * WIDTH:,} numbers in the queries": any(_is_too_large(case) for case in found),
+        f"more than {TOKENS * WIDTH:,} numbers in the queries or the keys": any(_is_too_large(case) for case in found),
         f"more than {CASES} cases": computable > CASES,
     }
     told = "; ".join(reason for reason, applies in reasons.items() if applies)
-    return f"Of the measurement settings, the browser leaves out: {told}." if told else ""
+    return f"Of the sizes that are set, the browser leaves out: {told}." if told else ""
 
 
 def plan(sweep: Sweep, versus: CpuGpuSettings) -> dict[str, Any]:
@@ -81,7 +83,8 @@ def plan(sweep: Sweep, versus: CpuGpuSettings) -> dict[str, Any]:
 
 def _part(d_head: int, found: list[Case]) -> dict[str, Any]:
     sizes = [{name: value for name, value in asdict(case).items() if name in SENT} for case in found]
-    return {"d_head": d_head, "cases": sizes, "tiles": _tiles(d_head), "proofs": _proofs(d_head)}
+    decode = {"name": "", "memory": 0, "values": decode_values(d_head, False)}
+    return {"d_head": d_head, "cases": sizes, "tiles": _tiles(d_head), "decode": decode, "proofs": _proofs(d_head)}
 
 
 def _tiles(d_head: int) -> list[dict[str, Any]]:
@@ -94,14 +97,17 @@ def _tiles(d_head: int) -> list[dict[str, Any]]:
 
 @cache
 def _proofs(d_head: int) -> list[dict[str, Any]]:
-    return [exact_numbers(*how, d_head) for how in PROOFS]
+    whole = [exact_numbers(*how, d_head) for how in PROOFS]
+    return [*whole, *(exact_numbers(*how, d_head, queries=1) for how in DECODING_PROOFS)]
 
 
-def exact_numbers(mask: str, heads: int, group: int, length: int, span: int, d_head: int) -> dict[str, Any]:
+def exact_numbers(
+    mask: str, heads: int, group: int, length: int, span: int, d_head: int, queries: int = 0
+) -> dict[str, Any]:
     """Returns a shape, and numbers of its exact result with their positions: evenly spread, with the last one."""
-    q, k, v = proof.inputs(heads, heads // group, length, d_head)
+    q, k, v = proof.inputs(heads, heads // group, length, d_head, queries=queries)
     ahead, back = proof.reach(mask, length, span)
     exact = proof.exact_outputs(q, k, v, ahead, back).flatten()
     at = [i * (len(exact) - 1) // (SAMPLED - 1) for i in range(SAMPLED)]
-    shape = {"heads": heads, "group": group, "length": length, "d_head": d_head, "ahead": ahead, "back": back}
-    return {**shape, "at": at, "exact": [float(exact[i]) for i in at]}
+    sizes = {"heads": heads, "group": group, "length": length, "queries": queries or length, "d_head": d_head}
+    return {**sizes, "ahead": ahead, "back": back, "at": at, "exact": [float(exact[i]) for i in at]}

@@ -29,18 +29,23 @@ def _multiply(x: Tensor, factor: int) -> Tensor:
     return (low + (high << 16)) & 0xFFFFFFFF
 
 
-def inputs(heads: int, kv_heads: int, length: int, d_head: int, device: str = "cpu") -> tuple[Tensor, Tensor, Tensor]:
-    """Returns queries (h n d), keys and values (g n d) in float64."""
-    sizes = ((heads, length, d_head), (kv_heads, length, d_head), (kv_heads, length, d_head))
+def inputs(
+    heads: int, kv_heads: int, length: int, d_head: int, device: str = "cpu", queries: int = 0
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Returns queries (h q d), keys and values (g n d) in float64; q is n unless `queries` is given."""
+    sizes = ((heads, queries or length, d_head), (kv_heads, length, d_head), (kv_heads, length, d_head))
     q, k, v = (uniforms(math.prod(size), stream, device).reshape(size) for stream, size in enumerate(sizes, 1))
     return q, k, v
 
 
 def exact_outputs(q: Tensor, k: Tensor, v: Tensor, ahead: int, back: int, rows: list[int] | None = None) -> Tensor:
-    """Returns attention in float64 (h r d), of these rows or of all: a key k is visible from k - ahead to k + back."""
+    """Returns attention in float64 (h r d), of these rows or of all: a key k is visible from k - ahead to k + back.
+
+    The queries are the last tokens.
+    """
     at = torch.arange(q.shape[1], device=q.device) if rows is None else torch.tensor(rows, device=q.device)
-    keys = torch.arange(k.shape[1], device=q.device)
-    seen = (keys <= at[:, None] + ahead) & (at[:, None] <= keys + back)
+    keys, token = torch.arange(k.shape[1], device=q.device), at[:, None] + k.shape[1] - q.shape[1]
+    seen = (keys <= token + ahead) & (token <= keys + back)
     group = q.shape[0] // k.shape[0]
     k, v = (x.repeat_interleave(group, 0) for x in (k, v))
     scores = q[:, at] @ k.transpose(1, 2) / math.sqrt(q.shape[2])

@@ -17,8 +17,8 @@ NO_CPU = "no CPU was timed at these sizes: “Measure here” times the one of t
 
 def answer(found: Measurement, others: Iterable[Timing]) -> list[str]:
     """Returns sentences: time and rate at one length, and from which length this GPU is faster than the CPU of `others`."""
-    at = longest(found.gpu)
-    return [*([_rates(found, at)] if at else []), *pays(found, others)]
+    at, others = longest(found.gpu), list(others)
+    return [*([_rates(found, at)] if at else []), *(pays(found, others) if others else [])]
 
 
 def pays(found: Measurement, others: Iterable[Timing]) -> list[str]:
@@ -41,11 +41,12 @@ def pays(found: Measurement, others: Iterable[Timing]) -> list[str]:
 def _sizes(timing: Timing) -> str:
     """The sizes that all lengths of a line have in common."""
     parts = [
+        "one query" * (timing.queries == 1),
         f"{timing.heads} heads of {timing.d_head}",
         f"{timing.kv_heads} key-value heads" * bool(timing.kv_heads),
         f"window {timing.window:,}" * bool(timing.window),
         timing.batching,
-        timing.mask,
+        timing.mask if timing.queries != 1 else "",
         timing.dtype,
     ]
     return ", ".join(filter(None, parts))

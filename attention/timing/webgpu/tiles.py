@@ -86,7 +86,15 @@ class Tile:
         return d_head % (4 * self.columns) == 0 and d_head % self.channels == 0
 
 
+def decode_values(d_head: int, half: bool) -> dict[str, int | str]:
+    """The values of the templates that decode: one query against all keys."""
+    d4 = d_head // 4
+    sizes = {"D4": d4, "OWN": d4 // 4, "THREADS": 4 * DECODING_SETS, "SETS": DECODING_SETS, "OUTS": DECODING_SETS * d4}
+    return {"HALF": int(half), **sizes}
+
+
 D_HEADS = (32, 64, 96, 128)
+DECODING_SETS = 16  # sets of four threads of a workgroup, each with a key at a time
 # Of 17 tiles that were tried on an H100, the two fastest in 16 KiB of workgroup memory, and two for GPUs with fewer registers
 TILES = (Tile(rows=16), Tile(), Tile(rows=16, queries=1), Tile(queries=1, keys=1))
 SMALL = Tile(queries=1, keys=1, channels=4, part=1, unroll=1)  # the shortest text, for tests

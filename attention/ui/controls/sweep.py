@@ -32,8 +32,8 @@ FIRST = ("lengths", "implementations", "masks", "dtypes", "passes", "seconds")
 
 def draw(sweep: Timed, stops: Stops, change: Change) -> None:
     """Draws every control with its callback for changes; the most important ones come first."""
-    with st.expander("Measurement settings", icon=":material/timer:"):
-        st.caption("Settings of measurements on this machine. The chart above has its own controls.")
+    with st.expander("Sizes and measurement", icon=":material/timer:"):
+        st.caption("What is answered and measured. The page follows these sizes once one of them is changed.")
         for name in FIRST:
             _widget(name, sweep, change)
         st.markdown("**Sizes, devices and threads**")

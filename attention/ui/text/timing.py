@@ -2,6 +2,9 @@
 
 LINES = "Line by line: every implementation and size, here and in recordings"
 HOW = "How it is measured"
+PUBLISHED = "CPU against GPU at the sizes of published figures"
+BACK = "Back to published sizes"
+OTHERS = "Other sizes:"
 NUMBERS = "Numbers and sources"
 METHOD = """
 - **What is timed** is a whole call, including the memory that it allocates. Inputs, masks and layers are created before, and

@@ -10,15 +10,26 @@ import streamlit as st
 from attention.timing import devices
 from attention.timing.cpu_gpu_settings import Timed
 from attention.timing.recordings import Timing
+from attention.timing.subject import Subject, subject
 from attention.timing.sweep import Sweep
 from attention.ui import results
+from attention.ui.heading import draw_finding, draw_title
 from attention.ui.jobs.timing_jobs import TIMING_JOBS
 from attention.ui.jobs.timing_process import TimingJob
 from attention.ui.limits import limits
 from attention.ui.markdown import escape
 from attention.ui.session import page
+from attention.ui.text import terms
 from attention.ui.text import timing as text
-from attention.ui.views import job_status, questions, timing_browser, timing_recordings, timing_results, timing_versus
+from attention.ui.views import (
+    job_status,
+    questions,
+    timing_browser,
+    timing_recordings,
+    timing_results,
+    timing_sizes,
+    timing_versus,
+)
 
 EVERY = 1.5  # seconds between two updates during a measurement
 LEAVING = f"The measurement ends {TimingJob.leave_after_s:g} seconds after its last viewer left this page."
@@ -27,21 +38,47 @@ HELD = " for a measurement of another program on this server."
 
 
 def view(timed: Timed) -> None:
-    """The page of a sweep, with the comparison of a CPU and GPUs first."""
+    """The page of a sweep: what was set comes first, or else the comparison of a CPU and GPUs at published sizes."""
     if questions.question_closes(timed):
         return
-    sweep = timed.sweep
-    task = _task(sweep)
-    measured = task.timings.values() if task else ()
-    others = [*measured, *timing_recordings.opened_timings(), *results.timing.shipped_timings()]
-    timing_versus.draw(timed, [*timing_browser.timings(), *others])
-    timing_browser.draw(timed, others)
+    sweep, task = timed.sweep, _task(timed.sweep)
+    found = _subject(timed)
+    others = [
+        *(task.timings.values() if task else ()),
+        *timing_recordings.opened_timings(),
+        *results.timing.shipped_timings(),
+    ]
+    live = st.fragment(_live, run_every=EVERY if task and task.open else None)
+    if found.follows:
+        draw_title("timing")
+        live(timed, True)
+        if not found.apart:
+            st.button(text.BACK, key="published_sizes", on_click=page.change, kwargs=timing_sizes.FIRST)
+    else:
+        timing_versus.draw(timed, [*timing_browser.timings(), *others], headed=True)
+        timing_sizes.draw()
+    timing_browser.draw(timed, [] if found.follows else others)
     _start(sweep, task)
-    with st.expander(text.LINES, expanded=task is not None, icon=":material/stacked_line_chart:"):
-        st.fragment(_live, run_every=EVERY if task and task.open else None)(sweep)
+    if task is not None:
+        st.fragment(_progress, run_every=EVERY if task.open else None)(timed)
+    if found.follows:
+        with st.expander(text.PUBLISHED, icon=":material/stacked_line_chart:"):
+            timing_versus.draw(timed, [*timing_browser.timings(), *others], headed=False)
+    else:
+        with st.expander(text.LINES, expanded=task is not None, icon=":material/stacked_line_chart:"):
+            live(timed, False)
     timing_recordings.draw(sweep)
     with st.expander(text.HOW, icon=":material/science:"):
         st.markdown(text.METHOD)
+
+
+def _subject(timed: Timed) -> Subject:
+    """What the page is about now: a measurement may have found more since it was drawn last."""
+    mine, there = page.visit_state().sweep, _task(timed.sweep)
+    measured = tuple(mine.timings.values()) if mine else ()
+    others = tuple(there.timings.values()) if there and there is not mine else ()
+    opened = timing_recordings.opened_timings()
+    return subject(timed, [*timing_browser.timings(), *measured, *opened], others, results.timing.shipped_timings())
 
 
 def _task(sweep: Sweep) -> TimingJob | None:
@@ -91,26 +128,33 @@ def _absent(sweep: Sweep) -> list[str]:
     return [key for key in sweep.devices if key not in results.timing.devices()]
 
 
-def _live(sweep: Sweep) -> None:
-    """Draws what changes during a measurement: its progress, the charts and the table."""
-    task = _task(sweep)
-    if task is not None:
-        _progress(task)
-        ended, page.visit_state().going = page.visit_state().going and not task.open, task.open
-        if ended:
-            st.rerun()
-    found = [
-        *(task.timings.values() if task else ()),
-        *results.timing.recorded_like(sweep),
-        *timing_recordings.opened_timings(),
-        *(timing for timing in timing_browser.timings() if timing.tokens == sweep.tokens),
-    ]
-    _gpu_or_how(sweep, found)
-    if found:
-        timing_results.draw(found, task.settings.lengths if task else ())
+def _live(timed: Timed, first: bool) -> None:
+    """Draws what changes during a measurement: the answers, the chart and the table; `first`, at the beginning of the page."""
+    found, task = _subject(timed), _task(timed.sweep)
+    told = found.answers if first or found.timings else []
+    if first:
+        draw_finding(escape(told[0].headline))
+        terms.draw("timing")
+        st.markdown(escape(told.pop(0).basis))
+    for each in told:
+        st.markdown(escape(each.text))
+    if first or found.timings:
+        timing_results.draw(found.timings, found.cases, task.settings.lengths if task else (), folded=first)
+    _gpu_or_how(timed.sweep, found.timings)
 
 
-def _progress(task: TimingJob) -> None:
+def _progress(timed: Timed) -> None:
+    """Draws the progress of a measurement, and the page once more when it ends."""
+    task = _task(timed.sweep)
+    if task is None:
+        return
+    _show_progress(task)
+    ended, page.visit_state().going = page.visit_state().going and not task.open, task.open
+    if ended:
+        st.rerun()
+
+
+def _show_progress(task: TimingJob) -> None:
     """Draws the progress of a sweep, or how it ended and the results of its cases."""
     measured = sum(timing.error is None for timing in task.timings.values())
     said, rest = _outcome_text(task, measured), _rest(task, measured)

@@ -33,7 +33,10 @@ def timings() -> list[Timing]:
 
 
 def draw(timed: Timed, others: Iterable[Timing]) -> None:
-    """Draws the button, and what was measured at the settings of the picture, beside a CPU of these `others`."""
+    """Draws the button, and what was measured at the settings of the picture.
+
+    From which length on it pays beside a CPU of these `others` is said as well, if there are any.
+    """
     forward = timed.work == "forward"
     gpu_timing(plan(timed.sweep, timed.versus) if forward else None, "" if forward else FORWARD, on_measured=_take_in)
     if forward and (missing := left_out(timed.sweep)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -16,8 +17,10 @@ from attention.charts.timing_look import Look
 from attention.timing import answers, comparison, convergence, growth, recordings
 from attention.timing.data_sheets import DATA_SHEETS
 from attention.timing.recordings import Timing
+from attention.timing.sweep import Case
 from attention.ui.markdown import escape
 from attention.ui.session import page
+from attention.ui.text import timing as text
 from attention.ui.views import timing_lines
 
 LOOSE = "Open, faint marks are unstable times; hover to see why. "
@@ -66,16 +69,28 @@ FORMATS = {
 } | {name: st.column_config.NumberColumn(name, format="%.1f%%") for name in SHARES}
 
 
-def draw(found: list[Timing], lengths: Sequence[int]) -> None:
-    """Draws the selected chart, notes about it, and the tables.
+def draw(found: Sequence[Timing], cases: Sequence[Case], lengths: Sequence[int], folded: bool) -> None:
+    """Draws the selected chart, notes about it, and the tables, `folded` or not.
 
-    `lengths` fixes the axes while points are still missing.
+    `cases`: those of the sweep, which have limits by data sheet. `lengths` fixes the axes while points are still missing.
     """
-    for sentence in answers.answers(found):
-        st.markdown(escape(sentence))
+    found = list(found)
+    if not found:
+        _bounds(cases)
+        return
     chosen = _chart(found, lengths)
     _machine_notes(found, timing_lines.first(chosen, timing_lines.MOST))
-    _table(found, chosen)
+    with st.expander(text.NUMBERS, icon=":material/table:") if folded else nullcontext():
+        _table(found, chosen)
+
+
+def _bounds(cases: Sequence[Case]) -> None:
+    """Draws the limits by data sheets of a sweep of which nothing was timed."""
+    lines = _limits(cases)
+    if lines:
+        st.plotly_chart(
+            charts.seconds([], {case.length for case in cases}, lines), key="timing_bounds", width="stretch"
+        )
 
 
 def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
@@ -83,16 +98,18 @@ def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
     offered, bases = _available_charts(found), comparison.bases(found)
     if page.widgets().get("timing_chart") not in offered:  # a recording with more charts was removed
         page.widgets()["timing_chart"] = "time"
-    how: Any = {"key": "timing_chart", "required": True, "label_visibility": "collapsed"}
-    which = st.pills("Chart", offered, **how) or "time"
-    chosen = timing_lines.selected_timings(found)
     more: dict[str, Any] = {}
-    if which in ("time", "memory"):
-        more["lengths"] = lengths
-    if which == "time":
-        more["limits"] = _limits(chosen, lengths)
-    if which == "speed-up":
-        more = _against(bases)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        how: Any = {"key": "timing_chart", "required": True, "width": "content"}
+        which = st.pills("Chart", offered, **how) or "time"
+        chosen = timing_lines.selected_timings(found)
+        if which in ("time", "memory"):
+            more["lengths"] = lengths
+        if which == "time":
+            timed = any(timing.device != "cpu" for timing in chosen)
+            more["limits"] = _limits(_cases_of(chosen, lengths), timed)
+        if which == "speed-up":
+            more = _against(bases)
     drawn = QUICKEST if any(timing.quickest is not None for timing in chosen) else MEDIAN
     about = CHARTS[which].format(drawn.get(which, ""))
     st.caption(re.split("[:.] ", about)[0], help=about)
@@ -110,16 +127,23 @@ def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
     return chosen
 
 
-def _limits(chosen: list[Timing], lengths: Sequence[int]) -> dict[str, dict[int, float]]:
-    """Draws the choice of GPUs whose limits are drawn, and returns these; there are none for timings of several settings."""
+def _cases_of(chosen: list[Timing], lengths: Sequence[int]) -> list[Case]:
+    """The cases of some timings, and of one of them at other lengths."""
     known = comparison.with_times(chosen)
-    if len({comparison.setting(timing) for timing in known}) != 1:
+    return [*(replace(known[0].case, length=length) for length in lengths if known), *(timing.case for timing in known)]
+
+
+def _limits(cases: Sequence[Case], timed: bool = False) -> dict[str, dict[int, float]]:
+    """Draws the choice of GPUs whose limits are drawn, and returns these; there are none for cases of several settings.
+
+    `timed`: whether a GPU was timed, so that none is chosen at first.
+    """
+    if len(set(map(comparison.setting, cases))) != 1:
         return {}
-    first = [] if any(timing.device != "cpu" for timing in known) else [answers.SHEET]
-    how: dict[str, Any] = {"selection_mode": "multi", "default": first, "key": "timing_limits", "help": LIMITS}
-    names = st.pills("Limits by data sheet", list(DATA_SHEETS), **how)
-    cases = {length: replace(known[0].case, length=length) for length in (*lengths, *(t.length for t in known))}
-    return answers.limits(cases.values(), names)
+    first = [] if timed else [answers.SHEET]
+    how: dict[str, Any] = {"selection_mode": "multi", "default": first, "key": "timing_limits", "width": "content"}
+    names = st.pills("Limits by data sheet", list(DATA_SHEETS), help=LIMITS, **how)
+    return answers.limits(cases, names)
 
 
 def _available_charts(found: list[Timing]) -> list[str]:
@@ -131,9 +155,8 @@ def _available_charts(found: list[Timing]) -> list[str]:
 def _against(bases: list[str]) -> dict[str, Any]:
     """Draws the choice of the base of the speed-up, the CPU or an implementation, and whether transfer counts."""
     first = next((name for name in (comparison.CPU, TEXTBOOK) if name in bases), bases[0])
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        against = st.selectbox("How many times faster than", bases, bases.index(first), key="timing_against")
-        transfer = against == comparison.CPU and st.toggle("Count the transfer", key="timing_transfer")
+    against = st.selectbox("How many times faster than", bases, bases.index(first), key="timing_against", width=240)
+    transfer = against == comparison.CPU and st.toggle("Count the transfer", key="timing_transfer")
     return {"against": against, "transfer": transfer}
 
 

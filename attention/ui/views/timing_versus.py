@@ -56,12 +56,16 @@ SHOWN = (  # the columns of the file that fit into a window
 )  # fmt: skip
 
 
-def draw(timed: Timed, timings: list[Timing]) -> None:
-    """Draws the whole comparison from these timings."""
+def draw(timed: Timed, timings: list[Timing], headed: bool) -> None:
+    """Draws the whole comparison from these timings; `headed`, with its sentence as the headline of the page."""
     versus = timed.versus
     cpu, gpus = cpu_gpu_series.cpu(versus, timings), cpu_gpu_series.gpus(versus, timings)
-    draw_heading("timing", escape(cpu_gpu_summary.headline(cpu, gpus, versus)))
-    terms.draw("timing")
+    headline = escape(cpu_gpu_summary.headline(cpu, gpus, versus))
+    if headed:
+        draw_heading("timing", headline)
+        terms.draw("timing")
+    else:
+        st.markdown(headline)
     if cpu is None:
         said = "Sets the sidebar to the CPU of this chart. *Measure here* then measures it."
         st.button("Use these settings", key="versus_sweep", on_click=page.change, kwargs=_like(versus), help=said)

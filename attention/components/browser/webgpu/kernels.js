@@ -4,11 +4,13 @@ import { createDispatch, createUniform } from "./device.js";
 import { expand, source } from "./template.js";
 
 const MOST_GROUPS = 65535;  // workgroups along one axis, in every adapter
+const KEYS = 64;  // of a step of `decode`
+const FEWEST_KEYS = 256, MOST_PARTS = 64, WANTED = 2048;  // of a part, parts of a head, workgroups of a call
 
 /**
  * A shape of workgroups, as attention/timing/webgpu/tiles.py describes it: values of the templates for one d_head.
  * @typedef {{ name: string, memory: number, values: import("./template.js").Values }} Tile
- * @typedef {{ fused: any, scores: any, softmax: any, values: any }} Pipelines
+ * @typedef {{ fused: any, scores: any, softmax: any, values: any, decode: any, combine: any }} Pipelines
  */
 
 /**
@@ -17,10 +19,20 @@ const MOST_GROUPS = 65535;  // workgroups along one axis, in every adapter
  * @property {number} heads
  * @property {number} group
  * @property {number} length
+ * @property {number} queries  how many of the last tokens are queries: all, or one
  * @property {number} d_head
  * @property {number} ahead
  * @property {number} back
  */
+
+/**
+ * Numbers of the queries, the keys, the values and the output of a shape.
+ * @param {Shape} shape
+ */
+export function sizesOf({ heads, group, length, queries, d_head }) {
+  const asked = heads * queries * d_head, kept = (heads / group) * length * d_head;
+  return [asked, kept, kept, asked];
+}
 
 /**
  * Creates a pipeline of a template without blocking the page.
@@ -87,17 +99,58 @@ function materialisedPasses(device, pipelines, tile, shape, [q, k, v, out], scor
 }
 
 /**
+ * Divides the visible keys of one query: the first of them, the keys of a part and the number of parts.
+ * @param {Shape} shape
+ */
+export function keyParts({ heads, length, back }) {
+  const first = Math.max(0, length - 1 - back), visible = length - first;
+  const wanted = Math.min(Math.ceil(visible / FEWEST_KEYS), MOST_PARTS, Math.ceil(WANTED / heads));
+  const chunk = Math.ceil(visible / wanted / KEYS) * KEYS;
+  return { first, chunk, count: Math.ceil(visible / chunk) };
+}
+
+/**
+ * Bytes of what the parts of a decoding call leave to be joined.
+ * @param {Shape} shape
+ */
+export const partialBytes = (shape) => 16 * shape.heads * keyParts(shape).count * (shape.d_head / 4 + 1);
+
+/**
+ * Returns the passes of one query of each head: the parts of its keys, then their sum.
+ * @param {any} device
+ * @param {Pipelines} pipelines
+ * @param {Shape} shape
+ * @param {any[]} buffers  queries, keys, values, output
+ * @param {any} scratch
+ * @param {number} pieces
+ */
+function decodePasses(device, pipelines, shape, [q, k, v, out], scratch, pieces) {
+  const { first, chunk, count } = keyParts(shape);
+  return parts({ heads: shape.heads, length: 1 }, pieces, 1).map(({ head, heads }) => {
+    const bytes = new ArrayBuffer(32);
+    new Uint32Array(bytes).set([shape.length, first, head, shape.group, chunk, count]);
+    new Float32Array(bytes)[6] = Math.LOG2E / Math.sqrt(shape.d_head);
+    const call = createUniform(device, bytes);
+    return [
+      createDispatch(device, pipelines.decode, [call, q, k, v, scratch], [heads, count]),
+      createDispatch(device, pipelines.combine, [call, scratch, out], [heads]),
+    ];
+  });
+}
+
+/**
  * Returns the passes of a call of a kernel, in at least `least` pieces.
  * @param {any} device
  * @param {import("./plan.js").Kernel} kernel
  * @param {Shape} shape
  * @param {any[]} buffers
- * @param {any} scores
+ * @param {any} scratch  room for scores, or for the parts of one query; a fused kernel needs none
  * @param {number} least
  */
-export function passesOf(device, { how, tile, pipelines }, shape, buffers, scores, least) {
+export function passesOf(device, { how, tile, pipelines }, shape, buffers, scratch, least) {
+  if (how === "decode") return decodePasses(device, pipelines, shape, buffers, scratch, least);
   if (how === "fused") return fusedPasses(device, pipelines.fused, tile, shape, buffers, least);
-  return materialisedPasses(device, pipelines, tile, shape, buffers, scores, least);
+  return materialisedPasses(device, pipelines, tile, shape, buffers, scratch, least);
 }
 
 /**

@@ -1,7 +1,7 @@
 // Measures attention on an open device: builds the kernels, proves them, and has those that agree timed.
 
 import { DeviceLost, createBuffers, runPasses } from "./device.js";
-import { createPipeline, fittingTiles, fusedPasses, passesOf } from "./kernels.js";
+import { createPipeline, fittingTiles, fusedPasses, partialBytes, passesOf } from "./kernels.js";
 import { operationsOf, pieces, shapeOf } from "./plan.js";
 import { agrees, differenceOf } from "./proof.js";
 import { fmaRate, timeCases, timeCpu } from "./times.js";
@@ -9,6 +9,7 @@ import { fmaRate, timeCases, timeCpu } from "./times.js";
 const BUILD = 25;  // seconds in which a pipeline must be built
 const COMPARED = 1024;  // tokens at which tiles are compared
 const SLOW = 1e10;  // operations a second that are expected before anything was measured
+const PIPELINES = { fused: ["fused"], materialised: ["scores", "softmax", "values"], decode: ["decode", "combine"] };
 
 /**
  * Measures all of a plan. `result` is filled as it goes, so that what was measured stays if an error ends it.
@@ -24,7 +25,9 @@ export async function measure(open, plan, watch, result) {
     const say = (/** @type {number} */ done, /** @type {string} */ text) => watch.say((at + done) / plan.parts.length, text);
     const session = { open, watch: { ...watch, say }, result, left };
     say(0.02, `Building the kernels for d_head ${part.d_head}`);
-    const kernels = await proveKernels(session, part, await chooseTile(session, part));
+    const whole = part.cases.filter(isWhole), kernels = [];
+    if (whole.length) kernels.push(...await proveKernels(session, part, await chooseTile(session, part)));
+    if (whole.length < part.cases.length) kernels.push(...await proveDecoding(session, part));
     if (!at) {
       say(0.25, "A loop of fused multiply-adds, to know what this device can do");
       result.rate = await fmaRate(session);
@@ -34,6 +37,9 @@ export async function measure(open, plan, watch, result) {
     await timeCases(session, part, kernels);
   }
 }
+
+/** @param {{ queries: number }} one  whether all tokens are queries */
+const isWhole = ({ queries }) => queries !== 1;
 
 /**
  * Returns the tile whose fused kernel is the fastest of those that agree, at one length.
@@ -50,7 +56,7 @@ async function chooseTile(session, part) {
     await watch.rest();
     const each = built[at];
     if (each.status === "rejected") continue;
-    const difference = await differenceOf(open, part.proofs, "float32", async (shape, buffers) =>
+    const difference = await differenceOf(open, part.proofs.filter(isWhole), "float32", async (shape, buffers) =>
       fusedPasses(device, each.value, tile, shape, buffers, 1));
     if (!agrees(difference, "float32")) {
       result.wrong.push(`fused, float32, ${tile.name}`);
@@ -73,7 +79,7 @@ async function chooseTile(session, part) {
  * @param {import("./kernels.js").Tile} tile
  */
 async function fusedRate({ open }, { cases }, pipeline, tile) {
-  const one = cases[cases.length - 1], length = Math.min(COMPARED, cases[0].length * 2);
+  const whole = cases.filter(isWhole), one = whole[whole.length - 1], length = Math.min(COMPARED, whole[0].length * 2);
   const shape = shapeOf({ ...one, batch: 1, length }), size = 4 * shape.heads * length * shape.d_head;
   const buffers = await createBuffers(open, [size, size, size, size]);
   const passes = fusedPasses(open.device, pipeline, tile, shape, buffers, pieces(operationsOf(shape) / SLOW));
@@ -92,8 +98,7 @@ async function fusedRate({ open }, { cases }, pipeline, tile) {
 async function proveKernels(session, part, { tile, rate, fused }) {
   /** @type {import("./plan.js").Kernel[]} */
   const kernels = [{ how: "fused", dtype: "float32", tile, rate, pipelines: { fused } }];
-  const half = session.open.device.features.has("shader-f16");
-  for (const dtype of /** @type {import("./plan.js").Dtype[]} */ (half ? ["float32", "float16"] : ["float32"])) {
+  for (const dtype of dtypesOf(session.open)) {
     for (const how of /** @type {const} */ (["fused", "materialised"])) {
       if (how === "fused" && dtype === "float32") continue;
       await session.watch.rest();
@@ -107,6 +112,27 @@ async function proveKernels(session, part, { tile, rate, fused }) {
 }
 
 /**
+ * Returns the kernels of one query that agree with the exact result.
+ * @param {import("./plan.js").Session} session
+ * @param {import("./plan.js").Part} part
+ */
+async function proveDecoding(session, part) {
+  const found = [];
+  for (const dtype of dtypesOf(session.open)) {
+    await session.watch.rest();
+    session.watch.say(0.2, `Comparing with the exact result: decode, ${dtype}`);
+    found.push(await proveKernel(session, part, { how: "decode", dtype, tile: part.decode, rate: SLOW, pipelines: {} }));
+  }
+  return found.filter((kernel) => kernel !== null);
+}
+
+/**
+ * @param {import("./device.js").Open} open
+ * @returns {import("./plan.js").Dtype[]}
+ */
+const dtypesOf = ({ device }) => (device.features.has("shader-f16") ? ["float32", "float16"] : ["float32"]);
+
+/**
  * Builds the pipelines of a kernel. Returns null if it can't be built, or does not agree with the exact result.
  * @param {import("./plan.js").Session} session
  * @param {import("./plan.js").Part} part
@@ -114,7 +140,7 @@ async function proveKernels(session, part, { tile, rate, fused }) {
  */
 async function proveKernel({ open, watch, result, left }, part, kernel) {
   const { how, dtype, tile, pipelines } = kernel;
-  const names = how === "fused" ? ["fused"] : ["scores", "softmax", "values"];
+  const names = PIPELINES[how];
   const values = { ...tile.values, HALF: +(dtype === "float16") };
   try {
     const building = names.map((name) => inTime(createPipeline(open.device, name, values), left()));
@@ -128,9 +154,11 @@ async function proveKernel({ open, watch, result, left }, part, kernel) {
     result.wrong.push(`${how}, ${dtype} (it can't be built here)`);
     return null;
   }
-  const difference = await differenceOf(open, part.proofs, dtype, async (shape, buffers) => {
-    const [scores] = how === "fused" ? [null] : await createBuffers(open, [4 * shape.length ** 2 * shape.heads]);
-    return passesOf(open.device, kernel, shape, buffers, scores, 1);
+  const proofs = part.proofs.filter((proof) => isWhole(proof) === (how !== "decode"));
+  const difference = await differenceOf(open, proofs, dtype, async (shape, buffers) => {
+    const bytes = how === "decode" ? partialBytes(shape) : 4 * shape.length ** 2 * shape.heads;
+    const [scratch] = how === "fused" ? [null] : await createBuffers(open, [bytes]);
+    return passesOf(open.device, kernel, shape, buffers, scratch, 1);
   });
   if (!agrees(difference, dtype)) {
     result.wrong.push(`${how}, ${dtype}`);

@@ -2,7 +2,8 @@
 
 /**
  * A case: `batch` sequences of `heads` heads. `tokens`: the constant product of batch and length, 0 if there is none.
- * `kv_heads`: heads of keys and values, 0 for as many. `window`: the nearest keys that a query attends to, 0 for all.
+ * `queries`: 1 for one query against all keys, 0 for all tokens. `kv_heads`: heads of keys and values, 0 for as many.
+ * `window`: the nearest keys that a query attends to, 0 for all.
  * @typedef {object} Case
  * @property {number} length
  * @property {number} batch
@@ -10,6 +11,7 @@
  * @property {number} d_head
  * @property {number} tokens
  * @property {"full" | "causal"} mask
+ * @property {number} queries
  * @property {number} kv_heads
  * @property {number} window
  */
@@ -20,6 +22,7 @@
  * @property {number} d_head
  * @property {Case[]} cases
  * @property {import("./kernels.js").Tile[]} tiles
+ * @property {import("./kernels.js").Tile} decode  of one query
  * @property {import("./proof.js").Proof[]} proofs
  */
 
@@ -34,7 +37,7 @@
 
 /**
  * @typedef {"float32" | "float16"} Dtype
- * @typedef {"fused" | "materialised" | "JavaScript"} How
+ * @typedef {"fused" | "materialised" | "decode" | "JavaScript"} How
  */
 
 /**
@@ -56,7 +59,7 @@
 
 /**
  * @typedef {object} Kernel
- * @property {"fused" | "materialised"} how
+ * @property {"fused" | "materialised" | "decode"} how
  * @property {Dtype} dtype
  * @property {import("./kernels.js").Tile} tile
  * @property {any} pipelines
@@ -89,9 +92,10 @@ export function emptyResult() {
  * @param {Case} one
  * @returns {import("./kernels.js").Shape}
  */
-export function shapeOf({ length, batch, heads, d_head, mask, kv_heads, window }) {
+export function shapeOf({ length, batch, heads, d_head, mask, queries, kv_heads, window }) {
   const back = window ? window - 1 : length, group = heads / (kv_heads || heads);
-  return { heads: heads * batch, group, length, d_head, ahead: mask === "causal" ? 0 : back, back };
+  const ahead = mask === "causal" ? 0 : back;
+  return { heads: heads * batch, group, length, queries: queries || length, d_head, ahead, back };
 }
 
 /**
@@ -100,6 +104,7 @@ export function shapeOf({ length, batch, heads, d_head, mask, kv_heads, window }
  * @param {How} how
  */
 export function operationsOf({ heads, length, d_head, ahead, back }, how = "fused") {
+  if (how === "decode") return 4 * heads * d_head * Math.min(length, back + 1);
   const hidden = how === "materialised" ? 0 : sumTo(length - 1 - ahead) + sumTo(length - 1 - back);
   return 4 * heads * d_head * (length ** 2 - hidden);
 }

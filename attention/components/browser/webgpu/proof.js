@@ -2,6 +2,7 @@
 
 import { createBuffers, readBuffer, runPasses } from "./device.js";
 import { fromHalf, toHalf, uniforms } from "./input.js";
+import { sizesOf } from "./kernels.js";
 
 /**
  * A shape with numbers of its exact result: those at the positions `at`.
@@ -21,10 +22,9 @@ const TOLERANCE = { float32: 2e-5, float16: 4e-3 };  // inputs are up to 2; a nu
 export async function differenceOf(open, proofs, dtype, call) {
   let most = 0;
   for (const proof of proofs) {
-    const sizes = [proof.heads, proof.heads / proof.group, proof.heads / proof.group, proof.heads];
-    const inputs = sizes.slice(0, 3).map((heads, at) => uniforms(heads * proof.length * proof.d_head, at + 1));
+    const sizes = sizesOf(proof), inputs = sizes.slice(0, 3).map((count, at) => uniforms(count, at + 1));
     const width = dtype === "float16" ? 2 : 4;
-    const buffers = await createBuffers(open, sizes.map((heads) => heads * proof.length * proof.d_head * width));
+    const buffers = await createBuffers(open, sizes.map((count) => count * width));
     inputs.forEach((input, at) => {
       open.device.queue.writeBuffer(buffers[at], 0, width === 2 ? toHalf(input) : input);
     });

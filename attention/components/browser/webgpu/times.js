@@ -3,7 +3,7 @@
 import { attendOnCpu } from "./cpu.js";
 import { OutOfMemory, createBuffers, createDispatch, createUniform, readBuffer, runPasses } from "./device.js";
 import { toHalf, uniforms } from "./input.js";
-import { createPipeline, passesOf } from "./kernels.js";
+import { createPipeline, partialBytes, passesOf, sizesOf } from "./kernels.js";
 import { operationsOf, pieces, shapeOf } from "./plan.js";
 import { agrees, furthest } from "./proof.js";
 
@@ -26,12 +26,14 @@ const MIB = 2 ** 20;
 export async function timeCases(session, part, kernels) {
   const { open, watch, result, left } = session, { limits } = open.device;
   const limit = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize, SCORES);
-  const all = part.cases.length * kernels.length;
+  const timed = (/** @type {import("./plan.js").Kernel} */ { how }, /** @type {import("./plan.js").Case} */ one) =>
+    (how === "decode") === (one.queries === 1);
+  const all = kernels.flatMap((kernel) => part.cases.filter((one) => timed(kernel, one))).length;
   let room = null, done = 0;
   const scores = await createBuffers(open, [limit]).then(([buffer]) => buffer, ignoreMemory);
   for (const dtype of new Set(kernels.map((kernel) => kernel.dtype))) {
     for (const one of part.cases) {
-      for (const kernel of kernels.filter((each) => each.dtype === dtype)) {
+      for (const kernel of kernels.filter((each) => each.dtype === dtype && timed(each, one))) {
         await watch.rest();
         watch.say(0.3 + (0.7 * done++) / all, `${kernel.how}, ${dtype}, ${one.length.toLocaleString("en")} tokens`);
         const shape = shapeOf(one), count = operationsOf(shape, kernel.how), predicted = count / kernel.rate;
@@ -40,7 +42,7 @@ export async function timeCases(session, part, kernels) {
           continue;
         }
         room = await roomFor(session, room, shape, dtype);
-        const error = room.error || scoresError(kernel, shape.length, scores, limit);
+        const error = room.error || scratchError(kernel, shape, scores, limit);
         const passes = error ? [] : passesOf(open.device, kernel, shape, room.buffers, scores, pieces(predicted));
         const times = error ? [] : await timePasses(session, passes, predicted);
         if (times.length) kernel.rate = count / Math.min(...times);
@@ -59,14 +61,15 @@ function ignoreMemory(error) {
 
 /**
  * @param {import("./plan.js").Kernel} kernel
- * @param {number} length
+ * @param {import("./kernels.js").Shape} shape
  * @param {any} scores
  * @param {number} limit
  */
-function scoresError({ how }, length, scores, limit) {
-  const bytes = 4 * length ** 2;
+function scratchError({ how }, shape, scores, limit) {
+  const bytes = how === "decode" ? partialBytes(shape) : 4 * shape.length ** 2;
   if (how === "fused" || (scores && bytes <= limit)) return "";
-  return `out of memory: the scores of one head take ${bytes / MIB} MiB, and ${scores ? limit / MIB : 0} MiB can be bound`;
+  const needed = Math.ceil(bytes / MIB);
+  return `out of memory: the scores of one head take ${needed} MiB, and ${scores ? limit / MIB : 0} MiB can be bound`;
 }
 
 /**
@@ -77,9 +80,9 @@ function scoresError({ how }, length, scores, limit) {
  * @param {import("./plan.js").Dtype} dtype
  * @returns {Promise<Room>}
  */
-async function roomFor(session, last, { heads, group, length, d_head }, dtype) {
-  const count = heads * length * d_head, kept = count / group, width = dtype === "float16" ? 2 : 4;
-  const bytes = [count, kept, kept, count].map((numbers) => numbers * width), sizes = bytes.join();
+async function roomFor(session, last, shape, dtype) {
+  const counts = sizesOf(shape), count = Math.max(...counts), width = dtype === "float16" ? 2 : 4;
+  const bytes = counts.map((numbers) => numbers * width), sizes = bytes.join();
   if (last && last.sizes === sizes) return last;
   for (const buffer of last?.buffers ?? []) buffer.destroy();
   try {
@@ -178,7 +181,8 @@ export function timeCpu({ result }, part) {
     result.wrong.push("JavaScript, float32");
     return;
   }
-  const one = { ...part.cases[part.cases.length - 1], length: 512, heads: 1, kv_heads: 0, batch: 1, tokens: 0 }, times = [];
+  const one = { ...part.cases[part.cases.length - 1], length: 512, heads: 1, kv_heads: 0, batch: 1, tokens: 0, queries: 0 };
+  const times = [];
   const data = [1, 2, 3].map((stream) => uniforms(one.length * one.d_head, stream));
   for (let i = 0; i <= FEWEST; i++) {
     const start = performance.now();

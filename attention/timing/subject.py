@@ -1,0 +1,82 @@
+"""What the Timing page is about: the sizes of published figures, or those of the sweep, and the timings of these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from attention.timing import comparison, cpu_gpu_series
+from attention.timing.answers import Answer, answers, untimed
+from attention.timing.cpu_gpu_settings import Timed
+from attention.timing.published import TOKENS, WIDTH
+from attention.timing.recordings import Timing
+from attention.timing.recordings.timing import BROWSER
+from attention.timing.sweep import Case, Sweep, is_like
+
+SIZES = (
+    "lengths", "heads", "d_heads", "batches", "queries", "kv_heads", "windows", "tokens", "masks", "dtypes", "passes",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The timings of a sweep, those that come first in its answers and charts before others.
+
+    `set_sizes`: whether the sizes of the sweep were set, to others than the published ones. `apart`: whether the visitor
+    timed or opened something, and nothing of the published sizes.
+    """
+
+    sweep: Sweep
+    set_sizes: bool
+    apart: bool
+    timings: tuple[Timing, ...]
+
+    @property
+    def follows(self) -> bool:
+        """Whether the page begins with them."""
+        return self.set_sizes or self.apart
+
+    @property
+    def answers(self) -> list[Answer]:
+        """The answers of these timings, that of the page's headline first."""
+        found, timed = answers(self.timings), comparison.with_times(self.timings)
+        of_the_sweep = any(is_like(timing, self.sweep, any_dtype=True) for timing in timed)
+        return found if found and (of_the_sweep or not is_set(self.sweep)) else [untimed(self.cases[-1]), *found]
+
+    @property
+    def cases(self) -> list[Case]:
+        """The cases of the sweep by one implementation, the shortest first: each has a length and a setting."""
+        return self.sweep.cases(["cpu"], ["SDPA"])
+
+
+def subject(
+    timed: Timed, mine: Iterable[Timing], measured_here: Iterable[Timing], shipped: Iterable[Timing]
+) -> Subject:
+    """Returns what a page is about.
+
+    `mine`: what the visitor measured and opened, in the order in which it is answered. `measured_here`: what others measured on
+    this server. `shipped`: recordings, of which those of the sweep are taken.
+    """
+    sweep, mine = timed.sweep, list(mine)
+    like = [timing for timing in mine if is_like(timing, sweep, any_dtype=timing.source == BROWSER)]
+    others = [timing for timing in mine if timing not in like and timing.source != BROWSER]
+    known = [*measured_here, *(timing for timing in shipped if is_like(timing, sweep))]
+    set_sizes = is_set(sweep) and not _is_of_the_picture(timed)
+    found = [*like, *known, *others] if set_sizes or like else [*others, *known]
+    apart = bool(mine) and not cpu_gpu_series.alike(timed.versus, mine)
+    return Subject(sweep, set_sizes, apart, tuple(dict.fromkeys(found)))
+
+
+def is_set(sweep: Sweep) -> bool:
+    """Whether a sweep has sizes, a mask, a dtype or a pass other than by default."""
+    first = Sweep()
+    return any(getattr(sweep, name) != getattr(first, name) for name in SIZES)
+
+
+def _is_of_the_picture(timed: Timed) -> bool:
+    """Whether the sweep is what CPU against GPU shows, at the sizes of published figures."""
+    versus, sweep = timed.versus, timed.sweep
+    sizes = sweep.tokens, sweep.heads, sweep.d_heads, sweep.masks, sweep.passes
+    d_head = int(versus.d_head)
+    others = sweep.queries, sweep.kv_heads, sweep.windows
+    return others == ((0,),) * 3 and sizes == (TOKENS, (WIDTH // d_head,), (d_head,), (versus.mask,), (versus.work,))
