@@ -2,6 +2,12 @@
 
 from attention.ui import results
 from attention.ui.session import page
-from attention.ui.views import classroom, masks
+from attention.ui.views import classroom, masks, own_text
 
-page.show(masks.view, ahead=results.heads.begin, any_length=True, aside=[classroom.fold()])
+page.show(
+    masks.view,
+    ahead=results.heads.begin,
+    any_length=True,
+    above=[own_text.READ_FIELD],
+    aside=[classroom.fold()],
+)

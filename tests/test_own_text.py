@@ -150,8 +150,8 @@ def test_on_the_page_bad_input_is_said_and_nothing_else_is_lost():
     assert query_without_edition(test.query_params) == {"temperature": "2.0"}
 
 
-def test_on_the_page_a_recording_makes_way_for_words_that_are_typed():
-    test = run(HEADS, {"source": REAL, "layer": "18", "temperature": "2.0"})
+def test_on_the_page_a_hand_built_recording_makes_way_for_words_that_are_typed():
+    test = run(HEADS, {"source": "recorded:two-layers", "layer": "1", "temperature": "2.0"})
     assert not test.text_input(key="text").disabled
     test.text_input(key="text").set_value(SEVEN).run()
     assert not test.exception

@@ -45,6 +45,14 @@ def _size(hub: Any, name: str) -> int:
     return sum(file.size or 0 for file in wanted)
 
 
+def find_download(name: str) -> Path:
+    """Returns the folder of an earlier download without using the network; raises ModelError if there is none."""
+    try:
+        return _from_before(library("huggingface_hub"), name)
+    except ModelError as error:
+        raise ModelError(f"{name} was not downloaded to this server before. The page Model downloads it.") from error
+
+
 def _from_before(hub: Any, name: str) -> Path:
     """Returns the folder of an earlier download; raises ModelError if there is none."""
     try:

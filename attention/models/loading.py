@@ -59,10 +59,11 @@ class Model:
         return f"{self.offer.name}, {self.offer.says}, run here in float32."
 
 
-def load(offer: Offer, most: int, room: Callable[[int], bool], hear: Told) -> Model:
+def load(offer: Offer, most: int, room: Callable[[int], bool], hear: Told, download: bool = True) -> Model:
     """Returns the model of an offer, of at most `most` bytes; raises ModelError.
 
-    `room`: whether there is memory for a number of bytes. It is called before any memory is allocated.
+    `room`: whether there is memory for a number of bytes. It is called before any memory is allocated. `download`: whether a
+    model of the hub may be downloaded.
     """
     if offer.kind == PACKAGE:
         hear(LOADS, 0.0)
@@ -70,7 +71,7 @@ def load(offer: Offer, most: int, room: Callable[[int], bool], hear: Told) -> Mo
         return Model(offer, net, TEXT, size, tokenizer, language_model=net if hasattr(net, "lm_head") else None)
     hear("Loading the libraries", 0.0)
     library("transformers.modeling_utils")
-    where, begun = _where(offer, most, hear)
+    where, begun = _where(offer, most, hear) if download else (_local_files(offer), 0.0)
     hear("Reading its files", begun)
     files = weight_files(where)
     with _once(files[0]):
@@ -91,6 +92,11 @@ def _fitting(offer: Offer, where: Path, files: list[Path], most: int, room: Call
         )
     with _loading_errors(offer, where), _forward_progress(hear):
         return _load_offer(offer, where, files, size)
+
+
+def _local_files(offer: Offer) -> Path:
+    """Returns the folder or file of a model that is on this machine; raises ModelError if it is not."""
+    return hub.find_download(offer.where) if offer.kind == NET else place(offer)
 
 
 def _where(offer: Offer, most: int, hear: Told) -> tuple[Path, float]:

@@ -2,7 +2,7 @@
 
 It needs what `attention-lab get-models` installs: the weights, 84 and 93 MB, and the library tokenizers.
 
-To record another text, give it a name in `RECORDED` and a line in `shipped.SHIPPED`.
+To record another text, give it a line in `shipped.SHIPPED`, and its name one in `RECORDED`.
 """
 
 from __future__ import annotations
@@ -17,18 +17,8 @@ import torch
 from attention.recorded import minilm as bert
 from attention.recorded import smollm2 as llama
 from attention.recorded.file import OWN, Recording, write_recording
-from attention.recorded.shipped import path
+from attention.recorded.shipped import SHIPPED, TIMES, path
 
-STREET = "The animal didn't cross the street because it was too tired."
-WIDE = STREET.replace("tired", "wide")
-CODE = "def total(rows):\n    return sum(price[row] * (1 + rate(row)) for row in rows)\n"
-WORDS = (
-    " revert link fertilizer grooves locality late barrel incurred rare queens promise harbors lava whiskey adding popping"
-    " mortgages chronology genuine asteroids early guard obvious unpack treatise"
-)
-RIVER = "He sat on the bank of the river."
-ACCOUNT = "She opened an account at the bank in town to deposit money."
-TIMES = 3
 # Of SmolLM2's 30: previous token (1, 11, 16), opening brackets (1, 11), what "it" is (13), induction (17, 18), sink (18).
 CHOSEN = (1, 11, 13, 16, 17, 18)
 START = "[start]"  # for <|im_start|>
@@ -90,21 +80,23 @@ def _smollm2() -> llama.Llama:
     return llama.load_smollm2()
 
 
-# The model, the text that it reads, and a description of the text.
-RECORDED: dict[str, tuple[Callable[[str, str], Recording], str, str]] = {
-    "smollm2-repeated": (smollm2, WORDS * TIMES, f"25 random words {TIMES} times, after a start token"),
-    "smollm2-street": (smollm2, STREET, f"“{STREET}”, after a start token"),
-    "smollm2-code": (smollm2, CODE, "a function in Python, after a start token"),
-    "minilm-street": (minilm, STREET, f"“{STREET}”, between [CLS] and [SEP]"),
-    "minilm-river": (minilm, RIVER, f"“{RIVER}”, between [CLS] and [SEP]"),
-    "minilm-account": (minilm, ACCOUNT, f"“{ACCOUNT}”, between [CLS] and [SEP]"),
-    "minilm-wide": (minilm, WIDE, f"“{WIDE}”, between [CLS] and [SEP]"),
-    "minilm-code": (minilm, CODE, "a function in Python, between [CLS] and [SEP]"),
+SENTENCE = "“{text}”"
+# The model, and a description of the text that it reads, which is that of `shipped.SHIPPED`.
+RECORDED: dict[str, tuple[Callable[[str, str], Recording], str]] = {
+    "smollm2-repeated": (smollm2, f"25 random words {TIMES} times, after a start token"),
+    "smollm2-street": (smollm2, f"{SENTENCE}, after a start token"),
+    "smollm2-code": (smollm2, "a function in Python, after a start token"),
+    "minilm-street": (minilm, f"{SENTENCE}, between [CLS] and [SEP]"),
+    "minilm-river": (minilm, f"{SENTENCE}, between [CLS] and [SEP]"),
+    "minilm-account": (minilm, f"{SENTENCE}, between [CLS] and [SEP]"),
+    "minilm-wide": (minilm, f"{SENTENCE}, between [CLS] and [SEP]"),
+    "minilm-code": (minilm, "a function in Python, between [CLS] and [SEP]"),
 }
 
 if __name__ == "__main__":
     torch.set_num_threads(1)  # the same order of summation on every machine
     for name in sys.argv[1:] or RECORDED:
-        model, text, said = RECORDED[name]
-        path(name).write_bytes(write_recording(model(text, said)))
+        model, said = RECORDED[name]
+        text = SHIPPED[name].text
+        path(name).write_bytes(write_recording(model(text, said.format(text=text))))
         print(path(name), path(name).stat().st_size)

@@ -11,23 +11,43 @@ from attention.runtime.tensor_cache import tensor_lru_cache
 
 
 class Shipped(NamedTuple):
-    """The file of a recording, and its title in the menu; `learned`: whether it is of a trained model."""
+    """The file of a recording, and its title in the menu; for a trained model, its name and the text that it has read."""
 
     file: str
     title: str
-    learned: bool = True
+    model: str = ""
+    text: str = ""
+
+    @property
+    def learned(self) -> bool:
+        """Whether it is of a trained model."""
+        return bool(self.model)
+
+
+STREET = "The animal didn't cross the street because it was too tired."
+WIDE = STREET.replace("tired", "wide")
+CODE = "def total(rows):\n    return sum(price[row] * (1 + rate(row)) for row in rows)\n"
+WORDS = (
+    " revert link fertilizer grooves locality late barrel incurred rare queens promise harbors lava whiskey adding popping"
+    " mortgages chronology genuine asteroids early guard obvious unpack treatise"
+)
+TIMES = 3
+RIVER = "He sat on the bank of the river."
+ACCOUNT = "She opened an account at the bank in town to deposit money."
+SMOLLM2 = "SmolLM2-135M-Instruct (a Llama, 30 layers)"  # names in `models.catalogue`
+MINILM = "MiniLM (a BERT, 6 layers)"
 
 
 SHIPPED = {
-    "smollm2-repeated": Shipped("smollm2_repeated.npz", "SmolLM2: repeated words"),
-    "smollm2-street": Shipped("smollm2_street.npz", "SmolLM2: a tired animal"),
-    "smollm2-code": Shipped("smollm2_code.npz", "SmolLM2: Python"),
-    "minilm-street": Shipped("minilm_street.npz", "MiniLM: a tired animal"),
-    "minilm-wide": Shipped("minilm_wide.npz", "MiniLM: a wide street"),
-    "minilm-river": Shipped("minilm_river.npz", "MiniLM: a river bank"),
-    "minilm-account": Shipped("minilm_account.npz", "MiniLM: a bank account"),
-    "minilm-code": Shipped("minilm_code.npz", "MiniLM: Python"),
-    "two-layers": Shipped("two_layers.npz", "By hand: two layers", learned=False),
+    "smollm2-repeated": Shipped("smollm2_repeated.npz", "SmolLM2: repeated words", SMOLLM2, WORDS * TIMES),
+    "smollm2-street": Shipped("smollm2_street.npz", "SmolLM2: a tired animal", SMOLLM2, STREET),
+    "smollm2-code": Shipped("smollm2_code.npz", "SmolLM2: Python", SMOLLM2, CODE),
+    "minilm-street": Shipped("minilm_street.npz", "MiniLM: a tired animal", MINILM, STREET),
+    "minilm-wide": Shipped("minilm_wide.npz", "MiniLM: a wide street", MINILM, WIDE),
+    "minilm-river": Shipped("minilm_river.npz", "MiniLM: a river bank", MINILM, RIVER),
+    "minilm-account": Shipped("minilm_account.npz", "MiniLM: a bank account", MINILM, ACCOUNT),
+    "minilm-code": Shipped("minilm_code.npz", "MiniLM: Python", MINILM, CODE),
+    "two-layers": Shipped("two_layers.npz", "By hand: two layers"),
 }
 HERE = Path(__file__).parent
 KEPT = 8  # recordings, of at most 3 MB each in float32

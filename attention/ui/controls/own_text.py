@@ -13,7 +13,8 @@ from attention.imported.registry import is_uploaded
 from attention.inputs import SPLIT
 from attention.knobs import GENERATED, KNOBS, SENTENCE
 from attention.settings import legible
-from attention.sources.providers import unit
+from attention.sources.providers import source_title, unit
+from attention.ui.text import model_run as run_text
 
 LONGEST = int(KNOBS["text"].high or 0)  # characters
 LEAST = int(KNOBS["tokens"].low or 0)
@@ -31,6 +32,8 @@ def implied_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[
     found: dict[str, Any] = {"text": text}
     if now["source"] == before["source"]:
         found["source"] = GENERATED
+        if before["source"] != GENERATED:
+            notes.append(run_text.HAND_BUILT_NOW.format(source=source_title(before["source"])))
     if now["input"] == before["input"]:
         found["input"] = _split(before["input"])
     if now["tokens"] == before["tokens"] and follows(before):

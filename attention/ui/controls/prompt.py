@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from attention.models.catalogue import Offer, choose_model
+from attention.models.catalogue import PACKAGES, RENAMED, Offer, choose_model
 from attention.models.packages import ModelError, missing
 from attention.models.prompt import PROMPTS, Prompt
 from attention.models.sizes import megabytes
@@ -16,6 +16,7 @@ from attention.ui.controls import knobs
 from attention.ui.controls.kind import Change, Kind, Stops
 from attention.ui.limits import models
 from attention.ui.markdown import escape
+from attention.ui.text import model_run as text
 
 NAMES = frozenset({"model"})
 LISTED = (
@@ -62,6 +63,19 @@ def can_run() -> bool:
     """Whether any model can run here: one of the list whose libraries are installed, or any of the hub."""
     host = models()
     return any(not missing(offer.needs) for offer in host.offers.values()) or (host.free and not missing())
+
+
+def offer_without_download(name: str) -> Offer:
+    """The model of this name, for a run that a link or a typed text asks for; raises ModelError, which says why it can't run."""
+    host, name = models(), RENAMED.get(name, name)
+    if host.off:
+        raise ModelError(text.OFF)
+    if name in PACKAGES and (name not in host.offers or missing(host.offers[name].needs)):
+        raise ModelError(text.NOT_INSTALLED)
+    found = choose_model(name, host.offers, host.free)
+    if missing(found.needs):
+        raise ModelError(text.LACKS)
+    return found
 
 
 def refusal(prompt: Prompt) -> str:

@@ -39,13 +39,17 @@ LOADED_MODELS = BUDGET.register(Loaded())
 
 
 class Ask(NamedTuple):
-    """A model, its input, and the bytes that it may take; `picture`: the bytes of a PNG, b"" for the included one."""
+    """A model, its input, and the bytes that it may take.
+
+    `picture`: the bytes of a PNG, b"" for the included one. `download`: whether it may be downloaded.
+    """
 
     offer: Offer
     text: str
     second: str
     picture: bytes
     most: int
+    download: bool = True
 
 
 class Stopped(Exception):  # noqa: N818 (nothing went wrong)
@@ -101,7 +105,8 @@ class LoadedModelJob(Job):
         raise NotImplementedError
 
     def _load(self) -> Model:
-        found = load(self.settings.offer, self.settings.most, self._reserve, self._on_loaded)
+        asked = self.settings
+        found = load(asked.offer, asked.most, self._reserve, self._on_loaded, asked.download)
         trim()
         return found
 

@@ -15,7 +15,7 @@ from streamlit.navigation.page import StreamlitPage
 from attention.serving.moved_links import moved_to
 from attention.streamlit_internals import run_context
 from attention.ui.controls.kind import Kind
-from attention.ui.session import question_in_link, uploads
+from attention.ui.session import model_run, question_in_link, uploads
 from attention.ui.session.settings_state import SettingsState
 from attention.ui.session.visit_state import Session, session, widgets
 
@@ -29,24 +29,33 @@ def send_on(page: StreamlitPage, pages: Mapping[str, StreamlitPage]) -> None:
 def address() -> tuple[str, str]:
     """The query string in the address bar, as far as we know, and the query string of what is shown."""
     here = session().here
-    return urlencode(here.link), here.kind.settings.link(here.setting)
+    return urlencode(here.link), urlencode(model_run.carry(here.kind.settings.to_query(here.setting)))
 
 
 def write_link() -> None:
     """Writes the current link to the address bar. This re-renders the page, so call it after the pictures were sent."""
     here = session().here
-    here.link = here.kind.settings.to_query(here.setting) | question_in_link.append(session(), here.kind)
+    shown = model_run.carry(here.kind.settings.to_query(here.setting))
+    here.link = shown | question_in_link.append(session(), here.kind)
+    if model_run.is_opening():
+        here.link = st.query_params.to_dict()
     if here.link != st.query_params.to_dict():  # a change of page has emptied it
         st.query_params.from_dict(here.link)
 
 
 def arrive(state: Session, kind: Kind[Any], from_elsewhere: bool) -> None:
-    """Takes up the link at the start of a session, and whenever another link was opened since."""
+    """Takes up the link at the start of a session, whenever another link was opened since, and a model's run that is done."""
     here, query = state.held.get(state.about), st.query_params.to_dict()
     if from_elsewhere:
         uploads.passed_by()
-    if here is None or _is_new_link(query, here.link):
-        asked = query or (dict(kind.begins) if here is None else {})
+        model_run.passed_by()
+    new = here is None or _is_new_link(query, here.link)
+    asked = query or (dict(kind.begins) if here is None else {})
+    if "source" in kind.settings.knobs:
+        asked = model_run.open_link(asked) if new else asked
+        done = model_run.take_result()
+        asked, new = (asked, new) if done is None else (done, True)
+    if new:
         own, notes = question_in_link.split(state, kind, uploads.allowed_query(kind, asked))
         here = state.held[state.about] = SettingsState.of(kind, own, here.labels if here else {})
         here.link, here.notes, here.absent = query, here.notes + notes, state.kept.absent

@@ -26,7 +26,7 @@ from attention.ui.controls.kind import Kind
 from attention.ui.controls.picture import PICTURE
 from attention.ui.markdown import escape
 from attention.ui.menu import page_title
-from attention.ui.session import training_heartbeat, uploads
+from attention.ui.session import model_run, training_heartbeat, uploads
 from attention.ui.session.address_bar import arrive, write_link
 from attention.ui.session.memory_gate import memory_gate
 from attention.ui.session.part import Part
@@ -93,6 +93,11 @@ def change(**values: Any) -> None:
     if _fragments():  # otherwise the whole page is about to run
         state.fresh, state.follow = not state.told.waiting, state.stale_parts
         st.rerun(["view", *(name for name in state.parts if name in state.follow)])
+
+
+def note(notes: Sequence[str]) -> None:
+    """Adds messages to those that the view shows; call it before `change`."""
+    session().here.notes = [*notes]
 
 
 def resend_menu(name: str, said: str) -> None:
@@ -223,6 +228,7 @@ def _view(view: View, any_length: bool) -> None:
     state.drawn, cut = (setting, "") if any_length else state.here.kind.shown(setting)
     with st.container():  # always there: if an element appears or disappears, a browser redraws everything below it
         uploads.tell()
+        model_run.tell()
         _tell(state.here.notes)
         if cut:
             st.caption(cut)

@@ -77,6 +77,7 @@ def close(source: str) -> None:
     """Removes an upload and the settings that show it; those start again with the defaults."""
     state = session()
     state.kept.brought.pop(source, None)
+    state.kept.prompts.pop(source, None)
     for about in [about for about, here in state.held.items() if getattr(here.setting, "source", None) == source]:
         del state.held[about]
 

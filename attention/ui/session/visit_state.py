@@ -19,6 +19,7 @@ from attention.imported.files import File
 from attention.imported.reading import Read
 from attention.imported.registry import Upload, is_uploaded
 from attention.models.parts import Part as Layers
+from attention.models.prompt import Prompt
 from attention.timing.recordings import Timing
 from attention.timing.webgpu.results import Measurement
 from attention.training.recipe import Recipe
@@ -47,6 +48,20 @@ class Taken:
     file: File | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Requested:
+    """A model's run that a typed text or a link asks for, and the query of the picture that it will be shown in.
+
+    `job`: the run; None if it can't run or has failed, and `why`.
+    """
+
+    prompt: Prompt
+    query: dict[str, str]
+    typed: bool = True
+    job: ModelJob | None = None
+    why: str = ""
+
+
 @dataclass
 class VisitState:
     """What single pages keep for their next run.
@@ -65,7 +80,8 @@ class VisitState:
     sources made in this visit from `steps` of trainings, and the page that one of them `leads` to. Model: the reading
     that this visitor has run (`reading`), the `leak_test` and the `studies` of its heads, by kind, the ids of the text to which a
     token was `appended`, their own `picture` as a PNG, why the last one was `refused`,
-    and what was `shown` of readings: by reading, part and choices, the source and its content. `brought`: the uploads of
+    and what was `shown` of readings: by reading, part and choices, the source and its content. The run that was last
+    `requested` by a typed text or a link, and the `prompts` that give a source of a model again. `brought`: the uploads of
     this visit, by source; an upload exists as long as it is listed here. `absent`: the source that the last link named and
     this visit does not have; `wanted`: the query of that link. Your data: the file that was `taken` last, and the results for the
     files that the owner has named (`given`), once they were opened.
@@ -102,6 +118,8 @@ class VisitState:
     picture: bytes = b""
     refused: str = ""
     shown: dict[tuple[Any, ...], tuple[str, Layers]] = field(default_factory=dict)
+    requested: Requested | None = None
+    prompts: dict[str, Prompt] = field(default_factory=dict)
     brought: dict[str, Upload] = field(default_factory=dict)
     absent: str = ""
     taken: Taken | None = None

@@ -46,7 +46,7 @@ def _same(wanted: model_jobs.Ask | None) -> bool:
     if now is None or wanted is None or not (now.open or now.state == "done"):
         return False
     had = now.settings._replace(text="", second="") if _sees(wanted.offer) else now.settings
-    return had == wanted
+    return had._replace(download=wanted.download) == wanted
 
 
 def draw_state(absent: bool = False) -> None:

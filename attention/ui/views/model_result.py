@@ -14,7 +14,6 @@ from attention.components.sentence_head import sentence_head
 from attention.config import Config
 from attention.fitting import layers
 from attention.models.packages import ModelError
-from attention.models.parts import Part
 from attention.models.prompt import PROMPTS, Prompt
 from attention.models.run import Run
 from attention.models.summaries import WAYS
@@ -24,7 +23,7 @@ from attention.ui.controls import knobs
 from attention.ui.controls.picture import first_line
 from attention.ui.jobs.model_jobs import ModelJob as Task
 from attention.ui.markdown import escape
-from attention.ui.session import page, uploads
+from attention.ui.session import model_run, page
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import model_picture
@@ -32,7 +31,6 @@ from attention.ui.views.layers import PICTURE
 
 NOBODY = PROMPTS.defaults["layer"], PROMPTS.defaults["head"]  # the values while no head is selected
 CHIPS = 40  # maximum number of tokens that are shown as chips, above a map of one cell per pair
-OPEN = 4  # stacks of models per visit: the oldest is closed for a new one
 
 
 def draw(prompt: Prompt, task: Task) -> None:
@@ -44,7 +42,7 @@ def draw(prompt: Prompt, task: Task) -> None:
     for note in run.notes:
         st.caption(escape(note))
     try:
-        source, part = _register_part(task, name, prompt)
+        source, part = model_run.register_part(task, prompt)
     except (ModelError, BroughtError) as error:
         st.warning(escape(str(error)), icon=":material/info:")
         return
@@ -69,19 +67,6 @@ def _choices(prompt: Prompt, run: Run, name: str) -> None:
         ]
         knobs.menu("summary", prompt, format_func=str.capitalize, help="\n".join(lines), on_change=page.change)
         knobs.menu("tokens", prompt, format_func=str.capitalize, on_change=page.change)
-
-
-def _register_part(task: Task, name: str, prompt: Prompt) -> tuple[str, Part]:
-    """The source of a part, summed up as requested, and that part; raises ModelError and BroughtError."""
-    kept, key = page.visit_state().shown, (task.settings, name, prompt.summary, prompt.tokens)
-    if key in kept and kept[key][0] in uploads.sources():
-        return kept[key]
-    assert task.found is not None
-    part = results.models.make_part(task.found.parts[name], prompt.summary, prompt.tokens)
-    for old in [*kept][: max(0, len(kept) - OPEN + 1)]:
-        uploads.close(kept.pop(old)[0])
-    kept[key] = uploads.hold(part.stack, "model", part.stack.title), part
-    return kept[key]
 
 
 def with_selected_head(prompt: Prompt, source: str, sees: bool = False, first: tuple[int, int] | None = None) -> Config:

@@ -8,12 +8,15 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.config import Config
+from attention.knobs import KNOBS
+from attention.models.prompt import Prompt
 from attention.ui import provenance
 from attention.ui.controls import knobs, own_text
 from attention.ui.heading import draw_title
 from attention.ui.markdown import escape
-from attention.ui.session import page
+from attention.ui.session import model_run, page
 from attention.ui.session.part import Part
+from attention.ui.text import model_run as run_text
 
 KNOB = frozenset({"text"})
 
@@ -29,8 +32,14 @@ def into(
     config: Config, field: DeltaGenerator, note: DeltaGenerator, instead: Callable[[], None] | None = None
 ) -> None:
     """Draws the same into given containers; `instead` draws the content of the note if there is nothing to say."""
+    if prompt := model_run.reader(config.source):
+        with field:
+            _read_line(config, prompt)
+        with note:
+            st.caption(escape(run_text.READS.format(model=prompt.model)))
+        return
     with field:
-        knobs.line("text", config, placeholder="Type a sentence", on_change=page.change)
+        knobs.line("text", config, placeholder=run_text.PLACEHOLDER, on_change=page.change)
     sentence, (label, values) = own_text.text_notice(config), own_text.offer_length(config)
     if instead and not sentence:
         with note:
@@ -42,6 +51,27 @@ def into(
             st.button(label, on_click=page.change, kwargs=values, key="fit text")
         else:
             st.empty()
+
+
+def _read_line(config: Config, prompt: Prompt) -> None:
+    """Draws the field of a text that a real model reads; it is no knob, as the text belongs to the source."""
+    key = f"read by {config.source}"
+    st.text_input(
+        KNOBS["text"].label,
+        prompt.text,
+        key=key,
+        help=run_text.READ_HELP.format(model=escape(prompt.model)),
+        autocomplete="off",
+        placeholder=run_text.PLACEHOLDER,
+        on_change=_on_typed,
+        args=(key, prompt),
+    )
+
+
+def _on_typed(key: str, prompt: Prompt) -> None:
+    """Runs the model on the typed text."""
+    page.note(model_run.read_typed(page.setting(), prompt, str(page.widgets()[key])))
+    page.change()
 
 
 def titled(name: str, help: Callable[[Config], str]) -> Part:
@@ -58,7 +88,13 @@ def titled(name: str, help: Callable[[Config], str]) -> Part:
 
 def look(config: Config) -> object:
     """What is shown of a config next to the text."""
-    return own_text.text_notice(config), own_text.offer_length(config)
+    return own_text.text_notice(config), own_text.offer_length(config), config.source
+
+
+def _look_read(config: Config) -> object:
+    """The same for pages that have the field only if a real model reads what is typed."""
+    return look(config) if model_run.reader(config.source) else None
 
 
 FIELD = Part("own text", draw, look, KNOB)
+READ_FIELD = Part("own text", draw, _look_read)

@@ -14,16 +14,19 @@ from torch import Tensor
 from attention.charts import moves as charts
 from attention.codec import CONFIGS, to_query
 from attention.components.sentence_head import sentence_head
+from attention.config import Config
 from attention.number_format import format_mean, format_percent
-from attention.story.head import SENTENCES, Move, heads_that_find_both, moves, riddle_config, riddle_shares
+from attention.story.head import HEAD, LAYER, SENTENCES, Move, heads_that_find_both, moves, riddle_config, riddle_shares
 from attention.story.settings import SIZES, STORIES, WORD, Story
 from attention.trace import Trace
 from attention.ui import heading, next_step, proof, results
 from attention.ui.controls import knobs
 from attention.ui.markdown import escape
-from attention.ui.session import gestures, page
+from attention.ui.session import gestures, model_run, page
+from attention.ui.text import model_run as run_text
 from attention.ui.text import start as text
 
+OWN = "own sentence"  # the key of the field
 DOORS = (
     ("examples", text.LEARN, ":material/school:"),
     ("model", text.EXPLORE, ":material/travel_explore:"),
@@ -41,6 +44,9 @@ def view(story: Story) -> None:
     if story.resized:
         _open_heads(story)
         return
+    if found := model_run.take_result():
+        page.leave_for("heads", found)
+        return
     config = story.config
     trace = results.heads.trace(config)
     help = text.PROVENANCE.format(**_head_counts())
@@ -52,6 +58,15 @@ def view(story: Story) -> None:
         on_change=page.change,
         label_visibility="collapsed",
     )
+    with st.container(key="own-text"):
+        st.text_input(
+            run_text.OWN_SENTENCE,
+            key=OWN,
+            placeholder=run_text.OWN_PLACEHOLDER,
+            help=run_text.OWN_HELP,
+            autocomplete="off",
+            on_change=_read_own_sentence,
+        )
     picture, told = st.columns([3, 2], gap="medium")
     with picture:
         whole = (0, config.tokens), (0, config.tokens)
@@ -62,6 +77,15 @@ def view(story: Story) -> None:
             "step", story, format_func=text.STEPS.__getitem__, on_change=page.change, label_visibility="collapsed"
         )
         STEPS[story.step](story, trace)
+
+
+def _read_own_sentence() -> None:
+    """Lets MiniLM read the typed sentence; Heads opens with the head of the story on it."""
+    shown = SENTENCES["river"].source
+    prompt = model_run.reader(shown)
+    if prompt is not None:
+        page.note(model_run.read_typed(Config.of(shown, layer=LAYER, head=HEAD), prompt, str(page.widgets()[OWN])))
+    page.change()
 
 
 def _open_heads(story: Story) -> None:

@@ -1,0 +1,215 @@
+"""A model's run that a typed text or a link asks for: it runs in the background, and its heads become the page's source.
+
+A link carries a run as `run=MODEL&run_text=…`, next to the knobs of the picture. Opening it runs the model again, if it is
+installed or on the owner's list; nothing is downloaded. A visit has one run at a time. If none is possible, a notice says
+why, above a recording of the same model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from attention.array_files.limits import BroughtError
+from attention.codec import to_query
+from attention.config import Config
+from attention.knobs import SENTENCE
+from attention.models.packages import ModelError
+from attention.models.parts import Part
+from attention.models.prompt import PROMPTS, Prompt
+from attention.recorded.shipped import SHIPPED
+from attention.sources.providers import source_title
+from attention.ui import next_step, results
+from attention.ui.controls import own_text
+from attention.ui.controls.prompt import offer_without_download
+from attention.ui.jobs.job_queue import JOBS
+from attention.ui.jobs.model_jobs import Ask, ModelJob
+from attention.ui.limits import models
+from attention.ui.markdown import escape
+from attention.ui.session import uploads
+from attention.ui.session.visit_state import Requested, session
+from attention.ui.text import model_run as text
+
+RUN = "run"  # the entry of a link that names the model, and the beginning of the others
+CARRIED = ("text", "second", "part", "summary", "tokens")  # of a prompt, next to its model
+OF_TOKENS = ("query", "rows", "cols", "tokens", "text", "source")  # knobs that do not follow to another text
+KEPT = 4  # sources of models per visit: the oldest is closed for a new one
+LOOK = 0.3  # seconds between two checks of a run
+SHOWN = 60  # characters of a text in a notice
+
+
+def reader(source: str) -> Prompt | None:
+    """The model that reads what is typed while a source is shown, with the text of that source; None if there is none."""
+    kind, _, name = source.partition(":")
+    entry = SHIPPED.get(name) if kind == "recorded" else None
+    return Prompt(model=entry.model, text=entry.text) if entry and entry.model else session().kept.prompts.get(source)
+
+
+def start(prompt: Prompt, query: dict[str, str], typed: bool = True) -> None:
+    """Requests a run, whose heads will be shown with the knobs of a query; if it can't run, the notice says why."""
+    kept = session().kept
+    cancel()
+    try:
+        offer = offer_without_download(prompt.model)
+    except ModelError as error:
+        kept.requested = Requested(prompt, query, typed, why=str(error))
+        return
+    prompt = replace(prompt, model=offer.name)
+    asked = Ask(offer, prompt.text, prompt.second, b"", models().most, download=False)
+    if kept.reading is not None and kept.reading.settings == asked and not kept.reading.open:
+        JOBS.forget(kept.reading)
+    kept.reading = JOBS.request(ModelJob, asked, session().visitor)
+    kept.requested = Requested(prompt, query, typed, kept.reading)
+
+
+def cancel() -> None:
+    """Gives up what was requested last, if it is not done."""
+    kept = session().kept
+    if kept.requested is not None and kept.requested.job is not None:
+        kept.requested.job.leave(session().visitor)
+    kept.requested = None
+
+
+def read_typed(config: Config, prompt: Prompt, typed: str) -> list[str]:
+    """Lets a model read a typed text, and shows the same head of it; returns a message for each part of it that is left out."""
+    fitting, notes = own_text.fit_text(typed)
+    if fitting.strip() and fitting != prompt.text:
+        query = {name: value for name, value in to_query(config).items() if name not in OF_TOKENS}
+        start(replace(prompt, text=fitting), query | {"layer": str(config.layer), "head": str(config.head)})
+    return notes
+
+
+def open_link(query: dict[str, str]) -> dict[str, str]:
+    """The query that a link with a run opens at once: its source if this visit has it, else a recording of the same model."""
+    cancel()
+    if RUN not in query:
+        return query
+    named = {name: query[f"{RUN}_{name}"] for name in CARRIED if f"{RUN}_{name}" in query}
+    prompt, _ = PROMPTS.from_query({"text": SENTENCE, **named, "model": query[RUN]})
+    rest = {name: value for name, value in query.items() if name != RUN and not name.startswith(f"{RUN}_")}
+    for source, known in session().kept.prompts.items():
+        if known == prompt:
+            return rest | {"source": source}
+    start(prompt, rest, typed=False)
+    below = recording_of(prompt)
+    shown = {name: rest[name] for name in ("v", "layer", "head") if name in rest}
+    return shown | {"source": below} if below else shown
+
+
+def recording_of(prompt: Prompt) -> str:
+    """The source of a recording of the same model, of the same text if there is one; "" if there is none."""
+    alike = [name for name, entry in SHIPPED.items() if entry.learned and entry.model == prompt.model]
+    same = [name for name in alike if SHIPPED[name].text == prompt.text]
+    return f"recorded:{(same or alike)[0]}" if alike else ""
+
+
+def take_result() -> dict[str, str] | None:
+    """The query of the requested run once it is done, with its source; None before, and if it has failed, which is noted."""
+    kept = session().kept
+    wanted = kept.requested
+    if wanted is None or wanted.job is None or wanted.job.open:
+        return None
+    kept.requested = replace(wanted, job=None, why=wanted.job.said or text.STOPPED)
+    if wanted.job.found is None:
+        return None
+    try:
+        source, _ = register_part(wanted.job, wanted.prompt)
+    except (ModelError, BroughtError) as error:
+        kept.requested = replace(wanted, job=None, why=str(error))
+        return None
+    kept.requested = None
+    return wanted.query | {"source": source}
+
+
+def register_part(task: ModelJob, prompt: Prompt) -> tuple[str, Part]:
+    """The source of a part of a run, summed up as the prompt says, and that part; raises ModelError and BroughtError."""
+    assert task.found is not None
+    kept, parts = session().kept, task.found.parts
+    name = prompt.part if prompt.part in parts else next(iter(parts))
+    key = (task.settings, name, prompt.summary, prompt.tokens)
+    if key in kept.shown and kept.shown[key][0] in uploads.sources():
+        return kept.shown[key]
+    part = results.models.make_part(parts[name], prompt.summary, prompt.tokens)
+    for old in [*kept.shown][: max(0, len(kept.shown) - KEPT + 1)]:
+        uploads.close(kept.shown.pop(old)[0])
+    source = uploads.hold(part.stack, "model", part.stack.title)
+    kept.shown[key] = source, part
+    if task.found.patches is None:  # a link can't carry a picture
+        offer, read, second, *_ = task.settings
+        carried = {
+            "part": prompt.part if prompt.part in parts else "",
+            "summary": prompt.summary,
+            "tokens": prompt.tokens,
+        }
+        kept.prompts[source] = Prompt(model=offer.name, text=read, second=second, **carried)
+    return kept.shown[key]
+
+
+def carry(query: dict[str, str]) -> dict[str, str]:
+    """The query as a link has it: a source that is a run is replaced by the model and its text."""
+    prompt = session().kept.prompts.get(query.get("source", ""))
+    if prompt is None:
+        return query
+    differing = PROMPTS.to_query(prompt)
+    run = {f"{RUN}_{name}": differing[name] for name in CARRIED if name in differing and name != "text"}
+    rest = {name: value for name, value in query.items() if name != "source"}
+    return {RUN: prompt.model, f"{RUN}_text": prompt.text} | run | rest
+
+
+def is_opening() -> bool:
+    """Whether a link's run is not done yet, so that the address bar keeps the link."""
+    wanted = session().kept.requested
+    return wanted is not None and wanted.job is not None and not wanted.typed
+
+
+def passed_by() -> None:
+    """Another page was opened: why a run was not possible is no longer shown."""
+    wanted = session().kept.requested
+    if wanted is not None and wanted.job is None:
+        session().kept.requested = None
+
+
+def tell() -> None:
+    """Shows the progress of a run, or why there is none. A page without sources leaves the result to the next page."""
+    wanted = session().kept.requested
+    if wanted is None:
+        return
+    if wanted.job is None:
+        _show_refusal(wanted)
+    elif wanted.job.open or "source" in session().here.kind.settings.knobs:
+        st.fragment(_show_progress, run_every=LOOK)(wanted)
+
+
+def _show_progress(wanted: Requested) -> None:
+    """Draws the progress; once the run has ended, the page runs again and takes its result."""
+    job = wanted.job
+    if job is None or session().kept.requested is not wanted:
+        return
+    job.look(session().visitor)
+    JOBS.tidy()
+    if not job.open:
+        st.rerun()
+    named = {"model": escape(wanted.prompt.model), "text": escape(_shorten(wanted.prompt.text))}
+    before = JOBS.before(job)
+    said = text.WAITING.format(**named, before=before, jobs="jobs" if before > 1 else "job") if before else ""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(min(job.share, 1.0), said or text.RUNNING.format(**named))
+        st.button(text.CANCEL, key="cancel run", on_click=cancel)
+
+
+def _show_refusal(wanted: Requested) -> None:
+    """Draws why a model could not run; after a typed text, with a link that shows it with hand-built heads."""
+    below = recording_of(wanted.prompt)
+    named = {"model": escape(wanted.prompt.model), "text": escape(_shorten(wanted.prompt.text)), "why": wanted.why}
+    shown = text.RECORDING.format(title=escape(source_title(below))) if below else text.WITHOUT
+    with st.container(border=True):
+        st.markdown((text.TYPED if wanted.typed else text.LINK).format(**named, below=shown))
+        if wanted.typed:
+            typed = Config(text=wanted.prompt.text, tokens=own_text.fitting(wanted.prompt.text, "words"))
+            next_step.page_link("heads", text.HAND_BUILT, to_query(typed), ":material/grid_view:")
+
+
+def _shorten(read: str) -> str:
+    line = " ".join(read.split())
+    return line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"

@@ -1,0 +1,205 @@
+"""What is typed while a real model is shown is read by that model, and links carry a model's run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention.imported.stack import Stack
+from attention.knobs import DEFAULTS, GENERATED
+from attention.models.prompt import PROMPTS, Prompt
+from attention.recorded.shipped import MINILM, RIVER, SHIPPED, SMOLLM2, STREET
+from attention.ui.budget import BUDGET
+from attention.ui.jobs import model_jobs
+from attention.ui.jobs.job_queue import JOBS
+from attention.ui.jobs.model_jobs import LOADED_MODELS, LoadedModelJob
+from attention.ui.session import model_run
+from attention.ui.session.visit_state import KEY, Session
+from attention.ui.text import model_run as text
+from tests.test_pages import ROOT, SECONDS
+from tests.tiny_models import write_model
+
+RIVERS = {"v": "3", "source": "recorded:minilm-river", "layer": "1", "head": "2"}
+OWN = "the animal was too tired"
+PATIENCE = 60.0  # seconds
+REAL_PAGES = ("heads", "layers", "softmax", "masks", "steps")
+
+
+@pytest.fixture(autouse=True)
+def _stand_in(tmp_path_factory, monkeypatch) -> Iterator[None]:
+    """A tiny BERT is on the owner's list under the name of MiniLM; SmolLM2 is not installed."""
+    folder = tmp_path_factory.getbasetemp() / "stand-in"
+    if not folder.exists():
+        write_model("bert", folder)
+    monkeypatch.setenv("ATTENTION_MODELS", f"{MINILM} = {folder}")
+    monkeypatch.setattr("attention.models.catalogue.folder", lambda module: None)
+    yield
+    for task in [task for task in JOBS.tasks if isinstance(task, LoadedModelJob)]:
+        for visitor in [*task.looks]:
+            task.leave(visitor)
+        JOBS.forget(task)
+
+
+def opened(page: str, **query: str) -> AppTest:
+    test = AppTest.from_file(str(ROOT / f"pages/{page}.py"), default_timeout=SECONDS)
+    test.query_params.update(query)
+    return test.run()
+
+
+def state(test: AppTest) -> Session:
+    return test.session_state[KEY]
+
+
+def wait(test: AppTest) -> AppTest:
+    """Waits until the requested run has ended, and runs the page again as its fragment would."""
+    end = time.monotonic() + PATIENCE
+    while (wanted := state(test).kept.requested) and wanted.job and wanted.job.open and time.monotonic() < end:
+        time.sleep(0.02)
+    return test.run()
+
+
+def type_text(test: AppTest, typed: str) -> AppTest:
+    (field,) = [each for each in test.text_input if each.key.startswith("read by")]
+    return field.set_value(typed).run()
+
+
+def link(test: AppTest) -> dict[str, str]:
+    return {name: value if isinstance(value, str) else value[-1] for name, value in dict(test.query_params).items()}
+
+
+def page_text(test: AppTest) -> str:
+    return "\n".join(each.value for each in (*test.markdown, *test.caption, *test.warning)).replace("\\", "")
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("page", REAL_PAGES)
+def test_what_is_typed_while_a_real_model_is_shown_is_read_by_that_model(page):
+    test = opened(page, **RIVERS)
+    (field,) = [each for each in test.text_input if each.key.startswith("read by")]
+    assert (field.label, field.value) == ("Your own text", RIVER)
+    assert not [each for each in test.text_input if each.key == "text"], "one field only"
+    test = wait(type_text(test, OWN))
+    shown = state(test).here.setting
+    assert not test.exception and shown.source.endswith(f":{MINILM}") and (shown.layer, shown.head) == (1, 2)
+    assert link(test) == {"run": MINILM, "run_text": OWN, "v": "3", "layer": "1", "head": "2"}
+    assert f"Read by {MINILM}." in page_text(test)
+    assert [each.value for each in test.text_input if each.key.startswith("read by")] == [OWN]
+    again = wait(type_text(test, "it was the street"))
+    assert link(again)["run_text"] == "it was the street" and state(again).here.setting.source != shown.source
+
+
+def test_a_link_runs_the_model_again_on_any_page_and_its_address_stays():
+    query = {"run": MINILM, "run_text": OWN, "v": "3", "layer": "2", "head": "3", "mask": "causal"}
+    test = opened("heads", **query)
+    assert state(test).kept.requested.job is not None or link(test) == query
+    test = wait(test)
+    shown = state(test).here.setting
+    assert (shown.source[:6], shown.layer, shown.head, shown.mask) == ("model:", 2, 3, "causal") and link(test) == query
+    assert state(test).kept.reading.settings.text == OWN and not state(test).kept.reading.settings.download
+    assert state(test).kept.prompts[shown.source] == Prompt(model=MINILM, text=OWN)
+    words = [*opened("heads", **query | {"run_tokens": "words"}).run().query_params]
+    assert "run" in words
+
+
+def test_a_pair_and_a_summary_are_in_the_link_too():
+    query = {
+        "run": MINILM,
+        "run_text": OWN,
+        "run_second": "the street",
+        "run_tokens": "without marks",
+        "v": "3",
+        "layer": "0",
+    }
+    test = wait(opened("heads", **query))
+    found = link(test)
+    assert {name: found[name] for name in ("run", "run_text", "run_second", "run_tokens")} == {
+        name: query[name] for name in ("run", "run_text", "run_second", "run_tokens")
+    }
+    (holding,) = state(test).kept.brought.values()
+    assert "[SEP]" not in holding.stack.queries and "street" in holding.stack.queries
+
+
+def test_a_visit_has_one_run_and_a_new_link_takes_its_place():
+    test = opened("heads", run=MINILM, run_text=OWN)
+    first = state(test).kept.requested
+    test.query_params.clear()
+    test.query_params.update({"run": MINILM, "run_text": "another street"})
+    test.run()
+    second = state(test).kept.requested
+    visitor = state(test).visitor
+    mine = [task for task in JOBS.tasks if isinstance(task, LoadedModelJob) and visitor in task.looks]
+    assert len(mine) <= 1 and (first is None or first.job is None or visitor not in first.job.looks)
+    assert second is None or second.prompt.text == "another street"
+
+
+@pytest.mark.parametrize(
+    ("query", "why", "below"),
+    [
+        ({"run": SMOLLM2, "run_text": STREET}, "not installed on this server", "recorded:smollm2-street"),
+        ({"run": SMOLLM2, "run_text": OWN, "layer": "18"}, "`attention-lab get-models`", "recorded:smollm2-repeated"),
+        ({"run": "nobody/nothing", "run_text": OWN}, "is not one of the models of this server", GENERATED),
+        ({"run": "/etc/passwd", "run_text": OWN}, "is not one of the models of this server", GENERATED),
+        ({"run": "", "run_text": "", "run_part": "x" * 99}, "is not one of the models", GENERATED),
+    ],
+)
+def test_a_link_that_can_not_run_says_why_above_a_recording_of_the_same_model(query, why, below):
+    test = opened("heads", **query)
+    assert why in page_text(test) and "This link shows" in page_text(test) and not test.exception
+    shown = state(test).here.setting
+    assert shown.source == below and state(test).kept.requested.job is None
+    assert shown.layer == (18 if "layer" in query else shown.layer)
+
+
+def test_nothing_of_the_hub_is_downloaded_for_a_link(monkeypatch):
+    monkeypatch.setenv("ATTENTION_MODELS", "Far = some/model")
+    monkeypatch.setattr("huggingface_hub.HfApi.model_info", lambda *_, **__: pytest.fail("the network was used"))
+    test = wait(opened("heads", run="Far", run_text=OWN))
+    assert "some/model was not downloaded to this server before" in page_text(test) and not test.exception
+
+
+def test_a_model_without_room_is_refused_with_its_reason(monkeypatch):
+    monkeypatch.setattr(model_jobs, "LOADED_MODELS", type(LOADED_MODELS)())
+    monkeypatch.setattr(BUDGET, "room", lambda needed: False)
+    test = wait(type_text(opened("heads", **RIVERS), OWN))
+    assert f"{MINILM} can't read “{OWN}” here" in page_text(test) and "not free right now" in page_text(test)
+    assert state(test).here.setting.source == RIVERS["source"], "and the recording stays"
+    assert "Show the text with hand-built heads" in [each.proto.label for each in test.get("link_button")]
+
+
+def test_hand_built_heads_never_take_a_text_in_silence():
+    test = opened("heads", **RIVERS | {"source": "recorded:two-layers"})
+    test.text_input(key="text").set_value(OWN).run()
+    assert state(test).here.setting.source == GENERATED
+    assert text.HAND_BUILT_NOW.format(source="By hand: two layers") in page_text(test)
+
+
+def test_on_start_a_typed_sentence_is_read_by_the_model_and_heads_opens(monkeypatch):
+    opens: list[tuple[str, dict[str, str]]] = []
+    monkeypatch.setattr("attention.ui.session.page.next_step.go_to", lambda page, query: opens.append((page, query)))
+    test = opened("start")
+    test.text_input(key="own sentence").set_value(OWN).run()
+    wait(test)
+    ((page, query),) = opens
+    assert page == "heads" and query["source"].startswith("model:") and (query["layer"], query["head"]) == ("0", "4")
+
+
+def test_every_recording_of_a_model_has_its_text_and_a_name_in_the_catalogue():
+    from attention.models.catalogue import PACKAGES
+
+    for entry in SHIPPED.values():
+        assert bool(entry.model) == entry.learned == bool(entry.text)
+        assert not entry.learned or entry.model in PACKAGES
+
+
+def test_links_name_every_part_of_a_prompt_that_gives_the_source():
+    carried = {"model", *model_run.CARRIED}
+    assert carried == {name for name, knob in PROMPTS.knobs.items() if knob.about == "tensors"} | {
+        "part",
+        "summary",
+        "tokens",
+    }
+    assert isinstance(Stack, type) and replace(Prompt(), text=DEFAULTS["text"]).alone.text == DEFAULTS["text"]
