@@ -137,12 +137,10 @@ def register_part(task: ModelJob, prompt: Prompt) -> tuple[str, Part]:
     kept.shown[key] = source, part
     if task.found.patches is None:  # a link can't carry a picture
         offer, read, second, *_ = task.settings
-        carried = {
-            "part": prompt.part if prompt.part in parts else "",
-            "summary": prompt.summary,
-            "tokens": prompt.tokens,
-        }
-        kept.prompts[source] = Prompt(model=offer.name, text=read, second=second, **carried)
+        named = prompt.part if prompt.part in parts else ""
+        kept.prompts[source] = Prompt(
+            model=offer.name, text=read, second=second, part=named, summary=prompt.summary, tokens=prompt.tokens
+        )
     return kept.shown[key]
 
 
