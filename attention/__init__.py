@@ -18,13 +18,15 @@ what it contains. Each may import what is listed before it:
     interventions          what a model does if a token or a head of it is changed
     models                 models of other people, run here: what they read, and stacks of their attention
     knobs fitting          the knobs of a picture, one line each, and how their values fit together
-    config codec           the config that has them, and the link that holds them
+    packed_text            a text as a link carries it
+    config codec pinned    the config that has them, the link that holds them, and the link that is compared with
     sources                where queries, keys and values come from
     trace                  every matrix of one pass
     story                  the head that the Start page tells about
     maps                   pictures of the weights at any length, and what is computed from them
     steps                  a pass matrix by matrix, and the program that computes it
     analysis               questions about attention, one per file
+    comparison             two sets of weights compared
     published              published implementations, compared with this one
     timing                 how long attention takes, here and elsewhere
     examples               pictures worth opening: a link, a sentence, a question

@@ -22,7 +22,7 @@ from attention.operations.scale import SCALES
 from attention.operations.softmax import SOFTMAXES
 from attention.operations.table import step_names
 from attention.recorded import shipped
-from attention.settings import Knob, asking, choice, real, text, whole
+from attention.settings import Knob, asking, choice, pinning, real, text, whole
 from attention.training import shipped as trainings
 
 MAX_WEIGHTS = 16_000_000  # maximum number of weights of one trace, heads x tokens x tokens: 64 MB in float32
@@ -109,6 +109,8 @@ class View:
     exponent: str = choice("max-subtracted", ("max-subtracted", "naive", "fused"), "Softmax computation", "Naive: exp(l). Max-subtracted: exp(l - max l). Both store scores in the chosen type, as eager code does. Fused: scores and softmax in float32, as in the fused kernels of PyTorch.", about="view")
     predict: str = choice("none", ("none", "mask", "temperature", "row"), "Predict, then reveal", "A question whose answer is hidden until it is revealed.", about="view")
     ask: str = asking()
+    against: str = pinning()
+    side: str = choice("difference", ("a", "b", "difference", "both"), "Side", "A: what was pinned. B: the current settings. B − A: the difference, on a fixed scale from −1 to 1. Side by side: both.", names={"a": "A", "b": "B", "difference": "B − A", "both": "side by side"}, about="view")
     depth: int = whole(4, 1, 128, "Stacked layers", "Layers stacked when computing how far information can travel.", about="view")
     mask_detail: str = choice("effect", ("effect", "empty rows", "code"), "About the mask", "Effect: how it changes the weights. Fully masked rows: queries with no visible key. Code: the mask as a PyTorch program.", names={"empty rows": "fully masked rows"}, about="view")
     baseline: str = choice("auto", ("auto", *MASKS), "Baseline", "Mask that the effect is measured against, with the same span. Auto: the source's own mask; full for generated attention.", about="view")

@@ -158,6 +158,13 @@ def asking() -> Any:
     return text("", 3000, "Your own question", said, form=r"[\w-]*", formed=formed, about="view")
 
 
+def pinning() -> Any:
+    """Returns a field for the knob that carries side A of a comparison, as `attention/pinned.py` packs its link."""
+    said = "The settings that are compared with, side A, packed as their own link (attention/pinned.py)."
+    formed = "a link as this app packs it, of at most 3,000 characters"
+    return text("", 3000, "Compared with", said, form=r"[\w-]*", formed=formed, about="view")
+
+
 def axis(
     default: tuple, label: str, help: str, low: Any = None, high: Any = None, choices: Any = (), **more: Any
 ) -> Any:

@@ -37,6 +37,7 @@ HIDDEN = "#858b97"  # masked values and bounds in charts; a grey that is legible
 RAW, DIVIDED = ("#c8553d", "#1a9e8f")  # dot products without scaling, and divided by the square root of d_head
 BROKEN = "#d6336c"  # not a finite number
 LESS, MORE = ("#b8651b", "#0f8f82")  # a difference below and above zero; zero is the background, in either theme
+ONE_SIDE = "#8a63d2"  # stripes on pairs that one side of a comparison masks
 NUMBERS = (
     "#131901",
     "#313e03",
@@ -77,6 +78,11 @@ def grid_header(painted: str, head: int, query: int, colors: str, **more: Any) -
     usual = {"height": GRID_HEIGHT, "note": "", "why": "", "pool": "max", "group": 1}
     focus = {"head": head, "query": query}
     return LOOK | usual | {"painted": painted, "focus": focus, "colors": colors} | more
+
+
+def difference_look() -> dict[str, Any]:
+    """Returns the colours that the header of a grid of differences has besides; zero is the background."""
+    return {"signs": (LESS, MORE), "stripe": ONE_SIDE}
 
 
 def head_colors(heads: int) -> list[str]:

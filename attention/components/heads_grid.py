@@ -11,13 +11,16 @@ from typing import Any
 
 from attention.charts import theme
 from attention.codec import link
+from attention.comparison.pooling import Differences
 from attention.components.registry import component, nothing
 from attention.config import Config
 from attention.sources.providers import distributes
 from attention.tables.rows import key_labels, labels
 from attention.training.recipe import RECIPES, Recipe
-from attention.wire.cells import Cells, payload
+from attention.wire.cells import WIDEST, Cells, payload
+from attention.wire.difference_cells import difference_payload
 
+MASKED_ONCE = "stripes: masked on one side"
 FORMING = "times even"  # the colour scale of a training: uniform weights, with which it begins, have a single colour
 FORMS = "uniform weight in the middle, so that heads stand out as they form"
 
@@ -33,6 +36,7 @@ def heads_grid(
     names: Sequence[str] = (),
     certain: int | None = None,
     address: tuple[str, str] | None = None,
+    painted: str = "",
 ) -> dict[str, int] | None:
     """Draws the cells of a config. Returns the last pin as `{"head", "query", "key", "count"}`, None before the first.
 
@@ -41,10 +45,47 @@ def heads_grid(
     of heads; narrow windows show two squares per row, as high as needed. `note` is shown next to the squares, `names` next
     to the head numbers: what each head does, "" if there is no word for it. `certain`: the first `certain` heads are exact,
     the others a preview; None if all are exact. `address`: the query string that the address bar has, and the one that it
-    gets once the cells are painted.
+    gets once the cells are painted. `painted`: the link of the picture, if it is not that of the config.
     """
-    data = message(config, cells, height=height, note=note, names=names, certain=certain, address=address)
+    data = message(
+        config, cells, height=height, note=note, names=names, certain=certain, address=address, painted=painted
+    )
     return component("heads_grid")(key=key, data=data, on_pin_change=on_pin or nothing).pin
+
+
+def difference_grid(
+    config: Config,
+    found: Differences,
+    *,
+    key: str = "grid",
+    on_pin: Callable[[], None] | None = None,
+    names: Sequence[str] = (),
+    address: tuple[str, str] | None = None,
+) -> dict[str, int] | None:
+    """Draws the differences of two sides of the same sizes, as `heads_grid` draws the cells of one; `config` is side B."""
+    data = difference_message(config, found, names=names, address=address)
+    return component("heads_grid")(key=key, data=data, on_pin_change=on_pin or nothing).pin
+
+
+def difference_message(
+    config: Config, found: Differences, *, names: Sequence[str] = (), address: tuple[str, str] | None = None
+) -> bytes:
+    """Returns the message of differences to the browser, on a scale that ends at one.
+
+    It is linear if the colour scale was chosen so, by the square root if it is linear by default, otherwise logarithmic.
+    """
+    named = found.tile <= WIDEST and (config.is_cross or found.queries == found.keys)
+    colors = config.colors if config.colors == "linear" else "root" if config.color_scale == "linear" else "log"
+    told = {
+        "colors": colors,
+        "why": MASKED_ONCE,
+        "tokens": labels(config) if named else [],
+        "key_tokens": key_labels(config) if named and config.is_cross else None,
+        "names": list(names),
+        "certain": len(found.change),
+        "address": address,
+    }
+    return difference_payload(header(config, theme.GRID_HEIGHT, "") | theme.difference_look() | told, found)
 
 
 def message(
@@ -56,6 +97,7 @@ def message(
     names: Sequence[str] = (),
     certain: int | None = None,
     address: tuple[str, str] | None = None,
+    painted: str = "",
 ) -> bytes:
     """Returns the message to the browser."""
     named = exact(cells) and (config.is_cross or cells.queries == cells.keys)  # otherwise the keys have no names
@@ -65,7 +107,7 @@ def message(
         "names": list(names),
         "certain": config.heads if certain is None else certain,
         "address": address,
-    }
+    } | ({"painted": painted} if painted else {})
     return payload(header(config, height, note) | told, cells)
 
 

@@ -100,6 +100,28 @@ class RankedExecutor(Executor):
         earlier.add_done_callback(begin)
         return work
 
+    def all_of(self, *earlier: Task[Any]) -> Task[tuple[Any, ...]]:
+        """Returns a task with the results of all earlier ones, or the failure of one of them. No thread waits."""
+        work, left = self.new_future(), count(len(earlier) - 1, -1)
+        waiting: list[Any] = [work, earlier]  # emptied at the end: the tasks must not keep each other's results
+
+        def finish(_: Future) -> None:
+            if next(left):
+                return
+            later, tasks = waiting
+            waiting.clear()
+            failed = next((each for each in tasks if each.cancelled() or each.exception()), None)
+            if failed is None:
+                later.set_result(tuple(each.result() for each in tasks))
+            elif failed.cancelled():
+                later.cancel()
+            else:
+                later.set_exception(failed.exception())
+
+        for each in earlier:
+            each.add_done_callback(finish)
+        return work
+
     def new_future(self) -> Task:
         """Returns a task whose result is set by a call that this executor already has."""
         return Task(self)

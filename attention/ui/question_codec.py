@@ -7,12 +7,11 @@ give `FORMAT` a new number for questions that are encoded from then on.
 
 from __future__ import annotations
 
-import base64
-import zlib
 from dataclasses import dataclass
 from functools import lru_cache
 
 from attention.knobs import KNOBS
+from attention.packed_text import pack_text, unpack_text
 from attention.settings import ConfigError, readable
 
 QUESTION, OPTION, OPTIONS, WHY = 300, 80, 6, 400  # characters, characters per option, options, characters
@@ -83,9 +82,7 @@ def encode(asked: CustomQuestion) -> str:
     """Encodes a question in letters, digits, - and _; raises ConfigError if the result is too long."""
     right = str(asked.options.index(asked.right) + 1) if asked.right is not None else "0"
     parts = (FORMAT, right, str(int(asked.hides)), asked.text, asked.why, *asked.options)
-    deflate = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
-    data = deflate.compress(BETWEEN.join(parts).encode()) + deflate.flush()
-    code = base64.urlsafe_b64encode(data).decode().rstrip("=")
+    code = pack_text(BETWEEN.join(parts))
     if len(code) > PACKED:
         raise ConfigError(
             f"Encoded for a link, the question has {len(code):,} characters; at most {PACKED:,} fit. Shorten it "
@@ -110,14 +107,9 @@ def decode(code: str) -> CustomQuestion:
 def _parts(code: str) -> list[str]:
     """The fields of an encoded question; raises ConfigError if they would exceed `LARGEST` bytes."""
     try:
-        data = base64.b64decode(code + "=" * (-len(code) % 4), altchars=b"-_", validate=True)
-        inflate = zlib.decompressobj(-zlib.MAX_WBITS)
-        found = inflate.decompress(data, LARGEST).decode()
-    except (ValueError, zlib.error) as error:
+        return unpack_text(code, LARGEST).split(BETWEEN)
+    except ValueError as error:
         raise ConfigError(BROKEN) from error
-    if not inflate.eof or inflate.unused_data:
-        raise ConfigError(BROKEN)
-    return found.split(BETWEEN)
 
 
 def _line(text: str) -> str:

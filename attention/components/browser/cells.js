@@ -2,12 +2,15 @@
 
 import { penOf } from "./elements.js";
 import { openMessage } from "./message.js";
+import { spans } from "./pixels.js";
+import { isLarger, paintDifferences, differenceValues } from "./difference_cells.js";
 import { RAMP, ramp } from "./theme.js";
 
 /**
  * @typedef {{ codes: Uint16Array[], places: Uint8Array | null, seeing: Float32Array[],
- *   sums?: Float32Array | null }} Bytes  per head, except places and sums
- * @typedef {Pick<import("./message.js").Shape, "shift" | "bits">} Coding
+ *   sums?: Float32Array | null, before?: Uint16Array[], after?: Uint16Array[] }} Bytes  per head, except places and sums;
+ * `before` and `after`: codes of A and B at the place of their largest difference
+ * @typedef {Pick<import("./message.js").Shape, "shift" | "bits" | "sides">} Coding
  * @typedef {Omit<import("./message.js").Shape & import("./message.js").Weights, "places" | "sums"> & Bytes} Data
  * @typedef {[number, number]} Range  the first, and one past the last
  */
@@ -20,6 +23,8 @@ import { RAMP, ramp } from "./theme.js";
  * @property {number} column
  * @property {number} code
  * @property {number} weight
+ * @property {number} [before]  the codes of A and B, if the cell is a difference
+ * @property {number} [after]
  * @property {number} sight  visible keys of its query, or their mean over its queries
  * @property {number} query
  * @property {number} key
@@ -37,16 +42,26 @@ export const MASKED = 0, ZERO = 1, LEAST = 2, ONE = 65535;
  */
 export function unpackCells(bytes) {
   const [header, start] = openMessage(bytes), count = header.heads * header.rows * header.columns;
-  // A copy, because 16-bit numbers must be aligned and these bytes may begin at any offset of their buffer.
-  const codes = new Uint16Array(bytes.slice(start, start + 2 * count).buffer);
   const places = header.places ? bytes.slice(start + 2 * count, start + 3 * count) : null;
   const size = header.rows * header.columns, [lines, many] = header.sights, after = start + (places ? 3 : 2) * count;
   const sights = new Float32Array(bytes.slice(after, after + 4 * lines * many).buffer);
-  const heads = Array.from({ length: header.heads }, (_, h) => codes.subarray(h * size, (h + 1) * size));
+  // A copy, because 16-bit numbers must be aligned and these bytes may begin at any offset of their buffer.
+  const heads = perHead(bytes.slice(start, start + 2 * count), size);
   const seeing = heads.map((_, h) => sights.subarray((h % lines) * many, ((h % lines) + 1) * many));
   const summed = after + 4 * lines * many, rows = header.heads * header.queries;
   const sums = header.sums ? new Float32Array(bytes.slice(summed, summed + 4 * rows).buffer) : null;
-  return { ...header, codes: heads, places, seeing, sums };
+  const side = (/** @type {number} */ at) => perHead(bytes.slice(summed + at * 2 * count, summed + (at + 1) * 2 * count), size);
+  const sides = header.sides ? { before: side(0), after: side(1) } : {};
+  return { ...header, codes: heads, places, seeing, sums, ...sides };
+}
+
+/**
+ * @param {Uint8Array} bytes
+ * @param {number} size
+ */
+function perHead(bytes, size) {
+  const all = new Uint16Array(bytes.buffer);
+  return Array.from({ length: all.length / size }, (_, h) => all.subarray(h * size, (h + 1) * size));
 }
 
 const decoded = { shift: NaN, weights: new Float32Array() };
@@ -55,7 +70,8 @@ const decoded = { shift: NaN, weights: new Float32Array() };
  * Returns the weight of every code: the bits that were cut out of a float32, at their place again.
  * @param {Coding} coding
  */
-export function weightsOf({ shift, bits }) {
+export function weightsOf({ shift, bits, sides }) {
+  if (sides) return differenceValues();
   if (decoded.shift !== shift) {
     const whole = Int32Array.from({ length: ONE + 1 }, (_, code) => (code + shift) << bits);
     decoded.weights = new Float32Array(whole.buffer);
@@ -85,6 +101,7 @@ export function position(weight, scale, { floor, times }) {
  * @param {number} most
  */
 export function height(data, { weight, sight }, most) {
+  if (data.sides) return most ? Math.abs(weight / most) : 0;
   if (data.colors === "log") return position(weight, "log", data);
   if (data.colors !== "times even") return most > 0 ? weight / most : 0;
   return Math.min(1, Math.max(0, position(weight * sight, "times even", data)));
@@ -143,21 +160,6 @@ function shades(data, head) {
 }
 
 /**
- * Returns the first cell under each pixel, and one past the last. If there are fewer pixels than cells, every cell is
- * under exactly one pixel; otherwise a pixel shows the cell under its middle.
- * @param {number} cells
- * @param {number} pixels
- */
-export function spans(cells, pixels) {
-  const from = new Uint32Array(pixels), to = new Uint32Array(pixels), middle = pixels < cells ? 0 : 0.5;
-  for (let i = 0; i < pixels; i++) {
-    from[i] = Math.floor(((i + middle) * cells) / pixels);
-    to[i] = middle ? from[i] + 1 : Math.floor(((i + 1) * cells) / pixels);
-  }
-  return { from, to };
-}
-
-/**
  * Paints one head into its canvas. A pixel shows the largest cell under it; masked cells stay transparent, so that the
  * hatching behind the canvas is visible.
  * @param {HTMLCanvasElement} canvas
@@ -165,6 +167,7 @@ export function spans(cells, pixels) {
  * @param {number} head
  */
 export function paint(canvas, data, head) {
+  if (data.sides) return paintDifferences(canvas, data, head);
   const { width, height } = canvas, { rows, columns } = data;
   const image = new ImageData(width, height), out = new Uint32Array(image.data.buffer);
   const across = spans(columns, width), down = spans(rows, height);
@@ -222,7 +225,8 @@ export function cellAt(data, head, row, column) {
   const index = row * columns + column, code = data.codes[head][index];
   const place = data.places ? data.places[head * rows * columns + index] : 0;
   return {
-    head, row, column, code, weight: weightsOf(data)[code], sight: data.seeing[head][sightAt(data, head, index)],
+    head, row, column, code, weight: weightsOf(data)[code],
+    before: data.before?.[head][index], after: data.after?.[head][index], sight: data.seeing[head][sightAt(data, head, index)],
     query: Math.min(queries - 1, row * tile + Math.floor(place / tile)),
     key: Math.min(keys - 1, column * tile + (place % tile)),
     tall: Math.min(tile, queries - row * tile), broad: Math.min(tile, keys - column * tile),
@@ -242,6 +246,7 @@ export function greatestCell(data, head, rows, columns) {
   const codes = data.codes[head], weights = weightsOf(data), even = data.colors === "times even";
   const at = (/** @type {number} */ r, /** @type {number} */ c) => {
     const index = r * data.columns + c, code = codes[index];
+    if (data.sides) return code;
     if (even && code !== MASKED) return weights[code] * data.seeing[head][sightAt(data, head, index)];
     return code - 1;  // masked cells are below 0
   };
@@ -249,7 +254,7 @@ export function greatestCell(data, head, rows, columns) {
   for (let r = rows[0]; r < rows[1]; r++) {
     for (let c = columns[0]; c < columns[1]; c++) {
       const other = at(r, c);
-      if (other > most) [row, column, most] = [r, c, other];
+      if (data.sides ? isLarger(other, most) : other > most) [row, column, most] = [r, c, other];
     }
   }
   const tokens = (/** @type {Range} */ [from, to], /** @type {number} */ all) =>

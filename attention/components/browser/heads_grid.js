@@ -92,6 +92,7 @@ function update(grid, data) {
   else if (data.per && grid.followed) goTo(grid, data.focus);  // the largest weight moves from step to step of a training
   clamp(grid);
   grid.neutrals = applyTheme(grid.root, data.neutrals, data.accents);
+  if (data.signs) data.stops = [data.signs[0], grid.neutrals.background, data.signs[1]];
   setScale(grid);
   laidOut(grid);
 }

@@ -1,7 +1,8 @@
 // The crosshair in every head, the frame of the pinned cell, and the cell under the pointer.
 
-import { greatestCell, spans } from "./cells.js";
+import { greatestCell } from "./cells.js";
 import { target } from "./elements.js";
+import { spans } from "./pixels.js";
 import { paintHead, setCaption } from "./heads_grid_square.js";
 import { setReadout, setSpread, setTable } from "./heads_grid_readout.js";
 

@@ -3,6 +3,7 @@
 import { cellAt, greatest, height as heightOf, MASKED, number, ZERO } from "./cells.js";
 import { find, createElement, penOf } from "./elements.js";
 import { evenMarks, timesEven } from "./uniform.js";
+import { differenceNumber, differenceTicks, onlyIn, sizeOf } from "./difference_cells.js";
 import { headNumber, headTitle, keyTokens } from "./heads_grid_square.js";
 import { RAMP, ramp } from "./theme.js";
 
@@ -14,7 +15,7 @@ import { RAMP, ramp } from "./theme.js";
 
 const TABLE = 50;
 
-const LINES = /** @type {const} */ (["said", "head", "query", "key", "weight", "even", "note"]);
+const LINES = /** @type {const} */ (["said", "head", "query", "key", "weight", "first", "second", "even", "note"]);
 
 /** @typedef {Record<typeof LINES[number], HTMLElement>} Readout */
 
@@ -27,6 +28,8 @@ export const READOUT = `
     <dt class="of-query">query</dt><dd data-of="query"></dd>
     <dt class="of-key">key</dt><dd data-of="key"></dd>
     <dt class="of-weight">weight</dt><dd data-of="weight"></dd>
+    <dt class="of-side">A</dt><dd class="of-side" data-of="first"></dd>
+    <dt class="of-side">B</dt><dd class="of-side" data-of="second"></dd>
     <dt class="of-even">vs uniform</dt><dd class="of-even" data-of="even"></dd>
     <dd class="note" data-of="note"></dd>
   </dl>`;
@@ -64,13 +67,32 @@ export function setReadout(grid, cell) {
   of.head.textContent = headNumber(data, cell.head);
   of.query.textContent = nameToken(data, cell.query, cell.tall) + (blind ? "" : totalOf(data, cell));
   of.key.textContent = nameToken(data, cell.key, cell.broad, keyTokens(data));
-  of.weight.textContent = number(cell.code, cell.weight);
+  of.weight.textContent = numberOf(data, cell);
+  of.first.textContent = sideNumber(cell.before);
+  of.second.textContent = sideNumber(cell.after);
   of.even.textContent = timesEven(data, cell);
   const said = sentence(data, cell), role = data.names[cell.head] ? `, ${data.names[cell.head]}` : "";
   of.said.textContent = `${headTitle(data, cell.head)}${role}: ${said}`;
   const alone = grid.plan.wide && data.tokens.length ? said : "";  // without token texts it would repeat the numbers
   of.note.textContent = blind ? "This query has no visible key." : where && cell.code > ZERO ? noteOf(data, cell) : alone;
   grid.root.style.setProperty("--head", data.head_colors[cell.head % data.head_colors.length]);
+}
+
+/**
+ * Returns the number of a cell, with its sign if it has one.
+ * @param {GridData} data
+ * @param {Cell} cell
+ */
+function numberOf(data, { code, weight }) {
+  return data.sides ? differenceNumber(code) : number(code, weight);
+}
+
+/**
+ * Returns the weight of one side of a difference; "" if the cell is none.
+ * @param {number | undefined} code
+ */
+function sideNumber(code) {
+  return code === undefined ? "" : differenceNumber(code, false);
 }
 
 /**
@@ -91,7 +113,11 @@ function totalOf(data, cell) {
  */
 function sentence(data, cell) {
   const [who, whom] = namePair(data, cell);
-  const weight = number(cell.code, cell.weight);
+  const weight = numberOf(data, cell);
+  if (data.sides && cell.code !== MASKED) {
+    const alone = onlyIn(cell.code), only = alone ? ` (masked in ${alone === "A" ? "B" : "A"})` : "";
+    return `${who} to ${whom}: ${weight}${only}.`;
+  }
   const puts = data.rest === null ? `${who} weighs ${whom} by ${weight}` : `${who} puts ${weight} of its weight on ${whom}`;
   return `${cell.code === MASKED ? `${whom} is masked for ${who}` : puts}.`;
 }
@@ -131,7 +157,8 @@ function seesNothing(data, { head, row }) {
  * @param {Cell} cell
  */
 export function cellSentence(data, cell) {
-  const even = timesEven(data, cell), said = `weight ${number(cell.code, cell.weight)}${even && `, ${even}`}`;
+  const even = timesEven(data, cell), sides = data.sides ? `, A ${sideNumber(cell.before)}, B ${sideNumber(cell.after)}` : "";
+  const said = `${data.sides ? "difference" : "weight"} ${numberOf(data, cell)}${sides}${even && `, ${even}`}`;
   const weight = cell.code === MASKED ? "masked" : said;
   const rest = seesNothing(data, cell) ? ", no visible key" : "";
   return `${headTitle(data, cell.head)}, ${namePair(data, cell).join(", ")}: ${weight}${rest}`;
@@ -157,7 +184,8 @@ export function setSpread(grid, cell) {
   const width = Math.round(canvas.clientWidth * ratio), height = Math.round(canvas.clientHeight * ratio);
   if (!width) return;
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
-  const row = rowCells(data, cell), top = row.reduce((best, other) => (other.code > best.code ? other : best));
+  const size = (/** @type {Cell} */ { code }) => (data.sides ? sizeOf(code) : code);
+  const row = rowCells(data, cell), top = row.reduce((best, other) => (size(other) > size(best) ? other : best));
   const pen = penOf(canvas);
   pen.clearRect(0, 0, width, height);
   pen.fillStyle = data.head_colors[cell.head % data.head_colors.length];
@@ -165,17 +193,18 @@ export function setSpread(grid, cell) {
   for (const other of row) {
     const left = Math.floor(edge(other.column)), right = Math.ceil(edge(other.column + 1));
     const share = heightOf(data, other, top.weight);
-    const high = other.code > ZERO ? Math.max(1, Math.round(share * (height - 2))) : 0;
+    const room = data.sides ? height / 2 - 1 : height - 2, zero = data.sides ? height / 2 : height;
+    const high = other.weight ? Math.max(1, Math.round(share * room)) : 0, begin = other.weight < 0 ? zero : zero - high;
     const gap = width / data.columns > 4 * ratio ? ratio : 0;
-    pen.fillRect(left, height - high, right - left - gap, high);
-    if (other.column === cell.column) setArrow(canvas, (left + right - gap) / 2 / ratio, (height - high) / ratio);
+    pen.fillRect(left, begin, right - left - gap, high);
+    if (other.column === cell.column) setArrow(canvas, (left + right - gap) / 2 / ratio, begin / ratio);
   }
-  if (data.colors === "times even") {
+  if (data.sides || data.colors === "times even") {
     pen.fillStyle = grid.neutrals.muted;
     pen.fillRect(0, Math.round(height / 2), width, Math.max(1, Math.round(ratio)));
   }
   const at = nameToken(data, top.key, top.broad, []);
-  const most = top.code > ZERO ? `: largest ${number(top.code, top.weight)} at key ${at}` : "";
+  const most = top.weight ? `: largest ${numberOf(data, top)} at key ${at}` : "";
   const first = cell.row * data.tile, last = Math.min(first + data.tile, data.queries) - 1;
   const who = data.tile > 1 ? `Queries ${first}–${last}` : `Query ${cell.query}`;
   find(spread, "p").textContent = `${cell.head < data.certain ? who : "Preview"}${most}`;
@@ -202,10 +231,10 @@ export function setTable(grid, cell) {
   const { data, details } = grid;
   if (!details.open) return;
   const seen = rowCells(data, cell).filter((other) => other.code !== MASKED);
-  seen.sort((a, b) => b.code - a.code || a.key - b.key);
+  seen.sort((a, b) => Math.abs(b.weight) - Math.abs(a.weight) || a.key - b.key);
   const lines = seen.slice(0, TABLE).map((other) => {
     const line = createElement("tr"), name = keyTokens(data)[other.key] ?? "";
-    const texts = [`${other.key}`, name, number(other.code, other.weight)];
+    const texts = [`${other.key}`, name, numberOf(data, other)];
     line.append(...texts.map((text) => createElement("td", "", text)));
     return line;
   });
@@ -231,14 +260,17 @@ export function setScale({ root, data }) {
   find(root, ".ticks").replaceChildren(...marks);
   find(root, ".scale-name").textContent = nameOf(data);
   find(root, ".why").textContent = data.why;
-  root.classList.toggle("even", data.colors === "times even");
+  root.classList.toggle("even", data.colors === "times even" && !data.sides);
+  root.classList.toggle("sides", Boolean(data.sides));
+  find(root, ".of-weight").textContent = data.sides ? "B − A" : "weight";
 }
 
 /**
  * Returns the name of the scale.
  * @param {GridData} data
  */
-function nameOf({ colors }) {
+function nameOf({ colors, sides }) {
+  if (sides) return `B − A, from −1 to 1${{ root: " (square root)", log: " (log)" }[/** @type {string} */ (colors)] ?? ""}`;
   if (colors === "times even") return "weight × visible keys";
   return colors === "linear" ? "weight" : `weight (${colors})`;
 }
@@ -248,6 +280,7 @@ function nameOf({ colors }) {
  * @returns {[number, string][]}
  */
 export function ticks(data) {
+  if (data.sides) return differenceTicks(data.colors);
   if (data.colors === "own maximum") return [[0, "0"], [0.5, "half"], [1, "head max"]];
   if (data.colors === "linear") return [0, 0.25, 0.5, 0.75, 1].map((at) => [at, `${at}`]);
   if (data.colors === "times even") return evenMarks(data.times);

@@ -135,7 +135,7 @@ function same(a, b) {
  */
 export function setCaption({ element }, data, h, width) {
   element.style.setProperty("--head", data.head_colors[h % data.head_colors.length]);
-  const own = data.colors === "own maximum" && width > 100, most = data.most[h];
+  const own = data.colors === "own maximum" && !data.sides && width > 100, most = data.most[h];
   const upTo = own ? `to ${number(most, weightsOf(data)[most])}` : "", short = headNumber(data, h);
   find(element, "figcaption b").textContent = width < 110 ? short : headTitle(data, h);
   const shared = data.group > 1 ? `kv ${Math.floor(h / data.group)}` : "";

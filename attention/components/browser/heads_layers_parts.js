@@ -20,14 +20,15 @@ export function withFocus(bytes, focus, colors) {
 }
 
 /**
- * Returns one head as a message for words with lines; null if a cell covers several tokens or there are over MOST words.
+ * Returns one head as a message for words with lines; null if a cell covers several tokens or has a sign, or there are
+ * over MOST words.
  * @param {Uint8Array} bytes
  * @param {import("./message.js").Focus} focus
  * @param {string} colors
  */
 export function wordsOf(bytes, { head, query }, colors) {
   const [header, start] = openMessage(bytes), { rows, columns, tile, heads, tokens, key_tokens } = header;
-  if (tile > 1 || Math.max(rows, columns) > MOST || head >= heads) return null;
+  if (header.sides || tile > 1 || Math.max(rows, columns) > MOST || head >= heads) return null;
   const size = 2 * rows * columns, [lines, many] = header.sights, after = start + size * heads;
   const at = start + head * size, line = after + 4 * many * (head % lines), scale = colors || header.colors;
   const { layer, title, provenance } = header.whose ?? { layer: "", title: "", provenance: "" };

@@ -4,7 +4,7 @@
 /**
  * @typedef {{ text: string, muted: string, line: string, masked: string, hatch: string }} Neutrals
  * @typedef {Record<"dark" | "light", Neutrals>} BothNeutrals
- * @typedef {"linear" | "log" | "times even" | "own maximum"} Scale
+ * @typedef {"linear" | "log" | "times even" | "own maximum" | "root"} Scale  “root” only of differences
  * @typedef {{ head: number, query: number }} Focus
  */
 
@@ -23,6 +23,8 @@
  * @property {number} bits
  * @property {[number, number]} sights  lines of visible keys, one for all heads or one per head; numbers per line
  * @property {boolean} [sums]  whether the message has the sum of each row
+ * @property {boolean} [sides]  whether cells are differences of two sides, A and B, coded as attention/wire/difference_cells.py
+ * describes, with the codes of both sides
  * @property {number[]} most  the largest code of each head: the end of the scale “own maximum”
  */
 
@@ -41,6 +43,8 @@
  * @property {number} floor  the smallest weight of the logarithmic scale
  * @property {number} times  the multiple of the uniform weight at the end of its scale
  * @property {string[]} stops
+ * @property {[string, string]} [signs]  the colours below and above zero, of differences
+ * @property {string} [stripe]  the colour of stripes on what is visible on one side alone
  * @property {{ query: string, key: string }} accents
  * @property {string[]} head_colors
  * @property {BothNeutrals} neutrals

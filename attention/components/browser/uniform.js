@@ -8,7 +8,7 @@ import { MASKED } from "./cells.js";
  * @param {import("./cells.js").Cell} cell
  */
 export function timesEven(data, { code, weight, sight }) {
-  if (data.colors !== "times even" || code === MASKED) return "";
+  if (data.sides || data.colors !== "times even" || code === MASKED) return "";
   const about = data.tile > 1 && !data.places ? "about " : "";
   return `${about}${roundToThreeDigits(weight * sight)} × uniform`;
 }

@@ -6,11 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
+from attention.pinned import sides_of
 from attention.settings import ConfigError, Settings
 from attention.ui.question_codec import decode
 
 S = TypeVar("S")
 Change = Callable[..., None]
+READ: dict[str, Callable[[Any], object]] = {  # packed knobs; raises ConfigError for what can't be unpacked
+    "ask": lambda setting: decode(setting.ask),
+    "against": sides_of,
+}
 Stops = dict[str, tuple[Any, ...]]  # of each slider whose stops change; and the uploaded sources of this visit
 
 
@@ -19,13 +24,16 @@ def _as_it_is(setting: Any, query: Mapping[str, Any]) -> tuple[Any, list[str]]:
 
 
 def _readable(setting: Any) -> tuple[Any, list[str]]:
-    """The settings without a question that cannot be read, and a message if there was one."""
-    try:
-        if getattr(setting, "ask", ""):
-            decode(setting.ask)
-    except ConfigError as error:
-        return replace(setting, ask=""), [str(error)]
-    return setting, []
+    """The settings without a question or a comparison that cannot be read, and a message for each."""
+    notes = []
+    for name, read in READ.items():
+        try:
+            if getattr(setting, name, ""):
+                read(setting)
+        except ConfigError as error:
+            setting = replace(setting, **{name: ""})
+            notes.append(str(error))
+    return setting, notes
 
 
 def _whole(setting: Any) -> tuple[Any, str]:

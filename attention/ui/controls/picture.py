@@ -24,6 +24,7 @@ from attention.operations.positions import POSITIONS
 from attention.operations.rotary import ROTARY_KNOBS, SCALINGS, UNSCALED
 from attention.operations.scale import SCALES
 from attention.operations.softmax import SOFTMAXES
+from attention.pinned import sides_of
 from attention.published import HUNTS, ROWS, link_name
 from attention.settings import ConfigError
 from attention.sources.providers import has_scores, idle, own_mask_label, provenance, source_title
@@ -281,6 +282,12 @@ def _traceable(config: Config) -> tuple[Config, str]:
     )
 
 
+def _bytes(config: Config) -> int:
+    """Bytes that the picture of a config takes, of both sides if it compares."""
+    sides = sides_of(config)
+    return bytes_of(config) + (bytes_of(sides.a) if sides else 0)
+
+
 PICTURE = Kind(
     CONFIGS,
     draw,
@@ -288,7 +295,7 @@ PICTURE = Kind(
     NAMES,
     opened=_with_known_values,
     shown=_traceable,
-    takes=bytes_of,
+    takes=_bytes,
     stops=ends,
     implied=own_text.implied_changes,
     quiet=frozenset({"d_model"}),

@@ -17,6 +17,9 @@ from attention.analysis.parity import parity as against_torch
 from attention.analysis.weighted_values import WeightedValues
 from attention.analysis.weighted_values import weighted_values as multiplied
 from attention.charts import theme
+from attention.comparison.head_changes import Changes, compare_sides
+from attention.comparison.pooling import Differences, pool_differences
+from attention.comparison.sides import Side, side_of
 from attention.config import Config
 from attention.fitting import shape
 from attention.knobs import GENERATED
@@ -35,6 +38,7 @@ from attention.wire.cells import cells as drawn
 T = TypeVar("T")
 ACROSS = Role("", "attends to another sequence; roles are only defined for self-attention.")
 ALONE = Role("", "weighs every key by itself (sigmoid); roles are shares of a row's weight, which has no fixed sum.")
+Pairs = tuple[tuple[int, int], ...]  # heads of A and of B
 Window = tuple[tuple[int, int], tuple[int, int]]  # of queries and of keys: start and end, exclusive
 
 
@@ -110,6 +114,32 @@ def cells(config: Config) -> Task[Cells]:
     side = theme.side(config.heads)
     sums = has_scores(config.source) and not SOFTMAXES[config.softmax].sums_to_one
     return after_trace(config, lambda found: drawn(found.weights, found.mask, side, CHUNKS, sums))
+
+
+@RESULTS
+def differences(a: Config, b: Config, heads: Pairs | None) -> Task[Differences]:
+    """The differences of the maps of two configs, of all heads or of these pairs of A and B."""
+    side = theme.side(len(heads) if heads else b.heads)
+    return after_both(a, b, lambda before, after: pool_differences(*_with_heads(before, after, heads), side))
+
+
+@RESULTS
+def changes(a: Config, b: Config, heads: Pairs | None) -> Task[Changes]:
+    """How much every head of B differs from that of A."""
+    return after_both(a, b, lambda before, after: compare_sides(side_of(before), side_of(after), heads), LOW_PRIORITY)
+
+
+def after_both(a: Config, b: Config, call: Callable[[Trace, Trace], T], lane: RankedExecutor = FORWARD) -> Task[T]:
+    """A task that calls `call` with the traces of two configs."""
+    return lane.then(lane.all_of(_trace.begin(a), _trace.begin(b)), lambda found: call(*found))
+
+
+def _with_heads(before: Trace, after: Trace, heads: Pairs | None) -> tuple[Side, Side]:
+    """Both sides with these heads alone; all if there are none."""
+    a, b = side_of(before), side_of(after)
+    return (
+        (a, b) if heads is None else (a.of_heads([pair[0] for pair in heads]), b.of_heads([pair[1] for pair in heads]))
+    )
 
 
 @RESULTS

@@ -19,6 +19,11 @@ def on_grid_pin() -> None:
     _apply_pin("grid")
 
 
+def on_side_pin() -> None:
+    """A cell was pinned in the grid of side A beside that of B, whose key is "grid a"."""
+    _apply_pin("grid a")
+
+
 def on_training_pin() -> None:
     """A cell was pinned in the grid of all layers of a training, whose key is "grid"."""
     _apply_pin("grid")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -9,14 +10,15 @@ import streamlit as st
 from attention.array_files.limits import BroughtError
 from attention.imported import registry
 from attention.imported.files import File, Files
-from attention.imported.registry import UPLOADS, Upload, is_uploaded
+from attention.imported.registry import UPLOADS, Upload
 from attention.imported.stack import Stack
+from attention.pinned import pinned_source
 from attention.tables.rows import quantity
 from attention.ui import next_step
 from attention.ui.budget import BUDGET
 from attention.ui.controls.kind import Kind
 from attention.ui.markdown import escape
-from attention.ui.session.visit_state import session
+from attention.ui.session.visit_state import foreign_uploads, session
 
 MOST = 8  # uploads that one visit may have at a time
 SHARE = 0.5  # of the memory budget: uploads of one visit
@@ -78,17 +80,25 @@ def close(source: str) -> None:
     state = session()
     state.kept.brought.pop(source, None)
     state.kept.prompts.pop(source, None)
-    for about in [about for about, here in state.held.items() if getattr(here.setting, "source", None) == source]:
-        del state.held[about]
+    for about, here in list(state.held.items()):
+        if getattr(here.setting, "source", None) == source:
+            del state.held[about]
+        elif pinned_source(getattr(here.setting, "against", "")) == source:
+            here.setting = replace(here.setting, against="")
 
 
 def allowed_query(kind: Kind[Any], query: dict[str, str]) -> dict[str, str]:
-    """The query as this visit can open it: empty if it names an upload that is not here, recorded as `absent`."""
-    kept, source = session().kept, query.get("source", "")
-    lacks = "source" in kind.settings.knobs and is_uploaded(source) and source not in kept.brought
+    """The query as this visit can open it, and what it lacks recorded as `absent`.
+
+    It is empty if it names an upload that is not here; it compares nothing if only side A is an upload that is not here.
+    """
+    kept, source, pinned = session().kept, query.get("source", ""), pinned_source(query.get("against", ""))
+    lacks = foreign_uploads(source, pinned) if "source" in kind.settings.knobs else []
     if lacks or query:
-        kept.absent, kept.wanted = (source, query) if lacks else ("", {})
-    return {} if lacks else query
+        kept.absent, kept.wanted = (lacks[0], query) if lacks else ("", {})
+    if source in lacks:
+        return {}
+    return {name: value for name, value in query.items() if name != "against"} if lacks else query
 
 
 def passed_by() -> None:

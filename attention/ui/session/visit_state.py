@@ -20,6 +20,7 @@ from attention.imported.reading import Read
 from attention.imported.registry import Upload, is_uploaded
 from attention.models.parts import Part as Layers
 from attention.models.prompt import Prompt
+from attention.pinned import pinned_source
 from attention.timing.recordings import Timing
 from attention.timing.webgpu.results import Measurement
 from attention.training.recipe import Recipe
@@ -205,9 +206,13 @@ def taken_up() -> Any:
 
 
 def may_see(setting: Any) -> bool:
-    """Whether this visit may see what the settings name: not if it is another visitor's upload."""
-    source = getattr(setting, "source", "")
-    return not is_uploaded(source) or source in session().kept.brought
+    """Whether this visit may see what the settings name, on both sides: not if it is another visitor's upload."""
+    return not foreign_uploads(getattr(setting, "source", ""), pinned_source(getattr(setting, "against", "")))
+
+
+def foreign_uploads(*sources: str) -> list[str]:
+    """The uploads among these sources that this visit does not have."""
+    return [source for source in sources if is_uploaded(source) and source not in session().kept.brought]
 
 
 def reconcile() -> None:

@@ -7,13 +7,14 @@ import streamlit as st
 from attention.components.heads_grid import heads_grid
 from attention.config import Config
 from attention.knobs import GENERATED
+from attention.pinned import sides_of
 from attention.steps import file_program, program
 from attention.tables import rows as tables
 from attention.ui import proof, results
 from attention.ui.heading import reserve_finding
 from attention.ui.session import address_bar, browser_yield, gestures, page
 from attention.ui.text import terms
-from attention.ui.views import grouping, heads_large, heads_long, heads_row, own_text, questions
+from attention.ui.views import grouping, heads_compared, heads_large, heads_long, heads_row, own_text, questions
 from attention.ui.views import heads_parts as parts
 
 PROGRAM = "a PyTorch program that computes exactly these weights and the output"
@@ -25,6 +26,9 @@ def begin(config: Config) -> None:
     if config.truncated is not config:
         heads_long.begin(config)
         return
+    if config.against:
+        heads_compared.begin(config)
+        return
     results.heads.cells.begin(config)
     results.heads.roles.begin(config)
 
@@ -35,6 +39,9 @@ def view(config: Config) -> None:
         return
     if config.truncated is not config:
         heads_long.view(config)
+        return
+    if sides := sides_of(config):
+        heads_compared.view(sides)
         return
     finding, roles = reserve_finding(), results.heads.roles(config)
     heads_grid(
@@ -51,15 +58,19 @@ def view(config: Config) -> None:
 
 
 def _fields(config: Config) -> None:
-    """Draws the fields of the selected head and query, and a button that asks a question about them."""
+    """Draws the fields of the selected head and query, and buttons: a question about them, and a comparison."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         parts.focus(config, 190)
         questions.offer({"row": "Predict a row"})
+        if not config.against:
+            heads_compared.offer()
     terms.draw("heads")
 
 
 def _head(config: Config) -> None:
     """Draws the statistics of every head, and the selected head enlarged."""
+    if sides := sides_of(config):
+        heads_compared.numbers(sides)
     parts.numbers(results.heads.numbers(config))
     heads_large.large(config)
 
@@ -110,7 +121,9 @@ def _short(config: Config) -> bool:
 
 
 TITLE = page.Part("title", parts.title, parts.look, own_text.KNOB | {"colors"}, blocks=2)
-FIELDS = page.Part("fields", _fields, lambda config: _short(config) or None, FOCUS)
+FIELDS = page.Part(
+    "fields", _fields, lambda config: ("fields", bool(config.against)) if _short(config) else None, FOCUS
+)
 HEAD = page.Part("large", _head, lambda config: config if _short(config) else None)
 CODE = page.Part("program", _code, _look_code)
 FILES = page.Part("files", _files, _look_files, frozenset({"grouping"}))

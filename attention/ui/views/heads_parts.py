@@ -43,7 +43,7 @@ def title(config: Config) -> None:
 
 def _examples() -> None:
     """Draws a link to the examples for new users, if there is no other note."""
-    next_step.page_link("examples", "New here? See the examples", {}, ":material/lightbulb:")
+    next_step.page_link("examples", "New here? See examples", {}, ":material/lightbulb:")
 
 
 def look(config: Config) -> object:

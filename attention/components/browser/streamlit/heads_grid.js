@@ -12,6 +12,8 @@ import "../heads_grid_readout.js";
 import "../heads_grid_square.js";
 import "../heads_grid_pointer.js";
 import "../message.js";
+import "../pixels.js";
+import "../difference_cells.js";
 import "../latest_message.js";
 import "../theme.js";
 import { draw } from "../heads_grid.js";

@@ -2,6 +2,8 @@
 
 // All dependencies are imported first: a browser that discovers them one by one takes longer.
 import "../cells.js";
+import "../difference_cells.js";
+import "../pixels.js";
 import "../elements.js";
 import "../message.js";
 import "../latest_message.js";

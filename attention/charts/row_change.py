@@ -1,0 +1,64 @@
+"""The selected row of two sides: the weights of A and B by key, and B minus A (Altair)."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import altair as alt
+
+from attention.charts import theme
+from attention.charts.row import LABELLED, names
+from attention.charts.spec import dataless
+from attention.number_format import weight_text
+
+HEIGHT = 110
+TIP = [
+    alt.Tooltip("key:Q"),
+    alt.Tooltip("token:N"),
+    alt.Tooltip("told_a:N", title="A"),
+    alt.Tooltip("told_b:N", title="B"),
+    alt.Tooltip("change:Q", title="B − A", format="+.3g"),
+]
+
+
+@lru_cache(maxsize=64)
+def both_rows(keys: int) -> dict[str, Any]:
+    """Returns the weights of B as bars and those of A as ticks, over the columns key, token, a, b, change of a table."""
+    x, width = _keys((), keys, bare=True), _width(keys)
+    bars = _base().mark_bar(color=theme.QUERY, opacity=0.55, **width).encode(x=x, y=_weights("b"), tooltip=TIP)
+    ticks = _base().mark_tick(color=theme.HIDDEN, thickness=2, **width).encode(x=x, y=_weights("a"), tooltip=TIP)
+    return dataless(alt.layer(bars, ticks).properties(height=HEIGHT))
+
+
+@lru_cache(maxsize=64)
+def change(labels: tuple[str, ...], keys: int) -> dict[str, Any]:
+    """Returns B minus A as bars from zero, in the colours of differences, over the same columns."""
+    color = alt.condition("datum.change < 0", alt.value(theme.LESS), alt.value(theme.MORE))
+    y = alt.Y("change:Q", title="B − A", axis=alt.Axis(tickCount=3, minExtent=34))
+    bars = _base().mark_bar(**_width(keys)).encode(x=_keys(labels, keys), y=y, color=color, tooltip=TIP)
+    return dataless(bars.properties(height=HEIGHT))
+
+
+def _base() -> alt.Chart:
+    return alt.Chart().transform_calculate(told_a=weight_text("a"), told_b=weight_text("b"))
+
+
+def _weights(field: str) -> alt.Y:
+    return alt.Y(f"{field}:Q", title="A (line), B", axis=alt.Axis(tickCount=3, minExtent=34))
+
+
+def _width(keys: int) -> dict[str, Any]:
+    return {} if keys <= LABELLED else {"width": max(1, 800 // keys)}
+
+
+def _keys(labels: tuple[str, ...], keys: int, bare: bool = False) -> alt.X:
+    """Returns the axis of keys; a `bare` one has no labels, as it is above another one."""
+    if keys > LABELLED:
+        scale = alt.Scale(domain=[-0.5, keys - 0.5], nice=False)
+        return alt.X("key:Q", title=None if bare else "key →", scale=scale, axis=alt.Axis(labels=not bare))
+    shown: dict[str, Any] = (
+        {"labelAngle": -45, "labelLimit": 70, "labelExpr": names(labels)} if labels else {"labelAngle": 0}
+    )
+    axis = alt.Axis(labels=False, ticks=False) if bare else alt.Axis(**shown)
+    return alt.X("key:O", title=None if bare else "key →", axis=axis, scale=alt.Scale(domain=list(range(keys))))

@@ -1,0 +1,127 @@
+"""How much each row of weights differs between two sides: a function per number, listed in `NUMBERS`.
+
+Of rows that are distributions, what is missing to a sum of one (the share of a sink, all of a fully masked row) counts as
+one more key. Negative or unnormalised rows have half of their L1 distance instead, and no number that needs a distribution.
+All numbers are computed in float64, and are exactly zero for equal rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.comparison.sides import Side
+
+Rows = Float[Tensor, "q k"]
+PerRow = Float[Tensor, " q"]
+
+
+class RowNumber(NamedTuple):
+    """A number of two rows: its function of the rows of A and of B, label, unit, formula and source.
+
+    `whole`: the rows include what is missing to one, and the number needs distributions.
+    """
+
+    of: Callable[[Rows, Rows], PerRow]
+    label: str
+    unit: str
+    formula: str
+    source: str
+    whole: bool = True
+
+
+def half_l1(a: Rows, b: Rows) -> PerRow:
+    """Returns half of the L1 distance; of distributions it is the total variation distance."""
+    return (b - a).abs().sum(-1) / 2
+
+
+def jensen_shannon(a: Rows, b: Rows) -> PerRow:
+    """Returns the Jensen-Shannon distance: the square root of the divergence in bits, from 0 to 1."""
+    middle = ((a + b) / 2).clamp(min=torch.finfo(a.dtype).tiny)
+    bits = (torch.xlogy(a, a / middle) + torch.xlogy(b, b / middle)).sum(-1) / (2 * math.log(2))
+    return bits.clamp(0, 1).sqrt()
+
+
+def entropy_change(a: Rows, b: Rows) -> PerRow:
+    """Returns the entropy of B minus that of A, in nats."""
+    return torch.special.entr(b).sum(-1) - torch.special.entr(a).sum(-1)
+
+
+def largest_moved(a: Rows, b: Rows) -> PerRow:
+    """Returns by how many keys the place of the largest weight moved, towards later keys above zero; 0 for a row of zeros."""
+    moved = b.argmax(-1) - a.argmax(-1)
+    return torch.where(a.any(-1) & b.any(-1), moved, 0).to(a.dtype)
+
+
+def output_change(a: Rows, b: Rows) -> PerRow:
+    """Returns the norm of the change of an output, relative to the larger norm of both: from 0 to 2."""
+    larger = torch.maximum(a.norm(dim=-1), b.norm(dim=-1)).clamp(min=torch.finfo(a.dtype).tiny)
+    return (b - a).norm(dim=-1) / larger
+
+
+VARIATION, HALF_L1, OUTPUT = "variation", "half_l1", "output"
+NUMBERS: dict[str, RowNumber] = {
+    VARIATION: RowNumber(
+        half_l1,
+        "Total variation",
+        "",
+        "half of sum |b - a| over the keys, and what is missing to one as one more key: 0 if equal, 1 if no key is shared",
+        "Levin & Peres 2017, section 4.1",
+    ),
+    HALF_L1: RowNumber(
+        half_l1,
+        "Half the L1 distance",
+        "",
+        "half of sum |b - a| over the keys; rows that are negative or have no fixed sum are no distributions",
+        "",
+        whole=False,
+    ),
+    "distance": RowNumber(
+        jensen_shannon,
+        "Jensen-Shannon distance",
+        "",
+        "square root of (KL(a | m) + KL(b | m)) / 2 in bits, m = (a + b) / 2: a metric from 0 to 1",
+        "Endres & Schindelin 2003",
+    ),
+    "entropy": RowNumber(
+        entropy_change, "Change of entropy", "nats", "entropy of b minus entropy of a: -sum p ln p", "Shannon 1948"
+    ),
+    "moved": RowNumber(
+        largest_moved,
+        "Largest weight moved",
+        "tokens",
+        "key of the largest weight of b minus that of a",
+        "",
+        whole=False,
+    ),
+}
+OF_OUTPUT = RowNumber(
+    output_change, "Change of output", "", "|o_b - o_a| / max(|o_a|, |o_b|), o = weights times values", "", whole=False
+)
+EVERY = NUMBERS | {OUTPUT: OF_OUTPUT}
+
+
+def row_numbers(a: Side, b: Side) -> dict[str, Float[Tensor, "h q"]]:
+    """Returns every number that applies to the rows of two sides of equal sizes, by name, head by head to save memory."""
+    both = a.distributes and b.distributes
+    names = [name for name, number in NUMBERS.items() if (both if number.whole else name != HALF_L1 or not both)]
+    found: dict[str, list[PerRow]] = {name: [] for name in names}
+    for before, after in zip(a.weights, b.weights, strict=True):
+        rows = before.double(), after.double()
+        whole = tuple(map(_with_missing, rows)) if both else rows
+        for name in names:
+            found[name].append(NUMBERS[name].of(*(whole if NUMBERS[name].whole else rows)))
+    if a.context is not None and b.context is not None and a.context.shape == b.context.shape:
+        outputs = zip(a.context, b.context, strict=True)
+        found[OUTPUT] = [output_change(before.double(), after.double()) for before, after in outputs]
+    return {name: torch.stack(rows) for name, rows in found.items()}
+
+
+def _with_missing(rows: Rows) -> Float[Tensor, "q m"]:
+    """Returns the rows with one more key: what is missing to one."""
+    return torch.cat([rows, (1 - rows.sum(-1, keepdim=True)).clamp(min=0)], -1)

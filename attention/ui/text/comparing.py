@@ -1,0 +1,20 @@
+"""The words of a comparison of two sides, on every page that has one."""
+
+COMPARE = "Compare"
+COMPARE_HELP = (
+    "Pins what is shown as side A. Whatever you set from then on is side B, and the page shows the difference."
+)
+SWAP, SWAP_HELP = "Swap", "Exchanges A and B."
+UNPIN, UNPIN_HELP = "Unpin", "Ends the comparison and shows B."
+HEAD_OF_A = "Head of A"
+SAME_HEAD = "same"
+HEAD_HELP = "Compares one head with another: a head of A with the selected head of B."
+SAME = "A and B have the same settings. Change a setting: it changes B."
+DIFFERS = "**A** {a} · **B** {b}"
+MORE = " and {count} more settings"
+POSITIONS = "The tokens differ: weights are compared by position."
+LENGTH = "A has {tokens} tokens: sides of at most {most} tokens are compared weight by weight."
+ROW = "{query} in head {head}: {number} {value}. Largest weight: A {a}, B {b}."
+NUMBERS = (
+    "**Change per head, from A to B.** Means over queries with a visible key. Point at a column title for its formula."
+)

@@ -1,0 +1,239 @@
+"""The heads of two sides compared: the choice of what is shown, the grid, the selected row, and the numbers of every head."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import streamlit as st
+
+from attention.charts import row_change
+from attention.charts.row import LABELLED
+from attention.codec import link
+from attention.comparison import head_changes
+from attention.comparison.row_numbers import EVERY
+from attention.comparison.sides import why_not_comparable
+from attention.components.heads_grid import difference_grid, heads_grid
+from attention.config import Config
+from attention.knobs import KNOBS
+from attention.number_format import format_mean, format_token, format_weight
+from attention.pinned import Sides, differing_knobs, exchange, pin, sides_of
+from attention.settings import short
+from attention.sources.providers import source_title
+from attention.tables import rows as tables
+from attention.ui import results
+from attention.ui.controls import knobs
+from attention.ui.heading import reserve_finding
+from attention.ui.markdown import escape
+from attention.ui.session import address_bar, browser_yield, gestures, page
+from attention.ui.text import comparing as text
+from attention.ui.views import heads_parts as parts
+
+NAMED = 3  # settings that differ and are named
+LENGTH = 40  # characters of a value that is named
+
+
+def begin(config: Config) -> None:
+    """Starts the computations that the picture waits for."""
+    if (sides := sides_of(config)) is None or why_not(sides):
+        results.heads.cells.begin(config)
+    elif config.side == "difference":
+        results.heads.differences.begin(*_args(sides))
+    for side in _sides_to_show(sides) if sides else ():
+        results.heads.cells.begin(side)
+
+
+def offer() -> None:
+    """Draws the button that pins what is shown as side A."""
+    st.button(text.COMPARE, on_click=_pin, key="compare", icon=":material/compare_arrows:", help=text.COMPARE_HELP)
+
+
+def _pin() -> None:
+    page.change(against=pin(page.setting()), side="difference")
+
+
+def view(sides: Sides) -> None:
+    """Draws the choice of a side, the sentence on what changed most, the picture, and the selected row."""
+    reason = why_not(sides)
+    _controls(sides, reason)
+    finding = reserve_finding()
+    _picture(sides, reason)
+    browser_yield.yield_to_browser()
+    if reason:
+        finding.markdown(escape(reason))
+        return
+    found = results.heads.changes(*_args(sides))
+    finding.markdown(escape(head_changes.sentence(found)))
+    _row(sides, found)
+
+
+def why_not(sides: Sides) -> str:
+    """Why both sides have no difference; "" if they have one."""
+    if sides.a.truncated is not sides.a:
+        return text.LENGTH.format(tokens=f"{sides.a.tokens:,}", most=f"{sides.a.truncated.tokens:,}")
+    return why_not_comparable(*((each.heads, each.tokens, each.n_keys) for each in (sides.a, sides.b)))
+
+
+def _args(sides: Sides) -> tuple[Config, Config, Any]:
+    return sides.a, sides.b, sides.heads
+
+
+def _controls(sides: Sides, reason: str) -> None:
+    """Draws what differs between both sides, the choice of what is shown, and the buttons of a comparison."""
+    config = sides.b
+    st.caption(_differing_settings(sides))
+    with st.container(horizontal=True, vertical_alignment="bottom", key="comparison"):
+        knobs.segments("side", config, on_change=page.change, label_visibility="collapsed")
+        _head_of_a(sides)
+        st.button(text.SWAP, on_click=_swap, key="swap", icon=":material/swap_horiz:", help=text.SWAP_HELP)
+        st.button(
+            text.UNPIN,
+            on_click=page.change,
+            kwargs={"against": "", "side": "difference"},
+            key="unpin",
+            icon=":material/keep_off:",
+            help=text.UNPIN_HELP,
+        )
+
+
+def _swap() -> None:
+    page.change(**exchange(page.setting()))
+
+
+def _head_of_a(sides: Sides) -> None:
+    """Draws the menu of the head of A: the selected head, or another one."""
+    key = f"head of a: {sides.a.heads} {sides.a.head if sides.of_head else ''}"
+
+    def change() -> None:
+        chosen = page.widgets().get(key)
+        page.change(against=pin(sides.a, chosen if isinstance(chosen, int) else None))
+
+    options = [None, *range(sides.a.heads)]
+    st.selectbox(
+        text.HEAD_OF_A,
+        options,
+        index=sides.a.head + 1 if sides.of_head else 0,
+        format_func=lambda head: f"{text.HEAD_OF_A}: {text.SAME_HEAD if head is None else head}",
+        key=key,
+        on_change=change,
+        help=text.HEAD_HELP,
+        label_visibility="collapsed",
+        width=170,
+    )
+
+
+def _differing_settings(sides: Sides) -> str:
+    """Which settings differ, with their values on both sides, as Markdown."""
+    found = differing_knobs(sides)
+    heads = {"head": sides.heads[0]} if sides.heads and sides.a.head != sides.b.head else {}
+    if not found and not heads:
+        return text.SAME
+    named = list((heads | found).items())
+    a, b = (", ".join(_setting(name, values[at]) for name, values in named[:NAMED]) for at in (0, 1))
+    more = text.MORE.format(count=len(named) - NAMED) if len(named) > NAMED else ""
+    words = f" {text.POSITIONS}" if not why_not(sides) and tables.labels(sides.a) != tables.labels(sides.b) else ""
+    return f"{text.DIFFERS.format(a=a, b=b)}{more}{words and '.'}{words}"
+
+
+def _setting(name: str, value: Any) -> str:
+    """A setting and its value in words."""
+    said = source_title(value) if name == "source" else KNOBS[name].names.get(value, value)
+    return escape(f"{KNOBS[name].label.lower()}: {short(said, LENGTH) if name == 'text' else said}")
+
+
+def _sides_to_show(sides: Sides) -> list[Config]:
+    """The sides whose own weights are shown."""
+    if sides.a.truncated is not sides.a:
+        return [sides.b]
+    side = "both" if why_not(sides) and sides.b.side == "difference" else sides.b.side
+    return {"a": [sides.a], "b": [sides.b], "both": [sides.a, sides.b]}.get(side, [])
+
+
+def _picture(sides: Sides, reason: str) -> None:
+    """Draws the difference, one side, or both beside each other."""
+    config, shown = sides.b, _sides_to_show(sides)
+    if not shown:
+        difference_grid(
+            config,
+            results.heads.differences(*_args(sides)),
+            on_pin=gestures.on_grid_pin,
+            address=address_bar.address(),
+        )
+        return
+    places = st.columns(len(shown), gap="medium") if len(shown) > 1 else [st.container()]
+    for place, side in zip(places, shown, strict=True):
+        alone = side is sides.b or len(shown) == 1
+        with place:
+            heads_grid(
+                side,
+                results.heads.cells(side),
+                key="grid" if alone else "grid a",
+                on_pin=gestures.on_grid_pin if alone else gestures.on_side_pin,
+                note="side B" if side is sides.b else "side A",
+                names=parts.names(side, results.heads.roles(side)),
+                address=address_bar.address() if alone else None,
+                painted=link(config),
+            )
+
+
+def _row(sides: Sides, found: head_changes.Changes) -> None:
+    """Draws the selected row of both sides, and a sentence about it."""
+    rows = [tables.row(results.heads.trace(side)) for side in sides[:2]]
+    at = next((at for at, (_, head) in enumerate(found.heads) if head == sides.b.head), 0)
+    value = float(found.rows[found.measure][at, sides.b.query_index])
+    number = EVERY[found.measure].label.lower()
+    st.caption(
+        escape(
+            text.ROW.format(
+                query=parts.query_name(rows[1]),
+                head=sides.b.head,
+                number=number,
+                value=format_mean(value),
+                a=_largest(rows[0]),
+                b=_largest(rows[1]),
+            )
+        )
+    )
+    weights = [row.keys["weight"] for row in rows]
+    names = tuple(tables.key_labels(sides.b)) if sides.b.n_keys <= LABELLED else ()
+    table = {"key": rows[1].keys["key"], "token": rows[1].keys["token"], "a": weights[0], "b": weights[1]}
+    table |= {"change": [after - before for before, after in zip(*weights, strict=True)]}
+    charts = {
+        "row": (
+            row_change.both_rows(sides.b.n_keys),
+            "Bars by key: weights of the selected query in B, and lines: in A",
+        ),
+        "row change": (
+            row_change.change(names, sides.b.n_keys),
+            "Bars by key: weights of the selected query in B minus A",
+        ),
+    }
+    for key, (spec, alt) in charts.items():
+        st.vega_lite_chart(pa.table(table), spec, key=key, width="stretch", alt=alt)
+
+
+def _largest(row: tables.Row) -> str:
+    """The largest weight of a row, with its key."""
+    if not row.seeing:
+        return "none"
+    at = row.keys["weight"].index(row.greatest)
+    return f"{format_weight(row.greatest)} on {format_token(row.keys['token'][at], at, 'key')}"
+
+
+def numbers(sides: Sides) -> None:
+    """Draws how much every head changed as a table, the largest change first."""
+    if why_not(sides):
+        return
+    found = head_changes.columns(results.heads.changes(*_args(sides)))
+    st.markdown(text.NUMBERS)
+    columns: dict[str, Any] = {"head": st.column_config.TextColumn("Head")}
+    for name in found:
+        if number := EVERY.get(name):
+            unit = f" ({number.unit})" if number.unit else ""
+            source = f" {number.source}." if number.source else ""
+            help = f"{number.formula}{unit}.{source}"
+            columns[name] = st.column_config.NumberColumn(number.label, help=help, format="%.3f")
+    quartiles = {"lower": "Lower quartile", "upper": "Upper quartile"}
+    columns |= {name: st.column_config.NumberColumn(label, format="%.3f") for name, label in quartiles.items()}
+    height = min(400, 37 + 35 * len(found["head"]))
+    st.dataframe(pa.table(found), column_config=columns, hide_index=True, height=height, key="changes")

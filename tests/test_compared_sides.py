@@ -1,0 +1,245 @@
+"""Two sides compared: the difference against float64, its codes, the numbers of rows, what is pinned, and the page."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention.codec import CONFIGS
+from attention.comparison.head_changes import columns, compare_sides, sentence
+from attention.comparison.pooling import pool_differences
+from attention.comparison.row_numbers import EVERY, row_numbers
+from attention.comparison.sides import Side, side_of, why_not_comparable
+from attention.config import Config
+from attention.fitting import coerce
+from attention.masks import MASKS
+from attention.packed_text import pack_text
+from attention.pinned import LARGEST, PACKED, differing_knobs, exchange, pin, pinned_query, pinned_source, sides_of
+from attention.settings import ConfigError
+from attention.trace import Trace, trace
+from attention.wire.cells import WIDEST
+from attention.wire.difference_cells import LARGEST as LAST
+from attention.wire.difference_cells import SIZE, difference_codes, difference_payload, difference_values
+from tests.drawings import header as header_of
+from tests.strategies import configs
+from tests.test_pages import ROOT, run
+
+HEADS = ROOT / "pages" / "heads.py"
+CAUSAL, WINDOW = Config(tokens=12, heads=4, d_model=64), Config(tokens=12, heads=4, d_model=64, mask="window", span=3)
+VARIED = {
+    "mask": tuple(MASKS),
+    "scale": ("none", "1/sqrt(d_head)", "1/d_head"),
+    "temperature": (0.3, 1.0, 4.0),
+    "softmax": ("standard", "plus one", "sink"),
+    "softcap": (0.0, 2.0),
+    "span": (1, 3, 9),
+    "seed": (0, 1),
+}
+
+
+def drawn_config(draw: random.Random, **fixed: object) -> Config:
+    """A config with some settings drawn."""
+    drawn = {name: draw.choice(values) for name, values in VARIED.items()}
+    return Config(**coerce(vars(Config()) | {"heads": 2, "d_model": 32} | drawn | fixed))
+
+
+def double_weights(found: Trace) -> torch.Tensor:
+    """The weights of a trace in float64: dot products, softcap, mask and the denominator by hand."""
+    config = found.config
+    scores = found.q.double() @ found.k.double().mT * config.logit_scale
+    if config.softcap:
+        scores = config.softcap * torch.tanh(scores / config.softcap)
+    scores = scores.masked_fill(~found.mask, -math.inf)
+    sinks = torch.tensor(config.sinks, dtype=torch.float64)[:, None, None]
+    top = torch.maximum(scores.amax(-1, keepdim=True), sinks).clamp(min=-1e30)
+    exps = (scores - top).exp()
+    return exps / (exps.sum(-1, keepdim=True) + (sinks - top).exp()).clamp(min=1e-300)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_the_difference_of_drawn_settings_is_that_of_two_passes_in_float64(seed):
+    draw = random.Random(seed)
+    tokens, side = draw.choice((5, 18, 40)), draw.choice((64, 10))
+    before, after = (trace(drawn_config(draw, tokens=tokens)) for _ in range(2))
+    exact = double_weights(after) - double_weights(before)
+    found = pool_differences(side_of(before), side_of(after), side)
+    tile = -(-tokens // side)
+    assert found.tile == tile
+    padded = torch.nn.functional.pad(exact, (0, -tokens % tile, 0, -tokens % tile))
+    tiles = padded.unfold(1, tile, tile).unfold(2, tile, tile).flatten(3)
+    assert torch.allclose(found.change.abs().double(), tiles.abs().amax(-1), atol=1e-6)
+    assert torch.allclose(found.change.double(), tiles.gather(3, found.place[..., None])[..., 0], atol=1e-6)
+    assert torch.allclose((found.b - found.a).double(), found.change.double(), atol=1e-7)
+
+
+@given(configs())
+def test_identical_sides_give_exact_zeros(config):
+    side = side_of(trace(config))
+    found = pool_differences(side, side, 8)
+    assert not found.change.any() and torch.equal(found.a, found.b)
+    assert not any(rows.any() for rows in row_numbers(side, side).values())
+    assert "Every weight of A and B is equal" in sentence(compare_sides(side, side)) or config.heads == 1
+
+
+def test_what_one_side_masks_is_marked_as_such():
+    before, after = trace(CAUSAL), trace(WINDOW)
+    found = pool_differences(side_of(before), side_of(after), 64)
+    assert torch.equal(found.in_a[0], before.mask) and torch.equal(found.in_b[0], after.mask)
+    codes = difference_codes(found.change, found.in_a, found.in_b).int()
+    assert torch.equal(codes[0] == 0, ~before.mask & ~after.mask)
+    pooled = pool_differences(side_of(before), side_of(after), 3)
+    assert not (pooled.in_a | pooled.in_b)[0, 0, 2] and (pooled.in_a & ~pooled.in_b).any()
+
+
+def test_codes_have_three_digits_or_a_millionth():
+    given = torch.logspace(-9, math.log10(9.99), 30_000, dtype=torch.float64).float()
+    given = torch.cat([given, -given, torch.zeros(1), torch.tensor([5e-324, 1e-38])])
+    seen = torch.ones(len(given), dtype=torch.bool)
+    found = difference_values(difference_codes(given, seen, seen))
+    apart, size = (found - given.double()).abs(), given.double().abs()
+    assert float(apart[size < 1e-4].max()) <= 1e-6
+    for number, exact in zip(found[size >= 1e-4][::7].tolist(), given[size >= 1e-4][::7].tolist(), strict=True):
+        assert f"{number:.3g}" == f"{exact:.3g}" or abs(number - exact) <= 0.5001 * 10 ** (
+            math.floor(math.log10(abs(exact))) - 2
+        )
+    assert torch.equal(found == 0, given == 0)  # only an exact zero is zero
+    assert float(difference_values(difference_codes(torch.tensor([77.0]), seen[:1], seen[:1]))) == pytest.approx(9.99)
+    assert LAST <= SIZE
+
+
+def test_a_message_has_the_codes_of_all_three():
+    found = pool_differences(side_of(trace(CAUSAL)), side_of(trace(WINDOW)), 6)
+    sent = difference_payload({}, found)
+    header, start = header_of(sent), 4 + int.from_bytes(sent[:4], "little")
+    assert header["sides"] and header["tile"] == 2 <= WIDEST and header["places"]
+    assert len(sent) == start + -start % 4 + 4 * 6 * 6 * 7 + 4 * 12  # three codes and a place per cell, keys per query
+
+
+@pytest.mark.parametrize(
+    "rows", [([0.2, 0.8, 0.0], [0.2, 0.0, 0.8]), ([0.5, 0.2, 0.0], [1.0, 0.0, 0.0]), ([0, 0, 0], [1, 0, 0])]
+)
+def test_numbers_of_rows_by_hand(rows):
+    a, b = ([*map(float, row), 1.0 - math.fsum(row)] for row in rows)
+    weights = [torch.tensor([[row]]) for row in rows]
+    found = row_numbers(*(Side(each.float(), torch.ones(1, 3, dtype=torch.bool), each.float()) for each in weights))
+    half = math.fsum(abs(y - x) for x, y in zip(a, b, strict=True)) / 2
+    middle = [(x + y) / 2 for x, y in zip(a, b, strict=True)]
+    divergence = [math.fsum(x * math.log2(x / m) for x, m in zip(row, middle, strict=True) if x > 0) for row in (a, b)]
+    entropies = [-math.fsum(x * math.log(x) for x in row if x > 0) for row in (a, b)]
+    assert float(found["variation"]) == pytest.approx(half, abs=1e-6)
+    assert float(found["distance"]) == pytest.approx(math.sqrt(sum(divergence) / 2), abs=1e-3)
+    assert float(found["entropy"]) == pytest.approx(entropies[1] - entropies[0], abs=1e-5)
+    norms = [math.hypot(*row) for row in rows]
+    assert float(found["output"]) == pytest.approx(math.dist(*rows) / max(norms), abs=1e-6)
+
+
+def test_negative_rows_have_half_their_l1_distance_and_no_entropy():
+    a = torch.tensor([[[1.2, -0.4]]])
+    mask = torch.ones(1, 2, dtype=torch.bool)
+    found = row_numbers(Side(a, mask, distributes=False), Side(-a, mask, distributes=False))
+    assert set(found) == {"half_l1", "moved"} and float(found["half_l1"]) == pytest.approx(1.6)
+    said = sentence(compare_sides(Side(a, mask, distributes=False), Side(-a, mask, distributes=False)))
+    assert said == "Head 0 changed: half the L1 distance 1.600 per row (1.600 to 1.600, 1 row)."
+
+
+def test_the_sentence_names_the_head_that_changed_most_and_those_that_did_not():
+    weights = torch.eye(4).expand(3, 4, 4).clone()
+    mask = torch.ones(4, 4, dtype=torch.bool)
+    other = weights.clone()
+    other[1] = torch.eye(4).roll(1, 1)
+    found = compare_sides(Side(weights, mask), Side(other, mask))
+    assert sentence(found) == (
+        "Head 1 changed most: total variation 1.000 per row (1.000 to 1.000, 4 rows); heads 0 and 2 did not change."
+    )
+    assert columns(found)["head"] == ["1", "0", "2"] and columns(found)["variation"] == [1.0, 0.0, 0.0]
+    one = compare_sides(Side(weights, mask), Side(other, mask), [(0, 1)])
+    assert sentence(one).startswith("Head 1 of B against 0 of A changed: total variation 1.000")
+
+
+def test_every_number_has_a_formula():
+    assert all(number.label and number.formula for number in EVERY.values())
+
+
+def test_other_sizes_are_refused_in_words():
+    assert why_not_comparable((8, 18, 18), (4, 18, 18)) == ""
+    assert why_not_comparable((8, 18, 18), (8, 24, 24)).startswith("A has 18 tokens and B has 24: ")
+    assert why_not_comparable((8, 18, 5), (8, 18, 6)).startswith("A has 5 keys and B has 6: ")
+
+
+@given(configs(), st.none() | st.integers(0, 5))
+def test_what_is_pinned_opens_again(config, head):
+    sides = sides_of(replace(config, against=pin(config, head)))
+    assert sides is not None and sides.a.for_page("Steps") == config.for_page("Steps")
+    assert differing_knobs(sides) == {} and sides.a.query == config.query
+    assert sides.a.head == (config.head if head is None else min(head, config.heads - 1))
+
+
+def test_a_link_carries_both_sides_and_nothing_else_changes():
+    config = replace(WINDOW, against=pin(CAUSAL), side="both")
+    again, notes = CONFIGS.from_query(CONFIGS.to_query(config))
+    assert (again, notes) == (config, [])
+    assert CONFIGS.to_query(CAUSAL).keys().isdisjoint({"against", "side"})
+    sides = sides_of(config)
+    assert sides is not None and differing_knobs(sides) == {"mask": ("causal", "window"), "span": (4, 3)}
+    swapped, _ = CONFIGS.coerce(vars(config) | exchange(config))
+    back = sides_of(swapped)
+    assert back is not None and (back.a.mask, back.b.mask) == ("window", "causal")
+
+
+@pytest.mark.parametrize("code", ["x", "K7M", "____", pin(Config())[:-1], "A" * PACKED])
+def test_a_broken_comparison_is_refused(code):
+    with pytest.raises(ConfigError, match="can't be read"):
+        sides_of(Config(against=code))
+    assert pinned_source(code) == ""
+
+
+def test_a_pinned_link_has_known_names_only():
+    assert pinned_query(pin(Config())) == {"v": "3"}
+    for text in ("v=3&against=x", "v=3&mask=causal&side=a", "mask=causal", "v=3&text=" + "a" * LARGEST):
+        with pytest.raises(ConfigError):
+            pinned_query(pack_text(text))
+
+
+def grids(test) -> list[str]:
+    """The names of the components of the page's pictures."""
+    return [each.proto.component_name.removeprefix("attention-lab.") for each in test.get("bidi_component")]
+
+
+def test_the_button_pins_and_the_page_compares():
+    test = run(HEADS, {})
+    test.button(key="compare").click().run()
+    assert not test.exception and test.session_state["session"].here.setting.against == pin(Config())
+    assert any("A and B have the same settings" in each.value for each in test.caption)
+    test.selectbox(key="mask").set_value("full").run()
+    assert not test.exception
+    assert any(each.value.startswith("Head ") and "total variation" in each.value for each in test.markdown)
+    assert any("**A** mask: causal · **B** mask: full" in each.value.replace("\\", "") for each in test.caption)
+    test.button(key="swap").click().run()
+    assert test.session_state["session"].here.setting.mask == "causal"
+    test.button(key="unpin").click().run()
+    assert test.session_state["session"].here.setting.against == ""
+
+
+@pytest.mark.parametrize("side", ["a", "b", "difference", "both"])
+def test_every_side_is_drawn(side):
+    test = run(HEADS, {"v": "3", "against": pin(Config(mask="full")), "side": side})
+    assert not test.exception and not test.warning
+    assert grids(test).count("heads_grid") == 1 + (side == "both")
+
+
+def test_sides_of_other_sizes_are_shown_beside_each_other():
+    test = run(HEADS, {"v": "3", "against": pin(Config(tokens=9))})
+    assert not test.exception and grids(test).count("heads_grid") == 2
+    assert any("weights are compared by position" in each.value for each in test.markdown)
+
+
+def test_a_broken_comparison_in_a_link_leaves_the_page():
+    test = run(HEADS, {"v": "3", "against": "broken"})
+    assert not test.exception and any("can't be read" in each.value for each in test.warning)
+    assert grids(test).count("heads_grid") == 1
