@@ -24,6 +24,7 @@ const MARKUP = `
 <p role="status"></p>`;
 const ABOUT = "Runs attention on the GPU of this device, in this browser, for a minute at most. Its timings are kept for this "
   + "visit alone.";
+const SHORTER = "Measure again, or choose shorter lengths first.";
 const INSTEAD = " The chart has recorded and published GPUs.";
 const SOFTWARE = `on the processor. That is not a GPU, so it is not measured.${INSTEAD}`;
 const WHY = {
@@ -126,8 +127,8 @@ async function run(plan, say, signal) {
  */
 function describeEnd(error) {
   if (error instanceof Cancelled) return ["cancelled", "Cancelled."];
-  if (error instanceof DeviceLost) return ["lost", `The browser lost the GPU (${error.message}).`];
-  if (error instanceof OutOfMemory) return ["memory", `The GPU ran out of memory (${error.message}).`];
+  if (error instanceof DeviceLost) return ["lost", `The browser lost the GPU (${error.message}). ${SHORTER}`];
+  if (error instanceof OutOfMemory) return ["memory", `The GPU ran out of memory (${error.message}). ${SHORTER}`];
   return ["failed", `Measuring failed: ${`${error instanceof Error ? error.message : error}`.replace(/\.$/, "")}.`];
 }
 
