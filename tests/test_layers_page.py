@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import xml.etree.ElementTree as ET
 from functools import partial
 from time import sleep
@@ -14,9 +15,12 @@ from streamlit.testing.v1 import AppTest
 from attention import Config
 from attention.analysis.head_distances import ALIKE
 from attention.charts import head_points, layers_file, theme
+from attention.codec import EDITIONS
 from attention.ui import results
 from attention.ui.session import gestures
 from attention.ui.session.visit_state import VisitState
+from attention.ui.views import heads_layers as maps
+from attention.ui.views import layers_alike
 from tests.strategies import query_without_edition
 from tests.test_layers import LAYERS, REPEATED, STREET, captions, link, numbers
 from tests.test_pages import ROOT, run
@@ -85,14 +89,43 @@ def test_heads_that_do_nearly_the_same_are_named():
     test = run(PAGE, {"source": REPEATED})
     told = f"Nearly equal (at most {ALIKE} bits apart on average): "
     assert f"{told}L18H3, L18H4 and L18H8; L1H2 and L11H1." in words(test)
-    few = run(PAGE, {})
-    assert "No two heads are nearly equal. The closest: H6 and H7, " in words(few)
-    assert tables(few)[1]["named"] == [f"H{head}" for head in range(8)]
 
 
-def test_where_there_is_one_head_or_no_choice_nothing_is_compared():
-    assert "There is only one head" in captions(run(PAGE, {"heads": "1"}))
-    test = run(PAGE, {"mask": "window", "span": "1"})
+def test_where_no_two_heads_are_nearly_equal_the_closest_are_named():
+    config = Config(heads=4)
+    apart = results.layers.distances(config)
+    cells = [(0, head) for head in range(4)]
+    assert layers_alike._similar_heads_text(config, apart, cells).startswith(
+        "No two heads are nearly equal. The closest: H"
+    )
+
+
+def test_heads_of_one_layer_are_not_compared():
+    test = run(PAGE, {"heads": "4", "v": str(len(EDITIONS))})
+    assert "Similar heads" not in words(test) and "Two statistics compared" not in words(test)
+    assert len(tables(test)) == 1, "the map alone"
+
+
+def test_heads_that_stand_out_are_named():
+    test = run(PAGE, {"source": REPEATED, "layer_map": "induction"})
+    assert re.search(
+        r"has the largest value of all 54 heads: 0\.\d+, “induction”\. These stand out too: L1[78]H\d", words(test)
+    )
+    even = {(0, head): 0.5 for head in range(8)}
+    assert maps.outstanding(even) == [] and maps.outstanding(even | {(0, 3): 2.0}) == [(0, 3)]
+    assert maps.outstanding(dict.fromkeys(even, 0.0)) == []
+
+
+def test_a_statistic_on_which_a_head_is_high_is_offered_where_none_is():
+    test = run(PAGE, {"source": "recorded:minilm-street", "layer_map": "induction"})
+    offered = test.button(key="higher")
+    assert offered.label.startswith("No head is high here. Show “")
+    offered.click().run()
+    assert max(tables(test)[0]["value"]) >= maps.HIGH and not [each for each in test.button if each.key == "higher"]
+
+
+def test_where_no_query_has_a_choice_nothing_is_compared():
+    test = run(PAGE, {"source": STREET, "mask": "window", "span": "1"})
     assert not test.exception and "Under this mask no query has more than one visible key" in captions(test)
     blind = run(PAGE, {"source": STREET, "combine": "without", "second": "causal"})
     assert not blind.exception and "No query has a visible key under this mask" in captions(blind)
@@ -102,7 +135,7 @@ def test_where_there_is_one_head_or_no_choice_nothing_is_compared():
 def test_a_number_that_needs_texts_says_so_where_there_are_none():
     test = run(PAGE, {"input": "noise", "layer_map": "separators"})
     assert not test.exception
-    assert "Separators needs token texts" in captions(test) and "Nothing to compare" in captions(test)
+    assert "Separators needs token texts" in captions(test)
 
 
 def test_a_question_hides_all_of_it():

@@ -272,7 +272,7 @@ def test_a_question_about_a_row_hides_all_heads():
     app.toggle[0].set_value(True).run()
     weights = trace(Config()).weights[0, 17]
     assert weights[17] > 0.999 * weights.max()  # the word of the query also stands at 7
-    assert "**17 boat.** It gets 0.430 (nearly as much: 7 boat);" in " ".join(
+    assert "**“boat” (17).** It gets 0.430 (nearly as much: “boat” (7));" in " ".join(
         each.value for each in [*app.info, *app.success]
     )
     names = [each.proto.component_name.removeprefix("attention-lab.") for each in app.get("bidi_component")]

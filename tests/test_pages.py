@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.codec import NEWEST
+from attention.codec import NEWEST, from_query
 from attention.ui.controls.picture import LAYERED, SMALL
 from attention.ui.session.visit_state import KEY
 from tests.samples import sample
 from tests.strategies import newest, query_without_edition
 
 ROOT = Path(__file__).parents[1]
+BEGINS = {"steps": SMALL.begins, "layers": LAYERED.begins}  # what pages open with, if that is not the default
 OTHERS = (
     "sweep.SWEEP",
     "tour.TOUR",
@@ -105,8 +106,9 @@ def test_widgets_move_the_link(page):
         "d_model": "516",
     }
     test.button(key="reset").click().run()
-    assert query_without_edition(test.query_params) == {}
-    assert test.select_slider(key="tokens").value == 18
+    begins = query_without_edition(BEGINS.get(page.stem, {}))
+    assert query_without_edition(test.query_params) == begins, "what the page opens with"
+    assert test.select_slider(key="tokens").value == from_query(BEGINS.get(page.stem, {}))[0].tokens
 
 
 def test_what_had_to_move_comes_back_when_it_fits_again():

@@ -52,6 +52,16 @@ assert WEIGHTS is not None
 FILE = npz(weights=WEIGHTS.numpy())
 
 
+def test_how_a_file_is_read_can_be_chosen_once_there_is_one():
+    """Before, the sidebar has no settings, and the code that saves a file comes first."""
+    test = opened()
+    assert not [each for each in test.selectbox if each.key.startswith("read ")]
+    assert test.tabs[0].label == "attention.watch"
+    test.button(key="try").click().run()
+    assert [each.key for each in test.selectbox] == ["read weights", "read vectors", "read mask", "read scale"]
+    assert not test.exception
+
+
 def test_an_example_opens_with_a_click():
     test = opened()
     test.button(key="try").click().run()

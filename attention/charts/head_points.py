@@ -6,7 +6,7 @@ give the same chart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from math import pi, sqrt
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ from attention.charts.spec import dataless
 from attention.number_format import MEAN
 
 HEIGHT = 360  # pixels
+MARGIN = 0.06  # of the range of the data
 WIDTHS = (250, 350, 500, 700, 1000)  # widths of a chart in pixels for which the names that fit are computed
 NEVER = 10**6
 LETTER, LINE, ASIDE, ABOVE = 7, 12, 9, 8  # pixels of a name: width of a letter, height, and offsets from its point
@@ -37,10 +38,23 @@ Box = tuple[float, float, float, float]
 
 
 class Axis(NamedTuple):
-    """The title and the end of an axis or a colour scale, which begins at 0."""
+    """The title and the ends of an axis or a colour scale."""
 
     title: str
     top: float
+    low: float = 0.0
+
+    def place(self, value: float) -> float:
+        """Where a value is on the axis, from 0 to 1."""
+        return min(1.0, max(0.0, (value - self.low) / (self.top - self.low)))
+
+
+def data_axis(title: str, values: Iterable[float]) -> Axis:
+    """Returns an axis with limits from the data, and a margin of `MARGIN` on both sides; of shares, none beyond 0."""
+    every = [*values]
+    low, top = min(every), max(every)
+    margin = MARGIN * ((top - low) or abs(top) or 1.0)
+    return Axis(title, top + margin, max(0.0, low - margin) if low >= 0 else low - margin)
 
 
 class Beside(NamedTuple):
@@ -130,7 +144,7 @@ def end(most: float) -> float:
 
 
 def _by_number(name: str, axis: Axis) -> dict[str, Any]:
-    scale = alt.Scale(domain=[0, axis.top], nice=False, clamp=True)
+    scale = alt.Scale(domain=[axis.low, axis.top], nice=False, clamp=True, zero=False)
     ticks = alt.Axis(tickCount=5, labelFlush=name == "x", labelFlushOffset=-4)  # the last one would be cut on a phone
     return {"shorthand": f"{name}:Q", "title": f"{axis.title} →", "scale": scale, "axis": ticks}
 

@@ -48,6 +48,10 @@ def _nothing(setting: Any) -> int:
     return 0
 
 
+def _always() -> bool:
+    return True
+
+
 def _no_stops(setting: Any, last: Any, before: Stops | None) -> Stops:
     return {}
 
@@ -63,7 +67,8 @@ class Kind(Generic[S]):
     stops of sliders, given the settings, the last ones and their stops. `implied`: the other knobs that a change implies,
     given the values before and those of the widgets now, and a message for each thing that is not possible. `quiet`: knobs
     whose own widget is enough to show that they had to move with another knob, so that no message says it. `begins`: the query
-    that a page opens with if no setting was made before, and its link is empty.
+    that a page opens with if no setting was made before, and its link is empty. `applies`: whether the settings apply to
+    anything in this visit; if not, the sidebar is closed and has no widget of them.
     """
 
     settings: Settings[S]
@@ -77,6 +82,7 @@ class Kind(Generic[S]):
     implied: Callable[[Mapping[str, Any], Mapping[str, Any]], tuple[dict[str, Any], list[str]]] = _no_more
     quiet: frozenset[str] = frozenset()
     begins: Mapping[str, str] = field(default_factory=dict)
+    applies: Callable[[], bool] = _always
 
     @property
     def keys(self) -> frozenset[str]:

@@ -156,7 +156,9 @@ def _begin(module: str, kind: Kind[Any]) -> Session:
     """Does what every page does first: applies styles, names the page, and takes up its link."""
     name = module.rpartition(".")[2]
     title = page_title(name)
-    sidebar = "auto" if kind.names else "collapsed"  # without controls it has only the buttons that all have
+    sidebar = (
+        "auto" if kind.names and kind.applies() else "collapsed"
+    )  # without controls it has only the buttons that all have
     st.set_page_config(
         layout="wide", page_title=f"{title} · Attention Lab", page_icon=ICON, initial_sidebar_state=sidebar
     )
@@ -275,13 +277,14 @@ def _controls(kind: Kind[Any]) -> Part:
     """The sidebar of settings, with the buttons that every sidebar ends with."""
 
     def draw(setting: Any) -> None:
-        kind.draw(setting, {**session().here.stops, "source": uploads.sources()}, change)
+        if kind.applies():
+            kind.draw(setting, {**session().here.stops, "source": uploads.sources()}, change)
         with st.container(horizontal=True, vertical_alignment="center", key="share"):
             copy_link()
-            usual, what = vars(kind.open({})[0]), "Resets every setting to its default."
+            usual, what = vars(kind.open(kind.begins)[0]), "Resets every setting to what this page opens with."
             st.button("Reset", on_click=change, kwargs=usual, key="reset", help=what)
 
-    return Part("controls", draw, lambda setting: (kind.look(setting), uploads.sources()), kind.keys)
+    return Part("controls", draw, lambda setting: (kind.look(setting), kind.applies(), uploads.sources()), kind.keys)
 
 
 def _onward(page: str) -> Part:

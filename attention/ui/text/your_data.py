@@ -8,3 +8,5 @@ SHARED = (
     "Numbers of 16 or 32 bits; up to 1,024 tokens as weights, up to 65,536 as queries and keys; 128 layers of 128 heads. "
     "Code in a file is never run."
 )
+SAVE = "How to save attention of your model"
+COPY = "Copy code"

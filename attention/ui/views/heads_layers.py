@@ -39,6 +39,9 @@ IN_LINE = AGAIN | {
     "separators",
 }  # statistics of tokens that have an order, as words do
 SHOWN = frozenset({"layer_map"})
+FEW = 6  # heads that may stand out together
+HIGH = 0.5  # of its weight: from this share on a head follows a pattern
+PATTERNS = ("induction", "duplicate", "previous", "next", "first", "same", "separators")  # shares of the weight
 Cells = dict[tuple[int, int], float]
 
 
@@ -141,13 +144,25 @@ def metric_sentence(config: Config, found: Mapping[int, Layer]) -> str:
     described, held = EVERY[number(config)], cells(number(config), found)
     if not held:
         return ""
-    unit = f" {described.unit}".rstrip()
     cell, most = max(held.items(), key=lambda cell: cell[1])
+    largest = f"Largest: {head_title(config, cell)}, with {format_mean(most)} {described.unit}".rstrip()
+    return f"{selected_sentence(config, held)} {largest}."
+
+
+def selected_sentence(config: Config, held: Cells) -> str:
+    """The statistic of the selected head; "" if it has none."""
     here = config.layer, config.head
-    return (
-        f"{head_title(config, here).capitalize()} (selected): {format_mean(held[here])}{unit}. "
-        f"Largest: {head_title(config, cell)}, with {format_mean(most)}{unit}."
-    )
+    if here not in held:
+        return ""
+    value = f"{format_mean(held[here])} {EVERY[number(config)].unit}".rstrip()
+    return f"{head_title(config, here).capitalize()} (selected): {value}."
+
+
+def outstanding(held: Cells) -> list[tuple[int, int]]:
+    """The heads that stand out, largest first: few that have at least half of the largest value, as others don't."""
+    most = max(held.values())
+    high = sorted((cell for cell in held if most > 0 and held[cell] >= most / 2), key=lambda cell: -held[cell])
+    return high if len(high) <= max(1, min(FEW, len(held) // 4)) else []
 
 
 def finding(config: Config, found: Mapping[int, Layer]) -> str:
@@ -156,12 +171,29 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
     if not held:
         return text.NONE
     cell, most = max(held.items(), key=lambda cell: cell[1])
+    others = ", ".join(f"{head_label(config, each)} ({format_mean(held[each])})" for each in outstanding(held)[1:])
     return text.FINDING.format(
         head=head_title(config, cell).capitalize(),
         count=f"{len(held):,}",
         value=f"{format_mean(most)} {described.unit}".rstrip(),
         statistic=escape(described.label.lower()),
+        others=text.OTHERS.format(heads=others) if others else "",
     )
+
+
+def head_label(config: Config, cell: tuple[int, int]) -> str:
+    """A head by its layer and its index there, as in L1H3: next to an axis, 1.3 would read as a number."""
+    return f"L{cell[0]}H{cell[1]}" if len(layers(config.source)) > 1 else f"H{cell[1]}"
+
+
+def higher_statistic(config: Config, found: Mapping[int, Layer]) -> str:
+    """A pattern that some head follows, if no head follows the one that is shown; "" if there is none, or one follows it."""
+    shown, known = number(config), known_metrics(config)
+    if shown not in PATTERNS or max(cells(shown, found).values(), default=1.0) >= HIGH:
+        return ""
+    most = {name: max(cells(name, found).values(), default=0.0) for name in PATTERNS if name in known}
+    best = max(most, key=lambda name: most[name], default="")
+    return best if best and most[best] >= HIGH else ""
 
 
 def head_title(config: Config, cell: tuple[int, int]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Mapping
 
 import streamlit as st
 
@@ -53,11 +54,20 @@ def view(config: Config) -> None:
     with left:
         maps.menu(config, config)
         maps.draw_map(config, found)
-        st.caption(f"{maps.metric_sentence(config, found)} {maps.formula(maps.number(config))}".lstrip())
+        _offer_higher(config, found)
+        said = maps.selected_sentence(config, maps.cells(maps.number(config), found))
+        st.caption(f"{said} {maps.formula(maps.number(config))}".lstrip())
     with right:
         _focus(config, found[config.layer])
     terms.draw("layers")
     browser_yield.yield_to_browser()
+
+
+def _offer_higher(config: Config, found: Mapping[int, Layer]) -> None:
+    """Draws a button that shows a statistic on which some head is high, if none is on the one that is shown."""
+    if name := maps.higher_statistic(config, found):
+        label = text.HIGHER.format(statistic=EVERY[name].label.lower())
+        st.button(label, key="higher", type="tertiary", on_click=page.change, kwargs={"layer_map": name})
 
 
 def _several() -> None:

@@ -18,7 +18,8 @@ from attention.ui import results
 from attention.ui.session import gestures, page
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_compared as compared
-from attention.ui.views.layers_compared import Cell, head_label
+from attention.ui.views.heads_layers import head_label
+from attention.ui.views.layers_compared import Cell
 
 GROUPS, MEMBERS = 6, 8  # groups of nearly equal heads that are named, and heads per group
 HELP = (
@@ -131,4 +132,4 @@ def _map(config: Config, far: Distances, cells: list[Cell]) -> None:
     )
 
 
-LIKENESS = page.Part("alike", _draw, compared.view_inputs, blocks=4)
+LIKENESS = page.Part("alike", _draw, compared.look_of_several, blocks=4)

@@ -24,6 +24,7 @@ from attention.ui.results.layers import Layer
 from attention.ui.session import gestures, page
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import questions
+from attention.ui.views.heads_layers import head_label
 
 BOTH = {
     "across": "first",
@@ -72,17 +73,20 @@ def _with_known_metrics(config: Config) -> Config:
 
 
 def _points(config: Config, found: Found, x: maps.Cells, y: maps.Cells) -> None:
-    across, upwards, color = (
-        axis(config, name, found) for name in (config.across, config.upwards, maps.number(config))
+    across, upwards = (
+        points.data_axis(EVERY[name].label, held.values()) for name, held in ((config.across, x), (config.upwards, y))
     )
+    color = axis(config, maps.number(config), found)
     most = {max(one, key=lambda cell: one[cell]) for one in (x, y)}
+    high = {cell for one in (x, y) for cell in maps.outstanding(one)}
     st.vega_lite_chart(
         table(
             config,
             found,
             {cell: (x[cell], y[cell]) for cell in x},
-            lambda width, x, y: (width * min(1, x / across.top), points.HEIGHT * (1 - min(1, y / upwards.top))),
+            lambda width, x, y: (width * across.place(x), points.HEIGHT * (1 - upwards.place(y))),
             most,
+            high,
         ),
         points.numbers(across, upwards, color, len(x)),
         key="numbers compared",
@@ -106,14 +110,16 @@ def table(
     places: Mapping[Cell, Point],
     at: Callable[[int, float, float], Point],
     named: Collection[Cell] = (),
+    others: Collection[Cell] = (),
 ) -> pa.Table:
-    """The points of heads. Those in `named` and the selected one have names, or all that have room if there are few.
+    """The points of heads. Those in `named` and the selected one have names, and if there is room, `others`, or all if
+    there are few heads.
 
     `at(width, x, y)`: the position of a point in pixels, in a chart of this width.
     """
     focus, colors = (config.layer, config.head), maps.cells(maps.number(config), found)
     first = {*named, focus} & places.keys()
-    carry = set(places) if len(places) <= FEW else first
+    carry = set(places) if len(places) <= FEW else first | {*others}
     names = [head_label(config, cell) if cell in carry else "" for cell in places]
     beside = points.beside(
         names,
@@ -137,11 +143,6 @@ def table(
     return pa.table(columns)
 
 
-def head_label(config: Config, cell: Cell) -> str:
-    """A head by its layer and its index there, as in L1H3: next to an axis, 1.3 would read as a number."""
-    return f"L{cell[0]}H{cell[1]}" if len(layers(config.source)) > 1 else f"H{cell[1]}"
-
-
 def does(found: Found, cell: Cell) -> str:
     """What a head does, in one or two words."""
     role = found[cell[0]].roles[cell[1]]
@@ -158,8 +159,13 @@ def view_inputs(config: Config) -> object:
     )
 
 
+def look_of_several(config: Config) -> object:
+    """The inputs of a part that compares heads; None for one layer, whose heads stand side by side on Heads."""
+    return view_inputs(config) if len(layers(config.source)) > 1 else None
+
+
 def _look(config: Config) -> object:
-    looks = view_inputs(config)
+    looks = look_of_several(config)
     return looks and (looks, config.across, config.upwards)
 
 

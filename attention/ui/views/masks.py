@@ -43,12 +43,7 @@ def view(config: Config) -> None:
     place = reserve_heading()  # filled after the pictures, which the user waits for
     _gallery(config)
     _foot(config)
-    left, right = st.columns([3, 2], vertical_alignment="bottom", gap="medium")
-    with left:
-        knobs.segments("mask_detail", config)
-    with right:
-        if not config.is_cross:
-            knobs.slider("depth", config)
+    knobs.segments("mask_detail", config)
     if mask_in_use(config.source) or not disabled_knob(config, ABOUT[config.mask_detail], "mask"):
         DETAILS[config.mask_detail](config)
     with place:
@@ -86,7 +81,11 @@ def _gallery(config: Config) -> None:
     every = results.masks.gallery(config.tokens, config.span, config.depth, results.masks.other(config))
     mask_gallery(config, [*every, *own], on_choice=gestures.on_mask_choice)
     said = "In use" if mask_in_use(config.source) else "Selected, but not in use"
-    st.markdown(  # below the cards, because its length would move them
+    about, layers = st.columns([3, 2], gap="medium")
+    if not config.is_cross:  # beside the cards, whose reach it sets
+        with layers:
+            knobs.slider("depth", config)
+    about.markdown(  # below the cards, because its length would move them
         f"{said}: **{used.name}**. {_about(config, used)} {_tiles(used)}{_users(used)}".rstrip(),
         help=f"{_count(config, used, used.share)} operations per layer instead of {_count(config, used)} "
         f"($4 n {'m' if config.is_cross else 'n'} d_{{model}}$, for $q k^\\top$ and $w v$). {_blocks(used)} {_reach(config)}"

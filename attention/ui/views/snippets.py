@@ -42,9 +42,9 @@ with attention.watch(model) as seen:
     model(**inputs)
 seen.save("attention.safetensors")
 """
-SNIPPETS = {
+SNIPPETS = {  # the first one works with any model
+    "attention.watch": WATCHED,
+    "transformers": TRANSFORMERS,
     "PyTorch": PYTORCH,
     "NumPy": NUMPY,
-    "transformers": TRANSFORMERS,
-    "attention.watch": WATCHED,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attention.codec import to_query
+from attention.components.copy_link import copy_link
 from attention.config import Config
 from attention.imported import detect, sample
 from attention.imported.reading_knobs import Reading
@@ -34,6 +35,8 @@ def view(how: Reading) -> None:
     if page.arrives():
         _lead()
     draw_heading("your_data", _finding(), help=text.HELP)
+    if new := not uploads.holdings():
+        _saving(expanded=True)
     if not settings().uploads:
         st.info(text.CLOSED, icon=":material/lock:")
         taken = your_data_files.current_file(None, None, how)
@@ -42,7 +45,8 @@ def view(how: Reading) -> None:
     for each in [*([taken] if taken else []), *given]:
         _show_reading(each)
     _open()
-    _saving()
+    if not new:
+        _saving(expanded=False)
     terms.draw("your_data")
 
 
@@ -185,9 +189,10 @@ def _summary_text(holding: Upload) -> str:
     )
 
 
-def _saving() -> None:
+def _saving(expanded: bool) -> None:
     """Draws programs that save such a file, by library."""
-    with st.expander("How to save such a file", icon=":material/code:", expanded=not uploads.holdings()):
-        for tab, source in zip(st.tabs(list(snippets.SNIPPETS)), snippets.SNIPPETS.values(), strict=True):
+    with st.expander(text.SAVE, icon=":material/code:", expanded=expanded):
+        for tab, (library, source) in zip(st.tabs(list(snippets.SNIPPETS)), snippets.SNIPPETS.items(), strict=True):
             with tab:
                 code.show_source(source)
+                copy_link(f"copy {library}", text.COPY, copies=source)

@@ -35,6 +35,12 @@ def current_file(file: Any, tokens: Any, how: Reading) -> Taken | None:
     return _open_file(file.name, file.getvalue(), texts, Taken(asked, source=before))
 
 
+def has_file() -> bool:
+    """Whether a file was given in this visit, so that how it is read can be corrected."""
+    kept = page.visit_state()
+    return bool(kept.taken or kept.given or uploads.holdings())
+
+
 def open_example() -> None:
     """Opens the example, as if its file had been uploaded."""
     _open_file(sample.NAME, sample.sample_file(), None, Taken((sample.NAME, "", Reading())))

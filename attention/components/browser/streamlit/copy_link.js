@@ -11,7 +11,7 @@ import { onSettled, typing } from "./on_typing.js";
 
 /**
  * The data of a button.
- * @typedef {{ label: string, adds: Record<string, string>, drops: string[], lacking: string }} Wanted
+ * @typedef {{ label: string, adds: Record<string, string>, drops: string[], lacking: string, copies: string }} Wanted
  */
 
 const SAID = 2500;  // milliseconds
@@ -71,7 +71,8 @@ function setLink(link, whole) {
 }
 
 /** @param {Wanted} wanted */
-function address({ adds, drops }) {
+function address({ adds, drops, copies }) {
+  if (copies) return copies;
   if (!drops.length && !Object.keys(adds).length) return location.href;
   const link = new URL(location.href);
   for (const name of drops) link.searchParams.delete(name);
