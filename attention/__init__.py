@@ -37,8 +37,8 @@ what it contains. Each may import what is listed before it:
     ui                     how a page begins, and cached calls into the core
 
 Axes have one letter each, in annotations, einops patterns and charts: `b` batch, `h` heads, `g` heads with keys and
-values of their own, `q` queries, `k` keys, `d` channels of a head, `e` channels of a value, `u` gates of a head, `c`
-channels of a token, `p` pixels, `n` tokens.
+values of their own, `q` queries, `k` keys, `d` channels of a head, `e` channels of a value, `u` gates of a head, `s`
+softmaxes of a head, `c` channels of a token, `p` pixels, `n` tokens.
 """
 
 from __future__ import annotations

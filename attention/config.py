@@ -24,6 +24,7 @@ from attention.fitting import (
 )
 from attention.knobs import DEFAULTS, KNOBS, LAST_QUERY, LINEAR_MAX_TOKENS, MAX_TRACE_TOKENS, MAX_WEIGHTS, Numbers, View
 from attention.masks import COMBINATIONS, MASKS, Rule
+from attention.operations.differential import NAME as DIFFERENTIAL
 from attention.operations.normalisers import Normaliser
 from attention.operations.scale import SCALES
 from attention.operations.softmax import SOFTMAXES, head_sinks, head_softmax
@@ -80,15 +81,23 @@ class Config(View, Numbers):
     @property
     def logit_scale(self) -> float:
         """The factor of dot products: the scale divided by the temperature."""
-        return SCALES[self.scale](self.d_head) / self.temperature
+        return SCALES[self.scale](self.score_width) / self.temperature
+
+    @property
+    def score_width(self) -> int:
+        """The number of channels of one dot product: those of a head, or of half of it in differential attention."""
+        return self.d_head // SOFTMAXES[self.softmax].halves
 
     @property
     def sinks(self) -> tuple[float, ...]:
         """The parameter of each head's softmax.
 
         It is what is added to the denominator, as the logit of one more key, minus infinity if nothing is; sinks that a
-        source has learned are shifted by `sink_logit`. For a sigmoid it is subtracted from every logit.
+        source has learned are shifted by `sink_logit`. For a sigmoid it is subtracted from every logit, for differential
+        attention it is lambda.
         """
+        if self.softmax == DIFFERENTIAL:
+            return (self.diff_lambda,) * self.heads
         sizes = shape(self.source)
         if sizes and sizes.sinks and SOFTMAXES[self.softmax].learned:
             return tuple(self.sink_logit + each for each in sizes.sinks[sizes.numbers.index(self.layer)])

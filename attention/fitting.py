@@ -11,7 +11,7 @@ from attention.knobs import DEFAULTS, KNOBS, LEAST_CAP, MAX_CHANNELS, MAX_TOKENS
 from attention.operations.forgetting import ON
 from attention.operations.positions import POSITIONS
 from attention.operations.rotary import ROTARY_KNOBS
-from attention.operations.softmax import SOFTMAXES
+from attention.operations.softmax import OF_LOGITS, SOFTMAXES
 from attention.recorded import shipped
 from attention.recorded.file import Shape
 from attention.settings import Knob
@@ -35,6 +35,7 @@ INPUT_KNOBS: tuple[str, ...] = (
     "gate",
     "forgetting",
     "forget_bias",
+    "diff_lambda",
 )  # knobs that only affect generated attention
 MASK_KNOBS = frozenset({"mask", "span", "combine", "second"})  # whose defaults may differ by layer
 
@@ -91,6 +92,11 @@ def position_rules(source: str) -> tuple[str, ...]:
     return tuple(name for name, rule in POSITIONS.items() if name == own or name == "none" or rule.to_scores)
 
 
+def softmax_rules(source: str) -> tuple[str, ...]:
+    """Returns the softmaxes that a source may have: of queries and keys as they came, none that needs two of each."""
+    return tuple(SOFTMAXES) if shape(source) is None else tuple(OF_LOGITS)
+
+
 def nearest(numbers: tuple[int, ...], layer: int | None) -> int:
     """Returns the number that is nearest to `layer`, the first if `layer` is None."""
     return numbers[0] if layer is None else min(numbers, key=lambda number: abs(number - layer))
@@ -134,7 +140,10 @@ def coerce(values: dict[str, Any]) -> dict[str, Any]:
     known = fixed_by_source(values["source"])
     values, sizes = values | known, shape(values["source"])
     heads = values["heads"]
-    d_model = min(max(heads, round(values["d_model"] / heads) * heads), KNOBS["d_model"].high // heads * heads)
+    if values["softmax"] not in softmax_rules(values["source"]):
+        values = values | {"softmax": sizes.own["softmax"] if sizes else DEFAULTS["softmax"]}
+    unit = heads * SOFTMAXES[values["softmax"]].halves
+    d_model = min(max(unit, round(values["d_model"] / unit) * unit), KNOBS["d_model"].high // unit * unit)
     d_model = known.get("d_model", d_model)
     tokens = min(values["tokens"], MAX_CHANNELS // d_model, most_tokens(values["source"], values["softmax"]))
     columns = (sizes.keys if sizes else 0) or tokens
@@ -187,11 +196,13 @@ def why_invalid(values: dict[str, Any], name: str) -> str:
         return f"the softmax {values['softmax']!r} has maps of at most {longest:,} tokens"
     values = values | fixed_by_source(source)
     heads, tokens = values["heads"], values["tokens"]
+    halves = SOFTMAXES[values["softmax"]].halves
     return {
         "layer": f"there is no layer {value} among {_layer_list(layers(source))} (counted from 0)",
         "training_step": f"the training was recorded after {', '.join(map(str, training_steps(source)))} steps",
         "tokens": f"{tokens:,} tokens of {values['d_model']:,} channels are over the limit of {MAX_CHANNELS:,} channels",
-        "d_model": f"{heads} heads don't divide a d_model of {value}",
+        "d_model": f"{heads} heads {'of two halves ' * (halves > 1)}don't divide a d_model of {value}",
+        "softmax": f"queries and keys of {called} came as they are, with no second ones for another softmax",
         "kv_heads": f"{value} kv_heads don't divide {heads} heads",
         "positions": f"queries and keys of {called} came as they are, so only scores can be changed",
         "keys": "keys of another sequence have no tokens between them and a query, which forgetting needs",

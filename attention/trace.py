@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,10 +21,11 @@ from attention.config import Config
 from attention.knobs import MAX_WEIGHTS
 from attention.masks import MASKS
 from attention.operations.bias import position_bias
+from attention.operations.differential import HALVES, given_halves, split_halves
 from attention.operations.forgetting import forget_bias, retention
 from attention.operations.mask import HIDDEN
 from attention.operations.query_scale import LOG, log_keys
-from attention.operations.softmax import normaliser
+from attention.operations.softmax import SOFTMAXES, normaliser
 from attention.operations.table import compute, operations
 from attention.runtime.memory import empty_hugepages
 from attention.settings import ConfigError
@@ -147,14 +149,16 @@ class Trace:
     def _by_table(self, name: str) -> Float[Tensor, "h q k"]:
         """Returns a matrix of the size of the weights, as the table of operations computes it."""
         spec = replace(spec_of(self.config), masks=True)
-        given = {"q": self.q, "k": self.k, "mask": self.mask, "heads": torch.arange(len(self.weights))}
+        given = given_halves(spec.halves, q=self.q, k=self.k)
+        given |= {"mask": self.mask, "heads": torch.arange(len(self.weights))}
         given |= forget_logits(self.given)
-        found = compute(given, spec, operations(spec, "scores", "weights"))
+        before = [each for each in operations(spec, "scores", "weights") if each.part != "softmax"]
+        found = compute(given, spec, before)
         return found.get(name, found["scores"])
 
     @property
     def scores(self) -> Float[Tensor, "h q k"]:
-        """The scaled scores, before softcap, mask and bias."""
+        """The scaled scores, before softcap, mask and bias: those of the first softmax if a head has two."""
         return self._by_table("scaled")
 
     @property
@@ -165,7 +169,10 @@ class Trace:
 
     @property
     def logits(self) -> Float[Tensor, "h q k"]:
-        """The input of the softmax: scores after softcap, with bias, and minus infinity for masked pairs."""
+        """The input of the softmax: scores after softcap, with bias, and minus infinity for masked pairs.
+
+        It is that of the first softmax if a head has two.
+        """
         return self._by_table("logits")
 
 
@@ -247,9 +254,34 @@ def _heads(
     options = {
         "scale": config.logit_scale,
         "softcap": config.softcap or None,
-        "normalise": normaliser(config.softmax, config.sinks[some]),
     }
+    if SOFTMAXES[config.softmax].halves > 1:
+        _subtract(config.sinks[some], (q, k, v), joint, options, weights[some], context[some])
+        return
+    options["normalise"] = normaliser(config.softmax, config.sinks[some])
     context[some] = attend(q, k, v, joint, **options, out=weights[some]).output
+
+
+def _subtract(
+    factors: Sequence[float],
+    given: tuple[Tensor, ...],
+    joint: Tensor | None,
+    options: dict[str, Any],
+    weights: Tensor,
+    context: Tensor,
+) -> None:
+    """Fills in the difference of two softmaxes, some heads at a time, so that the second takes little memory."""
+    q, k, v = given
+    (q, second_q), (k, second_k) = (split_halves(each, HALVES) for each in (q, k))
+    count = max(1, SHARED // max(1, weights[0].numel()))
+    for first in range(0, len(q), count):
+        at = slice(first, first + count)
+        mask = joint if joint is None or joint.ndim == 2 else joint[at]
+        one = attend(q[at], k[at], v[at], mask, **options, out=weights[at])
+        two = attend(second_q[at], second_k[at], v[at], mask, **options)
+        factor = weights.new_tensor(factors[at])[:, None, None]
+        weights[at].sub_(two.weights.mul_(factor))
+        context[at] = one.output - two.output * factor
 
 
 def bytes_of(config: Config) -> int:

@@ -76,7 +76,7 @@ def highlighted_cells(config: Config, name: str, row: int, column: int, head: in
             f"{name} has no cell ({head}, {row}, {column}); heads, rows and columns are {_cube(plan[name])}."
         )
     mask, repeats = pairs(config), config.heads // config.n_kv_heads
-    turned = int(config.d_head * config.rotary_fraction + 1e-9) // 2
+    turned = int(config.score_width * config.rotary_fraction + 1e-9) // 2
     found: dict[str, list[Box]] = {name: [Box((head,), (row,), (column,))]}
     for step in reversed(plan.values()):
         for source in step.sources:
@@ -121,6 +121,17 @@ def split(box: Box, around: Around) -> list[Box]:
     """The columns of these heads, in the matrix that has them side by side."""
     width = around.step.shape[-1]
     return [Box((0,), box.rows, tuple(head * width + column for head in box.heads for column in box.columns))]
+
+
+def first_half(box: Box, around: Around, half: int = 0) -> list[Box]:
+    """The columns of the first half of these heads, in the matrix that has all halves side by side."""
+    width = around.step.shape[-1]
+    return [Box((0,), box.rows, tuple((2 * h + half) * width + c for h in box.heads for c in box.columns))]
+
+
+def second_half(box: Box, around: Around) -> list[Box]:
+    """The columns of the second half of these heads."""
+    return first_half(box, around, 1)
 
 
 def source_heads(box: Box, around: Around) -> list[Box]:
@@ -180,6 +191,8 @@ RULES: dict[str, Callable[[Box, Around], list[Box]]] = {
     "right": right,
     "keys": keys,
     "split": split,
+    "first half": first_half,
+    "second half": second_half,
     "joined": source_heads,
     "pairs": pairs_of_channels,
     "between": between,

@@ -39,4 +39,5 @@ def _sparse(row: list[float], power: int) -> list[float]:
     return [max(each / power - found, 0) ** power if each > -math.inf else 0.0 for each in row]
 
 
+NO_DISTRIBUTIONS = ("sigmoid", "differential")  # softmaxes whose rows are none
 POWERS = {"sparsemax": 1, "entmax-1.5": 2}

@@ -22,8 +22,15 @@ def test_every_pair_is_counted_once(config):
     found = distribution(t.weights, t.mask, config.softmax != "standard")
     assert (found.counts.sum(-1) + found.below + found.zero).tolist() == [int(t.mask.sum())] * config.heads
     assert found.seen.tolist() == t.mask.sum(-1).tolist()
+    if config.softmax == "differential":  # whose rows have no entropy
+        negative = t.weights < 0
+        assert (negative.sum((1, 2)).tolist() if negative.any() else None) == (
+            None if found.negative is None else found.negative.tolist()
+        )
+        return
     exact = torch.special.entr(t.weights.double()).sum(-1)
     torch.testing.assert_close(found.entropy.double(), exact, rtol=1e-4, atol=1e-5)
+    assert found.negative is None
     assert config.softmax == "sigmoid" or (found.entropy <= found.bound + 1e-5).all()
 
 

@@ -6,12 +6,14 @@ import pytest
 from hypothesis import given, settings
 
 from attention import head_maps
+from attention.analysis.head_numbers import OF_DISTRIBUTIONS
 from attention.analysis.map_numbers import numbers
 from attention.heads import METRICS, profile
 from attention.maps import zoom
 from attention.maps.exact import each_head
 from attention.masks import MASKS, Rule
 from tests.samples import examples
+from tests.softmax_oracle import NO_DISTRIBUTIONS
 from tests.strategies import normal
 from tests.test_maps import cases, full, near
 
@@ -23,9 +25,9 @@ def test_the_numbers_of_a_map_are_those_of_its_weights(case):
     want = profile(full(case)[0], rule.square(n, n, case.options["span"]))
     maps = head_maps(case.query, case.key, case.mask, **case.options)
     found = numbers(maps, case.query, case.key)
-    distributions = case.options["softmax"] != "sigmoid"  # without them there is no entropy
+    distributions = case.options["softmax"] not in NO_DISTRIBUTIONS  # without them there is no entropy
     for name in METRICS:
-        if distributions or "entropy" not in name:
+        if distributions or name not in OF_DISTRIBUTIONS:
             assert near(getattr(found, name), getattr(want, name), 1e-6), name
     assert distributions or found.entropy.isnan().all()
 

@@ -28,7 +28,7 @@ from attention.operations.thresholds import threshold_by_bisection
 from tests.mass import mass_by_distance
 from tests.position_oracle import bias
 from tests.samples import examples
-from tests.softmax_oracle import POWERS, weights_of
+from tests.softmax_oracle import NO_DISTRIBUTIONS, POWERS, weights_of
 from tests.strategies import normal, seeds
 from tests.unchecked import without_checks
 
@@ -64,6 +64,8 @@ def cases(draw: st.DrawFn, whole: bool = False) -> Case:
     }
     if takes_sinks(options["softmax"]):
         options["sinks"] = normal(seed + 2, heads).tolist()
+    if options["softmax"] == "differential":
+        d, options["sinks"] = 2 * d, [abs(each) % 1 for each in options["sinks"]]
     for name in () if whole or not draw(st.booleans()) else ("rows", "cols"):
         ends = sorted(draw(st.lists(st.integers(0, n), min_size=2, max_size=2, unique=True)))
         options |= {name: tuple(ends), "tile": draw(st.sampled_from([None, 3]))}
@@ -72,6 +74,11 @@ def cases(draw: st.DrawFn, whole: bool = False) -> Case:
 
 def full(case: Case) -> tuple[Tensor, Tensor]:
     """All weights in float64 and the number of each row that they follow from, straight from the formula."""
+    if case.options["softmax"] == "differential":
+        each = zip(case.query.chunk(2, -1), case.key.chunk(2, -1), strict=True)
+        plain = {**case.options, "softmax": "standard", "sinks": [0.0] * len(case.query)}
+        (one, lse), (two, _) = (full(Case(q, k, case.mask, plain)) for q, k in each)
+        return one - torch.tensor(case.options["sinks"], dtype=torch.float64)[:, None, None] * two, lse
     q, k, options = case.query.double(), case.key.double(), case.options
     heads, n = q.shape[:2]
     scores = q @ k.repeat_interleave(heads // len(k), 0).mT * (options["scale"] or 1 / math.sqrt(q.shape[2]))
@@ -100,8 +107,13 @@ def statistic_of(scores: Tensor, softmax: str, sinks: list[float]) -> Tensor:
 
 
 def pool_by_definition(weights: Tensor, tile: int, pool: str) -> Tensor:
-    """Tile by tile, as the definition has it."""
-    reduce = torch.mean if pool == "mean" else torch.amax
+    """Tile by tile, as the definition has it; of weights of both signs, the largest by its size."""
+
+    def extreme(part: Tensor, dim: tuple[int, int]) -> Tensor:
+        most, least = part.amax(dim), part.amin(dim)
+        return torch.where(-least > most, least, most)
+
+    reduce = torch.mean if pool == "mean" else extreme
     rows = [[reduce(part, (1, 2)) for part in strip.split(tile, 2)] for strip in weights.split(tile, 1)]
     return torch.stack([torch.stack(row, -1) for row in rows], 1)
 
@@ -122,7 +134,7 @@ def check(case: Case, within: float = 1e-6, stretched: float = 1e-6) -> None:
         assert near(maps.pooled_by(pool).pixels, pool_by_definition(shown[:, :, slice(*cols)], maps.tile, pool), within)
     assert maps.pixels.dtype == torch.float32 and maps.pool == case.options["pool"]
     assert near(maps.lse, lse[:, slice(*rows)], stretched)
-    distributes = case.options["softmax"] != "sigmoid"
+    distributes = case.options["softmax"] not in NO_DISTRIBUTIONS
     assert near(maps.entropy, row_entropy(shown), stretched) if distributes else maps.entropy.isnan().all()
     assert near(maps.greatest, shown.amax(-1), within)
     apart = (torch.arange(*rows)[:, None] - torch.arange(n)).abs()

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention import Config, scaled_dot_product_attention, trace
+from attention import Config, Trace, scaled_dot_product_attention, trace
 from attention.analysis.number_types import DTYPES, EXPONENTS, compare_number_types, exact, limits, round_head
 from tests.samples import examples
 from tests.softmax_oracle import weights_of
@@ -22,14 +22,25 @@ from tests.strategies import configs
 def test_the_reference_is_the_float64_softmax(config):
     t = trace(config)
     head = config.head
-    scores = (t.q[head].double() @ t.k[head].double().T) * t.scale
+    halves = zip(t.q[head].double().chunk(2, -1), t.k[head].double().chunk(2, -1), strict=True)
+    if config.softmax == "differential":
+        one, two = (weights_of(logits_of(t, q, k)[None], "standard")[0] for q, k in halves)
+        wanted = one - config.diff_lambda * two
+    else:
+        logits = logits_of(t, t.q[head].double(), t.k[head].double())
+        wanted = weights_of(logits[None], config.softmax, config.sinks[head : head + 1])[0]
+    rounded = config.forgetting == "on"  # the trace has the logarithms of the gates in float32
+    torch.testing.assert_close(exact(t), wanted, rtol=1e-5 if rounded else 1e-9, atol=1e-7 if rounded else 1e-12)
+
+
+def logits_of(t: Trace, q: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
+    """The logits of the selected head in float64."""
+    config, head = t.config, t.config.head
+    scores = (q @ k.T) * t.scale
     if config.query_scale == "log n":
         scores = scores * t.mask.sum(-1, keepdim=True).clamp(min=1).double().log()
     scores = config.softcap * torch.tanh(scores / config.softcap) if config.softcap else scores
-    logits = (scores + t.bias[head].double()).masked_fill(~t.mask, -math.inf)
-    wanted = weights_of(logits[None], config.softmax, config.sinks[head : head + 1])[0]
-    rounded = config.forgetting == "on"  # the trace has the logarithms of the gates in float32
-    torch.testing.assert_close(exact(t), wanted, rtol=1e-5 if rounded else 1e-9, atol=1e-7 if rounded else 1e-12)
+    return (scores + t.bias[head].double()).masked_fill(~t.mask, -math.inf)
 
 
 @given(configs())

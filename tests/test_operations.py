@@ -15,6 +15,7 @@ from attention import Config, head_maps, trace
 from attention.analysis.parity import map_parity, parity
 from attention.analysis.row_stages import STAGES, stages, worked_formulas
 from attention.attend import attend
+from attention.fitting import coerce
 from attention.knobs import KNOBS, SOURCES
 from attention.maps import zoom
 from attention.operations.forgetting import retention
@@ -381,14 +382,14 @@ def test_every_rule_explains_itself():
 @given(config=configs(), softmax=st.sampled_from([*SOFTMAXES]), combine=st.sampled_from(["none", "without", "and"]))
 def test_what_is_said_of_row_sums_is_true_of_the_rows(config, softmax, combine):
     """On Heads, on Softmax and in the diagram of Steps."""
-    config = Config(**vars(config) | {"softmax": softmax, "combine": combine})
+    config = Config(**coerce(vars(config) | {"softmax": softmax, "combine": combine}))
     sums = trace(config).weights.double().sum(-1)[0]
     blind = ~trace(config).mask.any(-1)
     assert results.heads.fully_masked(config) == int(blind.sum())
     said = row_sums(softmax, int(blind.sum()), config.tokens)
     assert (sums[blind] == 0).all() and ("fully masked" in said) == bool(blind.any())
     assert softmax == "sigmoid" or (sums[~blind] <= 1 + 1e-6).all()
-    assert "at most" in said or "any number" in said or blind.all() or (sums[~blind] > 1 - 1e-6).all()
+    assert "at most" in said or "any number" in said or "λ" in said or blind.all() or (sums[~blind] > 1 - 1e-6).all()
     assert f"A row is a query: {said}. " in heads_parts._help(config)
     blind = ~pairs(config).any(-1)  # of another sequence, where Steps shows one
     said = row_sums(softmax, int(blind.sum()), config.tokens)
@@ -404,6 +405,7 @@ def test_what_is_said_of_row_sums_is_true_of_the_rows(config, softmax, combine):
         (("sink", 0, 18), "each row sums to at most 1"),
         (("sigmoid", 0, 18), "each row sums to any number"),
         (("entmax-1.5", 0, 18), "each row sums to 1"),
+        (("differential", 0, 18), "each row sums to 1 − λ"),
         (("standard", 4, 18), "each row sums to 1, but 4 fully masked rows sum to 0"),
         (("plus one", 1, 18), "each row sums to at most 1, but 1 fully masked row sums to 0"),
         (("standard", 18, 18), "every row is fully masked and sums to 0"),

@@ -25,7 +25,7 @@ from attention.analysis.row_stages import (
     worked_formulas,
 )
 from attention.operations.scale import SCALES
-from attention.operations.softmax import SOFTMAXES, head_sinks
+from attention.operations.softmax import OF_LOGITS, head_sinks
 from tests.samples import examples
 from tests.softmax_oracle import weights_of
 from tests.strategies import configs, normal, seeds
@@ -38,6 +38,7 @@ SYMBOLS = {
     "b_j": "b",
     r"\lambda": "lam",
     "a_j": "a",
+    "a'_j": "other",
     r"\sum_i e^{\ell_i}": "total",
 } | {r"\sum_i e^{\ell_i - m}": "shifted", r"\mathrm{mask}_j": "mask"}
 
@@ -74,16 +75,22 @@ def evaluate(tex: str, **names: float) -> float:
 def test_each_step_is_the_float64_one(config):
     t = trace(config)
     row, head, query = stages(t), config.head, config.query_index
-    q, k = t.q[head, query].double(), t.k[head].double()
+    halves = 2 if config.softmax == "differential" else 1
+    q, k = t.q[head, query].double().chunk(halves)[0], t.k[head].double().chunk(halves, -1)[0]
     dots = (q * k).sum(-1)
     size = float((q.norm() * k.norm(dim=-1)).max()) + 1e-9
     torch.testing.assert_close(row.dots.double(), dots, rtol=0, atol=1e-6 * size)
-    scale = SCALES[config.scale](config.d_head) / config.temperature
+    scale = SCALES[config.scale](config.d_head // halves) / config.temperature
     torch.testing.assert_close(row.scaled.double(), dots * scale, rtol=1e-6, atol=1e-6 * size * scale)
     torch.testing.assert_close(row.logits, t.logits[head, query], rtol=1e-5, atol=1e-5 * size * scale)
     assert row.visible.tolist() == t.mask[query].tolist()
     logits = row.logits.double()
-    exact = weights_of(logits[None, None], config.softmax, config.sinks[head : head + 1])[0, 0]
+    if row.first is not None and row.second is not None:
+        one = weights_of(logits[None, None], "standard")[0, 0]
+        torch.testing.assert_close(row.first.double(), one, rtol=1e-4, atol=1e-5 * max(1, size * scale))
+        exact = one - config.diff_lambda * row.second.double()
+    else:
+        exact = weights_of(logits[None, None], config.softmax, config.sinks[head : head + 1])[0, 0]
     torch.testing.assert_close(row.weights.double(), exact, rtol=1e-4, atol=1e-5 * max(1, size * scale))
 
 
@@ -107,6 +114,9 @@ def test_the_formulas_give_the_numbers(config):
     names |= {"lam": math.log(int(row.visible.sum())), "a": float(row.operand[key])}
     found = {"scaled": scaled, "logits": logit, "weights": weight}
     found |= {OPERAND: names["a"]} if OPERAND in shown_stages(config) else {}
+    if row.first is not None and row.second is not None:
+        names |= {"a": float(row.first[key]), "other": float(row.second[key])}
+        found |= {"first": names["a"]}
     lines = worked_formulas(row, key)
     for stage, value in found.items():
         near = {"rel": 2e-4, "abs": 1e-5 * (1 + abs(scaled) + abs(bias))}
@@ -163,19 +173,19 @@ def test_variants_are_the_float64_ones(config):
     far = scaled * (math.log(max(1, int(row.visible.sum()))) if config.query_scale == "log n" else 1)
     plain, squeezed = far + bias + hide, cap * torch.tanh(far / cap) + bias + hide
     given = config.sink_logit, config.sigmoid_length, config.seed, config.heads
-    own = {name: [head_sinks(name, *given)[config.head]] for name in SOFTMAXES}
+    own = {name: [head_sinks(name, *given)[config.head]] for name in OF_LOGITS}
     exact = [weights_of(plain[None, None], name, sinks)[0, 0] for name, sinks in own.items()]
     for weights, wanted in zip(found.values(), [*exact, torch.softmax(squeezed, -1)], strict=True):
         atol = 1e-5 * (1 + float(far.abs().max()))
         torch.testing.assert_close(weights.double(), wanted.nan_to_num(0), rtol=1e-4, atol=atol)
-    assert list(found)[:-1] == ["softmax", *list(SOFTMAXES)[1:]]
+    assert list(found)[:-1] == ["softmax", *list(OF_LOGITS)[1:]]
 
 
 def test_one_of_the_variants_is_on_the_screen():
     for settings_, name in [
         ({}, "softmax"),
         ({"softmax": "plus one"}, "plus one"),
-        *(({"softmax": name}, name) for name in list(SOFTMAXES)[1:]),
+        *(({"softmax": name}, name) for name in list(OF_LOGITS)[1:]),
         ({"softcap": 3.0}, "softcap 3"),
     ]:
         row = stages(trace(Config(**settings_)))

@@ -47,6 +47,8 @@ CASES = [
     Config(tokens=3, heads=2, d_model=4, gate="elementwise", projections="independent"),
     Config(tokens=4, heads=2, d_model=4, query_scale="log n", mask="full"),
     Config(tokens=4, heads=2, d_model=4, forgetting="on", mask="full"),
+    Config(tokens=4, heads=2, d_model=8, kv_heads=1, softmax="differential", projections="independent"),
+    Config(tokens=3, heads=1, d_model=4, softmax="differential", positions="rotary", gate="headwise", mask="full"),
     Config(tokens=4, heads=2, d_model=4, mask="padding", span=4),  # nobody sees anything
     Config(
         tokens=3, heads=1, d_model=9, positions="rotary", rotary_fraction=0.5, rotary_scaling="yarn", rotary_length=8
@@ -243,41 +245,65 @@ def graph(config: Config) -> dict[str, torch.Tensor]:
         ("v", other, config.n_kv_heads),
     ):
         flat = found[name.upper()] = tokens @ found[f"W_{name}"]
-        found[name] = torch.stack(flat.chunk(heads, -1))
-    if "turned q" in plan:
-        found |= {f"turned {name}": turn(found[name], config) for name in "qk"}
-    q, k = (found.get(f"turned {name}", found[name]) for name in "qk")
-    last = found["scores"] = torch.stack([q[h] @ k[h // repeats].T for h in range(config.heads)])
-    if "scaled" in plan:
-        last = found["scaled"] = last * (config.d_head**-0.5 / config.temperature)
-    if "lengthened" in plan:
-        last = found["lengthened"] = last * pairs(config).sum(-1, keepdim=True).clamp(min=1).double().log()
-    if "capped" in plan:
-        last = found["capped"] = config.softcap * torch.tanh(last / config.softcap)
-    if "F" in plan:
-        found["F"] = found["x"] @ found["W_f"]
-        at = torch.arange(config.tokens)
-        q, k = at[:, None, None], at[:, None]
-        between = (torch.minimum(q, k) < at) & (at <= torch.maximum(q, k))
-        logs = found["F"].sigmoid().log()
-        found["bias"] = torch.einsum("qkt,th->hqk", between.double(), logs) - 1  # a zero would count as nothing
-    if "biased" in plan:
-        last = found["biased"] = last + found["bias"]
-    if "mask" in plan:
-        last = found["logits"] = last.masked_fill(~pairs(config), HIDDEN)
+        halves = 2 if f"{name} 2" in plan else 1
+        parts = flat.chunk(heads * halves, -1)
+        found |= {f"{name}{' 2' * at}": torch.stack(parts[at::halves]) for at in range(halves)}
+    add_bias(found, config)
+    logits = [add_logits(found, config, own) for own in ("", " 2") if f"q{own}" in plan]
     how = SOFTMAXES[config.softmax]
     if isinstance(how, Softmax):
-        whole = last.exp().sum(-1, keepdim=True)
-        found["weights"] = last.exp() / (whole + torch.tensor(config.sinks).exp()[:, None, None] + (whole == 0))
+        whole = logits[0].exp().sum(-1, keepdim=True)
+        sinks = torch.tensor(config.sinks).exp()[:, None, None]
+        found["weights"] = logits[0].exp() / (whole + sinks + (whole == 0))
+    elif len(logits) > 1:
+        for name, each in zip(("first softmax", "second softmax"), logits, strict=True):
+            found[name] = each.exp() / each.exp().sum(-1, keepdim=True)
+        found["weights"] = found["first softmax"] - config.diff_lambda * found["second softmax"]
     else:
-        found["weights"] = how.of_heads(config.sinks)(last)
-    found["context"] = torch.stack([found["weights"][h] @ found["v"][h // repeats] for h in range(config.heads)])
+        found["weights"] = how.of_heads(config.sinks)(logits[0])
+    last = torch.stack([found["weights"][h] @ found["v"][h // repeats] for h in range(config.heads)])
+    found["context"] = last
+    if "normed context" in plan:
+        last = last / (last.square().mean(-1, keepdim=True) + 1e-5).sqrt() * (1 - config.diff_lambda)
+        found["normed context"] = last
     if "gate" in plan:
         found["G"] = found["x"] @ found["W_g"]
         found["gate"] = torch.stack(found["G"].sigmoid().chunk(config.heads, -1))
-        found["gated"] = found["context"] * found["gate"]
-    found["joined"] = torch.cat(list(found.get("gated", found["context"])), -1)
+        last = found["gated"] = last * found["gate"]
+    found["joined"] = torch.cat(list(last), -1)
     return found | {"output": found["joined"] @ found["W_o"]}
+
+
+def add_bias(found: dict[str, torch.Tensor], config: Config) -> None:
+    """What forgetting adds to the scores, if it does."""
+    if "F" not in by_name(config):
+        return
+    found["F"] = found["x"] @ found["W_f"]
+    at = torch.arange(config.tokens)
+    q, k = at[:, None, None], at[:, None]
+    between = (torch.minimum(q, k) < at) & (at <= torch.maximum(q, k))
+    logs = found["F"].sigmoid().log()
+    found["bias"] = torch.einsum("qkt,th->hqk", between.double(), logs) - 1  # a zero would count as nothing
+
+
+def add_logits(found: dict[str, torch.Tensor], config: Config, own: str) -> torch.Tensor:
+    """The steps from queries and keys to the logits; `own` is the end of the names of the second softmax."""
+    plan, repeats = by_name(config), config.heads // config.n_kv_heads
+    if "turned q" in plan:
+        found |= {f"turned {name}{own}": turn(found[f"{name}{own}"], config) for name in "qk"}
+    q, k = (found.get(f"turned {name}{own}", found[f"{name}{own}"]) for name in "qk")
+    last = found[f"scores{own}"] = torch.stack([q[h] @ k[h // repeats].T for h in range(config.heads)])
+    if "scaled" in plan:
+        last = found[f"scaled{own}"] = last * (config.score_width**-0.5 / config.temperature)
+    if "lengthened" in plan:
+        last = found[f"lengthened{own}"] = last * pairs(config).sum(-1, keepdim=True).clamp(min=1).double().log()
+    if "capped" in plan:
+        last = found[f"capped{own}"] = config.softcap * torch.tanh(last / config.softcap)
+    if "biased" in plan:
+        last = found[f"biased{own}"] = last + found["bias"]
+    if "mask" in plan:
+        last = found[f"logits{own}"] = last.masked_fill(~pairs(config), HIDDEN)
+    return last
 
 
 def contributions(cell: torch.Tensor, found: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
@@ -290,13 +316,14 @@ def contributions(cell: torch.Tensor, found: dict[str, torch.Tensor]) -> dict[st
 
 def comparable(config: Config, name: str, row: int, column: int) -> bool:
     """Has the cell a gradient? A hidden pair has none, nor has the one weight of a query that sees one key."""
-    if name not in ("logits", "weights", "context", "gated", "joined", "output"):
+    name = {"logits 2": "logits", "first softmax": "weights", "second softmax": "weights"}.get(name, name)
+    if name not in ("logits", "weights", "context", "normed context", "gated", "joined", "output"):
         return True
     seen = pairs(config)[row]
     if name in ("logits", "weights") and not seen[column]:
         return False
     count = int(seen.sum())
-    return name == "logits" or count > (config.softmax == "standard")
+    return name == "logits" or count > (config.softmax in ("standard", "differential"))
 
 
 @pytest.mark.sampled(3)
@@ -328,6 +355,10 @@ def test_a_hidden_pair_comes_from_the_mask_alone_and_a_weight_from_the_keys_that
     if "mask" not in plan:
         return
     q, k, h = (data.draw(st.integers(0, size - 1)) for size in (*seen.shape, config.heads))
+    if config.softmax == "differential":  # a weight has the logits of both softmaxes
+        found = highlighted_cells(config, "weights", q, k, h)
+        assert found["logits"] == found["logits 2"] and found["first softmax"] == (Box((h,), (q,), (k,)),)
+        return
     logit, weight = highlighted_cells(config, "logits", q, k, h), highlighted_cells(config, "weights", q, k, h)
     assert logit["mask"] == (Box((0,), (q,), (k,)),)
     if not seen[q, k]:

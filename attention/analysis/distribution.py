@@ -21,7 +21,7 @@ class Distribution:
     `counts (h p)`: number of pairs per bin, for `BINS` bins of equal width in log10 from 1e-8 to 1; `below (h)`: number
     of pairs with a smaller weight that is not zero; `zero (h)`: number of pairs whose weight is zero in float32;
     `entropy (h q)` in nats; `seen (q)`: number of visible keys; `bound (q)`: the largest entropy of a row with that many
-    visible keys.
+    visible keys. Negative weights are counted by their size; `negative (h)` is their number, None if there are none.
     """
 
     counts: Int[Tensor, "h p"]
@@ -30,6 +30,7 @@ class Distribution:
     entropy: Float[Tensor, "h q"]
     seen: Int[Tensor, " q"]
     bound: Float[Tensor, " q"]
+    negative: Int[Tensor, " h"] | None = None
 
 
 def distribution(weights: Float[Tensor, "h q k"], mask: Bool[Tensor, "q k"], below_one: bool = False) -> Distribution:
@@ -38,10 +39,12 @@ def distribution(weights: Float[Tensor, "h q k"], mask: Bool[Tensor, "q k"], bel
     `below_one`: rows may sum to less than one, as with one added to the denominator.
     """
     seen = mask.sum(-1)
-    each = [_bin_counts(head, int(seen.sum())) for head in weights]
+    each = [_bin_counts(head.abs(), int(seen.sum())) for head in weights]
     counts, below, zero = (torch.stack(parts) for parts in zip(*each, strict=True))
     entropy = torch.stack([row_entropy(head) for head in weights])
-    return Distribution(counts, below, zero, entropy, seen, max_entropy(seen, below_one))
+    negative = torch.stack([(head < 0).sum() for head in weights])
+    some = negative if negative.any() else None
+    return Distribution(counts, below, zero, entropy, seen, max_entropy(seen, below_one), some)
 
 
 def max_entropy(seen: Int[Tensor, " q"], below_one: bool) -> Float[Tensor, " q"]:

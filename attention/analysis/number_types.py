@@ -16,6 +16,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from attention.operations.differential import given_halves, own_name
+from attention.operations.softmax import SOFTMAXES
 from attention.operations.table import compute, operations
 from attention.sources.spec import spec_of
 from attention.trace import Trace, forget_logits
@@ -104,14 +106,21 @@ def _weights(trace: Trace, dtype: torch.dtype, exponent: str) -> tuple[Any, ...]
     if exponent == FUSED:
         dtype = torch.float32
     spec = replace(spec_of(config), masks=True)
-    given = {"q": q[None].to(dtype), "k": k[None].to(dtype), "mask": trace.mask, "heads": torch.tensor([head])}
-    given |= forget_logits(trace.given)
-    found = compute(given, spec, operations(spec, "scores", "weights"))
-    dots, logits = found["scores"][0], found["logits"][0]
+    given = given_halves(spec.halves, q=q[None].to(dtype), k=k[None].to(dtype))
+    given |= {"mask": trace.mask, "heads": torch.tensor([head])} | forget_logits(trace.given)
+    found = compute(given, spec, [each for each in operations(spec, "scores", "context") if each.part != "softmax"])
     blind = ~trace.mask.any(-1, keepdim=True)
-    weights, exps, sums = config.head_softmax.stored_steps(logits, exponent == "naive")
-    weights = weights.masked_fill(blind, 0).to(kept)
-    return weights, *(int(x[mask].isinf().sum()) for x, mask in _overflow_candidates(trace, dots, logits, exps, sums))
+    softmax = config.head_softmax if spec.halves == 1 else SOFTMAXES["standard"]
+    each, overflowed = [], []
+    for at in range(spec.halves):
+        dots, logits = (found[own_name(name, at)][0] for name in ("scores", "logits"))
+        weights, exps, sums = softmax.stored_steps(logits, exponent == "naive")
+        each.append(weights)
+        overflowed.append(
+            [int(x[mask].isinf().sum()) for x, mask in _overflow_candidates(trace, dots, logits, exps, sums)]
+        )
+    weights = each[0] if len(each) == 1 else each[0] - config.diff_lambda * each[1]
+    return weights.masked_fill(blind, 0).to(kept), *map(sum, zip(*overflowed, strict=True))
 
 
 def _overflow_candidates(

@@ -16,13 +16,14 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attention.config import Config
+from attention.operations.differential import own_name
 from attention.operations.mask import ADDED
 from attention.operations.normalisers import Normaliser, Softmax
 from attention.operations.operation import Spec
 from attention.operations.qk_norm import ON
 from attention.operations.query_scale import SYMBOL
-from attention.operations.scale import TIMES, scale_term
-from attention.operations.softmax import SOFTMAXES, head_sinks, head_softmax
+from attention.operations.scale import TIMES, WIDTHS, scale_term
+from attention.operations.softmax import OF_LOGITS, SOFTMAXES, head_sinks, head_softmax
 from attention.operations.table import compute, operations, score_term
 from attention.sources.spec import spec_of
 from attention.trace import Trace
@@ -38,6 +39,8 @@ class Stages:
 
     `bias` is what positions and forgetting add, `visible` the row of the mask, `statistic` the number of the row that its
     normaliser subtracts from every logit, NaN if the row is fully masked.
+
+    In differential attention all before the weights is that of the first softmax; `first` and `second` are both softmaxes.
     """
 
     config: Config
@@ -48,6 +51,8 @@ class Stages:
     weights: Float[Tensor, " k"]
     visible: Bool[Tensor, " k"]
     statistic: float
+    first: Float[Tensor, " k"] | None = None
+    second: Float[Tensor, " k"] | None = None
 
     @property
     def operand(self) -> Float[Tensor, " k"]:
@@ -80,21 +85,29 @@ class Stage(NamedTuple):
 def stages(trace: Trace) -> Stages:
     """Returns the steps of the selected row in float32; the last one is the weights of the trace."""
     config, head, query = trace.config, trace.config.head, trace.config.query_index
-    dots, bias, visible = trace.k[head] @ trace.q[head, query], trace.bias[head, query].clone(), trace.mask[query]
-    logits = _logits(_spec(config), dots, bias, visible)
+    spec, bias, visible = _spec(config), trace.bias[head, query].clone(), trace.mask[query]
+    halves = zip(trace.k[head].chunk(spec.halves, -1), trace.q[head, query].chunk(spec.halves), strict=True)
+    dots, *others = (k @ q for k, q in halves)
+    logits = _logits(spec, dots, bias, visible)
     weights = trace.weights[head, query].clone()  # a view would hold all heads
-    statistic = float(config.head_softmax.statistic(logits[None].double()))
-    return Stages(config, dots, dots * trace.scale, bias, logits, weights, visible, statistic)
+    given = config, dots, dots * trace.scale, bias, logits, weights, visible
+    if not others:
+        return Stages(*given, float(config.head_softmax.statistic(logits[None].double())))
+    both = (_weights(each, STANDARD) for each in (logits, _logits(spec, others[0], bias, visible)))
+    return Stages(*given, float(STANDARD.statistic(logits[None].double())), *both)
 
 
 def ranks(weights: Float[Tensor, " k"]) -> Int[Tensor, " k"]:
-    """Returns the rank of every key by weight, 0 for the heaviest; equal ones keep their order."""
-    return weights.argsort(descending=True, stable=True).argsort()
+    """Returns the rank of every key by the size of its weight, 0 for the heaviest; equal ones keep their order."""
+    return weights.abs().argsort(descending=True, stable=True).argsort()
 
 
 def mass(weights: Float[Tensor, " k"]) -> Float[Tensor, " k"]:
-    """Returns the share of the row's weight on its 1, 2, … heaviest keys, in float64; zeros for a fully masked row."""
-    held = weights.double().sort(descending=True).values.cumsum(0)
+    """Returns the share of the row's weight on its 1, 2, … heaviest keys, in float64; zeros for a fully masked row.
+
+    Negative weights count by their size.
+    """
+    held = weights.double().abs().sort(descending=True).values.cumsum(0)
     return held / held[-1] if held[-1] > 0 else held
 
 
@@ -114,7 +127,7 @@ def variants(row: Stages) -> dict[str, Float[Tensor, " k"]]:
     plain, cap = logits(0), row.config.softcap or GEMMA
     config = row.config
     given = config.sink_logit, config.sigmoid_length, config.seed, config.heads
-    each = {name: head_softmax(name, head_sinks(name, *given)[config.head]) for name in SOFTMAXES}
+    each = {name: head_softmax(name, head_sinks(name, *given)[config.head]) for name in OF_LOGITS}
     found = {variant_name(name): _weights(plain, softmax) for name, softmax in each.items()}
     return found | {f"softcap {cap:g}": _weights(logits(cap), each["standard"])}
 
@@ -138,7 +151,7 @@ def _logits(
     spec: Spec, dots: Float[Tensor, " k"], bias: Float[Tensor, " k"], visible: Bool[Tensor, " k"]
 ) -> Float[Tensor, " k"]:
     given = {"scores": dots[None, None], "bias": bias[None, None], "mask": visible}
-    some = [each for each in operations(spec, "scaled", "weights") if each.name != "bias"]
+    some = [each for each in operations(spec, "scaled", own_name("scores")) if each.name != "bias"]
     return compute(given, spec, some)["logits"][0, 0]
 
 
@@ -147,22 +160,33 @@ def _weights(logits: Float[Tensor, " k"], softmax: Normaliser) -> Float[Tensor, 
 
 
 OPERAND = "operand"  # the stage that only some softmaxes have
+FIRST, SECOND = "first", "second"  # the stages that only differential attention has
+STANDARD = SOFTMAXES["standard"]
 STAGES: dict[str, Stage] = {
     "dots": Stage("Dot products", lambda config: r"s_j = {} \cdot {}_j".format(*symbols(config))),
     "scaled": Stage("Scaled", lambda config: f"z_j = {scale_term(_spec(config), 's_j')}"),
     "logits": Stage("Logits", lambda config: rf"\ell_j = {score_term(_spec(config), 'z_j')}"),
     OPERAND: Stage("Operand", lambda config: f"a_j = {config.head_softmax.operand_formula(LOGIT)}"),
-    "weights": Stage("Weights", lambda config: f"p_j = {config.head_softmax.stage(LOGIT)}"),
+    FIRST: Stage("First softmax", lambda config: f"a_j = {STANDARD.stage(LOGIT)}"),
+    SECOND: Stage("Second softmax", lambda config: r"a'_j:\ \text{the same, of the second halves of }q\text{ and }k_j"),
+    "weights": Stage("Weights", lambda config: f"p_j = {_weight_formula(config)}"),
 }
+
+
+def _weight_formula(config: Config) -> str:
+    if config.head_softmax.halves > 1:
+        return rf"a_j - {config.diff_lambda:g} \cdot a'_j"
+    return config.head_softmax.stage(LOGIT)
 
 
 def shown_stages(config: Config) -> dict[str, Stage]:
     """Returns the steps that a config has, with their names."""
-    operand = config.head_softmax.operand
+    operand, halves = config.head_softmax.operand, config.head_softmax.halves > 1
+    there = {OPERAND: bool(operand), FIRST: halves, SECOND: halves}
     return {
         name: each._replace(label=operand) if name == OPERAND else each
         for name, each in STAGES.items()
-        if operand or name != OPERAND
+        if there.get(name, True)
     }
 
 
@@ -173,7 +197,7 @@ def worked_formulas(row: Stages, key: int) -> dict[str, str]:
     """
     config, spec = row.config, _spec(row.config)
     dot, scaled, logit, weight = (number(float(x[key])) for x in (row.dots, row.scaled, row.logits, row.weights))
-    written = {r"d_\mathrm{head}": str(config.d_head), "T": number(config.temperature), TIMES: r" \cdot "}
+    written = {WIDTHS[spec.halves]: str(config.score_width), "T": number(config.temperature), TIMES: r" \cdot "}
     written |= {SYMBOL: number(math.log(max(1, int(row.visible.sum()))))}
     written |= {"c": number(config.softcap), "b_j": _in_parentheses(float(row.bias[key])), ADDED: "0"}
     return {
@@ -186,6 +210,15 @@ def worked_formulas(row: Stages, key: int) -> dict[str, str]:
 def _worked_weight(row: Stages, key: int, logit: str, weight: str) -> dict[str, str]:
     """Returns the last formulas with the numbers of a key: the operand, if there is such a step, and the weight."""
     softmax = row.config.head_softmax
+    if row.first is not None and row.second is not None:
+        one, two = (number(float(each[key])) for each in (row.first, row.second))
+        top = float(row.logits.max())
+        total = number(float((row.logits.double() - top).exp().sum()))
+        return {
+            FIRST: rf"a_{{{key}}} = \frac{{e^{{{logit} - {_in_parentheses(top)}}}}}{{{total}}} = {one}",
+            SECOND: rf"a'_{{{key}}} = {two}",
+            "weights": rf"p_{{{key}}} = {one} - {row.config.diff_lambda:g} \cdot {two} = {weight}",
+        }
     if isinstance(softmax, Softmax):
         top = float(row.logits.max())
         total = float((row.logits.double() - top).exp().sum()) + softmax.shifted(top)

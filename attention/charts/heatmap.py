@@ -53,15 +53,16 @@ def weights(
     query: int | None = None,
     height: int = theme.FOCUS_HEIGHT,
     seeing: Float[Tensor, "q k"] | None = None,
+    signed: bool = False,
 ) -> go.Figure:
     """Returns a heatmap of a head's weights, queries down and keys across, NaN for masked pairs; `tile` tokens per cell.
 
     The colour scale is fixed at 0 to 1; "log" shows 1e-4 to 1, "times even" the weight relative to the uniform weight from
     1/100 to 100, "own maximum" 0 to the largest weight of queries with more than one visible key. `seeing`: the number of
     visible keys per query; by default the keys drawn are counted, and "own maximum" includes all queries. The row of
-    `query` has a frame.
+    `query` has a frame. If `signed`, weights may be negative, and the scale goes as far on both sides of zero.
     """
-    spec = _spec(cells, tile, colors, labels, query, height, seeing=seeing)
+    spec = _spec(cells, tile, colors, labels, query, height, seeing=seeing, signed=signed)
     return go.Figure(spec, _validate=False)  # validation takes ten times as long
 
 
@@ -74,12 +75,13 @@ def selectable(
     first: tuple[int, int],
     seeing: Float[Tensor, "q k"] | None = None,
     keys: list[str] | None = None,
+    signed: bool = False,
 ) -> Ready:
     """Returns a heatmap of a part that begins at the query and key `first`; dragging in it selects a rectangle.
 
     `keys`: the labels of the keys, if they are not the queries.
     """
-    spec = _spec(cells, tile, colors, labels, query, theme.FOCUS_HEIGHT, first, seeing, keys)
+    spec = _spec(cells, tile, colors, labels, query, theme.FOCUS_HEIGHT, first, seeing, keys, signed)
     spec["layout"]["dragmode"] = "select"
     return Ready(spec)
 
@@ -117,6 +119,7 @@ def _spec(
     first: tuple[int, int] = (0, 0),
     seeing: Float[Tensor, "q k"] | None = None,
     keys: list[str] | None = None,
+    signed: bool = False,
 ) -> dict[str, Any]:
     """Returns the figure as in Plotly's JSON, but with arrays."""
     rows, columns = cells.shape
@@ -135,8 +138,11 @@ def _spec(
         "uirevision": f"{rows} {columns} {tile} {first}",  # the zoom is kept as long as the size is the same
         "shapes": [] if query is None else _frames(query, tile, first, rows, columns),
     }
-    drawn = _cells(cells, tile, first) | _shades(cells, tile, colors, seeing)
-    data = [{"type": "heatmap", **drawn, **_scale(cells, colors, seeing)}]
+    if signed:
+        shown = _signed(cells, tile, colors, seeing)
+    else:
+        shown = _shades(cells, tile, colors, seeing) | _scale(cells, colors, seeing)
+    data = [{"type": "heatmap", **_cells(cells, tile, first), **shown}]
     return {"data": data, "layout": layout}
 
 
@@ -156,10 +162,15 @@ def _cells(cells: Float[Tensor, "q k"], tile: int, first: tuple[int, int]) -> di
     return {"x0": first[1] + middle, "y0": first[0] + middle, "dx": tile, "dy": tile, "hoverongaps": False}
 
 
+def _place(tile: int) -> str:
+    """Returns the beginning of a hover text: where a cell is, and what its number is."""
+    at = "query %{y}<br>key %{x}" if tile == 1 else f"query %{{y:.0f}} ± {tile // 2}<br>key %{{x:.0f}} ± {tile // 2}"
+    return f"{at}<br>{'weight' if tile == 1 else f'largest of {tile} x {tile}'}"
+
+
 def _shades(cells: Float[Tensor, "q k"], tile: int, colors: str, seeing: Float[Tensor, "q k"] | None) -> dict:
     """Returns the values of the cells on the colour scale, and their hover text, which has the weight itself."""
-    at = "query %{y}<br>key %{x}" if tile == 1 else f"query %{{y:.0f}} ± {tile // 2}<br>key %{{x:.0f}} ± {tile // 2}"
-    what = f"{at}<br>{'weight' if tile == 1 else f'largest of {tile} x {tile}'}"
+    what = _place(tile)
     if colors == "times even":
         times = cells * (seeing if seeing is not None else (~cells.isnan()).sum(-1, keepdim=True))
         shades = times.clamp(1 / theme.TIMES, theme.TIMES).log10().numpy()
@@ -169,6 +180,27 @@ def _shades(cells: Float[Tensor, "q k"], tile: int, colors: str, seeing: Float[T
         shades = cells.clamp(min=theme.LOG_FLOOR).log10().numpy()
         return {"z": shades, "customdata": cells.numpy(), "hovertemplate": f"{what} %{{customdata:.3g}}<extra></extra>"}
     return {"z": cells.numpy(), "hovertemplate": f"{what} %{{z:.3g}}<extra></extra>"}
+
+
+SIGNED_ENDS = {  # the ticks of weights of both signs, from the size of each on the colour scale
+    "linear": ([-1, -0.5, 0, 0.5, 1], ["−1", "−0.5", "0", "0.5", "1"]),
+    "log": ([-1, -0.5, 0, 0.5, 1], ["−1", "−0.01", "±0.0001", "0.01", "1"]),
+    "times even": ([-1, -0.5, 0, 0.5, 1], ["≤ −100", "−1", "±1/100", "1", "≥ 100"]),
+    "own maximum": ([-1, 0, 1], ["−max", "0", "max"]),
+}
+
+
+def _signed(cells: Float[Tensor, "q k"], tile: int, colors: str, seeing: Float[Tensor, "q k"] | None) -> dict:
+    """Returns weights of both signs: the size of each on the colour scale, 0 to 1, with its sign, and that scale."""
+    size = cells.abs()
+    scale = _scale(size, colors, seeing)
+    low, high = scale["zmin"], scale["zmax"]
+    shades = (torch.as_tensor(_shades(size, tile, colors, seeing)["z"]) - low) / (high - low) * cells.sign()
+    title = {"title": scale["colorbar"]["title"], "thickness": 12, "outlinewidth": 0}
+    said = f"{_place(tile)} %{{customdata:.3g}}<extra></extra>"
+    shown = {"z": shades.numpy(), "customdata": cells.numpy(), "hovertemplate": said, "zmin": -1, "zmax": 1}
+    bar = title | dict(zip(("tickvals", "ticktext"), SIGNED_ENDS[colors], strict=True))
+    return shown | {"colorscale": theme.plotly_scale(theme.SIGNED), "colorbar": bar}
 
 
 def _scale(cells: Float[Tensor, "q k"], colors: str, seeing: Float[Tensor, "q k"] | None) -> dict:

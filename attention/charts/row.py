@@ -14,6 +14,7 @@ from attention.charts import theme
 from attention.charts.spec import DATA, dataless
 from attention.number_format import weight_text
 
+SIGNED = "signed"  # the scale of weights of both signs: linear, as far on both sides as the largest of them
 LABELLED = 48  # maximum number of keys for which bars are labelled with tokens
 
 
@@ -27,7 +28,11 @@ def weights(labels: tuple[str, ...], keys: int, colors: str = "linear", seeing: 
     bars = (
         alt.Chart()
         .transform_filter("datum.visible")
-        .transform_calculate(base=f"{base}", top=f"max({base}, datum.weight)", told=weight_text("weight"))
+        .transform_calculate(
+            base=f"{base}",
+            top="datum.weight" if colors == SIGNED else f"max({base}, datum.weight)",
+            told=weight_text("weight"),
+        )
         .mark_bar(color=theme.QUERY, **({} if few else {"width": max(1, 800 // keys)}))  # pyright: ignore[reportArgumentType]  one option, a width
         .encode(
             x=_by_token(labels, keys) if few else _by_position(keys),
@@ -67,7 +72,7 @@ def scale(field: str, colors: str, keys: int, seeing: int = 0) -> alt.Scale:
 
     It is fixed at 0 to 1; "log" begins at 1e-4, or at a tenth of the uniform weight of `keys` keys if that is less; "times
     even" goes from 1/100 of the uniform weight of `seeing` visible keys to 100 times that, or to the largest weight if that
-    is more; "own maximum" ends at the largest weight.
+    is more; "own maximum" ends at the largest weight, "signed" on both sides at the size of the largest.
     """
     low = bottom(colors, keys, seeing)
     if colors == "times even":
@@ -75,6 +80,9 @@ def scale(field: str, colors: str, keys: int, seeing: int = 0) -> alt.Scale:
         return alt.Scale(type="log", domain=[low, top], clamp=True, nice=False)
     if colors == "log":
         return alt.Scale(type="log", domain=[low, 1], clamp=True)
+    if colors == SIGNED:
+        end = f"(max(abs({_greatest(field)}), abs({_greatest(field, 0)})) || 1)"
+        return alt.Scale(domain=[alt.ExprRef(f"-{end}"), alt.ExprRef(end)], nice=False)
     return alt.Scale(domain=[0, own_end(field) if colors == "own maximum" else 1], nice=False)
 
 
@@ -104,8 +112,9 @@ def own_end(field: str) -> alt.ExprRef:
     return alt.ExprRef(f"{_greatest(field)} || 1")
 
 
-def _greatest(field: str) -> str:
-    return f"extent(pluck(data('{DATA}'), '{field}'))[1]"
+def _greatest(field: str, end: int = 1) -> str:
+    """Returns the largest value of a column, or the smallest for an `end` of 0, as an expression."""
+    return f"extent(pluck(data('{DATA}'), '{field}'))[{end}]"
 
 
 def names(labels: tuple[str, ...]) -> str:

@@ -20,6 +20,7 @@ from attention.number_format import PERCENT, weight_text
 
 LABELLED = 48  # maximum number of keys for which the axis shows tokens
 TITLES = {"dots": "q · k", "scaled": "scaled", "logits": "logit", "operand": "logit − t", "weights": "weight"}
+TITLES |= {"first": "first", "second": "second"}  # softmaxes of differential attention
 # A canvas can't use the text colour of the page, so it keeps Streamlit's.
 MANY = {"usermeta": {"embedOptions": {"renderer": "canvas"}}, "config": {"aria": False}}
 POINTER = {
@@ -53,14 +54,17 @@ def panels(
     colors: str = "linear",
     seeing: int = 0,
     operand: float = 0.0,
+    softmaxes: tuple[str, ...] = (),
 ) -> dict[str, Any]:
     """Returns dot products, scaled scores, logits and weights over the keys, as one Vega-Lite specification.
 
     `labels`: the tokens in the order shown, () for none; `dots`, `logits` and `operand`: the ends of those axes on both
-    sides, 0 for an operand that is not shown; `colors` and `seeing`: the axis of weights (`row.scale`).
+    sides, 0 for an operand that is not shown; `colors` and `seeing`: the axis of weights (`row.scale`); `softmaxes`: the
+    columns of those of which the weights are a difference.
     """
     ends = {"dots": dots, "scaled": logits, "logits": logits} | ({"operand": operand} if operand else {})
     steps = [_panel(name, keys, _signed_axis(name, end), ()) for name, end in ends.items()]
+    steps += [_panel(name, keys, _weight(name, "linear", keys, 0, TITLES[name]), ()) for name in softmaxes]
     y, even = _weight("weights", colors, keys, seeing), even_share(colors, seeing)
     steps.append(_panel("weights", keys, y, labels, even=even))
     return bare(alt.vconcat(*steps, spacing=8), keys)
@@ -159,7 +163,8 @@ def _panel(
     if name in ("dots", "scaled"):
         hidden = bars.transform_filter("!datum.visible").mark_rect(color=theme.HIDDEN, opacity=0.45, aria=False)
     else:
-        low = theme.STEP_HEIGHT / 2 if name in ("logits", "operand") else theme.STEP_HEIGHT - 4
+        middle = name in ("logits", "operand") or upright["domain"][0] != 0
+        low = theme.STEP_HEIGHT / 2 if middle and upright.get("type") != "log" else theme.STEP_HEIGHT - 4
         cross = base.transform_filter("!datum.visible").mark_text(
             text="×", color=theme.HIDDEN, size=_size(keys), aria=False
         )

@@ -1,7 +1,8 @@
 """Sizes, scales and colours of all charts. A colour has the same meaning in each of them.
 
 Weights: Inferno (van der Walt and Smith 2015), perceptually uniform in lightness from black to yellow and safe for colour
-blindness. The middle of "times even" is the uniform weight: violet is less, orange is more.
+blindness. The middle of "times even" is the uniform weight: violet is less, orange is more. Negative weights are as
+light as positive ones, in teal.
 Masked cells: a hatch of neutral greys, never a colour of the map. The selected query is blue and solid, a key is green and
 dashed; both lack red, which the map has from a tenth of its range on. Heads have their own colours.
 Head statistics have a map of one hue, olive, on which the blue frame of a selection is visible.
@@ -16,7 +17,12 @@ WEIGHTS = (
     "#010005", "#0c0826", "#240c4f", "#420a68", "#5d126e", "#781c6d", "#932667", "#ae305c",
     "#c73e4c", "#dd513a", "#ed6925", "#f8850f", "#fca50a", "#fac62d", "#f2e661", "#fcffa4",
 )
+NEGATIVE = (  # as light as the weights of the same size, of a hue that these do not have
+    "#001011", "#012123", "#003034", "#003e42", "#044d51", "#025c62", "#006c72", "#0a7c83",
+    "#0a8e96", "#0ba0a9", "#11b5be", "#00cbd6", "#13e2ee", "#72f5ff", "#e9fdff",
+)
 # fmt: on
+SIGNED = (*reversed(NEGATIVE), *WEIGHTS)  # weights of both signs: zero, in the middle, is black as ever
 LOG_FLOOR = 1e-4  # the smallest weight that the logarithmic scale distinguishes from zero
 TIMES = 100  # the scale of weights relative to the uniform weight goes from 1 / TIMES to TIMES
 

@@ -124,6 +124,7 @@ def header(config: Config, height: int, note: str) -> dict[str, Any]:
         pool="max" if config.truncated is config else config.pool,
         group=config.heads // config.n_kv_heads,
         rest=config.head_softmax.rest.removeprefix("the ") if distributes(config) else None,
+        **({"stops": theme.SIGNED} if config.head_softmax.signed else {}),
     )
 
 

@@ -14,6 +14,7 @@ from attention.charts import theme
 from attention.codec import link
 from attention.components.registry import component, nothing
 from attention.config import Config
+from attention.operations.differential import FIRST, SECOND
 from attention.operations.positions import turned_pairs
 from attention.sources.providers import keys, tokens
 from attention.sources.spec import lengths, spec_of
@@ -75,7 +76,9 @@ def header(config: Config, names: Sequence[str]) -> dict[str, Any]:
 
 def describe_step(step: Step) -> dict[str, Any]:
     """Returns a step as a dictionary for the browser; `scale` is the colour scale of its values."""
-    scale = step.name if step.name in ("weights", "mask") else "signed"
+    scale = {"weights": "weights", "mask": "mask", FIRST: "weights", SECOND: "weights"}.get(step.name, "signed")
+    if any(source.name == SECOND for source in step.sources):
+        scale = "signed"  # a difference of weights
     sources = [{"name": source.name, "rule": source.rule, "sign": source.sign} for source in step.sources]
     sizes = " × ".join(f"{size:,}" for size in step.sizes)
     letters = {"heads": step.shape[0] if step.by_head else 1, "rows": step.shape[-2], "columns": step.shape[-1]}

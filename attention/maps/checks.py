@@ -38,6 +38,8 @@ def check(query, key, mask, span, side, pool, positions, softcap, softmax, sinks
     how, n = SOFTMAXES[softmax], query.shape[1]
     if 0 < how.longest < n:
         raise ValueError(f"softmax={softmax!r} has maps of at most {how.longest:,} tokens, and these are {n:,}.")
+    if query.shape[2] % how.halves:
+        raise ValueError(f"softmax={softmax!r} halves the channels of a head, and {query.shape[2]} are an odd number.")
     wanted = heads if takes_sinks(softmax) else 0
     if len(sinks) != wanted and (how.learned or sinks):
         has = "one per head" if wanted else "none"

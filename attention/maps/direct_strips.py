@@ -1,4 +1,4 @@
-"""Weights of some queries that are no softmax: those of a sigmoid, and those above a threshold."""
+"""Weights of some queries that are no softmax: those of a sigmoid, those above a threshold, differences of two softmaxes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention.maps.blocks import Span
-from attention.maps.strips import NOTHING, Job, Strip
+from attention.maps.scoring import exponentials
+from attention.maps.strips import NOTHING, Job, Strip, ceil
+from attention.maps.tiles import EXTREME, add, lift
+from attention.operations.differential import HALVES
 from attention.operations.softmax import SOFTMAXES
 from attention.operations.sparse import Threshold
 from attention.operations.thresholds import find_threshold, weigh_above
@@ -22,6 +25,8 @@ def strip_class(job: Job) -> type[Strip]:
     how = SOFTMAXES[job.scoring.softmax]
     if isinstance(how, Threshold):
         return ThresholdStrip
+    if how.halves > 1:
+        return DifferentialStrip
     return Strip if how.distributes else SigmoidStrip
 
 
@@ -40,6 +45,58 @@ class SigmoidStrip(Strip):
     def weights(self) -> tuple[Float[Tensor, "r p"], Float[Tensor, "r p"] | None, Tensor]:
         none = torch.full_like(self.total, torch.nan)
         return finish(self, torch.full_like(self.total, self._shift), none, none)
+
+
+class DifferentialStrip(Strip):
+    """The difference of two softmaxes. All keys are taken twice: for both log-sum-exps, then for the weights."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.parts = [*zip(self.query.chunk(HALVES, -1), self.key.chunk(HALVES, -1), strict=True)]
+        self.lse = torch.full((HALVES, len(self.query)), NOTHING * 10, dtype=torch.float64, device=self.query.device)
+        self.spans: list[Span] = []
+
+    def take(self, span: Span, shown: list[Tensor]) -> None:
+        self.spans.append(span)
+        scores, _ = self.space.piece(span.stop - span.start, len(self.places[0]))
+        for at, lse in enumerate(self.lse):
+            self._fill_half(at, scores, span, shown)
+            torch.logaddexp(lse, scores.logsumexp(0).double(), out=lse)
+
+    def _fill_half(self, at: int, scores: Float[Tensor, "w r"], span: Span, shown: list[Tensor]) -> None:
+        self.query, self.key = self.parts[at]
+        self.fill_scores(scores, span, shown)
+
+    def weights(self) -> tuple[Float[Tensor, "r p"], Float[Tensor, "r p"] | None, Tensor]:
+        lse = self.lse.masked_fill(self.lse < NOTHING, torch.inf)  # of fully masked rows
+        factor = self.job.scoring.sink(self.job.head)
+        for span in self.spans:
+            scores, shown = self.space.piece(span.stop - span.start, len(self.places[0]))[0], self.visible_parts(span)
+            each = []
+            for at in range(HALVES):
+                self._fill_half(at, scores, span, shown)
+                scores.sub_(lse[at].to(scores.dtype))
+                each.append(exponentials(scores, torch.empty_like(scores), self.way, faint=True))
+            self._pool_difference(each[0].sub_(each[1], alpha=factor), span.start)
+        none = torch.full_like(self.total, torch.nan)
+        self.reach(len(self.sums))
+        numbers = [
+            *self.lse.masked_fill(self.lse < NOTHING, -torch.inf),
+            *((none, self.top, none) if self.job.stats else ()),
+        ]
+        return self.sums.T, None if self.tops is None else self.tops.T, self.as_asked(torch.stack(numbers))
+
+    def _pool_difference(self, weights: Float[Tensor, "w r"], start: int) -> None:
+        """Adds a piece to its tiles, as `pool`, where the largest weight of a tile is that of the largest magnitude."""
+        job = self.job
+        at = start - job.cols[0] if job.cols[0] <= start < job.cols[1] else None
+        if at is not None:
+            self.reach(at // job.tile)
+            add(self.sums, weights, at, job.tile, self.known)
+            if self.tops is not None:
+                lift(self.tops, weights, at, job.tile, self.known, EXTREME)
+            self.known = max(self.known, ceil(at + len(weights), job.tile))
+        self.top = torch.maximum(self.top, weights.amax(0))
 
 
 class ThresholdStrip(Strip):

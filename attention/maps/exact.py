@@ -25,9 +25,10 @@ from attention.maps.picture import HeadMaps, counts, join_maps, scale_queries, v
 from attention.maps.pooling import SAFE, Job, Pooled, Tiles, ceil, length
 from attention.maps.scoring import Scoring
 from attention.maps.sizes import PRECISE, bands, sizes, working
-from attention.maps.tiles import GREATEST, SUM
+from attention.maps.tiles import SUM
 from attention.masks import Rule
 from attention.operations.query_scale import OFF, QUERY_SCALES
+from attention.operations.softmax import SOFTMAXES
 from attention.runtime.threads import single_threaded
 
 SIDE = 512  # largest number of pixels of a map's side
@@ -64,9 +65,10 @@ def head_maps(
     resolution, or in tiles of `tile` tokens; `tile` without a window sets the tile of the whole square. `positions`
     is what is added to the scores ("alibi"); rotary and sinusoidal positions must be in query and key already, as in
     `Trace.q`. `scale` is 1/sqrt(d) by default; `softcap`, `softmax` and `query_scale` are as in a Config, and the
-    softmax "sink" takes the `sinks` of the heads, one logit each; "sigmoid" subtracts them, 0 by default. `kept (h n)` makes
-    heads forget: for each token, the sum of the logarithms of the forget gates up to it, in float64; its difference between
-    query and key is added.
+    softmax "sink" takes the `sinks` of the heads, one logit each; "sigmoid" subtracts them, 0 by default; of "differential",
+    which has two softmaxes of half of the channels each, they are the factors of the second ones, 0.5 by default.
+    `kept (h n)` makes heads forget: for each token, the sum of the logarithms of the forget gates up to it, in float64; its
+    difference between query and key is added.
 
     Up to 4,096 tokens everything is computed in float64; beyond, scores are float32 and the sums of a row float64.
     The same applies from 2,049 tokens on to a head in which no score can exceed 16: its weights are as accurate (to
@@ -153,7 +155,8 @@ def blank(
     tile = tile if tile is not None else 1 if window else ceil(n, side)
     check_size(rows, cols, tile, heads)
     own = softcap, positions, softmax, tuple(sinks), query_scale, kept
-    scoring = Scoring(mask, span, scale if scale is not None else 1 / math.sqrt(d), *own)
+    width = d // SOFTMAXES[softmax].halves
+    scoring = Scoring(mask, span, scale if scale is not None else 1 / math.sqrt(width), *own)
     dtype = query.dtype if query.dtype == torch.float64 else torch.float32
     shape = heads, ceil(rows[1] - rows[0], tile), ceil(cols[1] - cols[0], tile)
     pixels = query.new_zeros(1, dtype=dtype).expand(shape)
@@ -233,7 +236,9 @@ def _assemble_head(picture: HeadMaps, plan: _Plan, parts: list[Pooled], canvas: 
     """
     whole = canvas or _canvas(picture, picture.mean.new_zeros, torch.float64)
     for part, blocks in zip(parts, plan.bands, strict=True):
-        for pool, tiles, own in zip((SUM, GREATEST), whole.rows(_tiles(picture, blocks)), part[:2], strict=True):
+        for pool, tiles, own in zip(
+            (SUM, picture.scoring.top_pool), whole.rows(_tiles(picture, blocks)), part[:2], strict=True
+        ):
             if tiles is None or own is None:
                 continue
             if canvas is None:
@@ -245,7 +250,7 @@ def _assemble_head(picture: HeadMaps, plan: _Plan, parts: list[Pooled], canvas: 
     for sums, each in zip(whole.sums.split(SIDE), down.split(SIDE), strict=True):
         sums.div_(each[:, None] * across)
     numbers = torch.cat([part.numbers for part in reversed(parts)], 1).to(picture.mean.device)[:, None]
-    names = ("lse", "entropy", "greatest", "distance")[: len(numbers)]
+    names = ("lse", *("second",) * (picture.scoring.halves > 1), "entropy", "greatest", "distance")[: len(numbers)]
     found = dict(zip(names, numbers, strict=True))
     mean, most = (each if each is None else each.to(picture.mean.dtype)[None] for each in whole)
     return replace(picture, first=plan.head, mean=mean, most=most, **found)

@@ -25,9 +25,10 @@ class HeadMaps:
     `tokens` unless a window was requested. `lse (h q)` is the logarithm of each row's denominator, so that a weight
     is exp(score - lse); for a fully masked row it is -inf, or the logit of the sink if there is one (0 for one in the
     denominator). For sparsemax and entmax it is the row's threshold, infinite for a fully masked row; for a sigmoid, what is
-    subtracted from every score. `entropy` in nats, the largest weight `greatest` and the mean `distance` in tokens `(h q)`
-    are float64 as well (entropy and distance are NaN for a sigmoid, whose rows are no distributions); maxima and statistics
-    are None if they were not requested. `exact` is False in a preview, where one query represents its tile. `first` is the
+    subtracted from every score; for differential attention that of the first softmax, and `second` that of the second.
+    `entropy` in nats, the largest weight `greatest` and the mean `distance` in tokens `(h q)` are float64 as well (entropy and
+    distance are NaN where rows are no distributions); maxima and statistics are None if they were not requested. `exact` is
+    False in a preview, where one query represents its tile. `first` is the
     number of the first head among `heads`; `held` is the number of the first head in the query and key from which the
     maps were made.
 
@@ -53,6 +54,7 @@ class HeadMaps:
     heads: int
     exact: bool = True
     held: int = 0
+    second: Float[Tensor, "h q"] | None = None
 
     def __repr__(self) -> str:
         names = ("tokens", "tile", "rows", "cols", "pool", "pixels", "exact")

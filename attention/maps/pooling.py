@@ -18,7 +18,7 @@ from torch import Tensor
 from attention.maps.direct_strips import strip_class
 from attention.maps.scratch import Space, room
 from attention.maps.strips import Job, Tiles, ceil
-from attention.maps.tiles import GREATEST, SUM, apart, by_rows
+from attention.maps.tiles import SUM, apart, by_rows
 
 OWN = ("sums", "tops")  # results of a block of rows by tile
 SAFE = 40.0  # scores up to this bound are exponentiated and summed in float32 without subtracting a maximum
@@ -56,7 +56,7 @@ def pool_rows(job: Job) -> Pooled:
             by_tile, tops, found = strip.weights()
             by_rows(SUM, sums, by_tile.T, start - base, tile, order is not None)
             if most is not None and tops is not None:
-                by_rows(GREATEST, most, tops.T, start - base, tile, order is not None)
+                by_rows(job.scoring.top_pool, most, tops.T, start - base, tile, order is not None)
             numbers.append(found)
         return Pooled(sums, most, torch.cat(numbers, 1))
 

@@ -18,6 +18,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from attention.maps.tiles import EXTREME, GREATEST, Pool
 from attention.masks import MASKS, Rule
 from attention.operations.positions import POSITIONS
 from attention.operations.query_scale import OFF
@@ -57,6 +58,8 @@ def way_of(softmax: str, like: Tensor) -> Exponential:
     how = SOFTMAXES[softmax]
     if isinstance(how, Threshold):
         return Exponential(1 / how.power, partial(_sparse, how.power), faint=False)
+    if how.halves > 1:
+        return EXPONENTIALS["exp"]
     return exponential(like) if how.distributes else Exponential(1.0, torch.sigmoid, faint=False)
 
 
@@ -93,6 +96,16 @@ class Scoring:
     ) -> Float[Tensor, "l r"]:
         """Scaled products of queries and keys, in either order, multiplied by the `unit` of an exponential."""
         return torch.addmm(out, left, right.T, beta=0, alpha=self.scale * unit, out=out)
+
+    @property
+    def halves(self) -> int:
+        """The number of softmaxes of a head, each of a part of its channels."""
+        return SOFTMAXES[self.softmax].halves
+
+    @property
+    def top_pool(self) -> Pool:
+        """How the largest weight of a tile is found: by magnitude if weights may be negative."""
+        return EXTREME if SOFTMAXES[self.softmax].signed else GREATEST
 
     @property
     def adjusts(self) -> bool:

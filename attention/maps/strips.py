@@ -93,6 +93,7 @@ class Strip:
         self.job, self.rows, self.space, self.bounded = job, rows, space, bounded
         self.order = order if order is None else order.to(query.device)
         self.query = query if self.order is None else query.index_select(0, self.order)
+        self.key = job.key
         self.way, height = way_of(job.scoring.softmax, query), len(query)
         self.sums, self.tops, self.known = sums, tops if job.greatest else None, 0
         self.peak = query.new_full((height,), 0 if bounded else NOTHING)
@@ -127,7 +128,7 @@ class Strip:
     def fill_scores(self, scores: Float[Tensor, "w r"], span: Span, shown: list[Tensor]) -> None:
         """Writes the scores of a piece; `shown` are its `visible_parts`, [] if masked pairs are left as they are."""
         job, keys, unit = self.job, slice(span.start, span.stop), self.way.unit
-        job.scoring.products(job.key[keys], self.query, scores, unit)
+        job.scoring.products(self.key[keys], self.query, scores, unit)
         if job.scoring.adjusts:
             job.scoring.adjust_scores(scores, self.places, self.space.keys[keys], job.head, job.heads, unit)
         for cut, seen in zip(_cuts(span), shown, strict=False):

@@ -31,6 +31,17 @@ SUM = Pool(torch.sum, Tensor.add_)
 GREATEST = Pool(torch.amax, lambda into, found: torch.maximum(into, found, out=into))
 
 
+def _extreme(cells: Tensor, dim: int, out: Tensor | None = None) -> Tensor:
+    """Returns the value of largest magnitude, with its sign."""
+    most, least = cells.amax(dim), cells.amin(dim)
+    return (
+        torch.where(-least > most, least, most, out=out) if out is not None else torch.where(-least > most, least, most)
+    )
+
+
+EXTREME = Pool(_extreme, lambda into, found: torch.where(found.abs() > into.abs(), found, into, out=into))
+
+
 def add(
     tiles: Float[Tensor, "p r"], cells: Float[Tensor, "w r"], at: int, tile: int, known: int | None = None
 ) -> list[Float[Tensor, "_ r"]]:
@@ -42,10 +53,18 @@ def add(
 
 
 def lift(
-    tiles: Float[Tensor, "p r"], cells: Float[Tensor, "w r"], at: int, tile: int, known: int | None = None
+    tiles: Float[Tensor, "p r"],
+    cells: Float[Tensor, "w r"],
+    at: int,
+    tile: int,
+    known: int | None = None,
+    pool: Pool = GREATEST,
 ) -> list[Float[Tensor, "_ r"]]:
-    """Raises tiles to the maximum of their cells, as `add` adds them; returns the maxima by tile."""
-    return _order_tiles(GREATEST, tiles, cells, at, tile, known)
+    """Raises tiles to the maximum of their cells, as `add` adds them; returns the maxima by tile.
+
+    With the pool EXTREME, tiles have the cell of largest magnitude instead.
+    """
+    return _order_tiles(pool, tiles, cells, at, tile, known)
 
 
 def _order_tiles(

@@ -8,8 +8,10 @@ from which the maps were made.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -24,7 +26,8 @@ from attention.maps.picture import HeadMaps, counts, scale_queries, split, vecto
 from attention.maps.pooling import Job, ceil, length, sample_queries
 from attention.maps.scoring import HIDDEN, Exponential, exponentials, factors, penalty, way_of
 from attention.maps.sizes import HEIGHT, STEP, across, fitting, precision
-from attention.maps.tiles import add, lift
+from attention.maps.tiles import Pool, add, lift
+from attention.operations.differential import HALVES
 from attention.operations.softmax import SOFTMAXES
 
 BATCH = 2**20  # cells that are computed at once, if there is a choice
@@ -80,7 +83,7 @@ def pool_window(
                 shape = heads, span.stop - span.start, stop - start
                 weights = space[: math.prod(shape)].view(shape).mT  # stored key by key, the fastest layout to pool
                 _fill(maps, query, key, range(start, stop), span, weights)
-                _fold(pixels, weights, start - rows[0], span.start - cols[0], tile, pool)
+                _fold(pixels, weights, start - rows[0], span.start - cols[0], tile, pool, maps.scoring.top_pool)
     return pixels if pool == "max" else pixels / counts(rows, tile, pixels)[:, None] / counts(cols, tile, pixels)
 
 
@@ -164,16 +167,38 @@ def _fill(maps: HeadMaps, query: Tensor, key: Tensor, down: range, span: Span, w
         q, k = vectors(maps, head, query, key)
         q, k = q[down.start : down.stop].to(weights.dtype), k[span.start : span.stop].to(weights.dtype)
         q = scale_queries(maps, q, slice(down.start, down.stop))
-        scores = maps.scoring.products(q, k, weights[at], way.unit)
-        maps.scoring.adjust_scores(scores, down, across, head, maps.heads, way.unit)
-        for part, added in hidden:
-            scores[:, part].add_(added)
-        _exponentials(scores, maps.lse[at, down.start - first : down.stop - first, None], way)
+        some = slice(down.start - first, down.stop - first)
+        place = down, across, head, maps.heads, way.unit
+
+        def weigh(q: Tensor, k: Tensor, into: Tensor, lse: Tensor, place=place, own=(at, some, None)) -> Tensor:
+            scores = maps.scoring.products(q, k, into, way.unit)
+            maps.scoring.adjust_scores(scores, *place)
+            for part, added in hidden:
+                scores[:, part].add_(added)
+            return _exponentials(scores, lse[own], way)
+
+        _by_halves(maps, head, q, k, weights[at], weigh)
 
 
-def _fold(pixels: Tensor, weights: Tensor, top: int, left: int, tile: int, pool: str) -> None:
+def _by_halves(
+    maps: HeadMaps,
+    head: int,
+    q: Tensor,
+    k: Tensor,
+    into: Tensor,
+    weigh: Callable[[Tensor, Tensor, Tensor, Tensor], Tensor],
+) -> Tensor:
+    """Returns the weights of a head by `weigh`, in `into`: one softmax of q and k, or the difference of those of their halves."""
+    if maps.second is None:
+        return weigh(q, k, into, maps.lse)
+    (q, other_q), (k, other_k) = q.chunk(HALVES, -1), k.chunk(HALVES, -1)
+    weights = weigh(q, k, into, maps.lse)
+    return weights.sub_(weigh(other_q, other_k, torch.empty_like(into), maps.second), alpha=maps.scoring.sink(head))
+
+
+def _fold(pixels: Tensor, weights: Tensor, top: int, left: int, tile: int, pool: str, top_pool: Pool) -> None:
     """Pools the weights of a part, whose first cell is at (top, left) of the window, into its pixels."""
-    into, wide = (add if pool == "mean" else lift), ceil(left % tile + weights.shape[2], tile)
+    into, wide = (add if pool == "mean" else partial(lift, pool=top_pool)), ceil(left % tile + weights.shape[2], tile)
     for head, cells in zip(pixels, weights.mT, strict=True):
         strip = cells.new_zeros(wide, cells.shape[1])
         into(strip, cells, left % tile, tile)
@@ -193,15 +218,18 @@ def pairs(maps: HeadMaps, query: Tensor, key: Tensor, at: int, rows: Tensor, col
     head, dtype = maps.numbers[at], precision(query)
     q, k = (each.to(dtype) for each in vectors(maps, head, query, key))
     q = scale_queries(maps, q, slice(None))
-    one_by_one = rows.shape == cols.shape
-    dots = torch.linalg.vecdot(q[rows], k[cols]) if one_by_one else q[rows[..., 0]] @ k[cols[..., 0, :]].mT
-    way = way_of(maps.scoring.softmax, dots)
-    scores = maps.scoring.adjust_scores(
-        dots.mul_(maps.scoring.scale * way.unit), rows, cols, head, maps.heads, way.unit
-    )
-    if not bool((seen := maps.scoring.sees(rows, cols, maps.tokens, query)).all()):
-        scores.add_(penalty(factors(seen, scores)))
-    return _exponentials(scores, maps.lse[at, rows], way)
+    one_by_one, way = rows.shape == cols.shape, way_of(maps.scoring.softmax, q)
+    seen = maps.scoring.sees(rows, cols, maps.tokens, query)
+
+    def weigh(q: Tensor, k: Tensor, into: Tensor, lse: Tensor) -> Tensor:
+        dots = torch.linalg.vecdot(q[rows], k[cols]) if one_by_one else q[rows[..., 0]] @ k[cols[..., 0, :]].mT
+        dots.mul_(maps.scoring.scale * way.unit)
+        scores = maps.scoring.adjust_scores(dots, rows, cols, head, maps.heads, way.unit)
+        if not bool(seen.all()):
+            scores.add_(penalty(factors(seen, scores)))
+        return _exponentials(scores, lse[at, rows], way)
+
+    return _by_halves(maps, head, q, k, q, weigh)
 
 
 @torch.inference_mode()

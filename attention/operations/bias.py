@@ -61,6 +61,22 @@ def _forgotten_code(spec: Spec) -> str:
     return f"{text(rule(spec).code, spec)}{forgetting.CODE}bias = bias + forgotten\n"
 
 
+BIASED = Operation(
+    "biased",
+    "scale",
+    "b h q k",
+    "Scores with the bias",
+    "The penalty lowers the scores of distant keys.",
+    "s + b",
+    "{name}[{at}] = {v0} + {v1} = {value}",
+    (Source("scores", "same", "+"), Source("bias", "same", "=")),
+    lambda spec: spec.cells("b h q k"),
+    lambda values, spec: values["scores"] + values["bias"],
+    _applies,
+    "scores",
+    term=lambda spec, score, written: f"{score} + {written('b_j')}",
+    code="scores = scores + bias\n",
+)
 OPERATIONS = (
     Operation(
         "bias",
@@ -86,20 +102,5 @@ OPERATIONS = (
         applies=forgetting.applies,
         code=_forgotten_code,
     ),
-    Operation(
-        "biased",
-        "scale",
-        "b h q k",
-        "Scores with the bias",
-        "The penalty lowers the scores of distant keys.",
-        "s + b",
-        "{name}[{at}] = {v0} + {v1} = {value}",
-        (Source("scores", "same", "+"), Source("bias", "same", "=")),
-        lambda spec: spec.cells("b h q k"),
-        lambda values, spec: values["scores"] + values["bias"],
-        _applies,
-        "scores",
-        term=lambda spec, score, written: f"{score} + {written('b_j')}",
-        code="scores = scores + bias\n",
-    ),
+    BIASED,
 )

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
+from attention.operations.differential import split_halves
 from attention.operations.mask import HIDDEN
 from attention.operations.normalisers import TORCH
 from attention.operations.softcap import soft_cap
@@ -42,6 +43,8 @@ def by_torch(
     returns its weight.
     """
     how = head_softmax(softmax, sinks[0])
+    if how.halves > 1:
+        return _difference(split_halves(q, how.halves), split_halves(k, how.halves), v, mask, scale, softcap, sinks)
     if how.reference != TORCH:
         logits = (soft_cap(q @ k.mT * scale, softcap) + mask).double()
         weights = how.by_definition(logits).nan_to_num(0.0)
@@ -59,6 +62,22 @@ def by_torch(
     if sums_to_one:
         return ByTorch(found, torch.zeros_like(found[..., 0]))
     return ByTorch(found[..., :-1], found[..., -1])
+
+
+def _difference(
+    q: Float[Tensor, "s h r d"],
+    k: Float[Tensor, "s h n d"],
+    v: Float[Tensor, "h n e"],
+    mask: Float[Tensor, "*h r n"],
+    scale: float,
+    softcap: float | None,
+    sinks: Sequence[float],
+) -> ByTorch:
+    """Computes differential attention: the output of one attention minus lambda times that of another."""
+    own = [HIDDEN] * len(sinks)
+    one, two = (by_torch(*each, v, mask, scale, softcap, "standard", own).output for each in zip(q, k, strict=True))
+    factors = v.new_tensor(sinks)[:, None, None]
+    return ByTorch(one - factors * two, factors[..., 0].expand(one.shape[:-1]))
 
 
 def row_sizes(weights: Float[Tensor, "*h r k"], softmax: str) -> Float[Tensor, "*h r"]:

@@ -14,6 +14,20 @@ def _applies(spec: Spec) -> bool:
     return spec.masks
 
 
+LOGITS = Operation(
+    "logits",
+    "mask",
+    "b h q k",
+    "Logits: masked pairs at minus infinity",
+    "Masked pairs are set to minus infinity, so the softmax gives them a weight of zero.",
+    r"l_{hij} = s_{hij}\ \text{where}\ m_{ij},\ \text{else}\ {-\infty}",
+    sources=(Source("scores", "seen", "where"), Source("mask", "shared", "=")),
+    compute=lambda values, spec: values["scores"].masked_fill(~values["mask"], HIDDEN),
+    applies=_applies,
+    updates="scores",
+    term=lambda spec, score, written: f"{score} + {written(ADDED)}",
+    code='scores = scores.masked_fill(~mask, float("-inf"))\n',
+)
 OPERATIONS = (
     Operation(
         "mask",
@@ -26,18 +40,5 @@ OPERATIONS = (
         applies=_applies,
         code=lambda spec: f"mask = {spec.mask_code}\n",
     ),
-    Operation(
-        "logits",
-        "mask",
-        "b h q k",
-        "Logits: masked pairs at minus infinity",
-        "Masked pairs are set to minus infinity, so the softmax gives them a weight of zero.",
-        r"l_{hij} = s_{hij}\ \text{where}\ m_{ij},\ \text{else}\ {-\infty}",
-        sources=(Source("scores", "seen", "where"), Source("mask", "shared", "=")),
-        compute=lambda values, spec: values["scores"].masked_fill(~values["mask"], HIDDEN),
-        applies=_applies,
-        updates="scores",
-        term=lambda spec, score, written: f"{score} + {written(ADDED)}",
-        code='scores = scores.masked_fill(~mask, float("-inf"))\n',
-    ),
+    LOGITS,
 )

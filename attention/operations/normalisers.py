@@ -56,7 +56,8 @@ class Normaliser:
     Of a kind: `distributes`: whether a row with its rest is a distribution, so that it has an entropy; `sparse`: whether
     weights may be exactly zero; `longest`: the largest number of tokens of a map, 0 if any length is possible; `reference`:
     what checks compare with, in words; `operand`: the name of the step l - t, "" if a page does not show it;
-    `rise`: how much two computations of a weight may differ, as a multiple of the rounding error of a score.
+    `rise`: how much two computations of a weight may differ, as a multiple of the rounding error of a score; `halves`: how
+    many softmaxes a head has, each of a part of its channels; `signed`: whether weights may be negative.
     """
 
     help: str
@@ -70,6 +71,8 @@ class Normaliser:
     reference: ClassVar[str] = TORCH
     operand: ClassVar[str] = ""
     rise: ClassVar[float] = 1.0
+    halves: ClassVar[int] = 1
+    signed: ClassVar[bool] = False
 
     @property
     def normalise(self) -> Normalise:
@@ -124,6 +127,16 @@ class Normaliser:
     def handed_on(self) -> str:
         """Where the weight on keys that a mask hides goes, as a sentence with %s for how it is shared."""
         return "The softmax gives it to the visible keys%s."
+
+    @property
+    def no_distribution(self) -> str:
+        """Why a row is no distribution, as the beginning of a sentence; "" if it is one."""
+        return ""
+
+    @property
+    def no_role(self) -> str:
+        """Why a head has no role, as the end of a sentence about it; "" if rows are distributions."""
+        return ""
 
     @property
     def alone(self) -> str:

@@ -56,6 +56,16 @@ class Spec:
         return self.given.issuperset(("x", "projections"))
 
     @property
+    def halves(self) -> int:
+        """The number of softmaxes of a head, each of as many parts of its channels: two in differential attention."""
+        return self.sizes.get("s", 1)
+
+    @property
+    def width_code(self) -> str:
+        """The number of channels of a dot product, as an expression in d_head."""
+        return "(d_head // 2)" if self.halves > 1 else "d_head"
+
+    @property
     def repeats(self) -> int:
         """The number of heads that share keys and values."""
         return self.sizes["h"] // self.sizes["g"]

@@ -83,7 +83,7 @@ x = x + torch.stack([angle.sin(), angle.cos()], -1).flatten(1)[:, :d_model]
         rotary,
         to_heads=rotary,
         formula=lambda spec: rotation.formula(spec, spec.sizes["d"]),
-        code=lambda spec: rotation.code(spec, spec.sizes["d"]),
+        code=lambda spec: rotation.code(spec, spec.sizes["d"]).replace("d_head", spec.width_code),
         flops=lambda spec: 6 * turned_pairs(spec),  # two products and a sum; channels beyond the pairs are not turned
         settings=rotation.settings,
     ),

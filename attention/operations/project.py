@@ -5,6 +5,9 @@ A source that has no tokens and projections gives queries, keys and values as th
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from einops import rearrange
 
 from attention.operations.operation import Operation, Source, Spec
@@ -42,6 +45,15 @@ def _sequence(name: str, spec: Spec) -> str:
     return ROLES[name][0] if spec.crosses else "x"
 
 
+def _halved(spec: Spec) -> bool:
+    return spec.made_here and spec.halves > 1
+
+
+def _whole(name: str) -> Callable[[Spec], bool]:
+    """Returns whether heads have these vectors as they are: queries and keys of differential attention come in two halves."""
+    return made_here if name == "v" else lambda spec: spec.made_here and spec.halves == 1
+
+
 def _map(name: str) -> Operation:
     _, (heads, _, width), words = ROLES[name]
     return Operation(
@@ -51,7 +63,7 @@ def _map(name: str) -> Operation:
         f"Projection to {words}",
         LESSONS[f"W_{name}"],
         f"W_{name}",
-        applies=made_here,
+        applies=_whole(name),
         kind="parameters",
     )
 
@@ -75,7 +87,7 @@ def _product(name: str) -> Operation:
         lambda spec: (Source(_sequence(name, spec), "left", "×"), Source(f"W_{name}", "right", "=")),
         lambda spec: spec.product(axes, "c"),
         lambda values, spec: values[_sequence(name, spec)] @ values[f"W_{name}"],
-        made_here,
+        _whole(name),
     )
 
 
@@ -97,7 +109,7 @@ def _heads(name: str) -> Operation:
         (Source(name.upper(), "split", "="),),
         code=f"{name.upper()} = (x @ W_{name}).view(n, {'heads' if heads == 'h' else 'kv_heads'}, d_head).transpose(0, 1)\n",
         compute=lambda values, spec: rearrange(values[name.upper()], "n (h d) -> h n d", h=spec.sizes[heads]),
-        applies=made_here,
+        applies=_whole(name),
         kind="view",
     )
 
@@ -115,4 +127,50 @@ def _input(name: str) -> Operation:
     )
 
 
-OPERATIONS = tuple(make(name) for make in (_map, _product, _heads, _input) for name in "qkv")
+def _all_halves(make: Callable[[str], Operation], name: str) -> Operation:
+    """Returns the map to the queries or keys of both halves of all heads, or these themselves."""
+    whole = make(name)
+    return replace(whole, axes=whole.axes.replace(" d)", " s d)"), applies=_halved)
+
+
+def _half(name: str, at: int) -> Operation:
+    """Returns the queries or keys of the first (0) or the second half (1) of every head."""
+    whole, (_, (heads, _, _), words) = _heads(name), ROLES[name]
+    which, own = ("second", f"{name} 2") if at else ("first", name)
+    offset = rf"\,{heads} \cdot 2 d_{name} + {f'd_{name} + ' * at}j"
+    return replace(
+        whole,
+        name=own,
+        title=f"Split into heads and halves: the {which} half of the {words}",
+        lesson=f"Each head has two softmaxes. The {which} has the {which} half of its channels.",
+        formula=lambda spec, symbols: (
+            f"{name}{'^{(2)}' * at}_{{{heads}ij}} = {name.upper()}_{{i,{offset}}},\\quad d_{name} = {spec.length('d')}"
+        ),
+        arithmetic=f"{{name}}[{{at}}] = {name.upper()}[{{at0}}] = {{value}}",
+        sources=(Source(name.upper(), f"{which} half", "="),),
+        code=HALVED if own == "k 2" else "" if at else whole.code,
+        compute=lambda values, spec: rearrange(values[name.upper()], "n (h s d) -> s h n d", s=2, h=spec.sizes[heads])[
+            at
+        ],
+        applies=_halved,
+        symbol=f"{name}^{{(2)}}" if at else "",
+    )
+
+
+HALVED = (
+    "Q, K = (t.unflatten(-1, (2, -1)).movedim(-2, 0) for t in (Q, K))  # two per head, of half of its channels each\n"
+)
+
+
+def _of_all(make: Callable[[str], Operation]) -> tuple[Operation, ...]:
+    return *(each for name in "qk" for each in (make(name), _all_halves(make, name))), make("v")
+
+
+OPERATIONS = (
+    *_of_all(_map),
+    *_of_all(_product),
+    *(_heads(name) for name in "qk"),
+    *(_half(name, at) for at in (0, 1) for name in "qk"),
+    _heads("v"),
+    *(_input(name) for name in "qkv"),
+)

@@ -14,14 +14,18 @@ EPS = 1e-6  # added to the mean square, as in Qwen 3 and Gemma 3
 OFF, ON = "off", "on"
 
 
-def rms_norm(x: Float[Tensor, "*h n d"]) -> Float[Tensor, "*h n d"]:
+def rms_norm(x: Float[Tensor, "*h n d"], eps: float = EPS) -> Float[Tensor, "*h n d"]:
     """Divides the vectors of heads by their root mean square (Zhang and Sennrich 2019, RMSNorm, with a gain of one)."""
-    return x * (x.square().mean(-1, keepdim=True) + EPS).rsqrt()
+    return x * (x.square().mean(-1, keepdim=True) + eps).rsqrt()
 
 
 def applies(spec: Spec) -> bool:
     """The pass has QK-norm."""
     return spec.qk_norm == ON
+
+
+def _code(spec: Spec) -> str:
+    return f"Q, K = (torch.nn.functional.rms_norm(t, ({spec.width_code},), eps=1e-6) for t in (Q, K))\n"
 
 
 def _normed(name: str, axes: str, lesson: str) -> Operation:
@@ -40,7 +44,7 @@ def _normed(name: str, axes: str, lesson: str) -> Operation:
         applies=applies,
         updates=name,
         symbol=hat,
-        code="Q, K = (torch.nn.functional.rms_norm(t, (d_head,), eps=1e-6) for t in (Q, K))\n" if name == "q" else "",
+        code=_code if name == "q" else "",
     )
 
 

@@ -12,6 +12,10 @@ from dataclasses import dataclass
 from attention.operations.operation import Operation, Source, Spec, Symbols, Written
 
 TIMES = r"\, "  # between two symbols in TeX
+WIDTHS = {
+    1: r"d_\mathrm{head}",
+    2: r"d_\mathrm{head} / 2",
+}  # channels of a dot product in TeX, by the softmaxes of a head
 
 
 def root(d_head: int) -> float:
@@ -74,7 +78,7 @@ def _formula(spec: Spec, symbols: Symbols) -> str:
 
 def scale_term(spec: Spec, score: str, written: Written = str, inline: bool = False) -> str:
     """Returns a scaled score in TeX, from a dot product; `inline`: in one line of text."""
-    divisor = SCALES[spec.scale].divisor_of(written(r"d_\mathrm{head}"))
+    divisor = SCALES[spec.scale].divisor_of(written(WIDTHS[spec.halves]))
     below = f"{divisor}{written(TIMES)}{written('T')}" if divisor else written("T")
     if inline:
         return f"{score} / ({below})" if divisor else f"{score} / {below}"
@@ -96,6 +100,8 @@ OPERATIONS = (
         lambda spec: factor(spec) != 1,
         "scores",
         term=scale_term,
-        code=lambda spec: f"scores = scores * ({factor_code(spec.scale, spec.temperature)})\n",
+        code=lambda spec: (
+            f"scores = scores * ({factor_code(spec.scale, spec.temperature).replace('d_head', spec.width_code)})\n"
+        ),
     ),
 )

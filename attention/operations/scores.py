@@ -14,7 +14,8 @@ def shared_head(spec: Spec) -> tuple[str, str]:
 
 def repeated(name: str, spec: Spec) -> str:
     """Returns the line of PyTorch that repeats keys or values for the heads that share them; "" if none do."""
-    return f"{name} = {name}.repeat_interleave(heads // kv_heads, 0)\n" if spec.repeats > 1 else ""
+    axis = -3 if spec.halves > 1 and name == "K" else 0
+    return f"{name} = {name}.repeat_interleave(heads // kv_heads, {axis})\n" if spec.repeats > 1 else ""
 
 
 def _formula(spec: Spec, symbols: Symbols) -> str:

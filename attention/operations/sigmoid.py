@@ -64,6 +64,14 @@ class Sigmoid(Normaliser):
         return "sigmoid of every score"
 
     @property
+    def no_distribution(self) -> str:
+        return "rows of a sigmoid may sum to anything"
+
+    @property
+    def no_role(self) -> str:
+        return "weighs every key by itself (sigmoid); roles are shares of a row's weight, which has no fixed sum."
+
+    @property
     def alone(self) -> str:
         return ", and a sigmoid gives it a weight from 0 to 1 by its score"
 

@@ -13,6 +13,8 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
+from attention.operations.differential import NAME as DIFFERENTIAL
+from attention.operations.differential import Differential
 from attention.operations.normalisers import Normalise, Normaliser, Softmax
 from attention.operations.operation import Operation, Source, Spec, Symbols, Values
 from attention.operations.sigmoid import Sigmoid
@@ -49,6 +51,14 @@ SOFTMAXES: dict[str, Normaliser] = {
         name="entmax-1.5",
         power=2,
     ),
+    DIFFERENTIAL: Differential(
+        "Two softmaxes per head, each of half of its channels; the second, times λ, is subtracted from the first, so weights may "
+        "be negative (Ye et al. 2025). For generated attention.",
+        sink=0.5,
+    ),
+}
+OF_LOGITS = {  # what makes weights of one matrix of logits
+    name: how for name, how in SOFTMAXES.items() if how.halves == 1
 }
 DENOMINATORS = {
     name: how for name, how in SOFTMAXES.items() if isinstance(how, Softmax)
@@ -83,13 +93,14 @@ def normaliser(softmax: str, sinks: Sequence[float]) -> Normalise:
 
 def normaliser_name(softmax: str) -> str:
     """Returns what turns scores into weights, in words: "softmax", or the name of what takes its place."""
-    return softmax if SOFTMAXES[softmax].operand else "softmax"
+    how = SOFTMAXES[softmax]
+    return "the difference of two softmaxes" if how.halves > 1 else softmax if how.operand else "softmax"
 
 
 def takes_sinks(softmax: str) -> bool:
     """Whether a softmax has a parameter per head that its record does not know."""
     how = SOFTMAXES[softmax]
-    return how.learned or isinstance(how, Sigmoid)
+    return how.learned or isinstance(how, Sigmoid | Differential)
 
 
 def row_sums(softmax: str, blind: int, queries: int) -> str:
@@ -156,6 +167,7 @@ OPERATIONS = (
         _sources,
         _flops,
         _weights,
+        lambda spec: spec.halves == 1,
         code=_code,
     ),
 )

@@ -12,6 +12,7 @@ from torch import Tensor
 from attention.operations import (
     bias,
     context,
+    differential,
     forgetting,
     gate,
     mask,
@@ -25,13 +26,16 @@ from attention.operations import (
     softcap,
     softmax,
 )
+from attention.operations.differential import for_second
 from attention.operations.operation import Operation, Spec, Values, Written, text
 
 TABLE: list[Operation] = [
     *positions.TO_INPUT,
     *project.OPERATIONS,
     *qk_norm.OPERATIONS,
+    *map(for_second, qk_norm.OPERATIONS),
     *positions.TO_HEADS,
+    *map(for_second, positions.TO_HEADS),
     *forgetting.OPERATIONS,
     *gate.TO_GATE,
     *scores.OPERATIONS,
@@ -40,8 +44,14 @@ TABLE: list[Operation] = [
     *softcap.OPERATIONS,
     *bias.OPERATIONS,
     *mask.OPERATIONS,
+    *map(for_second, (*scores.OPERATIONS, *scale.OPERATIONS, *query_scale.OPERATIONS, *softcap.OPERATIONS)),
+    *map(for_second, (bias.BIASED, mask.LOGITS)),
+    differential.FIRST_SOFTMAX,
+    for_second(differential.FIRST_SOFTMAX),
     *softmax.OPERATIONS,
+    differential.DIFFERENCE,
     context.CONTEXT,
+    differential.NORMED,
     gate.GATED,
     context.JOINED,
     *output.OPERATIONS,

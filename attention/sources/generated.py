@@ -18,9 +18,11 @@ from attention.fitting import fixed_by_source
 from attention.inputs import INPUTS, SPLIT, backwards, itself, make_generator
 from attention.inputs import tokens as texts
 from attention.knobs import DEFAULTS
+from attention.operations.differential import join_halves, split_halves
 from attention.operations.gate import HEADWISE, draw_gate_map
 from attention.operations.positions import POSITIONS, turn
 from attention.operations.qk_norm import ON, rms_norm
+from attention.operations.softmax import SOFTMAXES
 from attention.runtime.tensor_cache import tensor_lru_cache
 from attention.sources.constructed import places, queries_to_keys, values_to_output
 from attention.sources.layer_inputs import LayerInputs, Projections, Source, Tokens
@@ -40,6 +42,7 @@ LATER = (
     "softcap",
     "softmax",
     "sink_logit",
+    "diff_lambda",
     "query_scale",
     "gate",
     "forgetting",
@@ -52,6 +55,7 @@ MADE = {  # how the heads were made, by the projections
     "tied": "Random heads, untrained: one random projection for both queries and keys.",
     "identity": "No projections: every head compares some channels of the tokens directly.",
 }
+TWO_ROLES = "Hand-built heads, not learned: each softmax of a head has a role of its own. The last two of each eight are random."
 SHARED = {  # what heads that share keys and values lose of their roles
     "averaged": " Heads that share keys use the mean of their keys, so each role is weaker.",
     "drawn": " Heads that share keys use those of the first head; the others lose their roles.",
@@ -102,7 +106,9 @@ class Generated:
     def provenance(self, source: Source, config: Config) -> str:
         """Returns that nothing was learned, and what is random."""
         shares = config.projections == "constructed" and config.n_kv_heads < config.heads
-        return f"{MADE[config.projections]}{SHARED[config.sharing] * shares} Input {config.input}, seed {config.seed}."
+        halves = config.projections == "constructed" and SOFTMAXES[config.softmax].halves > 1
+        made = TWO_ROLES if halves else MADE[config.projections]
+        return f"{made}{SHARED[config.sharing] * shares} Input {config.input}, seed {config.seed}."
 
     def label(self, source: Source, config: Config) -> str:
         """Returns how the heads were made, in two or three words."""
@@ -127,9 +133,12 @@ def other_tokens(config: Config) -> Tokens:
 
 
 def early(config: Config) -> Config:
-    """Returns the same settings with every knob at its default that acts after queries and keys."""
-    known = fixed_by_source(config.source)
-    return replace(config, **{name: DEFAULTS[name] for name in LATER if name not in known})
+    """Returns the same settings with every knob at its default that acts after queries and keys.
+
+    Two softmaxes of a head act on these, too: each half has its own positions and, if hand-built, its own role.
+    """
+    known, kept = fixed_by_source(config.source), ("softmax",) if SOFTMAXES[config.softmax].halves > 1 else ()
+    return replace(config, **{name: DEFAULTS[name] for name in LATER if name not in known and name not in kept})
 
 
 def project(config: Config) -> Projected:
@@ -157,8 +166,11 @@ def _part(config: Config, x: Float[Tensor, "n c"], matrix: Float[Tensor, "c e"],
 
 @torch.inference_mode()
 def by_heads(config: Config, found: Float[Tensor, "n e"], heads: int) -> Float[Tensor, "h n d"]:
-    split = rearrange(found, "n (h d) -> h n d", h=heads)
-    return turn(rms_norm(split) if config.qk_norm == ON else split, config)
+    """Returns queries or keys of heads from those side by side, with QK-norm and positions, for each half of two."""
+    split, halves = rearrange(found, "n (h d) -> h n d", h=heads), SOFTMAXES[config.softmax].halves
+    parts = split_halves(split, halves) if halves > 1 else split
+    parts = turn(rms_norm(parts) if config.qk_norm == ON else parts, config)
+    return join_halves(parts) if halves > 1 else parts
 
 
 def pairs_of(config: Config) -> int:
@@ -241,7 +253,8 @@ def _hand_built_projections(config: Config) -> Projections:
     """
     c, h, g, width = config.d_model, config.heads, config.n_kv_heads, config.d_v or config.d_head
     build = roles if c <= WIDE else _roles
-    query, key, value, output = build(c, h, width, config.seed, itself(config.input, c - c // 4 * 2))
+    halves, own = SOFTMAXES[config.softmax].halves, itself(config.input, c - c // 4 * 2)
+    query, key, value, output = build(c, h, width, config.seed, own, halves)
     if g < h and config.sharing == "averaged":
         key, value = average_heads(key, g, h), average_heads(value, g, h)
     elif g < h:
@@ -249,9 +262,9 @@ def _hand_built_projections(config: Config) -> Projections:
     return Projections(query, key, value, output)
 
 
-def _roles(c: int, heads: int, width: int, seed: int, own: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def _roles(c: int, heads: int, width: int, seed: int, own: int, halves: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Returns the maps of hand-built heads to queries, keys and values of a width, and to the output."""
-    return *queries_to_keys(c, heads, seed, own), *values_to_output(c, heads, width, own)
+    return *queries_to_keys(c, heads * halves, seed, own), *values_to_output(c, heads, width, own)
 
 
 roles = tensor_lru_cache(2)(_roles)

@@ -10,6 +10,7 @@ from attention.masks import MASKS
 from attention.operations.gate import ELEMENTWISE, OFF
 from attention.operations.operation import Spec
 from attention.operations.rotary import ROTARY_KNOBS
+from attention.operations.softmax import SOFTMAXES
 from attention.sources.providers import has
 
 CHOICES = (
@@ -29,11 +30,13 @@ CHOICES = (
 
 
 def lengths(config: Config) -> dict[str, int]:
-    """Returns the length of every axis: b q k c h g d e u, as in the docstring of the package."""
+    """Returns the length of every axis: b q k c h g s d e u, as in the docstring of the package."""
     d, sizes = config.d_head, shape(config.source)
     e = config.d_v or (sizes.d_v if sizes else 0) or d
+    halves = SOFTMAXES[config.softmax].halves
     found = {"b": 1, "q": config.tokens, "k": config.keys or config.n_keys, "c": config.d_model}
-    found |= {"h": config.heads, "g": config.n_kv_heads, "d": d, "e": e}
+    found |= {"h": config.heads, "g": config.n_kv_heads, "d": d // halves, "e": e}
+    found |= {"s": halves} if halves > 1 else {}
     return found if config.gate == OFF else found | {"u": e if config.gate == ELEMENTWISE else 1}
 
 

@@ -120,7 +120,7 @@ def long_source(config: Config, side: int) -> str:
 
 def options(config: Config, side: int) -> str:
     """Returns the settings of `head_maps` for a config, as they are written in a call."""
-    scale = factor_code(config.scale, config.temperature).replace("d_head", str(config.d_head))
+    scale = factor_code(config.scale, config.temperature).replace("d_head", str(config.score_width))
     given = [f"span={config.span}", f"scale={scale}", f"side={side}", f'pool="{config.pool}"']
     given += [f'positions="{config.positions}"'] * bool(POSITIONS[config.positions].to_scores)
     given += [

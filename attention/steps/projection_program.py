@@ -7,6 +7,7 @@ import textwrap
 
 from attention.config import Config
 from attention.inputs import BEFORE
+from attention.operations.softmax import SOFTMAXES
 from attention.sources import constructed
 
 CONSTANTS = "FAST", "SLOW", "SOFT", "SURE", "LEAD", "STEEP", "LIVELY", "EVEN", "OFFSETS", "SHARP"
@@ -38,8 +39,9 @@ def projections(config: Config) -> str:
     fewer = config.n_kv_heads < config.heads and not mean
     if config.projections == "constructed":
         own = "plain - plain // 2" if config.input == BEFORE else "plain"
+        halves = "2 * " * (SOFTMAXES[config.softmax].halves > 1)
         lines = textwrap.dedent(f"""\
-            W_q, W_k = queries_to_keys(d_model, heads, seed, {own})
+            W_q, W_k = queries_to_keys(d_model, {halves}heads, seed, {own})
             W_v, W_o = values_to_output(d_model, heads, d_head, {own})
             """)
         return lines + (MEAN if mean else FIRST_OF if fewer else "")

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from attention.config import Config
 from attention.operations.by_torch import by_torch, row_sizes
+from attention.operations.differential import own_name
 from attention.operations.gate import OFF as NO_GATE
 from attention.operations.mask import HIDDEN
 from attention.operations.operation import Operation
@@ -100,7 +101,8 @@ def _difference_of_heads(config: Config, found: dict[str, Tensor], heads: slice)
     own = attention_values(config, found, heads)
     mask = own.get("bias", torch.zeros_like(own["scores"]))
     mask = mask.masked_fill(~own["mask"], HIDDEN) if "mask" in own else mask
-    vectors = scaled_queries(config, given["q"], pairs(config)), given["k"], given["v"]
+    q, k = (torch.cat([given[each] for each in (name, own_name(name)) if each in given], -1) for name in "qk")
+    vectors = scaled_queries(config, q, pairs(config)), k, given["v"]
     theirs = by_torch(*vectors, mask, config.logit_scale, config.softcap, config.softmax, config.sinks[heads]).output
     size = row_sizes(own["weights"], config.softmax)[..., None]
     return float(((own["context"] - theirs) / size).abs().max())

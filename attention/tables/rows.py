@@ -25,7 +25,7 @@ from attention.heads import Profile, profile, row_entropy
 from attention.imported.nearest_mask import ranges as ranges
 from attention.maps.picture import HeadMaps
 from attention.masks import COMBINATIONS, MASKS
-from attention.number_format import format_mean, format_percent
+from attention.number_format import format_mean, format_percent, format_weight
 from attention.sources.layer_inputs import Source
 from attention.sources.providers import (
     UPLOADED,
@@ -99,13 +99,15 @@ def bin_row(found: Row, most: int) -> tuple[dict[str, list[Any]], int]:
     weights = torch.tensor(found.keys["weight"])
     tile = -(-len(weights) // most)
     starts = torch.arange(0, len(weights), tile)
-    padded = F.pad(weights, (0, -len(weights) % tile), value=-1.0).view(-1, tile)
+    padded = F.pad(weights.abs(), (0, -len(weights) % tile), value=-1.0).view(-1, tile)
     return _at(found, (starts + padded.argmax(-1)).tolist()), tile
 
 
 def heaviest(found: Row, many: int) -> dict[str, list[Any]]:
     """Returns the columns of the `many` keys with the largest weights, the largest first."""
-    return _at(found, torch.tensor(found.keys["weight"]).topk(min(many, len(found.keys["weight"]))).indices.tolist())
+    return _at(
+        found, torch.tensor(found.keys["weight"]).abs().topk(min(many, len(found.keys["weight"]))).indices.tolist()
+    )
 
 
 def _at(found: Row, keys: list[int]) -> dict[str, list[Any]]:
@@ -168,12 +170,15 @@ def focus(trace: Trace, side: int) -> tuple[Float[Tensor, "p r"], int, Float[Ten
 def pool_row(
     weights: Float[Tensor, "q k"], visible: Bool[Tensor, "q k"], seeing: Int[Tensor, " q"], tile: int
 ) -> tuple[Float[Tensor, "p r"], Float[Tensor, "p r"]]:
-    """Returns the largest weight of each tile, NaN if all of it is masked, and the visible keys of the query that has it."""
-    shown = weights.masked_fill(~visible, -1)
+    """Returns the largest weight of each tile, NaN if all of it is masked, and the visible keys of the query that has it.
+
+    It is the one of the largest magnitude.
+    """
     if tile == 1:
-        return shown.masked_fill(~visible, torch.nan), seeing[:, None].float().expand(shown.shape)
-    cells, at = F.max_pool2d(shown[None], tile, ceil_mode=True, return_indices=True)
-    return cells[0].masked_fill(cells[0] < 0, torch.nan), seeing[at[0] // shown.shape[1]].float()
+        return weights.masked_fill(~visible, torch.nan), seeing[:, None].float().expand(weights.shape)
+    size, at = F.max_pool2d(weights.abs().masked_fill(~visible, -1)[None], tile, ceil_mode=True, return_indices=True)
+    cells = weights.flatten()[at[0]].masked_fill(size[0] < 0, torch.nan)
+    return cells, seeing[at[0] // weights.shape[1]].float()
 
 
 def focus_tile(config: Config, side: int) -> int:
@@ -182,8 +187,8 @@ def focus_tile(config: Config, side: int) -> int:
 
 
 def holding(weights: Float[Tensor, " k"], share: float = 0.9) -> int:
-    """Returns the smallest number of keys that together hold this share of a row's weight."""
-    mass = weights.sort(descending=True).values.double().cumsum(0)
+    """Returns the smallest number of keys that together hold this share of a row's weight, negative ones by their size."""
+    mass = weights.abs().sort(descending=True).values.double().cumsum(0)
     return int((mass < share * mass[-1]).sum()) + 1 if mass[-1] > 0 else 0
 
 
@@ -196,7 +201,7 @@ def mostly(found: Row, what: str) -> str:
     if found.seeing == 1:
         return f"attends to its only visible {what}"
     many = f"{found.holding:,} of {found.seeing:,} visible {what}s"
-    every = sorted(found.keys["weight"], reverse=True)
+    every = sorted(map(abs, found.keys["weight"]), reverse=True)
     held = math.fsum(every[: found.holding]) / (math.fsum(every) or 1.0)  # a row may sum to less than one
     if found.holding > FEW and 2 * found.holding > found.seeing:
         return f"spreads its weight: {many} hold {format_percent(min(held, 1.0))}"
@@ -223,12 +228,20 @@ def missing_share(found: Row, config: Config) -> str:
     A row that may sum to anything has its sum.
     """
     if found.seeing and not distributes(config):
-        return f"Sum: {format_mean(math.fsum(found.keys['weight']))}. "
+        return f"{_negative_text(found)}Sum: {format_mean(math.fsum(found.keys['weight']))}. "
     rest = config.head_softmax.rest
     if not rest or not found.seeing:
         return ""
     share = max(1 - math.fsum(found.keys["weight"]), FAINT)
     return f"{rest.removeprefix('the ').capitalize()}: {format_percent(share)}. "
+
+
+def _negative_text(found: Row) -> str:
+    """Returns how many weights of a row are negative, and the lowest; "" if none is."""
+    many, least = sum(weight < 0 for weight in found.keys["weight"]), min(found.keys["weight"])
+    if not many:
+        return ""
+    return f"Negative: {many:,} of {found.seeing:,} keys, down to −{format_weight(-least)}. "
 
 
 def numbers(trace: Trace) -> dict[str, list[Any]]:

@@ -14,7 +14,17 @@ from torch import Tensor
 
 from attention.analysis.distribution import Distribution, edges
 from attention.analysis.number_types import DTYPES, OVERFLOWS, Rounded, limits
-from attention.analysis.row_stages import OPERAND, Stages, ranks, shown_stages, smallest, variant_name, variants
+from attention.analysis.row_stages import (
+    FIRST,
+    OPERAND,
+    SECOND,
+    Stages,
+    ranks,
+    shown_stages,
+    smallest,
+    variant_name,
+    variants,
+)
 from attention.analysis.row_stages import mass as held_share
 from attention.analysis.scaling import Point
 from attention.config import Config
@@ -49,6 +59,8 @@ def stages(found: Stages, order: str) -> dict[str, list[Any]]:
         "scaled": found.scaled.tolist(),
         "logits": logits,
         **({OPERAND: operand} if OPERAND in shown_stages(config) else {}),
+        **({} if found.first is None else {FIRST: found.first.tolist()}),
+        **({} if found.second is None else {SECOND: found.second.tolist()}),
         "weights": found.weights.tolist(),
     }
 

@@ -5,6 +5,9 @@ float32, so that encoding is a shift and codes have the order of their weights. 
 significant digits. If a head has more than `side` cells per side, a cell represents a tile of tokens and has the
 largest weight in it, and its place in the tile.
 
+If weights may be negative, a code has a sign in its highest bit and one bit of the mantissa less, which still gives three
+digits. The largest weight of a tile is then the one of the largest magnitude.
+
 The number of visible keys of the queries is sent with the codes: a weight times that number is the weight relative to
 the uniform weight. It is exact for a cell that is known to be of one query; for a tile of which only the largest weight
 is known, it is the mean of the tile's queries.
@@ -15,7 +18,7 @@ from __future__ import annotations
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from einops import reduce
@@ -27,9 +30,25 @@ from attention.runtime.tensor_cache import tensor_lru_cache
 from attention.trace import SHARED
 from attention.wire.message import frame_message, turns
 
-MASKED, ZERO, LEAST, ONE = 0, 1, 2, 65535  # codes: masked, exactly zero, the smallest other weight, a weight of one
-BITS = 12  # bits that a code drops from the 23 of a mantissa; in pooling they hold the place of the largest weight
-SHIFT = (127 << 23 >> BITS) - ONE  # difference of the upper bits of a float32 and its code
+MASKED, ZERO, LEAST = 0, 1, 2  # codes: masked, exactly zero, the smallest other weight
+
+
+class Coding(NamedTuple):
+    """How magnitudes become codes: `one` is the code of one, `bits` are dropped from the 23 of a mantissa."""
+
+    one: int
+    bits: int
+
+    @property
+    def shift(self) -> int:
+        """The difference of the upper bits of a float32 and its code."""
+        return (127 << 23 >> self.bits) - self.one
+
+
+PLAIN, WITH_SIGN = Coding(65535, 12), Coding(32767, 13)  # of weights that are all positive, and of others
+SIGN = 1 << 15  # the bit of a code with a sign that negative weights have
+ONE, SHIFT = PLAIN.one, PLAIN.shift
+BITS = PLAIN.bits  # in pooling, the bits that a code drops hold the place of the largest weight
 NOTHING = torch.iinfo(torch.int32).min  # less than the bits of any weight, including a zero with a sign
 WIDEST = 16  # tokens per side of the largest tile whose places fit into a byte
 
@@ -42,7 +61,8 @@ class Cells:
     the place of the largest weight in its tile, row x tile + column; None if tiles are single tokens, or if it is not
     known. `queries`, `keys`: tokens per side. `visible_keys (s m)`: visible keys of each query, or their mean per row
     of tiles if places are not known; one row for all heads (s = 1), or one per head. `max_code (h)`: the largest code
-    of each head, ignoring rows with a single visible key unless all rows are such. `sums`: those of all rows, if shown.
+    of each head, ignoring rows with a single visible key unless all rows are such; without its sign if codes are `signed`.
+    `sums`: those of all rows, if shown.
     """
 
     codes: UInt16[Tensor, "h p r"]
@@ -53,6 +73,7 @@ class Cells:
     visible_keys: Float[Tensor, "s m"]
     max_code: Int[Tensor, " h"]
     sums: Float[Tensor, "h q"] | None = None
+    signed: bool = False
 
 
 def cells(
@@ -61,48 +82,60 @@ def cells(
     side: int,
     executor: Executor | None = None,
     with_sums: bool = False,
+    signed: bool = False,
 ) -> Cells:
-    """Returns the cells of weights from 0 to 1, at most `side` by `side` per head; exact (one token each) up to `side` tokens.
+    """Returns the cells of weights, at most `side` by `side` per head; exact (one token each) up to `side` tokens.
 
-    `mask` is True for visible keys. A cell is masked only if its whole tile is. Of weights in a tile that are closer
-    together than 1 in 2048, the first represents both. Threads of an `executor` share the heads if these are large. The
-    cells are given the sums of the rows if `with_sums`, and if a cell is one token.
+    Weights are from 0 to 1, or from -1 to 1 if `signed`. `mask` is True for visible keys. A cell is masked only if its whole
+    tile is. Of weights in a tile that are closer together than 1 in 2048, the first represents both. Threads of an
+    `executor` share the heads if these are large. The cells are given the sums of the rows if `with_sums`, and if a cell is
+    one token.
     """
     queries, keys = weights.shape[-2:]
     tile = -(-max(queries, keys) // side)
     seeing = mask.sum(-1).reshape(-1, queries)
     if tile == 1:
-        found = _cells(_codes(weights.float(), mask), None, tile, seeing, keys)
+        found = _cells(_codes(weights.float(), mask, signed), None, tile, seeing, keys, signed)
         return replace(found, sums=weights.sum(-1).float().contiguous()) if with_sums else found
     shared = executor if weights.numel() > SHARED else None
-    pooled = list((shared.map if shared else map)(partial(_pool_tiles, tile=tile), weights.float()))
+    pool = partial(_pool_signed if signed else _pool_tiles, tile=tile)
+    pooled = list((shared.map if shared else map)(pool, weights.float()))
     greatest, places = (torch.stack(parts) for parts in zip(*pooled, strict=True))
     where = places.to(torch.uint8) if tile <= WIDEST else None
-    return _cells(_codes(greatest, _any(mask, tile)), where, tile, seeing, keys)
+    return _cells(_codes(greatest, _any(mask, tile), signed), where, tile, seeing, keys, signed)
 
 
 def pixel_cells(
-    pixels: Float[Tensor, "h p r"], visible: Bool[Tensor, "*h p r"], tile: int, seeing: Int[Tensor, " q"], keys: int
+    pixels: Float[Tensor, "h p r"],
+    visible: Bool[Tensor, "*h p r"],
+    tile: int,
+    seeing: Int[Tensor, " q"],
+    keys: int,
+    signed: bool = False,
 ) -> Cells:
     """Returns the cells of a map that was pooled elsewhere; `visible` is False for a tile that is masked as a whole.
 
     `seeing`: the number of visible keys of each query, including those beyond `keys`.
     """
-    return _cells(_codes(pixels.float(), visible), None, tile, seeing[None], keys)
+    return _cells(_codes(pixels.float(), visible, signed), None, tile, seeing[None], keys, signed)
 
 
-def weights(codes: UInt16[Tensor, "*any"]) -> Float[Tensor, "*any"]:
-    """Returns the weights of codes, exact to three digits and within 1 in 2048; masked ones are NaN."""
-    whole = codes.to(torch.int32)
-    coded = ((whole + SHIFT) << BITS).view(torch.float32)
-    return coded.masked_fill(whole == ZERO, 0.0).masked_fill(whole == MASKED, torch.nan)
+def weights(codes: UInt16[Tensor, "*any"], signed: bool = False) -> Float[Tensor, "*any"]:
+    """Returns the weights of codes, exact to three digits and within 1 in 2048, 1024 if signed; masked ones are NaN."""
+    coding, whole = WITH_SIGN if signed else PLAIN, codes.to(torch.int32)
+    size = whole & ~SIGN if signed else whole
+    coded = ((size + coding.shift) << coding.bits).view(torch.float32)
+    coded = torch.where(size < whole, -coded, coded)
+    return coded.masked_fill(size == ZERO, 0.0).masked_fill(size == MASKED, torch.nan)
 
 
 def payload(header: dict[str, Any], cells: Cells) -> bytes:
     """Returns a message to the browser: the header with the shape of the cells added, codes, places, and visible keys."""
     heads, rows, columns = cells.codes.shape
     shape = {"heads": heads, "rows": rows, "columns": columns, "tile": cells.tile, "queries": cells.queries}
-    shape |= {"keys": cells.keys, "places": cells.argmax_in_tile is not None, "shift": SHIFT, "bits": BITS}
+    coding = WITH_SIGN if cells.signed else PLAIN
+    shape |= {"keys": cells.keys, "places": cells.argmax_in_tile is not None}
+    shape |= {"shift": coding.shift, "bits": coding.bits} | ({"signed": True} if cells.signed else {})
     shape |= {"sights": list(cells.visible_keys.shape), "most": cells.max_code.tolist(), "sums": cells.sums is not None}
     given = cells.codes, cells.argmax_in_tile, cells.visible_keys, cells.sums
     tensors = [each for each in given if each is not None]
@@ -115,11 +148,13 @@ def _cells(
     tile: int,
     seeing: Int[Tensor, "s q"],
     keys: int,
+    signed: bool,
 ) -> Cells:
     """Returns the cells, with what follows from the number of visible keys of each query."""
     queries, known = seeing.shape[1], tile == 1 or places is not None
     sights = seeing.float() if known else _mean(seeing, tile)
-    return Cells(codes, places, tile, queries, keys, sights, _most(codes, places, tile, seeing))
+    most = _most(codes.int() & ~SIGN if signed else codes.int(), places, tile, seeing)
+    return Cells(codes, places, tile, queries, keys, sights, most, signed=signed)
 
 
 def _mean(seeing: Int[Tensor, "s q"], tile: int) -> Float[Tensor, "s p"]:
@@ -129,16 +164,16 @@ def _mean(seeing: Int[Tensor, "s q"], tile: int) -> Float[Tensor, "s p"]:
 
 
 def _most(
-    codes: UInt16[Tensor, "h p r"], places: UInt8[Tensor, "h p r"] | None, tile: int, seeing: Int[Tensor, "s q"]
+    codes: Int[Tensor, "h p r"], places: UInt8[Tensor, "h p r"] | None, tile: int, seeing: Int[Tensor, "s q"]
 ) -> Int[Tensor, " h"]:
     """Returns the largest code of each head, excluding queries with one visible key, to which they give all weight."""
-    lone, whole = (seeing == 1).to(torch.uint8), codes.int()
+    lone = (seeing == 1).to(torch.uint8)
     if places is None:  # rows of tiles with such a query are excluded
         aside = reduce(_pad_to_tiles(lone, tile), "s (p i) -> s p 1", "max", i=tile)
     else:
         first = torch.arange(codes.shape[1])[:, None] * tile
         aside = lone.expand(len(codes), -1).gather(1, (first + places.long() // tile).flatten(1)).view(codes.shape)
-    found, every = (whole * (1 - aside)).amax((1, 2)), whole.amax((1, 2))
+    found, every = (codes * (1 - aside)).amax((1, 2)), codes.amax((1, 2))
     return torch.where(found > ZERO, found, every)
 
 
@@ -168,17 +203,30 @@ def _pool_tiles(head: Float[Tensor, "q k"], tile: int) -> tuple[Float[Tensor, "p
     return torch.index_select(head.flatten(), 0, there).view_as(found), found
 
 
-def _codes(weights: Float[Tensor, "h p r"], visible: Bool[Tensor, "*h p r"]) -> UInt16[Tensor, "h p r"]:
-    """Returns codes of weights from 0 to 1; weights too small for a code get the smallest that is not zero.
+def _pool_signed(head: Float[Tensor, "q k"], tile: int) -> tuple[Float[Tensor, "p r"], Int[Tensor, "p r"]]:
+    """Returns the weight of largest magnitude of each tile, with its sign, and its place, as `_pool_tiles`."""
+    more, places = _pool_tiles(head.clamp(min=0), tile)
+    less, others = _pool_tiles((-head).clamp_(min=0), tile)
+    negative = less > more
+    return torch.where(negative, -less, more), torch.where(negative, others, places)
 
-    Computed by sums and products, as comparing and filling in takes six times as long; a weight of zero may have a
-    sign.
+
+def _codes(
+    weights: Float[Tensor, "h p r"], visible: Bool[Tensor, "*h p r"], signed: bool = False
+) -> UInt16[Tensor, "h p r"]:
+    """Returns codes of weights from 0 to 1, or from -1 to 1 if `signed`.
+
+    Weights too small for a code get the smallest that is not zero. Computed by sums and products, as comparing and filling
+    in takes six times as long; a weight of zero may have a sign.
     """
-    bits = _bits(weights)
-    below = (bits >> BITS).sub_(SHIFT).clamp_(0, ONE)  # the code below a weight
-    upper = torch.index_select(_ups(), 0, below.flatten()).view_as(bits).add_(bits) >> BITS
+    one, drop = coding = WITH_SIGN if signed else PLAIN
+    bits = _bits(weights.abs() if signed else weights)
+    below = (bits >> drop).sub_(coding.shift).clamp_(0, one)  # the code below a weight
+    upper = torch.index_select(_ups(coding), 0, below.flatten()).view_as(bits).add_(bits) >> drop
     some = upper.clamp(0, 1)  # 0 for a weight of zero
-    codes = upper.sub_(SHIFT).clamp_(LEAST, ONE).add_(some, alpha=LEAST - ZERO).sub_(LEAST - ZERO)
+    codes = upper.sub_(coding.shift).clamp_(LEAST, one).add_(some, alpha=LEAST - ZERO).sub_(LEAST - ZERO)
+    if signed:
+        codes.add_((weights < 0).to(codes.dtype), alpha=SIGN)
     return codes.mul_(visible.to(codes.dtype)).to(torch.uint16)
 
 
@@ -187,17 +235,18 @@ def _bits(values: Float[Tensor, "*any"]) -> Int[Tensor, "*any"]:
     return values.contiguous().view(torch.int32)
 
 
-@tensor_lru_cache(1)
-def _ups() -> Int[Tensor, " code"]:
+@tensor_lru_cache(2)
+def _ups(coding: Coding) -> Int[Tensor, " code"]:
     """Returns for each code what to add to the bits of a weight between it and the next, so that cutting them off rounds right.
 
     That is to the nearer code, or, if the first three digits change in between, to the one on the weight's side of the
     change.
     """
-    ups = torch.full((ONE + 1,), 1 << BITS - 1, dtype=torch.int32)
+    one, drop = coding
+    ups = torch.full((one + 1,), 1 << drop - 1, dtype=torch.int32)
     first = _bits(turns(-11, 0))
-    last = first[first > SHIFT + LEAST << BITS] - 1  # the bits right before the change
-    ups[(last >> BITS) - SHIFT] = (1 << BITS) - 1 - (last & (1 << BITS) - 1)
+    last = first[first > coding.shift + LEAST << drop] - 1  # the bits right before the change
+    ups[(last >> drop) - coding.shift] = (1 << drop) - 1 - (last & (1 << drop) - 1)
     return ups
 
 

@@ -20,6 +20,7 @@ from jaxtyping import Bool, Float, Float16, Int16, UInt8
 from torch import Tensor
 
 from attention.config import Config
+from attention.operations.differential import FIRST, SECOND
 from attention.runtime.tensor_cache import tensor_lru_cache
 from attention.steps.plan import by_name
 from attention.steps.step import Step
@@ -133,7 +134,8 @@ def encode_steps(config: Config, found: dict[str, Tensor], names: Sequence[str])
     """
     plan, shown = by_name(config), dict(found)
     if "mask" in found:  # masked is not the same as zero
-        shown["weights"] = found["weights"].masked_fill(~found["mask"], -math.inf)
+        for name in {"weights", FIRST, SECOND} & found.keys():
+            shown[name] = found[name].masked_fill(~found["mask"], -math.inf)
     return [_of_heads(config, plan[name], shown[name]) for name in names]
 
 

@@ -4,12 +4,12 @@ import { penOf } from "./elements.js";
 import { openMessage } from "./message.js";
 import { spans } from "./pixels.js";
 import { isLarger, paintDifferences, differenceValues } from "./difference_cells.js";
-import { RAMP, ramp } from "./theme.js";
+import { RAMP, ramp, rankedRamp } from "./theme.js";
 
 /**
- * @typedef {{ codes: Uint16Array[], places: Uint8Array | null, seeing: Float32Array[],
+ * @typedef {{ codes: Uint16Array[], negative?: Uint8Array[] | null, places: Uint8Array | null, seeing: Float32Array[],
  *   sums?: Float32Array | null, before?: Uint16Array[], after?: Uint16Array[] }} Bytes  per head, except places and sums;
- * `before` and `after`: codes of A and B at the place of their largest difference
+ * codes without signs, 1 in `negative` for a minus; `before` and `after`: codes of A and B where they differ most
  * @typedef {Pick<import("./message.js").Shape, "shift" | "bits" | "sides">} Coding
  * @typedef {Omit<import("./message.js").Shape & import("./message.js").Weights, "places" | "sums"> & Bytes} Data
  * @typedef {[number, number]} Range  the first, and one past the last
@@ -21,7 +21,7 @@ import { RAMP, ramp } from "./theme.js";
  * @property {number} head
  * @property {number} row
  * @property {number} column
- * @property {number} code
+ * @property {number} code  of the weight without its sign
  * @property {number} weight
  * @property {number} [before]  the codes of A and B, if the cell is a difference
  * @property {number} [after]
@@ -33,6 +33,7 @@ import { RAMP, ramp } from "./theme.js";
  */
 
 export const MASKED = 0, ZERO = 1, LEAST = 2, ONE = 65535;
+const SIGN = 0x8000;
 
 /**
  * Unpacks a message: a header, codes (u16), places (u8), numbers of visible keys and sums of rows (f32).
@@ -47,12 +48,13 @@ export function unpackCells(bytes) {
   const sights = new Float32Array(bytes.slice(after, after + 4 * lines * many).buffer);
   // A copy, because 16-bit numbers must be aligned and these bytes may begin at any offset of their buffer.
   const heads = perHead(bytes.slice(start, start + 2 * count), size);
+  const negative = header.signed ? heads.map(takeSigns) : null;
   const seeing = heads.map((_, h) => sights.subarray((h % lines) * many, ((h % lines) + 1) * many));
   const summed = after + 4 * lines * many, rows = header.heads * header.queries;
   const sums = header.sums ? new Float32Array(bytes.slice(summed, summed + 4 * rows).buffer) : null;
   const side = (/** @type {number} */ at) => perHead(bytes.slice(summed + at * 2 * count, summed + (at + 1) * 2 * count), size);
   const sides = header.sides ? { before: side(0), after: side(1) } : {};
-  return { ...header, codes: heads, places, seeing, sums, ...sides };
+  return { ...header, codes: heads, negative, places, seeing, sums, ...sides };
 }
 
 /**
@@ -62,6 +64,16 @@ export function unpackCells(bytes) {
 function perHead(bytes, size) {
   const all = new Uint16Array(bytes.buffer);
   return Array.from({ length: all.length / size }, (_, h) => all.subarray(h * size, (h + 1) * size));
+}
+
+/**
+ * Returns 1 for every code with a sign, and takes the signs from the codes.
+ * @param {Uint16Array} codes
+ */
+function takeSigns(codes) {
+  const negative = Uint8Array.from(codes, (code) => code >> 15);
+  for (let i = 0; i < codes.length; i++) codes[i] &= SIGN - 1;
+  return negative;
 }
 
 const decoded = { shift: NaN, weights: new Float32Array() };
@@ -95,13 +107,15 @@ export function position(weight, scale, { floor, times }) {
 }
 
 /**
- * Returns the height of a cell's bar, 0 to 1: on the colour scale if that is logarithmic, otherwise relative to `most`.
+ * Returns the height of a cell's bar, 0 to 1: on the colour scale if that is logarithmic, otherwise relative to `most`. It
+ * is that of the weight without its sign.
  * @param {Data} data
  * @param {Cell} cell
  * @param {number} most
  */
-export function height(data, { weight, sight }, most) {
-  if (data.sides) return most ? Math.abs(weight / most) : 0;
+export function height(data, { weight: signed, sight }, most) {
+  if (data.sides) return most ? Math.abs(signed / most) : 0;
+  const weight = Math.abs(signed);
   if (data.colors === "log") return position(weight, "log", data);
   if (data.colors !== "times even") return most > 0 ? weight / most : 0;
   return Math.min(1, Math.max(0, position(weight * sight, "times even", data)));
@@ -144,7 +158,7 @@ function sightAt({ places, codes, columns, tile, queries }, head, index) {
 }
 
 /**
- * Returns the colour of every cell of a head, -1 for masked cells.
+ * Returns the colour of every cell of a head, -1 for masked cells. Of weights with signs it is a rank of `rankedRamp`.
  * @param {Data} data
  * @param {number} head
  */
@@ -156,12 +170,14 @@ function shades(data, head) {
     const at = even ? table[codes[i]] + lifts[sightAt(data, head, i)] : table[codes[i]] * gain;
     found[i] = codes[i] === MASKED ? -1 : Math.min(top, Math.max(0, at));
   }
+  const signs = data.negative?.[head];
+  if (signs) for (let i = 0; i < found.length; i++) if (found[i] >= 0) found[i] = 2 * Math.round(found[i]) + signs[i];
   return found;
 }
 
 /**
- * Paints one head into its canvas. A pixel shows the largest cell under it; masked cells stay transparent, so that the
- * hatching behind the canvas is visible.
+ * Paints one head into its canvas. A pixel shows the largest cell under it, with its sign if it has one; masked cells stay
+ * transparent, so that the hatching behind the canvas is visible.
  * @param {HTMLCanvasElement} canvas
  * @param {Data} data
  * @param {number} head
@@ -171,7 +187,8 @@ export function paint(canvas, data, head) {
   const { width, height } = canvas, { rows, columns } = data;
   const image = new ImageData(width, height), out = new Uint32Array(image.data.buffer);
   const across = spans(columns, width), down = spans(rows, height);
-  const cells = shades(data, head), colors = ramp(data.stops), line = new Float32Array(columns);
+  const cells = shades(data, head), colors = data.signed ? rankedRamp(data.stops) : ramp(data.stops);
+  const line = new Float32Array(columns);
   for (let y = 0; y < height; y++) {
     if (y && down.from[y] === down.from[y - 1]) {
       out.copyWithin(y * width, (y - 1) * width, y * width);
@@ -213,6 +230,17 @@ function rowOf(cells, columns, from, to, line) {
 }
 
 /**
+ * Returns the weight of a cell, with its sign.
+ * @param {Data} data
+ * @param {number} head
+ * @param {number} index
+ */
+export function weightAt(data, head, index) {
+  const weight = weightsOf(data)[data.codes[head][index]];
+  return data.negative?.[head][index] ? -weight : weight;
+}
+
+/**
  * Returns the cell at a row and column.
  * @param {Data} data
  * @param {number} head
@@ -225,7 +253,7 @@ export function cellAt(data, head, row, column) {
   const index = row * columns + column, code = data.codes[head][index];
   const place = data.places ? data.places[head * rows * columns + index] : 0;
   return {
-    head, row, column, code, weight: weightsOf(data)[code],
+    head, row, column, code, weight: weightAt(data, head, index),
     before: data.before?.[head][index], after: data.after?.[head][index], sight: data.seeing[head][sightAt(data, head, index)],
     query: Math.min(queries - 1, row * tile + Math.floor(place / tile)),
     key: Math.min(keys - 1, column * tile + (place % tile)),
@@ -263,13 +291,13 @@ export function greatestCell(data, head, rows, columns) {
 }
 
 /**
- * Formats a weight with three significant digits.
+ * Formats a weight with three significant digits, and a minus if it is negative.
  * @param {number} code
  * @param {number} weight
  */
 export function number(code, weight) {
   if (code === MASKED) return "masked";
   if (code === ZERO) return "0";
-  if (code === LEAST) return `below ${weight.toExponential(1)}`;
-  return weight.toPrecision(3);
+  if (code === LEAST) return `below ${Math.abs(weight).toExponential(1)}`;
+  return weight < 0 ? `−${(-weight).toPrecision(3)}` : weight.toPrecision(3);
 }

@@ -17,7 +17,7 @@ import {
  * @property {HTMLElement} element
  * @property {HTMLElement} square
  * @property {HTMLCanvasElement} canvas
- * @property {{ codes: Uint16Array, seeing: Float32Array, key: string } | null} painted
+ * @property {{ codes: Uint16Array, signs: Uint8Array, seeing: Float32Array, key: string } | null} painted
  */
 
 /**

@@ -2,7 +2,7 @@
 
 import { cellAt, greatest, height as heightOf, MASKED, number, ZERO } from "./cells.js";
 import { find, createElement, penOf } from "./elements.js";
-import { evenMarks, timesEven } from "./uniform.js";
+import { evenMarks, mirrorMarks, timesEven } from "./uniform.js";
 import { differenceNumber, differenceTicks, onlyIn, sizeOf } from "./difference_cells.js";
 import { headNumber, headTitle, keyTokens } from "./heads_grid_square.js";
 import { RAMP, ramp } from "./theme.js";
@@ -174,7 +174,7 @@ function rowCells(data, { head, row }) {
 
 /**
  * Draws the row as bars, relative to its largest weight; on a logarithmic scale at their positions on it, and on “times
- * even” with a line at 1. An arrow above the bars marks the cell, so that the bars do not depend on it.
+ * even” with a line at 1. Negative weights go down from a line in the middle. An arrow above the bars marks the cell, so that the bars do not depend on it.
  * @param {Grid} grid
  * @param {Cell} cell
  */
@@ -192,14 +192,14 @@ export function setSpread(grid, cell) {
   const edge = (/** @type {number} */ column) => (column * width) / data.columns;
   for (const other of row) {
     const left = Math.floor(edge(other.column)), right = Math.ceil(edge(other.column + 1));
-    const share = heightOf(data, other, top.weight);
-    const room = data.sides ? height / 2 - 1 : height - 2, zero = data.sides ? height / 2 : height;
+    const share = heightOf(data, other, Math.abs(top.weight)), both = Boolean(data.sides || data.signed);
+    const room = both ? height / 2 - 1 : height - 2, zero = both ? height / 2 : height;
     const high = other.weight ? Math.max(1, Math.round(share * room)) : 0, begin = other.weight < 0 ? zero : zero - high;
     const gap = width / data.columns > 4 * ratio ? ratio : 0;
     pen.fillRect(left, begin, right - left - gap, high);
     if (other.column === cell.column) setArrow(canvas, (left + right - gap) / 2 / ratio, begin / ratio);
   }
-  if (data.sides || data.colors === "times even") {
+  if (data.sides || data.signed || data.colors === "times even") {
     pen.fillStyle = grid.neutrals.muted;
     pen.fillRect(0, Math.round(height / 2), width, Math.max(1, Math.round(ratio)));
   }
@@ -281,6 +281,14 @@ function nameOf({ colors, sides }) {
  */
 export function ticks(data) {
   if (data.sides) return differenceTicks(data.colors);
+  return data.signed ? mirrorMarks(ticksOfPositive(data)) : ticksOfPositive(data);
+}
+
+/**
+ * @param {GridData} data
+ * @returns {[number, string][]}
+ */
+function ticksOfPositive(data) {
   if (data.colors === "own maximum") return [[0, "0"], [0.5, "half"], [1, "head max"]];
   if (data.colors === "linear") return [0, 0.25, 0.5, 0.75, 1].map((at) => [at, `${at}`]);
   if (data.colors === "times even") return evenMarks(data.times);

@@ -10,7 +10,7 @@ import { createElement, find } from "./elements.js";
  */
 
 export const GAP = 10, TITLE = 18, EDGE = 5, APART = 16, WIDE = 620;
-const ROOMY = 6;
+const ROOMY = 6, NONE = new Uint8Array();
 
 /**
  * Returns the token texts of the keys: those of the queries, unless the keys are of another sequence.
@@ -109,16 +109,17 @@ export function across(token, i, { cell }, room, least = 0) {
  * @param {number} h
  */
 export function paintHead(figure, data, h) {
-  const { painted } = figure, [codes, seeing] = [data.codes[h], data.seeing[h]];
+  const { painted } = figure, [codes, seeing] = [data.codes[h], data.seeing[h]], signs = data.negative?.[h] ?? NONE;
   const key = [h, data.colors, data.stops, data.columns, data.most[h]].join();
-  if (painted?.key === key && same(painted.codes, codes) && same(painted.seeing, seeing)) return;
+  const known = painted?.key === key && same(painted.codes, codes) && same(painted.signs, signs);
+  if (known && same(painted.seeing, seeing)) return;
   paint(figure.canvas, data, h);
-  figure.painted = { codes, seeing, key };
+  figure.painted = { codes, signs, seeing, key };
 }
 
 /**
- * @param {Uint16Array | Float32Array} a
- * @param {Uint16Array | Float32Array} b
+ * @param {Uint16Array | Uint8Array | Float32Array} a
+ * @param {Uint16Array | Uint8Array | Float32Array} b
  */
 function same(a, b) {
   if (a.length !== b.length) return false;
@@ -136,7 +137,7 @@ function same(a, b) {
 export function setCaption({ element }, data, h, width) {
   element.style.setProperty("--head", data.head_colors[h % data.head_colors.length]);
   const own = data.colors === "own maximum" && !data.sides && width > 100, most = data.most[h];
-  const upTo = own ? `to ${number(most, weightsOf(data)[most])}` : "", short = headNumber(data, h);
+  const upTo = own ? `to ${data.signed ? "±" : ""}${number(most, weightsOf(data)[most])}` : "", short = headNumber(data, h);
   find(element, "figcaption b").textContent = width < 110 ? short : headTitle(data, h);
   const shared = data.group > 1 ? `kv ${Math.floor(h / data.group)}` : "";
   const told = [data.names[h] || "", shared, upTo].filter(Boolean).join(" · ");

@@ -2,7 +2,7 @@
 
 import { number, paint, weightsOf, ZERO } from "./cells.js";
 import { createElement, penOf, signs } from "./elements.js";
-import { evenMarks } from "./uniform.js";
+import { evenMarks, mirrorMarks } from "./uniform.js";
 import { windowOf } from "./large_head_view.js";
 import { hatch, RAMP, ramp } from "./theme.js";
 
@@ -204,6 +204,14 @@ function drawScale(pen, { place, data, neutrals }) {
  * @returns {[number, string][]}
  */
 function scaleMarks(data) {
+  return data.signed ? mirrorMarks(marksOfPositive(data)) : marksOfPositive(data);
+}
+
+/**
+ * @param {LargeData} data
+ * @returns {[number, string][]}
+ */
+function marksOfPositive(data) {
   const [most] = data.most, greatest = most > ZERO ? number(most, weightsOf(data)[most]) : "0";
   if (data.colors === "own maximum") return [[0, "0"], [1, greatest]];
   if (data.colors === "linear") return [[0, "0"], [0.5, "0.5"], [1, "1"]];

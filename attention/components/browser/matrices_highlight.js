@@ -32,6 +32,17 @@ function seenBy(data, row) {
   return upTo(keys).filter((k) => mask[start + (k >> 3)] & (128 >> (k & 7)));
 }
 
+/**
+ * Returns the columns of one of the two halves of these heads, in the matrix that has all halves side by side.
+ * @param {Box} box
+ * @param {Matrix} step
+ * @param {number} half
+ */
+function ofHalf(box, step, half) {
+  const start = (/** @type {number} */ h) => (2 * h + half) * step.columns;
+  return [{ heads: [0], rows: box.rows, columns: box.heads.flatMap((h) => box.columns.map((c) => start(h) + c)) }];
+}
+
 /** @type {Record<string, (box: Box, about: About) => Box[]>} */
 const RULES = {
   same: (box) => [box],
@@ -42,6 +53,8 @@ const RULES = {
     const columns = box.heads.flatMap((h) => box.columns.map((c) => h * step.columns + c));
     return [{ heads: [0], rows: box.rows, columns }];
   },
+  "first half": (box, { step }) => ofHalf(box, step, 0),
+  "second half": (box, { step }) => ofHalf(box, step, 1),
   joined: (box, { source }) => {
     const width = source.columns, headOf = (/** @type {number} */ c) => Math.floor(c / width);
     const own = (/** @type {number} */ h) => box.columns.filter((c) => headOf(c) === h).map((c) => c - h * width);

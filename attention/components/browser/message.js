@@ -21,6 +21,7 @@
  * @property {boolean} places  whether the message has the position of the largest weight in each tile
  * @property {number} shift
  * @property {number} bits
+ * @property {boolean} [signed]  whether the highest bit of a code is the sign of its weight
  * @property {[number, number]} sights  lines of visible keys, one for all heads or one per head; numbers per line
  * @property {boolean} [sums]  whether the message has the sum of each row
  * @property {boolean} [sides]  whether cells are differences of two sides, A and B, coded as attention/wire/difference_cells.py

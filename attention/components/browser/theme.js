@@ -32,6 +32,27 @@ export function ramp(stops) {
   return found;
 }
 
+/** @type {Map<string, Uint32Array>} */
+const ranked = new Map();
+
+/**
+ * Returns the colours of `ramp` outwards from its middle: rank 2 i is that of the positive weight i of 0 to RAMP - 1, rank
+ * 2 i + 1 that of the negative one. So the larger rank is that of the larger magnitude.
+ * @param {string[]} stops
+ * @returns {Uint32Array}
+ */
+export function rankedRamp(stops) {
+  const name = stops.join(), known = ranked.get(name);
+  if (known) return known;
+  const all = ramp(stops), half = (RAMP - 1) / 2;
+  const found = Uint32Array.from({ length: 2 * RAMP }, (_, rank) => {
+    const away = (Math.floor(rank / 2) / (RAMP - 1)) * half;
+    return all[Math.round(rank % 2 ? half - away : half + away)];
+  });
+  ranked.set(name, found);
+  return found;
+}
+
 /**
  * Returns the hatching of masked cells as a fill style.
  * @param {CanvasRenderingContext2D} pen

@@ -18,8 +18,8 @@ export function timesEven(data, { code, weight, sight }) {
  * @param {number} times
  */
 function roundToThreeDigits(times) {
-  if (!times || times >= 100) return `${Math.round(times)}`;
-  return times.toPrecision(3);
+  const size = Math.abs(times), text = !size || size >= 100 ? `${Math.round(size)}` : size.toPrecision(3);
+  return times < 0 ? `−${text}` : text;
 }
 
 /**
@@ -30,4 +30,19 @@ function roundToThreeDigits(times) {
 export function evenMarks(times) {
   const some = Math.sqrt(times);
   return [[0, `1/${times}`], [0.25, `1/${some}`], [0.5, "1"], [0.75, `${some}`], [1, `${times}`]];
+}
+
+/**
+ * Returns the ticks of a scale of both signs from those of its positive half: the ends, the middle of each half if there is
+ * room, and zero.
+ * @param {[number, string][]} marks
+ * @returns {[number, string][]}
+ */
+export function mirrorMarks(marks) {
+  const last = marks.length - 1;
+  const more = marks.filter((_, i) => i === last || (i && 2 * i === last));
+  const less = more.map(([at, text]) => /** @type {[number, string]} */ ([0.5 - at / 2, `−${text}`]));
+  const least = marks[0][1].replace("≤ ", "");
+  const up = more.map(([at, text]) => /** @type {[number, string]} */ ([0.5 + at / 2, text]));
+  return [...less.reverse(), [0.5, least === "0" ? "0" : `±${least}`], ...up];
 }

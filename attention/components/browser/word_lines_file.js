@@ -2,7 +2,7 @@
 
 import { number } from "./cells.js";
 import { cut, paragraph, put, saveSvg, sheet, wrapText, toSvg } from "./picture_file.js";
-import { strokes } from "./word_lines_picture.js";
+import { DASHES, strokes } from "./word_lines_picture.js";
 import { sentence, SIDES } from "./word_lines_readout.js";
 import { countOf, every, pairsOf, SEEN } from "./word_lines_view.js";
 
@@ -59,10 +59,11 @@ export function fileOf(web) {
 function curves({ data }, root, top, lines, opacity) {
   const { head, head_colors } = data, third = 0.4 * (TO - FROM);
   const group = put(root, "g", { fill: "none", stroke: head_colors[head % head_colors.length], opacity });
-  for (const { query, key, alpha, width } of strokes(lines)) {
+  for (const { query, key, alpha, width, weight } of strokes(lines)) {
     const from = top + (query + 0.5) * PITCH, to = top + (key + 0.5) * PITCH;
     const d = `M${FROM} ${from}C${FROM + third} ${from} ${TO - third} ${to} ${TO} ${to}`;
-    put(group, "path", { d, "stroke-width": width.toFixed(2), "stroke-opacity": alpha.toFixed(3) });
+    const dashed = weight < 0 ? { "stroke-dasharray": DASHES.join(" ") } : {};
+    put(group, "path", { d, "stroke-width": width.toFixed(2), "stroke-opacity": alpha.toFixed(3), ...dashed });
   }
 }
 

@@ -1,4 +1,4 @@
-// Draws lines between words: larger weights have wider and more opaque lines.
+// Draws lines between words: larger weights have wider and more opaque lines, negative ones dashed lines.
 
 import { find, penOf } from "./elements.js";
 import { drawLine, every, home, pairsOf, SEEN } from "./word_lines_view.js";
@@ -11,6 +11,7 @@ import { drawLine, every, home, pairsOf, SEEN } from "./word_lines_view.js";
 const THIN = 0.75, BROAD = 7;  // pixels
 const FAINT = 0.2;  // opacity of a line of little weight; less for more than MANY lines
 const MANY = 1000;
+export const DASHES = [7, 4];  // of lines of negative weights
 const TALLEST = 8192;  // maximum height of a canvas in device pixels
 
 /**
@@ -77,6 +78,7 @@ function paint(web, canvas, lines) {
     const from = (line.query + 0.5) * pitch, to = (line.key + 0.5) * pitch;
     pen.globalAlpha = line.alpha;
     pen.lineWidth = line.width;
+    pen.setLineDash(line.weight < 0 ? DASHES : []);
     pen.beginPath();
     pen.moveTo(0, from);
     pen.bezierCurveTo(0.4 * width, from, 0.6 * width, to, width, to);

@@ -1,6 +1,6 @@
 // The lines of a word and their weights. This file does not depend on the page.
 
-import { greatest, MASKED, position, weightsOf, ZERO } from "./cells.js";
+import { greatest, MASKED, position, weightAt, weightsOf, ZERO } from "./cells.js";
 
 /**
  * @typedef {Omit<import("./message.js").LinesHeader, "places" | "sums"> & import("./cells.js").Bytes} LinesData
@@ -101,9 +101,9 @@ function lines(data, pairs) {
   const codes = data.codes[0], weights = weightsOf(data);
   const most = data.colors === "own maximum" ? weights[greatest(codes)] : 1;
   return pairs.map(([query, key]) => {
-    const code = codes[query * data.columns + key], weight = weights[code];
-    const own = most > 0 ? weight / most : 0;
-    const share = data.colors === "own maximum" ? own : position(weight, data.colors, data);
+    const index = query * data.columns + key, code = codes[index], weight = weightAt(data, 0, index);
+    const size = weights[code], own = most > 0 ? size / most : 0;
+    const share = data.colors === "own maximum" ? own : position(size, data.colors, data);
     return { query, key, code, weight, share };
   });
 }

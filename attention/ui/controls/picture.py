@@ -16,7 +16,7 @@ from attention.analysis.head_numbers import EVERY
 from attention.codec import CONFIGS, to_query
 from attention.config import Config
 from attention.examples import EXAMPLES
-from attention.fitting import check, defaults, layers, position_rules, training_steps
+from attention.fitting import check, defaults, layers, position_rules, softmax_rules, training_steps
 from attention.inputs import INPUTS
 from attention.knobs import DEFAULTS, GENERATED, KNOBS
 from attention.masks import COMBINATIONS, MASKS
@@ -226,6 +226,10 @@ def _positions(config: Config, change: Change) -> None:
     knobs.menu("positions", config, position_rules(config.source), help=_help("positions"), on_change=change)
 
 
+def _softmax(config: Config, change: Change) -> None:
+    knobs.menu("softmax", config, softmax_rules(config.source), help=_help("softmax"), on_change=change)
+
+
 def _stops_with_value(name: str, stops: tuple[Any, ...], config: Config, change: Change) -> None:
     """Draws a slider over round numbers, and the value itself if it is none of them."""
     ends = sorted({*stops, getattr(config, name)})
@@ -241,6 +245,7 @@ SPECIAL = {
     "seed": _seed,
     "kv_heads": _kv_heads,
     "positions": _positions,
+    "softmax": _softmax,
     **{name: partial(_stops_with_value, name, stops) for name, stops in ROUND.items()},
 }
 

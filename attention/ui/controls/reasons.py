@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from attention.config import Config
+from attention.operations.differential import NAME as DIFFERENTIAL
 from attention.operations.forgetting import ON
 from attention.operations.softmax import SOFTMAXES
 from attention.sources.providers import idle
@@ -23,6 +24,10 @@ def _sink_logit(config: Config) -> str:
 
 def _sigmoid_length(config: Config) -> str:
     return "" if config.softmax == "sigmoid" else f"The softmax “{config.softmax}” is no sigmoid."
+
+
+def _diff_lambda(config: Config) -> str:
+    return "" if config.softmax == DIFFERENTIAL else f"The softmax “{config.softmax}” subtracts nothing."
 
 
 def _keys(config: Config) -> str:
@@ -45,6 +50,7 @@ REASONS: dict[tuple[type, str], Callable[[Any], str]] = {
     (Config, "span"): _span,
     (Config, "sink_logit"): _sink_logit,
     (Config, "sigmoid_length"): _sigmoid_length,
+    (Config, "diff_lambda"): _diff_lambda,
     (Config, "keys"): _keys,
     (Config, "forget_bias"): _forget_bias,
     (Recipe, "span"): _span_of_recipe,

@@ -37,7 +37,6 @@ from attention.wire.cells import cells as drawn
 
 T = TypeVar("T")
 ACROSS = Role("", "attends to another sequence; roles are only defined for self-attention.")
-ALONE = Role("", "weighs every key by itself (sigmoid); roles are shares of a row's weight, which has no fixed sum.")
 Pairs = tuple[tuple[int, int], ...]  # heads of A and of B
 Window = tuple[tuple[int, int], tuple[int, int]]  # of queries and of keys: start and end, exclusive
 
@@ -112,8 +111,9 @@ def fully_masked(config: Config) -> Task[int]:
 def cells(config: Config) -> Task[Cells]:
     """The cells of the maps of all heads."""
     side = theme.side(config.heads)
-    sums = has_scores(config.source) and not SOFTMAXES[config.softmax].sums_to_one
-    return after_trace(config, lambda found: drawn(found.weights, found.mask, side, CHUNKS, sums))
+    softmax = SOFTMAXES[config.softmax]
+    sums = has_scores(config.source) and not softmax.sums_to_one
+    return after_trace(config, lambda found: drawn(found.weights, found.mask, side, CHUNKS, sums, softmax.signed))
 
 
 @RESULTS
@@ -149,7 +149,12 @@ def lines(config: Config, head: int, window: Window) -> Task[Cells]:
     side = max(last - first for first, last in window)
     return after_trace(
         config,
-        lambda found: drawn(found.weights[head : head + 1, rows, cols], found.mask[rows, cols], side),
+        lambda found: drawn(
+            found.weights[head : head + 1, rows, cols],
+            found.mask[rows, cols],
+            side,
+            signed=SOFTMAXES[config.softmax].signed,
+        ),
         LOW_PRIORITY,
     )
 
@@ -176,8 +181,13 @@ def _roles(found: Trace) -> list[Role | None]:
     if found.config.is_cross:
         return [ACROSS] * found.config.heads
     if not distributes(found.config):
-        return [ALONE] * found.config.heads
+        return [no_role(found.config)] * found.config.heads
     return what_they_do(found.weights, found.mask, found.texts, unit(found.config), line=found.queries.line)
+
+
+def no_role(config: Config) -> Role:
+    """Why a head whose rows are no distributions has no role."""
+    return Role("", SOFTMAXES[config.softmax].no_role)
 
 
 @RESULTS

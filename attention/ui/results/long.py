@@ -26,7 +26,7 @@ from attention.tables.rows import Row
 from attention.ui.jobs.job_queue import JOBS
 from attention.ui.jobs.map_jobs import MapJob, MapJobs, head_maps_arguments
 from attention.ui.jobs.vectors import Vectors
-from attention.ui.results.heads import ALONE
+from attention.ui.results.heads import no_role
 from attention.ui.results.shared import FORWARD, RESULTS, run_shared
 from attention.wire.cells import Cells, pixel_cells
 
@@ -59,7 +59,8 @@ def part(config: Config, drawing: MapJob, maps: HeadMaps, rows: Ends, cols: Ends
     everything, seeing = (0, config.tokens), keys_seen(config)
     if rows == cols == everything:
         seen = tiles_seen(config, maps.tile)
-        return pixel_cells(maps.pooled_by(config.pool).pixels, seen, maps.tile, seeing, config.tokens)
+        pixels = maps.pooled_by(config.pool).pixels
+        return pixel_cells(pixels, seen, maps.tile, seeing, config.tokens, config.head_softmax.signed)
     return run_shared(_finer, config, drawing.vectors, maps, seeing, rows, cols)
 
 
@@ -69,7 +70,7 @@ def _finer(config: Config, vectors: Vectors, maps: HeadMaps, seeing: Tensor, row
     seen = visible(config.rule, config.tokens, config.span, tile, rows, cols)
     _, query, key = vectors.of(maps.first)
     cells = pool_window(maps, query, key, rows, cols, tile, config.pool)
-    return pixel_cells(cells, seen, tile, seeing[slice(*rows)], wide)
+    return pixel_cells(cells, seen, tile, seeing[slice(*rows)], wide, config.head_softmax.signed)
 
 
 def long_row(config: Config, drawing: MapJob) -> Row:
@@ -105,7 +106,7 @@ def _map_columns(maps: HeadMaps, query: Tensor, key: Tensor, config: Config) -> 
 def roles(config: Config, drawing: MapJob) -> list[Role | None]:
     """What each head of a finished drawing does, in words."""
     if not distributes(config):
-        return [ALONE] * config.heads
+        return [no_role(config)] * config.heads
     return [role for some in _of_maps("roles", config, drawing, _map_roles) for role in some]
 
 

@@ -71,7 +71,7 @@ def _head(config: Config) -> None:
     """Draws the statistics of every head, and the selected head enlarged."""
     if sides := sides_of(config):
         heads_compared.numbers(sides)
-    parts.numbers(results.heads.numbers(config))
+    parts.numbers(results.heads.numbers(config), config)
     heads_large.large(config)
 
 

@@ -53,6 +53,7 @@ def _large_head(config: Config) -> None:
             (rows[0], cols[0]),
             seeing,
             tables.key_labels(config),
+            config.head_softmax.signed,
         ),
         key="focus",
         width="stretch",

@@ -204,7 +204,7 @@ def head_title(config: Config, cell: tuple[int, int]) -> str:
 def _none(name: str, found: Mapping[int, Layer], config: Config) -> str:
     """Why a statistic has no map."""
     if name in OF_DISTRIBUTIONS and not distributes(config):
-        return f"{EVERY[name].label} needs rows that are distributions; those of a sigmoid are not. Choose another statistic."
+        return f"{EVERY[name].label} needs rows that are distributions; these are not. Choose another statistic."
     if any(name in layer.numbers for layer in found.values()):
         return "No query has a visible key under this mask."
     return f"{EVERY[name].label} needs token texts, which this source does not have. Choose another statistic."

@@ -65,7 +65,7 @@ def view(config: Config) -> None:
         second[1](config, drawing)
     with right:
         if drawing.state == "done":
-            parts.numbers(results.long.map_numbers(config, drawing))
+            parts.numbers(results.long.map_numbers(config, drawing), config)
         else:
             st.caption("Head statistics appear once all heads are exact.")
     _take_away(config, drawing)
@@ -177,7 +177,8 @@ def _squares(config: Config, drawing: MapJob) -> None:
     ]
     seen = results.long.tiles_seen(config, sketch.tile)
     seeing = results.long.keys_seen(config)
-    cells = pixel_cells(torch.cat(shown), seen, sketch.tile, seeing, config.tokens)
+    signed = config.head_softmax.signed
+    cells = pixel_cells(torch.cat(shown), seen, sketch.tile, seeing, config.tokens, signed)
     what = "largest" if config.pool == "max" else "mean"
     note = f"Each pixel: the {what} of {sketch.tile} x {sketch.tile} weights."
     if len(heads) < config.heads:

@@ -10,13 +10,14 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attention.analysis.head_numbers import OF_DISTRIBUTIONS
 from attention.analysis.head_roles import Role
+from attention.charts import row
 from attention.config import Config
 from attention.fitting import layers
 from attention.heads import ALL_METRICS
 from attention.knobs import GENERATED
 from attention.number_format import format_token
 from attention.operations.gate import OFF
-from attention.operations.softmax import row_sums
+from attention.operations.softmax import SOFTMAXES, row_sums
 from attention.sources import constructed
 from attention.sources.providers import has_scores, idle, source_title
 from attention.tables import rows as tables
@@ -99,6 +100,8 @@ def bars(config: Config, found: tables.Row) -> tuple[str, int]:
     The default is the scale of the colours; for a long row, a linear one ends at the largest weight, as on a scale up to 1
     nothing would be visible.
     """
+    if config.head_softmax.signed:
+        return row.SIGNED, 0
     scale = {"linear": "own maximum", "log": "times even"}.get(config.axis) or _as_colors(config)
     return scale, found.seeing if scale == "times even" else 0
 
@@ -121,7 +124,12 @@ def said_of_row(sentence: str, config: Config, scale: str) -> None:
 
 
 def other_scale(config: Config, scale: str) -> None:
-    """Draws a button that switches the bars between log and linear; "auto" is set if that is the scale of the colours."""
+    """Draws a button that switches the bars between log and linear; "auto" is set if that is the scale of the colours.
+
+    Weights of both signs have no logarithmic scale, and no button.
+    """
+    if scale == row.SIGNED:
+        return
     log = scale not in LOGARITHMIC
     back = (_as_colors(config) in LOGARITHMIC) == log
     st.button(
@@ -153,7 +161,7 @@ def beside() -> list[DeltaGenerator]:
     return st.columns([10, 9], gap="small")
 
 
-def numbers(found: dict[str, list[float]]) -> None:
+def numbers(found: dict[str, list[float]], config: Config) -> None:
     """Draws the statistics of every head as a table."""
     units = ", ".join(
         f"{number.label.lower()} in {number.unit}"
@@ -172,7 +180,8 @@ def numbers(found: dict[str, list[float]]) -> None:
     if gone := [
         ALL_METRICS[name].label.lower() for name in ALL_METRICS if name in OF_DISTRIBUTIONS and name not in found
     ]:
-        st.caption(f"No {', '.join(gone)}: rows of a sigmoid may sum to anything, so they are no distributions.")
+        why = SOFTMAXES[config.softmax].no_distribution
+        st.caption(f"No {', '.join(gone)}: {why}, so rows are no distributions.")
     height = min(400, 37 + 35 * len(found["head"]))
     st.dataframe(pa.table(found), column_config=columns, hide_index=True, height=height, key="numbers")
 

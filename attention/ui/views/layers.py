@@ -98,7 +98,7 @@ def _focus(config: Config, layer: Layer) -> None:
     role = layer.roles[config.head]
     kinds = ": its weight is spread over keys of many kinds" if tokens(config).line else ""  # patches have no kinds
     none = OTHERS if config.is_cross else f"has no clear role{kinds}."
-    none = none if distributes(config) else results.heads.ALONE.says
+    none = none if distributes(config) else results.heads.no_role(config).says
     does = escape(role.says) if role else none
     called = maps.head_title(config, (config.layer, config.head))
     st.markdown(questions.UNSAID if questions.unsaid(config) else f"**{called.capitalize()}** {does}")

@@ -13,6 +13,7 @@ from attention.charts.layers import CELL
 from attention.config import Config
 from attention.fitting import layers
 from attention.number_format import format_mean, format_percent
+from attention.operations.softmax import SOFTMAXES
 from attention.sources.providers import distributes
 from attention.ui import results
 from attention.ui.session import gestures, page
@@ -34,8 +35,9 @@ def _draw(config: Config) -> None:
     cells = [(layer, head) for layer in numbers for head in range(config.heads)]
     st.markdown(f"**Similar heads.** {_which(config, numbers)}", help=HELP)
     if not distributes(config):
+        why = SOFTMAXES[config.softmax].no_distribution
         st.caption(
-            "Rows of a sigmoid may sum to anything, so they are no distributions: there is no Jensen-Shannon divergence, and "
+            f"{why[0].upper()}{why[1:]}, so rows are no distributions: there is no Jensen-Shannon divergence, and "
             "heads are not compared."
         )
         return

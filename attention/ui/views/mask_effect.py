@@ -139,6 +139,8 @@ def _formula(found: Effect) -> str:
     softmax = SOFTMAXES[found.config.softmax]
     if found.config.query_scale == LOG or softmax.sparse:  # no proportions are kept
         return lost
+    if softmax.halves > 1:
+        return lost
     if not softmax.distributes:
         return lost + r", \qquad w'_{qk} = w_{qk}"
     return lost + r", \qquad w'_{qk} = \frac{w_{qk}}{1 - m_q}"
@@ -169,7 +171,7 @@ def _added_sentence(found: Effect) -> str:
 def _hidden_sentence(found: Effect) -> str:
     (base, mask), config = found.names, found.config
     taken, query = found.lost[config.head], _query(config, config.query_index)
-    if float(taken.max()) == 0:
+    if float(taken.abs().max()) == 0:
         return f"The keys that **{mask}** masks have zero weight in float32 under **{base}**, so no weight changes."
     if not found.after.mask[config.query_index].any():
         return f"Under **{mask}**, {query} has no visible key, so all its weights are zero."
@@ -197,7 +199,7 @@ def _amount(moved: float, config: Config) -> str:
 
 def _hit_most(found: Effect) -> int | None:
     """The query that the mask takes most from, if it takes nothing from the selected one."""
-    taken = found.lost[found.config.head]
+    taken = found.lost[found.config.head].abs()
     return None if found.hides_in_row or float(taken.max()) == 0 else int(taken.argmax())
 
 
@@ -211,13 +213,14 @@ def _squares(found: Effect) -> None:
     places, config = st.columns(3), found.config
     base, mask = found.names
     small = {"labels": [], "height": theme.SMALL_HEIGHT}  # positions: there is no room for tokens
+    signed = {"signed": config.head_softmax.signed}
     row = {"colors": config.color_scale, "query": config.query_index}
     cells, tile, seeing = tables.focus(found.after, heatmap.PIXELS)
-    masked = heatmap.weights(cells, tile, seeing=seeing, **row, **small)
+    masked = heatmap.weights(cells, tile, seeing=seeing, **row, **small, **signed)
     _square(places[1], 1, f"Head {config.head}, {mask}", masked)
     browser_yield.yield_to_browser()
     cells, tile, seeing = tables.focus(found.before, heatmap.PIXELS)
-    whole = heatmap.weights(cells, tile, seeing=seeing, **row, **small)
+    whole = heatmap.weights(cells, tile, seeing=seeing, **row, **small, **signed)
     _square(places[0], 0, f"Head {config.head}, baseline: {base}", whole)
     change = heatmap.difference(
         *tile_extremes(difference(found.before, found.after, config.head), heatmap.PIXELS), **small

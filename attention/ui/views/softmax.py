@@ -71,9 +71,9 @@ def view(config: Config) -> None:
     place.markdown(_finding(config, config.topic))
 
 
-def _logits(config: Config) -> str:
-    """The formula of the logits, as set."""
-    spec = replace(spec_of(config), masks=True)
+def _logits(config: Config, half: str = "") -> str:
+    """The formula of the logits, as set; `half`: the index of queries and keys of one of two softmaxes."""
+    spec, (q, k) = replace(spec_of(config), masks=True), symbols(config)
     words = {
         SYMBOL: r"\ln(\mathrm{visible\ keys})",
         "b_j": r"\mathrm{bias}",
@@ -82,7 +82,7 @@ def _logits(config: Config) -> str:
     }
     return score_term(
         spec,
-        scale_term(spec, r"{} {}^\top".format(*symbols(config)), inline=True),
+        scale_term(spec, rf"{q}{half} {k}{half}^\top", inline=True),
         lambda symbol: words.get(symbol, symbol),
     )
 
@@ -90,6 +90,10 @@ def _logits(config: Config) -> str:
 def _weights(config: Config) -> str:
     """The formula of the weights."""
     softmax = config.head_softmax
+    if softmax.halves > 1:
+        first, second = (_logits(config, at) for at in ("_1", "_2"))
+        factor = rf"{config.diff_lambda:g}\, \mathrm{{softmax}}"
+        return rf"\mathrm{{weights}} = \mathrm{{softmax}}({first}) - {factor}({second})"
     if softmax.sums_to_one and not softmax.operand:
         return rf"\mathrm{{weights}} = \mathrm{{softmax}}({_logits(config)})"
     return rf"\mathrm{{weights}} = {softmax.formula(LOGIT, 'i')},\ \ell = {_logits(config)}"
@@ -117,7 +121,11 @@ def _finding(config: Config, topic: str) -> str:
     return (
         _row_finding(config)
         if topic == "row"
-        else text.FINDINGS[topic].format(sums=sums, name=normaliser_name(config.softmax).capitalize())
+        else text.FINDINGS[topic].format(
+            sums=sums,
+            name=normaliser_name(config.softmax).capitalize(),
+            signs=text.SIGNS[config.head_softmax.signed],
+        )
     )
 
 

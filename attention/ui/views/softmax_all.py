@@ -25,7 +25,8 @@ def draw(trace: Trace) -> None:
         st.info(sentence, icon=":material/info:")
     left, right = st.columns(2, gap="medium")
     with left:
-        st.markdown(f"**Weights by size**: $p_{{qk}}$ of the {int(found.seen.sum()):,} visible pairs")
+        size = r"\lvert p_{qk} \rvert" if SOFTMAXES[config.softmax].signed else "p_{qk}"
+        st.markdown(f"**Weights by size**: ${size}$ of the {int(found.seen.sum()):,} visible pairs")
         frame = pa.table(softmax.histogram(found))
         st.vega_lite_chart(
             frame,
@@ -41,7 +42,8 @@ def draw(trace: Trace) -> None:
             _entropies(found, config)
         else:
             st.markdown("**Entropy by query**")
-            st.caption("Rows of a sigmoid may sum to anything, so they are no distributions and have no entropy.")
+            why = SOFTMAXES[config.softmax].no_distribution
+            st.caption(f"{why[0].upper()}{why[1:]}, so rows are no distributions and have no entropy.")
             st.caption(_sums(trace))
 
 
@@ -77,6 +79,8 @@ def _counts(found: Distribution, config: Config) -> str:
         zeros = (
             f"{format_percent(int(found.zero[head]) / max(pairs, 1))} exactly zero, below the threshold of their row"
         )
+    if found.negative is not None:
+        zeros += f", {format_percent(int(found.negative[head]) / max(pairs, 1))} negative"
     return (
         f"Head {head}: {int(found.below[head]):,} pairs have a weight below 1e-8, {zeros}. "
         "Bar heights are relative to the tallest bar of all heads; a single pair is still visible."
@@ -102,6 +106,7 @@ def _oddities(found: Distribution, config: Config) -> list[str]:
     softmax, alone = SOFTMAXES[config.softmax], "all weights are one and all entropies zero"
     if not softmax.sums_to_one:
         alone = f"the rest goes to {softmax.rest}" if softmax.rest else "its weight depends on its score"
+        alone = f"its weight is {softmax.total}" if softmax.halves > 1 else alone
     sentences = {
         f"{blind} of {len(found.seen)} queries are fully masked and are not counted here.": blind > 0,
         f"Every query that is not fully masked has one visible key: {alone}.": 0

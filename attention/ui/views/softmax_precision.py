@@ -9,6 +9,7 @@ from attention.analysis.number_types import FUSED, Rounded, limits
 from attention.charts import heatmap
 from attention.charts import precision as charts
 from attention.operations.normalisers import Normaliser, Softmax
+from attention.operations.softmax import SOFTMAXES
 from attention.tables import softmax
 from attention.trace import Trace
 from attention.ui import results
@@ -73,6 +74,8 @@ def draw(trace: Trace) -> None:
 
 def _why(softmax: Normaliser) -> str:
     """Why the maximum is subtracted, with what the denominator adds; or what the two ways are of what is no softmax."""
+    if softmax.halves > 1:
+        softmax = SOFTMAXES["standard"]
     if not isinstance(softmax, Softmax):
         return WHY_SPARSE if softmax.sparse else WHY_SIGMOID
     extra = softmax.extra

@@ -7,7 +7,9 @@ import streamlit as st
 from torch import Tensor
 
 from attention.analysis.row_stages import (
+    FIRST,
     OPERAND,
+    SECOND,
     Stages,
     oddities,
     shown_stages,
@@ -17,6 +19,7 @@ from attention.analysis.row_stages import (
     worked_formulas,
 )
 from attention.charts import stages as charts
+from attention.charts.row import SIGNED
 from attention.charts.spec import empty
 from attention.components.score_bars import score_bars
 from attention.number_format import format_mean, format_token, format_weight
@@ -33,6 +36,7 @@ from attention.trace import Trace
 from attention.ui.markdown import escape
 from attention.ui.session import browser_yield
 
+TWO = "Scores can't be dragged here: each key has two, one for each softmax. Both are below."
 FAINT = 0.05  # a weight that is hardly visible on an axis from 0 to 1
 SIGNS = (
     r"$T$: temperature. $\mathrm{mask}_j$: what the mask adds to the logit of key $j$, 0 if the query attends to it and "
@@ -40,6 +44,7 @@ SIGNS = (
 )
 LARGEST = "$m$: the largest logit, subtracted so that no exponential overflows. "
 TAU = r"$\tau$: the threshold of the row, in units of logits; keys at or below it get a weight of exactly zero. "
+BOTH = "Weights of both signs: zero is in the middle of their axis, and the largest of them ends it. "
 EVEN = "Line: the uniform weight, 1 / {} visible keys, at the centre of the logarithmic axis. "
 
 
@@ -48,7 +53,10 @@ def draw(trace: Trace) -> None:
     found = stages(trace)
     for sentence in oddities(found):
         st.info(sentence, icon=":material/info:")
-    score_bars(found)
+    if found.second is None:
+        score_bars(found)
+    else:
+        st.caption(TWO)
     picture, formulas = st.columns([3, 2], gap="medium")
     with picture:
         _panels(found)
@@ -67,7 +75,8 @@ def _panels(found: Stages) -> None:
     columns = softmax.stages(found, config.order)
     ends = (_end(found.dots), max(_end(found.scaled), _end(found.logits[found.visible])))
     last = _end(found.operand[found.visible]) if OPERAND in columns else 0.0
-    spec = charts.panels(_labels(found, columns), config.n_keys, *ends, *_axis(found), last)
+    softmaxes = tuple(name for name in (FIRST, SECOND) if name in columns)
+    spec = charts.panels(_labels(found, columns), config.n_keys, *ends, *_axis(found), last, softmaxes)
     st.vega_lite_chart(
         pa.table(columns),
         spec if found.visible.any() else empty(spec),
@@ -79,6 +88,8 @@ def _panels(found: Stages) -> None:
 
 def _axis(found: Stages) -> tuple[str, int]:
     """The scale of an axis of weights, and the number of visible keys if the scale depends on it."""
+    if found.config.head_softmax.signed:
+        return SIGNED, 0
     scale = found.config.color_scale
     return scale, int(found.visible.sum()) if scale == "times even" else 0
 
@@ -129,7 +140,7 @@ def _support(found: Stages) -> str:
 def _legend(found: Stages) -> str:
     config = found.config
     softmax = config.head_softmax
-    subtracted = TAU if softmax.sparse else LARGEST if softmax.distributes else ""
+    subtracted = TAU if softmax.sparse else LARGEST if softmax.distributes or softmax.halves > 1 else ""
     cap = f"$c$ = {config.softcap:g}: softcap. " if config.softcap else ""
     rule = POSITIONS[config.positions]
     bias = f"$b_j$: position bias, {rule.adds}. " if rule.to_scores else ""
@@ -140,9 +151,11 @@ def _legend(found: Stages) -> str:
     hidden = "Grey, and ×: masked keys. " if not found.visible.all() else ""
     top = float(found.weights.max())
     small = f"All weights are below {FAINT:g}; choose another weight axis to see them. " if 0 < top < FAINT else ""
-    small = small if config.color_scale == "linear" else ""
-    even = EVEN.format(int(found.visible.sum())) if config.color_scale == "times even" else ""
-    even += f"Weight axis, {config.color_reason}. " if config.color_reason else ""
+    scale = _axis(found)[0]
+    small = small if scale == "linear" else ""
+    even = EVEN.format(int(found.visible.sum())) if scale == "times even" else ""
+    even += f"Weight axis, {config.color_reason}. " if config.color_reason and scale != SIGNED else ""
+    even += BOTH if scale == SIGNED else ""
     axes = "Axis limits are rounded to 1, 2, 5, 10 …, so the scale stays put."
     return f"{SIGNS}{subtracted}{normed}{keys}{cap}{bias}{hidden}{small}{even}{axes}"
 
@@ -151,6 +164,7 @@ def _mass(found: Stages) -> None:
     sizes = smallest(found.weights)
     held = ", ".join(f"{size} have {share:.0%}" for share, size in sizes.items())
     st.markdown("**Cumulative weight** of the keys with the largest weights")
+    held += "; negative weights count by their size" * found.config.head_softmax.signed
     st.caption(f"Smallest sets of keys: {held}." if found.visible.any() else "The row is fully masked.")
     frame = pa.table(softmax.mass(found))
     st.vega_lite_chart(

@@ -32,6 +32,7 @@ AXES = {  # as in the docstring of the package
     "c": "channels per token",
     "h": "heads",
     "g": "key-value heads",
+    "s": "softmaxes per head",
     "d": "channels per head",
     "e": "channels per value",
     "u": "gates per head",
@@ -162,7 +163,8 @@ def _size(step: Step) -> str:
 def _letters(config: Config) -> str:
     """The meaning of the letters, and the size of each axis."""
     there = set("".join(step.axes for step in by_name(config).values()))
-    letters = ", ".join(f"`{name}` {AXES[name]}: {size:,}" for name, size in lengths(config).items() if name in there)
+    words = AXES | ({"d": "channels per softmax of a head"} if "s" in there else {})
+    letters = ", ".join(f"`{name}` {words[name]}: {size:,}" for name, size in lengths(config).items() if name in there)
     return f"Axes here: {letters}. In formulas h, i, j are the head, the row and the column of a cell, counted from 0."
 
 
