@@ -11,7 +11,7 @@ from attention.knobs import DEFAULTS, KNOBS, LEAST_CAP, MAX_CHANNELS, MAX_TOKENS
 from attention.operations.forgetting import ON
 from attention.operations.positions import POSITIONS
 from attention.operations.rotary import ROTARY_KNOBS
-from attention.operations.softmax import OF_LOGITS, SOFTMAXES
+from attention.operations.softmax import SOFTMAXES, softmaxes_of_logits
 from attention.recorded import shipped
 from attention.recorded.file import Shape
 from attention.settings import Knob
@@ -94,7 +94,7 @@ def position_rules(source: str) -> tuple[str, ...]:
 
 def softmax_rules(source: str) -> tuple[str, ...]:
     """Returns the softmaxes that a source may have: of queries and keys as they came, none that needs two of each."""
-    return tuple(SOFTMAXES) if shape(source) is None else tuple(OF_LOGITS)
+    return tuple(SOFTMAXES) if shape(source) is None else softmaxes_of_logits()
 
 
 def nearest(numbers: tuple[int, ...], layer: int | None) -> int:

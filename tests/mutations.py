@@ -65,7 +65,7 @@ MUTANTS = [Mutant(*line) for line in [
     ("training/tasks.py", "m + torch.arange(m), places] = True", "m + torch.arange(m), places.flip(-1)] = True"),
     ("tracing/torch_layers.py", "mask, is_causal and mask is None, module=layer", "mask, is_causal, module=layer"),
     ("tracing/layer_names.py", "if len(names) == 1 and len(columns) == 1:", "if len(names) == 1 and len(columns) == 2:"),
-    ("wire/cells.py", "upper.sub_(SHIFT).clamp_(LEAST, ONE)", "upper.sub_(SHIFT).clamp_(ZERO, ONE)"),
+    ("wire/cells.py", "upper.sub_(coding.shift).clamp_(LEAST, one)", "upper.sub_(coding.shift).clamp_(ZERO, one)"),
     ("steps/projection_program.py", "if config.projections == \"identity\":", "if config.projections != \"identity\":"),
     ("operations/scale.py", "lambda spec: factor(spec) != 1", "lambda spec: factor(spec) > 1"),
     ("tables/rows.py", "float(weights.max()), int(visible.sum())", "float(weights.max()), int(visible.numel())"),

@@ -18,7 +18,7 @@ from torch.testing._internal.two_tensor import TwoTensor
 
 from attention import arguments, scaled_dot_product_attention
 from attention import attend as core
-from attention.operations.softmax import OF_LOGITS, SOFTMAXES
+from attention.operations.softmax import SOFTMAXES, softmaxes_of_logits
 from tests.samples import examples
 from tests.strategies import broadcast, masks, normal, seeds, sizes
 from tests.unchecked import without_checks
@@ -146,7 +146,7 @@ def test_blocks_of_the_real_size_are_torchs_function(monkeypatch, options):
     agrees_with_torch(Call(query, key, value, {"scale": None, **options}))
 
 
-@pytest.mark.parametrize("softmax", OF_LOGITS)
+@pytest.mark.parametrize("softmax", softmaxes_of_logits())
 @pytest.mark.parametrize("options", [{}, {"is_causal": True}, {"mask": torch.ones(600, 600).bool()}], ids=str)
 def test_heads_share_a_product_where_nothing_is_skipped(monkeypatch, options, softmax):
     """Threads that share a product wait for each other at its end: once for all heads, instead of for each of them."""

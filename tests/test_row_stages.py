@@ -25,7 +25,7 @@ from attention.analysis.row_stages import (
     worked_formulas,
 )
 from attention.operations.scale import SCALES
-from attention.operations.softmax import OF_LOGITS, head_sinks
+from attention.operations.softmax import head_sinks, softmaxes_of_logits
 from tests.samples import examples
 from tests.softmax_oracle import weights_of
 from tests.strategies import configs, normal, seeds
@@ -173,19 +173,19 @@ def test_variants_are_the_float64_ones(config):
     far = scaled * (math.log(max(1, int(row.visible.sum()))) if config.query_scale == "log n" else 1)
     plain, squeezed = far + bias + hide, cap * torch.tanh(far / cap) + bias + hide
     given = config.sink_logit, config.sigmoid_length, config.seed, config.heads
-    own = {name: [head_sinks(name, *given)[config.head]] for name in OF_LOGITS}
+    own = {name: [head_sinks(name, *given)[config.head]] for name in softmaxes_of_logits()}
     exact = [weights_of(plain[None, None], name, sinks)[0, 0] for name, sinks in own.items()]
     for weights, wanted in zip(found.values(), [*exact, torch.softmax(squeezed, -1)], strict=True):
         atol = 1e-5 * (1 + float(far.abs().max()))
         torch.testing.assert_close(weights.double(), wanted.nan_to_num(0), rtol=1e-4, atol=atol)
-    assert list(found)[:-1] == ["softmax", *list(OF_LOGITS)[1:]]
+    assert list(found)[:-1] == ["softmax", *list(softmaxes_of_logits())[1:]]
 
 
 def test_one_of_the_variants_is_on_the_screen():
     for settings_, name in [
         ({}, "softmax"),
         ({"softmax": "plus one"}, "plus one"),
-        *(({"softmax": name}, name) for name in list(OF_LOGITS)[1:]),
+        *(({"softmax": name}, name) for name in list(softmaxes_of_logits())[1:]),
         ({"softcap": 3.0}, "softcap 3"),
     ]:
         row = stages(trace(Config(**settings_)))

@@ -25,7 +25,11 @@ def test_the_lines_come_to_the_output_and_to_the_whole_weight(config, most):
     handed_on = found.context[:, config.query_index].clone()
     for head in range(config.heads):
         own = weighted_values(found, head, config.query_index, most)
-        handed_on[head] = own.output if own.gate is None else own.output * own.gate
+        handed_on[head] = own.output
+        if config.softmax == "differential":  # before it is gated, as a caption of the page says
+            size = (own.output.double().square().mean() + 1e-5).sqrt()
+            handed_on[head] = own.output / size * (1 - config.diff_lambda)
+        handed_on[head] *= 1 if own.gate is None else own.gate
     torch.testing.assert_close(handed_on.flatten() @ found.projections.output, output, rtol=1e-4, atol=1e-4)
     torch.testing.assert_close(row.weights.sum(), found.weights[config.head, config.query_index].sum())
     assert len(row.keys) + row.rest == int(found.mask[config.query_index].sum())

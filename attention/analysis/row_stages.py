@@ -23,7 +23,7 @@ from attention.operations.operation import Spec
 from attention.operations.qk_norm import ON
 from attention.operations.query_scale import SYMBOL
 from attention.operations.scale import TIMES, WIDTHS, scale_term
-from attention.operations.softmax import OF_LOGITS, SOFTMAXES, head_sinks, head_softmax
+from attention.operations.softmax import SOFTMAXES, head_sinks, head_softmax, softmaxes_of_logits
 from attention.operations.table import compute, operations, score_term
 from attention.sources.spec import spec_of
 from attention.trace import Trace
@@ -127,7 +127,7 @@ def variants(row: Stages) -> dict[str, Float[Tensor, " k"]]:
     plain, cap = logits(0), row.config.softcap or GEMMA
     config = row.config
     given = config.sink_logit, config.sigmoid_length, config.seed, config.heads
-    each = {name: head_softmax(name, head_sinks(name, *given)[config.head]) for name in OF_LOGITS}
+    each = {name: head_softmax(name, head_sinks(name, *given)[config.head]) for name in softmaxes_of_logits()}
     found = {variant_name(name): _weights(plain, softmax) for name, softmax in each.items()}
     return found | {f"softcap {cap:g}": _weights(logits(cap), each["standard"])}
 

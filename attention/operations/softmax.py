@@ -57,13 +57,15 @@ SOFTMAXES: dict[str, Normaliser] = {
         sink=0.5,
     ),
 }
-OF_LOGITS = {  # what makes weights of one matrix of logits
-    name: how for name, how in SOFTMAXES.items() if how.halves == 1
-}
 DENOMINATORS = {
     name: how for name, how in SOFTMAXES.items() if isinstance(how, Softmax)
 }  # what Training can be built with
 CONSTANT = tuple(name for name, softmax in DENOMINATORS.items() if not softmax.learned)  # softmaxes without parameters
+
+
+def softmaxes_of_logits() -> tuple[str, ...]:
+    """Returns the names of those that make weights of one matrix of logits."""
+    return tuple(name for name, how in SOFTMAXES.items() if how.halves == 1)
 
 
 @lru_cache(maxsize=64)

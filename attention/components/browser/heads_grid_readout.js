@@ -174,7 +174,8 @@ function rowCells(data, { head, row }) {
 
 /**
  * Draws the row as bars, relative to its largest weight; on a logarithmic scale at their positions on it, and on “times
- * even” with a line at 1. Negative weights go down from a line in the middle. An arrow above the bars marks the cell, so that the bars do not depend on it.
+ * even” with a line at 1. Negative weights go down from a line in the middle. An arrow above the bars marks the cell, so
+ * that the bars do not depend on it.
  * @param {Grid} grid
  * @param {Cell} cell
  */

@@ -13,6 +13,7 @@ SAME = "A and B have the same settings. Change a setting: it changes B."
 DIFFERS = "**A** {a} · **B** {b}"
 MORE = " and {count} more settings"
 POSITIONS = "The tokens differ: weights are compared by position."
+SIGNED = "Differential attention has weights below zero, which are not compared: choose another softmax on both sides."
 LENGTH = "A has {tokens} tokens: sides of at most {most} tokens are compared weight by weight."
 ROW = "{query} in head {head}: {number} {value}. Largest weight: A {a}, B {b}."
 NUMBERS = (

@@ -69,6 +69,8 @@ def view(sides: Sides) -> None:
 
 def why_not(sides: Sides) -> str:
     """Why both sides have no difference; "" if they have one."""
+    if sides.a.head_softmax.signed or sides.b.head_softmax.signed:
+        return text.SIGNED
     if sides.a.truncated is not sides.a:
         return text.LENGTH.format(tokens=f"{sides.a.tokens:,}", most=f"{sides.a.truncated.tokens:,}")
     return why_not_comparable(*((each.heads, each.tokens, each.n_keys) for each in (sides.a, sides.b)))

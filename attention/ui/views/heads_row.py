@@ -13,6 +13,7 @@ from attention.components.row_output import row_output
 from attention.components.word_lines import MOST, word_lines
 from attention.config import Config
 from attention.number_format import format_weight
+from attention.operations.differential import NAME as DIFFERENTIAL
 from attention.sources.providers import has, unit
 from attention.tables import rows as tables
 from attention.trace import Trace
@@ -24,6 +25,7 @@ from attention.ui.session import gestures, page
 from attention.ui.views import heads_parts as parts
 
 FEW = 40  # tokens up to which words with lines are readable at a glance
+NORMED = "Before W_o, this output is divided by its root mean square and multiplied by 1 − λ."
 WEIGHTED = "Weights times values: the head output for the selected query"
 
 
@@ -115,6 +117,8 @@ def _around(at: int, tokens: int) -> str:
 def _output(config: Config, found: tables.Row) -> None:
     if not missing_parts(config, WEIGHTED, "v"):
         row_output(config, results.heads.weighted_values(config, config.head, config.query_index))
+        if config.softmax == DIFFERENTIAL:
+            st.caption(NORMED)
 
 
 WAYS: dict[str, Callable[[Config, tables.Row], None]] = {
