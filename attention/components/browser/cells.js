@@ -66,10 +66,7 @@ function perHead(bytes, size) {
   return Array.from({ length: all.length / size }, (_, h) => all.subarray(h * size, (h + 1) * size));
 }
 
-/**
- * Returns 1 for every code with a sign, and takes the signs from the codes.
- * @param {Uint16Array} codes
- */
+/** Returns 1 for every code with a sign, and takes the signs from the codes. @param {Uint16Array} codes */
 function takeSigns(codes) {
   const negative = Uint8Array.from(codes, (code) => code >> 15);
   for (let i = 0; i < codes.length; i++) codes[i] &= SIGN - 1;

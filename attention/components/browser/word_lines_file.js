@@ -62,8 +62,8 @@ function curves({ data }, root, top, lines, opacity) {
   for (const { query, key, alpha, width, weight } of strokes(lines)) {
     const from = top + (query + 0.5) * PITCH, to = top + (key + 0.5) * PITCH;
     const d = `M${FROM} ${from}C${FROM + third} ${from} ${TO - third} ${to} ${TO} ${to}`;
-    const dashed = weight < 0 ? { "stroke-dasharray": DASHES.join(" ") } : {};
-    put(group, "path", { d, "stroke-width": width.toFixed(2), "stroke-opacity": alpha.toFixed(3), ...dashed });
+    const line = { d, "stroke-width": width.toFixed(2), "stroke-opacity": alpha.toFixed(3) };
+    put(group, "path", weight < 0 ? { ...line, "stroke-dasharray": DASHES.join(" ") } : line);
   }
 }
 
