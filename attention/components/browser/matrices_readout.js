@@ -20,7 +20,7 @@ const TERMS = 4;
 export function figure(matrix, cell) {
   const { value, code } = cell;
   if (matrix.scale === "mask") return value ? "1, visible" : "0, masked";
-  if (value === -Infinity) return matrix.scale === "weights" ? "0, masked" : "−∞";
+  if (value === -Infinity) return matrix.name === "weights" || matrix.scale === "weights" ? "0, masked" : "−∞";
   if (value === 0) return "0";
   const size = Math.abs(value), whole = size >= 1000 && size < 1e5;  // toPrecision would write a power of ten
   const text = whole ? Number(value.toPrecision(3)).toString() : value.toPrecision(3);
@@ -88,7 +88,7 @@ export function arithmetic(data, matrix, cell, boxes) {
   const drawn = matrix.sources.map(({ name }) => data.found.get(name));
   if (matrix.name === "logits") return logit(matrix, cell, drawn[0]);
   const here = index(matrix, cell), hidden = matrix.name === "weights" && cell.value === -Infinity;
-  if (hidden) return `weight[${here}] = exp(−∞) / … = 0: masked`;
+  if (hidden) return `weight[${here}] = ${matrix.scale === "signed" ? "" : "exp(−∞) / … = "}0: masked`;
   const group = Math.floor(cell.head / data.repeats);
   /** @type {Record<string, string | number>} */
   const given = { name: matrix.name, at: here, value: figure(matrix, cell) };

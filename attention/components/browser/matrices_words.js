@@ -82,7 +82,7 @@ export function writeNumbers(matrix, figure, head, stops) {
  * @param {number} value
  */
 export function brief(matrix, value) {
-  if (value === -Infinity) return matrix.scale === "weights" ? "0" : "−∞";
+  if (value === -Infinity) return matrix.name === "weights" || matrix.scale === "weights" ? "0" : "−∞";
   if (value === 0 || matrix.scale === "mask") return `${value}`;
   const size = Math.abs(value), text = value.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0);
   return (/[1-9]/.test(text) ? text : text.replace("-", "")).replace("-", "−");
