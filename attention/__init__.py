@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from attention.maps.exact import head_maps
     from attention.maps.jobs import Cancelled
     from attention.maps.picture import HeadMaps
+    from attention.notebook.compared import compare
     from attention.notebook.display import html, show
     from attention.settings import ConfigError
     from attention.trace import Trace, trace
@@ -72,6 +73,7 @@ __all__ = [
     "Leaks",
     "MultiHeadAttention",
     "Trace",
+    "compare",
     "head_maps",
     "html",
     "leaks",
@@ -91,6 +93,7 @@ _HOMES = {  # module of each public name, imported on first use: a server starts
     "Leaks": "attention.interventions.leaks",
     "MultiHeadAttention": "attention.layer",
     "Trace": "attention.trace",
+    "compare": "attention.notebook.compared",
     "head_maps": "attention.maps.exact",
     "html": "attention.notebook.display",
     "leaks": "attention.interventions.leaks",

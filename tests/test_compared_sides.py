@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 import math
 import random
 from dataclasses import replace
 
 import pytest
+import streamlit
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+import attention
 from attention.codec import CONFIGS
 from attention.comparison.head_changes import columns, compare_sides, sentence
 from attention.comparison.pooling import pool_differences
@@ -19,13 +22,18 @@ from attention.comparison.sides import Side, side_of, why_not_comparable
 from attention.config import Config
 from attention.fitting import coerce
 from attention.masks import MASKS
+from attention.notebook.compared import compared_picture
 from attention.packed_text import pack_text
 from attention.pinned import LARGEST, PACKED, differing_knobs, exchange, pin, pinned_query, pinned_source, sides_of
 from attention.settings import ConfigError
 from attention.trace import Trace, trace
+from attention.ui.controls.picture import PICTURE
+from attention.ui.session.settings_state import SettingsState
+from attention.ui.session.visit_state import KEY, Session, taken_up
 from attention.wire.cells import WIDEST
 from attention.wire.difference_cells import LARGEST as LAST
 from attention.wire.difference_cells import SIZE, difference_codes, difference_payload, difference_values
+from tests import example_uploads
 from tests.drawings import header as header_of
 from tests.strategies import configs
 from tests.test_pages import ROOT, run
@@ -243,3 +251,79 @@ def test_a_broken_comparison_in_a_link_leaves_the_page():
     test = run(HEADS, {"v": "3", "against": "broken"})
     assert not test.exception and any("can't be read" in each.value for each in test.warning)
     assert grids(test).count("heads_grid") == 1
+
+
+def test_a_long_sequence_says_that_it_is_not_compared():
+    test = run(HEADS, {"v": "3", "tokens": "9", "against": pin(Config(tokens=4096))})
+    assert not test.exception and grids(test).count("heads_grid") == 1
+    assert any("A has 4,096 tokens" in each.value for each in test.markdown)
+
+
+def test_somebody_elses_upload_is_not_opened_as_side_a(monkeypatch):
+    theirs = example_uploads.holding("weights")
+    against = pin(Config.of(theirs.source))
+    test = run(HEADS, {"v": "3", "mask": "full", "against": against})
+    assert not test.exception and "is not open here" not in str(test.warning)
+    setting = test.session_state[KEY].here.setting
+    assert (setting.against, setting.mask) == ("", "full") and test.session_state[KEY].kept.absent == theirs.source
+    state = Session(about="this app", held={"this app": SettingsState.of(PICTURE, {}, {})})
+    said = {KEY: state, **state.here.widget_values, "against": against}
+    monkeypatch.setattr(streamlit, "session_state", said)
+    assert taken_up().against == "" == said["against"]
+    state.kept.brought[theirs.source] = theirs
+    said["against"] = against
+    assert taken_up().against == against
+
+
+def test_ones_own_upload_is_compared_and_closing_it_ends_the_comparison():
+    found = example_uploads.holding("weights")
+    test = example_uploads.open_page(
+        HEADS, found, {"against": pin(Config.of(found.source, layer=found.shape.numbers[0]))}
+    )
+    assert not test.exception and any("Every weight of A and B is equal" in each.value for each in test.markdown)
+
+
+@pytest.fixture
+def watched():
+    """Two watched layers that differ in the queries of head 1."""
+    torch.manual_seed(0)
+    layer, x = torch.nn.MultiheadAttention(16, 4, batch_first=True).eval(), torch.rand(1, 6, 16)
+    seen = []
+    for factor in (1, 3):
+        with torch.no_grad():
+            layer.in_proj_weight[4:8] *= factor
+        seen.append(attention.watch(layer))
+        seen[-1](x, x, x)
+    return seen
+
+
+def test_two_watched_runs_and_their_files_are_compared_in_one_line(watched, tmp_path):
+    files = [tmp_path / f"{name}.safetensors" for name in "ab"]
+    for seen, file in zip(watched, files, strict=True):
+        seen.save(file)
+    of_files, of_runs = attention.compare(*files), attention.compare(*watched)
+    assert repr(of_files) == repr(of_runs)
+    assert "Head 1 changed most" in repr(of_runs) and "heads 0, 2 and 3 did not change" in repr(of_runs)
+    table = of_runs.table
+    assert table["head"][0] == "1" and list(table["variation"][1:]) == [0.0] * 3 and len(table) == 4
+
+
+def test_a_file_has_the_difference_and_both_sides(watched, tmp_path):
+    found = attention.compare(*watched)
+    drawn = compared_picture(found)
+    assert [part["name"] for part in drawn.about["parts"]] == ["B − A", "A", "B"] and len(drawn.layers) == 3
+    assert header_of(gzip.decompress(drawn.layers[0]))["sides"]
+    path = attention.html(watched[1], path=tmp_path / "x.html", against=watched[0])
+    assert path.read_text() == found.html(tmp_path / "y.html").read_text()
+
+
+def test_what_can_not_be_compared_is_refused_in_words():
+    short, long = torch.rand(2, 4, 4).softmax(-1), torch.rand(3, 5, 5).softmax(-1)
+    with pytest.raises(ValueError, match="A has 4 tokens and B has 5"):
+        attention.compare(short, long)
+    with pytest.raises(ValueError, match="B has no layer 7; it has 0"):
+        attention.compare(short, short, layers=[(0, 7)])
+    one = attention.compare(short, short, heads=[(0, 1)])
+    assert "Head 1 of B against 0 of A" in repr(one)
+    with pytest.raises(ValueError, match="scale: not with against="):
+        attention.html(short, path="x.html", against=short, scale=2.0)

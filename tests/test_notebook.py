@@ -23,7 +23,7 @@ from attention.imported.stack import Stack
 from attention.imported.validate import check
 from attention.notebook import picture as picture_module
 from attention.notebook.inputs import Told, stacks_of
-from attention.notebook.picture import BYTES, SIDES, _note, _side, messages, picture
+from attention.notebook.picture import BYTES, SIDES, _note, messages, picture, picture_side
 from attention.notebook.still import GAP, LARGEST, PIXELS, still
 from attention.wire.cells import ONE, SHIFT, weights
 from tests.drawings import header
@@ -304,14 +304,14 @@ def test_a_cell_of_many_tokens_does_not_promise_where_its_weight_stands():
 @pytest.mark.parametrize(("heads", "tokens", "side"), [(32, 2048, 300), (1024, 2048, 64)])
 def test_the_sizes_of_real_models_fit(heads, tokens, side):
     """One layer of Llama-3-8B, and all 32."""
-    assert _side([empty(heads // 32, 32, tokens)]) == side
+    assert picture_side([empty(heads // 32, 32, tokens)]) == side
 
 
 def test_a_head_that_is_too_long_is_refused():
     said = "A head of 8,193 x 8,193 weights is over the 67,108,864 that are drawn here, 8,192 tokens. Give fewer tokens"
     with pytest.raises(ValueError, match=said):
-        _side([empty(1, 1, 8193)])
-    assert _side([empty(1, 1, 8192)]) == SIDES[0]
+        picture_side([empty(1, 1, 8193)])
+    assert picture_side([empty(1, 1, 8192)]) == SIDES[0]
 
 
 def empty(layers: int, heads: int, tokens: int) -> Stack:

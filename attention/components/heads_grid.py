@@ -18,9 +18,8 @@ from attention.sources.providers import distributes
 from attention.tables.rows import key_labels, labels
 from attention.training.recipe import RECIPES, Recipe
 from attention.wire.cells import WIDEST, Cells, payload
-from attention.wire.difference_cells import difference_payload
+from attention.wire.difference_cells import MASKED_ONCE, difference_payload
 
-MASKED_ONCE = "stripes: masked on one side"
 FORMING = "times even"  # the colour scale of a training: uniform weights, with which it begins, have a single colour
 FORMS = "uniform weight in the middle, so that heads stand out as they form"
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from attention.imported.stack import Stack
+from attention.notebook.compared import compare
 from attention.notebook.inputs import SPAN, Told, stacks_of
 from attention.notebook.page import page
 from attention.notebook.picture import picture
@@ -173,18 +174,28 @@ def html(
     axes: str = "",
     title: str = "",
     layers: Sequence[int] | None = None,
+    against: Any = None,
 ) -> Path:
     """Writes the same as one HTML file, which opens without any server or network: for a blog, a paper, an issue.
 
         attention.html(weights, path="heads.html", tokens=tokens)
 
-    The other arguments are those of `show`. Raises ValueError for what is too large for one file, as all cells may
-    take 16 MB before compression.
+    The other arguments are those of `show`. `against`: side A of a comparison, weights or a watched model; the file then
+    shows how the first argument differs from it, as that of `compare`. Raises ValueError for what is too large for one
+    file, as all cells may take 16 MB before compression.
 
     >>> weights = torch.rand(12, 8, 5, 5).softmax(-1)
     >>> attention.html(weights, path="heads.html", tokens="the cat sat down .".split()).name
     'heads.html'
     """
+    if against is not None:
+        named = {"key": key, "value": value, "scale": scale, "layers": layers, "softcap": softcap or None}
+        if odd := [name for name, given in named.items() if given is not None]:
+            raise ValueError(
+                f"{', '.join(odd)}: not with against=, which compares weights, watched models, files and configs."
+            )
+        about = {"tokens": tokens, "keys": keys, "mask": mask, "span": span, "batch": batch, "axes": axes}
+        return compare(against, weights_or_query, title=title, **about).html(path)
     told = Told(tokens, keys, mask, span, scale, softcap, batch, axes, title, layers)
     return write_html(stacks_of(weights_or_query, key, value, told), path, title)
 

@@ -52,10 +52,10 @@ class Picture:
 def picture(parts: Mapping[str, Stack], title: str = "") -> Picture:
     """The picture of some stacks; raises ValueError if it is too large."""
     first = next(iter(parts.values()))
-    side = _side(parts.values())
+    side = picture_side(parts.values())
     drawn = [gzip.compress(data, 6, mtime=0) for name, stack in parts.items() for data in messages(stack, side, name)]
     said = [
-        {"name": name, "what": stack.what, "layers": _numbers(stack), "note": _note(stack, side)}
+        {"name": name, "what": stack.what, "layers": stack_numbers(stack), "note": _note(stack, side)}
         for name, stack in parts.items()
     ]
     usual = first.title.removesuffix(f": {next(iter(parts))}")
@@ -64,7 +64,7 @@ def picture(parts: Mapping[str, Stack], title: str = "") -> Picture:
 
 def messages(stack: Stack, side: int, part: str = "") -> Iterator[bytes]:
     """Yields one message per layer. `part`: which part of its model the stack is."""
-    for at, number in enumerate(_numbers(stack)):
+    for at, number in enumerate(stack_numbers(stack)):
         shown, names = _layer(stack, at, side, not part.startswith(CROSS))
         said = {"names": names, "whose": whose(stack, number)}
         yield payload(header(stack, shown, f"layer {number}") | said, shown)
@@ -127,7 +127,8 @@ def _roles(stack: Stack, weights: Any, mask: Any) -> list[str]:
     return [role.name if role else "" for role in roles(weights, mask, stack.queries, line=stack.line)]
 
 
-def _numbers(stack: Stack) -> list[int]:
+def stack_numbers(stack: Stack) -> list[int]:
+    """The numbers of the layers of a stack."""
     return list(stack.numbers or range(layers(stack)))
 
 
@@ -141,7 +142,7 @@ def _sizes(stack: Stack) -> tuple[int, int, int, int]:
     return tuple(stack.weights.shape)  # pyright: ignore[reportReturnType]  a shape of four
 
 
-def _side(stacks: Any) -> int:
+def picture_side(stacks: Any) -> int:
     """The largest number of cells per side at which all fit; raises ValueError if even the smallest does not."""
     sizes = [_sizes(stack) for stack in stacks]
     for _, _, queries, keys in sizes:

@@ -25,6 +25,7 @@ FINE, STEP, DECADE, DECADES = (
     900,
     5,
 )  # sizes below 0.0001 and their step; sizes per power of ten from there on
+MASKED_ONCE = "stripes: masked on one side"  # what the picture says below its scale
 LARGEST = FINE + DECADE * DECADES - 1  # the size of 9.99, which larger numbers have too
 
 

@@ -15,6 +15,7 @@ MORE = " and {count} more settings"
 POSITIONS = "The tokens differ: weights are compared by position."
 SIGNED = "Differential attention has weights below zero, which are not compared: choose another softmax on both sides."
 LENGTH = "A has {tokens} tokens: sides of at most {most} tokens are compared weight by weight."
+TOO_LONG = "Not compared: {tokens} tokens; sides of at most {most} tokens are compared weight by weight. B is shown."
 ROW = "{query} in head {head}: {number} {value}. Largest weight: A {a}, B {b}."
 NUMBERS = (
     "**Change per head, from A to B.** Means over queries with a visible key. Point at a column title for its formula."

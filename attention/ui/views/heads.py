@@ -38,6 +38,7 @@ def view(config: Config) -> None:
     if questions.question_closes(config.truncated):
         return
     if config.truncated is not config:
+        heads_compared.say_too_long(config)
         heads_long.view(config)
         return
     if sides := sides_of(config):

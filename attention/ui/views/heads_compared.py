@@ -18,7 +18,7 @@ from attention.config import Config
 from attention.knobs import KNOBS
 from attention.number_format import format_mean, format_token, format_weight
 from attention.pinned import Sides, differing_knobs, exchange, pin, sides_of
-from attention.settings import short
+from attention.settings import ConfigError, short
 from attention.sources.providers import source_title
 from attention.tables import rows as tables
 from attention.ui import results
@@ -49,7 +49,19 @@ def offer() -> None:
 
 
 def _pin() -> None:
-    page.change(against=pin(page.setting()), side="difference")
+    try:
+        page.change(against=pin(page.setting()), side="difference")
+    except ConfigError as error:  # a long text may not fit into a link twice
+        st.toast(escape(str(error)))
+
+
+def say_too_long(config: Config) -> None:
+    """Says that a long sequence is not compared, with a button that ends the comparison, if there is one."""
+    if not config.against:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(text.TOO_LONG.format(tokens=f"{config.tokens:,}", most=f"{config.truncated.tokens:,}"))
+        _unpin()
 
 
 def view(sides: Sides) -> None:
@@ -88,18 +100,22 @@ def _controls(sides: Sides, reason: str) -> None:
         knobs.segments("side", config, on_change=page.change, label_visibility="collapsed")
         _head_of_a(sides)
         st.button(text.SWAP, on_click=_swap, key="swap", icon=":material/swap_horiz:", help=text.SWAP_HELP)
-        st.button(
-            text.UNPIN,
-            on_click=page.change,
-            kwargs={"against": "", "side": "difference"},
-            key="unpin",
-            icon=":material/keep_off:",
-            help=text.UNPIN_HELP,
-        )
+        _unpin()
+
+
+def _unpin() -> None:
+    """Draws the button that ends the comparison."""
+    ends = {"against": "", "side": "difference"}
+    st.button(
+        text.UNPIN, on_click=page.change, kwargs=ends, key="unpin", icon=":material/keep_off:", help=text.UNPIN_HELP
+    )
 
 
 def _swap() -> None:
-    page.change(**exchange(page.setting()))
+    try:
+        page.change(**exchange(page.setting()))
+    except ConfigError as error:
+        st.toast(escape(str(error)))
 
 
 def _head_of_a(sides: Sides) -> None:
