@@ -1,0 +1,161 @@
+"""Jobs that change a language model while it runs: heads switched off, all heads in turn (attention/interventions)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from PIL import Image
+from torch import Tensor
+
+from attention.interventions import ablation
+from attention.interventions.projections import Head, UnsupportedError
+from attention.models.catalogue import Offer
+from attention.models.inputs import model_inputs
+from attention.models.loading import Model
+from attention.models.packages import ModelError
+from attention.models.words import find_token, logit_bytes, token_text
+from attention.ui.jobs.model_jobs import LoadedModelJob
+
+SHOWN = 12  # tokens whose probabilities are compared
+COPIES = 4  # of the logits at a time
+
+
+class Study(NamedTuple):
+    """What is changed in a model on a text: as `model_jobs.Ask`, and the heads that are off, how, and what is measured.
+
+    `at`: the position after which the tokens `answer` and `against` are compared; "": the two most probable ones.
+    """
+
+    offer: Offer
+    text: str
+    second: str
+    picture: bytes
+    most: int
+    heads: tuple[Head, ...]
+    how: str
+    other: str
+    answer: str
+    against: str
+    at: int
+
+
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """The tokens of a study: the ids and labels of the text, those of the other one, and the two that are compared."""
+
+    ids: Int[Tensor, " n"]
+    labels: tuple[str, ...]
+    other: Int[Tensor, " m"] | None
+    answer: int
+    against: int
+    names: tuple[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Switched:
+    """The effect of heads that are off: the result, its tokens, and the probabilities (before, after) of some, by text."""
+
+    found: ablation.Ablation
+    tokens: Tokens
+    chances: dict[str, tuple[float, float]]
+
+
+@dataclass(eq=False)
+class StudyJob(LoadedModelJob):
+    """A study of a language model; each kind implements `study`."""
+
+    settings: Study
+
+    def use(self, model: Model, text: str, second: str, image: Image.Image | None) -> None:
+        """Runs the study; raises ModelError if the model can't be changed in this way."""
+        if model.language_model is None or model.fills:
+            raise ModelError("Heads can be switched off in models that predict the next token; this one does not.")
+        given = model_inputs(model, text, second, image)
+        if not self._reserve(COPIES * logit_bytes(model, given)):
+            raise ModelError("This host has no memory for this right now. A shorter text takes less.")
+        ids, settings = given.tensors["input_ids"][0], self.settings
+        other = None
+        if settings.how == "resample":
+            other = model_inputs(model, settings.other, "", None).tensors["input_ids"][0]
+        try:
+            self.study(model, ids, given.reads.texts, other)
+        except (UnsupportedError, ValueError) as error:
+            raise ModelError(str(error)) from error
+
+    def study(
+        self, model: Model, ids: Int[Tensor, " n"], labels: tuple[str, ...], other: Int[Tensor, " m"] | None
+    ) -> None:
+        """Computes the result; ValueError is shown to the user."""
+        raise NotImplementedError
+
+    def _tokens(
+        self,
+        model: Model,
+        ids: Int[Tensor, " n"],
+        labels: tuple[str, ...],
+        other: Int[Tensor, " m"] | None,
+        row: Float[Tensor, " v"],
+    ) -> Tokens:
+        """The tokens that are compared, by the logits with all heads."""
+        answer = find_token(model, self.settings.answer, row, 0)
+        rest = row.clone()
+        rest[answer] = -torch.inf
+        against = find_token(model, self.settings.against, rest, 0)
+        names = token_text(model.tokenizer, answer), token_text(model.tokenizer, against)
+        return Tokens(ids, labels, other, answer, against, names)
+
+
+@dataclass(eq=False)
+class SwitchJob(StudyJob):
+    """Some heads are switched off together. `found`: the effect."""
+
+    found: Switched | None = field(default=None, init=False)
+
+    kind: ClassVar[str] = "heads off"
+
+    def study(
+        self, model: Model, ids: Int[Tensor, " n"], labels: tuple[str, ...], other: Int[Tensor, " m"] | None
+    ) -> None:
+        """Runs the model with all heads and without some."""
+        of = self.settings
+        found = ablation.compare_without(model.language_model, ids, of.heads, of.how, other, min(of.at, len(ids) - 1))
+        tokens = self._tokens(model, ids, labels, other, found.logits[0])
+        chances = found.probabilities
+        best = chances.amax(0).topk(min(SHOWN, chances.shape[1])).indices.tolist()
+        listed = dict.fromkeys([tokens.answer, tokens.against, *best])
+        rows = {
+            token_text(model.tokenizer, each): (float(chances[0, each]), float(chances[1, each])) for each in listed
+        }
+        self.found = Switched(found, tokens, rows)
+
+
+@dataclass(eq=False)
+class EveryHeadJob(StudyJob):
+    """Each head is switched off in turn. `found`: what its absence costs; `tokens`: those that are compared."""
+
+    found: ablation.HeadCosts | None = field(default=None, init=False)
+    tokens: Tokens | None = field(default=None, init=False)
+
+    kind: ClassVar[str] = "all heads in turn"
+
+    def study(
+        self, model: Model, ids: Int[Tensor, " n"], labels: tuple[str, ...], other: Int[Tensor, " m"] | None
+    ) -> None:
+        """Runs the model once per head."""
+        of = self.settings
+        at = ablation.place_in(ids, min(of.at, len(ids) - 1))
+        row = ablation.run_logits(model.language_model, ids)[at]
+        self.tokens = self._tokens(model, ids, labels, other, row)
+        self.found = ablation.measure_every_head(
+            model.language_model,
+            ids,
+            self.tokens.answer,
+            self.tokens.against,
+            of.how,
+            other,
+            at,
+            self._on_pass_progress,
+        )
