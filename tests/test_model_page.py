@@ -37,7 +37,7 @@ PATIENCE = 60.0  # seconds
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory) -> Path:
     base = tmp_path_factory.mktemp("shown")
-    for kind in ("bert", "t5", "vit"):
+    for kind in ("bert", "t5", "vit", "gpt2", "llama"):
         write_model(kind, base / kind)
     return base
 
@@ -114,6 +114,59 @@ def test_a_leak_test_names_a_model_that_reads_both_directions():
     assert f"{tokens * (tokens - 1) // 2} of {tokens * (tokens - 1) // 2} pairs leak" in page_text(test)
     assert "reads both directions" in page_text(test) and not test.exception
     assert [each.key for each in test.button if each.key == "test_leaks"] == []
+
+
+def wait_for_study(test: AppTest, name: str) -> AppTest:
+    """Waits until a study of heads has ended."""
+    end = time.monotonic() + PATIENCE
+    while (job := test.session_state[KEY].kept.studies[name]).open and time.monotonic() < end:
+        time.sleep(0.05)
+    assert job.state == "done", job.said
+    return test.run()
+
+
+@pytest.mark.parametrize("model", ["gpt2", pytest.param("llama", marks=pytest.mark.extended)])
+def test_a_decoder_says_its_next_words_and_appends_one(model, monkeypatch, folder):
+    monkeypatch.setenv("ATTENTION_MODELS", f"{model} = {folder / model}")
+    test = run_model(opened(model=model, text="the street was"))
+    before = test.session_state[KEY].kept.reading.found.words
+    assert f"after “{before.labels[-1]}”" in page_text(test) and before.predictions.ids.shape == (len(before.ids), 10)
+    test.selectbox(key="model_at").set_value(1).run()
+    assert f"after “{before.labels[1]}” (1)" in page_text(test) and link(test)["at"] == "1"
+    token = next(each for each in range(60, 90) if before.decode(each).isalpha())
+    monkeypatch.setattr("attention.ui.views.model_words.choose_token", lambda logits, temperature, seed: token)
+    test.button(key="append").click().run()
+    end = time.monotonic() + PATIENCE
+    while test.session_state[KEY].kept.reading.open and time.monotonic() < end:
+        time.sleep(0.05)
+    test.run()
+    after = test.session_state[KEY].kept.reading.found.words
+    assert link(test)["text"] == "the street was" + before.decode(token) and not test.exception
+    assert after.ids == (*before.ids, token) or "splits the longer text" in page_text(test)
+
+
+def test_heads_are_switched_off_and_each_in_turn(monkeypatch, folder):
+    monkeypatch.setenv("ATTENTION_MODELS", f"gpt2 = {folder / 'gpt2'}")
+    test = run_model(opened(model="gpt2", text="the street was", off="0.1 2.3", answer="was"))
+    test = wait_for_study(test, "off")
+    assert "Without layer 0, head 1, layer 2, head 3:" in page_text(test) and not test.exception
+    effect = test.session_state[KEY].kept.studies["off"].found
+    assert effect.found.heads == ((0, 1), (2, 3)) and effect.tokens.names[0].strip() == "was"
+    assert effect.found.before.loss == pytest.approx(test.session_state[KEY].kept.reading.found.words.predictions.loss)
+    test.button(key="every head").click().run()
+    test = wait_for_study(test, "every")
+    assert "matters most for" in page_text(test) and not test.exception
+    test.selectbox(key="model_how").set_value("resample").run()
+    test = wait_for_study(test, "off")
+    assert test.session_state[KEY].kept.studies["off"].found.found.how == "resample"
+    test.button(key="all on").click().run()
+    assert "off" not in link(test) and "No head is off" in page_text(test)
+
+
+def test_a_model_whose_answer_is_no_next_word_has_no_switches():
+    test = run_model(opened(model="bert", text="the street", second="the animal"))
+    assert "Switch heads off" not in [each.label for each in test.expander]
+    assert "Similarity of the two texts" in page_text(test)
 
 
 def test_what_is_asked_is_in_the_link_and_what_was_read_is_not():

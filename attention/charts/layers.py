@@ -65,6 +65,55 @@ def numbers(layers: tuple[int, ...], heads: int, label: str, top: float, digits:
     return dataless(chart) | {"autosize": {"type": "fit-x", "contains": "padding"}}
 
 
+@lru_cache(maxsize=64)
+def signed(layers: tuple[int, ...], columns: int, label: str, across: str = "head", digits: int = 2) -> dict[str, Any]:
+    """Returns cells over the columns layer, head, value, share, focus, turn of a table, as a Vega-Lite specification.
+
+    Values below zero are orange, those above green, stronger for a larger `share`, from 0 to 1. `across`: what the columns are.
+    """
+    x = alt.X("head:O", title=f"{across} →", axis=alt.Axis(labelAngle=0), scale=alt.Scale(domain=list(range(columns))))
+    row = height(len(layers)) // len(layers)
+    every = alt.Axis(labelOverlap=row < TALL)
+    y = alt.Y("layer:O", title="← layer", axis=every, scale=alt.Scale(domain=list(layers)))
+    chosen = alt.selection_point(name=CELL, fields=["layer", "head", "turn"], on="click", clear=False, toggle=False)
+    color = alt.condition("datum.value < 0", alt.value(theme.LESS), alt.value(theme.MORE))
+    tips = [
+        alt.Tooltip("layer:O"),
+        alt.Tooltip("head:O", title=across),
+        alt.Tooltip("value:Q", title=label, format=MEAN),
+    ]
+    cells = (
+        alt.Chart(name="cells")
+        .mark_rect(cursor="pointer", stroke=theme.HIDDEN, strokeOpacity=0.35)
+        .encode(
+            x=x,
+            y=y,
+            color=color,
+            fillOpacity=alt.FillOpacity("share:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None),
+            tooltip=tips,
+        )
+        .add_params(chosen)
+    )
+    words = (
+        alt.Chart()
+        .mark_text(fontSize=alt.ExprRef(f"width / {columns} < {WIDE + 8} ? 0 : 11") if row >= TALL else 0, aria=False)
+        .encode(
+            x=x,
+            y=y,
+            text=alt.Text("value:Q", format=f".{digits}f"),
+            color=alt.condition("datum.share > 0.6", alt.value("white"), alt.value(theme.HIDDEN)),
+        )
+    )
+    frame = (
+        alt.Chart()
+        .transform_filter("datum.focus")
+        .mark_rect(fill=None, stroke=theme.QUERY, strokeWidth=3, aria=False)
+        .encode(x=x, y=y)
+    )
+    chart = alt.layer(cells, words, frame).properties(height=height(len(layers)))
+    return dataless(chart) | {"autosize": {"type": "fit-x", "contains": "padding"}}
+
+
 def height(layers: int) -> int:
     """Returns the height of `layers` layers in pixels."""
     return layers * max(LEAST, min(ROW, HIGH // layers))

@@ -21,6 +21,7 @@ from attention.models.loading import TEXT, Model
 from attention.models.packages import ModelError
 from attention.models.sizes import NUMBER
 
+BROKEN = "\ufffd"  # what bytes are decoded to if they form no character
 FILLED = 64  # tokens of a text in which each is masked in turn, a pass for every eight
 
 
@@ -67,13 +68,15 @@ def predict_words(model: Model, found: Given, output: Any) -> Words | None:
 
 
 def token_text(tokenizer: Any, token: int) -> str:
-    """Returns the text of a token, with its space."""
-    return str(tokenizer.decode([token], clean_up_tokenization_spaces=False))
+    """Returns the text of a token, with its space; of one that is only a part of a character, its number."""
+    text = str(tokenizer.decode([token], clean_up_tokenization_spaces=False))
+    return f"[token {token}]" if BROKEN in text else text
 
 
 def plain_text(tokenizer: Any, token: int) -> str:
     """Returns the text of a token; "" for a special token, as the one that ends a text."""
-    return "" if token in tokenizer.all_special_ids else token_text(tokenizer, token)
+    special = token in tokenizer.all_special_ids
+    return "" if special else str(tokenizer.decode([token], clean_up_tokenization_spaces=False))
 
 
 def find_token(model: Model, typed: str, logits: Float[Tensor, " v"], rank: int) -> int:

@@ -56,11 +56,11 @@ class Tokens:
 
 @dataclass(frozen=True, eq=False)
 class Switched:
-    """The effect of heads that are off: the result, its tokens, and the probabilities (before, after) of some, by text."""
+    """The effect of heads that are off: the result, its tokens, and texts and probabilities (before, after) of some."""
 
     found: ablation.Ablation
     tokens: Tokens
-    chances: dict[str, tuple[float, float]]
+    chances: tuple[tuple[str, float, float], ...]
 
 
 @dataclass(eq=False)
@@ -126,9 +126,7 @@ class SwitchJob(StudyJob):
         chances = found.probabilities
         best = chances.amax(0).topk(min(SHOWN, chances.shape[1])).indices.tolist()
         listed = dict.fromkeys([tokens.answer, tokens.against, *best])
-        rows = {
-            token_text(model.tokenizer, each): (float(chances[0, each]), float(chances[1, each])) for each in listed
-        }
+        rows = tuple((token_text(model.tokenizer, each), *chances[:, each].tolist()) for each in listed)
         self.found = Switched(found, tokens, rows)
 
 

@@ -46,7 +46,10 @@ EFFECT = (
 )
 TABLE = "Probability of the next token after {token}: with all heads, and without"
 LOSS_CHANGE = "Change of the loss per token, in nats. Orange: less expected without these heads; green: more."
-COST = "**{head} matters most for “{answer}” against “{against}”:** without it, the difference of their logits changes by {value}."
+COST = (
+    "**{head} matters most for “{answer}” against “{against}”:** without it, the difference of their logits "
+    "changes by {value}."
+)
 COST_MAP = (
     "Change of the difference of logits if a head alone is off. Orange: its absence hurts “{answer}”; green: it helps. Heads can "
     "stand in for each other, so costs of single heads do not add up."

@@ -1,0 +1,216 @@
+"""Heads of a language model that are switched off: which, how, and what its answer loses; all heads in turn."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pyarrow as pa
+import streamlit as st
+
+from attention.charts import layers as chart
+from attention.interventions.ablation import HeadCosts
+from attention.interventions.projections import Head
+from attention.models.prompt import Prompt
+from attention.models.words import Words
+from attention.number_format import format_head, format_token
+from attention.ui.controls import knobs
+from attention.ui.jobs.job_queue import JOBS
+from attention.ui.jobs.model_jobs import LoadedModelJob, ModelJob
+from attention.ui.jobs.study_jobs import EveryHeadJob, Study, Switched, SwitchJob
+from attention.ui.markdown import escape
+from attention.ui.session import gestures, page
+from attention.ui.text import interventions as text
+from attention.ui.views import heads_parts as parts
+from attention.ui.views import job_status, model_words, token_rows
+
+LOOK = 0.3  # seconds between two checks of a running job
+OFF, EVERY = "off", "every"  # the studies of a visit
+
+
+def draw(prompt: Prompt) -> None:
+    """Draws the section, for a model that has predicted next words."""
+    task = page.visit_state().reading
+    words = task.found.words if task is not None and task.found is not None else None
+    if task is None or words is None or words.fills:
+        return
+    with st.expander(text.OFF, icon=":material/toggle_off:", expanded=bool(prompt.off)):
+        st.caption(text.OFF_ABOUT)
+        _controls(prompt)
+        wanted = _study(prompt, task, words, heads_off(prompt))
+        if prompt.off:
+            _request(OFF, SwitchJob, wanted)
+            live = _open(OFF)
+            st.fragment(_live_switched, run_every=LOOK if live else None)(wanted, live)
+        else:
+            st.caption(text.NONE_OFF)
+        every = wanted._replace(heads=())
+        live = _open(EVERY)
+        st.fragment(_live_every, run_every=LOOK if live else None)(prompt, every, live)
+
+
+def heads_off(prompt: Prompt) -> tuple[Head, ...]:
+    """The heads that are off, by layer and head."""
+    pairs = (each.split(".") for each in prompt.off.split())
+    return tuple(sorted({(int(layer), int(head)) for layer, head in pairs}))
+
+
+def _study(prompt: Prompt, task: ModelJob, words: Words, heads: tuple[Head, ...]) -> Study:
+    other = prompt.other if prompt.how == "resample" else ""
+    place = model_words.place(prompt, words)
+    return Study(
+        *task.settings, heads=heads, how=prompt.how, other=other, answer=prompt.answer, against=prompt.against, at=place
+    )
+
+
+def _controls(prompt: Prompt) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        knobs.menu(
+            "how", prompt, format_func=text.WAYS.__getitem__, on_change=page.change, help=text.WAY_HELP, width=220
+        )
+        knobs.line("off", prompt, on_change=page.change, width=180, placeholder="3.1 5.0")
+        knobs.line("answer", prompt, on_change=page.change, width=130, placeholder="most probable")
+        knobs.line("against", prompt, on_change=page.change, width=130, placeholder="second")
+    if prompt.how == "resample":
+        knobs.area("other", prompt, on_change=page.change, height=88)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        here, off = (prompt.layer, prompt.head), heads_off(prompt)
+        if prompt.head >= 0:
+            label = text.SWITCH_ON if here in off else text.SWITCH
+            st.button(
+                label.format(layer=here[0], head=here[1]),
+                key="switch",
+                icon=":material/toggle_on:" if here in off else ":material/toggle_off:",
+                on_click=_toggle,
+                args=(here,),
+            )
+        if off:
+            st.button(text.CLEAR, key="all on", on_click=lambda: page.change(off=""))
+
+
+def _toggle(head: Head) -> None:
+    """Switches a head off, or on again."""
+    off = set(heads_off(page.current_setting())) ^ {head}
+    page.change(off=" ".join(f"{layer}.{number}" for layer, number in sorted(off)))
+
+
+def _open(name: str) -> bool:
+    job = page.visit_state().studies.get(name)
+    return job is not None and job.open
+
+
+def _request(name: str, kind: type[LoadedModelJob], wanted: Study) -> None:
+    """Starts a study unless it is the last one."""
+    kept = page.visit_state().studies
+    if name not in kept or kept[name].settings != wanted:
+        kept[name] = JOBS.request(kind, wanted, page.visitor())
+
+
+def _wait(name: str, wanted: Study, live: bool, said: str) -> LoadedModelJob | None:
+    """Returns the job if it has ended, after drawing why it has no result; draws its progress otherwise."""
+    job = page.visit_state().studies.get(name)
+    if live != (job is not None and job.open):
+        st.rerun()
+    if job is None or job.settings != wanted:
+        return None
+    if job.open:
+        job.look(page.visitor())
+        why = text.CANCEL_HELP.format(seconds=job.leave_after_s)
+        doing = said.format(model=escape(wanted.offer.name))
+        job_status.show_progress(job, JOBS, doing, partial(job.leave, page.visitor()), why)
+    elif job.state == "failed":
+        st.warning(escape(job.said), icon=":material/info:")
+    elif job.state != "done":
+        st.caption(text.STOPPED)
+    return job
+
+
+def _live_switched(wanted: Study, live: bool) -> None:
+    job = _wait(OFF, wanted, live, text.RUNNING)
+    if isinstance(job, SwitchJob) and job.found is not None and not job.open:
+        _show_effect(job.found)
+
+
+def _show_effect(effect: Switched) -> None:
+    """Draws what the answer loses without some heads."""
+    found, tokens = effect.found, effect.tokens
+    change = found.logits[:, tokens.answer] - found.logits[:, tokens.against]
+    answer, against = (escape(token_rows.token_name(name)) for name in tokens.names)
+    st.markdown(
+        text.EFFECT.format(
+            heads=", ".join(format_head(head, layer).lower() for layer, head in found.heads),
+            answer=answer,
+            against=against,
+            before=f"{float(change[0]):.2f}",
+            after=f"{float(change[1]):.2f}",
+            loss=f"{found.before.loss:.2f}",
+            without=f"{found.after.loss:.2f}",
+        )
+    )
+    left, right = parts.beside()
+    with left:
+        st.caption(text.TABLE.format(token=escape(format_token(tokens.labels[found.at], found.at))))
+        token_rows.draw_pairs(effect.chances)
+    with right:
+        st.caption(text.LOSS_CHANGE)
+        token_rows.draw_losses(tokens.labels, (found.after.losses - found.before.losses).tolist(), change=True)
+
+
+def _live_every(prompt: Prompt, wanted: Study, live: bool) -> None:
+    job = _wait(EVERY, wanted, live, text.RUNNING_EVERY)
+    if job is None or (not job.open and job.state != "done"):
+        st.button(
+            text.EVERY,
+            key="every head",
+            icon=":material/play_arrow:",
+            on_click=_begin_every,
+            args=(wanted,),
+            help=text.EVERY_HELP,
+        )
+    elif isinstance(job, EveryHeadJob) and job.found is not None and job.tokens is not None and not job.open:
+        _show_costs(prompt, job.found, job.tokens.names)
+
+
+def _begin_every(wanted: Study) -> None:
+    """Starts switching off every head in turn; again after it failed or was stopped."""
+    kept = page.visit_state().studies
+    JOBS.forget(kept.pop(EVERY, None))
+    _request(EVERY, EveryHeadJob, wanted)
+
+
+def _show_costs(prompt: Prompt, costs: HeadCosts, names: tuple[str, str]) -> None:
+    """Draws what the absence of each head costs, as a map of layers and heads."""
+    values = costs.logit
+    row, head = divmod(int(values.abs().argmax()), values.shape[1])
+    answer, against = (escape(token_rows.token_name(name)) for name in names)
+    st.markdown(
+        text.COST.format(
+            head=format_head(head, costs.layers[row]),
+            answer=answer,
+            against=against,
+            value=f"{float(values[row, head]):+.2f}",
+        )
+    )
+    top = max(float(values.abs().max()), 1e-9)
+    cells = [
+        (layer, at, float(values[index, at]))
+        for index, layer in enumerate(costs.layers)
+        for at in range(values.shape[1])
+    ]
+    table = {
+        "layer": [layer for layer, _, _ in cells],
+        "head": [at for _, at, _ in cells],
+        "value": [value for _, _, value in cells],
+        "share": [abs(value) / top for _, _, value in cells],
+        "focus": [(layer, at) == (prompt.layer, prompt.head) for layer, at, _ in cells],
+        "turn": [page.visit_state().turns] * len(cells),
+    }
+    st.vega_lite_chart(
+        pa.table(table),
+        chart.signed(costs.layers, values.shape[1], text.METRICS["logit"]),
+        key="costs",
+        width="stretch",
+        on_select=lambda: gestures.on_layer_click("costs"),
+        selection_mode=chart.CELL,
+        alt="Heatmap by layer and head: change of the logit difference if the head is off",
+    )
+    st.caption(text.COST_MAP.format(answer=answer))

@@ -1,0 +1,74 @@
+"""Tokens as HTML: probabilities as bars, and numbers under the words of a text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from math import isfinite
+
+import streamlit as st
+
+from attention.charts import theme
+from attention.number_format import format_percent
+
+SPACE = "␣"  # a space at the beginning of a token: with and without, it is another token
+BAR = (
+    '<div style="display:flex;align-items:center;gap:8px;font-size:14px;line-height:1.5">'
+    '<span style="flex:0 0 7.5em;overflow:hidden;white-space:pre;text-overflow:ellipsis">{name}</span>'
+    '<span style="flex:1 1 auto;min-width:40px">{bars}</span>'
+    '<span style="flex:0 0 {wide}em;text-align:right;font-variant-numeric:tabular-nums">{said}</span></div>'
+)
+BLOCK = '<span style="display:block;height:{high}px;margin:1px 0;width:{share:.1f}%;min-width:1px;background:{color}"></span>'
+WORD = (
+    '<span style="display:inline-block;margin:0 5px 6px 0;text-align:center;vertical-align:top" title="{title}">'
+    '<span style="display:block;padding:0 3px;background:{color}">{name}</span>'
+    '<span style="display:block;font-size:11px;opacity:.8">{said}</span></span>'
+)
+
+
+def token_name(text: str) -> str:
+    """A token with its spaces and line breaks visible."""
+    return text.replace(" ", SPACE).replace("\n", "⏎") or "∅"
+
+
+def draw_probabilities(rows: Sequence[tuple[str, float]]) -> None:
+    """Draws a bar per token."""
+    top = max([share for _, share in rows], default=1.0)
+    bars = [_row(name, [(share, theme.QUERY)], top, format_percent(share), 12, 4) for name, share in rows]
+    st.html("".join(bars))
+
+
+def draw_pairs(rows: Sequence[tuple[str, float, float]]) -> None:
+    """Draws two bars per token: before in grey, after in blue."""
+    top = max([max(before, after) for _, before, after in rows], default=1.0)
+    bars = [
+        _row(
+            name,
+            [(before, theme.HIDDEN), (after, theme.QUERY)],
+            top,
+            f"{format_percent(before)} → {format_percent(after)}",
+            6,
+            11,
+        )
+        for name, before, after in rows
+    ]
+    st.html("".join(bars))
+
+
+def _row(name: str, values: Sequence[tuple[float, str]], top: float, said: str, high: int, wide: int) -> str:
+    bars = "".join(BLOCK.format(high=high, share=100 * value / max(top, 1e-12), color=color) for value, color in values)
+    return BAR.format(name=escape(token_name(name)), bars=bars, said=escape(said), wide=wide)
+
+
+def draw_losses(labels: Sequence[str], losses: Sequence[float], change: bool = False) -> None:
+    """Draws the words of a text with the loss of each beneath, or its change: orange for more, green for less."""
+    top = max([abs(value) for value in losses if isfinite(value)], default=1.0) or 1.0
+    words = []
+    for label, value in zip(labels, losses, strict=True):
+        known = isfinite(value)
+        color = theme.MORE if change and value < 0 else theme.LESS
+        share = round(70 * abs(value) / top) if known else 0
+        said = (f"{value:+.2f}" if change else f"{value:.1f}") if known else "–"
+        mix = f"color-mix(in srgb, {color} {share}%, transparent)"
+        words.append(WORD.format(title=f"{said} nats", color=mix, name=escape(label), said=said))
+    st.html(f'<div style="font-size:15px;line-height:1.4">{"".join(words)}</div>')
