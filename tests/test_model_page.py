@@ -163,6 +163,28 @@ def test_heads_are_switched_off_and_each_in_turn(monkeypatch, folder):
     assert "off" not in link(test) and "No head is off" in page_text(test)
 
 
+def test_a_logit_is_split_and_a_second_text_is_patched(monkeypatch, folder):
+    monkeypatch.setenv("ATTENTION_MODELS", f"llama = {folder / 'llama'}")
+    test = run_model(opened(model="llama", text="the street was", answer="was", corrupted="the animal was"))
+    layer, head = test.session_state[KEY].kept.selected
+    test.button(key="parts").click().run()
+    test = wait_for_study(test, "parts")
+    parts = test.session_state[KEY].kept.studies["parts"].found
+    assert abs(parts.found.error) < 1e-3 and len(parts.lens_texts) == 4
+    assert sum(parts.sources) == pytest.approx(float(parts.found.heads[layer, head]), abs=1e-4)
+    assert "The sum differs from the model" in page_text(test) and not test.exception
+    test.button(key="patches").click().run()
+    test = wait_for_study(test, "patch")
+    assert "Most returns at layer" in page_text(test) and not test.exception
+    test.selectbox(key="model_patched").set_value("residual").run()
+    test.button(key="patches").click().run()
+    test = wait_for_study(test, "patch")
+    found = test.session_state[KEY].kept.studies["patch"].found
+    assert found.what == "residual" and float(found.returns[-1, -1]) == pytest.approx(1, abs=1e-3)
+    test.selectbox(key="model_pair").set_value("A name").run()
+    assert "John gave a drink to" in page_text(test) and not test.exception
+
+
 def test_a_model_whose_answer_is_no_next_word_has_no_switches():
     test = run_model(opened(model="bert", text="the street", second="the animal"))
     assert "Switch heads off" not in [each.label for each in test.expander]

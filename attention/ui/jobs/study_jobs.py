@@ -1,7 +1,8 @@
-"""Jobs that change a language model while it runs: heads switched off, all heads in turn (attention/interventions)."""
+"""Jobs that change a language model while it runs: heads off, attribution, patching (attention/interventions)."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
@@ -10,10 +11,12 @@ from jaxtyping import Float, Int
 from PIL import Image
 from torch import Tensor
 
-from attention.interventions import ablation
+from attention.interventions import ablation, attribution, patching
 from attention.interventions.projections import Head, UnsupportedError
+from attention.interventions.stream import Stream
 from attention.models.catalogue import Offer
 from attention.models.inputs import model_inputs
+from attention.models.linear_hooks import Following, each_value, follow_model
 from attention.models.loading import Model
 from attention.models.packages import ModelError
 from attention.models.words import find_token, logit_bytes, token_text
@@ -34,6 +37,7 @@ class Study(NamedTuple):
     second: str
     picture: bytes
     most: int
+    download: bool
     heads: tuple[Head, ...]
     how: str
     other: str
@@ -157,3 +161,70 @@ class EveryHeadJob(StudyJob):
             at,
             self._on_pass_progress,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """What each part adds to the answer, the lens, and what the `head` adds per token (empty if it is not known)."""
+
+    found: attribution.Attribution
+    lens: attribution.Lens
+    lens_texts: tuple[str, ...]
+    sources: tuple[float, ...]
+    head: Head
+    tokens: Tokens
+
+
+@dataclass(eq=False)
+class PartsJob(StudyJob):
+    """Direct logit attribution and the logit lens. `found`: the result, with the tokens of the one head of the settings."""
+
+    found: Parts | None = field(default=None, init=False)
+
+    kind: ClassVar[str] = "logit attribution"
+
+    def study(
+        self, model: Model, ids: Int[Tensor, " n"], labels: tuple[str, ...], other: Int[Tensor, " m"] | None
+    ) -> None:
+        """Runs the model once."""
+        with warnings.catch_warnings(), follow_model(model.net, lambda count: None) as seen:
+            warnings.simplefilter("ignore")  # layers that are not seen have no tokens
+            stream = attribution.read_stream(model.language_model, ids)
+        at = ablation.place_in(ids, min(self.settings.at, len(ids) - 1))
+        tokens = self._tokens(model, ids, labels, other, stream.logits[at])
+        found = attribution.attribute_stream(stream, tokens.answer, tokens.against, at)
+        lens = attribution.lens_of(stream, at)
+        texts = tuple(token_text(model.tokenizer, each) for each in lens.ids[:, 0].tolist())
+        head = self.settings.heads[0] if self.settings.heads else (-1, -1)
+        self.found = Parts(found, lens, texts, self._sources(stream, seen, tokens, head, at), head, tokens)
+
+    def _sources(self, stream: Stream, seen: Following, tokens: Tokens, place: Head, at: int) -> tuple[float, ...]:
+        """What a head adds per token; empty if there is none, or its weights and values were not seen."""
+        layers, calls = sorted(stream.projections), list(seen.calls.values())
+        layer, head = place
+        if layer not in layers or head >= stream.projections[layer].heads or len(calls) != len(layers):
+            return ()
+        call = calls[layers.index(layer)]
+        weights, values = call.weights()[head], each_value(call)[head]
+        answer, against = tokens.answer, tokens.against
+        return tuple(attribution.attribute_sources(stream, layer, head, weights, values, answer, against, at).tolist())
+
+
+@dataclass(eq=False)
+class PatchJob(StudyJob):
+    """Patching: the text is the clean one, `other` the corrupted one, `how` what is patched. `found`: the result."""
+
+    found: patching.Patching | None = field(default=None, init=False)
+    tokens: Tokens | None = field(default=None, init=False)
+
+    kind: ClassVar[str] = "patching"
+
+    def study(
+        self, model: Model, ids: Int[Tensor, " n"], labels: tuple[str, ...], other: Int[Tensor, " m"] | None
+    ) -> None:
+        """Runs the model once per head, or once per layer and position."""
+        corrupted = model_inputs(model, self.settings.other, "", None).tensors["input_ids"][0]
+        self.tokens = self._tokens(model, ids, labels, corrupted, ablation.run_logits(model.language_model, ids)[-1])
+        patch = patching.patch_heads if self.settings.how == "heads" else patching.patch_residual
+        tokens, hear = self.tokens, self._on_pass_progress
+        self.found = patch(model.language_model, ids, corrupted, tokens.answer, tokens.against, progress=hear)

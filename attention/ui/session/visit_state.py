@@ -80,7 +80,8 @@ class VisitState:
     film that is playing and its next tick (`film`), its `speed`, the training that was shown last (`trained`), the
     sources made in this visit from `steps` of trainings, and the page that one of them `leads` to. Model: the reading
     that this visitor has run (`reading`), the `leak_test` and the `studies` of its heads, by kind, the ids of the text to which a
-    token was `appended` or why none was (`refused_token`), their own `picture` as a PNG, why the last one was `refused`,
+    token was `appended` or why none was (`refused_token`), the `selected` head,
+    their own `picture` as a PNG, why the last one was `refused`,
     and what was `shown` of readings: by reading, part and choices, the source and its content. The run that was last
     `requested` by a typed text or a link, and the `prompts` that give a source of a model again. `brought`: the uploads of
     this visit, by source; an upload exists as long as it is listed here. `absent`: the source that the last link named and
@@ -117,6 +118,7 @@ class VisitState:
     studies: dict[str, LoadedModelJob] = field(default_factory=dict)
     appended: tuple[int, ...] = ()
     refused_token: str = ""
+    selected: tuple[int, int] | None = None
     picture: bytes = b""
     refused: str = ""
     shown: dict[tuple[Any, ...], tuple[str, Layers]] = field(default_factory=dict)

@@ -56,3 +56,42 @@ COST_MAP = (
 )
 METRICS = {"logit": "Logit difference", "probability": "Probability", "loss": "Mean loss"}
 STOPPED = "Stopped before it was done."
+
+PARTS = "What each part adds to the answer"
+PARTS_ABOUT = (
+    "The logit is a sum: of what each head, each MLP, the embeddings and the biases write straight to the output, with the scale "
+    "of the last norm held as it is. What a head changes through later layers is not in its own part."
+)
+PARTS_RUN = "Split the logit"
+PARTS_RUNNING = "Splitting the logit of {model}."
+SUM = (
+    "**“{answer}” minus “{against}”: {logit}** = heads {heads} + MLPs {others} + embeddings {embeddings} + biases {biases}. "
+    "The sum differs from the model's own logits by {error}."
+)
+PARTS_MAP = (
+    "Green: adds to “{answer}” over “{against}”; orange: takes away. Last column: the MLP. Click a head to select it."
+)
+SOURCES = "What layer {layer}, head {head} adds per token that it attends to: the weight times what the value writes."
+LENS = (
+    "**Logit lens.** What the model would say after “{token}” if the last norm and the output layer came right after a layer. "
+    "Early layers were not trained to be read in this way."
+)
+LENS_COLUMNS = ("After", "Most probable", "Probability", "Probability of the final answer", "Entropy (nats)")
+START = "Embeddings"
+LAYER = "Layer {layer}"
+
+PATCH = "Patch a second text"
+PATCH_ABOUT = (
+    "The model reads a corrupted text; one of its values is replaced by that of the clean text. The map shows how much of the "
+    "logit difference returns: 0 as on the corrupted text, 1 as on the clean one."
+)
+PATCH_RUN = "Patch each in turn"
+PATCH_RUNNING = "Patching {model}."
+PAIR_TEXTS = "Clean: {clean} Corrupted: {corrupted}"
+PATCHED = (
+    "**Most returns at {where}: {value}.** “{answer}” minus “{against}” is {clean} on the clean text and {corrupted} on the "
+    "corrupted one."
+)
+PATCH_MAP = "Green: this part of the difference returns; orange: it moves away. Rows are layers; columns are {columns}."
+COLUMNS = {"heads": "heads", "residual": "positions"}
+NO_CORRUPTED = "Type a corrupted text, or choose one of the pairs."

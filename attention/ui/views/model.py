@@ -20,7 +20,15 @@ from attention.ui.markdown import escape
 from attention.ui.session import browser_yield, page
 from attention.ui.text import model as text
 from attention.ui.text import terms
-from attention.ui.views import job_status, model_input, model_leaks, model_result, model_switches, model_words
+from attention.ui.views import (
+    job_status,
+    model_answer,
+    model_input,
+    model_leaks,
+    model_result,
+    model_switches,
+    model_words,
+)
 
 LOOK = 0.5  # seconds between two checks of a model that is being loaded or run
 STAYS = f"It stops if no one views this page for {Task.leave_after_s:g} seconds."
@@ -35,6 +43,7 @@ def view(prompt: Prompt) -> None:
     st.fragment(_live, run_every=LOOK if task is not None and task.open else None)(prompt, bool(task and task.open))
     model_words.draw(prompt)
     model_switches.draw(prompt)
+    model_answer.draw(prompt)
     model_leaks.draw()
     terms.draw("model")
     browser_yield.yield_to_browser()

@@ -47,6 +47,7 @@ def draw(prompt: Prompt, task: Task) -> None:
         st.warning(escape(str(error)), icon=":material/info:")
         return
     config = with_selected_head(prompt, source, sees=run.patches is not None)
+    page.visit_state().selected = (config.layer, config.head) if prompt.summary == next(iter(WAYS)) else None
     if run.patches is not None:
         model_picture.draw(prompt, run, part, config)
     layers_map(prompt, config)

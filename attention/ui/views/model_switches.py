@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-import pyarrow as pa
 import streamlit as st
 
-from attention.charts import layers as chart
 from attention.interventions.ablation import HeadCosts
 from attention.interventions.projections import Head
 from attention.models.prompt import Prompt
@@ -18,7 +16,7 @@ from attention.ui.jobs.job_queue import JOBS
 from attention.ui.jobs.model_jobs import LoadedModelJob, ModelJob
 from attention.ui.jobs.study_jobs import EveryHeadJob, Study, Switched, SwitchJob
 from attention.ui.markdown import escape
-from attention.ui.session import gestures, page
+from attention.ui.session import page
 from attention.ui.text import interventions as text
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import job_status, model_words, token_rows
@@ -36,16 +34,16 @@ def draw(prompt: Prompt) -> None:
     with st.expander(text.OFF, icon=":material/toggle_off:", expanded=bool(prompt.off)):
         st.caption(text.OFF_ABOUT)
         _controls(prompt)
-        wanted = _study(prompt, task, words, heads_off(prompt))
+        wanted = make_study(prompt, task, words, heads_off(prompt))
         if prompt.off:
-            _request(OFF, SwitchJob, wanted)
-            live = _open(OFF)
+            request(OFF, SwitchJob, wanted)
+            live = is_open(OFF)
             st.fragment(_live_switched, run_every=LOOK if live else None)(wanted, live)
         else:
             st.caption(text.NONE_OFF)
         every = wanted._replace(heads=())
-        live = _open(EVERY)
-        st.fragment(_live_every, run_every=LOOK if live else None)(prompt, every, live)
+        live = is_open(EVERY)
+        st.fragment(_live_every, run_every=LOOK if live else None)(every, live)
 
 
 def heads_off(prompt: Prompt) -> tuple[Head, ...]:
@@ -54,7 +52,8 @@ def heads_off(prompt: Prompt) -> tuple[Head, ...]:
     return tuple(sorted({(int(layer), int(head)) for layer, head in pairs}))
 
 
-def _study(prompt: Prompt, task: ModelJob, words: Words, heads: tuple[Head, ...]) -> Study:
+def make_study(prompt: Prompt, task: ModelJob, words: Words, heads: tuple[Head, ...]) -> Study:
+    """The study of these heads on the text whose result is shown."""
     other = prompt.other if prompt.how == "resample" else ""
     place = model_words.place(prompt, words)
     return Study(
@@ -73,8 +72,8 @@ def _controls(prompt: Prompt) -> None:
     if prompt.how == "resample":
         knobs.area("other", prompt, on_change=page.change, height=88)
     with st.container(horizontal=True, vertical_alignment="center"):
-        here, off = (prompt.layer, prompt.head), heads_off(prompt)
-        if prompt.head >= 0:
+        here, off = page.visit_state().selected, heads_off(prompt)
+        if here is not None:
             label = text.SWITCH_ON if here in off else text.SWITCH
             st.button(
                 label.format(layer=here[0], head=here[1]),
@@ -93,19 +92,20 @@ def _toggle(head: Head) -> None:
     page.change(off=" ".join(f"{layer}.{number}" for layer, number in sorted(off)))
 
 
-def _open(name: str) -> bool:
+def is_open(name: str) -> bool:
+    """Whether a study of this visit has not ended."""
     job = page.visit_state().studies.get(name)
     return job is not None and job.open
 
 
-def _request(name: str, kind: type[LoadedModelJob], wanted: Study) -> None:
+def request(name: str, kind: type[LoadedModelJob], wanted: Study) -> None:
     """Starts a study unless it is the last one."""
     kept = page.visit_state().studies
     if name not in kept or kept[name].settings != wanted:
         kept[name] = JOBS.request(kind, wanted, page.visitor())
 
 
-def _wait(name: str, wanted: Study, live: bool, said: str) -> LoadedModelJob | None:
+def wait(name: str, wanted: Study, live: bool, said: str) -> LoadedModelJob | None:
     """Returns the job if it has ended, after drawing why it has no result; draws its progress otherwise."""
     job = page.visit_state().studies.get(name)
     if live != (job is not None and job.open):
@@ -125,7 +125,7 @@ def _wait(name: str, wanted: Study, live: bool, said: str) -> LoadedModelJob | N
 
 
 def _live_switched(wanted: Study, live: bool) -> None:
-    job = _wait(OFF, wanted, live, text.RUNNING)
+    job = wait(OFF, wanted, live, text.RUNNING)
     if isinstance(job, SwitchJob) and job.found is not None and not job.open:
         _show_effect(job.found)
 
@@ -155,29 +155,29 @@ def _show_effect(effect: Switched) -> None:
         token_rows.draw_losses(tokens.labels, (found.after.losses - found.before.losses).tolist(), change=True)
 
 
-def _live_every(prompt: Prompt, wanted: Study, live: bool) -> None:
-    job = _wait(EVERY, wanted, live, text.RUNNING_EVERY)
+def _live_every(wanted: Study, live: bool) -> None:
+    job = wait(EVERY, wanted, live, text.RUNNING_EVERY)
     if job is None or (not job.open and job.state != "done"):
         st.button(
             text.EVERY,
             key="every head",
             icon=":material/play_arrow:",
-            on_click=_begin_every,
-            args=(wanted,),
+            on_click=begin,
+            args=(EVERY, EveryHeadJob, wanted),
             help=text.EVERY_HELP,
         )
     elif isinstance(job, EveryHeadJob) and job.found is not None and job.tokens is not None and not job.open:
-        _show_costs(prompt, job.found, job.tokens.names)
+        _show_costs(job.found, job.tokens.names)
 
 
-def _begin_every(wanted: Study) -> None:
-    """Starts switching off every head in turn; again after it failed or was stopped."""
+def begin(name: str, kind: type[LoadedModelJob], wanted: Study) -> None:
+    """Starts a study; again after it failed or was stopped."""
     kept = page.visit_state().studies
-    JOBS.forget(kept.pop(EVERY, None))
-    _request(EVERY, EveryHeadJob, wanted)
+    JOBS.forget(kept.pop(name, None))
+    request(name, kind, wanted)
 
 
-def _show_costs(prompt: Prompt, costs: HeadCosts, names: tuple[str, str]) -> None:
+def _show_costs(costs: HeadCosts, names: tuple[str, str]) -> None:
     """Draws what the absence of each head costs, as a map of layers and heads."""
     values = costs.logit
     row, head = divmod(int(values.abs().argmax()), values.shape[1])
@@ -190,27 +190,7 @@ def _show_costs(prompt: Prompt, costs: HeadCosts, names: tuple[str, str]) -> Non
             value=f"{float(values[row, head]):+.2f}",
         )
     )
-    top = max(float(values.abs().max()), 1e-9)
-    cells = [
-        (layer, at, float(values[index, at]))
-        for index, layer in enumerate(costs.layers)
-        for at in range(values.shape[1])
-    ]
-    table = {
-        "layer": [layer for layer, _, _ in cells],
-        "head": [at for _, at, _ in cells],
-        "value": [value for _, _, value in cells],
-        "share": [abs(value) / top for _, _, value in cells],
-        "focus": [(layer, at) == (prompt.layer, prompt.head) for layer, at, _ in cells],
-        "turn": [page.visit_state().turns] * len(cells),
-    }
-    st.vega_lite_chart(
-        pa.table(table),
-        chart.signed(costs.layers, values.shape[1], text.METRICS["logit"]),
-        key="costs",
-        width="stretch",
-        on_select=lambda: gestures.on_layer_click("costs"),
-        selection_mode=chart.CELL,
-        alt="Heatmap by layer and head: change of the logit difference if the head is off",
+    token_rows.draw_map(
+        costs.layers, values.tolist(), page.visit_state().selected, "head", "costs", text.METRICS["logit"]
     )
     st.caption(text.COST_MAP.format(answer=answer))

@@ -1,4 +1,4 @@
-"""Tokens as HTML: probabilities as bars, and numbers under the words of a text."""
+"""Tokens as HTML: probabilities as bars, and numbers under the words of a text; the map of values with a sign."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from html import escape
 from math import isfinite
 
+import pyarrow as pa
 import streamlit as st
 
+from attention.charts import layers as chart
 from attention.charts import theme
 from attention.number_format import format_percent
+from attention.ui.session import gestures, page
 
 SPACE = "␣"  # a space at the beginning of a token: with and without, it is another token
 BAR = (
@@ -62,13 +65,47 @@ def _row(name: str, values: Sequence[tuple[float, str]], top: float, said: str, 
 
 def draw_losses(labels: Sequence[str], losses: Sequence[float], change: bool = False) -> None:
     """Draws the words of a text with the loss of each beneath, or its change: orange for more, green for less."""
-    top = max([abs(value) for value in losses if isfinite(value)], default=1.0) or 1.0
+    draw_numbers(labels, losses, theme.LESS, theme.MORE if change else theme.LESS, "+.2f" if change else ".1f")
+
+
+def draw_numbers(labels: Sequence[str], values: Sequence[float], up: str, down: str, form: str = "+.2f") -> None:
+    """Draws the words of a text with a number beneath each, on the colour `up` or, if it is negative, `down`."""
+    top = max([abs(value) for value in values if isfinite(value)], default=1.0) or 1.0
     words = []
-    for label, value in zip(labels, losses, strict=True):
+    for label, value in zip(labels, values, strict=True):
         known = isfinite(value)
-        color = theme.MORE if change and value < 0 else theme.LESS
         share = round(70 * abs(value) / top) if known else 0
-        said = (f"{value:+.2f}" if change else f"{value:.1f}") if known else "–"
-        mix = f"color-mix(in srgb, {color} {share}%, transparent)"
-        words.append(WORD.format(title=f"{said} nats", color=mix, name=escape(label), said=said))
+        said = format(value, form) if known else "–"
+        mix = f"color-mix(in srgb, {down if value < 0 else up} {share}%, transparent)"
+        words.append(WORD.format(title=said, color=mix, name=escape(label), said=said))
     st.html(f'<div style="font-size:15px;line-height:1.4">{"".join(words)}</div>')
+
+
+def draw_map(
+    layers: tuple[int, ...],
+    values: list[list[float]],
+    focus: tuple[int, int] | None,
+    across: str,
+    key: str,
+    about: str,
+) -> None:
+    """Draws a map of layers and heads (or positions) of values with a sign; a click selects a head."""
+    cells = [(layer, at, value) for layer, row in zip(layers, values, strict=True) for at, value in enumerate(row)]
+    top = max(max(abs(value) for _, _, value in cells), 1e-9)
+    table = {
+        "layer": [layer for layer, _, _ in cells],
+        "head": [at for _, at, _ in cells],
+        "value": [value for _, _, value in cells],
+        "share": [abs(value) / top for _, _, value in cells],
+        "focus": [(layer, at) == focus for layer, at, _ in cells],
+        "turn": [page.visit_state().turns] * len(cells),
+    }
+    st.vega_lite_chart(
+        pa.table(table),
+        chart.signed(layers, len(values[0]), "value", across),
+        key=key,
+        width="stretch",
+        on_select=(lambda: gestures.on_layer_click(key)) if across == "head" else "ignore",
+        selection_mode=chart.CELL if across == "head" else None,
+        alt=f"Heatmap by layer and {across}: {about}",
+    )
