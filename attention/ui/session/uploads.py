@@ -83,7 +83,7 @@ def close(source: str) -> None:
     for about, here in list(state.held.items()):
         if getattr(here.setting, "source", None) == source:
             del state.held[about]
-        elif pinned_source(getattr(here.setting, "against", "")) == source:
+        elif source and pinned_source(getattr(here.setting, "against", "")) == source:
             here.setting = replace(here.setting, against="")
 
 
