@@ -13,7 +13,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention.timing.__main__ import report
+from attention.timing.cpu_gpu_settings import Timed
 from attention.timing.recordings import Timing, read_recording, write_recording
+from attention.timing.recordings.timing import BROWSER, WEBGPU
+from attention.timing.subject import subject
 from attention.timing.sweep import Sweep
 from attention.timing.units import seconds
 from attention.ui import results
@@ -451,3 +454,13 @@ def test_the_command_and_the_page_say_the_same_of_the_same_timings(monkeypatch):
     (cases,) = [table.value for table in tables(test) if "quickest, ms" in table.value or "median, ms" in table.value]
     for _, row in cases[cases["device"].str.startswith("Test CPU")].iterrows():
         assert re.search(rf"^ +{row['tokens']:,} .* {seconds(row['median, ms'] / 1e3)} ", printed, re.MULTILINE)
+
+
+def test_the_visitors_gpu_is_compared_with_a_recorded_cpu_in_the_dtype_that_the_browser_times():
+    plain = ONE | {"dtype": "float32"}
+    cpu = read_recording(write_recording(line([64, 8192], [1e-3, 2e-3], **plain)), "cpu.json")
+    gpu = {"device": WEBGPU, "device_name": "Acme 9", "source": BROWSER, "implementation": "WebGPU fused"}
+    timed = Timed(heads=(16,), d_heads=(128,), dtypes=("bfloat16",), queries=(1,), lengths=(64, 8192))
+    first, *_ = subject(timed, line([64, 8192], [4e-3, 1e-3], **(plain | gpu)), [], cpu).answers
+    assert "1 ms on your GPU (Acme 9), 2 times as fast as a CPU (2 ms)" in first.headline
+    assert subject(timed, [], [], cpu).timings == (), "without a measurement only the dtype that is set"

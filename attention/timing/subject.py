@@ -60,11 +60,16 @@ def subject(
     sweep, mine = timed.sweep, list(mine)
     like = [timing for timing in mine if is_like(timing, sweep, any_dtype=timing.source == BROWSER)]
     others = [timing for timing in mine if timing not in like and timing.source != BROWSER]
-    known = [*measured_here, *(timing for timing in shipped if is_like(timing, sweep))]
+    in_browser = any(timing.source == BROWSER for timing in like)  # which times float32 whatever is set
+    known = [*measured_here, *(each for each in shipped if is_like(each, sweep, in_browser and _is_float32_cpu(each)))]
     set_sizes = is_set(sweep) and not _is_of_the_picture(timed)
     found = [*like, *known, *others] if set_sizes or like else [*others, *known]
     apart = bool(mine) and not cpu_gpu_series.alike(timed.versus, mine)
     return Subject(sweep, set_sizes, apart, tuple(dict.fromkeys(found)))
+
+
+def _is_float32_cpu(timing: Timing) -> bool:
+    return (timing.device, timing.dtype) == ("cpu", "float32")
 
 
 def is_set(sweep: Sweep) -> bool:
