@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
+import json
 import math
 import random
+import shutil
+import subprocess
 from dataclasses import replace
 
 import pytest
@@ -19,6 +23,7 @@ from attention.comparison.head_changes import columns, compare_sides, sentence
 from attention.comparison.pooling import pool_differences
 from attention.comparison.row_numbers import EVERY, row_numbers
 from attention.comparison.sides import Side, side_of, why_not_comparable
+from attention.components.heads_grid import message
 from attention.config import Config
 from attention.fitting import coerce
 from attention.masks import MASKS
@@ -27,6 +32,7 @@ from attention.packed_text import pack_text
 from attention.pinned import LARGEST, PACKED, differing_knobs, exchange, pin, pinned_query, pinned_source, sides_of
 from attention.settings import ConfigError
 from attention.trace import Trace, trace
+from attention.ui import results
 from attention.ui.controls.picture import PICTURE
 from attention.ui.session.settings_state import SettingsState
 from attention.ui.session.visit_state import KEY, Session, taken_up
@@ -327,3 +333,33 @@ def test_what_can_not_be_compared_is_refused_in_words():
     assert "Head 1 of B against 0 of A" in repr(one)
     with pytest.raises(ValueError, match="scale: not with against="):
         attention.html(short, path="x.html", against=short, scale=2.0)
+
+
+PAINTS_TWICE = """
+import { unpackCells, paint } from "%s/cells.js";
+globalThis.ImageData = class { constructor(w, h) { this.data = new Uint8ClampedArray(4 * w * h); } };
+let last;
+const canvas = { width: 4, height: 4, getContext: () => ({ putImageData: (image) => { last = image; } }) };
+const found = [];
+for (const text of process.argv.slice(1)) {
+  paint(canvas, unpackCells(new Uint8Array(Buffer.from(text, "base64"))), 0);
+  found.push([...last.data].join());
+}
+console.log(JSON.stringify(found));
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+def test_a_side_of_both_signs_leaves_the_colours_of_the_other_side_as_they_are():
+    config = Config(tokens=4, heads=1, d_model=8)
+    signed = replace(config, softmax="differential")
+    sent = [message(each, results.heads.cells(each)) for each in (config, signed, config)]
+    code = PAINTS_TWICE % (ROOT / "attention/components/browser").as_uri()
+    texts = [base64.b64encode(each).decode() for each in sent]
+    done = subprocess.run(["node", "--input-type=module", "-e", code, *texts], capture_output=True, check=True)
+    first, other, again = json.loads(done.stdout)
+    assert first == again != other
+    backwards = subprocess.run(
+        ["node", "--input-type=module", "-e", code, texts[1], texts[0]], capture_output=True, check=True
+    )
+    assert json.loads(backwards.stdout) == [other, first]

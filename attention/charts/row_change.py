@@ -12,7 +12,7 @@ from attention.charts.row import LABELLED, names
 from attention.charts.spec import dataless
 from attention.number_format import weight_text
 
-HEIGHT = 110
+HEIGHT, BELOW = 110, 90  # pixels of a chart, and of the labels of its keys
 TIP = [
     alt.Tooltip("key:Q"),
     alt.Tooltip("token:N"),
@@ -37,7 +37,7 @@ def change(labels: tuple[str, ...], keys: int) -> dict[str, Any]:
     color = alt.condition("datum.change < 0", alt.value(theme.LESS), alt.value(theme.MORE))
     y = alt.Y("change:Q", title="B − A", axis=alt.Axis(tickCount=3, minExtent=34))
     bars = _base().mark_bar(**_width(keys)).encode(x=_keys(labels, keys), y=y, color=color, tooltip=TIP)
-    return dataless(bars.properties(height=HEIGHT))
+    return dataless(bars.properties(height=HEIGHT + BELOW * (keys <= LABELLED)))
 
 
 def _base() -> alt.Chart:

@@ -127,9 +127,10 @@ const tables = new Map();
  * @param {Data} data
  */
 function colorTable(data) {
-  const name = data.colors === "own maximum" ? "linear" : data.colors, known = tables.get(name);
+  const scale = data.colors === "own maximum" ? "linear" : data.colors, name = `${scale} ${data.shift} ${data.bits}`;
+  const known = tables.get(name);
   if (known) return known;
-  const table = weightsOf(data).map((w) => position(w, name, data) * (RAMP - 1));
+  const table = weightsOf(data).map((w) => position(w, scale, data) * (RAMP - 1));
   tables.set(name, table);
   return table;
 }
