@@ -5,7 +5,7 @@ Modules have the names and shapes of `BertModel` of the library transformers, so
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, cast
@@ -148,7 +148,7 @@ class Bert(nn.Module):
     @property
     def layers(self) -> Sequence[Layer]:
         """Its layers."""
-        return cast(Sequence[Layer], self.encoder["layer"])
+        return [*cast(Iterable[Layer], self.encoder["layer"])]
 
 
 def load_minilm(dtype: torch.dtype = torch.float32) -> Bert:
