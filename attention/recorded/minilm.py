@@ -42,15 +42,20 @@ class Encoded:
     last_hidden_state: Float[Tensor, "b n c"]
 
 
+def make_table(rows: int, width: int) -> nn.Embedding:
+    """Returns a table of vectors that is not initialized: to draw them without memory takes torch 2 s and 70 MB of imports."""
+    return nn.Embedding.from_pretrained(torch.empty(rows, width), freeze=False)
+
+
 class Embeddings(nn.Module):
     """The sum of the vectors of a token, its position and its text (the first or the second), normalized."""
 
     def __init__(self, config: Any) -> None:
         super().__init__()
         width = config.hidden_size
-        self.word_embeddings = nn.Embedding(config.vocab_size, width)
-        self.position_embeddings = nn.Embedding(config.max_position_embeddings, width)
-        self.token_type_embeddings = nn.Embedding(config.type_vocab_size, width)
+        self.word_embeddings = make_table(config.vocab_size, width)
+        self.position_embeddings = make_table(config.max_position_embeddings, width)
+        self.token_type_embeddings = make_table(config.type_vocab_size, width)
         self.LayerNorm = nn.LayerNorm(width, config.layer_norm_eps)
 
     def forward(self, ids: Int[Tensor, "b n"], kinds: Int[Tensor, "b n"]) -> Float[Tensor, "b n c"]:

@@ -25,6 +25,7 @@ from torch import Tensor, nn
 
 from attention.recorded.gguf_file import GGUF
 from attention.recorded.mapped_file import map_tensors, write_tensors
+from attention.recorded.minilm import make_table
 from attention.recorded.packages import SMOLLM2, library, weights_file
 
 START = 1  # the id of <|im_start|>, with which every text begins here
@@ -130,7 +131,7 @@ class Decoder(nn.Module):
 
     def __init__(self, config: Any) -> None:
         super().__init__()
-        self.embed_tokens = nn.Embedding(config.vocab_size, config.hidden_size)
+        self.embed_tokens = make_table(config.vocab_size, config.hidden_size)
         self.layers = nn.ModuleList(Layer(config) for _ in range(config.num_hidden_layers))
         self.norm = nn.RMSNorm(config.hidden_size, config.rms_norm_eps)
 

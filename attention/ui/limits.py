@@ -66,7 +66,7 @@ def models() -> Models:
     if said.models is None:
         return Models({}, False, 0, off=True)
     free = _alone() if said.models_free is None else said.models_free
-    return Models(offers(said.models), free, int(said.models_size * 1_000_000))
+    return Models(offers(said.models), free, min(int(said.models_size * 1_000_000), BUDGET.most))
 
 
 def _alone() -> bool:
