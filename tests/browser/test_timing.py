@@ -55,6 +55,7 @@ def test_a_sweep_is_measured_drawn_and_joined_by_a_recording(visit):
     expect(time_chart(tab).locator(".legendtext").filter(has_text="recorded")).to_have_text(
         "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)"
     )
+    tab.page.get_by_text("Numbers and sources").first.click()
     tab.page.get_by_role("tab", name="Break-even length").click()
     expect(tab.page.get_by_text(re.compile(f"threads?: {FASTER}"))).to_be_visible()
 
