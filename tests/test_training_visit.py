@@ -24,8 +24,8 @@ from attention.ui.jobs.job_queue import JOBS
 from attention.ui.jobs.training_jobs import LONGEST, TrainingJob
 from attention.ui.session import training_heartbeat as looks
 from attention.ui.session.visit_state import KEY
-from attention.ui.views import training, training_curves
 from attention.ui.views import training_course as courses
+from attention.ui.views import training_curves
 from tests.test_job_queue import ME, a_line
 from tests.test_pages import ROOT, SECONDS
 from tests.test_training_page import PAGE, SMALL, _nobody_else, learning, link, page_text, run, until  # noqa: F401  a fixture
@@ -213,23 +213,3 @@ def test_the_head_that_comes_first_stands_beside_the_task_s_own():
         for link in ({}, {"task": "sort"}, {"number": "same"})
     ]
     assert lines == [True, False, False]
-
-
-def test_a_film_waits_for_the_grid_and_no_longer(monkeypatch):
-    test = run({})
-    kept = test.session_state[KEY].kept
-    assert kept.film == (Recipe(), 1) and "After **0** steps" in page_text(test)
-    monkeypatch.setattr(training.page, "visit_state", lambda: kept)
-    training._on_first_frame()
-    second = list(shipped.course("induction").frames)[1]
-    test.run()
-    assert "After **0** steps" in page_text(test), "the one that was just seen"
-    test.run()
-    assert f"After **{second}** steps" in page_text(test)
-    training._on_first_frame()
-    assert kept.film[1] == training.WAIT + 1, "once it plays it goes on"
-    monkeypatch.undo()
-    late = run({})
-    for _ in range(training.WAIT):
-        late.run()
-    assert f"After **{second}** steps" in page_text(late), "of a browser that says nothing"
