@@ -51,7 +51,7 @@ SCREENS = {  # links, and how many charts each has
     "find_the_bug": 0,
     "timing": 2,
     "timing?picture=limits&d_head=128": 2,
-    "timing?work=forward+%2B+backward&lengths=96&heads=2": 1,
+    "timing?work=forward+%2B+backward&lengths=96&heads=2": 2,
     "examples": 0,
     "your_data": 0,
     "model": 1,

@@ -88,9 +88,8 @@ def _bounds(cases: Sequence[Case]) -> None:
     """Draws the limits by data sheets of a sweep of which nothing was timed."""
     lines = _limits(cases)
     if lines:
-        st.plotly_chart(
-            charts.seconds([], {case.length for case in cases}, lines), key="timing_bounds", width="stretch"
-        )
+        figure, config = charts.seconds([], {case.length for case in cases}, lines), {"displaylogo": False}
+        st.plotly_chart(figure, key="timing_bounds", width="stretch", config=config, alt=f"Lines: {LIMITS}")
 
 
 def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
