@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from dataclasses import replace
 
@@ -40,6 +41,7 @@ from attention.ui import results
 from attention.ui.controls.picture import first_line
 from attention.ui.controls.reasons import why
 from attention.ui.views import heads_parts
+from tests import differential_references
 from tests.samples import examples
 from tests.strategies import configs, normal, seeds, sizes
 
@@ -433,3 +435,45 @@ def test_a_new_scale_is_a_function_and_its_printed_form(monkeypatch):
     assert r"\frac{1}{2}" in by_name(config)["scaled"].formula
     assert STAGES["scaled"].formula(config) == r"z_j = \frac{s_j}{2\, T}"
     assert r"{2 \cdot 1}" in worked_formulas(stages(trace(config)), 0)["scaled"]
+
+
+def differential_pass(q, k, v, factors, masked=True):
+    """The table's pass of queries and keys `(s h n d)` of both softmaxes and values `(h n e)`."""
+    _, h, n, d = q.shape
+    sizes = {"b": 1, "q": n, "k": k.shape[2], "h": h, "g": h, "s": 2, "d": d, "e": v.shape[-1]}
+    spec = Spec(sizes, frozenset("qkv"), softmax="differential", sinks=tuple(factors), masks=masked)
+    given = {"q": q[0], "k": k[0], "q 2": q[1], "k 2": k[1], "v": v, "heads": torch.arange(h)}
+    given |= {"mask": torch.ones(n, k.shape[2], dtype=torch.bool).tril()} if masked else {}
+    return compute(given, spec, operations(spec, "scores", "joined"))
+
+
+@pytest.mark.parametrize(
+    "case", json.loads(differential_references.FILE.read_text()), ids=lambda case: f"{case['shape']}"
+)
+def test_differential_attention_is_that_of_diffllama(case):
+    """Its weights are those of both softmaxes: the difference, which multiplies the values, is not among them."""
+    found = differential_pass(*differential_references.inputs(*case["shape"]), [case["factor"]] * case["shape"][1])
+    output = found["normed context"].transpose(0, 1).flatten(1)
+    near = {"rtol": 0, "atol": 1e-6}  # its softmax is float32
+    torch.testing.assert_close(output, torch.tensor(case["output"], dtype=torch.float64), **near)
+    both = torch.cat([found["first softmax"], found["second softmax"]])
+    torch.testing.assert_close(both, torch.tensor(case["weights"], dtype=torch.float64), **near)
+    assert (found["weights"] < 0).any()
+
+
+@settings(deadline=None, max_examples=examples(50))
+@given(seed=seeds, h=st.integers(1, 3), n=sizes, d=st.integers(1, 5), masked=st.booleans())
+def test_differential_attention_is_its_formula(seed, h, n, d, masked):
+    q, k = (normal(seed + at, 2, h, n, d, dtype=torch.float64) for at in (0, 1))
+    v, factors = normal(seed + 2, h, n, 2 * d, dtype=torch.float64), normal(seed + 3, h).sigmoid().tolist()
+    found = differential_pass(q, k, v, factors, masked)["weights"]
+    for head, query in itertools.product(range(h), range(n)):
+        keys, rows = query + 1 if masked else n, []
+        for half in range(2):
+            mine, others = q[half, head, query].tolist(), k[half, head, :keys].tolist()
+            dots = [math.fsum(a * b for a, b in zip(mine, other, strict=True)) for other in others]
+            exps = [math.exp(dot / math.sqrt(d)) for dot in dots]
+            rows.append([each / math.fsum(exps) for each in exps])
+        wanted = [one - factors[head] * two for one, two in zip(*rows, strict=True)] + [0.0] * (n - keys)
+        assert found[head, query].tolist() == pytest.approx(wanted, abs=1e-9)
+        assert math.fsum(found[head, query].tolist()) == pytest.approx(1 - factors[head], abs=1e-6)

@@ -55,6 +55,7 @@ CHECK = (
     "For engineers: what a mask keeps, what published code computes, from which length a GPU pays.",
 )
 CODE = (
-    "Every picture is compared with PyTorch's own attention; the badge below it has the largest difference. Under *Code*, "
+    "Every picture is checked against PyTorch's own attention, or where PyTorch has none, as for sparsemax, against the "
+    "definition in float64; the badge below it has the largest difference. Under *Code*, "
     "Heads prints a program that computes the same numbers. The code is open, in the package `attention`."
 )
