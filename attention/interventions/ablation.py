@@ -22,19 +22,21 @@ from attention.summary import summarize
 
 Outputs = Mapping[int, Float[Tensor, "n h e"]]  # of the heads of each layer
 Ids = Int[Tensor, "*b n"] | Sequence[int]
+OtherIds = Int[Tensor, "*c m"] | Sequence[int]
+OtherOutputs = Mapping[int, Float[Tensor, "m h e"]]
 
 
-def zero(here: Float[Tensor, "n e"], there: Float[Tensor, "n e"] | None) -> Float[Tensor, "1 e"]:
+def zero(here: Float[Tensor, "n e"], there: Float[Tensor, "m e"] | None) -> Float[Tensor, "1 e"]:
     """Zero: takes away all that the head adds, also what it adds whatever the text."""
     return torch.zeros_like(here[:1])
 
 
-def mean(here: Float[Tensor, "n e"], there: Float[Tensor, "n e"] | None) -> Float[Tensor, "1 e"]:
+def mean(here: Float[Tensor, "n e"], there: Float[Tensor, "m e"] | None) -> Float[Tensor, "1 e"]:
     """Mean over this text: keeps what the head adds to every token, takes away what differs between tokens."""
     return here.mean(0, keepdim=True)
 
 
-def resample(here: Float[Tensor, "n e"], there: Float[Tensor, "n e"] | None) -> Float[Tensor, "n e"]:
+def resample(here: Float[Tensor, "n e"], there: Float[Tensor, "m e"] | None) -> Float[Tensor, "n e"]:
     """Output on another text: keeps outputs of the usual kind, takes away what depends on this text."""
     assert there is not None
     return there[: len(here)]
@@ -100,7 +102,7 @@ def head_outputs(model: Any, ids: Ids) -> dict[int, Float[Tensor, "n h e"]]:
 
 
 def switch_heads_off(
-    model: Any, ids: Ids, heads: Iterable[Head], how: str = "zero", other: Ids | None = None
+    model: Any, ids: Ids, heads: Iterable[Head], how: str = "zero", other: OtherIds | None = None
 ) -> Float[Tensor, "n v"]:
     """Returns the logits of a model without some of its heads.
 
@@ -124,7 +126,7 @@ def switch_heads_off(
 
 
 def compare_without(
-    model: Any, ids: Ids, heads: Iterable[Head], how: str = "zero", other: Ids | None = None, at: int = -1
+    model: Any, ids: Ids, heads: Iterable[Head], how: str = "zero", other: OtherIds | None = None, at: int = -1
 ) -> Ablation:
     """Compares a causal model's predictions with all heads and without some; arguments and errors as `switch_heads_off`.
 
@@ -146,7 +148,7 @@ def measure_every_head(
     answer: int,
     against: int | None = None,
     how: str = "zero",
-    other: Ids | None = None,
+    other: OtherIds | None = None,
     at: int = -1,
     progress: Callable[[float], object] | None = None,
 ) -> HeadCosts:
@@ -200,7 +202,9 @@ def _run_recorded(
     return logits, dict(outputs)
 
 
-def _read_other(model: Any, found: Mapping[int, Projection], ids: Ids, how: str, other: Ids | None) -> Outputs | None:
+def _read_other(
+    model: Any, found: Mapping[int, Projection], ids: Ids, how: str, other: OtherIds | None
+) -> OtherOutputs | None:
     """The outputs of all heads on the other text, if this way needs them."""
     if how not in WAYS:
         raise ValueError(f"how={how!r} is not one of: {', '.join(WAYS)}.")
@@ -213,7 +217,7 @@ def _read_other(model: Any, found: Mapping[int, Projection], ids: Ids, how: str,
 
 
 def _replacements(
-    found: Mapping[int, Projection], outputs: Outputs, heads: Iterable[Head], how: str, there: Outputs | None
+    found: Mapping[int, Projection], outputs: Outputs, heads: Iterable[Head], how: str, there: OtherOutputs | None
 ) -> dict[Head, Float[Tensor, "_ e"]]:
     chosen = list(heads)
     if missing := [(layer, head) for layer, head in chosen if layer not in found or not 0 <= head < found[layer].heads]:

@@ -20,6 +20,7 @@ from attention.interventions.projections import find_projections, record_heads, 
 from attention.summary import summarize
 
 Ids = Int[Tensor, "*b n"] | Sequence[int]
+OtherIds = Int[Tensor, "*c m"] | Sequence[int]
 TINY = 1e-6  # a difference of logits of which no share can be taken
 
 
@@ -69,7 +70,7 @@ class Patching:
 def patch_heads(
     model: Any,
     clean: Ids,
-    corrupted: Ids,
+    corrupted: OtherIds,
     answer: int,
     against: int,
     at: int = -1,
@@ -105,7 +106,7 @@ def patch_heads(
 def patch_residual(
     model: Any,
     clean: Ids,
-    corrupted: Ids,
+    corrupted: OtherIds,
     answer: int,
     against: int,
     at: int = -1,
@@ -135,7 +136,7 @@ def patch_residual(
 class _Test:
     """The two runs, and the share of the logit difference that a patch returns."""
 
-    def __init__(self, model: Any, clean: Ids, corrupted: Ids, pair: tuple[int, int], at: int) -> None:
+    def __init__(self, model: Any, clean: Ids, corrupted: OtherIds, pair: tuple[int, int], at: int) -> None:
         self.model, self.pair = model, pair
         self.clean, self.corrupted = one_sequence(clean)[0], one_sequence(corrupted)[0]
         if len(self.clean) != len(self.corrupted):
