@@ -135,7 +135,9 @@ def test_a_page_of_other_settings_gets_no_link_of_heads_from_the_menu():
     apart = re.search(r"const APART = /\\/\(([a-z_|]+)\)\$/;", script)
     assert apart is not None and {"start", *apart[1].split("|")} == OTHERS.keys()
     kinds = {
-        name: re.search(r"page\.show\(\w+\.view(?:, ((?:\w+\.)?[A-Z]+))?", (ROOT / f"pages/{name}.py").read_text())
+        name: re.search(
+            r"page\.show\(\w+\.view(?:, (?:replace\()?((?:\w+\.)?[A-Z]+))?", (ROOT / f"pages/{name}.py").read_text()
+        )
         for name in FILES
     }
     of_configs = {None, "SCORES", "SMALL", "LAYERED"}  # with another sidebar or another beginning

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -82,11 +83,15 @@ def test_every_step_is_in_one_part_and_its_part_leads_to_a_step_that_is_there():
     assert not {"scale", "mask"} & {part.place for part in parts(Config(scale="none", mask="full"))}
 
 
+SECOND = Config(softmax="differential", qk_norm="on", query_scale="log n", softcap=2.0)
+
+
 def test_every_step_has_a_lesson_that_goes_with_it():
     configs = (
         Config(positions="alibi", softcap=2.0),
         Config(positions="sinusoidal", keys=5),
         Config(positions="rotary", qk_norm="on", gate="headwise", query_scale="log n", forgetting="on"),
+        *(replace(SECOND, positions=positions) for positions in ("rotary", "alibi")),
     )
     plan = [step for config in (*configs, Config.of(SOURCES[1])) for step in steps(config)]
     assert {step.name for step in plan} == set(STEPS)
@@ -147,10 +152,12 @@ def test_what_is_odd_is_said(query, said):
 def test_every_step_is_drawn_at_settings_that_have_it(step):
     positions = {"sines": "sinusoidal", "embed": "sinusoidal", "turne": "rotary", "bias": "alibi", "biase": "alibi"}
     knobs = {"positions": positions.get(step[:5], "none"), "qk_norm": "on" if step.startswith("normed") else "off"}
-    knobs |= {"query_scale": "log n" if step == "lengthened" else "none"}
+    knobs |= {"query_scale": "log n" if step.startswith("lengthened") else "none"}
     knobs |= {"gate": "elementwise" if step in ("W_g", "G", "gate", "gated") else "off"}
     knobs |= {"forgetting": "on"} if step in ("W_f", "F") else {"keys": 2}
-    config = Config(tokens=3, heads=2, d_model=4, softcap=1.0, step=step, **knobs)
+    if step.endswith(" 2") or step in ("first softmax", "second softmax", "normed context"):
+        knobs |= {"softmax": "differential"}
+    config = Config(tokens=3, heads=2, d_model=8, softcap=1.0, step=step, **knobs)
     plan = by_name(config)
     names = [*(source.name for source in plan[step].sources), step]
     data = message(config, dict(zip(names, encode_steps(config, values(config), names), strict=True)))

@@ -35,7 +35,7 @@ from attention.timing.interference_probe import yardstick
 from attention.training import shipped as trainings
 from attention.training.recipe import Recipe
 from attention.ui.results import training
-from attention.wire import cells, matrix_cells
+from attention.wire import cells, difference_cells, matrix_cells
 
 SMALL = Config(tokens=6, d_model=8, heads=2, text="a b c")
 CPU = torch.device("cpu")
@@ -45,8 +45,9 @@ KEPT: dict[str, tuple[Any, tuple]] = {
     "until": (blocks.until, (5, 7, CPU)),
     "falling": (attend._falling, (5, 7, CPU, torch.float32)),
     "edges": (attend._edges, (torch.float32, CPU)),
-    "cells": (cells._ups, ()),
+    "cells": (cells._ups, (cells.PLAIN,)),
     "matrices": (matrix_cells._ups, (-3,)),
+    "sides": (difference_cells._thresholds, ()),
     "order": (tiles._apart, (0, 64, 2)),
     "differences": (differences, (MASKS["window"], 9, 3)),
     "counts": (picture._log_counts, (MASKS["window"], 9, 3)),
@@ -55,7 +56,7 @@ KEPT: dict[str, tuple[Any, tuple]] = {
     "story": (story._arrays, ()),
     "projections": (generated.projections, ("independent", 8, 4, 1)),
     "identity": (generated.projections, ("identity", 8, 4, 1)),
-    "constructed": (generated.roles, (16, 2, 8, 1, 8)),
+    "constructed": (generated.roles, (16, 2, 8, 1, 8, 1)),
     "projected": (generated._last, (SMALL,)),
     "case": (case._last, (SMALL, 6, 6)),
     "recording": (shipped.recording, ("two-layers",)),

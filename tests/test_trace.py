@@ -173,7 +173,8 @@ def test_tied_projections_make_likeness_symmetric(config):
 def test_identity_projections_hand_on_the_input(config):
     t = trace(config)
     assert all(torch.equal(part.transpose(0, 1).flatten(1), t.x) for part in (t.q, t.k, t.v))
-    assert torch.equal(t.output, t.context.transpose(0, 1).flatten(1))
+    if config.softmax != "differential":  # which norms the context
+        assert torch.equal(t.output, t.context.transpose(0, 1).flatten(1))
 
 
 @laws

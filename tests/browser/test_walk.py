@@ -36,9 +36,9 @@ SCREENS = {  # links, and how many charts each has
     "layers?predict=row": 0,
     **{
         f"softmax?topic={topic}": count
-        for topic, count in zip(KNOBS["topic"].choices or (), (4, 2, 4, 2, 2), strict=True)
+        for topic, count in zip(KNOBS["topic"].choices or (), (3, 2, 4, 2, 2), strict=True)
     },
-    "softmax?tokens=60&colors=own+maximum": 4,
+    "softmax?tokens=60&colors=own+maximum": 3,
     f"softmax?{BLIND}&colors=log": 3,
     "softmax?topic=precision&dtype=float16&exponent=naive&scale=none": 2,
     "softmax?predict=temperature&temperature=0.3": 1,

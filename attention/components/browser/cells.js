@@ -1,5 +1,4 @@
 // Decodes bytes to cells, weights and colours, and paints cells as pixels. This file does not depend on the page.
-
 import { penOf } from "./elements.js";
 import { openMessage } from "./message.js";
 import { spans } from "./pixels.js";
@@ -9,7 +8,7 @@ import { RAMP, ramp, rankedRamp } from "./theme.js";
 /**
  * @typedef {{ codes: Uint16Array[], negative?: Uint8Array[] | null, places: Uint8Array | null, seeing: Float32Array[],
  *   sums?: Float32Array | null, before?: Uint16Array[], after?: Uint16Array[] }} Bytes  per head, except places and sums;
- * codes without signs, 1 in `negative` for a minus; `before` and `after`: codes of A and B where they differ most
+ *   codes without signs, 1 in `negative` for a minus; `before`, `after`: codes of A and B
  * @typedef {Pick<import("./message.js").Shape, "shift" | "bits" | "sides">} Coding
  * @typedef {Omit<import("./message.js").Shape & import("./message.js").Weights, "places" | "sums"> & Bytes} Data
  * @typedef {[number, number]} Range  the first, and one past the last

@@ -98,8 +98,8 @@ def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
     if page.widgets().get("timing_chart") not in offered:  # a recording with more charts was removed
         page.widgets()["timing_chart"] = "time"
     more: dict[str, Any] = {}
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        how: Any = {"key": "timing_chart", "required": True, "width": "content"}
+    with st.container(gap="small"):
+        how: Any = {"key": "timing_chart", "required": True}
         which = st.pills("Chart", offered, **how) or "time"
         chosen = timing_lines.selected_timings(found)
         if which in ("time", "memory"):
@@ -140,7 +140,7 @@ def _limits(cases: Sequence[Case], timed: bool = False) -> dict[str, dict[int, f
     if len(set(map(comparison.setting, cases))) != 1:
         return {}
     first = [] if timed else [answers.SHEET]
-    how: dict[str, Any] = {"selection_mode": "multi", "default": first, "key": "timing_limits", "width": "content"}
+    how: dict[str, Any] = {"selection_mode": "multi", "default": first, "key": "timing_limits"}
     names = st.pills("Limits by data sheet", list(DATA_SHEETS), help=LIMITS, **how)
     return answers.limits(cases, names)
 
