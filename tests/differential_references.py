@@ -26,11 +26,12 @@ def inputs(n: int, heads: int, d: int) -> tuple[Tensor, Tensor, Tensor]:
 
 def record(n: int, heads: int, d: int, layer: int) -> dict[str, object]:
     """The output of DiffLlama's attention before its last projection, and the weights that it returns."""
-    from transformers.models.diffllama.modeling_diffllama import DiffLlamaAttention, DiffLlamaConfig
+    from transformers.models.diffllama.configuration_diffllama import DiffLlamaConfig
+    from transformers.models.diffllama.modeling_diffllama import DiffLlamaAttention
 
     config = DiffLlamaConfig(
         hidden_size=2 * heads * d, num_attention_heads=2 * heads, num_key_value_heads=2 * heads, attention_dropout=0.0,
-        rms_norm_eps=1e-5, attn_implementation="eager",
+        rms_norm_eps=1e-5, attn_implementation="eager",  # pyright: ignore[reportCallIssue]  of every config
     )  # fmt: skip
     attention = DiffLlamaAttention(config, layer).double()
     q, k, v = inputs(n, heads, d)

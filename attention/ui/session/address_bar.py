@@ -55,7 +55,7 @@ def arrive(state: Session, kind: Kind[Any], from_elsewhere: bool) -> None:
         asked = model_run.open_link(asked) if new else asked
         done = model_run.take_result()
         asked, new = (asked, new) if done is None else (done, True)
-    if new:
+    if new or here is None:
         own, notes = question_in_link.split(state, kind, uploads.allowed_query(kind, asked))
         here = state.held[state.about] = SettingsState.of(kind, own, here.labels if here else {})
         here.link, here.notes, here.absent = query, here.notes + notes, state.kept.absent

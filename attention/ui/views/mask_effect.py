@@ -213,14 +213,14 @@ def _squares(found: Effect) -> None:
     places, config = st.columns(3), found.config
     base, mask = found.names
     small = {"labels": [], "height": theme.SMALL_HEIGHT}  # positions: there is no room for tokens
-    signed = {"signed": config.head_softmax.signed}
+    signed = config.head_softmax.signed
     row = {"colors": config.color_scale, "query": config.query_index}
     cells, tile, seeing = tables.focus(found.after, heatmap.PIXELS)
-    masked = heatmap.weights(cells, tile, seeing=seeing, **row, **small, **signed)
+    masked = heatmap.weights(cells, tile, seeing=seeing, **row, **small, signed=signed)
     _square(places[1], 1, f"Head {config.head}, {mask}", masked)
     browser_yield.yield_to_browser()
     cells, tile, seeing = tables.focus(found.before, heatmap.PIXELS)
-    whole = heatmap.weights(cells, tile, seeing=seeing, **row, **small, **signed)
+    whole = heatmap.weights(cells, tile, seeing=seeing, **row, **small, signed=signed)
     _square(places[0], 0, f"Head {config.head}, baseline: {base}", whole)
     change = heatmap.difference(
         *tile_extremes(difference(found.before, found.after, config.head), heatmap.PIXELS), **small
