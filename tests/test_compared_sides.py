@@ -14,7 +14,7 @@ from dataclasses import replace
 import pytest
 import streamlit
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import attention
@@ -93,6 +93,7 @@ def test_the_difference_of_drawn_settings_is_that_of_two_passes_in_float64(seed)
 
 
 @given(configs())
+@settings(deadline=None)
 def test_identical_sides_give_exact_zeros(config):
     side = side_of(trace(config))
     found = pool_differences(side, side, 8)
@@ -187,6 +188,7 @@ def test_other_sizes_are_refused_in_words():
 
 
 @given(configs(), st.none() | st.integers(0, 5))
+@settings(deadline=None)
 def test_what_is_pinned_opens_again(config, head):
     sides = sides_of(replace(config, against=pin(config, head)))
     assert sides is not None and sides.a.for_page("Steps") == config.for_page("Steps")
