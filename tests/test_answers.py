@@ -142,7 +142,7 @@ def test_every_gpu_has_an_answer_the_visitors_first():
     assert "The GPU is" not in second.basis, "one length says it all"
 
 
-def test_what_nobody_timed_has_the_limit_of_a_data_sheet():
+def test_sizes_without_timings_have_the_limit_of_a_data_sheet():
     said = answers.untimed(make_timing(8192, **DECODE).case)
     assert said.headline == (
         "One token of 16 heads of 128 against 8,192 keys, bfloat16: not timed yet. By its data sheet an H100 SXM5 takes at "

@@ -44,7 +44,7 @@ def _stand_in(tmp_path_factory, monkeypatch) -> Iterator[None]:
         JOBS.forget(task)
 
 
-def opened(page: str, **query: str) -> AppTest:
+def open_page(page: str, **query: str) -> AppTest:
     test = AppTest.from_file(str(ROOT / f"pages/{page}.py"), default_timeout=SECONDS)
     test.query_params.update(query)
     return test.run()
@@ -78,7 +78,7 @@ def page_text(test: AppTest) -> str:
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("page", REAL_PAGES)
 def test_what_is_typed_while_a_real_model_is_shown_is_read_by_that_model(page):
-    test = opened(page, **RIVERS)
+    test = open_page(page, **RIVERS)
     (field,) = [each for each in test.text_input if each.key.startswith("read by")]
     assert (field.label, field.value) == ("Your own text", RIVER)
     assert not [each for each in test.text_input if each.key == "text"], "one field only"
@@ -94,14 +94,14 @@ def test_what_is_typed_while_a_real_model_is_shown_is_read_by_that_model(page):
 
 def test_a_link_runs_the_model_again_on_any_page_and_its_address_stays():
     query = {"run": MINILM, "run_text": OWN, "v": "3", "layer": "2", "head": "3", "mask": "causal"}
-    test = opened("heads", **query)
+    test = open_page("heads", **query)
     assert state(test).kept.requested.job is not None or link(test) == query
     test = wait(test)
     shown = state(test).here.setting
     assert (shown.source[:6], shown.layer, shown.head, shown.mask) == ("model:", 2, 3, "causal") and link(test) == query
     assert state(test).kept.reading.settings.text == OWN and not state(test).kept.reading.settings.download
     assert state(test).kept.prompts[shown.source] == Prompt(model=MINILM, text=OWN)
-    words = [*opened("heads", **query | {"run_tokens": "words"}).run().query_params]
+    words = [*open_page("heads", **query | {"run_tokens": "words"}).run().query_params]
     assert "run" in words
 
 
@@ -114,7 +114,7 @@ def test_a_pair_and_a_summary_are_in_the_link_too():
         "v": "3",
         "layer": "0",
     }
-    test = wait(opened("heads", **query))
+    test = wait(open_page("heads", **query))
     found = link(test)
     assert {name: found[name] for name in ("run", "run_text", "run_second", "run_tokens")} == {
         name: query[name] for name in ("run", "run_text", "run_second", "run_tokens")
@@ -124,7 +124,7 @@ def test_a_pair_and_a_summary_are_in_the_link_too():
 
 
 def test_a_visit_has_one_run_and_a_new_link_takes_its_place():
-    test = opened("heads", run=MINILM, run_text=OWN)
+    test = open_page("heads", run=MINILM, run_text=OWN)
     first = state(test).kept.requested
     test.query_params.clear()
     test.query_params.update({"run": MINILM, "run_text": "another street"})
@@ -147,7 +147,7 @@ def test_a_visit_has_one_run_and_a_new_link_takes_its_place():
     ],
 )
 def test_a_link_that_can_not_run_says_why_above_a_recording_of_the_same_model(query, why, below):
-    test = opened("heads", **query)
+    test = open_page("heads", **query)
     assert why in page_text(test) and "This link shows" in page_text(test) and not test.exception
     shown = state(test).here.setting
     assert shown.source == below and state(test).kept.requested.job is None
@@ -157,21 +157,21 @@ def test_a_link_that_can_not_run_says_why_above_a_recording_of_the_same_model(qu
 def test_nothing_of_the_hub_is_downloaded_for_a_link(monkeypatch):
     monkeypatch.setenv("ATTENTION_MODELS", "Far = some/model")
     monkeypatch.setattr("huggingface_hub.HfApi.model_info", lambda *_, **__: pytest.fail("the network was used"))
-    test = wait(opened("heads", run="Far", run_text=OWN))
+    test = wait(open_page("heads", run="Far", run_text=OWN))
     assert "some/model was not downloaded to this server before" in page_text(test) and not test.exception
 
 
 def test_a_model_without_room_is_refused_with_its_reason(monkeypatch):
     monkeypatch.setattr(model_jobs, "LOADED_MODELS", type(LOADED_MODELS)())
     monkeypatch.setattr(BUDGET, "room", lambda needed: False)
-    test = wait(type_text(opened("heads", **RIVERS), OWN))
+    test = wait(type_text(open_page("heads", **RIVERS), OWN))
     assert f"{MINILM} can't read “{OWN}” here" in page_text(test) and "not free right now" in page_text(test)
     assert state(test).here.setting.source == RIVERS["source"], "and the recording stays"
     assert "Show the text with hand-built heads" in [each.proto.label for each in test.get("link_button")]
 
 
 def test_hand_built_heads_never_take_a_text_in_silence():
-    test = opened("heads", **RIVERS | {"source": "recorded:two-layers"})
+    test = open_page("heads", **RIVERS | {"source": "recorded:two-layers"})
     test.text_input(key="text").set_value(OWN).run()
     assert state(test).here.setting.source == GENERATED
     assert text.HAND_BUILT_NOW.format(source="By hand: two layers") in page_text(test)
@@ -180,7 +180,7 @@ def test_hand_built_heads_never_take_a_text_in_silence():
 def test_on_start_a_typed_sentence_is_read_by_the_model_and_heads_opens(monkeypatch):
     opens: list[tuple[str, dict[str, str]]] = []
     monkeypatch.setattr("attention.ui.session.page.next_step.go_to", lambda page, query: opens.append((page, query)))
-    test = opened("start")
+    test = open_page("start")
     test.text_input(key="own sentence").set_value(OWN).run()
     wait(test)
     ((page, query),) = opens

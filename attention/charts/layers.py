@@ -26,11 +26,7 @@ def numbers(layers: tuple[int, ...], heads: int, label: str, top: float, digits:
 
     Colours go from 0 to `top`; numbers have `digits` decimals. The selected cell has a frame.
     """
-    x = alt.X("head:O", title="head →", axis=alt.Axis(labelAngle=0), scale=alt.Scale(domain=list(range(heads))))
-    row = height(len(layers)) // len(layers)
-    every = alt.Axis(labelOverlap=row < TALL)
-    y = alt.Y("layer:O", title="← layer", axis=every, scale=alt.Scale(domain=list(layers)))
-    chosen = alt.selection_point(name=CELL, fields=["layer", "head", "turn"], on="click", clear=False, toggle=False)
+    x, y, tall = _axes(layers, heads, "head")
     scale = alt.Scale(domain=[0, top], range=list(theme.NUMBERS), clamp=True)
     tips = [
         alt.Tooltip("layer:O"),
@@ -43,11 +39,11 @@ def numbers(layers: tuple[int, ...], heads: int, label: str, top: float, digits:
         .encode(
             x=x, y=y, color=alt.Color("value:Q", scale=scale, legend=_bar(label, height(len(layers)))), tooltip=tips
         )
-        .add_params(chosen)
+        .add_params(_cell_selection())
     )
     words = (
         alt.Chart()
-        .mark_text(fontSize=alt.ExprRef(f"width / {heads} < {WIDE} ? 0 : 11") if row >= TALL else 0, aria=False)
+        .mark_text(fontSize=alt.ExprRef(f"width / {heads} < {WIDE} ? 0 : 11") if tall else 0, aria=False)
         .encode(
             x=x,
             y=y,
@@ -55,14 +51,7 @@ def numbers(layers: tuple[int, ...], heads: int, label: str, top: float, digits:
             color=alt.condition(f"datum.value > {BRIGHT * top}", alt.value("black"), alt.value("white")),
         )
     )
-    frame = (
-        alt.Chart()
-        .transform_filter("datum.focus")
-        .mark_rect(fill=None, stroke=theme.QUERY, strokeWidth=3, aria=False)
-        .encode(x=x, y=y)
-    )
-    chart = alt.layer(cells, words, frame).properties(height=height(len(layers)))
-    return dataless(chart) | {"autosize": {"type": "fit-x", "contains": "padding"}}
+    return _with_frame(cells, words, len(layers))
 
 
 @lru_cache(maxsize=64)
@@ -71,11 +60,7 @@ def signed(layers: tuple[int, ...], columns: int, label: str, across: str = "hea
 
     Values below zero are orange, those above green, stronger for a larger `share`, from 0 to 1. `across`: what the columns are.
     """
-    x = alt.X("head:O", title=f"{across} →", axis=alt.Axis(labelAngle=0), scale=alt.Scale(domain=list(range(columns))))
-    row = height(len(layers)) // len(layers)
-    every = alt.Axis(labelOverlap=row < TALL)
-    y = alt.Y("layer:O", title="← layer", axis=every, scale=alt.Scale(domain=list(layers)))
-    chosen = alt.selection_point(name=CELL, fields=["layer", "head", "turn"], on="click", clear=False, toggle=False)
+    x, y, tall = _axes(layers, columns, across)
     color = alt.condition("datum.value < 0", alt.value(theme.LESS), alt.value(theme.MORE))
     tips = [
         alt.Tooltip("layer:O"),
@@ -92,11 +77,11 @@ def signed(layers: tuple[int, ...], columns: int, label: str, across: str = "hea
             fillOpacity=alt.FillOpacity("share:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None),
             tooltip=tips,
         )
-        .add_params(chosen)
+        .add_params(_cell_selection())
     )
     words = (
         alt.Chart()
-        .mark_text(fontSize=alt.ExprRef(f"width / {columns} < {WIDE + 8} ? 0 : 11") if row >= TALL else 0, aria=False)
+        .mark_text(fontSize=alt.ExprRef(f"width / {columns} < {WIDE + 8} ? 0 : 11") if tall else 0, aria=False)
         .encode(
             x=x,
             y=y,
@@ -104,13 +89,31 @@ def signed(layers: tuple[int, ...], columns: int, label: str, across: str = "hea
             color=alt.condition("datum.share > 0.6", alt.value("white"), alt.value(theme.HIDDEN)),
         )
     )
+    return _with_frame(cells, words, len(layers))
+
+
+def _axes(layers: tuple[int, ...], columns: int, across: str) -> tuple[alt.X, alt.Y, bool]:
+    """Returns both axes of a map, and whether its rows have room for numbers."""
+    x = alt.X("head:O", title=f"{across} →", axis=alt.Axis(labelAngle=0), scale=alt.Scale(domain=list(range(columns))))
+    tall = height(len(layers)) // len(layers) >= TALL
+    every = alt.Axis(labelOverlap=not tall)
+    return x, alt.Y("layer:O", title="← layer", axis=every, scale=alt.Scale(domain=list(layers))), tall
+
+
+def _cell_selection() -> alt.Parameter:
+    """Returns the selection of a cell by a click."""
+    return alt.selection_point(name=CELL, fields=["layer", "head", "turn"], on="click", clear=False, toggle=False)
+
+
+def _with_frame(cells: alt.Chart, words: alt.Chart, layers: int) -> dict[str, Any]:
+    """Returns the specification of cells and their numbers, with a frame around the selected cell."""
     frame = (
         alt.Chart()
         .transform_filter("datum.focus")
         .mark_rect(fill=None, stroke=theme.QUERY, strokeWidth=3, aria=False)
-        .encode(x=x, y=y)
+        .encode(x=cells.encoding.x, y=cells.encoding.y)
     )
-    chart = alt.layer(cells, words, frame).properties(height=height(len(layers)))
+    chart = alt.layer(cells, words, frame).properties(height=height(layers))
     return dataless(chart) | {"autosize": {"type": "fit-x", "contains": "padding"}}
 
 

@@ -17,7 +17,14 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from attention.interventions.predictions import Predictions, one_sequence, run_logits, summarize_logits
-from attention.interventions.projections import Head, Projection, find_projections, record_heads, replace_heads
+from attention.interventions.projections import (
+    Head,
+    Projection,
+    check_heads,
+    find_projections,
+    record_heads,
+    replace_heads,
+)
 from attention.summary import summarize
 
 Outputs = Mapping[int, Float[Tensor, "n h e"]]  # of the heads of each layer
@@ -220,11 +227,7 @@ def _replacements(
     found: Mapping[int, Projection], outputs: Outputs, heads: Iterable[Head], how: str, there: OtherOutputs | None
 ) -> dict[Head, Float[Tensor, "_ e"]]:
     chosen = list(heads)
-    if missing := [(layer, head) for layer, head in chosen if layer not in found or not 0 <= head < found[layer].heads]:
-        with replace_heads(
-            found, {each: torch.zeros(1, 1) for each in missing}
-        ):  # raises with the heads that there are
-            pass
+    check_heads(found, chosen)
     return {
         (layer, head): WAYS[how](outputs[layer][:, head], there[layer][:, head] if there is not None else None)
         for layer, head in chosen

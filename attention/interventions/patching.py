@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from attention.interventions.ablation import place_in
 from attention.interventions.predictions import one_sequence, run_logits
-from attention.interventions.projections import find_projections, record_heads, replace_heads
+from attention.interventions.projections import find_projections, record_heads, remove_after, replace_heads
 from attention.summary import summarize
 
 Ids = Int[Tensor, "*b n"] | Sequence[int]
@@ -169,7 +169,7 @@ class _Test:
         patches: Sequence[AbstractContextManager[None] | None],
         progress: Callable[[float], object] | None,
     ) -> Patching:
-        """Runs the corrupted text with each patch; None stands for one that returns nothing."""
+        """Runs the corrupted text with each patch, or without one where it is None: that returns nothing."""
         shares = []
         for done, patch in enumerate(patches, 1):
             shares.append(0.0 if patch is None else self._share(patch))
@@ -195,11 +195,8 @@ def _record_ends(layers: Mapping[int, nn.Module]) -> Iterator[dict[int, Float[Te
         layer.register_forward_hook(lambda module, given, output, number=number: hook(number, output))
         for number, layer in layers.items()
     ]
-    try:
+    with remove_after(handles):
         yield found
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 @contextmanager
@@ -211,8 +208,5 @@ def _replace_end(layer: nn.Module, place: int, value: Float[Tensor, " c"]) -> It
         first[..., place, :] = value
         return (first, *output[1:]) if isinstance(output, (tuple, list)) else first
 
-    handle = layer.register_forward_hook(hook)
-    try:
+    with remove_after([layer.register_forward_hook(hook)]):
         yield
-    finally:
-        handle.remove()

@@ -8,7 +8,7 @@ tests/test_interventions.py.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +16,7 @@ from typing import Any
 
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.utils.hooks import RemovableHandle
 
 Head = tuple[int, int]  # layer and head, both from 0
 
@@ -113,6 +114,26 @@ def find_projections(model: Any) -> dict[int, Projection]:
     return found
 
 
+def check_heads(projections: Mapping[int, Projection], heads: Iterable[Head]) -> None:
+    """Raises ValueError, with the heads that there are, if one of these is not among them."""
+    for layer, head in heads:
+        if layer not in projections or not 0 <= head < projections[layer].heads:
+            raise ValueError(
+                f"There is no head {head} in layer {layer}. The layers are {_span(projections)}, "
+                f"with {next(iter(projections.values())).heads} heads each."
+            )
+
+
+@contextmanager
+def remove_after(handles: Iterable[RemovableHandle]) -> Iterator[None]:
+    """Removes hooks of modules when the context ends."""
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
 @contextmanager
 def record_heads(projections: Mapping[int, Projection]) -> Iterator[dict[int, Float[Tensor, "n h e"]]]:
     """Within the context, the latest outputs of the heads of each layer, before the output projection, of one sequence."""
@@ -123,11 +144,8 @@ def record_heads(projections: Mapping[int, Projection]) -> Iterator[dict[int, Fl
         found[each.layer] = x.reshape(-1, each.heads, x.shape[-1] // each.heads).clone()
 
     handles = [each.module.register_forward_pre_hook(partial(hook, each)) for each in projections.values()]
-    try:
+    with remove_after(handles):
         yield found
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 @contextmanager
@@ -139,12 +157,7 @@ def replace_heads(
     Raises:
         ValueError: if the model has no such head.
     """
-    for layer, head in outputs:
-        if layer not in projections or not 0 <= head < projections[layer].heads:
-            raise ValueError(
-                f"There is no head {head} in layer {layer}. The layers are {_span(projections)}, "
-                f"with {next(iter(projections.values())).heads} heads each."
-            )
+    check_heads(projections, outputs)
 
     def hook(each: Projection, module: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...]:
         x = given[0].unflatten(-1, (each.heads, -1)).clone()
@@ -157,11 +170,8 @@ def replace_heads(
         projections[layer].module.register_forward_pre_hook(partial(hook, projections[layer]))
         for layer in {layer for layer, _ in outputs}
     ]
-    try:
+    with remove_after(handles):
         yield
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 def _span(projections: Mapping[int, Projection]) -> str:

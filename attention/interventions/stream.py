@@ -18,7 +18,13 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from attention.interventions.predictions import one_sequence, run_logits
-from attention.interventions.projections import Projection, UnsupportedError, find_projections, record_heads
+from attention.interventions.projections import (
+    Projection,
+    UnsupportedError,
+    find_projections,
+    record_heads,
+    remove_after,
+)
 
 RELATIVE = 1e-3  # by which sums may differ, relative to the largest value
 ROUNDING = 1e-5  # by which a small part of a sum may differ, relative to the largest value of the sum
@@ -154,20 +160,13 @@ def _norm_parts(norm: nn.Module, x: Float[Tensor, " c"], output: Float[Tensor, "
     if isinstance(norm, nn.LayerNorm):
         return weight, shift, float((x.var(unbiased=False) + eps).sqrt()), True
     scale = float((x.square().mean() + eps).sqrt())
-    gain = _gain(norm, x, scale, shift) if output is None else None
-    if output is None:
-        return gain, shift, scale, False
-    fits = [each for each in (weight, 1 + weight) if _same(x / scale * each + shift, output)]
-    return (fits[0], shift, scale, False) if fits else None
-
-
-def _gain(norm: nn.Module, x: Float[Tensor, " c"], scale: float, shift: Float[Tensor, " c"]) -> Float[Tensor, " c"]:
-    """The gain of an RMSNorm: its weight, or 1 + its weight, whichever gives its output."""
-    weight = _tensor(norm, "weight")
-    with torch.no_grad():
-        output = norm(x[None])[0].float()
-    errors = [float((x / scale * each + shift - output).abs().max()) for each in (weight, 1 + weight)]
-    return weight if errors[0] <= errors[1] else 1 + weight
+    given = output
+    if given is None:
+        with torch.no_grad():
+            given = norm(x[None])[0].float()
+    gain = min((weight, 1 + weight), key=lambda each: float((x / scale * each + shift - given).abs().max()))
+    fits = output is None or _same(x / scale * gain + shift, output)
+    return (gain, shift, scale, False) if fits else None
 
 
 def _tensor(module: nn.Module, name: str) -> Tensor:
@@ -200,8 +199,5 @@ def _record_calls(modules: Sequence[nn.Module]) -> Iterator[dict[nn.Module, tupl
             found[module] = x.detach().float().clone(), y.detach().float().clone()  # Falcon adds in place
 
     handles = [each.register_forward_hook(hook, with_kwargs=True) for each in dict.fromkeys(modules)]
-    try:
+    with remove_after(handles):
         yield found
-    finally:
-        for handle in handles:
-            handle.remove()

@@ -42,16 +42,8 @@ def draw(prompt: Prompt) -> None:
 
 
 def _live_parts(prompt: Prompt, wanted: Study, live: bool) -> None:
-    job = switches.wait(PARTS, wanted, live, text.PARTS_RUNNING)
-    if job is None or (not job.open and job.state != "done"):
-        st.button(
-            text.PARTS_RUN,
-            key="parts",
-            icon=":material/play_arrow:",
-            on_click=switches.begin,
-            args=(PARTS, PartsJob, wanted),
-        )
-    elif isinstance(job, PartsJob) and job.found is not None and not job.open:
+    job = switches.offer_study(PARTS, PartsJob, wanted, live, text.PARTS_RUNNING, text.PARTS_RUN, "parts")
+    if job is not None and job.found is not None:
         _show_parts(prompt, job.found)
 
 
@@ -114,16 +106,8 @@ def _draw_patch(prompt: Prompt, wanted: Study) -> None:
 
 
 def _live_patch(wanted: Study, live: bool) -> None:
-    job = switches.wait(PATCH, wanted, live, text.PATCH_RUNNING)
-    if job is None or (not job.open and job.state != "done"):
-        st.button(
-            text.PATCH_RUN,
-            key="patches",
-            icon=":material/play_arrow:",
-            on_click=switches.begin,
-            args=(PATCH, PatchJob, wanted),
-        )
-    elif isinstance(job, PatchJob) and job.found is not None and job.tokens is not None and not job.open:
+    job = switches.offer_study(PATCH, PatchJob, wanted, live, text.PATCH_RUNNING, text.PATCH_RUN, "patches")
+    if job is not None and job.found is not None and job.tokens is not None:
         _show_patches(job)
 
 

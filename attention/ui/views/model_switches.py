@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TypeVar
 
 import streamlit as st
 
@@ -21,6 +22,7 @@ from attention.ui.text import interventions as text
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import job_status, model_words, token_rows
 
+AStudy = TypeVar("AStudy", bound=LoadedModelJob)
 LOOK = 0.3  # seconds between two checks of a running job
 OFF, EVERY = "off", "every"  # the studies of a visit
 
@@ -156,18 +158,19 @@ def _show_effect(effect: Switched) -> None:
 
 
 def _live_every(wanted: Study, live: bool) -> None:
-    job = wait(EVERY, wanted, live, text.RUNNING_EVERY)
-    if job is None or (not job.open and job.state != "done"):
-        st.button(
-            text.EVERY,
-            key="every head",
-            icon=":material/play_arrow:",
-            on_click=begin,
-            args=(EVERY, EveryHeadJob, wanted),
-            help=text.EVERY_HELP,
-        )
-    elif isinstance(job, EveryHeadJob) and job.found is not None and job.tokens is not None and not job.open:
+    job = offer_study(EVERY, EveryHeadJob, wanted, live, text.RUNNING_EVERY, text.EVERY, "every head", text.EVERY_HELP)
+    if job is not None and job.found is not None and job.tokens is not None:
         _show_costs(job.found, job.tokens.names)
+
+
+def offer_study(
+    name: str, kind: type[AStudy], wanted: Study, live: bool, said: str, label: str, key: str, about: str | None = None
+) -> AStudy | None:
+    """Returns a study that is done; draws its progress otherwise, or a button that starts it."""
+    job = wait(name, wanted, live, said)
+    if job is None or (not job.open and job.state != "done"):
+        st.button(label, key=key, icon=":material/play_arrow:", on_click=begin, args=(name, kind, wanted), help=about)
+    return job if isinstance(job, kind) and job.state == "done" else None
 
 
 def begin(name: str, kind: type[LoadedModelJob], wanted: Study) -> None:
