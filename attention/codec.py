@@ -10,7 +10,7 @@ from typing import Any
 
 from attention.config import Config
 from attention.fitting import coerce, fixed_by_source, source_defaults, why_invalid
-from attention.settings import EDITION, Settings, short
+from attention.settings import Settings, short
 
 # Old defaults, from the first edition on, if they have changed since.
 EDITIONS: tuple[dict[str, Any], ...] = (
@@ -18,7 +18,6 @@ EDITIONS: tuple[dict[str, Any], ...] = (
     {"step": "scores"},
     {},
 )
-NEWEST = {EDITION: str(len(EDITIONS))}  # a link that resets every knob; an empty one keeps the current values
 RENAMED = {"layers": "depth"}  # knobs by old names that links may still have
 
 
@@ -53,6 +52,7 @@ CONFIGS = Settings(
     brought=_source_defaults_of,
     refused=_ignored_knobs,
 )
+NEWEST = CONFIGS.newest
 
 
 def to_query(config: Config) -> dict[str, str]:

@@ -229,13 +229,18 @@ class Settings(Generic[S]):
         """Returns the nearest valid settings to values that are each allowed, and notes; raises ConfigError if none fit."""
         return self.nearest(values) if self.nearest else (self.make(**values), [])
 
+    @property
+    def newest(self) -> dict[str, str]:
+        """The query that opens the defaults; an empty one keeps the current values."""
+        return {EDITION: str(len(self.editions))}
+
     def to_query(self, setting: S) -> dict[str, str]:
         """Returns the knobs that differ from their defaults, as text; `from_query` returns the same settings."""
         usual = self.defaults | dict(self.brought(vars(setting)))
         differing = {
             self.linked + name: self._text(value) for name, value in vars(setting).items() if value != usual[name]
         }
-        return ({EDITION: str(len(self.editions))} if differing and len(self.editions) > 1 else {}) | differing
+        return (self.newest if differing and len(self.editions) > 1 else {}) | differing
 
     def follow_defaults(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
         """Returns the new values of knobs that are at a default that has changed, for example with the source."""

@@ -160,7 +160,10 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 @given(case=cases())
 def test_blocks_and_float32_change_nothing_but_the_rounding(case):
     sharp = case.options["scale"] == 20
-    check(case, 2e-5 if sharp else 2e-6, 1e-3 if sharp else 2e-4)
+    within = 2e-5 if sharp else 2e-6
+    if case.options["query_scale"] == "log n":  # which multiplies the logits, and so their rounding
+        within *= max(1.0, math.log(case.query.shape[1]))
+    check(case, within, 1e-3 if sharp else 2e-4)
 
 
 @laws

@@ -63,6 +63,7 @@ USED = (  # what libraries import on first use; a test runs every page and repor
     "plotly.tools",
     "pyarrow.pandas_compat",
     "pyarrow.vendored.version",
+    "streamlit.emojis",
     "streamlit.material_icon_names",
 )
 CLOCK = 2.0  # seconds between two checks for garbage

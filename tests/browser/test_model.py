@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -74,12 +75,13 @@ def test_a_patch_that_is_clicked_is_seen_from(visit, models):
 
 
 @pytest.mark.extended
-def test_what_one_visit_has_run_no_other_sees(visit, models):
+def test_the_link_of_a_run_runs_the_model_again_in_another_visit(visit, models):
     tab = visit("model?model=bert&text=the+street+was+tired", server=models)
     tab.page.get_by_role("button", name="Run model").click()
     expect(tab.page.get_by_text("3 layers of 4 heads over 7 tokens")).to_be_visible(timeout=LOADED)
     tab.page.get_by_role("link", name="→ Heads").first.click()
     expect(tab.page.locator(".st-key-page-title")).to_contain_text("bert")
-    other = visit(f"?source={tab.link['source']}", server=models)
-    expect(other.page.get_by_text("This link shows “bert”")).to_be_visible()
-    expect(other.page.get_by_role("link", name="Run a model")).to_be_visible()
+    assert "source" not in tab.link, "which only this visit has"
+    other = visit(f"heads?{urlencode(tab.link)}", server=models)
+    expect(other.page.locator(".st-key-page-title")).to_contain_text("bert", timeout=LOADED)
+    assert other.link == tab.link

@@ -93,7 +93,7 @@ def test_the_browser_weighs_as_every_softmax_does(visit):
     logits = torch.randn(40, generator=torch.Generator().manual_seed(3), dtype=torch.float64) * 3
     logits[::7] = -math.inf
     sent = [None if each == -math.inf else each for each in logits.tolist()]
-    for name in SOFTMAXES:
+    for name in set(SOFTMAXES) - {"differential"}:  # that is two softmaxes, which no bar shows
         softmax = head_softmax(name, head_sinks(name, 0.5, 40, 0, 1)[0])
         found = page.evaluate(NORMALISED, [sent, form(softmax)])
         assert found == pytest.approx(softmax.normalise(logits[None].clone())[0].tolist(), abs=1e-9), name
@@ -132,7 +132,7 @@ def test_a_score_is_dragged_and_all_weights_respond(visit, theme):
 def test_the_query_is_chosen_by_its_token(visit):
     tab = visit("softmax")
     tab.choose("query", "“steep” (4)")
-    tab.page.get_by_text("“steep” (4) in head 0").wait_for()
+    tab.page.get_by_text("“steep” (4) in head 0").first.wait_for()
     assert tab.link == {"query": "4"}
 
 

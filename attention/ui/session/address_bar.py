@@ -34,13 +34,20 @@ def address() -> tuple[str, str]:
 
 def write_link() -> None:
     """Writes the current link to the address bar. This re-renders the page, so call it after the pictures were sent."""
-    here = session().here
+    here, query = session().here, st.query_params.to_dict()
     shown = model_run.carry(here.kind.settings.to_query(here.setting))
-    here.link = shown | question_in_link.append(session(), here.kind)
-    if model_run.is_opening():
-        here.link = st.query_params.to_dict()
-    if here.link != st.query_params.to_dict():  # a change of page has emptied it
+    shown |= question_in_link.append(session(), here.kind)
+    here.link = query if model_run.is_opening() else _link(here.kind, shown, query)
+    if here.link != query:  # a change of page has emptied it
         st.query_params.from_dict(here.link)
+
+
+def _link(kind: Kind[Any], shown: dict[str, str], query: dict[str, str]) -> dict[str, str]:
+    """The link that opens what is shown: the one in the address bar if it does, so that the history has no second entry."""
+    newest = kind.settings.newest
+    full = shown or (newest if kind.begins else {})  # where an empty link opens something else
+    same = query == newest and not shown if query else full == kind.begins
+    return query if same else full
 
 
 def arrive(state: Session, kind: Kind[Any], from_elsewhere: bool) -> None:
@@ -50,7 +57,7 @@ def arrive(state: Session, kind: Kind[Any], from_elsewhere: bool) -> None:
         uploads.passed_by()
         model_run.passed_by()
     new = here is None or _is_new_link(query, here.link)
-    asked = query or (dict(kind.begins) if here is None else {})
+    asked = query or dict(kind.begins)
     if "source" in kind.settings.knobs:
         asked = model_run.open_link(asked) if new else asked
         done = model_run.take_result()
@@ -63,6 +70,7 @@ def arrive(state: Session, kind: Kind[Any], from_elsewhere: bool) -> None:
     elif from_elsewhere:
         here.notes = []  # they were shown on the page that caused them
         widgets().update(here.widget_values)
+    here.kind = kind
 
 
 def _is_new_link(query: dict[str, str], last: dict[str, str]) -> bool:
