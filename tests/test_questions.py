@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from attention import Config, trace
@@ -54,6 +54,7 @@ def test_the_question_says_both_and_they_differ():
 
 
 @settings(deadline=None, max_examples=examples(150))
+@example(config=Config(softmax="differential", temperature=0.5, query=3, diff_lambda=0.9))
 @given(config=configs())
 def test_how_weight_is_spread_is_told_as_it_is(config):
     given, row = stages(trace(before(config))), stages(trace(config))
@@ -61,7 +62,7 @@ def test_how_weight_is_spread_is_told_as_it_is(config):
     assert question.guesses == SPREAD and "nan" not in question.why
     entropies = []
     for each in (given, row):
-        weights = each.weights.double()[each.visible]
+        weights = each.weights.double()[each.visible].abs()
         shares = weights / weights.sum() if weights.sum() > 0 else weights
         entropies.append(-float((shares * shares.clamp(min=1e-300).log()).sum()))
     change = entropies[1] - entropies[0]

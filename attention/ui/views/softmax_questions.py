@@ -68,9 +68,9 @@ def temperature(given: Stages, row: Stages) -> Question:
     first, then = spread(given), spread(row)
     answer = SPREAD[2] if abs(then - first) < SAME else SPREAD[0] if then > first else SPREAD[1]
     goes = f"stays at {then:.3f}" if answer == SPREAD[2] else f"goes from {first:.3f} to {then:.3f}"
-    shares = (
-        "" if SOFTMAXES[row.config.softmax].sums_to_one else " of the weights, divided by their sum,"
-    )  # the sum of the weights is less than one
+    weights = "sizes of the weights" if row.config.softmax == "differential" else "weights"
+    alone = SOFTMAXES[row.config.softmax].sums_to_one and weights == "weights"
+    shares = "" if alone else f" of the {weights}, divided by their sum,"
     return Question(
         f"{_who(row.config)} has the weights below with {_set(given.config)}. Now it is {_set(row.config)}. How will the "
         "weight be spread?",
@@ -81,8 +81,8 @@ def temperature(given: Stages, row: Stages) -> Question:
 
 
 def spread(row: Stages) -> float:
-    """The entropy of the weights of a row, divided by their sum, in nats."""
-    weights = row.weights.double()
+    """The entropy of the sizes of a row's weights, divided by their sum, in nats."""
+    weights = row.weights.double().abs()
     return float(torch.special.entr(weights / weights.sum()).sum()) if weights.any() else 0.0
 
 
