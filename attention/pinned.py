@@ -92,6 +92,12 @@ def sides_of(config: Config) -> Sides | None:
     return Sides(a, config, HEAD in query)
 
 
+def shown_side(config: Config) -> Config:
+    """Returns the config of the side that is shown where sides are shown one at a time: A if it was chosen, else B."""
+    sides = sides_of(config) if config.side == "a" else None
+    return sides.a if sides else config
+
+
 def exchange(config: Config) -> dict[str, object]:
     """Returns the knobs that exchange both sides of a comparison: A becomes current, and the current settings are pinned."""
     sides = sides_of(config)

@@ -65,16 +65,17 @@ class Beside(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def numbers(across: Axis, upwards: Axis, color: Axis, heads: int) -> dict[str, Any]:
+def numbers(across: Axis, upwards: Axis, color: Axis, heads: int, changed: bool = False) -> dict[str, Any]:
     """Returns `heads` points over the columns layer, head, x, y, value, does, named, left, room, focus, turn of a table.
 
     `does`: the role of a head in a few words; `named`: the name next to its point, "" for none; `left`: whether it is on
-    the left; `room`: the chart width from which it overlaps nothing. The last two are results of `beside`.
+    the left; `room`: the chart width from which it overlaps nothing. The last two are results of `beside`. `changed`: a line
+    leads to each point from where it was, the columns `x_before` and `y_before`.
     """
     x, y = (_by_number(name, axis) for name, axis in (("x", across), ("y", upwards)))
     tips = [alt.Tooltip(f"{name}:Q", title=axis.title, format=MEAN) for name, axis in
             (("x", across), ("y", upwards))]  # fmt: skip
-    return _point_layers(alt.X(**x), alt.Y(**y), color, tips, heads)
+    return _point_layers(alt.X(**x), alt.Y(**y), color, tips, heads, changed)
 
 
 @lru_cache(maxsize=64)
@@ -149,7 +150,9 @@ def _by_number(name: str, axis: Axis) -> dict[str, Any]:
     return {"shorthand": f"{name}:Q", "title": f"{axis.title} →", "scale": scale, "axis": ticks}
 
 
-def _point_layers(x: alt.X, y: alt.Y, color: Axis, tips: list[alt.Tooltip], heads: int) -> dict[str, Any]:
+def _point_layers(
+    x: alt.X, y: alt.Y, color: Axis, tips: list[alt.Tooltip], heads: int, changed: bool = False
+) -> dict[str, Any]:
     """Returns the points, a ring around the selected one, and the names next to some."""
     chosen = alt.selection_point(name=CELL, fields=["layer", "head", "turn"], on="click", clear=False, toggle=False)
     scale = alt.Scale(domain=[0, color.top], range=list(theme.NUMBERS), clamp=True)
@@ -175,7 +178,17 @@ def _point_layers(x: alt.X, y: alt.Y, color: Axis, tips: list[alt.Tooltip], head
         .encode(x=x, y=y, text="named:N", opacity=alt.condition("datum.room <= width", alt.value(1), alt.value(0)))
         for left, dx, align in ((False, ASIDE, "left"), (True, -ASIDE, "right"))
     ]
-    chart = alt.layer(points, ring, *names).properties(height=HEIGHT)
+    paths = (
+        alt.Chart()
+        .mark_rule(color=theme.HIDDEN, strokeWidth=1.5, aria=False)
+        .encode(x=x, y=y, x2="x_before:Q", y2="y_before:Q")
+    )
+    starts = (
+        alt.Chart()
+        .mark_point(size=size / 2, shape="square", stroke=theme.HIDDEN, fill=None, opacity=1, aria=False)
+        .encode(x="x_before:Q", y="y_before:Q")
+    )
+    chart = alt.layer(*([paths, starts] if changed else []), points, ring, *names).properties(height=HEIGHT)
     return dataless(chart) | {"autosize": {"type": "fit-x", "contains": "padding"}}
 
 

@@ -24,7 +24,7 @@ from attention.operations.positions import POSITIONS
 from attention.operations.rotary import ROTARY_KNOBS, SCALINGS, UNSCALED
 from attention.operations.scale import SCALES
 from attention.operations.softmax import SOFTMAXES
-from attention.pinned import sides_of
+from attention.pinned import shown_side, sides_of
 from attention.published import HUNTS, ROWS, link_name
 from attention.settings import ConfigError
 from attention.sources.providers import has_scores, idle, own_mask_label, provenance, source_title
@@ -280,7 +280,8 @@ KNOWN: dict[str, Callable[[str], None]] = {  # raises ConfigError for an unknown
 
 
 def _traceable(config: Config) -> tuple[Config, str]:
-    """The config with as many of its tokens as are shown weight by weight, and a message if they are not all."""
+    """The shown side with as many of its tokens as are shown weight by weight, and a message if they are not all."""
+    config = shown_side(config)
     shown = config.truncated
     return shown, "" if shown is config else (
         f"This page computes every weight, so it shows {shown.tokens:,} of {config.tokens:,} tokens. Heads shows all."

@@ -20,3 +20,9 @@ ROW = "{query} in head {head}: {number} {value}. Largest weight: A {a}, B {b}."
 NUMBERS = (
     "**Change per head, from A to B.** Means over queries with a visible key. Point at a column title for its formula."
 )
+ON_HEADS = "B − A of all weights → Heads"
+CHANGED = "{head} changed most of {count} heads: {statistic} is {before} in A and {after} in B."
+UNCHANGED = "No head changed: {statistic} is the same in A and B for all {count} heads."
+NO_CHANGE = "No head has this statistic on both sides."
+LAYERS_SCALE = "B − A. Green: larger in B; orange: smaller. Full colour: {limit} and more."
+ARROWS = "Squares: the heads of A. A line leads from each to the same head of B."

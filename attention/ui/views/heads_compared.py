@@ -15,11 +15,9 @@ from attention.comparison.row_numbers import EVERY
 from attention.comparison.sides import why_not_comparable
 from attention.components.heads_grid import difference_grid, heads_grid
 from attention.config import Config
-from attention.knobs import KNOBS
 from attention.number_format import format_mean, format_token, format_weight
-from attention.pinned import Sides, differing_knobs, exchange, pin, sides_of
-from attention.settings import ConfigError, short
-from attention.sources.providers import source_title
+from attention.pinned import Sides, pin, sides_of
+from attention.settings import ConfigError
 from attention.tables import rows as tables
 from attention.ui import results
 from attention.ui.controls import knobs
@@ -28,9 +26,7 @@ from attention.ui.markdown import escape
 from attention.ui.session import address_bar, browser_yield, gestures, page
 from attention.ui.text import comparing as text
 from attention.ui.views import heads_parts as parts
-
-NAMED = 3  # settings that differ and are named
-LENGTH = 40  # characters of a value that is named
+from attention.ui.views import pinned_sides
 
 
 def begin(config: Config) -> None:
@@ -61,7 +57,7 @@ def say_too_long(config: Config) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(text.TOO_LONG.format(tokens=f"{config.tokens:,}", most=f"{config.truncated.tokens:,}"))
-        _unpin()
+        pinned_sides.draw_unpin()
 
 
 def view(sides: Sides) -> None:
@@ -95,27 +91,11 @@ def _args(sides: Sides) -> tuple[Config, Config, Any]:
 def _controls(sides: Sides, reason: str) -> None:
     """Draws what differs between both sides, the choice of what is shown, and the buttons of a comparison."""
     config = sides.b
-    st.caption(_differing_settings(sides))
+    st.caption(pinned_sides.differences_text(sides, not why_not(sides)))
     with st.container(horizontal=True, vertical_alignment="bottom", key="comparison"):
         knobs.segments("side", config, on_change=page.change, label_visibility="collapsed")
         _head_of_a(sides)
-        st.button(text.SWAP, on_click=_swap, key="swap", icon=":material/swap_horiz:", help=text.SWAP_HELP)
-        _unpin()
-
-
-def _unpin() -> None:
-    """Draws the button that ends the comparison."""
-    ends = {"against": "", "side": "difference"}
-    st.button(
-        text.UNPIN, on_click=page.change, kwargs=ends, key="unpin", icon=":material/keep_off:", help=text.UNPIN_HELP
-    )
-
-
-def _swap() -> None:
-    try:
-        page.change(**exchange(page.setting()))
-    except ConfigError as error:
-        st.toast(escape(str(error)))
+        pinned_sides.draw_buttons()
 
 
 def _head_of_a(sides: Sides) -> None:
@@ -138,25 +118,6 @@ def _head_of_a(sides: Sides) -> None:
         label_visibility="collapsed",
         width=170,
     )
-
-
-def _differing_settings(sides: Sides) -> str:
-    """Which settings differ, with their values on both sides, as Markdown."""
-    found = differing_knobs(sides)
-    heads = {"head": sides.heads[0]} if sides.heads and sides.a.head != sides.b.head else {}
-    if not found and not heads:
-        return text.SAME
-    named = list((heads | found).items())
-    a, b = (", ".join(_setting(name, values[at]) for name, values in named[:NAMED]) for at in (0, 1))
-    more = text.MORE.format(count=len(named) - NAMED) if len(named) > NAMED else ""
-    words = f" {text.POSITIONS}" if not why_not(sides) and tables.labels(sides.a) != tables.labels(sides.b) else ""
-    return f"{text.DIFFERS.format(a=a, b=b)}{more}{words and '.'}{words}"
-
-
-def _setting(name: str, value: Any) -> str:
-    """A setting and its value in words."""
-    said = source_title(value) if name == "source" else KNOBS[name].names.get(value, value)
-    return escape(f"{KNOBS[name].label.lower()}: {short(said, LENGTH) if name == 'text' else said}")
 
 
 def _sides_to_show(sides: Sides) -> list[Config]:

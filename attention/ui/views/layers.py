@@ -24,7 +24,7 @@ from attention.ui.text import layers as text
 from attention.ui.text import terms
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import heads_parts as parts
-from attention.ui.views import questions
+from attention.ui.views import layers_changed, questions
 
 PICTURE = (
     '<figure style="margin: 0"><img alt="{}" width="168" height="168" style="display: block; image-rendering: pixelated" '
@@ -47,14 +47,20 @@ def view(config: Config) -> None:
         return
     found = results.layers.layers(config)
     help = f"{_heads_text(config)} {provenance.full_text(config)}"
-    draw_heading("layers", maps.finding(config, found), provenance.beside(config), help)
+    sides = layers_changed.layer_sides(config)
+    before = results.layers.layers(sides.a.truncated) if sides else None
+    finding = layers_changed.finding(config, before, found) if before else maps.finding(config, found)
+    draw_heading("layers", finding, provenance.beside(config), help)
     if len(layers(config.source)) == 1:
         _several()
     left, right = parts.beside()
     with left:
         maps.menu(config, config)
-        maps.draw_map(config, found)
-        _offer_higher(config, found)
+        if before:
+            layers_changed.draw_map(config, before, found)
+        else:
+            maps.draw_map(config, found)
+            _offer_higher(config, found)
         said = maps.selected_sentence(config, maps.cells(maps.number(config), found))
         st.caption(f"{said} {maps.formula(maps.number(config))}".lstrip())
     with right:

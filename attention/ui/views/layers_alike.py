@@ -14,6 +14,7 @@ from attention.config import Config
 from attention.fitting import layers
 from attention.number_format import format_mean, format_percent
 from attention.operations.softmax import SOFTMAXES
+from attention.pinned import shown_side
 from attention.sources.providers import distributes
 from attention.ui import results
 from attention.ui.session import gestures, page
@@ -30,7 +31,7 @@ HELP = (
 
 
 def _draw(config: Config) -> None:
-    config = config.truncated
+    config = shown_side(config).truncated
     numbers = results.layers.compared_layers(config)
     cells = [(layer, head) for layer in numbers for head in range(config.heads)]
     st.markdown(f"**Similar heads.** {_which(config, numbers)}", help=HELP)

@@ -17,13 +17,15 @@ from attention.charts.layers import CELL
 from attention.codec import CONFIGS
 from attention.config import Config
 from attention.fitting import layers
+from attention.pinned import shown_side
 from attention.sources.providers import distributes, tokens
 from attention.ui import results
 from attention.ui.controls import knobs
 from attention.ui.results.layers import Layer
 from attention.ui.session import gestures, page
+from attention.ui.text import comparing
 from attention.ui.views import heads_layers as maps
-from attention.ui.views import questions
+from attention.ui.views import layers_changed, questions
 from attention.ui.views.heads_layers import head_label
 
 BOTH = {
@@ -37,7 +39,7 @@ Cell = tuple[int, int]  # layer, and head within it
 
 def _draw(config: Config) -> None:
     """Draws two menus, and one point per head."""
-    config = _with_known_metrics(config.truncated)
+    config = _with_known_metrics(shown_side(config).truncated)
     found, focus = results.layers.layers(config), (config.layer, config.head)
     st.markdown(
         "**Two statistics compared.** Each point is a head, coloured as in the map; "
@@ -50,7 +52,7 @@ def _draw(config: Config) -> None:
             )
     x, y = (maps.cells(getattr(config, name), found) for name in BOTH)
     if x and y:
-        _points(config, found, x, y)
+        _points(config, found, x, y, _cells_before(config))
     else:
         st.caption("Nothing to compare: no query has a visible key, or the statistic needs token texts.")
     st.caption("  \n".join(maps.formula(name) for name in dict.fromkeys((config.across, config.upwards))))
@@ -72,23 +74,39 @@ def _with_known_metrics(config: Config) -> Config:
     return replace(config, **other)
 
 
-def _points(config: Config, found: Found, x: maps.Cells, y: maps.Cells) -> None:
+def _cells_before(config: Config) -> dict[Cell, Point]:
+    """Where the points of side A are, by head, if the difference to it is shown; {} if not."""
+    if (sides := layers_changed.layer_sides(config)) is None:
+        return {}
+    found = results.layers.layers(sides.a.truncated)
+    x, y = (maps.cells(getattr(config, name), found) for name in BOTH)
+    return {cell: (x[cell], y[cell]) for cell in x.keys() & y.keys()}
+
+
+def _points(config: Config, found: Found, x: maps.Cells, y: maps.Cells, before: Mapping[Cell, Point]) -> None:
+    """Draws the points of all heads, with lines from where those of side A are."""
     across, upwards = (
-        points.data_axis(EVERY[name].label, held.values()) for name, held in ((config.across, x), (config.upwards, y))
+        points.data_axis(EVERY[name].label, [*held.values(), *(point[at] for point in before.values())])
+        for at, (name, held) in enumerate(((config.across, x), (config.upwards, y)))
     )
     color = axis(config, maps.number(config), found)
     most = {max(one, key=lambda cell: one[cell]) for one in (x, y)}
     high = {cell for one in (x, y) for cell in maps.outstanding(one)}
+    drawn = table(
+        config,
+        found,
+        {cell: (x[cell], y[cell]) for cell in x},
+        lambda width, x, y: (width * across.place(x), points.HEIGHT * (1 - upwards.place(y))),
+        most,
+        high,
+    )
+    if before:
+        for at, name in enumerate(("x_before", "y_before")):
+            drawn = drawn.append_column(name, pa.array([before.get(cell, (x[cell], y[cell]))[at] for cell in x]))
+        st.caption(comparing.ARROWS)
     st.vega_lite_chart(
-        table(
-            config,
-            found,
-            {cell: (x[cell], y[cell]) for cell in x},
-            lambda width, x, y: (width * across.place(x), points.HEIGHT * (1 - upwards.place(y))),
-            most,
-            high,
-        ),
-        points.numbers(across, upwards, color, len(x)),
+        drawn,
+        points.numbers(across, upwards, color, len(x), bool(before)),
         key="numbers compared",
         width="stretch",
         on_select=partial(gestures.on_layer_click, "numbers compared"),
@@ -151,7 +169,7 @@ def does(found: Found, cell: Cell) -> str:
 
 def view_inputs(config: Config) -> object:
     """The inputs of every part of the page; None while a question hides the heads."""
-    shown = config.truncated
+    shown = shown_side(config).truncated
     return (
         None
         if questions.is_hidden(shown)
@@ -166,7 +184,7 @@ def look_of_several(config: Config) -> object:
 
 def _look(config: Config) -> object:
     looks = look_of_several(config)
-    return looks and (looks, config.across, config.upwards)
+    return looks and (looks, config.across, config.upwards, config.against, config.side)
 
 
 COMPARED = page.Part("numbers compared", _draw, _look, frozenset(BOTH), blocks=5)

@@ -13,6 +13,7 @@ from attention.codec import link
 from attention.components.picture_file import picture_file
 from attention.config import Config
 from attention.fitting import layers
+from attention.pinned import shown_side
 from attention.sources.providers import provenance, source_title
 from attention.ui import results
 from attention.ui.session import page
@@ -29,7 +30,7 @@ def _table(config: Config) -> None:
     fold = st.expander("Table of all heads", icon=":material/table_rows:", key=FOLD, on_change="rerun")
     if not fold.open:
         return
-    config = config.truncated
+    config = shown_side(config).truncated
     found = results.layers.layers(config)
     known = [name for name in maps.known_metrics(config) if any(name in layer.numbers for layer in found.values())]
     with fold:
@@ -66,7 +67,7 @@ def _files(config: Config) -> None:
     fold = st.expander("Downloads", icon=":material/download:", key=FILES, on_change="rerun")
     if not fold.open:
         return
-    config = config.truncated
+    config = shown_side(config).truncated
     with fold:
         if svg := picture(config, results.layers.layers(config)):
             picture_file(svg, f"attention-layers-{maps.number(config)}", "Save map of layers", key="map as file")
@@ -95,12 +96,16 @@ def picture(config: Config, found: Found) -> str:
 
 
 def _look(config: Config) -> object:
-    return None if questions.unsaid(config.truncated) else compared.view_inputs(config) and config.truncated.for_page()
+    return (
+        None
+        if questions.unsaid(shown_side(config).truncated)
+        else compared.view_inputs(config) and shown_side(config).truncated.for_page()
+    )
 
 
 def _look_files(config: Config) -> object:
     looks = compared.view_inputs(config)
-    return looks and (config.truncated.for_page(), maps.number(config))
+    return looks and (shown_side(config).truncated.for_page(), maps.number(config))
 
 
 TABLE = page.Part("table", _table, _look)

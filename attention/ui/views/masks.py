@@ -10,6 +10,7 @@ from attention.analysis.mask_gallery import BLOCK, Exhibit, flops
 from attention.components.mask_gallery import mask_gallery
 from attention.config import Config
 from attention.number_format import format_percent
+from attention.pinned import shown_side
 from attention.sources.providers import has_own_mask, mask_in_use
 from attention.tables.rows import ranges
 from attention.ui import proof, provenance, results
@@ -33,6 +34,7 @@ DETAILS = {"effect": mask_effect.section, "empty rows": mask_audit.section, "cod
 
 def view(config: Config) -> None:
     """The page of a config; parts that need every weight show the first tokens of a long sequence, and say so."""
+    config = shown_side(config)
     short = config.truncated
     if questions.ours(config) and short is not config:
         st.caption(

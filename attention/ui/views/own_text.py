@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attention.config import Config
 from attention.knobs import KNOBS
 from attention.models.prompt import Prompt
+from attention.pinned import shown_side
 from attention.ui import provenance
 from attention.ui.controls import knobs, own_text
 from attention.ui.heading import draw_title
@@ -78,12 +79,15 @@ def titled(name: str, help: Callable[[Config], str]) -> Part:
     """The title of a page with the field below it; `help` is shown on hover over the title."""
 
     def draw_both(config: Config) -> None:
-        draw_title(name, provenance.beside(config), help(config))
+        shown = shown_side(config)
+        draw_title(name, provenance.beside(shown), help(shown))
         draw(config)
 
-    return Part(
-        "title", draw_both, lambda config: (provenance.beside(config), help(config), look(config)), KNOB, blocks=2
-    )
+    def look_of_both(config: Config) -> object:
+        shown = shown_side(config)
+        return provenance.beside(shown), help(shown), look(config)
+
+    return Part("title", draw_both, look_of_both, KNOB, blocks=2)
 
 
 def look(config: Config) -> object:

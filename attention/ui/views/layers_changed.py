@@ -1,0 +1,80 @@
+"""The map of layers and heads as the difference of two sides: how much a statistic of each head changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+import streamlit as st
+
+from attention.analysis.head_numbers import EVERY
+from attention.charts import layers as chart
+from attention.config import Config
+from attention.fitting import layers
+from attention.number_format import format_mean
+from attention.pinned import Sides, sides_of
+from attention.ui.markdown import escape
+from attention.ui.results.layers import Layer
+from attention.ui.session import gestures, page
+from attention.ui.text import comparing as text
+from attention.ui.views import heads_layers as maps
+from attention.ui.views.pinned_sides import has_layer_difference
+
+Found = Mapping[int, Layer]
+
+
+def layer_sides(config: Config) -> Sides | None:
+    """Returns both sides if their difference per head is shown and exists; None otherwise."""
+    sides = sides_of(config) if config.side == "difference" else None
+    return sides if sides and has_layer_difference(sides) else None
+
+
+def changes(name: str, before: Found, after: Found) -> maps.Cells:
+    """Returns how much a statistic of each head changed, of heads that have it on both sides."""
+    a, b = maps.cells(name, before), maps.cells(name, after)
+    return {cell: b[cell] - a[cell] for cell in b if cell in a}
+
+
+def finding(config: Config, before: Found, after: Found) -> str:
+    """Which head changed most, with both values."""
+    name = maps.number(config)
+    found, described = changes(name, before, after), EVERY[name]
+    if not found:
+        return text.NO_CHANGE
+    cell = max(found, key=lambda cell: abs(found[cell]))
+    statistic, count = escape(described.label.lower()), f"{len(found):,}"
+    if not found[cell]:
+        return text.UNCHANGED.format(statistic=statistic, count=count)
+    a, b = (f"{format_mean(maps.cells(name, side)[cell])} {described.unit}".rstrip() for side in (before, after))
+    head = maps.head_title(config, cell).capitalize()
+    return text.CHANGED.format(head=head, count=count, statistic=statistic, before=a, after=b)
+
+
+def draw_map(config: Config, before: Found, after: Found) -> None:
+    """Draws the change of each head. The colours have a fixed limit: the largest value that the statistic may have."""
+    name = maps.number(config)
+    found, described = changes(name, before, after), EVERY[name]
+    if not found:
+        st.caption(text.NO_CHANGE)
+        return
+    limit = maps.top(described, config.tokens)
+    table = {
+        "layer": [layer for layer, _ in found],
+        "head": [head for _, head in found],
+        "value": list(found.values()),
+        "share": [min(1.0, abs(value) / limit) for value in found.values()],
+        "focus": [cell == (config.layer, config.head) for cell in found],
+        "turn": [page.visit_state().turns] * len(found),
+    }
+    label = f"{described.label}, B − A"
+    st.vega_lite_chart(
+        pa.table(table),
+        chart.signed(layers(config.source), config.heads, label, digits=maps.digits(described)),
+        key="layers",
+        width="stretch",
+        on_select=gestures.on_layer_click,
+        selection_mode=chart.CELL,
+        alt=f"Heatmap by layer and head: change of {described.label.lower()} of each head",
+    )
+    unit = f"{format_mean(limit)} {described.unit}".rstrip()
+    st.caption(text.LAYERS_SCALE.format(limit=f"±{unit}"))

@@ -1,0 +1,102 @@
+"""What two sides of a comparison differ in, its buttons, and the choice of the side that a page shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from attention.codec import to_query
+from attention.config import Config
+from attention.fitting import layers
+from attention.knobs import KNOBS
+from attention.pinned import Sides, differing_knobs, exchange, sides_of
+from attention.settings import ConfigError, short
+from attention.sources.providers import source_title
+from attention.tables import rows as tables
+from attention.ui import next_step
+from attention.ui.markdown import escape
+from attention.ui.session import page
+from attention.ui.text import comparing as text
+
+NAMED = 3  # settings that differ and are named
+LENGTH = 40  # characters of a value that is named
+LABELS = KNOBS["side"].names
+
+
+def draw_buttons() -> None:
+    """Draws the buttons that exchange both sides and that end the comparison."""
+    st.button(text.SWAP, on_click=_swap, key="swap", icon=":material/swap_horiz:", help=text.SWAP_HELP)
+    draw_unpin()
+
+
+def draw_unpin() -> None:
+    """Draws the button that ends the comparison."""
+    ends = {"against": "", "side": "difference"}
+    st.button(
+        text.UNPIN, on_click=page.change, kwargs=ends, key="unpin", icon=":material/keep_off:", help=text.UNPIN_HELP
+    )
+
+
+def _swap() -> None:
+    try:
+        page.change(**exchange(page.setting()))
+    except ConfigError as error:
+        st.toast(escape(str(error)))
+
+
+def differences_text(sides: Sides, comparable: bool) -> str:
+    """Which settings differ, with their values on both sides, as Markdown, and whether only the tokens' words do."""
+    found = differing_knobs(sides)
+    heads = {"head": sides.heads[0]} if sides.heads and sides.a.head != sides.b.head else {}
+    if not found and not heads:
+        return text.SAME
+    named = list((heads | found).items())
+    a, b = (", ".join(_setting(name, values[at]) for name, values in named[:NAMED]) for at in (0, 1))
+    more = text.MORE.format(count=len(named) - NAMED) if len(named) > NAMED else ""
+    words = f" {text.POSITIONS}" if comparable and tables.labels(sides.a) != tables.labels(sides.b) else ""
+    return f"{text.DIFFERS.format(a=a, b=b)}{more}{words and '.'}{words}"
+
+
+def _setting(name: str, value: Any) -> str:
+    """A setting and its value in words."""
+    said = source_title(value) if name == "source" else KNOBS[name].names.get(value, value)
+    return escape(f"{KNOBS[name].label.lower()}: {short(said, LENGTH) if name == 'text' else said}")
+
+
+def choice(*offered: str) -> page.Part:
+    """The part of a page that shows one side at a time, or what is `offered` beside them, as its choice of a side."""
+
+    def draw(config: Config) -> None:
+        if (sides := sides_of(config)) is None:
+            return
+        st.caption(differences_text(sides, False))
+        options = ["a", "b", *(each for each in offered if has_layer_difference(sides))]
+        now = config.side if config.side in options else "b"
+        key = f"side of this page: {' '.join(options)} {now}"
+
+        def change() -> None:
+            page.change(side=page.widgets().get(key) or now)
+
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.segmented_control(
+                KNOBS["side"].label,
+                options,
+                default=now,
+                format_func=LABELS.__getitem__,
+                key=key,
+                on_change=change,
+                label_visibility="collapsed",
+            )
+            draw_buttons()
+            next_step.page_link("heads", text.ON_HEADS, to_query(config))
+
+    def look(config: Config) -> object:
+        return (config.for_page(), config.against, config.side) if config.against else None
+
+    return page.Part("side", draw, look, blocks=2)
+
+
+def has_layer_difference(sides: Sides) -> bool:
+    """Whether both sides have the same layers with the same number of heads, so that each head has a difference."""
+    return (layers(sides.a.source), sides.a.heads) == (layers(sides.b.source), sides.b.heads)
