@@ -7,6 +7,7 @@
     uploads           who may send files, and how much of them
     health            whether this server works, for an owner's probe
     moved_links       sends links on whose page has moved
+    previews          what programs see of a link: the head of the HTML, a picture, oEmbed
     files             files of the browser's part, compressed once and kept
     startup           holds connections until everything that scripts need is imported
     reconnecting      requests of browsers that come back after a restart, or to another replica

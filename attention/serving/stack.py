@@ -13,6 +13,7 @@ from attention.serving.health import Health
 from attention.serving.leaving import away
 from attention.serving.messages import Messages
 from attention.serving.moved_links import MovedLinks
+from attention.serving.previews import Previews
 from attention.serving.reconnecting import Returning
 from attention.serving.settings import Settings, SettingsError, settings, there
 from attention.serving.startup import Door, Warmth
@@ -31,6 +32,7 @@ def middleware() -> list[Middleware]:
         Middleware(Health, WARMTH.trouble),
         Middleware(MovedLinks),
         Middleware(Files),
+        Middleware(Previews, said, WARMTH.trouble),
         Middleware(Uploads, said),
         Middleware(Door, WARMTH),
         Middleware(Returning),

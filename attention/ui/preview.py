@@ -1,0 +1,162 @@
+"""What a link shows before it is opened: a title, a description and a picture, for a chat or a search engine.
+
+A link is described from its settings alone. Its picture has the selected head, unless the link asks a question or names an
+upload: an upload belongs to the visit that opened it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import TimeoutError as NotYet
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import parse_qsl
+
+from streamlit import file_util
+
+from attention.charts.head_map import HeadMap
+from attention.charts.preview import Card, draw_card
+from attention.config import Config
+from attention.fitting import layers
+from attention.imported.registry import is_uploaded
+from attention.knobs import GENERATED, SOURCES
+from attention.number_format import format_head, format_token, format_weight
+from attention.settings import ConfigError
+from attention.sources.providers import label, mask_in_use, mask_name, source_title
+from attention.trace import bytes_of
+from attention.ui import results
+from attention.ui.budget import UNDER_WAY
+from attention.ui.controls.kind import Kind
+from attention.ui.controls.picture import LAYERED, PICTURE, SCORES, SMALL
+from attention.ui.menu import GROUPS, page_title
+from attention.ui.question_codec import decode
+from attention.ui.results.shared import LOW_PRIORITY
+from attention.ui.text import sharing as text
+
+PAGES = frozenset(name for names in GROUPS.values() for name in names)
+KINDS: dict[str, Kind[Config]] = {  # pages whose picture is of a head
+    "heads": PICTURE,
+    "steps": SMALL,
+    "softmax": SCORES,
+    "masks": PICTURE,
+    "layers": LAYERED,
+}
+USUAL = Config.of("recorded:minilm-river", layer=0, head=4, query=5)  # the head of the Start page
+PATIENCE = 8.0  # seconds that a picture may take; a chat waits about as long
+FONT = "static/media/SourceSansVF-Upright.*.woff2"  # the font of the app
+
+
+class About(NamedTuple):
+    """The title and the description of a link."""
+
+    title: str
+    description: str
+
+
+def describe(page: str, query: str) -> About:
+    """Describes a link of a page; never raises, whatever the query."""
+    if page not in PAGES:
+        return About(text.NAME, text.ABOUT)
+    title, config = f"{page_title(page)} · {text.NAME}", _config(page, query)
+    if config is None:
+        return About(title, text.PAGES[page])
+    if question := _question(config):
+        return About(f"{question} · {text.NAME}", text.QUESTION)
+    lines = " · ".join([_head(config), *_lines(config)])
+    return About(title, f"{lines}. {text.PAGES[page]}")
+
+
+def draw(page: str, query: str) -> bytes | None:
+    """Returns the picture of a link as a PNG; None if this server is too busy to draw it now."""
+    config = _config(page, query) if page in PAGES else None
+    if config is None:
+        return _draw_page(page)
+    if question := _question(config):
+        return _draw_card(Card(question, (text.QUESTION,)))
+    found = _map(config.truncated)
+    return found and _draw_card(Card(_head(config), (*_lines(config), *_row(found))), found)
+
+
+def _draw_page(page: str) -> bytes | None:
+    """The picture of a page that shows more than a head, or of none: its words beside a head of a real model."""
+    words = Card(page_title(page), (text.PAGES[page],)) if page in PAGES else Card(text.NAME, (text.ABOUT,))
+    found = _map(USUAL)
+    return found and _draw_card(words, found)
+
+
+def _map(config: Config) -> HeadMap | None:
+    """The head of a config; None if there is no room for it, or no time."""
+    size = bytes_of(config)
+    if not UNDER_WAY.would_fit(config, size):
+        return None
+    with UNDER_WAY.reserve(config, size):
+        try:
+            return results.sharing.begin_head_map(config).result(PATIENCE)
+        except NotYet:
+            return None
+
+
+def _draw_card(card: Card, shown: HeadMap | None = None) -> bytes:
+    return LOW_PRIORITY.submit(draw_card, card, shown, _font()).result()
+
+
+def _config(page: str, query: str) -> Config | None:
+    """The settings of a link whose picture is a head, as its page opens them; None if it shows something else."""
+    kind = KINDS.get(page)
+    if kind is None:
+        return None
+    entries = _entries(query)
+    if not _is_ours(entries.get("source", GENERATED)):
+        return None
+    found, _ = kind.open({**entries, "against": ""} if entries else kind.begins)
+    return found
+
+
+def _entries(query: str) -> Mapping[str, str]:
+    return {name: value for name, value in parse_qsl(query) if name != "page" and not name.startswith("embed")}
+
+
+def _is_ours(source: str) -> bool:
+    """Whether a source is one that every visitor has."""
+    return source in SOURCES and not is_uploaded(source)
+
+
+def _question(config: Config) -> str:
+    """The question that a link asks; "" if it asks none."""
+    try:
+        return decode(config.ask).text if config.ask else text.PREDICT * (config.predict != "none")
+    except ConfigError:
+        return ""
+
+
+def _head(config: Config) -> str:
+    of = text.HEAD.format(head=format_head(config.head), heads=config.heads)
+    several = len(layers(config.source)) > 1
+    return text.LAYER_HEAD.format(layer=config.layer, head=config.head, heads=config.heads) if several else of
+
+
+def _lines(config: Config) -> list[str]:
+    """Where the weights come from, the mask, and the length of the sequence."""
+    origin = label(config)
+    origin = f"{origin[:1].upper()}{origin[1:]}"
+    where = [origin if config.source == GENERATED else f"{source_title(config.source)} ({label(config)})"]
+    shown = config.truncated.tokens
+    form = text.SEQUENCE if shown == config.tokens else text.FIRST
+    mask = mask_name(config) if mask_in_use(config.source) else "own"
+    return [*where, form.format(mask=mask, tokens=f"{config.tokens:,}", shown=f"{shown:,}")]
+
+
+def _row(found: HeadMap) -> list[str]:
+    """The largest weights of the selected query."""
+    if not found.heaviest:
+        return []
+    at = found.query - found.first[0]
+    query = found.queries[at] if 0 <= at < len(found.queries) else ""
+    keys = ", ".join(
+        f"{format_token(token, key, 'key')} {format_weight(weight)}" for key, token, weight in found.heaviest
+    )
+    return [text.ROW.format(query=format_token(query, found.query), keys=keys)]
+
+
+def _font() -> Path | None:
+    return next(Path(file_util.get_static_dir()).glob(FONT), None)

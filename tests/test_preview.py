@@ -1,0 +1,218 @@
+"""What a link shows before it is opened: its description, its picture, and the head of the page's HTML."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from attention.charts import theme
+from attention.charts.head_map import MASKED, color_cells
+from attention.charts.thumbnail import rgb
+from attention.codec import link
+from attention.config import Config
+from attention.imported.registry import register
+from attention.serving import previews
+from attention.serving.previews import AT_ONCE, LONGEST, Previews
+from attention.serving.settings import Settings
+from attention.ui import preview
+from attention.ui.budget import UNDER_WAY
+from attention.ui.question_codec import CustomQuestion, encode
+from attention.ui.text import sharing as text
+from tests import example_uploads
+from tests.test_serving import request, response_of
+
+HOST = "lab.example"
+
+
+def image(page: str, query: str) -> np.ndarray:
+    found = preview.draw(page, query)
+    assert found is not None
+    return np.asarray(Image.open(io.BytesIO(found)))
+
+
+def test_the_picture_of_a_link_has_the_head_of_that_link():
+    first, other = (image("heads", f"v=3&mask=window&span=3&head={head}") for head in (3, 5))
+    assert first.shape == (630, 1200, 3)
+    assert (first != other).any()
+    assert np.array_equal(first, image("heads", "v=3&head=3&span=3&mask=window&page=heads&embed=true"))
+
+
+def test_the_colours_of_a_picture_are_those_of_the_weights_and_masked_pairs_are_grey():
+    cells = torch.tensor([[1.0, torch.nan], [0.25, 0.0]])
+    seeing = torch.tensor([[1.0, 1.0], [2.0, 2.0]])
+    linear = color_cells(cells, seeing, "linear")
+    assert [tuple(linear[at]) for at in ((0, 0), (0, 1), (1, 1))] == [
+        rgb(theme.WEIGHTS[-1]),
+        rgb(MASKED),
+        rgb(theme.WEIGHTS[0]),
+    ]
+    assert tuple(color_cells(cells, seeing, "own maximum")[1, 0]) == rgb(theme.WEIGHTS[-1])  # the largest of two keys
+    even = color_cells(torch.tensor([[0.5]]), torch.tensor([[2.0]]), "times even")
+    assert np.abs(even[0, 0].astype(int) - (np.array(rgb(theme.WEIGHTS[7])) + rgb(theme.WEIGHTS[8])) / 2).max() <= 1
+    signed = color_cells(torch.tensor([[-1.0, 0.0]]), torch.tensor([[2.0, 2.0]]), "linear", signed=True)
+    assert tuple(signed[0, 0]) == rgb(theme.NEGATIVE[-1])
+    assert signed[0, 1].max() <= 0x11  # zero is black
+
+
+HOSTILE = {
+    "empty": "",
+    "malformed": "%ff%00=%zz&&;=&=v",
+    "unknown source": "source=nobody",
+    "unknown upload": "source=file:AAAAAAAAAAAA:secret.npz",
+    "numbers": "heads=999999999999999999999&tokens=-1&d_model=nan&head=1e9",
+    "packed": "ask=AAAA&against=////",
+    "markup": "text=<script>alert(1)</script>&source=%22%3E%3Cscript%3E",
+}
+
+
+@pytest.mark.parametrize("query", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize("page", ["heads", "nowhere", "timing"])
+def test_a_query_that_means_nothing_gets_a_picture_and_a_description(page, query):
+    assert image(page, query).shape == (630, 1200, 3)
+    about = preview.describe(page, query)
+    assert about.title.endswith("Attention Lab")
+    assert "secret" not in "".join(about)
+
+
+def test_an_upload_is_in_no_picture_even_while_it_is_open():
+    held = register(example_uploads.named_upload(), name="secret")
+    query = f"source={quote(held.source)}"
+    assert preview.describe("heads", query).description == text.PAGES["heads"]
+    assert np.array_equal(image("heads", query), image("heads", "source=nobody"))
+    compared = preview.describe("heads", f"v=3&{query}&against=x")
+    assert "secret" not in compared.description
+
+
+def test_a_link_with_a_question_shows_the_question_and_no_head():
+    causal, full = (image("heads", f"v=3&predict=row&mask={mask}") for mask in ("causal", "full"))
+    assert np.array_equal(causal, full)
+    own = encode(CustomQuestion("Which key is largest?", ("boat", "river"), "boat"))
+    about = preview.describe("heads", link(Config(ask=own)))
+    assert about.title == "Which key is largest? · Attention Lab"
+    assert "boat" not in about.description
+
+
+def test_a_picture_that_finds_no_room_is_not_drawn(monkeypatch):
+    monkeypatch.setattr(UNDER_WAY, "would_fit", lambda what, size: False)
+    assert preview.draw("heads", "v=3") is None
+
+
+def test_a_long_sequence_costs_what_its_first_tokens_cost(monkeypatch):
+    sizes = []
+    monkeypatch.setattr(UNDER_WAY, "would_fit", lambda what, size: bool(sizes.append(size)))
+    preview.draw("heads", "v=3&tokens=65536&heads=32")
+    preview.draw("heads", f"v=3&tokens={Config(tokens=65536, heads=32).truncated.tokens}&heads=32")
+    assert sizes[0] == sizes[1] < 2**29
+
+
+def server(frames: tuple[str, ...] = ("self",), trouble: str = "") -> Previews:
+    return Previews(page_of_streamlit, Settings(frames=frames), lambda: trouble)
+
+
+async def page_of_streamlit(scope, receive, send) -> None:
+    body = b"<html><head><title>Streamlit</title></head></html>"
+    headers = [(b"content-type", b"text/html; charset=utf-8"), (b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body[:20], "more_body": True})
+    await send({"type": "http.response.body", "body": body[20:]})
+
+
+def ask(path: str, query: str = "", app: Previews | None = None, **headers: str):
+    scope = request(path, host=HOST, **headers) | {"query_string": query.encode(), "scheme": "https"}
+    return response_of(app or server(), scope)
+
+
+def test_the_html_of_a_page_has_its_title_its_description_and_the_picture_of_its_link():
+    status, headers, body = ask("/heads", 'v=3&mask=window&text="><script>')
+    page = body.decode()
+    assert (status, int(headers["content-length"])) == (200, len(body))
+    assert page.count("<title>") == page.count("</title>") == 1
+    assert "<title>Heads · Attention Lab</title>" in page
+    assert "window mask" in page
+    address = "https://lab.example/preview.png?page=heads&amp;v=3&amp;mask=window&amp;text=&quot;&gt;&lt;script&gt;"
+    assert f'<meta property="og:image" content="{address}">' in page
+    assert "<script>" not in page
+
+
+def test_a_page_is_compressed_for_a_browser_that_can_read_it():
+    _, headers, body = ask("/heads", accept_encoding="gzip, br")
+    assert headers["content-encoding"] == "gzip"
+    assert b"<title>Heads" in gzip.decompress(body)
+
+
+def test_a_host_that_is_no_name_is_in_no_page():
+    status, _, body = response_of(server(), request("/heads", host='x"><script>') | {"query_string": b""})
+    assert status == 200
+    assert b"og:image" not in body
+    assert b"<script>" not in body
+
+
+def test_a_page_is_sent_before_anything_is_imported(monkeypatch):
+    monkeypatch.setattr(previews, "_describe", lambda *_: pytest.fail("needs what is not imported"))
+    assert b"<title>Attention Lab</title>" in ask("/heads", app=server(trouble="starting"))[2]
+    assert ask("/preview.png", app=server(trouble="starting"))[0] == 503
+
+
+def test_a_picture_is_sent_with_how_long_it_may_be_kept_and_to_pages_of_any_site():
+    status, headers, body = ask("/preview.png", "page=heads&v=3")
+    assert (status, headers["content-type"]) == (200, "image/png")
+    assert headers["cross-origin-resource-policy"] == "cross-origin"
+    assert "max-age" in headers["cache-control"]
+    assert Image.open(io.BytesIO(body)).size == previews.SIZE
+
+
+def test_pictures_are_refused_when_the_server_is_busy(monkeypatch):
+    busy = server()
+    busy.drawn = AT_ONCE
+    status, headers, _ = ask("/preview.png", "page=heads", app=busy)
+    assert (status, headers["cache-control"], headers["retry-after"]) == (503, "no-store", "60")
+    monkeypatch.setattr(previews, "_draw", lambda *_: None)
+    assert ask("/preview.png", "page=heads")[0] == 503
+
+
+def test_a_query_that_is_too_long_is_not_read(monkeypatch):
+    asked = []
+    monkeypatch.setattr(previews, "_draw", lambda *given: asked.append(given))
+    ask("/preview.png", "page=heads&text=" + "x" * LONGEST)
+    assert asked == [("", "")]
+
+
+def test_a_failed_picture_does_not_count_as_one_that_is_drawn(monkeypatch):
+    app = server()
+    monkeypatch.setattr(previews, "_draw", failing)
+    with pytest.raises(RuntimeError):
+        ask("/preview.png", "page=heads", app=app)
+    assert app.drawn == 0
+
+
+def failing(*_: str) -> bytes:
+    raise RuntimeError("no font")
+
+
+def test_oembed_offers_a_frame_where_the_owner_lets_other_sites_show_one():
+    url = quote("https://lab.example/heads?v=3&mask=window", safe="")
+    alone = json.loads(ask("/oembed", f"url={url}")[2])
+    assert alone["type"] == "link"
+    assert alone["thumbnail_url"] == "https://lab.example/preview.png?page=heads&v=3&mask=window"
+    friend = server(frames=("self", "https://school.example"))
+    found = json.loads(ask("/oembed", f"url={url}&maxwidth=500", app=friend)[2])
+    assert (found["type"], found["width"]) == ("rich", 500)
+    assert 'src="https://lab.example/heads?v=3&amp;mask=window&amp;embed=true"' in found["html"]
+
+
+@pytest.mark.parametrize(
+    "query", ["", "url=", "url=https://evil.example/heads", "url=https://[", "url=" + "x" * 9000, "url=%00%ff"]
+)
+def test_oembed_knows_pages_of_this_server_alone(query):
+    assert ask("/oembed", query)[0] == 404
+
+
+def test_oembed_has_one_format():
+    assert ask("/oembed", "format=xml&url=https://lab.example/")[0] == 501
