@@ -26,7 +26,7 @@ from attention.timing.webgpu.tiles import D_HEADS, SMALL, TILES, decode_values
 from attention.ui import results
 
 KERNELS = ("fused", "scores", "softmax", "values")
-DECODING = ("decode", "combine")
+DECODING = ("decode", "combine", "query_scores", "query_values")
 ALL = {"queries": 0, "kv_heads": 0, "window": 0}
 SMALL_CASE = {"length": 256, "batch": 1, "heads": 8, "d_head": 64, "tokens": 0, "mask": "full", **ALL}
 CASE = {"length": 4096, "batch": 4, "heads": 32, "d_head": 64, "tokens": TOKENS, "mask": "causal", **ALL}
@@ -69,9 +69,12 @@ def test_kernels_have_no_directive_left(d_head, half):
 
 @pytest.mark.parametrize("d_head", D_HEADS)
 @pytest.mark.parametrize("half", [False, True])
-def test_kernels_of_one_query_have_no_directive_left(d_head, half):
+@pytest.mark.parametrize("subgroups", [False, True])
+def test_kernels_of_one_query_have_no_directive_left(d_head, half, subgroups):
     for kernel in DECODING:
-        code = template.expand(template.source(kernel), decode_values(d_head, half))
+        code = template.expand(template.source(kernel), decode_values(d_head, half, subgroups))
+        assert ("subgroupShuffleXor" in code) is ("enable subgroups;" in code)
+        assert ("enable subgroups;" in code) is (subgroups and kernel in ("decode", "query_scores"))
         assert "${" not in code and "//" not in code.replace("// ", "") and ("enable f16;" in code) is half
 
 
@@ -136,7 +139,7 @@ def test_a_plan_has_the_widths_key_value_heads_and_windows_of_the_sweep():
 
 
 @pytest.mark.parametrize(
-    "knobs", [{"d_heads": (80,)}, {"passes": ("forward + backward",)}, {"kv_heads": (3,)}, {"queries": (16,)}]
+    "knobs", [{"d_heads": (80,)}, {"passes": ("forward + backward",)}, {"kv_heads": (3,)}, {"queries": (4096,)}]
 )
 def test_a_plan_leaves_out_a_sweep_that_the_kernels_cannot_compute(knobs):
     found = plan.plan(Sweep(**knobs), CpuGpuSettings())
@@ -147,12 +150,11 @@ def test_what_the_browser_leaves_out_of_a_sweep_is_said():
     assert plan.left_out(Sweep()) == ""
     assert plan.left_out(Sweep(queries=(1,), heads=(32,), d_heads=(128,), kv_heads=(8,), lengths=(8192,))) == ""
     said = plan.left_out(
-        Sweep(queries=(0, 1, 16), d_heads=(64, 80), heads=(8,), kv_heads=(0, 3), lengths=(64, 1_048_576))
+        Sweep(queries=(0, 1, 128), d_heads=(64, 80), heads=(8,), kv_heads=(0, 3), lengths=(64, 1_048_576))
     )
     assert said == (
-        "Of the sizes that are set, the browser leaves out: more than one query, but not all tokens; a d_head other than "
-        "32, 64, 96 and 128; key-value heads that do not divide the heads; more than 33,554,432 numbers in the queries or the "
-        "keys."
+        "Of the sizes that are set, the browser leaves out: more queries than tokens; a d_head other than 32, 64, 96 and "
+        "128; key-value heads that do not divide the heads; more than 33,554,432 numbers in the queries or the keys."
     )
     many = Sweep(lengths=tuple(range(2, 36)))
     assert plan.left_out(many).endswith("leaves out: more than 32 cases.")
@@ -187,7 +189,21 @@ def test_a_plan_has_one_query_with_its_kernels_and_proofs():
     part, _ = plan.plan(Sweep(lengths=(64,), queries=(1,), d_heads=(128,)), CpuGpuSettings(d_head="64"))["parts"]
     assert [(case["queries"], case["mask"]) for case in part["cases"]] == [(1, "full")]
     assert part["decode"]["values"] == decode_values(128, False)
-    assert {proof["queries"] for proof in part["proofs"] if proof["queries"] != proof["length"]} == {1}
+    assert {proof["queries"] for proof in part["proofs"] if proof["queries"] != proof["length"]} == {1, 16, 70}
+
+
+def test_a_plan_has_the_last_tokens_as_queries():
+    part = plan.plan(Sweep(lengths=(64, 128), queries=(16, 128)), CpuGpuSettings(d_head="64"))["parts"][0]
+    sizes = [(case["length"], case["queries"]) for case in part["cases"] if not case["tokens"]]
+    assert sizes == [(64, 16), (128, 16), (128, 128)]
+
+
+def test_few_queries_are_counted():
+    case = CASE | {"length": 1024, "queries": 16, "tokens": 0, "batch": 1}
+    fused, materialised = read_message(message(row(case=case), row("materialised", case=case))).timings
+    assert fused.operations == 4 * 32 * 64 * sum(range(1009, 1025))
+    assert materialised.operations == 4 * 32 * 64 * 16 * 1024
+    assert fused.traffic == materialised.traffic == 4 * 64 * (2 * 32 * 16 + 2 * 32 * 1024)
 
 
 def test_one_query_is_counted():
@@ -197,6 +213,8 @@ def test_one_query_is_counted():
     assert whole.operations == 4 * 2 * 32 * 64 * 1024 and near.operations == 4 * 2 * 32 * 64 * 100
     assert whole.traffic == 4 * 2 * 64 * (2 * 32 + 2 * 8 * 1024)
     assert near.traffic == 4 * 2 * 64 * (2 * 32 + 2 * 8 * 100)
+    (textbook,) = read_message(message(row("materialised decode", case=case | {"window": 100}))).timings
+    assert (textbook.implementation, textbook.operations) == (MATERIALISED, whole.operations)
 
 
 @pytest.mark.parametrize(

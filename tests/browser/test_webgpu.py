@@ -16,6 +16,7 @@ import pytest
 import torch
 from playwright.sync_api import Browser, Page, expect
 
+from attention.timing.visible import Visible
 from attention.timing.webgpu import proof, template
 from attention.timing.webgpu.plan import exact_numbers
 from attention.timing.webgpu.tiles import D_HEADS, SMALL, TILES, decode_values
@@ -30,6 +31,7 @@ SOFTWARE = (
     "--enable-unsafe-swiftshader",
 )
 SHAPES = (("full", 2, 2, 70, 0), ("causal", 2, 1, 33, 0), ("window", 2, 1, 90, 20), ("local", 2, 2, 65, 12))
+FEW = (("full", 4, 2, 130, 0, 16), ("causal", 2, 1, 193, 0, 100), ("window", 2, 1, 300, 77, 16), ("local", 2, 2, 90, 12, 7))
 DECODED = (
     ("full", 4, 2, 1, 0),
     ("full", 4, 4, 70, 0),
@@ -42,12 +44,12 @@ KERNEL = """async ([how, tile, shapes, pieces]) => {
     const { findAdapter, openDevice } = await load("adapter"), { watchDevice, createBuffers } = await load("device");
     const { createPipeline, passesOf } = await load("kernels"), { differenceOf } = await load("proof");
     const { adapter } = await findAdapter(navigator.gpu, isSecureContext), open = watchDevice(await openDevice(adapter));
-    const names = { fused: ["fused"], materialised: ["scores", "softmax", "values"], decode: ["decode", "combine"] }[how];
-    const pipelines = {};
-    for (const name of names) pipelines[name] = await createPipeline(open.device, name, tile.values);
+    const { PIPELINES } = await load("measure"), pipelines = {};
+    for (const name of PIPELINES[how]) pipelines[name] = await createPipeline(open.device, name, tile.values);
     const found = await differenceOf(open, shapes, "float32", async (shape, buffers) => {
-        const [scores] = await createBuffers(open, [Math.max(4 * shape.length ** 2, 2 ** 20)]);  // of one head at a time
-        return passesOf(open.device, { how, tile, pipelines }, shape, buffers, scores, pieces);
+        const size = Math.max(4 * shape.length * shape.queries, 2 ** 20);  // of the scores of one head at a time, at least
+        const [scores, partial] = await createBuffers(open, [size, size]);
+        return passesOf(open.device, { how, tile, pipelines }, shape, buffers, { scores, partial }, pieces);
     });
     open.device.destroy();
     return found;
@@ -140,11 +142,48 @@ def test_a_kernel_agrees_with_float64(page: Page, how: str, d_head: int, pieces:
     assert page.evaluate(KERNEL, [how, tile_data(SMALL, d_head), shapes, pieces]) < 2e-6
 
 
+@pytest.mark.parametrize(("how", "pieces"), [("fused", 1), ("fused", 5), ("materialised", 3)])
+def test_the_last_tokens_as_queries_agree_with_float64(page: Page, how: str, pieces: int):
+    shapes = [exact_numbers(*shape, 32, queries=queries) for *shape, queries in FEW]
+    assert page.evaluate(KERNEL, [how, tile_data(SMALL, 32), shapes, pieces]) < 2e-6
+
+
+@pytest.mark.parametrize("subgroups", [False, True])
+@pytest.mark.parametrize("how", ["decode", "materialised decode"])
 @pytest.mark.parametrize(("d_head", "pieces"), [(32, 1), (64, 3), (96, 1), (128, 2)])
-def test_one_query_agrees_with_float64(page: Page, d_head: int, pieces: int):
+def test_one_query_agrees_with_float64(page: Page, how: str, d_head: int, pieces: int, subgroups: bool):
     shapes = [exact_numbers(*shape, d_head, queries=1) for shape in DECODED]
-    tile = {"name": "", "memory": 0, "values": decode_values(d_head, False)}
-    assert page.evaluate(KERNEL, ["decode", tile, shapes, pieces]) < 2e-6
+    tile = {"name": "", "memory": 0, "values": decode_values(d_head, False, subgroups)}
+    assert page.evaluate(KERNEL, [how, tile, shapes, pieces]) < 2e-6
+
+
+def test_kernels_of_one_query_have_subgroup_operations_where_the_device_has(page: Page):
+    offered = """async (decode) => {
+        const { decodingTiles } = await import("/webgpu/measure.js");
+        return [[], ["subgroups"]].map((features) => decodingTiles({ device: { features: new Set(features) } }, { decode }));
+    }"""
+    plain = {"name": "64 threads", "memory": 0, "values": decode_values(64, False)}
+    with_subgroups = {**plain, "name": "64 threads with subgroup operations", "values": decode_values(64, False, True)}
+    assert page.evaluate(offered, plain) == [[plain], [with_subgroups, plain]]
+
+
+def test_what_is_counted_are_the_visible_pairs(page: Page):
+    count = """async (cases) => {
+        const { operationsOf, shapeOf } = await import("/webgpu/plan.js");
+        return cases.map(([one, how]) => operationsOf(shapeOf(one), how));
+    }"""
+    sizes = {"heads": 2, "d_head": 32, "batch": 3, "kv_heads": 1}
+    cases = [
+        {**sizes, "length": 20, "queries": queries, "mask": mask, "window": window}
+        for mask in ("full", "causal")
+        for queries in (0, 1, 7)
+        for window in (0, 6, 40)
+    ]
+    fused = page.evaluate(count, [[one, "decode" if one["queries"] == 1 else "fused"] for one in cases])
+    visible = [Visible(one["queries"] or 20, 20, one["mask"] == "causal", one["window"]).pairs for one in cases]
+    assert fused == [4 * 6 * 32 * pairs for pairs in visible]
+    whole = page.evaluate(count, [[one, "materialised"] for one in cases])
+    assert whole == [4 * 6 * 32 * (one["queries"] or 20) * 20 for one in cases]
 
 
 @pytest.mark.extended
@@ -165,7 +204,10 @@ def test_templates_expand_alike_in_both_languages(page: Page):
     cases = [(kernel, tile.values(d, half)) for kernel in ("fused", "scores", "softmax", "values") for tile in (TILES[0], SMALL)
              for d in (32, 128) for half in (False, True)]  # fmt: skip
     cases += [
-        (name, decode_values(d, half)) for name in ("decode", "combine") for d in (32, 128) for half in (False, True)
+        (name, decode_values(d, half, half))
+        for name in ("decode", "combine", "query_scores", "query_values")
+        for d in (32, 128)
+        for half in (False, True)
     ]
     cases.append(("fma", {}))
     expand = """async (cases) => {

@@ -11,7 +11,7 @@ from attention.timing.published import LENGTHS, TOKENS, WIDTH
 from attention.timing.recordings.timing import WEBGPU
 from attention.timing.sweep import Case, Sweep
 from attention.timing.webgpu import proof
-from attention.timing.webgpu.tiles import D_HEADS, TILES, decode_values
+from attention.timing.webgpu.tiles import D_HEADS, DECODING, TILES, decode_values
 
 SECONDS = 60.0  # of a measurement at most
 CASES = 32  # of the sweep at most
@@ -22,6 +22,7 @@ PROOFS = (
     ("window", 2, 1, 300, 77),
     ("local", 2, 2, 190, 40),
 )  # mask, heads, group, length, span
+FEW_PROOFS = (("causal", 4, 2, 150, 0, 70), ("window", 2, 1, 300, 77, 16))  # the last tokens alone are queries
 DECODING_PROOFS = (("full", 4, 2, 130, 0), ("full", 3, 1, 1000, 0), ("window", 2, 1, 700, 77))
 SENT = ("length", "batch", "heads", "d_head", "tokens", "mask", "queries", "kv_heads", "window")  # sizes of a case
 
@@ -41,8 +42,8 @@ def _forward_cases(sweep: Sweep) -> list[Case]:
 
 
 def _is_computable(case: Case) -> bool:
-    """Whether the kernels can compute a case: all tokens are queries or one is, and it is no larger than those of the picture."""
-    right = case.queries in (0, 1) and case.d_head in D_HEADS and case.heads % case.key_heads == 0
+    """Whether the kernels can compute a case, and it is no larger than those of the picture."""
+    right = case.queries <= case.length and case.d_head in D_HEADS and case.heads % case.key_heads == 0
     return right and not _is_too_large(case)
 
 
@@ -57,7 +58,7 @@ def left_out(sweep: Sweep) -> str:
     computable = sum(map(_is_computable, found))
     reasons = {
         "backward passes": sweep.passes != ("forward",),
-        "more than one query, but not all tokens": any(case.queries > 1 for case in found),
+        "more queries than tokens": any(case.queries > case.length for case in found),
         "a d_head other than 32, 64, 96 and 128": any(case.d_head not in D_HEADS for case in found),
         "key-value heads that do not divide the heads": any(case.heads % case.key_heads for case in found),
         f"more than {TOKENS * WIDTH:,} numbers in the queries or the keys": any(_is_too_large(case) for case in found),
@@ -83,7 +84,7 @@ def plan(sweep: Sweep, versus: CpuGpuSettings) -> dict[str, Any]:
 
 def _part(d_head: int, found: list[Case]) -> dict[str, Any]:
     sizes = [{name: value for name, value in asdict(case).items() if name in SENT} for case in found]
-    decode = {"name": "", "memory": 0, "values": decode_values(d_head, False)}
+    decode = {"name": DECODING, "memory": 0, "values": decode_values(d_head, False)}
     return {"d_head": d_head, "cases": sizes, "tiles": _tiles(d_head), "decode": decode, "proofs": _proofs(d_head)}
 
 
@@ -98,7 +99,8 @@ def _tiles(d_head: int) -> list[dict[str, Any]]:
 @cache
 def _proofs(d_head: int) -> list[dict[str, Any]]:
     whole = [exact_numbers(*how, d_head) for how in PROOFS]
-    return [*whole, *(exact_numbers(*how, d_head, queries=1) for how in DECODING_PROOFS)]
+    few = [exact_numbers(*how, d_head, queries=queries) for *how, queries in FEW_PROOFS]
+    return [*whole, *few, *(exact_numbers(*how, d_head, queries=1) for how in DECODING_PROOFS)]
 
 
 def exact_numbers(

@@ -15,7 +15,13 @@ from attention.timing.webgpu.plan import SENT
 
 ROWS, TIMES = 200, 50  # of a message at most
 FUSED, MATERIALISED = "WebGPU fused", "WebGPU materialised"
-HOWS = {"fused": FUSED, "decode": FUSED, "materialised": MATERIALISED, JAVASCRIPT: JAVASCRIPT}
+HOWS = {
+    "fused": FUSED,
+    "decode": FUSED,
+    "materialised": MATERIALISED,
+    "materialised decode": MATERIALISED,
+    JAVASCRIPT: JAVASCRIPT,
+}
 NAMELESS = "a GPU without a name"
 
 
@@ -140,7 +146,7 @@ def _with_counts(timing: Timing) -> Timing:
     The materialised kernels compute all pairs, the others those that are visible.
     """
     visible, channels = timing.visible, timing.batch * timing.d_head
-    pairs = timing.length**2 if timing.implementation == MATERIALISED else visible.pairs
+    pairs = visible.queries * timing.length if timing.implementation == MATERIALISED else visible.pairs
     vectors = timing.heads * visible.queries + timing.key_heads * visible.keys_read
     moved = 2.0 * channels * vectors * (2 if timing.dtype == "float16" else 4)
     return replace(timing, operations=4.0 * channels * timing.heads * pairs, traffic=moved)

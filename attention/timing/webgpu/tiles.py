@@ -71,7 +71,7 @@ class Tile:
             "KEY_LOADS": -(-bk4 * self.channels // 4 // threads),
             "VALUE_LOADS": -(-kc * d4 // threads),
             "WEIGHT_LOADS": -(-bq4 * kc // 4 // threads),
-            "SOFTMAX": 256,
+            "SOFTMAX": SOFTMAX,
         }
         elements = {f"E{h}{j}": h * self.part + j for h in range(4 // self.part) for j in range(self.part)}
         return {**named, **elements}
@@ -86,15 +86,17 @@ class Tile:
         return d_head % (4 * self.columns) == 0 and d_head % self.channels == 0
 
 
-def decode_values(d_head: int, half: bool) -> dict[str, int | str]:
-    """The values of the templates that decode: one query against all keys."""
+def decode_values(d_head: int, half: bool, subgroups: bool = False) -> dict[str, int | str]:
+    """The values of the templates that decode: one query against all keys, with subgroup operations or without."""
     d4 = d_head // 4
     sizes = {"D4": d4, "OWN": d4 // 4, "THREADS": 4 * DECODING_SETS, "SETS": DECODING_SETS, "OUTS": DECODING_SETS * d4}
-    return {"HALF": int(half), **sizes}
+    return {"HALF": int(half), "SUBGROUPS": int(subgroups), "SOFTMAX": SOFTMAX, **sizes}
 
 
 D_HEADS = (32, 64, 96, 128)
+SOFTMAX = 256  # threads of a row of scores
 DECODING_SETS = 16  # sets of four threads of a workgroup, each with a key at a time
+DECODING = f"{4 * DECODING_SETS} threads for one query"  # what a reader is told of it
 # Of 17 tiles that were tried on an H100, the two fastest in 16 KiB of workgroup memory, and two for GPUs with fewer registers
 TILES = (Tile(rows=16), Tile(), Tile(rows=16, queries=1), Tile(queries=1, keys=1))
 SMALL = Tile(queries=1, keys=1, channels=4, part=1, unroll=1)  # the shortest text, for tests

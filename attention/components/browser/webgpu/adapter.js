@@ -6,7 +6,7 @@ const LIMITS = [
   "maxComputeWorkgroupStorageSize", "maxComputeInvocationsPerWorkgroup", "maxComputeWorkgroupSizeX",
   "maxStorageBufferBindingSize", "maxBufferSize",
 ];
-const FEATURES = ["timestamp-query", "shader-f16"];
+const FEATURES = ["timestamp-query", "shader-f16", "subgroups"];
 
 /**
  * @typedef {object} Found

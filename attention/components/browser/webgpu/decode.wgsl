@@ -1,5 +1,8 @@
 // One query of each head against a part of its keys: a workgroup has four threads for each key of a step, and each of these
 // sets of four keeps a softmax of its own, online. `combine` then joins the parts (Dao et al. 2023, Flash-Decoding).
+//if SUBGROUPS
+enable subgroups;
+//end
 //if HALF
 enable f16;
 alias Numbers = vec4<f16>;
@@ -18,7 +21,10 @@ const THREADS = ${THREADS}u;
 const SETS = ${SETS}u;    // sets of four threads
 const LOWEST = -1e30;
 
+//if SUBGROUPS
+//else
 var<workgroup> sums: array<vec4f, ${THREADS}>;
+//end
 var<workgroup> tops: array<vec2f, ${SETS}>;
 var<workgroup> outs: array<vec4f, ${OUTS}>;
 
@@ -38,23 +44,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
   var top = LOWEST;
   var total = 0.0;
   for (var key = begin; key < end; key += SETS * 4u) {
-    var found = vec4f();
-//for k 4
-    {
-      let at = key + ${k}u * SETS + four;
-      if (at < end) {
-        var sum = vec4f();
-//for i OWN
-        sum = fma(q${i}, vec4f(keys[key_at + at * D4 + ${i}u * 4u + own]), sum);
-//end
-        found[${k}] = sum.x + sum.y + sum.z + sum.w;
-      }
-    }
-//end
-    workgroupBarrier();
-    sums[lane] = found;
-    workgroupBarrier();
-    var s = sums[four * 4u] + sums[four * 4u + 1u] + sums[four * 4u + 2u] + sums[four * 4u + 3u];
+//use key_sums
     let at = vec4u(key + four) + vec4u(0u, SETS, 2u * SETS, 3u * SETS);
     s = select(vec4f(LOWEST), s, at < vec4u(end));
     let next = max(top, max(max(s.x, s.y), max(s.z, s.w)));

@@ -16,11 +16,12 @@
 @compute @workgroup_size(${THREADS})
 fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) lane: u32) {
   let head = call.head + workgroup.y;
-  let query_at = head * call.n * D4;
+  let query_at = head * call.queries * D4;
   let key_at = head / call.group * call.n * D4;
   let first = call.row + workgroup.x * BQ4 * 4u;
-  let last = min(first + BQ4 * 4u, call.n) - 1u;
-  let begin = select(first - call.back, 0u, first < call.back) / (BK4 * 4u) * (BK4 * 4u);
+  let token = call.n - call.queries + first;  // of the first query
+  let last = call.n - call.queries + min(first + BQ4 * 4u, call.queries) - 1u;
+  let begin = select(token - call.back, 0u, token < call.back) / (BK4 * 4u) * (BK4 * 4u);
   let end = min(call.n, last + call.ahead + 1u);
   let col = lane % COLS;
   let row = lane / COLS;
@@ -46,14 +47,14 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
 //end
 //end
 //use score_sums
-    if (key + BK4 * 4u > end || key + BK4 * 4u - 1u > first + call.ahead || last > key + call.back) {
+    if (key + BK4 * 4u > end || key + BK4 * 4u - 1u > token + call.ahead || last > key + call.back) {
 //for g TG
 //for e 4
       {
         let k = vec4u(key + (${g}u * COLS + col) * 4u + ${e}u);
 //for m TM
         {
-          let q = vec4u(first + (${m}u * ROWS + row) * 4u) + vec4u(0u, 1u, 2u, 3u);
+          let q = vec4u(token + (${m}u * ROWS + row) * 4u) + vec4u(0u, 1u, 2u, 3u);
           let seen = (k <= q + vec4u(call.ahead)) & (q <= k + vec4u(call.back)) & (k < vec4u(call.n));
           s${m}_${g}${e} = select(vec4f(LOWEST), s${m}_${g}${e}, seen);
         }

@@ -10,7 +10,7 @@ const FEWEST_KEYS = 256, MOST_PARTS = 64, WANTED = 2048;  // of a part, parts of
 /**
  * A shape of workgroups, as attention/timing/webgpu/tiles.py describes it: values of the templates for one d_head.
  * @typedef {{ name: string, memory: number, values: import("./template.js").Values }} Tile
- * @typedef {{ fused: any, scores: any, softmax: any, values: any, decode: any, combine: any }} Pipelines
+ * @typedef {Record<string, any>} Pipelines  by the names of their templates
  */
 
 /**
@@ -19,10 +19,15 @@ const FEWEST_KEYS = 256, MOST_PARTS = 64, WANTED = 2048;  // of a part, parts of
  * @property {number} heads
  * @property {number} group
  * @property {number} length
- * @property {number} queries  how many of the last tokens are queries: all, or one
+ * @property {number} queries  how many of the last tokens are queries
  * @property {number} d_head
  * @property {number} ahead
  * @property {number} back
+ */
+
+/**
+ * What kernels need besides: room for scores, and for the parts of one query. A fused kernel needs none.
+ * @typedef {{ scores?: any, partial?: any }} Scratch
  */
 
 /**
@@ -67,7 +72,7 @@ export function fittingTiles(device, tiles) {
  */
 export function fusedPasses(device, pipeline, tile, shape, buffers, pieces) {
   const rows = 4 * +tile.values.BQ4, scale = Math.LOG2E / Math.sqrt(shape.d_head);
-  return parts(shape, pieces, rows).map(({ head, heads, row, count }) => {
+  return parts(rowsOf(shape), pieces, rows).map(({ head, heads, row, count }) => {
     const call = createUniform(device, callBytes(shape, head, row, count, scale));
     return [createDispatch(device, pipeline, [call, ...buffers], [Math.ceil(count / rows), heads])];
   });
@@ -86,8 +91,7 @@ export function fusedPasses(device, pipeline, tile, shape, buffers, pieces) {
  */
 function materialisedPasses(device, pipelines, tile, shape, [q, k, v, out], scores, pieces) {
   const rows = 4 * +tile.values.BQ4, columns = 4 * +tile.values.BK4, n = shape.length;
-  const room = Math.floor(scores.size / (4 * n * n));
-  return parts(shape, Math.max(pieces, Math.ceil(shape.heads / room)), rows).map(({ head, heads, row, count }) => {
+  return parts(rowsOf(shape), Math.max(pieces, piecesOfScores(shape, scores)), rows).map(({ head, heads, row, count }) => {
     const call = createUniform(device, callBytes(shape, head, row, count, 1 / Math.sqrt(shape.d_head)));
     const tiles = Math.ceil(count / rows);
     return [
@@ -97,6 +101,22 @@ function materialisedPasses(device, pipelines, tile, shape, [q, k, v, out], scor
     ];
   });
 }
+
+/**
+ * Into how many pieces the heads are divided so that the scores of each piece have room.
+ * @param {Shape} shape
+ * @param {any} scores
+ */
+const piecesOfScores = (shape, scores) => Math.ceil(shape.heads / Math.floor(scores.size / scoreBytes(shape)));
+
+/**
+ * Bytes of the scores of one head.
+ * @param {Shape} shape
+ */
+export const scoreBytes = ({ length, queries }) => 4 * length * queries;
+
+/** @param {Shape} shape */
+const rowsOf = ({ heads, queries }) => ({ heads, length: queries });
 
 /**
  * Divides the visible keys of one query: the first of them, the keys of a part and the number of parts.
@@ -121,19 +141,40 @@ export const partialBytes = (shape) => 16 * shape.heads * keyParts(shape).count 
  * @param {Pipelines} pipelines
  * @param {Shape} shape
  * @param {any[]} buffers  queries, keys, values, output
- * @param {any} scratch
+ * @param {Scratch} scratch
  * @param {number} pieces
  */
-function decodePasses(device, pipelines, shape, [q, k, v, out], scratch, pieces) {
+function decodePasses(device, pipelines, shape, [q, k, v, out], { partial }, pieces) {
   const { first, chunk, count } = keyParts(shape);
   return parts({ heads: shape.heads, length: 1 }, pieces, 1).map(({ head, heads }) => {
-    const bytes = new ArrayBuffer(32);
-    new Uint32Array(bytes).set([shape.length, first, head, shape.group, chunk, count]);
-    new Float32Array(bytes)[6] = Math.LOG2E / Math.sqrt(shape.d_head);
-    const call = createUniform(device, bytes);
+    const call = createUniform(device, partBytes(shape, head, first, chunk, count));
     return [
-      createDispatch(device, pipelines.decode, [call, q, k, v, scratch], [heads, count]),
-      createDispatch(device, pipelines.combine, [call, scratch, out], [heads]),
+      createDispatch(device, pipelines.decode, [call, q, k, v, partial], [heads, count]),
+      createDispatch(device, pipelines.combine, [call, partial, out], [heads]),
+    ];
+  });
+}
+
+/**
+ * Returns the passes of one query of each head as the textbook computes it: the scores of all keys, their softmax, weights
+ * times values.
+ * @param {any} device
+ * @param {Pipelines} pipelines
+ * @param {Shape} shape
+ * @param {any[]} buffers  queries, keys, values, output
+ * @param {Scratch} scratch
+ * @param {number} pieces
+ */
+function materialisedDecodePasses(device, pipelines, shape, [q, k, v, out], { scores, partial }, pieces) {
+  const { chunk, count } = keyParts({ ...shape, back: shape.length }), scale = 1 / Math.sqrt(shape.d_head);
+  return parts({ heads: shape.heads, length: 1 }, Math.max(pieces, piecesOfScores(shape, scores)), 1).map(({ head, heads }) => {
+    const call = createUniform(device, callBytes(shape, head, 0, 1, scale));
+    const part = createUniform(device, partBytes(shape, head, 0, chunk, count));
+    return [
+      createDispatch(device, pipelines.query_scores, [call, q, k, scores], [heads, Math.ceil(shape.length / KEYS)]),
+      createDispatch(device, pipelines.softmax, [call, scores], [1, heads]),
+      createDispatch(device, pipelines.query_values, [part, scores, v, partial], [heads, count]),
+      createDispatch(device, pipelines.combine, [part, partial, out], [heads]),
     ];
   });
 }
@@ -144,13 +185,14 @@ function decodePasses(device, pipelines, shape, [q, k, v, out], scratch, pieces)
  * @param {import("./plan.js").Kernel} kernel
  * @param {Shape} shape
  * @param {any[]} buffers
- * @param {any} scratch  room for scores, or for the parts of one query; a fused kernel needs none
+ * @param {Scratch} scratch
  * @param {number} least
  */
 export function passesOf(device, { how, tile, pipelines }, shape, buffers, scratch, least) {
   if (how === "decode") return decodePasses(device, pipelines, shape, buffers, scratch, least);
   if (how === "fused") return fusedPasses(device, pipelines.fused, tile, shape, buffers, least);
-  return materialisedPasses(device, pipelines, tile, shape, buffers, scratch, least);
+  if (how === "materialised decode") return materialisedDecodePasses(device, pipelines, shape, buffers, scratch, least);
+  return materialisedPasses(device, pipelines, tile, shape, buffers, scratch.scores, least);
 }
 
 /**
@@ -179,9 +221,24 @@ export function parts({ heads, length }, pieces, step) {
  * @param {number} rows
  * @param {number} scale
  */
-function callBytes({ length, group, ahead, back }, head, row, rows, scale) {
-  const bytes = new ArrayBuffer(32);
-  new Uint32Array(bytes).set([length, row, head, group, ahead, back, 0, rows]);
+function callBytes({ length, queries, group, ahead, back }, head, row, rows, scale) {
+  const bytes = new ArrayBuffer(48);
+  new Uint32Array(bytes).set([length, row, head, group, ahead, back, 0, rows, queries]);
   new Float32Array(bytes)[6] = scale;
+  return bytes;
+}
+
+/**
+ * The uniform of a call of one query: see decode_call.wgsl.
+ * @param {Shape} shape
+ * @param {number} head
+ * @param {number} first
+ * @param {number} chunk
+ * @param {number} count
+ */
+function partBytes({ length, group, d_head }, head, first, chunk, count) {
+  const bytes = new ArrayBuffer(32);
+  new Uint32Array(bytes).set([length, first, head, group, chunk, count]);
+  new Float32Array(bytes)[6] = Math.LOG2E / Math.sqrt(d_head);
   return bytes;
 }

@@ -1,15 +1,20 @@
 // Measures attention on an open device: builds the kernels, proves them, and has those that agree timed.
 
 import { DeviceLost, createBuffers, runPasses } from "./device.js";
-import { createPipeline, fittingTiles, fusedPasses, partialBytes, passesOf } from "./kernels.js";
+import { createPipeline, fittingTiles, fusedPasses, partialBytes, passesOf, scoreBytes, sizesOf } from "./kernels.js";
 import { operationsOf, pieces, shapeOf } from "./plan.js";
 import { agrees, differenceOf } from "./proof.js";
-import { fmaRate, timeCases, timeCpu } from "./times.js";
+import { fmaRate, timeCases, timeCpu, timePasses } from "./times.js";
 
 const BUILD = 25;  // seconds in which a pipeline must be built
-const COMPARED = 1024;  // tokens at which tiles are compared
+const COMPARED = 1024, DECODED = 8192;  // tokens at which tiles are compared, and kernels of one query
 const SLOW = 1e10;  // operations a second that are expected before anything was measured
-const PIPELINES = { fused: ["fused"], materialised: ["scores", "softmax", "values"], decode: ["decode", "combine"] };
+export const PIPELINES = {
+  "fused": ["fused"],
+  "materialised": ["scores", "softmax", "values"],
+  "decode": ["decode", "combine"],
+  "materialised decode": ["query_scores", "softmax", "query_values", "combine"],
+};
 
 /**
  * Measures all of a plan. `result` is filled as it goes, so that what was measured stays if an error ends it.
@@ -38,7 +43,7 @@ export async function measure(open, plan, watch, result) {
   }
 }
 
-/** @param {{ queries: number }} one  whether all tokens are queries */
+/** @param {{ queries: number }} one  whether it has more than one query */
 const isWhole = ({ queries }) => queries !== 1;
 
 /**
@@ -67,9 +72,17 @@ async function chooseTile(session, part) {
     if (!best || rate > best.rate) best = { tile, rate, fused: each.value };
   }
   if (!best) throw new Error(result.wrong.length ? "No kernel agreed with the exact result." : "No kernel could be built here.");
-  const names = result.tile ? result.tile.split("; ") : [];
-  result.tile = [...new Set([...names, best.tile.name])].join("; ");
+  addTile(result, best.tile);
   return best;
+}
+
+/**
+ * @param {import("./plan.js").Result} result
+ * @param {import("./kernels.js").Tile} tile
+ */
+function addTile(result, tile) {
+  const names = result.tile ? result.tile.split("; ") : [];
+  result.tile = [...new Set([...names, tile.name])].join("; ");
 }
 
 /**
@@ -80,7 +93,7 @@ async function chooseTile(session, part) {
  */
 async function fusedRate({ open }, { cases }, pipeline, tile) {
   const whole = cases.filter(isWhole), one = whole[whole.length - 1], length = Math.min(COMPARED, whole[0].length * 2);
-  const shape = shapeOf({ ...one, batch: 1, length }), size = 4 * shape.heads * length * shape.d_head;
+  const shape = shapeOf({ ...one, batch: 1, length, queries: 0 }), size = 4 * shape.heads * length * shape.d_head;
   const buffers = await createBuffers(open, [size, size, size, size]);
   const passes = fusedPasses(open.device, pipeline, tile, shape, buffers, pieces(operationsOf(shape) / SLOW));
   const times = [];
@@ -112,18 +125,68 @@ async function proveKernels(session, part, { tile, rate, fused }) {
 }
 
 /**
- * Returns the kernels of one query that agree with the exact result.
+ * Returns the kernels of one query that agree with the exact result: of those with and without subgroup operations, the faster.
  * @param {import("./plan.js").Session} session
  * @param {import("./plan.js").Part} part
  */
 async function proveDecoding(session, part) {
-  const found = [];
-  for (const dtype of dtypesOf(session.open)) {
-    await session.watch.rest();
-    session.watch.say(0.2, `Comparing with the exact result: decode, ${dtype}`);
-    found.push(await proveKernel(session, part, { how: "decode", dtype, tile: part.decode, rate: SLOW, pipelines: {} }));
+  const { open, watch, result } = session, found = [];
+  for (const dtype of dtypesOf(open)) {
+    for (const how of /** @type {const} */ (["decode", "materialised decode"])) {
+      const kernels = [];
+      for (const tile of decodingTiles(open, part)) {
+        await watch.rest();
+        watch.say(0.2, `Comparing with the exact result: ${how}, ${dtype}`);
+        const kernel = await proveKernel(session, part, { how, dtype, tile, rate: SLOW, pipelines: {} });
+        if (kernel) kernels.push(kernel);
+      }
+      found.push(...await fastestKernel(session, part, kernels));
+    }
   }
-  return found.filter((kernel) => kernel !== null);
+  for (const { tile } of found) addTile(result, tile);
+  return found;
+}
+
+/**
+ * Returns the kernels of one query to choose from: with subgroup operations too, where the device has them.
+ * @param {import("./device.js").Open} open
+ * @param {import("./plan.js").Part} part
+ */
+export function decodingTiles({ device }, { decode }) {
+  if (!device.features.has("subgroups")) return [decode];
+  const values = { ...decode.values, SUBGROUPS: 1 };
+  return [{ ...decode, name: `${decode.name} with subgroup operations`, values }, decode];
+}
+
+/**
+ * Returns the kernel of one query that is the fastest at one length, with its rate; none if there is none to choose from.
+ * @param {import("./plan.js").Session} session
+ * @param {import("./plan.js").Part} part
+ * @param {import("./plan.js").Kernel[]} kernels
+ */
+async function fastestKernel(session, { cases }, kernels) {
+  if (kernels.length < 2) return kernels;
+  const { open } = session, last = cases.filter((one) => !isWhole(one)).slice(-1)[0];
+  const shape = shapeOf({ ...last, batch: 1, length: Math.min(last.length, DECODED) }), sizes = sizesOf(shape);
+  const buffers = await createBuffers(open, sizes.map((count) => 4 * count)), scratch = await createScratch(open, shape);
+  for (const kernel of kernels) {
+    const count = operationsOf(shape, kernel.how), seconds = count / SLOW;
+    const times = await timePasses(session, passesOf(open.device, kernel, shape, buffers, scratch, pieces(seconds)), seconds);
+    kernel.rate = count / Math.min(...times);
+  }
+  for (const buffer of [...buffers, scratch.scores, scratch.partial]) buffer.destroy();
+  return [kernels.reduce((best, each) => (each.rate > best.rate ? each : best))];
+}
+
+/**
+ * Returns room for the scores of all heads of a shape, and for the parts of one query.
+ * @param {import("./device.js").Open} open
+ * @param {import("./kernels.js").Shape} shape
+ */
+async function createScratch(open, shape) {
+  const parts = isWhole(shape) ? 16 : partialBytes(shape);
+  const [scores, partial] = await createBuffers(open, [scoreBytes(shape) * shape.heads, parts]);
+  return { scores, partial };
 }
 
 /**
@@ -139,7 +202,7 @@ const dtypesOf = ({ device }) => (device.features.has("shader-f16") ? ["float32"
  * @param {import("./plan.js").Kernel} kernel
  */
 async function proveKernel({ open, watch, result, left }, part, kernel) {
-  const { how, dtype, tile, pipelines } = kernel;
+  const { how, dtype, tile, pipelines } = kernel, name = `${how}, ${dtype}${tile.values.SUBGROUPS ? ", with subgroup operations" : ""}`;
   const names = PIPELINES[how];
   const values = { ...tile.values, HALF: +(dtype === "float16") };
   try {
@@ -151,17 +214,14 @@ async function proveKernel({ open, watch, result, left }, part, kernel) {
     });
   } catch (error) {
     if (error instanceof DeviceLost || watch.stopped()) throw error;
-    result.wrong.push(`${how}, ${dtype} (it can't be built here)`);
+    result.wrong.push(`${name} (it can't be built here)`);
     return null;
   }
-  const proofs = part.proofs.filter((proof) => isWhole(proof) === (how !== "decode"));
-  const difference = await differenceOf(open, proofs, dtype, async (shape, buffers) => {
-    const bytes = how === "decode" ? partialBytes(shape) : 4 * shape.length ** 2 * shape.heads;
-    const [scratch] = how === "fused" ? [null] : await createBuffers(open, [bytes]);
-    return passesOf(open.device, kernel, shape, buffers, scratch, 1);
-  });
+  const proofs = part.proofs.filter((proof) => isWhole(proof) !== how.endsWith("decode"));
+  const difference = await differenceOf(open, proofs, dtype, async (shape, buffers) =>
+    passesOf(open.device, kernel, shape, buffers, how === "fused" ? {} : await createScratch(open, shape), 1));
   if (!agrees(difference, dtype)) {
-    result.wrong.push(`${how}, ${dtype}`);
+    result.wrong.push(name);
     return null;
   }
   if (dtype === "float32") result.difference = Math.max(result.difference, difference);

@@ -2,7 +2,7 @@
 
 /**
  * A case: `batch` sequences of `heads` heads. `tokens`: the constant product of batch and length, 0 if there is none.
- * `queries`: 1 for one query against all keys, 0 for all tokens. `kv_heads`: heads of keys and values, 0 for as many.
+ * `queries`: how many of the last tokens are queries, 0 for all. `kv_heads`: heads of keys and values, 0 for as many.
  * `window`: the nearest keys that a query attends to, 0 for all.
  * @typedef {object} Case
  * @property {number} length
@@ -22,7 +22,7 @@
  * @property {number} d_head
  * @property {Case[]} cases
  * @property {import("./kernels.js").Tile[]} tiles
- * @property {import("./kernels.js").Tile} decode  of one query
+ * @property {import("./kernels.js").Tile} decode  for one query
  * @property {import("./proof.js").Proof[]} proofs
  */
 
@@ -37,7 +37,7 @@
 
 /**
  * @typedef {"float32" | "float16"} Dtype
- * @typedef {"fused" | "materialised" | "decode" | "JavaScript"} How
+ * @typedef {"fused" | "materialised" | "decode" | "materialised decode" | "JavaScript"} How  how "decode": fused, for one query
  */
 
 /**
@@ -59,7 +59,7 @@
 
 /**
  * @typedef {object} Kernel
- * @property {"fused" | "materialised" | "decode"} how
+ * @property {Exclude<How, "JavaScript">} how
  * @property {Dtype} dtype
  * @property {import("./kernels.js").Tile} tile
  * @property {any} pipelines
@@ -103,10 +103,10 @@ export function shapeOf({ length, batch, heads, d_head, mask, queries, kv_heads,
  * @param {import("./kernels.js").Shape} shape
  * @param {How} how
  */
-export function operationsOf({ heads, length, d_head, ahead, back }, how = "fused") {
-  if (how === "decode") return 4 * heads * d_head * Math.min(length, back + 1);
-  const hidden = how === "materialised" ? 0 : sumTo(length - 1 - ahead) + sumTo(length - 1 - back);
-  return 4 * heads * d_head * (length ** 2 - hidden);
+export function operationsOf({ heads, length, queries, d_head, ahead, back }, how = "fused") {
+  const later = sumTo(queries - 1 - ahead), earlier = sumTo(length - 1 - back) - sumTo(length - queries - 1 - back);
+  const hidden = how.startsWith("materialised") ? 0 : later + earlier;
+  return 4 * heads * d_head * (length * queries - hidden);
 }
 
 /** @param {number} count */

@@ -11,7 +11,7 @@
 @compute @workgroup_size(${THREADS})
 fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) lane: u32) {
   let head = call.head + workgroup.z;
-  let query_at = head * call.n * D4;
+  let query_at = head * call.queries * D4;
   let key_at = head / call.group * call.n * D4;
   let first = call.row + workgroup.y * BQ4 * 4u;
   let key = workgroup.x * BK4 * 4u;
@@ -33,13 +33,14 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
 //for i 4
   {
     let q = first + (${m}u * ROWS + row) * 4u + ${i}u;
-    if (q < min(call.row + call.rows, call.n)) {
+    if (q < min(call.row + call.rows, call.queries)) {
       let at = (workgroup.z * call.rows + q - call.row) * call.n;
+      let token = call.n - call.queries + q;
 //for g TG
 //for e 4
       {
         let k = key + (${g}u * COLS + col) * 4u + ${e}u;
-        let seen = k <= q + call.ahead && q <= k + call.back;
+        let seen = k <= token + call.ahead && token <= k + call.back;
         if (k < call.n) { scores[at + k] = select(LOWEST, s${m}_${g}${e}[${i}], seen); }
       }
 //end

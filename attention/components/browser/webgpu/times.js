@@ -3,7 +3,7 @@
 import { attendOnCpu } from "./cpu.js";
 import { OutOfMemory, createBuffers, createDispatch, createUniform, readBuffer, runPasses } from "./device.js";
 import { toHalf, uniforms } from "./input.js";
-import { createPipeline, partialBytes, passesOf, sizesOf } from "./kernels.js";
+import { createPipeline, partialBytes, passesOf, scoreBytes, sizesOf } from "./kernels.js";
 import { operationsOf, pieces, shapeOf } from "./plan.js";
 import { agrees, furthest } from "./proof.js";
 
@@ -27,10 +27,13 @@ export async function timeCases(session, part, kernels) {
   const { open, watch, result, left } = session, { limits } = open.device;
   const limit = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize, SCORES);
   const timed = (/** @type {import("./plan.js").Kernel} */ { how }, /** @type {import("./plan.js").Case} */ one) =>
-    (how === "decode") === (one.queries === 1);
+    how.endsWith("decode") === (one.queries === 1);
   const all = kernels.flatMap((kernel) => part.cases.filter((one) => timed(kernel, one))).length;
   let room = null, done = 0;
   const scores = await createBuffers(open, [limit]).then(([buffer]) => buffer, ignoreMemory);
+  const parts = part.cases.filter((one) => one.queries === 1).map((one) => partialBytes(shapeOf(one)));
+  const most = Math.max(16, ...parts.filter((bytes) => bytes <= limit));
+  const partial = await createBuffers(open, [most]).then(([buffer]) => buffer, ignoreMemory);
   for (const dtype of new Set(kernels.map((kernel) => kernel.dtype))) {
     for (const one of part.cases) {
       for (const kernel of kernels.filter((each) => each.dtype === dtype && timed(each, one))) {
@@ -42,15 +45,16 @@ export async function timeCases(session, part, kernels) {
           continue;
         }
         room = await roomFor(session, room, shape, dtype);
-        const error = room.error || scratchError(kernel, shape, scores, limit);
-        const passes = error ? [] : passesOf(open.device, kernel, shape, room.buffers, scores, pieces(predicted));
+        const error = room.error || scratchError(kernel, shape, { scores, partial }, limit);
+        const scratch = { scores, partial }, least = pieces(predicted);
+        const passes = error ? [] : passesOf(open.device, kernel, shape, room.buffers, scratch, least);
         const times = error ? [] : await timePasses(session, passes, predicted);
         if (times.length) kernel.rate = count / Math.min(...times);
         result.rows.push({ case: one, how: kernel.how, dtype, times, error, moves: room.moves });
       }
     }
   }
-  for (const buffer of [...(room?.buffers ?? []), scores]) buffer?.destroy();
+  for (const buffer of [...(room?.buffers ?? []), scores, partial]) buffer?.destroy();
 }
 
 /** @param {unknown} error */
@@ -62,12 +66,15 @@ function ignoreMemory(error) {
 /**
  * @param {import("./plan.js").Kernel} kernel
  * @param {import("./kernels.js").Shape} shape
- * @param {any} scores
+ * @param {import("./kernels.js").Scratch} scratch
  * @param {number} limit
  */
-function scratchError({ how }, shape, scores, limit) {
-  const bytes = how === "decode" ? partialBytes(shape) : 4 * shape.length ** 2;
-  if (how === "fused" || (scores && bytes <= limit)) return "";
+function scratchError({ how }, shape, { scores, partial }, limit) {
+  if (how.endsWith("decode") && (partial?.size ?? 0) < partialBytes(shape)) {
+    return `out of memory: the parts of one query take ${Math.ceil(partialBytes(shape) / MIB)} MiB`;
+  }
+  const bytes = scoreBytes(shape);
+  if (!how.startsWith("materialised") || (scores && bytes <= limit)) return "";
   const needed = Math.ceil(bytes / MIB);
   return `out of memory: the scores of one head take ${needed} MiB, and ${scores ? limit / MIB : 0} MiB can be bound`;
 }
@@ -103,7 +110,7 @@ async function roomFor(session, last, shape, dtype) {
  * @param {import("./device.js").Dispatch[][]} passes
  * @param {number} predicted
  */
-async function timePasses({ open, watch, result, left }, passes, predicted) {
+export async function timePasses({ open, watch, result, left }, passes, predicted) {
   const first = await runPasses(open, passes, 1), once = Math.max(Math.min(first.seconds, predicted), 2e-6);
   const repeats = passes.length > 1 ? 1 : Math.max(1, Math.min(1000, Math.ceil(SAMPLE / once)));
   /** @type {number[]} */

@@ -8,7 +8,7 @@
 
 fn weight_row(at: u32, row: u32, key: u32) -> vec4f {
   var found = vec4f();
-  if (row >= call.rows || call.row + row >= call.n) { return found; }
+  if (row >= call.rows || call.row + row >= call.queries) { return found; }
 //for e 4
   if (key + ${e}u < call.n) { found[${e}] = weights[at + row * call.n + key + ${e}u]; }
 //end
@@ -18,7 +18,7 @@ fn weight_row(at: u32, row: u32, key: u32) -> vec4f {
 @compute @workgroup_size(${THREADS})
 fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) lane: u32) {
   let head = call.head + workgroup.y;
-  let query_at = head * call.n * D4;
+  let query_at = head * call.queries * D4;
   let key_at = head / call.group * call.n * D4;
   let weight_at = workgroup.y * call.rows * call.n;
   let start = workgroup.x * BQ4 * 4u;
