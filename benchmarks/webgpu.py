@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import itertools
 import json
 import math
 import os
@@ -45,8 +46,10 @@ def load(name: str) -> Any:
 
 
 def count_operations(case: dict[str, Any]) -> float:
-    """4 n n d h, half of it under a causal mask, 4 n span d h with a window."""
+    """4 n n d h, half of it under a causal mask, 4 n span d h with a window; 4 n d h for one query."""
     n = case["n"]
+    if case.get("queries") == 1:
+        return 4.0 * n * case["d"] * case["heads"]
     pairs = {"full": n * n, "causal": n * n / 2, "window": n * min(n, case.get("span", n))}[case["mask"]]
     return 4.0 * pairs * case["d"] * case["heads"]
 
@@ -61,7 +64,7 @@ class Gpu:
         adapters = wgpu.gpu.enumerate_adapters_sync()
         order = ["DiscreteGPU", "IntegratedGPU", "VirtualGPU", "CPU"]
         self.adapter = min(adapters, key=lambda each: (each.info["backend_type"] == "OpenGL", _place(order, each)))
-        wanted = ("timestamp-query", "shader-f16")
+        wanted = ("timestamp-query", "shader-f16", "subgroup")
         features = [name for name in wanted if name in self.adapter.features]
         names = (
             "max-compute-workgroup-storage-size",
@@ -71,7 +74,11 @@ class Gpu:
         )
         self.limits = {name: self.adapter.limits[name] for name in names}
         self.device = self.adapter.request_device_sync(required_features=features, required_limits=self.limits)
-        self.half, self.stamps = "shader-f16" in features, "timestamp-query" in features
+        self.half, self.stamps, self.subgroups = (
+            "shader-f16" in features,
+            "timestamp-query" in features,
+            "subgroup" in features,
+        )
         self.pipelines: dict[Any, Any] = {}
         self.last = self.buffer(16)
 
@@ -80,6 +87,7 @@ class Gpu:
         key = kernel, tuple(sorted(values.items()))
         if key not in self.pipelines:
             code = self.template.expand(self.template.source(kernel), values)
+            code = code.replace("enable subgroups;\n", "")  # which wgpu does not know, and does not need
             start = time.perf_counter()
             module = self.device.create_shader_module(code=code)
             stage = {"module": module, "entry_point": "main"}
@@ -167,23 +175,24 @@ class Attention:
         self.proof = load("proof")
         self.half = case["dtype"] == "float16"
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
-        self.exact = self.proof.inputs(case["heads"], case["kv_heads"], case["n"], case["d"], self.device)
+        self.queries = case.get("queries") or case["n"]
+        sizes = case["heads"], case["kv_heads"], case["n"], case["d"]
+        self.exact = self.proof.inputs(*sizes, self.device, case.get("queries", 0))
         sent = [(x.half() if self.half else x.float()).cpu() for x in self.exact]
         self.sent = [gpu.buffer(x) for x in sent]
         self.out = gpu.buffer(sent[0].nbytes)
 
     def uniform(self, scale: float) -> Any:
         """The arguments of a call over all rows and heads."""
-        case = self.case
+        case, rows = self.case, self.queries
         ahead, back = self.proof.reach(case["mask"], case["n"], case.get("span", 0))
-        return self.gpu.uniform(
-            case["n"], 0, 0, case["heads"] // case["kv_heads"], ahead, back, scale / math.sqrt(case["d"]), case["n"]
-        )
+        group, factor = case["heads"] // case["kv_heads"], scale / math.sqrt(case["d"])
+        return self.gpu.uniform(case["n"], 0, 0, group, ahead, back, factor, rows, rows, 0, 0, 0)
 
     def fused(self, tile: Any) -> list[Any]:
         """The dispatch of the fused kernel."""
         pipeline = self.gpu.pipeline("fused", tile.values(self.case["d"], self.half))
-        groups = -(-self.case["n"] // tile.tile_queries), self.case["heads"]
+        groups = -(-self.queries // tile.tile_queries), self.case["heads"]
         return [self.gpu.dispatch(pipeline, [self.uniform(math.log2(math.e)), *self.sent, self.out], groups)]
 
     def materialised(self, tile: Any) -> list[Any]:
@@ -191,13 +200,47 @@ class Attention:
         n, heads, gpu = self.case["n"], self.case["heads"], self.gpu
         q, k, v = self.sent
         values, call = tile.values(self.case["d"], self.half), self.uniform(1.0)
-        scores = gpu.buffer(4 * n * n * heads)
-        tiles = -(-n // tile.tile_queries)
+        scores = gpu.buffer(4 * n * self.queries * heads)
+        tiles = -(-self.queries // tile.tile_queries)
         keys = -(-n // (4 * tile.columns * tile.keys))
         return [
             gpu.dispatch(gpu.pipeline("scores", values), [call, q, k, scores], (keys, tiles, heads)),
-            gpu.dispatch(gpu.pipeline("softmax", values), [call, scores], (n, heads)),
+            gpu.dispatch(gpu.pipeline("softmax", values), [call, scores], (self.queries, heads)),
             gpu.dispatch(gpu.pipeline("values", values), [call, scores, v, self.out], (tiles, heads)),
+        ]
+
+    def parts(self, first: int) -> tuple[Any, int]:
+        """The arguments of a call of one query whose keys begin at `first`, and the number of its parts; see kernels.js."""
+        case, visible = self.case, self.case["n"] - first
+        wanted = min(-(-visible // 256), 64, -(-2048 // case["heads"]))
+        chunk = -(-visible // wanted // 64) * 64
+        count, group = -(-visible // chunk), case["heads"] // case["kv_heads"]
+        factor = math.log2(math.e) / math.sqrt(case["d"])
+        return self.gpu.uniform(case["n"], first, 0, group, chunk, count, factor, 0), count
+
+    def decode(self, subgroups: bool) -> list[Any]:
+        """The dispatches of the fused kernel for one query."""
+        case, gpu = self.case, self.gpu
+        back = self.proof.reach(case["mask"], case["n"], case.get("span", 0))[1]
+        call, count = self.parts(max(0, case["n"] - 1 - back))
+        values, heads = gpu.tiles.decode_values(case["d"], self.half, subgroups), case["heads"]
+        partial = gpu.buffer(16 * heads * count * (case["d"] // 4 + 1))
+        return [
+            gpu.dispatch(gpu.pipeline("decode", values), [call, *self.sent, partial], (heads, count)),
+            gpu.dispatch(gpu.pipeline("combine", values), [call, partial, self.out], (heads,)),
+        ]
+
+    def materialised_decode(self, subgroups: bool) -> list[Any]:
+        """The dispatches of the textbook for one query."""
+        case, gpu, (q, k, v) = self.case, self.gpu, self.sent
+        (part, count), call = self.parts(0), self.uniform(1.0)
+        values, heads = gpu.tiles.decode_values(case["d"], self.half, subgroups), case["heads"]
+        scores, partial = gpu.buffer(4 * case["n"] * heads), gpu.buffer(16 * heads * count * (case["d"] // 4 + 1))
+        return [
+            gpu.dispatch(gpu.pipeline("query_scores", values), [call, q, k, scores], (heads, -(-case["n"] // 64))),
+            gpu.dispatch(gpu.pipeline("softmax", values), [call, scores], (1, heads)),
+            gpu.dispatch(gpu.pipeline("query_values", values), [part, scores, v, partial], (heads, count)),
+            gpu.dispatch(gpu.pipeline("combine", values), [part, partial, self.out], (heads,)),
         ]
 
     def error(self, calls: list[Any], rows: list[int] | None = None) -> float:
@@ -206,7 +249,7 @@ class Attention:
         self.gpu.run(calls)
         kind = torch.float16 if self.half else torch.float32
         data = bytearray(self.gpu.device.queue.read_buffer(self.out))
-        found = torch.frombuffer(data, dtype=kind).reshape(case["heads"], case["n"], case["d"]).double()
+        found = torch.frombuffer(data, dtype=kind).reshape(case["heads"], self.queries, case["d"]).double()
         reach = self.proof.reach(case["mask"], case["n"], case.get("span", 0))
         exact = self.proof.exact_outputs(*self.exact, *reach, rows).cpu()
         return float((found - exact if rows is None else found[:, rows] - exact).abs().max())
@@ -269,8 +312,8 @@ def candidates(tiles: Any) -> list[Any]:
 def torch_rows(case: dict[str, Any], note: Callable[..., None]) -> None:
     """Times torch's scaled dot-product attention on CUDA by each of its backends."""
     dtype = getattr(torch, case["dtype"])
-    shape = 1, case["heads"], case["n"], case["d"]
-    q, k, v = (torch.randn(shape, device="cuda", dtype=dtype) for _ in range(3))
+    rows = case.get("queries") or case["n"], case["n"], case["n"]
+    q, k, v = (torch.randn((1, case["heads"], n, case["d"]), device="cuda", dtype=dtype) for n in rows)
     for name in BACKENDS:
         try:
             with sdpa_kernel(getattr(SDPBackend, name)), torch.inference_mode():
@@ -322,13 +365,47 @@ def prove(gpu: Gpu, tile: Any, d: int, dtype: str, masks: dict[str, int], whole:
         one = Attention(gpu, case)
         ways = {"fused": one.fused(tile)} | ({"materialised": one.materialised(tile)} if whole else {})
         for way, calls in ways.items():
-            error = one.error(calls)
-            good = error < (4e-3 if dtype == "float16" else 1e-5)
-            right &= good
-            report["proofs"].append(case | {"how": way, "tile": tile.name, "error": error, "good": good})
-            if not good:
-                print(f"WRONG {way} {tile.name} {case}: {error:.2e}", flush=True)
+            right &= compare(one, calls, way, tile.name, report)
     return right
+
+
+def compare(one: Attention, calls: list[Any], way: str, name: str, report: dict[str, Any]) -> bool:
+    """Whether dispatches agree with float64; notes it in the report."""
+    error = one.error(calls)
+    good = error < (4e-3 if one.half else 1e-5)
+    report["proofs"].append(one.case | {"how": way, "tile": name, "error": error, "good": good})
+    if not good:
+        print(f"WRONG {way} {name} {one.case}: {error:.2e}", flush=True)
+    return good
+
+
+def prove_few_queries(gpu: Gpu, tile: Any, dtypes: list[str], report: dict[str, Any]) -> None:
+    """Compares the kernels of the last tokens and of one query with float64, with and without subgroup operations."""
+    shapes = [("full", 130, 0), ("causal", 1000, 0), ("window", 700, 77)]
+    for d, dtype, (mask, n, span) in itertools.product(gpu.tiles.D_HEADS, dtypes, shapes):
+        case = {"heads": 4, "kv_heads": 2, "n": n, "d": d, "mask": mask, "span": span, "dtype": dtype}
+        few = Attention(gpu, case | {"queries": 70})
+        compare(few, few.fused(tile), "fused, 70 queries", tile.name, report)
+        compare(few, few.materialised(tile), "materialised, 70 queries", tile.name, report)
+        one = Attention(gpu, case | {"queries": 1})
+        for subgroups in (False, True)[: 1 + gpu.subgroups]:
+            name = "subgroups" * subgroups
+            compare(one, one.decode(subgroups), "decode", name, report)
+            compare(one, one.materialised_decode(subgroups), "materialised decode", name, report)
+
+
+def time_decoding(gpu: Gpu, lengths: list[int], dtypes: list[str], note: Callable[..., None]) -> None:
+    """Times one query of 16 heads of 128, with and without subgroup operations, beside torch."""
+    for dtype, n in itertools.product(dtypes, lengths):
+        case = {"heads": 16, "kv_heads": 16, "n": n, "d": 128, "mask": "full", "dtype": dtype, "queries": 1}
+        one = Attention(gpu, case)
+        for subgroups in (False, True)[: 1 + gpu.subgroups]:
+            name = "subgroups" * subgroups
+            note(case | {"how": "decode", "tile": name, **gpu.seconds(one.decode(subgroups))})
+            calls = one.materialised_decode(subgroups)
+            note(case | {"how": "materialised decode", "tile": name, **gpu.seconds(calls)})
+        if torch.cuda.is_available():
+            torch_rows(case, note)
 
 
 def say_proofs(report: dict[str, Any]) -> None:
@@ -381,7 +458,10 @@ def measure_all() -> None:
             if not late():
                 masks = {"causal": 130} if args.quick else {"full": 193, "causal": 130, "window": 300}
                 prove(gpu, default, d, dtype, masks, True, report)
+    prove_few_queries(gpu, default, dtypes, report)
     say_proofs(report)
+    lengths = list(map(int, args.lengths.split(",")))
+    time_decoding(gpu, lengths, dtypes, note)
     best: dict[tuple[int, str], Any] = {}
     ranking: list[Any] = candidates(gpu.tiles)[: args.tiles]
     for d, dtype in [(64, "float32"), (128, "float32"), (64, "float16"), (32, "float32"), (128, "float16")]:
@@ -413,7 +493,7 @@ def measure_all() -> None:
     for d, dtype in [(64, "float32"), (64, "float16"), (128, "float32")]:
         if (d, dtype) not in best:
             continue
-        for n in map(int, args.lengths.split(",")):
+        for n in lengths:
             for mask in ("full", "causal"):
                 if late():
                     continue

@@ -31,7 +31,12 @@ SOFTWARE = (
     "--enable-unsafe-swiftshader",
 )
 SHAPES = (("full", 2, 2, 70, 0), ("causal", 2, 1, 33, 0), ("window", 2, 1, 90, 20), ("local", 2, 2, 65, 12))
-FEW = (("full", 4, 2, 130, 0, 16), ("causal", 2, 1, 193, 0, 100), ("window", 2, 1, 300, 77, 16), ("local", 2, 2, 90, 12, 7))
+FEW = (
+    ("full", 4, 2, 130, 0, 16),
+    ("causal", 2, 1, 193, 0, 100),
+    ("window", 2, 1, 300, 77, 16),
+    ("local", 2, 2, 90, 12, 7),
+)
 DECODED = (
     ("full", 4, 2, 1, 0),
     ("full", 4, 4, 70, 0),
