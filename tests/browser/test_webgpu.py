@@ -149,7 +149,7 @@ def test_a_kernel_agrees_with_float64(page: Page, how: str, d_head: int, pieces:
 
 @pytest.mark.parametrize(("how", "pieces"), [("fused", 1), ("fused", 5), ("materialised", 3)])
 def test_the_last_tokens_as_queries_agree_with_float64(page: Page, how: str, pieces: int):
-    shapes = [exact_numbers(*shape, 32, queries=queries) for *shape, queries in FEW]
+    shapes = [exact_numbers(mask, heads, group, n, span, 32, queries=few) for mask, heads, group, n, span, few in FEW]
     assert page.evaluate(KERNEL, [how, tile_data(SMALL, 32), shapes, pieces]) < 2e-6
 
 
