@@ -112,12 +112,12 @@ def test_induction_is_shown_where_it_is_known_and_else_the_token_before(monkeypa
     both = {name: HeadMetric(lambda rows: rows.first, name, "", "f") for name in ("previous", "induction")}
     monkeypatch.setattr(view, "EVERY", both)
     found = Config.of(STREET)
-    assert view.number(found) == "induction"
-    assert view.number(Config.of(STREET, layer_map="previous")) == "previous" and view.choice("auto") == "Auto"
-    assert view.number(Config()) == "previous", "as they were built"
-    assert view.number(Config(input=BEFORE)) == "induction"
+    assert view.number(found, {}) == "induction"
+    assert view.number(Config.of(STREET, layer_map="previous"), {}) == "previous" and view.choice("auto") == "Auto"
+    assert view.number(Config(), {}) == "previous", "as they were built"
+    assert view.number(Config(input=BEFORE), {}) == "induction"
     del both["induction"]
-    assert view.number(found) == "previous"
+    assert view.number(found, {}) == "previous"
 
 
 def test_induction_is_of_tokens_that_come_again_and_nothing_of_patches_needs_a_line():
@@ -131,9 +131,9 @@ def test_induction_is_of_tokens_that_come_again_and_nothing_of_patches_needs_a_l
         upload_config(("the", "street", "was", "tired")),
         upload_config(("[CLS]", "1, 1", "1, 2", "1, 3"), line=False),
     )
-    assert view.number(again) == "induction"
-    assert view.number(once) == "previous" and not {"induction", "duplicate"} & view.known_metrics(once).keys()
-    assert view.number(picture) == "entropy"
+    assert view.number(again, {}) == "induction"
+    assert view.number(once, {}) == "previous" and not {"induction", "duplicate"} & view.known_metrics(once).keys()
+    assert view.number(picture, {}) == "entropy"
     assert not view.known_metrics(picture).keys() & {"previous", "next", "distance", "same", "induction", "separators"}
     assert {"first", "entropy", "greatest"} <= view.known_metrics(picture).keys()
     del one, two, three

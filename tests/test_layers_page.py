@@ -124,6 +124,16 @@ def test_a_statistic_on_which_a_head_is_high_is_offered_where_none_is():
     assert max(tables(test)[0]["value"]) >= maps.HIGH and not [each for each in test.button if each.key == "higher"]
 
 
+def test_auto_is_a_statistic_on_which_some_head_is_high():
+    for source in ("recorded:minilm-street", STREET):
+        test = run(PAGE, {"source": source})
+        assert max(tables(test)[0]["value"]) >= maps.HIGH and not [each for each in test.button if each.key == "higher"]
+    found = results.layers.layers(Config.of("recorded:minilm-street"))
+    assert maps.number(Config.of("recorded:minilm-street"), found) != maps.number(
+        Config.of("recorded:minilm-street"), {}
+    )
+
+
 def test_where_no_query_has_a_choice_nothing_is_compared():
     test = run(PAGE, {"source": STREET, "mask": "window", "span": "1"})
     assert not test.exception and "Under this mask no query has more than one visible key" in captions(test)

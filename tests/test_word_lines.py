@@ -52,7 +52,7 @@ def test_words_without_text_are_told_by_their_place_alone():
     assert header(sent_message(config))["names"] == [[], []]
     found = results.heads.weighted_values(config, 0, 8)
     told = header(row_output.message(config, found))
-    assert told["query"] == "8" and sorted(told["names"], key=int) == [f"{at}" for at in range(9)]
+    assert told["query"] == "query 8" and sorted(told["names"], key=int) == [f"{at}" for at in range(9)]
 
 
 def test_the_output_travels_as_it_is_with_weights_and_values():
@@ -62,7 +62,7 @@ def test_the_output_travels_as_it_is_with_weights_and_values():
     count, channels = len(told["names"]), told["channels"]
     assert numbers.tolist() == torch.cat([found.weights, found.values.flatten(), found.output]).tolist()
     assert (channels, len(numbers)) == (4, count + count * channels + channels)
-    assert told["names"][0] == f"{found.keys[0]} {labels(CONFIG)[found.keys[0]]}"
+    assert told["names"][0] == f"“{labels(CONFIG)[found.keys[0]]}” ({found.keys[0]})"
 
 
 def test_keys_that_are_together_are_counted():

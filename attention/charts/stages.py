@@ -32,6 +32,8 @@ ROOM: dict[str, Any] = {
     "maxExtent": 36,
 }  # width of the axis labels in pixels, so that panels are aligned
 SIGNED = "dots", "scaled", "logits", "operand"
+SAME = "scaled = logit"
+TOP = 14  # pixels above the bars of a panel, for the value under the pointer
 HALF = 0.42  # half of a bar's width, in keys
 SHARES = (0, 0.5, 0.9, 0.99)
 SETS = {"50%": "", "90%": "b0", "99%": "70", "rest": "40"}  # opacity of a key, as a hexadecimal alpha
@@ -55,15 +57,20 @@ def panels(
     seeing: int = 0,
     operand: float = 0.0,
     softmaxes: tuple[str, ...] = (),
+    same: bool = False,
 ) -> dict[str, Any]:
     """Returns dot products, scaled scores, logits and weights over the keys, as one Vega-Lite specification.
+
+    `same`: scaled scores and logits are the same of all visible keys, so they share a panel.
 
     `labels`: the tokens in the order shown, () for none; `dots`, `logits` and `operand`: the ends of those axes on both
     sides, 0 for an operand that is not shown; `colors` and `seeing`: the axis of weights (`row.scale`); `softmaxes`: the
     columns of those of which the weights are a difference.
     """
     ends = {"dots": dots, "scaled": logits, "logits": logits} | ({"operand": operand} if operand else {})
-    steps = [_panel(name, keys, _signed_axis(name, end), ()) for name, end in ends.items()]
+    titles = TITLES | ({"logits": SAME} if same else {})
+    shown = {name: end for name, end in ends.items() if not (same and name == "scaled")}
+    steps = [_panel(name, keys, _signed_axis(name, end, titles[name]), ()) for name, end in shown.items()]
     steps += [_panel(name, keys, _weight(name, "linear", keys, 0, TITLES[name]), ()) for name in softmaxes]
     y, even = _weight("weights", colors, keys, seeing), even_share(colors, seeing)
     steps.append(_panel("weights", keys, y, labels, even=even))
@@ -95,9 +102,8 @@ def differences(
 @lru_cache(maxsize=64)
 def single_step(name: str, labels: tuple[str, ...], keys: int, dots: float) -> dict[str, Any]:
     """Returns a chart of a single step: the dot products or the weights."""
-    y = _weight(name, "linear", keys) if name == "weights" else _signed_axis(name, dots)
-    chart = _panel(name, keys, y, labels, last=True)
-    return bare(chart.properties(height=theme.ROW_HEIGHT), keys)
+    y = _weight(name, "linear", keys) if name == "weights" else _signed_axis(name, dots, TITLES[name])
+    return bare(_panel(name, keys, y, labels, last=True, height=theme.ROW_HEIGHT), keys)
 
 
 @lru_cache(maxsize=32)
@@ -133,8 +139,8 @@ def _whole(keys: int) -> alt.Axis:
     return alt.Axis(tickMinStep=1, grid=False, format="d", tickCount=min(keys, 10))
 
 
-def _signed_axis(name: str, end: float) -> alt.Y:
-    return _step(name, TITLES[name], alt.Scale(domain=[-end, end], nice=False))
+def _signed_axis(name: str, end: float, title: str) -> alt.Y:
+    return _step(name, title, alt.Scale(domain=[-end, end], nice=False))
 
 
 def _weight(name: str, colors: str, keys: int, seeing: int = 0, title: str = "weight") -> alt.Y:
@@ -146,9 +152,19 @@ def _step(name: str, title: str, scale: alt.Scale) -> alt.Y:
 
 
 def _panel(
-    name: str, keys: int, y: alt.Y, labels: tuple[str, ...], last: bool | None = None, even: Sequence[alt.Chart] = ()
+    name: str,
+    keys: int,
+    y: alt.Y,
+    labels: tuple[str, ...],
+    last: bool | None = None,
+    even: Sequence[alt.Chart] = (),
+    height: int = theme.STEP_HEIGHT,
 ) -> alt.LayerChart | alt.FacetChart:
-    """Returns bars for visible keys, marks for masked ones, and the key under the pointer; `even`: the uniform weight."""
+    """Returns bars for visible keys, marks for masked ones, and the key under the pointer; `even`: the uniform weight.
+
+    The value under the pointer is written above the bars, where it covers none.
+    """
+    y["scale"].range = [height, TOP]  # pyright: ignore[reportAttributeAccessIssue]  its scale, as `_step` and `axis` set it
     last = name == "weights" if last is None else last
     across = alt.Scale(domain=[-0.5, keys - 0.5], nice=False)
     axis = _keys(labels, keys) if last else alt.Axis(labels=False, ticks=False, grid=False)
@@ -164,14 +180,14 @@ def _panel(
         hidden = bars.transform_filter("!datum.visible").mark_rect(color=theme.HIDDEN, opacity=0.45, aria=False)
     else:
         middle = name in ("logits", "operand") or upright["domain"][0] != 0
-        low = theme.STEP_HEIGHT / 2 if middle and upright.get("type") != "log" else theme.STEP_HEIGHT - 4
+        low = (height + TOP) / 2 if middle and upright.get("type") != "log" else height - 4
         cross = base.transform_filter("!datum.visible").mark_text(
             text="×", color=theme.HIDDEN, size=_size(keys), aria=False
         )
         hidden = cross.encode(y=alt.value(low))
     seen = seen.encode(color=_sets()) if name == "weights" else seen
     return alt.layer(hidden, seen, *even, _nearest_key(base, name), *_pointer_rule(base, name)).properties(
-        height=theme.STEP_HEIGHT
+        height=height
     )
 
 
@@ -194,17 +210,18 @@ def _pointer_rule(base: alt.Chart, name: str) -> list[alt.Chart]:
     here = base.transform_filter({"param": "pointer", "empty": False})
     number = f"format(datum.{name}, '.4')" if name in SIGNED else f"({weight_text(name)})"
     value = f"isValid(datum.{name}) ? {number} : '−∞'"
-    says = f"'key ' + datum.key + (datum.token == datum.key ? '' : ' ' + datum.token) + ':  ' + ({value})"
+    token = "datum.token == datum.key ? 'key ' + datum.key : '“' + datum.token + '” (' + datum.key + ')'"
+    says = f"({token}) + ': ' + ({value})"
     return [
         here.mark_rule(color=theme.KEY, strokeDash=[4, 3], aria=False),
         here.transform_calculate(says=says)
         .mark_text(align="right", baseline="top", color=theme.KEY, fontSize=12, fontWeight="bold", aria=False)
-        .encode(x=alt.value("width"), y=alt.value(2), text="says:N"),
+        .encode(x=alt.value("width"), y=alt.value(0), text="says:N"),
     ]
 
 
 def _sets() -> alt.Color:
-    legend = alt.Legend(orient="bottom", direction="horizontal", title="smallest set of keys with")
+    legend = alt.Legend(orient="bottom", direction="horizontal", title="largest weights that hold")
     shades = [f"{theme.QUERY}{alpha}" for alpha in SETS.values()]
     return alt.Color("set:N", scale=alt.Scale(domain=list(SETS), range=shades), legend=legend)
 

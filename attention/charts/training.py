@@ -7,6 +7,7 @@ them. Only the axis of the loss adapts, in few large steps, because the largest 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import lru_cache
 from itertools import product
 from typing import Any
@@ -18,9 +19,11 @@ from attention.charts.spec import dataless
 from attention.number_format import MEAN, PERCENT, format_head
 
 NOW, EARLIER = "now", "earlier"  # the series of the selected step, and of a statistic that has to grow first
-HEIGHT = 150
+HEIGHT = 180
+ROOM = 0.2  # of the steps: room to the right of the curves for their names
+LINE = 13  # pixels between the names of two curves
+NAMED, HIGH = 7, 0.2  # most heads with a name at their curve, and the value from which one may have it
 DASHES = [[1, 0], [5, 3], [2, 2]]  # dashes of the layers
-_COLUMNS = "width < 420 ? 2 : min(4, {})"  # of the legend: four fill half of a window
 ACCURACY, LOSS = "accuracy", "loss (nats)"
 CURVES = {ACCURACY: theme.DIVIDED, LOSS: theme.RAW}
 ROUND = [
@@ -45,26 +48,30 @@ def _curves() -> alt.Chart:
 def progress(steps: int, most: float) -> dict[str, Any]:
     """Returns accuracy, and loss up to a `ceiling` on a second axis, over the columns series, step, value of a table.
 
+    Each axis has the colour of its curve, which is its name.
     The loss axis is symlog, nearly linear up to one nat and logarithmic above, to show both good and diverged trainings.
     """
     marks = [mark for mark in ROUND if mark <= most]
+    each = {name: {"titleColor": color, "labelColor": color} for name, color in CURVES.items()}
     axes = {
-        ACCURACY: {"scale": alt.Scale(domain=[0, 1]), "axis": alt.Axis(tickCount=4, format="%")},
+        ACCURACY: {"scale": alt.Scale(domain=[0, 1]), "axis": alt.Axis(tickCount=4, format="%", **each[ACCURACY])},
         LOSS: {
             "scale": alt.Scale(type="symlog", constant=1, domain=[0, most], nice=False),
-            "axis": alt.Axis(orient="right", values=marks[:: math.ceil(len(marks) / 7)], format="~g", grid=False),
+            "axis": alt.Axis(
+                orient="right", values=marks[:: math.ceil(len(marks) / 7)], format="~g", grid=False, **each[LOSS]
+            ),
         },
     }
-    color = alt.Color("series:N", title=None, scale=alt.Scale(domain=list(CURVES), range=list(CURVES.values())))
-    dash = alt.StrokeDash("series:N", title=None, scale=alt.Scale(domain=list(CURVES), range=DASHES[:2]))
+    color = alt.Color("series:N", legend=None, scale=alt.Scale(domain=list(CURVES), range=list(CURVES.values())))
+    dash = alt.StrokeDash("series:N", legend=None, scale=alt.Scale(domain=list(CURVES), range=DASHES[:2]))
     lines = [
         _curves()
         .transform_filter(f"datum.series == '{name}'")
         .encode(
             x=_steps(steps),
             y=alt.Y("value:Q", title=name, **axis),
-            color=color.legend(orient="top"),
-            strokeDash=dash.legend(orient="top"),
+            color=color,
+            strokeDash=dash,
             tooltip=[
                 alt.Tooltip("series:N"),
                 alt.Tooltip("step:Q"),
@@ -78,21 +85,22 @@ def progress(steps: int, most: float) -> dict[str, Any]:
 
 @lru_cache(maxsize=64)
 def heads(layers: int, per: int, steps: int, label: str, earlier: str = "") -> dict[str, Any]:
-    """Returns a statistic of every head over the columns series (the name of a head), layer, step, value of a table.
+    """Returns a statistic of every head over the columns series, layer, step, value, name, place of a table.
 
+    `series`: the head; `name`: what is written at the end of its curve, at the height `place`; "" for nothing (`place_names`).
     `earlier`: the name of a statistic that has to grow first, in the series EARLIER; a broad grey line behind the others.
     """
     names = [format_head(head, layer) for layer in range(layers) for head in range(per)]
     colors = theme.head_colors(len(names))
-    color = alt.Color("series:N", title=None, scale=alt.Scale(domain=names, range=colors))
+    color = alt.Color("series:N", legend=None, scale=alt.Scale(domain=names, range=colors))
     y = alt.Y("value:Q", title=label, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=4))
     lines = (
         _curves()
         .transform_filter(f"datum.series != '{NOW}' && datum.series != '{EARLIER}'")
         .encode(
-            x=_steps(steps),
+            x=_steps(steps, ROOM),
             y=y,
-            color=color.legend(orient="top", columns=alt.ExprRef(_COLUMNS.format(len(names))), symbolType="stroke"),
+            color=color,
             strokeDash=alt.StrokeDash(
                 "layer:O", legend=None, scale=alt.Scale(domain=list(range(layers)), range=DASHES[:layers])
             ),
@@ -103,34 +111,55 @@ def heads(layers: int, per: int, steps: int, label: str, earlier: str = "") -> d
             ],
         )
     )
+    named = alt.condition(f"datum.series == '{EARLIER}'", alt.value(theme.HIDDEN), color)
+    ends = (
+        alt.Chart()
+        .transform_filter("datum.name != ''")
+        .mark_text(align="left", dx=5, fontSize=11, fontWeight="bold", aria=False)
+        .encode(x=_steps(steps, ROOM), y=alt.Y("place:Q", title=label), text="name:N", color=named)
+    )
     if not earlier:
-        return _curve_layers([lines], steps)
+        return _curve_layers([lines, ends], steps, ROOM)
     first = (
         alt.Chart()
         .transform_filter(f"datum.series == '{EARLIER}'")
         .mark_line(strokeWidth=5, opacity=0.5, color=theme.HIDDEN)
         .encode(
-            x=_steps(steps), y=y, tooltip=[alt.Tooltip("step:Q"), alt.Tooltip("value:Q", title=earlier, format=MEAN)]
+            x=_steps(steps, ROOM),
+            y=y,
+            tooltip=[alt.Tooltip("step:Q"), alt.Tooltip("value:Q", title=earlier, format=MEAN)],
         )
     )
-    return _curve_layers([first, lines], steps)
+    return _curve_layers([first, lines, ends], steps, ROOM)
 
 
-def _steps(steps: int) -> alt.X:
-    return alt.X(
-        "step:Q",
-        title="step",
-        scale=alt.Scale(domain=[0, steps], nice=False),
-        axis=alt.Axis(tickCount=5, grid=False, labelFlush=True),
-    )
+def place_names(ends: Mapping[str, float]) -> dict[str, float]:
+    """Returns the heights of the names at the ends of curves, the highest first and apart from each other.
+
+    Only high curves have names: others would share a place at the bottom.
+    """
+    gap = LINE / HEIGHT
+    high = sorted((name for name in ends if ends[name] >= HIGH), key=lambda name: -ends[name])[:NAMED]
+    found: dict[str, float] = {}
+    above = 1 + gap / 2
+    for name in high:
+        above = found[name] = min(ends[name], above - gap)
+    return found
 
 
-def _curve_layers(lines: list[alt.Chart], steps: int, **scales: Any) -> dict[str, Any]:
+def _steps(steps: int, room: float = 0.0) -> alt.X:
+    """Returns the axis of steps; `room`: the share of it that is left free on the right."""
+    marks = [steps * at / 4 for at in range(5)]
+    axis = alt.Axis(values=marks, format="d", grid=False, labelFlush=True)
+    return alt.X("step:Q", title="step", scale=alt.Scale(domain=[0, steps * (1 + room)], nice=False), axis=axis)
+
+
+def _curve_layers(lines: list[alt.Chart], steps: int, room: float = 0.0, **scales: Any) -> dict[str, Any]:
     now = (
         alt.Chart()
         .transform_filter(f"datum.series == '{NOW}'")
         .mark_rule(color=theme.HIDDEN, strokeWidth=2, aria=False)
-        .encode(x=_steps(steps))
+        .encode(x=_steps(steps, room))
     )
     spec = dataless(alt.layer(now, *lines).resolve_scale(**scales).properties(height=HEIGHT))
     return spec | {"autosize": {"type": "fit-x", "contains": "padding"}}

@@ -10,6 +10,7 @@ from attention.charts import theme
 from attention.codec import link
 from attention.components.registry import component
 from attention.config import Config
+from attention.number_format import format_token
 from attention.tables.rows import key_labels, labels
 from attention.wire.message import frame_message
 
@@ -23,14 +24,12 @@ def message(config: Config, found: WeightedValues) -> bytes:
     """Returns one message: a header, then weights (r), values (r e), output (e) and, if there is one, gate (e) in float32."""
     keys = key_labels(config)
 
-    def name_token(at: int, words: list[str]) -> str:
-        return f"{at} {words[at]}" if words else f"{at}"
-
+    queries, names = labels(config), [format_token(keys[at], at) if keys else f"{at}" for at in found.keys]
     header = {
         "painted": link(config),
         "head": found.head,
-        "query": name_token(found.query, labels(config)),
-        "names": [*(name_token(at, keys) for at in found.keys), *([f"other {found.rest:,}"] if found.rest else [])],
+        "query": format_token(queries[found.query] if queries else "", found.query),
+        "names": [*names, *([f"other {found.rest:,}"] if found.rest else [])],
         "rest": found.rest,
         "channels": len(found.output),
         "gated": found.gate is not None,

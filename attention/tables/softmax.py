@@ -31,6 +31,7 @@ from attention.config import Config
 from attention.tables.rows import key_labels
 
 POINTS = 2048  # maximum number of points for the entropies of all heads
+TIE = 1e-5  # relative difference up to which two weights count as equal: rounding of a softmax in float32
 LEAST_TALL = 0.04  # smallest height of a bar, of the row's, so that one pair among a million is visible
 
 
@@ -38,13 +39,12 @@ def stages(found: Stages, order: str) -> dict[str, list[Any]]:
     """Returns a row's steps as columns, one line per key: place (in the order drawn), key, token, visible, set, and each step.
 
     `order`: "position", or "weight" for the largest first; `set`: the smallest of `row_stages.SHARES` whose set of
-    heaviest keys contains the key. A masked logit is None, and so is its operand.
+    heaviest keys contains the key, or one of the same weight. A masked logit is None, and so is its operand.
     """
     config, rank = found.config, ranks(found.weights)
     names = key_labels(config) or [str(i) for i in range(config.n_keys)]
     place = rank if order == "weight" else torch.arange(config.n_keys)
-    sets = smallest(found.weights)
-    in_set = [next((f"{share:.0%}" for share, size in sets.items() if at < size), "rest") for at in rank.tolist()]
+    in_set = _sets(found.weights)
     logits, operand = (
         [value if seen else None for value, seen in zip(each.tolist(), found.visible.tolist(), strict=True)]
         for each in (found.logits, found.operand)
@@ -63,6 +63,17 @@ def stages(found: Stages, order: str) -> dict[str, list[Any]]:
         **({} if found.second is None else {SECOND: found.second.tolist()}),
         "weights": found.weights.tolist(),
     }
+
+
+def _sets(weights: Tensor) -> list[str]:
+    """Returns the first of the sets of heaviest keys that every key belongs to; keys of equal weight are in the same one."""
+    sizes = weights.abs()
+    least = {
+        f"{share:.0%}": float(sizes.sort(descending=True).values[size - 1])
+        for share, size in smallest(weights).items()
+        if size
+    }
+    return [next((name for name, low in least.items() if size >= low * (1 - TIE)), "rest") for size in sizes.tolist()]
 
 
 def mass(found: Stages) -> dict[str, list[Any]]:

@@ -104,7 +104,7 @@ def test_what_is_clicked_comes_back_to_python(page):
     square = drawn.locator(".square").nth(1)
     box = square.bounding_box()
     square.click(position={"x": 1.5 * box["width"] / 6, "y": 3.5 * box["height"] / 6})
-    expect(drawn.locator(".word-lines .said")).to_contain_text("Query 3 sat attends to 1 the (1.00)")
+    expect(drawn.locator(".word-lines .said")).to_contain_text("“sat” (3) puts 1.00 on “the” (1)")
     run(page.locator(".jp-CodeCell").nth(2))
     expect(page.locator(".jp-OutputArea-output", has_text="'layer': 2")).to_have_text(
         "{'part': '', 'layer': 2, 'head': 1, 'query': 3, 'key': 1}"

@@ -31,7 +31,7 @@ export function figure(matrix, cell) {
 const NAMES = { q: "query", k: "key", c: "channel", d: "channel", e: "channel" };
 
 /**
- * Describes a row or column: `query 4 “boat”`, `channel 7`; columns of heads side by side include the head.
+ * Describes a row or column: `query “boat” (4)`, `channel 7`; columns of heads side by side include the head.
  * @param {Data} data
  * @param {string} axis
  * @param {number} at
@@ -43,7 +43,7 @@ function placeInWords(data, axis, at) {
     return `column ${at} (head ${Math.floor(at / width)}, channel ${at % width})`;
   }
   const token = data.tokens[letter]?.[at];
-  return `${NAMES[letter]} ${at}${token === undefined ? "" : ` “${token}”`}`;
+  return token === undefined ? `${NAMES[letter]} ${at}` : `${NAMES[letter]} “${token}” (${at})`;
 }
 
 /**

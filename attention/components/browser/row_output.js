@@ -161,5 +161,5 @@ function say({ root, data, strips }, channel) {
   const gated = gate.length ? `, times its gate ${figure(gate[channel])}: ${figure(after[channel])}` : "";
   const sum = `Channel ${channel} is ${figure(output[channel])}${gated}`;
   const how = names.length ? "the sum of weights times values" : "zero, as it has no visible key";
-  find(root, ".said").textContent = `Output of head ${head} for query ${query}: ${how}. ${sum}.`;
+  find(root, ".said").textContent = `Output of head ${head} for ${query}: ${how}. ${sum}.`;
 }

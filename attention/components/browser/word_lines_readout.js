@@ -72,13 +72,13 @@ export function say(web) {
 export function sentence({ data, hover, cursor }) {
   const shown = hover ?? cursor, { side, at } = shown, other = /** @type {Side} */ (1 - side);
   const seen = rankPairs(data, shown);
-  const who = `${side ? "Key" : "Query"} ${nameWord(data, side, at)}`;
+  const name = nameWord(data, side, at), who = `${name[0].toUpperCase()}${name.slice(1)}`;
   const outside = !side && at === home(data).at && !isPinned(data, shown) && !hover ? " (not selected)" : "";
   const none = side ? "gets weight from none of these queries" : "attends to none of these keys";
   if (!seen.length) return `${who}${outside} ${none}.`;
   const some = seen.slice(0, HEAVIEST).map((pair) => {
-    return `${nameWord(data, other, other ? pair.key : pair.query)} (${number(pair.code, pair.weight)})`;
+    return `${number(pair.code, pair.weight)} ${side ? "from" : "on"} ${nameWord(data, other, other ? pair.key : pair.query)}`;
   });
   const rest = seen.length > HEAVIEST ? `, and ${seen.length - HEAVIEST} more` : "";
-  return `${who}${outside} ${side ? "gets weight from" : "attends to"} ${some.join(", ")}${rest}.`;
+  return `${who}${outside} ${side ? "gets" : "puts"} ${some.join(", ")}${rest}.`;
 }

@@ -56,15 +56,17 @@ export function countOf({ queries, keys }, side) {
   return side ? keys : queries;
 }
 
+const KINDS = /** @type {const} */ (["query", "key"]);
+
 /**
- * Returns the position of a word in the sequence, with its text if it has one.
+ * Returns a word and its position in the sequence, as in “boat” (17), or `query 17` if it has no text.
  * @param {LinesData} data
  * @param {Side} side
  * @param {number} at
  */
 export function nameWord({ first, names }, side, at) {
   const text = names[side][at];
-  return text === undefined ? `${first[side] + at}` : `${first[side] + at} ${text}`;
+  return text === undefined ? `${KINDS[side]} ${first[side] + at}` : `“${text}” (${first[side] + at})`;
 }
 
 /**

@@ -1,6 +1,14 @@
 """The words of the Training page."""
 
 FINDING = "After **{step}** steps: accuracy {accuracy}, loss {loss} nats (uniform guess: {guess})."
+NOT_LEARNED = (
+    "After **{step}** steps the task is not learned: accuracy {accuracy}, loss {loss} nats, {than} a guess ({guess})."
+)
+THAN = ("below", "above")
+HEADS = "What the heads learn"
+HEADS_FAILED = "What the heads learn if training succeeds"
+NO_HEAD = "No head does its part: {head} attends most to {told}, with {value} of its weight (uniform weights: {even})."
+NO_HEAD_YET = "No head stands out yet."
 HELP = "Layer 0 reads the tokens, layer 1 the output of layer 0."
 CHANGED = "Settings changed: the pictures below are of the training before."
 CHANGED_LABEL = ":orange-badge[settings changed, not trained yet]"

@@ -45,10 +45,16 @@ PATTERNS = ("induction", "duplicate", "previous", "next", "first", "same", "sepa
 Cells = dict[tuple[int, int], float]
 
 
-def number(config: Config) -> str:
-    """The name of the statistic that the map shows."""
+def number(config: Config, found: Mapping[int, Layer]) -> str:
+    """The name of the statistic that the map shows; auto is one on which some head is high, if there is any."""
     if config.layer_map in EVERY:
         return config.layer_map
+    usual = _usual_metric(config)
+    return _higher(usual, config, found) or usual
+
+
+def _usual_metric(config: Config) -> str:
+    """The statistic that auto tries first."""
     there = known_metrics(config)
     if config.source == GENERATED and config.input != BEFORE and BUILT in there:
         return BUILT
@@ -114,7 +120,7 @@ def menu(setting: Any, config: Config) -> None:
 
 def draw_map(config: Config, found: Mapping[int, Layer]) -> None:
     """Draws the map, or why there is none."""
-    name = number(config)
+    name = number(config, found)
     held = cells(name, found)
     if not held:
         st.caption(_none(name, found, config))
@@ -141,20 +147,21 @@ def draw_map(config: Config, found: Mapping[int, Layer]) -> None:
 
 def metric_sentence(config: Config, found: Mapping[int, Layer]) -> str:
     """The statistic of the selected head, and the head with the largest; "" if no head has one."""
-    described, held = EVERY[number(config)], cells(number(config), found)
+    described, held = EVERY[number(config, found)], cells(number(config, found), found)
     if not held:
         return ""
     cell, most = max(held.items(), key=lambda cell: cell[1])
     largest = f"Largest: {head_title(config, cell)}, with {format_mean(most)} {described.unit}".rstrip()
-    return f"{selected_sentence(config, held)} {largest}."
+    return f"{selected_sentence(config, found)} {largest}."
 
 
-def selected_sentence(config: Config, held: Cells) -> str:
+def selected_sentence(config: Config, found: Mapping[int, Layer]) -> str:
     """The statistic of the selected head; "" if it has none."""
-    here = config.layer, config.head
+    name, here = number(config, found), (config.layer, config.head)
+    held = cells(name, found)
     if here not in held:
         return ""
-    value = f"{format_mean(held[here])} {EVERY[number(config)].unit}".rstrip()
+    value = f"{format_mean(held[here])} {EVERY[name].unit}".rstrip()
     return f"{head_title(config, here).capitalize()} (selected): {value}."
 
 
@@ -167,7 +174,7 @@ def outstanding(held: Cells) -> list[tuple[int, int]]:
 
 def finding(config: Config, found: Mapping[int, Layer]) -> str:
     """Which head has the largest statistic, for the heading of a page."""
-    described, held = EVERY[number(config)], cells(number(config), found)
+    described, held = EVERY[number(config, found)], cells(number(config, found), found)
     if not held:
         return text.NONE
     cell, most = max(held.items(), key=lambda cell: cell[1])
@@ -188,7 +195,11 @@ def head_label(config: Config, cell: tuple[int, int]) -> str:
 
 def higher_statistic(config: Config, found: Mapping[int, Layer]) -> str:
     """A pattern that some head follows, if no head follows the one that is shown; "" if there is none, or one follows it."""
-    shown, known = number(config), known_metrics(config)
+    return _higher(number(config, found), config, found)
+
+
+def _higher(shown: str, config: Config, found: Mapping[int, Layer]) -> str:
+    known = known_metrics(config)
     if shown not in PATTERNS or max(cells(shown, found).values(), default=1.0) >= HIGH:
         return ""
     most = {name: max(cells(name, found).values(), default=0.0) for name in PATTERNS if name in known}
@@ -218,7 +229,7 @@ def choice(name: str) -> str:
 def _draw(config: Config) -> None:
     """Draws the map next to its menu, a sentence about it, and where the heads come from."""
     found = results.layers.layers(config)
-    st.markdown(f"**Layers and heads.** {formula(number(config))} Click a cell to open its head.")
+    st.markdown(f"**Layers and heads.** {formula(number(config, found))} Click a cell to open its head.")
     left, right = parts.beside()
     with left:
         draw_map(config, found)
@@ -233,7 +244,7 @@ def _look(config: Config) -> object:
     """The inputs of the map; None for one layer, a sequence too long for a trace, or heads that a question hides."""
     if len(layers(config.source)) < 2 or config.truncated is not config or questions.is_hidden(config):
         return None
-    return config.for_page(), config.head, number(config), config.layer_map
+    return config.for_page(), config.head, config.layer_map
 
 
 MAP = page.Part("layers of heads", _draw, _look, SHOWN, blocks=3)

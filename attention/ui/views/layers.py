@@ -61,8 +61,7 @@ def view(config: Config) -> None:
         else:
             maps.draw_map(config, found)
             _offer_higher(config, found)
-        said = maps.selected_sentence(config, maps.cells(maps.number(config), found))
-        st.caption(f"{said} {maps.formula(maps.number(config))}".lstrip())
+        st.caption(f"{maps.selected_sentence(config, found)} {maps.formula(maps.number(config, found))}".lstrip())
     with right:
         _focus(config, found[config.layer])
     terms.draw("layers")

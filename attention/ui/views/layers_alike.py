@@ -116,7 +116,7 @@ def _square(config: Config, far: Distances, cells: list[Cell]) -> None:
 def _map(config: Config, far: Distances, cells: list[Cell]) -> None:
     """Draws the heads as points; similar heads are near each other."""
     found = results.layers.layers(config)
-    color = compared.axis(config, maps.number(config), found)
+    color = compared.axis(config, maps.number(config, found), found)
     reach = points.end(float(far.places.abs().max()))
     long = points.HEIGHT / 2 / reach  # pixels per square root of a bit, in both directions
     places = {cell: (x, y) for cell, (x, y) in zip(cells, far.places.tolist(), strict=True)}

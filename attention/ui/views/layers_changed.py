@@ -37,7 +37,7 @@ def changes(name: str, before: Found, after: Found) -> maps.Cells:
 
 def finding(config: Config, before: Found, after: Found) -> str:
     """Which head changed most, with both values."""
-    name = maps.number(config)
+    name = maps.number(config, after)
     found, described = changes(name, before, after), EVERY[name]
     if not found:
         return text.NO_CHANGE
@@ -52,7 +52,7 @@ def finding(config: Config, before: Found, after: Found) -> str:
 
 def draw_map(config: Config, before: Found, after: Found) -> None:
     """Draws the change of each head. The colours have a fixed limit: the largest value that the statistic may have."""
-    name = maps.number(config)
+    name = maps.number(config, after)
     found, described = changes(name, before, after), EVERY[name]
     if not found:
         st.caption(text.NO_CHANGE)

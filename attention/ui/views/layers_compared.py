@@ -89,7 +89,7 @@ def _points(config: Config, found: Found, x: maps.Cells, y: maps.Cells, before: 
         points.data_axis(EVERY[name].label, [*held.values(), *(point[at] for point in before.values())])
         for at, (name, held) in enumerate(((config.across, x), (config.upwards, y)))
     )
-    color = axis(config, maps.number(config), found)
+    color = axis(config, maps.number(config, found), found)
     most = {max(one, key=lambda cell: one[cell]) for one in (x, y)}
     high = {cell for one in (x, y) for cell in maps.outstanding(one)}
     drawn = table(
@@ -135,7 +135,7 @@ def table(
 
     `at(width, x, y)`: the position of a point in pixels, in a chart of this width.
     """
-    focus, colors = (config.layer, config.head), maps.cells(maps.number(config), found)
+    focus, colors = (config.layer, config.head), maps.cells(maps.number(config, found), found)
     first = {*named, focus} & places.keys()
     carry = set(places) if len(places) <= FEW else first | {*others}
     names = [head_label(config, cell) if cell in carry else "" for cell in places]
@@ -171,9 +171,7 @@ def view_inputs(config: Config) -> object:
     """The inputs of every part of the page; None while a question hides the heads."""
     shown = shown_side(config).truncated
     return (
-        None
-        if questions.is_hidden(shown)
-        else (shown.for_page(), shown.head, maps.number(shown), questions.unsaid(shown))
+        None if questions.is_hidden(shown) else (shown.for_page(), shown.head, shown.layer_map, questions.unsaid(shown))
     )
 
 

@@ -69,22 +69,24 @@ def _files(config: Config) -> None:
         return
     config = shown_side(config).truncated
     with fold:
-        if svg := picture(config, results.layers.layers(config)):
-            picture_file(svg, f"attention-layers-{maps.number(config)}", "Save map of layers", key="map as file")
+        found = results.layers.layers(config)
+        if svg := picture(config, found):
+            picture_file(svg, f"attention-layers-{maps.number(config, found)}", "Save map of layers", key="map as file")
         else:
             st.caption("There is no map to save: no query has a visible key.")
 
 
 def picture(config: Config, found: Found) -> str:
     """The map of layers as an SVG that says where the heads come from; "" if no head has the statistic."""
-    described, known = EVERY[maps.number(config)], maps.cells(maps.number(config), found)
+    name = maps.number(config, found)
+    described, known = EVERY[name], maps.cells(name, found)
     if not known:
         return ""
     return layers_file.svg(
         known,
         layers(config.source),
         config.heads,
-        compared.axis(config, maps.number(config), found).top,
+        compared.axis(config, name, found).top,
         maps.digits(described),
         f"{maps.metric_title(described)} of each head: {source_title(config.source)}",
         [
@@ -105,7 +107,7 @@ def _look(config: Config) -> object:
 
 def _look_files(config: Config) -> object:
     looks = compared.view_inputs(config)
-    return looks and (shown_side(config).truncated.for_page(), maps.number(config))
+    return looks and (shown_side(config).truncated.for_page(), config.layer_map)
 
 
 TABLE = page.Part("table", _table, _look)

@@ -82,7 +82,8 @@ def with_selected_head(prompt: Prompt, source: str, sees: bool = False, first: t
     config = Config.of(source, layer=layer, head=head, layer_map=prompt.layer_map)
     if sees or (prompt.layer, prompt.head) != NOBODY:
         return config
-    held = maps.cells(maps.number(config), results.layers.layers(config))
+    found = results.layers.layers(config)
+    held = maps.cells(maps.number(config, found), found)
     layer, head = first or max(held, key=held.__getitem__, default=(layer, head))
     return replace(config.of_layer(layer), head=head)
 
@@ -99,7 +100,7 @@ def layers_map(prompt: Prompt, config: Config) -> None:
     with right:
         maps.menu(prompt, config)
         maps.draw_map(config, found)
-        st.caption(f"{maps.metric_sentence(config, found)} {maps.formula(maps.number(config))}".lstrip())
+        st.caption(f"{maps.metric_sentence(config, found)} {maps.formula(maps.number(config, found))}".lstrip())
         next_step.page_link("heads", f"Open {maps.head_title(config, here)} → Heads", to_query(config))
         next_step.page_link("layers", "Compare all heads → Layers", to_query(config))
 

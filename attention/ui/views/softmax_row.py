@@ -76,7 +76,8 @@ def _panels(found: Stages) -> None:
     ends = (_end(found.dots), max(_end(found.scaled), _end(found.logits[found.visible])))
     last = _end(found.operand[found.visible]) if OPERAND in columns else 0.0
     softmaxes = tuple(name for name in (FIRST, SECOND) if name in columns)
-    spec = charts.panels(_labels(found, columns), config.n_keys, *ends, *_axis(found), last, softmaxes)
+    same = bool((found.scaled == found.logits)[found.visible].all())
+    spec = charts.panels(_labels(found, columns), config.n_keys, *ends, *_axis(found), last, softmaxes, same)
     st.vega_lite_chart(
         pa.table(columns),
         spec if found.visible.any() else empty(spec),

@@ -48,7 +48,8 @@ def view(recipe: Recipe) -> None:
     else:
         _draw_changed(recipe, found, shown)
     if not questions.unsaid(recipe):
-        with st.expander("What the heads learn", icon=":material/school:"):
+        failed = _has_failed(found, found.course.last)
+        with st.expander(text.HEADS_FAILED if failed else text.HEADS, icon=":material/school:", key="heads learn"):
             st.markdown(escape(recipe.what.heads))
     browser_yield.yield_to_browser()
 
@@ -65,7 +66,7 @@ def _live(recipe: Recipe, live: bool, playing: bool) -> None:
     if live and not found.live:
         st.rerun()
     moment = _moment(recipe, found)
-    draw_finding(_moment_text(moment))
+    draw_finding(_moment_text(found, moment))
     with st.container(key="course-live" if found.live else "course"):
         if not found.live:
             _controls(recipe, found, moment)
@@ -105,7 +106,7 @@ def _pictures(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
         ("",) * len(seen.names) if questions.unsaid(recipe) else seen.names,
         on_pin=gestures.on_training_pin,
     )
-    st.markdown(_heads_text(recipe, moment, seen))
+    st.markdown(_heads_text(recipe, moment, seen, _has_failed(found, moment)))
     terms.draw("training")
     training_curves.draw(recipe, found, moment)
 
@@ -247,9 +248,17 @@ def _on_slider_move(last: int) -> None:
     page.change(at=LAST if step == last else step)
 
 
-def _moment_text(moment: Checkpoint) -> str:
-    """What the model achieves at a step."""
-    return text.FINDING.format(
+def _has_failed(found: Shown, moment: Checkpoint) -> bool:
+    """Whether a step is the end of a training that has not learned its task."""
+    trained = found.ships or (found.task is not None and not found.live)
+    return trained and moment is found.course.last and moment.step > 0 and moment.accuracy < courses.STRONG
+
+
+def _moment_text(found: Shown, moment: Checkpoint) -> str:
+    """What the model achieves at a step, or that it ended without learning its task."""
+    template = text.NOT_LEARNED if _has_failed(found, moment) else text.FINDING
+    return template.format(
+        than=text.THAN[moment.loss > GUESS],
         step=f"{moment.step:,}",
         accuracy=format_percent(moment.accuracy),
         loss=format_mean(moment.loss),
@@ -257,8 +266,8 @@ def _moment_text(moment: Checkpoint) -> str:
     )
 
 
-def _heads_text(recipe: Recipe, moment: Checkpoint, seen: Picture) -> str:
-    """Which heads attend to what, and what that achieves at one position."""
+def _heads_text(recipe: Recipe, moment: Checkpoint, seen: Picture, failed: bool = False) -> str:
+    """Which heads attend to what, and what that achieves at one position; `failed`: the training ended without success."""
     (before, previous), (best, own) = (courses.telling(moment, name) for name in ("previous", OWN))
     told = [f"{_name(recipe, before)} puts a mean weight of {format_mean(previous)} on the previous token."] * (
         previous >= courses.STRONG
@@ -271,7 +280,10 @@ def _heads_text(recipe: Recipe, moment: Checkpoint, seen: Picture) -> str:
             f"the next token is “{seen.next}”.",
         ]
         told += _rest(recipe, moment, best)
-    heads = escape(" ".join(told) or "No head stands out yet." * (moment.accuracy < courses.STRONG))
+    if failed and not told:
+        own_part = {"told": recipe.what.told, "value": format_mean(own), "even": format_mean(seen.even)}
+        told = [text.NO_HEAD.format(head=_name(recipe, best), **own_part)]
+    heads = escape(" ".join(told) or text.NO_HEAD_YET * (moment.accuracy < courses.STRONG))
     return questions.UNSAID if questions.unsaid(recipe) else heads
 
 

@@ -70,6 +70,9 @@ def lessons(recipe: Recipe) -> None:
             disabled=changed.alone == recipe.alone or refusal(changed, page.visitor()) is not None,
             help=escape(lesson.watch),
         )
+    for lesson in LESSONS:
+        if lesson_recipe(recipe, lesson).alone == recipe.alone:
+            st.caption(escape(lesson.watch))
 
 
 def lesson_recipe(recipe: Recipe, lesson: Lesson) -> Recipe:
@@ -97,7 +100,8 @@ def _progress(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
 def _heads(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
     knobs.pills("number", recipe, format_func=LABELS.get, on_change=page.change, label_visibility="collapsed")
     name, earlier = LABELS[recipe.number], _earlier(recipe)
-    rows = [Row("now", moment.step, 0.0, 0), *_does(recipe, found), *_before(recipe, found)]
+    rows = [Row(charts.NOW, moment.step, 0.0, 0), *_does(recipe, found), *_before(recipe, found)]
+    rows = _name_ends(rows, _short_names(recipe) | {charts.EARLIER: LABELS.get(earlier, "").lower()})
     st.vega_lite_chart(
         _table(rows),
         charts.heads(recipe.layers, recipe.heads, recipe.steps, name, LABELS.get(earlier, "")),
@@ -129,6 +133,25 @@ class Row(NamedTuple):
     step: int
     value: float
     layer: int
+    name: str = ""
+    place: float = 0.0
+
+
+def _name_ends(rows: list[Row], names: dict[str, str]) -> list[Row]:
+    """The rows with a name at the last one of each high curve."""
+    last = {row.series: at for at, row in enumerate(rows) if row.series in names}
+    places = charts.place_names({series: rows[at].value for series, at in last.items()})
+    named = {
+        last[series]: rows[last[series]]._replace(name=names[series], place=place) for series, place in places.items()
+    }
+    return [named.get(at, row) for at, row in enumerate(rows)]
+
+
+def _short_names(recipe: Recipe) -> dict[str, str]:
+    """The heads as they are named beside a curve, by their series."""
+    cells = [(layer, head) for layer in range(recipe.layers) for head in range(recipe.heads)]
+    several = recipe.layers > 1
+    return {format_head(head, layer): f"L{layer}H{head}" if several else f"H{head}" for layer, head in cells}
 
 
 def _went(found: Shown) -> Iterator[Row]:
