@@ -39,9 +39,20 @@ def test_a_rows_columns_are_its_tensors(config):
         if order == "weight":
             sizes = [abs(weight) for _, weight in placed]
             assert sizes == sorted(sizes, reverse=True)
-    counts = {name: columns["set"].count(name) for name in ("50%", "90%", "99%")}
-    sizes = smallest(row.weights)
-    assert [counts["50%"], counts["50%"] + counts["90%"], sum(counts.values())] == list(sizes.values())
+    heavy, names = row.weights.abs(), columns["set"]
+    order, inside = heavy.argsort(descending=True, stable=True), 0
+    for name, size in zip(("50%", "90%", "99%"), smallest(row.weights).values(), strict=True):
+        inside += names.count(name)
+        tied = heavy[order[size:inside]] if size else heavy[:0]
+        assert size <= inside and len(tied) == inside - size
+        torch.testing.assert_close(tied, heavy[order[size - 1]].expand(len(tied)), rtol=0.0101, atol=0)
+
+
+def test_keys_of_equal_weight_are_in_the_same_set():
+    row = stages(trace(Config(head=6)))  # a head with uniform weights
+    assert set(softmax.stages(row, "position")["set"]) == {"50%"}
+    pair = softmax.stages(stages(trace(Config())), "position")
+    assert pair["token"][7] == pair["token"][17] and pair["set"][7] == pair["set"][17] == "50%"
 
 
 def test_mass_by_eye():

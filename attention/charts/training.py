@@ -52,13 +52,15 @@ def progress(steps: int, most: float) -> dict[str, Any]:
     The loss axis is symlog, nearly linear up to one nat and logarithmic above, to show both good and diverged trainings.
     """
     marks = [mark for mark in ROUND if mark <= most]
-    each = {name: {"titleColor": color, "labelColor": color} for name, color in CURVES.items()}
+    each: dict[str, dict[str, Any]] = {
+        name: {"titleColor": color, "labelColor": color} for name, color in CURVES.items()
+    }
     axes = {
         ACCURACY: {"scale": alt.Scale(domain=[0, 1]), "axis": alt.Axis(tickCount=4, format="%", **each[ACCURACY])},
         LOSS: {
             "scale": alt.Scale(type="symlog", constant=1, domain=[0, most], nice=False),
             "axis": alt.Axis(
-                orient="right", values=marks[:: math.ceil(len(marks) / 7)], format="~g", grid=False, **each[LOSS]
+                orient="right", values=marks[:: math.ceil(len(marks) / 7)], format="~s", grid=False, **each[LOSS]
             ),
         },
     }

@@ -31,7 +31,7 @@ from attention.config import Config
 from attention.tables.rows import key_labels
 
 POINTS = 2048  # maximum number of points for the entropies of all heads
-TIE = 1e-5  # relative difference up to which two weights count as equal: rounding of a softmax in float32
+TIE = 0.01  # relative difference up to which two bars look equal
 LEAST_TALL = 0.04  # smallest height of a bar, of the row's, so that one pair among a million is visible
 
 
@@ -66,7 +66,7 @@ def stages(found: Stages, order: str) -> dict[str, list[Any]]:
 
 
 def _sets(weights: Tensor) -> list[str]:
-    """Returns the first of the sets of heaviest keys that every key belongs to; keys of equal weight are in the same one."""
+    """Returns the first of the sets of heaviest keys that every key belongs to; nearly equal weights share one."""
     sizes = weights.abs()
     least = {
         f"{share:.0%}": float(sizes.sort(descending=True).values[size - 1])

@@ -8,6 +8,7 @@ THAN = ("below", "above")
 HEADS = "What the heads learn"
 HEADS_FAILED = "What the heads learn if training succeeds"
 NO_HEAD = "No head does its part: {head} attends most to {told}, with {value} of its weight (uniform weights: {even})."
+STILL = "The model has not learned to use it."
 NO_HEAD_YET = "No head stands out yet."
 HELP = "Layer 0 reads the tokens, layer 1 the output of layer 0."
 CHANGED = "Settings changed: the pictures below are of the training before."

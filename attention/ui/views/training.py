@@ -280,7 +280,9 @@ def _heads_text(recipe: Recipe, moment: Checkpoint, seen: Picture, failed: bool 
             f"the next token is “{seen.next}”.",
         ]
         told += _rest(recipe, moment, best)
-    if failed and not told:
+    if failed and told:
+        told += [text.STILL]
+    elif failed:
         own_part = {"told": recipe.what.told, "value": format_mean(own), "even": format_mean(seen.even)}
         told = [text.NO_HEAD.format(head=_name(recipe, best), **own_part)]
     heads = escape(" ".join(told) or text.NO_HEAD_YET * (moment.accuracy < courses.STRONG))
