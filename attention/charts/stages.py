@@ -33,7 +33,7 @@ ROOM: dict[str, Any] = {
 }  # width of the axis labels in pixels, so that panels are aligned
 SIGNED = "dots", "scaled", "logits", "operand"
 SAME = "scaled = logit"
-TOP = 14  # pixels above the bars of a panel, for the value under the pointer
+TOP = 16  # pixels above the bars of a panel, for the value under the pointer
 HALF = 0.42  # half of a bar's width, in keys
 SHARES = (0, 0.5, 0.9, 0.99)
 SETS = {"50%": "", "90%": "b0", "99%": "70", "rest": "40"}  # opacity of a key, as a hexadecimal alpha
@@ -215,8 +215,8 @@ def _pointer_rule(base: alt.Chart, name: str) -> list[alt.Chart]:
     return [
         here.mark_rule(color=theme.KEY, strokeDash=[4, 3], aria=False),
         here.transform_calculate(says=says)
-        .mark_text(align="right", baseline="top", color=theme.KEY, fontSize=12, fontWeight="bold", aria=False)
-        .encode(x=alt.value("width"), y=alt.value(0), text="says:N"),
+        .mark_text(align="right", dx=-3, baseline="top", color=theme.KEY, fontSize=12, fontWeight="bold", aria=False)
+        .encode(x=alt.value("width"), y=alt.value(2), text="says:N"),
     ]
 
 
