@@ -29,7 +29,7 @@ what it contains. Each may import what is listed before it:
     comparison             two sets of weights compared
     published              published implementations, compared with this one
     timing                 how long attention takes, here and elsewhere
-    examples               pictures worth opening: a link, a sentence, a question
+    examples lessons       pictures worth opening: a link, a sentence, a question; in an order, as a path
     tables wire            tensors to rows, and to bytes
     charts components      figures, and the parts that run in the browser
     serving                what every request passes, and an owner's settings

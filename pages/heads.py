@@ -1,13 +1,13 @@
 """Heads: the maps of all heads of a layer."""
 
 from attention.ui.session import page
-from attention.ui.views import classroom, heads, heads_layers
+from attention.ui.views import card_bar, classroom, heads, heads_layers
 
 page.show(
     heads.view,
     ahead=heads.begin,
     any_length=True,
     above=[heads.TITLE],
-    aside=[classroom.fold()],
+    aside=[card_bar.bar(), classroom.fold()],
     below=[heads_layers.MAP, heads.FIELDS, heads.HEAD, heads.CODE, heads.FILES],
 )

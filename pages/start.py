@@ -2,6 +2,6 @@
 
 from attention.ui.controls.story import STORY
 from attention.ui.session import page
-from attention.ui.views import start
+from attention.ui.views import card_bar, start
 
-page.show(start.view, STORY, ahead=start.begin, below=[start.BELOW])
+page.show(start.view, STORY, ahead=start.begin, above=[card_bar.bar()], below=[start.BELOW])

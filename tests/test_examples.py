@@ -27,6 +27,7 @@ from attention.codec import from_query, to_query
 from attention.examples import EXAMPLES
 from attention.fitting import layers
 from attention.inputs import DOCUMENTS, make_generator, tokens
+from attention.lessons.cards import gallery
 from attention.maps.exact import head_maps
 from attention.operations.rotary import rotation_of
 from attention.published import ROWS
@@ -459,12 +460,12 @@ def test_the_cards_lead_where_they_say():
     test = menu.switch_page("pages/examples.py").run()
     assert not test.exception
     links = [link for link in test.get("page_link") if link.proto.label.startswith("Open on ")]
-    assert len(links) == len(EXAMPLES)
-    for name, card in zip(EXAMPLES, links, strict=True):
-        query = dict(parse_qsl(card.proto.query_string, keep_blank_values=True))
-        opened = VERSUS.from_query if EXAMPLES[name].page == "timing" else from_query
-        assert query and opened(query) == (EXAMPLES[name].config, [])
-        assert any(EXAMPLES[name].title in text.value.replace("\\", "") for text in test.markdown)
+    assert len(links) == len(gallery())
+    for card, link in zip(gallery().values(), links, strict=True):
+        query = dict(parse_qsl(link.proto.query_string, keep_blank_values=True))
+        opened = VERSUS.from_query if card.example.page == "timing" else from_query
+        assert opened(query) == (card.example.config, []) and query["card"] == card.name
+        assert any(card.example.title in text.value.replace("\\", "") for text in test.markdown)
 
 
 def test_a_thumbnail_has_the_colours_of_its_weights():

@@ -11,7 +11,7 @@ from attention.ui.session.visit_state import KEY
 from tests.samples import sample
 from tests.strategies import query_without_edition
 from tests.test_classroom import LINK, QUERY, alerts, guess
-from tests.test_pages import ROOT, SECONDS, page_text
+from tests.test_pages import ROOT, SECONDS, page_text, reveal
 
 ELSEWHERE = ("timing", "training", "examples")
 
@@ -40,7 +40,7 @@ def test_what_was_guessed_is_there_again_after_another_page(page):
     guess(student).set_value("itself").run()
     go_to_page(go_to_page(student, page), "softmax")
     assert not student.exception and guess(student).value == "itself"
-    student.toggle[0].set_value(True).run()
+    reveal(student)
     assert "Not quite: you chose “itself”." in alerts(student)
     guess(student).set_value(QUERY.right).run()
     go_to_page(go_to_page(student, page), "heads")
@@ -49,19 +49,19 @@ def test_what_was_guessed_is_there_again_after_another_page(page):
 
 def test_a_guess_at_a_question_of_ours_and_at_a_bug_stay_too():
     student = menu(predict="row", v="3")
-    guessed = student.segmented_control(key=next(each.key for each in student.segmented_control if "guess" in each.key))
+    guessed = student.button_group(key=next(each.key for each in student.button_group if "guess" in (each.key or "")))
     first = guessed.options[0]
     guessed.set_value(first).run()
     go_to_page(go_to_page(student, "timing"), "heads")
-    kept = next(each for each in student.segmented_control if "guess" in each.key)
+    kept = next(each for each in student.button_group if "guess" in (each.key or ""))
     assert kept.value == first
     kept.set_value(None).run()
     go_to_page(go_to_page(student, "masks"), "heads")
-    assert next(each for each in student.segmented_control if "guess" in each.key).value is None, "taken back"
+    assert next(each for each in student.button_group if "guess" in (each.key or "")).value is None, "taken back"
 
     hunter = go_to_page(menu(), "find_the_bug")
     hunter.radio[0].set_value(hunter.radio[0].options[2]).run()
-    hunter.toggle[0].set_value(True).run()
+    reveal(hunter)
     go_to_page(go_to_page(hunter, "timing"), "find_the_bug")
     assert hunter.radio[0].value == hunter.radio[0].options[2] and hunter.toggle[0].value
 

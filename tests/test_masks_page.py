@@ -21,6 +21,7 @@ from attention.tables import rows as tables
 from attention.trace import run_pass, trace
 from tests import example_uploads
 from tests.strategies import newest
+from tests.test_pages import reveal
 
 PAGES = Path(__file__).parents[1] / "pages"
 
@@ -259,7 +260,7 @@ def test_a_question_hides_the_picture_until_it_is_opened():
     assert cards(app) is None and not app.get("plotly_chart")
     (guess,) = [each for each in app.button_group if each.label == "Your guess"]
     assert "8" in guess.options
-    app.toggle[0].set_value(True).run()
+    reveal(app)
     assert "Query 17 attends to key 2, 7, 12 to 17." in " ".join(each.value for each in [*app.info, *app.success])
     assert len(cards(app)) == len(MASKS)
 
@@ -269,7 +270,7 @@ def test_a_question_about_a_row_hides_all_heads():
     drawn = [each.proto.component_name for each in app.get("bidi_component")]
     assert drawn == ["attention-lab.copy_link"]
     assert not app.get("plotly_chart") and not app.get("vega_lite_chart") and not app.dataframe
-    app.toggle[0].set_value(True).run()
+    reveal(app)
     weights = trace(Config()).weights[0, 17]
     assert weights[17] > 0.999 * weights.max()  # the word of the query also stands at 7
     assert "**“boat” (17).** It gets 0.430 (nearly as much: “boat” (7));" in " ".join(

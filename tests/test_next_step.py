@@ -24,7 +24,7 @@ from attention.training.recipe import Recipe
 from attention.ui.next_step import NEXT_STEPS, NextStep, next_step
 from tests.samples import examples
 from tests.strategies import configs, newest
-from tests.test_pages import ROOT, SECONDS, run
+from tests.test_pages import ROOT, SECONDS, reveal, run
 
 FILES = [path.stem for path in sorted((ROOT / "pages").glob("*.py"))]
 OTHERS = {
@@ -136,7 +136,8 @@ def test_a_page_of_other_settings_gets_no_link_of_heads_from_the_menu():
     assert apart is not None and {"start", *apart[1].split("|")} == OTHERS.keys()
     kinds = {
         name: re.search(
-            r"page\.show\(\w+\.view(?:, (?:replace\()?((?:\w+\.)?[A-Z]+))?", (ROOT / f"pages/{name}.py").read_text()
+            r"page\.show\(\s*\w+\.view(?:,\s+(?:replace\()?((?:\w+\.)?[A-Z]+\b))?",
+            (ROOT / f"pages/{name}.py").read_text(),
         )
         for name in FILES
     }
@@ -147,7 +148,7 @@ def test_a_page_of_other_settings_gets_no_link_of_heads_from_the_menu():
 def test_no_step_leads_away_from_a_question_that_hides_the_page():
     test = run(ROOT / "pages/masks.py", {"predict": "mask"})
     assert not [each for each in test.get("link_button") if each.proto.label.startswith("Next")]
-    test.toggle[0].set_value(True).run()
+    reveal(test)
     assert [each for each in test.get("link_button") if each.proto.label.startswith("Next")]
 
 

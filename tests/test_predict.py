@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention.knobs import DEFAULTS, KNOBS
 from attention.ui.session.visit_state import KEY
-from tests.test_pages import PAGES, SECONDS, run
+from tests.test_pages import PAGES, SECONDS, reveal, run
 from tests.test_softmax_page import tables, words
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -32,7 +32,7 @@ def test_nothing_but_the_question_goes_out_until_it_is_opened(page, question):
     assert "Predict, then reveal" in words(test)
     assert not components(test) and not test.get("plotly_chart") and not test.dataframe and not test.table
     assert all(set(table) == HARMLESS[question] for table in tables(test))
-    test.toggle[0].set_value(True).run()
+    reveal(test)
     assert not test.exception
     assert components(test) or tables(test)
 
@@ -41,7 +41,7 @@ def test_nothing_but_the_question_goes_out_until_it_is_opened(page, question):
 @every_page
 def test_what_was_opened_stays_open_on_every_page_until_the_settings_change(page):
     first = run(PAGES[0], {"predict": "row"})
-    first.toggle[0].set_value(True).run()
+    reveal(first)
     second = AppTest.from_file(str(page), default_timeout=SECONDS)
     second.session_state[KEY] = first.session_state[KEY]
     second.run()

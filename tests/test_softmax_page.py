@@ -23,7 +23,7 @@ from attention.heads import row_entropy
 from attention.number_format import format_weight
 from tests import drawings
 from tests.strategies import query_without_edition
-from tests.test_pages import page_text, run
+from tests.test_pages import page_text, reveal, run
 
 PAGE = Path(__file__).parents[1] / "pages" / "softmax.py"
 EDGES = [
@@ -144,7 +144,7 @@ def test_the_answer_is_hidden_until_it_is_asked_for(query, answer):
     assert "the entropy" not in words(test).lower()
     guess = next(control for control in test.segmented_control if control.label == "Your guess")
     guess.set_value("as before").run()
-    test.toggle[0].set_value(True).run()
+    reveal(test)
     assert f"**{answer}.**" in "\n".join(each.value for each in [*test.info, *test.success])
     assert bool(test.success) == (answer == "as before")
     assert len(tables(test)) == len(TOPICS["row"])
@@ -155,7 +155,7 @@ def test_another_setting_closes_the_question_again():
     test = run(PAGE, {"predict": "row", "temperature": "2.0"})
     assert "weights" not in tables(test)[0]
     assert "set" not in tables(test)[0]
-    test.toggle[0].set_value(True).run()
+    reveal(test)
     top = float(trace(Config(temperature=2.0)).weights[0, -1].max())
     assert f"gets {format_weight(top)}" in "\n".join(each.value for each in [*test.info, *test.success])
     test.slider(key="temperature").set_value(5.0).run()

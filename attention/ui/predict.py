@@ -50,14 +50,41 @@ def question_gate(config: Any, question: Question) -> bool:
     st.caption(f"{question.said} {question.keeps}" if not page.widgets()[switch] else question.said)
     with st.container(border=True):
         st.markdown(f"**{'Question' if question.own else 'Predict, then reveal'}.** {question.text}")
-        guess = _guess(question, this)
-        reveal, end = st.columns([3, 1], vertical_alignment="center")
-        found = reveal.toggle("Reveal answer", bool(page.widgets()[switch]), key=switch)
-        end.button("End question", on_click=page.change, kwargs=none(config), key="end", width="stretch")
+        guess = draw_guesses(question, f"guess {this}")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            found = reveal_switch(switch, question, guess)
+            st.button("End question", on_click=page.change, kwargs=none(config), key="end")
         if found:
-            _show_verdict(question, guess)
+            show_verdict(question, guess)
     page.visit_state().revealed = this if found else None
     return found
+
+
+def draw_question(key: str, question: Question) -> bool:
+    """Draws a question that hides no picture, its guesses and the switch that reveals the answer; True if the guess is right
+    and the answer revealed.
+    """
+    st.markdown(question.text)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        guess = draw_guesses(question, f"guess {key}", label_visibility="collapsed")
+        found = keep_answer(f"reveal {key}", lambda switch: reveal_switch(switch, question, guess))
+    if found:
+        show_verdict(question, guess)
+    return found and is_right(question, guess)
+
+
+def reveal_switch(key: str, question: Question, guess: str | None) -> bool:
+    """Draws the switch that reveals an answer, and a button that skips the guess that it waits for; True once it is on."""
+    waits = bool(question.guesses) and guess is None and not page.widgets().get(key)
+    help = "Choose your guess first, or skip it." if waits else None
+    found = st.toggle("Reveal answer", bool(page.widgets().get(key)), key=key, disabled=waits, help=help)
+    if waits:
+        st.button("Skip", on_click=_skip_guess, args=(key,), key=f"skip {key}", type="tertiary")
+    return found
+
+
+def _skip_guess(key: str) -> None:
+    page.widgets()[key] = True
 
 
 def is_revealed(config: Any) -> bool:
@@ -91,27 +118,39 @@ def keep_answer(key: str, ask: Callable[[str], T]) -> T:
     return found
 
 
-def _guess(question: Question, this: str) -> str | None:
+def draw_guesses(question: Question, key: str, **more: Any) -> str | None:
+    """Draws the guesses of a question; returns the chosen one, which is kept when another page is opened."""
     if not question.guesses:
         return None
     draw = _sentences if question.own else _words
-    found = keep_answer(f"guess {this}", lambda key: draw(question.guesses, key))
+    found = keep_answer(key, lambda key: draw(question.guesses, key, more))
     return found if found in question.guesses else None
 
 
-def _sentences(guesses: tuple[str, ...], key: str) -> str | None:
-    return st.radio("Your guess", guesses, index=None, key=key)
+def _sentences(guesses: tuple[str, ...], key: str, more: dict[str, Any]) -> str | None:
+    return st.radio("Your guess", guesses, index=None, key=key, **more)
 
 
-def _words(guesses: tuple[str, ...], key: str) -> str | None:
-    return st.segmented_control("Your guess", guesses, key=key)
+def _words(guesses: tuple[str, ...], key: str, more: dict[str, Any]) -> str | None:
+    return st.pills("Your guess", guesses, key=key, **more)
 
 
-def _show_verdict(question: Question, guess: str | None) -> None:
-    right = guess is not None and guess in (question.answer, *question.also)
-    show = st.success if right else st.info
+def is_right(question: Question, guess: str | None) -> bool:
+    """Whether a guess is the answer, or as right as the answer."""
+    return guess is not None and guess in (question.answer, *question.also)
+
+
+def show_verdict(question: Question, guess: str | None) -> None:
+    """Draws whether a guess is right, the answer and the reason. A right and a wrong guess differ in colour, icon and words."""
+    right = is_right(question, guess)
     answer = f"**{question.answer}.** " if question.answer else ""
-    show(f"{_verdict(question, guess, right)}{answer}{question.why}")
+    said = f"{_verdict(question, guess, right)}{answer}{question.why}"
+    if guess is None or not question.answer:
+        st.info(said, icon=":material/lightbulb:")
+    elif right:
+        st.success(said, icon=":material/check_circle:")
+    else:
+        st.info(said, icon=":material/cancel:")
 
 
 def _verdict(question: Question, guess: str | None, right: bool) -> str:

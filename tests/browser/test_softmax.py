@@ -163,6 +163,7 @@ def test_predict_then_reveal(visit):
     painted_charts(tab, 1)
     assert tab.page.get_by_text("The entropy goes from").count() == 0
     tab.page.get_by_text("on fewer keys", exact=True).click()
+    tab.quiet()
     tab.page.get_by_text("Reveal answer").click()
     tab.page.get_by_text("The entropy goes from").wait_for()
     tab.page.get_by_text("Right.").wait_for()
@@ -180,7 +181,7 @@ def test_another_page_keeps_the_answer_until_it_is_revealed(visit):
         tab.page.get_by_text("This link asks a question").wait_for()
         painted_charts(tab, 1)
         assert tab.page.locator('[data-testid="heads-grid"], [data-testid="matrices"]').count() == 0
-    tab.page.get_by_text("Reveal answer").click()
+    tab.page.get_by_role("button", name="Skip", exact=True).click()
     tab.page.locator('[data-testid="matrices"]').wait_for()
     open_page(tab.page, "Heads")
     tab.page.locator('[data-testid="heads-grid"][data-painted]').wait_for()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attention.charts.thumbnail import lines, png, thumbnail
 from attention.config import Config
-from attention.examples import EXAMPLES
+from attention.lessons.cards import gallery
 from attention.runtime.executors import Task
 from attention.timing import cpu_gpu_series
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
@@ -16,9 +16,10 @@ from attention.ui.results.timing import shipped_timings
 @RESULTS
 def picture(name: str) -> Task[bytes]:
     """The selected head of an example, up to the number of tokens of a trace; or its lines of timings."""
-    config = EXAMPLES[name].config
-    if not isinstance(config, Config):
+    config = gallery()[name].example.config
+    if isinstance(config, CpuGpuSettings):
         return LOW_PRIORITY.submit(_times, config)
+    assert isinstance(config, Config)  # stories and trainings are steps of the path, which have no thumbnails
     return after_trace(
         config.truncated, lambda found: png(thumbnail(found.weights[config.head], found.mask)), LOW_PRIORITY
     )

@@ -15,7 +15,7 @@ from streamlit.navigation.page import StreamlitPage
 from attention.serving.moved_links import moved_to
 from attention.streamlit_internals import run_context
 from attention.ui.controls.kind import Kind
-from attention.ui.session import model_run, question_in_link, uploads
+from attention.ui.session import card_in_link, model_run, question_in_link, uploads
 from attention.ui.session.settings_state import SettingsState
 from attention.ui.session.visit_state import Session, session, widgets
 
@@ -28,18 +28,22 @@ def send_on(page: StreamlitPage, pages: Mapping[str, StreamlitPage]) -> None:
 
 def address() -> tuple[str, str]:
     """The query string in the address bar, as far as we know, and the query string of what is shown."""
-    here = session().here
-    return urlencode(here.link), urlencode(model_run.carry(here.kind.settings.to_query(here.setting)))
+    return urlencode(session().here.link), urlencode(_shown_link())
 
 
 def write_link() -> None:
     """Writes the current link to the address bar. This re-renders the page, so call it after the pictures were sent."""
-    here, query = session().here, st.query_params.to_dict()
-    shown = model_run.carry(here.kind.settings.to_query(here.setting))
-    shown |= question_in_link.append(session(), here.kind)
+    here, query, shown = session().here, st.query_params.to_dict(), _shown_link()
     here.link = query if model_run.is_opening() else _link(here.kind, shown, query)
     if here.link != query:  # a change of page has emptied it
         st.query_params.from_dict(here.link)
+
+
+def _shown_link() -> dict[str, str]:
+    """The link of what is shown: settings, and the question and the card that it carries besides; {} for defaults."""
+    state, here = session(), session().here
+    carried = question_in_link.append(state, here.kind) | card_in_link.append(state, here.kind)
+    return model_run.carry(here.kind.settings.to_query(here.setting)) | carried
 
 
 def _link(kind: Kind[Any], shown: dict[str, str], query: dict[str, str]) -> dict[str, str]:
@@ -53,11 +57,13 @@ def _link(kind: Kind[Any], shown: dict[str, str], query: dict[str, str]) -> dict
 def arrive(state: Session, kind: Kind[Any], from_elsewhere: bool) -> None:
     """Takes up the link at the start of a session, whenever another link was opened since, and a model's run that is done."""
     here, query = state.held.get(state.about), st.query_params.to_dict()
+    is_seen = here is not None and query == here.link and not from_elsewhere
+    unknown = [] if is_seen else card_in_link.take_up(state, query)
     if from_elsewhere:
         uploads.passed_by()
         model_run.passed_by()
     new = here is None or _is_new_link(query, here.link)
-    asked = query or dict(kind.begins)
+    asked = card_in_link.settings_of(query) or dict(kind.begins)
     if "source" in kind.settings.knobs:
         asked = model_run.open_link(asked) if new else asked
         done = model_run.take_result()
@@ -65,7 +71,7 @@ def arrive(state: Session, kind: Kind[Any], from_elsewhere: bool) -> None:
     if new or here is None:
         own, notes = question_in_link.split(state, kind, uploads.allowed_query(kind, asked))
         here = state.held[state.about] = SettingsState.of(kind, own, here.labels if here else {})
-        here.link, here.notes, here.absent = query, here.notes + notes, state.kept.absent
+        here.link, here.notes, here.absent = query, here.notes + notes + unknown, state.kept.absent
         state.told.set_others(widgets(), here.widget_values)
     elif from_elsewhere:
         here.notes = []  # they were shown on the page that caused them

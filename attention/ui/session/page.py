@@ -18,6 +18,7 @@ from typing import Any
 import streamlit as st
 
 from attention.components.copy_link import copy_link
+from attention.lessons.cards import Card
 from attention.runtime.threads import one_thread
 from attention.streamlit_internals import has_pages_directory, run_context
 from attention.ui import next_step
@@ -28,6 +29,7 @@ from attention.ui.markdown import escape
 from attention.ui.menu import page_title
 from attention.ui.session import model_run, training_heartbeat, uploads
 from attention.ui.session.address_bar import arrive, write_link
+from attention.ui.session.card_in_link import current_card
 from attention.ui.session.memory_gate import memory_gate
 from attention.ui.session.part import Part
 from attention.ui.session.visit_state import Session, VisitState, put, reconcile, session, taken_up, widgets
@@ -131,6 +133,16 @@ def visit_state() -> VisitState:
 def setting() -> Any:
     """The settings that the page shows, for a callback."""
     return session().here.setting
+
+
+def card() -> Card | None:
+    """The card that the page shows, None if there is none."""
+    return current_card(session())
+
+
+def open_query(query: Mapping[str, str]) -> Any:
+    """The settings that a query of this page opens."""
+    return session().here.kind.open(query)[0]
 
 
 def current_setting() -> Any:

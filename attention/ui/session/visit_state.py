@@ -86,7 +86,8 @@ class VisitState:
     `requested` by a typed text or a link, and the `prompts` that give a source of a model again. `brought`: the uploads of
     this visit, by source; an upload exists as long as it is listed here. `absent`: the source that the last link named and
     this visit does not have; `wanted`: the query of that link. Your data: the file that was `taken` last, and the results for the
-    files that the owner has named (`given`), once they were opened.
+    files that the owner has named (`given`), once they were opened. Examples: the name of the `card` that its page shows, and
+    the last step of the path that was opened (`step`).
     """
 
     code: bool = False
@@ -129,6 +130,8 @@ class VisitState:
     taken: Taken | None = None
     given: list[Taken] | None = None
     wanted: dict[str, str] = field(default_factory=dict)
+    card: str = ""
+    step: str = ""
 
 
 @dataclass

@@ -4,6 +4,7 @@ The texts of a page are a module of its name, as templates with named fields: `s
 `training`, `examples`, `layers`, `model`, `your_data`, `timing`, `implementations`, `find_the_bug`.
 
     comparing   the comparison of two sides
+    cards       the bar of an example, and the path of twelve
     interventions    next words and heads switched off, on the Model page
     leaks       the leak test on the Model page
     model_run   a model's run that a typed text or a link asks for, on any page

@@ -5,3 +5,5 @@ HELP = (
     "In attention, each token mixes in information from other tokens; a weight says how much it takes from each. To turn an "
     "example into a question with a hidden answer, use *Class*."
 )
+ASK = "Ask: {asks}"
+OPEN = "Open on {page}"

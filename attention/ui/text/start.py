@@ -45,13 +45,19 @@ RIDDLE = (
     "not what is understood."
 )
 RIDDLES = {"tired": "… too tired, on Heads", "wide": "… too wide, on Heads"}
-LEARN = ("Learn", "For students and classes: pictures with a question each, from the first head to masks and training.")
+LEARN = (
+    "Learn",
+    "20 minutes, twelve steps",
+    "For students and classes: twelve pictures with a question each, from one word to a real model.",
+)
 EXPLORE = (
     "Explore a real model",
+    "Model",
     "For the curious: run a model on your own text, or open a file with heads of your own.",
 )
 CHECK = (
     "Check and measure",
+    "Masks",
     "For engineers: what a mask keeps, what published code computes, from which length a GPU pays.",
 )
 CODE = (

@@ -28,9 +28,9 @@ from attention.ui.text import start as text
 
 OWN = "own sentence"  # the key of the field
 DOORS = (
-    ("examples", text.LEARN, ":material/school:"),
-    ("model", text.EXPLORE, ":material/travel_explore:"),
-    ("masks", text.CHECK, ":material/fact_check:"),
+    ("examples", {"about": "learn"}, text.LEARN, ":material/school:"),
+    ("model", {}, text.EXPLORE, ":material/travel_explore:"),
+    ("masks", {}, text.CHECK, ":material/fact_check:"),
 )
 
 
@@ -207,9 +207,9 @@ def _below(story: Story) -> None:
         with st.container(horizontal=True):
             for name, label in text.RIDDLES.items():
                 next_step.page_link("heads", label, to_query(riddle_config(name)), ":material/grid_view:")
-    for column, (name, (label, says), icon) in zip(st.columns(len(DOORS)), DOORS, strict=True):
+    for column, (name, query, (label, where, says), icon) in zip(st.columns(len(DOORS)), DOORS, strict=True):
         with column.container(border=True, height="stretch"):
-            next_step.page_link(name, f"**{label}** → {name.capitalize()}", {}, icon)
+            next_step.page_link(name, f"**{label}** → {where}", query, icon)
             st.caption(says)
     st.caption(text.CODE)
 

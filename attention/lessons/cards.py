@@ -1,0 +1,67 @@
+"""Every card by its name in a link, with its place among the others.
+
+A link names a card by the entry `card`: an example or a misconception by its own name, a step of the path as `learn-3`. The
+page of the card shows it above the picture.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from attention.examples import EXAMPLES, LEVELS, Example
+from attention.lessons.misconceptions import MISCONCEPTIONS
+from attention.lessons.path import PATH
+from attention.settings import CARD
+
+STEP = "learn-"
+
+
+@dataclass(frozen=True)
+class Card:
+    """An example at its place in a series: its `name` in links, its `number` of `count`, and the names `before` and `after`.
+
+    `do`: what to try, on a step of the path; empty otherwise.
+    """
+
+    name: str
+    example: Example
+    number: int
+    count: int
+    before: str = ""
+    after: str = ""
+    do: str = ""
+
+    @property
+    def query(self) -> dict[str, str]:
+        """The query of its link."""
+        return {**self.example.query, CARD: self.name}
+
+
+@cache
+def gallery() -> dict[str, Card]:
+    """The cards of all examples and misconceptions, by difficulty."""
+    every = EXAMPLES | MISCONCEPTIONS
+    return _number_cards({name: every[name] for level in LEVELS for name in every if every[name].level == level}, {})
+
+
+@cache
+def path() -> dict[str, Card]:
+    """The cards of the path."""
+    names = {f"{STEP}{number}": step for number, step in enumerate(PATH, 1)}
+    return _number_cards(
+        {name: step.example for name, step in names.items()}, {name: step.do for name, step in names.items()}
+    )
+
+
+def find_card(name: str) -> Card | None:
+    """The card of a name in a link, None if there is none."""
+    return gallery().get(name) or path().get(name)
+
+
+def _number_cards(examples: dict[str, Example], do: dict[str, str]) -> dict[str, Card]:
+    names = ["", *examples, ""]
+    return {
+        name: Card(name, example, at, len(examples), names[at - 1], names[at + 1], do.get(name, ""))
+        for at, (name, example) in enumerate(examples.items(), 1)
+    }

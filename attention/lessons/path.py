@@ -1,0 +1,83 @@
+"""Learn in 20 minutes: twelve steps in order, each a card with something to try, and five questions at the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from attention.examples import EXAMPLES, INTERMEDIATE, Example
+from attention.lessons.misconceptions import MISCONCEPTIONS
+from attention.story.settings import Story
+from attention.training.recipe import Recipe
+
+
+@dataclass(frozen=True)
+class Check:
+    """A question without a picture, as an `Example` has it."""
+
+    asks: str
+    guesses: tuple[str, ...]
+    right: int
+    why: str
+
+    @property
+    def answer(self) -> str:
+        """The right guess."""
+        return self.guesses[self.right]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A card of the path, and what to `do` there."""
+
+    example: Example
+    do: str
+
+
+PATH: tuple[Step, ...] = (
+    Step(Example("One word, two meanings", "start", Story(sentence="account"),
+        "In this sentence, “bank” gives most of its weight to “account”.",
+        "In “He sat on the bank of the river”, which word gets most of the weight of “bank”?",
+        ("“He”", "“sat”", "“river”"), 2,
+        "“river” gets 70.7% there: the same head takes from each sentence the word that says which bank is meant."),
+        "Point at other words, then answer before you switch the sentence."),
+    Step(Example("Scores become weights", "start", Story(step="weigh"),
+        "A softmax turns scores into weights that sum to one. Scores are first divided by a temperature.",
+        "Which temperature makes the weights more even?",
+        ("0.5", "4", "Neither: weights always sum to one"), 1,
+        "At 4 the largest weight falls from 70.7% to 19.2%; at 0.5 it grows to 97.4%. The sum stays one."),
+        "Guess, then press the buttons for 0.5 and 4."),
+    Step(EXAMPLES["roles"], "Click a cell of a map to select its query, and compare the eight heads."),
+    Step(MISCONCEPTIONS["axis"], "Select other queries: only the row changes."),
+    Step(EXAMPLES["induction"], "Select each “the” and see what its row attends to."),
+    Step(EXAMPLES["small"], "Follow one number from x to the output, step by step."),
+    Step(EXAMPLES["row"], "Move the temperature and watch which panels change."),
+    Step(EXAMPLES["unscaled"], "Change the model width, and set Scale to 1/√d_head."),
+    Step(MISCONCEPTIONS["counts"], "Set the span to 1: what is left?"),
+    Step(EXAMPLES["window"], "Move *Stacked layers* and read how far information travels."),
+    Step(Example("A head forms in training", "training", Recipe(at=140),
+        "A model of two layers learns to continue repeating letters. At step 140 no head has a quarter of its weight on the previous token, or on what followed a copy.",
+        "Which heads have formed 60 steps later?",
+        ("Previous-token heads in layer 0 alone", "Both, and induction heads in layer 1", "Induction heads in layer 1 alone"), 1,
+        "Both, within 60 steps: at step 200 head 1 of layer 0 has 0.82 of its weight on the previous token, and head 2 of layer 1 has 0.88 on what followed a copy. The second reads what the first writes.",
+        INTERMEDIATE, "what an induction head is"),
+        "Guess, then move the step to 200 and on."),
+    *(Step(each, "Open the map of layers below the heads, and look for the others.") for name, each in EXAMPLES.items() if name == "real"),
+)  # fmt: skip
+
+CHECKS: tuple[Check, ...] = (
+    Check("Which weights sum to one under a softmax?",
+        ("Those of one key over all queries", "Those of one query over all keys", "All weights of a head together"), 1,
+        "Each query divides a weight of one among the keys that are visible to it: a row of the map."),
+    Check("Why are scores divided by √d_head?",
+        ("So that their size does not grow with the width of a head", "So that they sum to one", "To save operations"), 0,
+        "A dot product of d_head products has a variance that grows with d_head; the softmax would put nearly all weight on one key."),
+    Check("Under a causal mask, which keys are visible to the third token?",
+        ("The first two", "The first three", "All but the third"), 1,
+        "The first three: a query sees itself and earlier tokens."),
+    Check("What does an induction head attend to?",
+        ("The token after an earlier copy of the current token", "The previous token", "The first token"), 0,
+        "The token that followed the current one before: a guess at what comes next."),
+    Check("A head finds nothing to attend to. Where does its weight usually go in a trained model?",
+        ("Nowhere: its weights are zero", "To all tokens equally", "To a sink, often the first token"), 2,
+        "To a sink, often the first token: a row has to sum to one, so its weight needs a place that changes little."),
+)  # fmt: skip

@@ -1,0 +1,19 @@
+"""The words of cards: the bar above a picture, the path, and the five questions at its end."""
+
+PATH = "Learn in 20 minutes"
+TO_PATH = "Learn in 20 minutes: twelve steps → Examples"
+PLACE = "{number} of {count}"
+TRY = "**Try:** {do}"
+CHANGED = "You have changed the settings, so the sentence may no longer be true."
+RESTORE = "Restore the picture"
+PREVIOUS, NEXT, ALL, STEPS, END = "Previous", "Next", "All examples", "All steps", "Five questions"
+CLOSE = "Closes the card and keeps the picture."
+PATH_SAYS = (
+    "Twelve steps from one word to a real model, with something to try and a question each, then five questions."
+)
+BEGIN, CONTINUE = "Begin with step 1", "Continue with step {number}"
+STEP = "{number} · {title} → {page}"
+NEEDS = "Know first: {needs}."
+NO_NEEDS = "Nothing to know first."
+CHECKS_SAY = "Five questions on the twelve steps. **{right} of {count}** right so far."
+AGAIN = "Back to the twelve steps"

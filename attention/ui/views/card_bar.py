@@ -1,0 +1,80 @@
+"""The bar of the card that a link has opened: what to look at, a question with its answer, and the cards before and after."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from attention.examples import Example
+from attention.lessons.cards import Card, find_card, path
+from attention.lessons.path import Check
+from attention.ui import next_step, predict
+from attention.ui.markdown import escape
+from attention.ui.predict import Question
+from attention.ui.session import page
+from attention.ui.text import cards as text
+
+
+def example_question(asked: Example | Check) -> Question:
+    """A question of an example, or of the end of the path."""
+    return Question(
+        f"**{escape(asked.asks)}**", tuple(map(escape, asked.guesses)), escape(asked.answer), escape(asked.why)
+    )
+
+
+def bar() -> page.Part:
+    """The bar of a page, above its picture; absent if the link has no card of this page."""
+    return page.Part("card", _draw, _look)
+
+
+def _look(setting: Any) -> object:
+    card = page.card()
+    return (card.name, _is_changed(card, setting)) if card else None
+
+
+def _is_changed(card: Card, setting: Any) -> bool:
+    return setting != page.open_query(card.example.query)
+
+
+def _draw(setting: Any) -> None:
+    card = page.card()
+    if card is None:
+        return
+    example = card.example
+    with st.container(border=True, key="card-bar"):
+        _draw_head(card)
+        st.markdown(escape(example.says))
+        if card.do:
+            st.markdown(text.TRY.format(do=card.do))
+        if _is_changed(card, setting):
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.caption(text.CHANGED, width="content")
+                usual = vars(page.open_query(example.query))
+                st.button(text.RESTORE, on_click=page.change, kwargs=usual, key="restore card", type="tertiary")
+        predict.draw_question(f"card {example.title}", example_question(example))
+
+
+def _draw_head(card: Card) -> None:
+    """Draws the title of a card, its place, and the links to others."""
+    is_step = card.name in path()
+    with st.container(horizontal=True, vertical_alignment="center", key="card-head"):
+        series = f":gray[{text.PATH} ·] " if is_step else ""
+        place = text.PLACE.format(number=card.number, count=card.count)
+        st.markdown(f"{series}**{escape(card.example.title)}** :gray[· {place}]", width="content")
+        for name, label, icon in (
+            (card.before, text.PREVIOUS, ":material/arrow_back:"),
+            (card.after, text.NEXT, ":material/arrow_forward:"),
+        ):
+            if other := find_card(name):
+                next_step.page_link(other.example.page, label, other.query, icon)
+        if is_step and not card.after:
+            next_step.page_link("examples", text.END, {"about": "questions"}, ":material/arrow_forward:")
+        every = {"about": "learn" if is_step else "all"}
+        next_step.page_link("examples", text.STEPS if is_step else text.ALL, every, ":material/apps:")
+        st.button("", icon=":material/close:", key="close card", help=text.CLOSE, on_click=_close, type="tertiary")
+
+
+def _close() -> None:
+    page.visit_state().card = ""
+    page.change()

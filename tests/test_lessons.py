@@ -1,0 +1,441 @@
+"""Cards, the path and its questions: links carry the card, answers stay hidden until revealed, every claim is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import torch
+import torch.nn.functional as F
+from google.protobuf import text_format
+from streamlit.testing.v1 import AppTest
+from torch import nn
+
+from attention import Config, trace
+from attention.analysis import head_numbers
+from attention.analysis.mask_reach import reach
+from attention.analysis.position_curves import biases
+from attention.analysis.scaling import sweep
+from attention.examples import EXAMPLES, LEVELS
+from attention.inputs import DOCUMENTS, make_generator
+from attention.lessons.cards import find_card, gallery, path
+from attention.lessons.misconceptions import MISCONCEPTIONS
+from attention.lessons.path import CHECKS
+from attention.masks import MASKS
+from attention.settings import CARD
+from attention.steps.plan import by_name
+from attention.timing import cpu_gpu_series, recordings
+from attention.trace import forget_logits
+from attention.ui.controls.kind import Kind
+from attention.ui.controls.picture import PICTURE
+from attention.ui.controls.recipe import RECIPE
+from attention.ui.controls.story import STORY
+from attention.ui.controls.sweep import SWEEP
+from attention.ui.session.visit_state import KEY
+from attention.ui.text import cards as text
+from tests.test_examples import late_rows, leaks, over_copies
+from tests.test_pages import ROOT, SECONDS, run
+
+CARDS = gallery() | path()
+KINDS: dict[str, Kind] = {"start": STORY, "training": RECIPE, "timing": SWEEP}
+
+
+def says(name: str, *parts: str) -> bool:
+    """Whether all parts are in the answer of a card or the reason for it."""
+    example = CARDS[name].example
+    return all(part in f"{example.answer} {example.why} {example.says}" for part in parts)
+
+
+def two(number: float | torch.Tensor) -> str:
+    return f"{float(number):.2f}"
+
+
+def weights(config: Config, **changed) -> torch.Tensor:
+    return trace(replace(config, **changed)).weights
+
+
+def numbers(config: Config, **changed) -> dict[str, torch.Tensor]:
+    found = trace(Config.of(config.source, **{"layer": config.layer, **changed}))
+    return head_numbers.numbers(found.weights, found.mask, found.texts)
+
+
+def roles(c: Config) -> bool:
+    found = weights(c)[:3, 10]
+    halves = found[0, [2, 10]]
+    return (
+        says("roles", "46%") and [f"{float(each):.0%}" for each in halves] == ["46%"] * 2 and float(found[1, 9]) > 0.5
+    )
+
+
+def induction(c: Config) -> bool:
+    t = trace(c)
+    texts = [text.casefold() for text in t.texts]
+    first = [at for at, text in enumerate(texts) if at > 1 and text not in texts[:at]]
+    return bool((t.weights[c.head, first].amax(-1) < 0.5).all()) and len(first) == 9
+
+
+def real(c: Config) -> bool:
+    found = [(layer, head) for layer in (1, 11, 13, 16, 17, 18)
+             for head, share in enumerate(numbers(c, layer=layer)["induction"].tolist()) if share > 0.59]  # fmt: skip
+    return found == [(17, 3), (17, 4), (17, 5), (18, 6), (18, 7)] and (c.layer, c.head) == (18, 6)
+
+
+def grown(c: Config) -> bool:
+    shares = [two(over_copies(Config.of(c.source, layer=1, head=2, training_step=step))[2]) for step in (140, 200)]
+    return shares == ["0.07", "0.90"] and says("grown", *shares)
+
+
+def lost_to_the_start(c: Config) -> bool:
+    lost = (weights(c) - weights(c, softmax="plus one"))[c.head].sum(0)
+    return int(lost.argmax()) == 0 and float(lost[0] / lost.sum()) > 0.7
+
+
+def hot(c: Config) -> bool:
+    kept = [two(weights(c, temperature=t)[1].diagonal(-1).mean()) for t in (2.7, 2.0, 3.0)]
+    return kept == ["0.50", "0.64", "0.46"] and says("temperature", *kept)
+
+
+def unscaled(c: Config) -> bool:
+    found = {width: sweep(c.tokens, width) for width in (4, 8, 16, 1024)}
+    told = two(found[4][0].greatest), two(found[8][0].greatest)
+    near = all(abs(divided.greatest - 0.23) < 0.015 for _, divided in found.values())
+    return told == ("0.41", "0.55") and says("unscaled", *told) and near and c.tokens == 18
+
+
+def cancels(c: Config) -> bool:
+    scores = trace(c).scores[c.head].double()
+    return torch.allclose(scores.softmax(-1), (scores - 20).softmax(-1)) and says("float16", "cancels")
+
+
+def reappear(c: Config) -> bool:
+    t = trace(c)
+    same = torch.allclose(t.output[1, 4:8], t.x[0, :4], atol=0.01)
+    return same and t.texts[1] == "river" and says("small", "row of “river”, channels 4 to 7")
+
+
+def longest_text(c: Config) -> bool:
+    begins = (torch.rand(c.tokens, generator=make_generator(c.seed)) < DOCUMENTS / c.tokens).nonzero().flatten()
+    edges = torch.cat([torch.tensor([0]), begins, torch.tensor([c.tokens])])
+    sizes = edges.diff()
+    return says("documents", f"{int(edges[sizes.argmax()]):,}", f"{int(sizes.max()):,}")
+
+
+def slopes_agree(c: Config) -> bool:
+    at = torch.tensor([10.0], dtype=torch.float64)
+
+    def same(heads: int) -> bool:
+        both = (
+            replace(c, heads=heads, d_model=heads * 64, head=0, positions=name) for name in ("alibi", "alibi bloom")
+        )
+        one, other = (torch.tensor([float(each) for each in biases(config, at)]) for config in both)
+        return torch.allclose(one, other)
+
+    return [same(heads) for heads in (6, 12, 16)] == [False, False, True]
+
+
+def sinks(c: Config) -> bool:
+    kept = [two(weights(c, sink_logit=mean).sum(-1)[0].mean()) for mean in (4.7, 8.0)]
+    return kept == ["0.50", "0.05"] and says("nothing", *kept)
+
+
+def wide(c: Config) -> bool:
+    kept, hottest = (late_rows(replace(c, temperature=t))[0] for t in (4.0, 20.0))
+    return says("sparse", f"About {kept:.0f}", f"only {hottest:.0f} have")
+
+
+def between(c: Config) -> bool:
+    row = {name: weights(c, softmax=name)[c.head, c.query_index] for name in ("entmax-1.5", "sparsemax", "standard")}
+    keys = ((row["entmax-1.5"] > 0) & (row["sparsemax"] == 0)).nonzero().flatten().tolist()
+    shares = [f"{100 * float(row['standard'][key]):.1f}%" for key in keys]
+    return keys == [13, 14] and says("between", *(f"“{trace(c).texts[key]}” ({key})" for key in keys), *shares)
+
+
+def gates(c: Config) -> bool:
+    t = trace(c)
+    found = {at: float(t.gate(at)[c.head]) for at in range(c.tokens)}
+    handed = [t.texts[at] for at, gate in found.items() if gate > 0.9]
+    shut = max(gate for at, gate in found.items() if t.texts[at] == "river")
+    return handed == ["bank", "so", "bank"] and says("gate", *{two(found[at]) for at in (2, 5, 10)}) and shut < 0.04
+
+
+def keeps(c: Config) -> bool:
+    kept = forget_logits(trace(c).given)["F"].sigmoid().mean(0)
+    return [two(kept[head]) for head in (1, 2, 6)] == ["0.49", "0.95", "0.90"] and int(kept.argmin()) == 1
+
+
+def brings_back(c: Config) -> bool:
+    def largest(tokens: int, t: float) -> float:
+        return float(weights(c, tokens=tokens, query_scale="none", temperature=t)[:, -8:].amax(-1).mean())
+
+    return abs(largest(1000, 0.206) - 0.173) < 0.001 and two(largest(16, 0.206)) == "0.60" and says("fading", "0.60")
+
+
+def transferred(v) -> bool:
+    gpu = cpu_gpu_series.gpus(v, recordings.shipped_recordings())[0]
+    (at,) = (point for point in gpu.points if point.length == 16_384)
+    times = f"{1000 * at.moved:.0f} ms", f"{1000 * at.seconds:.1f} ms", f"{at.moved / at.seconds:.0f} times"
+    return says("gpu", *times)
+
+
+def first_column(c: Config) -> bool:
+    found = weights(c)[c.head]
+    one = trace(c).mask[0].sum() == 1 and float(found[0, 0]) == 1
+    return bool(one) and bool((found[:, 0] > 0.9).all()) and says("axis", f"sums to {float(found[:, 0].sum()):.1f}.")
+
+
+def true_is_kept(c: Config) -> bool:
+    later = torch.triu(torch.ones(c.tokens, c.tokens), 1).bool()
+    q, eye = torch.randn(c.tokens, 8), torch.eye(c.tokens)
+    kept = F.scaled_dot_product_attention(q[None, None, :-1], q[None, None], eye[None, None], attn_mask=later[:-1])[
+        0, 0
+    ]
+    module = nn.MultiheadAttention(8, 1, batch_first=True)
+    other = module(q[None], q[None], q[None], attn_mask=later)[1][0]
+    same = torch.equal(trace(c).mask, later) and torch.equal(kept > 0, later[:-1]) and not later[-1].any()
+    return same and torch.equal(other > 0, ~later)
+
+
+def counts_itself(c: Config) -> bool:
+    return trace(c).mask[10].nonzero().flatten().tolist() == [8, 9, 10] and c.span == 3
+
+
+def over_queries(c: Config) -> bool:
+    sums = trace(c).scores[0].double().softmax(-2).sum(-1)
+    return says("over", f"Between {float(sums.min()):.2f} and {float(sums.max()):.2f}")
+
+
+def longer_value(c: Config) -> bool:
+    t = trace(c)
+    row, long = t.weights[c.head, c.query_index], t.v[c.head].norm(dim=-1)
+    small, large = t.texts.index("was"), t.texts.index("river")
+    added, times = row * long, float(long[small] / long[large])
+    told = (
+        f"{float(row[large]):.3f}",
+        f"{float(row[small]):.3f}",
+        f"{times:.1f} times",
+        f"{float(added[small] / added[large]):.1f} times",
+    )
+    return int(row.argmax()) == large and says("importance", *told) and t.texts[c.query_index] == "left"
+
+
+def costs(c: Config) -> bool:
+    one, two_ = by_name(replace(c, heads=8)), by_name(c)
+    products = ("Q", "K", "V", "scores", "context", "output")
+    same = all(one[name].flops == two_[name].flops for name in products)
+    doubled = [name for name in one if two_[name].flops == 2 * one[name].flops > 0]
+    return same and doubled == ["scaled", "weights"] and says("cost", f"{two_['scores'].flops:,}")
+
+
+def root(c: Config) -> bool:
+    told = [two(point.greatest) for width in (4, 1024) for point in sweep(c.tokens, width)]
+    one, divided = sweep(c.tokens, 1)
+    return (
+        one.greatest == divided.greatest
+        and told[0] + " without scaling and " + told[1] in CARDS["root"].example.why
+        and says("root", *told)
+    )
+
+
+def last_row_sees_all(c: Config) -> bool:
+    mask = trace(c).mask
+    return bool(mask[-1].all()) and not mask[:-1].all(-1).any()
+
+
+ANSWERS: dict[str, Callable[..., bool]] = {
+    "roles": roles,
+    "induction": induction,
+    "real": real,
+    "division": lambda c: (
+        bool((numbers(c, layer=18)["first"][[3, 4, 8]] > 0.895).all())
+        and int((numbers(c, layer=18)["first"] > 0.895).sum()) == 3
+    ),
+    "grown": grown,
+    "sink": lost_to_the_start,
+    "temperature": hot,
+    "unscaled": unscaled,
+    "row": lambda c: (
+        f"{torch.tensor([1.0, 0.0]).softmax(-1).div(1).pow(1)[0] / torch.tensor([1.0, 0.0]).softmax(-1)[1]:.1f}"
+        == "2.7"
+    ),
+    "float16": cancels,
+    "small": reappear,
+    "blind": lambda c: (
+        bool((trace(c).context[:, ~trace(c).mask.any(-1)] == 0).all()) and not trace(c).mask.any(-1).all()
+    ),
+    "window": lambda c: [reach(c.rule, c.tokens, c.span, depth)[0] for depth in (31, 32)] == [62, 63],
+    "packing": lambda c: bool((MASKS["causal"].square(c.tokens, c.tokens, c.span) & ~trace(c).mask).any()),
+    "alibi": lambda c: says(
+        "alibi",
+        *(
+            f"{float((weights(c)[head, -1] * torch.arange(c.tokens).flip(0)).sum()):.{digits}f}"
+            for head, digits in ((7, 0), (0, 1))
+        ),
+    ),
+    "directions": lambda c: torch.allclose(trace(c).q.norm(dim=-1), torch.tensor(float(c.d_head)).sqrt(), rtol=1e-3),
+    "buckets": lambda c: c.distance == 91,  # the jumps are in tests/test_examples.py
+    "slopes": slopes_agree,
+    "fraction": lambda c: True,  # in tests/test_examples.py: the channels beyond the first quarter are not turned
+    "yarn": lambda c: says("yarn", "1.1386² = 1.2965") and f"{1.13863**2:.4f}" == "1.2965",
+    "nothing": sinks,
+    "everything": lambda c: bool((trace(c).logits[c.head, -1] > 0).all()),
+    "sparse": wide,
+    "between": between,
+    "gate": gates,
+    "forgetting": keeps,
+    "fading": brings_back,
+    "grouped": lambda c: c.heads == 8 and replace(c, kv_heads=1).n_kv_heads / c.heads == 1 / 8,
+    "leak": leaks,
+    "long": lambda c: True,  # the previous token has most weight: in tests/test_examples.py
+    "documents": longest_text,
+    "refrain": lambda c: True,  # earlier copies have no weight in the second head: in tests/test_examples.py
+    "gpu": transferred,
+    "axis": first_column,
+    "true": true_is_kept,
+    "counts": counts_itself,
+    "over": over_queries,
+    "importance": longer_value,
+    "cost": costs,
+    "root": root,
+    "cache": last_row_sees_all,
+}
+
+
+@pytest.mark.sampled(12)
+@pytest.mark.parametrize("name", gallery())
+def test_an_answer_is_right(name):
+    assert ANSWERS[name](CARDS[name].example.config)
+
+
+def test_every_card_has_its_answer_its_level_and_its_place():
+    assert ANSWERS.keys() == gallery().keys() == EXAMPLES.keys() | MISCONCEPTIONS.keys() and len(MISCONCEPTIONS) == 8
+    for cards in (gallery(), path()):
+        levels = [card.example.level for card in cards.values()]
+        assert cards is path() or levels == sorted(levels, key=LEVELS.index)
+        names = ["", *cards, ""]
+        for at, card in enumerate(cards.values(), 1):
+            assert (card.before, card.name, card.after) == tuple(names[at - 1 : at + 2])
+            assert (card.number, card.count) == (at, len(cards)) and find_card(card.name) is card
+            guesses = card.example.guesses
+            assert (
+                len(set(guesses)) == len(guesses) == 3
+                and card.example.answer in guesses
+                and card.example.why.endswith(".")
+            )
+    for check in CHECKS:
+        assert len(set(check.guesses)) == 3 and check.answer in check.guesses
+
+
+def test_the_path_leads_over_the_pages_to_a_real_model_and_ends_with_five_questions():
+    pages = [card.example.page for card in path().values()]
+    assert list(dict.fromkeys(pages)) == ["start", "heads", "steps", "softmax", "masks", "training"]
+    assert len(pages) == 12 and len(CHECKS) == 5 and pages[-1] == "heads"
+    assert list(path().values())[-1].example.config.source.startswith("recorded:smollm2")
+    assert all(card.do for card in path().values()) and not any(card.do for card in gallery().values())
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_the_link_of_a_card_opens_its_picture(name):
+    card = CARDS[name]
+    kind = KINDS.get(card.example.page, PICTURE)
+    setting, notes = kind.open(card.query)
+    opened = getattr(setting, "versus", setting)
+    assert (opened, notes) == (card.example.config, []) and card.query[CARD] == name
+
+
+def sent(test: AppTest) -> str:
+    """Everything that was sent to the browser, as text."""
+    blocks, found = [test._tree], []
+    while blocks:
+        node = blocks.pop()
+        proto = getattr(node, "proto", None)
+        found.append("" if proto is None else text_format.MessageToString(proto, as_utf8=True))
+        blocks += getattr(node, "children", {}).values()
+    return "\n".join(found).replace("\\", "")
+
+
+def open_card(name: str) -> AppTest:
+    return run(ROOT / "pages" / f"{CARDS[name].example.page}.py", CARDS[name].query)
+
+
+def bar(test: AppTest) -> str:
+    return "\n".join(each.value for each in [*test.markdown, *test.caption]).replace("\\", "")
+
+
+SHORT = [
+    name for name, card in CARDS.items() if getattr(card.example.config, "tokens", 0) < 2000
+]  # others take a minute
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("name", SHORT)
+def test_a_page_shows_its_card_and_withholds_the_answer(name):
+    card = CARDS[name]
+    test = open_card(name)
+    assert not test.exception and not test.warning
+    assert f"**{card.example.title}** :gray[· {card.number} of {card.count}]" in bar(test)
+    assert card.example.says in bar(test) and card.example.why.replace("*", "") not in sent(test)
+    assert test.query_params[CARD] == name
+    key = f"reveal card {card.example.title}"
+    assert test.toggle(key=key).disabled
+    test.button(key=f"skip {key}").click().run()
+    assert f"**{card.example.answer}.**" in test.info[0].value.replace("\\", "") and not test.toggle(key=key).disabled
+
+
+def test_a_right_and_a_wrong_guess_differ_in_icon_and_words():
+    test, example = open_card("window"), CARDS["window"].example
+    pills = test.button_group(key=f"guess card {example.title}")
+    for guess in example.guesses:
+        pills.set_value(guess).run()
+        test.toggle(key=f"reveal card {example.title}").set_value(True).run()
+        alert = (test.success or test.info)[0]
+        right = guess == example.answer
+        assert alert.icon == f":material/{'check_circle' if right else 'cancel'}:"
+        assert alert.value.startswith("Right. " if right else f"Not quite: you chose “{guess}”. The answer is **")
+
+
+def test_a_changed_picture_says_so_and_is_restored():
+    test = open_card("temperature")
+    assert text.CHANGED not in bar(test)
+    test.slider(key="temperature").set_value(2.0).run()
+    assert text.CHANGED in bar(test) and test.query_params[CARD] == "temperature"
+    test.button(key="restore card").click().run()
+    assert text.CHANGED not in bar(test) and test.slider(key="temperature").value == 4.0
+
+
+def test_a_card_is_on_its_own_page_alone_and_can_be_closed():
+    test = open_card("temperature")
+    other = AppTest.from_file(str(ROOT / "pages/masks.py"), default_timeout=SECONDS)
+    other.session_state[KEY] = test.session_state[KEY]
+    other.run()
+    assert CARDS["temperature"].example.says not in bar(other) and CARD not in other.query_params
+    test = open_card("temperature")
+    test.button(key="close card").click().run()
+    assert CARDS["temperature"].example.says not in bar(test)
+    assert CARD not in test.query_params and test.slider(key="temperature").value == 4.0
+
+
+def test_a_link_with_the_name_alone_opens_the_picture_and_an_unknown_name_is_told():
+    test = AppTest.from_file(str(ROOT / "pages/heads.py"), default_timeout=SECONDS)
+    test.query_params[CARD] = "temperature"
+    test.run()
+    assert test.slider(key="temperature").value == 4.0
+    test = run(ROOT / "pages/heads.py", {CARD: "<b>", "v": "3", "temperature": "2.0"})
+    assert "is not a card of the examples" in test.warning[0].value and test.slider(key="temperature").value == 2.0
+
+
+def test_the_path_is_resumed_where_it_was_left_and_its_questions_are_counted():
+    menu = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS)
+    menu.run().switch_page("pages/examples.py").run()
+    test = menu.selectbox(key="about").set_value("learn").run()
+    links = [link.proto.label for link in test.get("page_link")]
+    assert f"**{text.BEGIN}**" in links and sum("→" in label and label[0].isdigit() for label in links) == 12
+    test.session_state[KEY].kept.step = "learn-4"
+    test.run()
+    assert f"**{text.CONTINUE.format(number=4)}**" in [link.proto.label for link in test.get("page_link")]
+    quiz = run(ROOT / "pages/examples.py", {"about": "questions"})
+    for number, check in enumerate(CHECKS, 1):
+        assert check.why not in sent(quiz)
+        quiz.button_group(key=f"guess check {number}").set_value(check.answer).run()
+        quiz.toggle(key=f"reveal check {number}").set_value(True).run()
+        assert f"**{number} of 5** right" in bar(quiz)
