@@ -46,8 +46,8 @@ RIDDLE = (
 )
 RIDDLES = {"tired": "… too tired, on Heads", "wide": "… too wide, on Heads"}
 LEARN = (
-    "Learn",
-    "20 minutes, twelve steps",
+    "Learn in 20 minutes",
+    "Examples",
     "For students and classes: twelve pictures with a question each, from one word to a real model.",
 )
 EXPLORE = (
