@@ -363,6 +363,12 @@ def bar(test: AppTest) -> str:
     return "\n".join(each.value for each in [*test.markdown, *test.caption]).replace("\\", "")
 
 
+def choose(test: AppTest, question: str, guess: str) -> AppTest:
+    """Chooses a guess, which is a pill or a line."""
+    lines = [radio for radio in test.radio if radio.key == f"guess {question}"]
+    return (lines or [test.button_group(key=f"guess {question}")])[0].set_value(guess).run()
+
+
 SHORT = [
     name for name, card in CARDS.items() if getattr(card.example.config, "tokens", 0) < 2000
 ]  # others take a minute
@@ -385,9 +391,8 @@ def test_a_page_shows_its_card_and_withholds_the_answer(name):
 
 def test_a_right_and_a_wrong_guess_differ_in_icon_and_words():
     test, example = open_card("window"), CARDS["window"].example
-    pills = test.button_group(key=f"guess card {example.title}")
     for guess in example.guesses:
-        pills.set_value(guess).run()
+        choose(test, f"card {example.title}", guess)
         test.toggle(key=f"reveal card {example.title}").set_value(True).run()
         alert = (test.success or test.info)[0]
         right = guess == example.answer
@@ -437,6 +442,6 @@ def test_the_path_is_resumed_where_it_was_left_and_its_questions_are_counted():
     quiz = run(ROOT / "pages/examples.py", {"about": "questions"})
     for number, check in enumerate(CHECKS, 1):
         assert check.why not in sent(quiz)
-        quiz.button_group(key=f"guess check {number}").set_value(check.answer).run()
+        choose(quiz, f"check {number}", check.answer)
         quiz.toggle(key=f"reveal check {number}").set_value(True).run()
         assert f"**{number} of 5** right" in bar(quiz)

@@ -21,6 +21,7 @@ from attention.ui.session import page
 
 T = TypeVar("T")
 ANSWERS = 64  # answers that are remembered: those to the latest questions
+LONG = 24  # characters of a guess from which guesses are lines: pills do not wrap
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ def draw_guesses(question: Question, key: str, **more: Any) -> str | None:
     """Draws the guesses of a question; returns the chosen one, which is kept when another page is opened."""
     if not question.guesses:
         return None
-    draw = _sentences if question.own else _words
+    draw = _sentences if question.own or max(map(len, question.guesses)) > LONG else _words
     found = keep_answer(key, lambda key: draw(question.guesses, key, more))
     return found if found in question.guesses else None
 
