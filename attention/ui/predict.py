@@ -66,8 +66,8 @@ def draw_question(key: str, question: Question) -> bool:
     and the answer revealed.
     """
     st.markdown(question.text)
+    guess = draw_guesses(question, f"guess {key}", label_visibility="collapsed")
     with st.container(horizontal=True, vertical_alignment="center"):
-        guess = draw_guesses(question, f"guess {key}", label_visibility="collapsed")
         found = keep_answer(f"reveal {key}", lambda switch: reveal_switch(switch, question, guess))
     if found:
         show_verdict(question, guess)
