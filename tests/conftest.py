@@ -26,6 +26,7 @@ NUMERIC = (  # packages whose shapes and types are checked while tests run; CHEC
     *("maps", "analysis", "sources", "published", "training", "tracing", "wire"),
 )
 CHECKED = ["attention"] if os.environ.get("CHECK_ALL_TYPES") else [f"attention.{name}" for name in NUMERIC]
+CHARTED = {"test_axes", "test_pages"}  # with CHECK_ALL_TYPES=1: those of every test
 install_import_hook(CHECKED, "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))")
 
 ABSENT = str(Path(__file__).with_name("absent"))  # packages that are as if they were not installed, to start quickly
@@ -92,13 +93,15 @@ def _no_pause() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _valid_charts() -> Iterator[None]:
-    """Every chart that a test builds is valid Vega-Lite."""
+@pytest.fixture(scope="module", autouse=True)
+def _valid_charts(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Charts that tests of charts and of all pages build are valid Vega-Lite; those of other tests take a third longer so."""
     from attention.charts import spec
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(spec, "VALIDATE", True)
+        patch.setattr(
+            spec, "VALIDATE", CHECKED == ["attention"] or request.module.__name__.rpartition(".")[2] in CHARTED
+        )
         yield
 
 

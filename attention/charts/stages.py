@@ -70,11 +70,9 @@ def panels(
     ends = {"dots": dots, "scaled": logits, "logits": logits} | ({"operand": operand} if operand else {})
     titles = TITLES | ({"logits": SAME} if same else {})
     shown = {name: end for name, end in ends.items() if not (same and name == "scaled")}
-    steps = [_panel(name, keys, _signed_axis(name, end, titles[name]), ()) for name, end in shown.items()]
-    steps += [_panel(name, keys, _weight(name, "linear", keys, 0, TITLES[name]), ()) for name in softmaxes]
-    y, even = _weight("weights", colors, keys, seeing), even_share(colors, seeing)
-    steps.append(_panel("weights", keys, y, labels, even=even))
-    return bare(alt.vconcat(*steps, spacing=8), keys)
+    steps = [_signed_panel(name, titles[name], end, keys) for name, end in shown.items()]
+    steps += [_weight_panel(name, TITLES[name], "linear", keys) for name in softmaxes]
+    return _stack([*steps, _weight_panel("weights", "weight", colors, keys, seeing, labels, True)], keys)
 
 
 @lru_cache(maxsize=64)
@@ -90,19 +88,18 @@ def differences(
 
     `ends`: those of the axes of differences, on both sides of zero.
     """
-    first = _panel("v0", keys, _weight("v0", colors, keys, seeing, columns[0]), (), False, even_share(colors, seeing))
-    scales, last = [alt.Scale(domain=[-end, end], nice=False) for end in ends], len(columns) - 1
+    first, last = _weight_panel("v0", columns[0], colors, keys, seeing), len(columns) - 1
     steps = [
-        _panel(f"v{i}", keys, _step(f"v{i}", name, scale), labels if i == last else (), i == last)
-        for i, (name, scale) in enumerate(zip(columns[1:], scales, strict=True), 1)
+        _signed_panel(f"v{i}", name, end, keys, labels if i == last else (), i == last)
+        for i, (name, end) in enumerate(zip(columns[1:], ends, strict=True), 1)
     ]
-    return bare(alt.vconcat(first, *steps, spacing=8), keys)
+    return _stack([first, *steps], keys)
 
 
 @lru_cache(maxsize=64)
 def single_step(name: str, labels: tuple[str, ...], keys: int, dots: float) -> dict[str, Any]:
     """Returns a chart of a single step: the dot products or the weights."""
-    y = _weight(name, "linear", keys) if name == "weights" else _signed_axis(name, dots, TITLES[name])
+    y = axis(name, name, "linear", keys, **ROOM) if name == "weights" else _step(name, TITLES[name], _around_zero(dots))
     return bare(_panel(name, keys, y, labels, last=True, height=theme.ROW_HEIGHT), keys)
 
 
@@ -128,7 +125,12 @@ def bare(chart: alt.TopLevelMixin, marks: int = 0) -> dict[str, Any]:
     With more than `LABELLED` marks along an axis the browser draws on a canvas, without ARIA descriptions. Every panel
     with a named layer tracks the pointer, and all share the key nearest to it.
     """
-    spec = dataless(chart) | {"autosize": {"type": "fit-x", "contains": "padding"}}
+    return _fit(dataless(chart), marks)
+
+
+def _fit(spec: dict[str, Any], marks: int) -> dict[str, Any]:
+    """Returns the specification of `bare` from that of the chart."""
+    spec = spec | {"autosize": {"type": "fit-x", "contains": "padding"}}
     if marks > LABELLED:
         spec |= MANY
     touched = [layer["name"] for panel in spec.get("vconcat", [spec]) for layer in panel["layer"] if "name" in layer]  # pyright: ignore[reportArgumentType]  a dict, once it is made
@@ -139,12 +141,52 @@ def _whole(keys: int) -> alt.Axis:
     return alt.Axis(tickMinStep=1, grid=False, format="d", tickCount=min(keys, 10))
 
 
-def _signed_axis(name: str, end: float, title: str) -> alt.Y:
-    return _step(name, title, alt.Scale(domain=[-end, end], nice=False))
+def _stack(panels: Sequence[dict[str, Any]], keys: int) -> dict[str, Any]:
+    """Returns panels below each other. Altair would copy all of them several times, which takes half a second."""
+    shared = {name: panels[0][name] for name in ("$schema", "config")}
+    parts = [{name: part for name, part in panel.items() if name not in shared} for panel in panels]
+    return _fit(shared | {"vconcat": parts, "spacing": 8}, keys)
 
 
-def _weight(name: str, colors: str, keys: int, seeing: int = 0, title: str = "weight") -> alt.Y:
-    return axis(name, name, colors, keys, seeing, title, **ROOM)
+def _signed_panel(
+    name: str, title: str, end: float, keys: int, labels: tuple[str, ...] = (), last: bool = False
+) -> dict[str, Any]:
+    """Returns a panel whose axis goes from −`end` to `end`."""
+    panel, ends = _unit_panel(name, title, keys, labels, last), {"domain": [-end, end]}
+    return panel | {"layer": [_with_scale(layer, ends) for layer in panel["layer"]]}
+
+
+def _with_scale(layer: dict[str, Any], scale: dict[str, Any]) -> dict[str, Any]:
+    """Returns a layer with another scale of its y axis, if it has one."""
+    y = layer["encoding"].get("y", {})
+    if "scale" not in y:
+        return layer
+    return layer | {"encoding": layer["encoding"] | {"y": y | {"scale": y["scale"] | scale}}}
+
+
+@lru_cache(maxsize=128)
+def _unit_panel(name: str, title: str, keys: int, labels: tuple[str, ...], last: bool) -> dict[str, Any]:
+    """Returns a panel whose axis goes from −1 to 1."""
+    return dataless(_panel(name, keys, _step(name, title, _around_zero(1)), labels, last))
+
+
+@lru_cache(maxsize=128)
+def _weight_panel(
+    name: str,
+    title: str,
+    colors: str,
+    keys: int,
+    seeing: int = 0,
+    labels: tuple[str, ...] = (),
+    last: bool = False,
+) -> dict[str, Any]:
+    """Returns a panel of weights; its axis is that of `row.axis`."""
+    y = axis(name, name, colors, keys, seeing, title, **ROOM)
+    return dataless(_panel(name, keys, y, labels, last, even_share(colors, seeing)))
+
+
+def _around_zero(end: float) -> alt.Scale:
+    return alt.Scale(domain=[-end, end], nice=False)
 
 
 def _step(name: str, title: str, scale: alt.Scale) -> alt.Y:
@@ -156,7 +198,7 @@ def _panel(
     keys: int,
     y: alt.Y,
     labels: tuple[str, ...],
-    last: bool | None = None,
+    last: bool,
     even: Sequence[alt.Chart] = (),
     height: int = theme.STEP_HEIGHT,
 ) -> alt.LayerChart | alt.FacetChart:
@@ -165,7 +207,6 @@ def _panel(
     The value under the pointer is written above the bars, where it covers none.
     """
     y["scale"].range = [height, TOP]  # pyright: ignore[reportAttributeAccessIssue]  its scale, as `_step` and `axis` set it
-    last = name == "weights" if last is None else last
     across = alt.Scale(domain=[-0.5, keys - 0.5], nice=False)
     axis = _keys(labels, keys) if last else alt.Axis(labels=False, ticks=False, grid=False)
     title = "key →" if last else None
