@@ -327,6 +327,14 @@ def test_sentences_of_a_measurement():
     assert "2 cases were not started" in more and "wall clock" in more
 
 
+def test_the_sentence_of_a_measurement_is_about_the_sizes_that_are_asked_for():
+    found = read_message(message(row(), row(case=SMALL_CASE)))
+    asked = [each for each in found.gpu if not each.tokens]
+    assert "fused, 4,096 tokens, 32 heads of 64, 16,384 tokens in all" in answer(found, [])[0]
+    assert "fused, 256 tokens, 8 heads of 64, batch 1, full, float32" in answer(found, [], asked)[0]
+    assert answer(found, [], [each for each in asked if each.error]) == answer(found, [])
+
+
 def _like_small(timing) -> bool:
     how = (timing.implementation, timing.dtype, timing.mask, timing.passes, timing.heads, timing.d_head, timing.batch)
     mine = timing.device_name == "AMD EPYC, 2 cores" and not timing.tokens

@@ -66,7 +66,7 @@ BUTTON = """async ([plan, gpu]) => {
     const { draw } = await import("/gpu_timing.js");
     document.body.innerHTML = "";
     window.sent = [];
-    draw(document.body, { plan, lacking: "nothing to measure" }, { measured: (message) => sent.push(message) });
+    draw(document.body, { plan, lacking: "nothing to measure", answered: false }, { measured: (message) => sent.push(message) });
 }"""
 FAKE = """
 window.makeGpu = (kind) => {

@@ -78,6 +78,12 @@ def test_one_click_to_the_chart_and_its_sentence(visit, tmp_path: Path):
     chart = page.locator(".st-key-versus_chart")
     expect(chart.locator(".legendtext", has_text="WebGPU fused")).to_be_visible()
     wait_for_dash(tab, "versus_chart", BROWSER_DASH)
+    button = page.get_by_role("button", name="Show the answer at the top of the page")
+    button.scroll_into_view_if_needed()
+    expect(finding).not_to_be_in_viewport()
+    button.click()
+    expect(finding).to_be_in_viewport()
+    expect(finding).to_be_focused()
     expect(page.get_by_text("are not part of a link")).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("button", name="Save as a recording").click()
@@ -86,6 +92,7 @@ def test_one_click_to_the_chart_and_its_sentence(visit, tmp_path: Path):
     assert {each["device_name"] for each in json.loads(saved.read_text())["timings"]} == {"Testers own"}
     page.locator(".st-key-browser_remove").get_by_role("button").click()
     expect(finding).to_contain_text(re.compile("^At 4,096 tokens an NVIDIA H100"))
+    expect(button).to_be_hidden()
     tab.still()
     open_recording(page, "mine.json", saved.read_bytes())
     expect(finding).to_contain_text(re.compile("^At 4,096 tokens a Testers own"))

@@ -7,8 +7,9 @@ import { measure } from "./webgpu/measure.js";
 import { emptyResult } from "./webgpu/plan.js";
 
 /**
- * The data of the button, and what it sends: `measured` gets the message of a measurement.
- * @typedef {{ plan: import("./webgpu/plan.js").Plan | null, lacking: string }} Wanted
+ * The data of the button, and what it sends: `measured` gets the message of a measurement. `answered`: whether the page answers
+ * with a measurement of this visit.
+ * @typedef {{ plan: import("./webgpu/plan.js").Plan | null, lacking: string, answered: boolean }} Wanted
  * @typedef {{ measured: (message: object) => void }} Ways
  */
 
@@ -21,7 +22,8 @@ const MARKUP = `
   <input type="text" maxlength="80" aria-label="Name of this GPU (optional)" placeholder="Name of this GPU (optional)">
 </div>
 <progress max="1" value="0" hidden aria-label="Progress of the measurement"></progress>
-<p role="status"></p>`;
+<p role="status"></p>
+<button type="button" class="link" data-action="answer" hidden>Show the answer at the top of the page</button>`;
 const ABOUT = "Runs attention on the GPU of this device, in this browser, for a minute at most. Its timings are kept for this "
   + "visit alone.";
 const SHORTER = "Measure again, or choose shorter lengths first.";
@@ -43,7 +45,7 @@ export function draw(parent, first, ways) {
   const root = createRoot(parent, "gpu-timing", MARKUP), status = find(root, "p");
   const button = find(root, "[data-action=measure]", HTMLButtonElement);
   const cancel = find(root, "[data-action=cancel]"), progress = find(root, "progress", HTMLProgressElement);
-  const field = find(root, "input", HTMLInputElement);
+  const field = find(root, "input", HTMLInputElement), answer = find(root, "[data-action=answer]");
   let wanted = first, running = false, controller = new AbortController();
 
   /** @param {string} state @param {string} text */
@@ -51,17 +53,20 @@ export function draw(parent, first, ways) {
     root.dataset.state = state;
     status.textContent = text;
     progress.hidden = cancel.hidden = !running;
+    answer.hidden = running || !wanted.answered;
     button.disabled = running || !wanted.plan;
   };
   /** @param {Wanted} next */
   const update = (next) => {
     wanted = next;
     if (running) return;
+    answer.hidden = !wanted.answered;
     if (!wanted.plan) show("lacking", wanted.lacking);
     else if (root.dataset.state === "lacking" || !root.dataset.state) show("ready", ABOUT);
     else button.disabled = false;
   };
   cancel.onclick = () => controller.abort();
+  answer.onclick = showAnswer;
   button.onclick = async () => {
     const { plan } = wanted;
     if (!plan || running) return;
@@ -86,6 +91,16 @@ export function draw(parent, first, ways) {
   };
   update(first);
   return { update };
+}
+
+/** Brings the headline of the page into view and moves the focus there, without motion for those who want none. */
+function showAnswer() {
+  const headline = [...document.querySelectorAll(".st-key-finding")].pop();
+  if (!(headline instanceof HTMLElement)) return;
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  headline.tabIndex = -1;
+  headline.focus({ preventScroll: true });
+  headline.scrollIntoView({ behavior: still ? "auto" : "smooth", block: "center" });
 }
 
 /**

@@ -15,9 +15,12 @@ MOST = 6  # sentences about break-even lengths
 NO_CPU = "no CPU was timed at these sizes: “Measure here” times the one of this server."
 
 
-def answer(found: Measurement, others: Iterable[Timing]) -> list[str]:
-    """Returns sentences: time and rate at one length, and from which length this GPU is faster than the CPU of `others`."""
-    at, others = longest(found.gpu), list(others)
+def answer(found: Measurement, others: Iterable[Timing], first: Sequence[Timing] = ()) -> list[str]:
+    """Returns sentences: time and rate at one length, and from which length this GPU is faster than the CPU of `others`.
+
+    `first`: its timings of which the length is chosen; all if none of them has a time.
+    """
+    at, others = longest(first) or longest(found.gpu), list(others)
     return [*([_rates(found, at)] if at else []), *(pays(found, others) if others else [])]
 
 

@@ -57,7 +57,7 @@ def view(timed: Timed) -> None:
     else:
         timing_versus.draw(timed, [*timing_browser.timings(), *others], headed=True)
         timing_sizes.draw()
-    timing_browser.draw(timed, [] if found.follows else others)
+    timing_browser.draw(timed, [] if found.follows else others, found.follows)
     _start(sweep, task)
     if task is not None:
         st.fragment(_progress, run_every=EVERY if task.open else None)(timed)

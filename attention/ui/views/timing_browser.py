@@ -12,6 +12,7 @@ from attention.components.gpu_timing import KEY, gpu_timing
 from attention.timing import recordings
 from attention.timing.cpu_gpu_settings import Timed
 from attention.timing.recordings import RecordingError, Timing
+from attention.timing.sweep import is_like
 from attention.timing.webgpu.plan import left_out, plan
 from attention.timing.webgpu.results import read_message
 from attention.timing.webgpu.summary import answer, details
@@ -32,22 +33,24 @@ def timings() -> list[Timing]:
     return [timing for measurement in found for timing in measurement.gpu]
 
 
-def draw(timed: Timed, others: Iterable[Timing]) -> None:
-    """Draws the button, and what was measured at the settings of the picture.
+def draw(timed: Timed, others: Iterable[Timing], follows: bool) -> None:
+    """Draws the button, and what was measured: at the sizes that are set if the page `follows` them, else at those of the picture.
 
     From which length on it pays beside a CPU of these `others` is said as well, if there are any.
     """
-    forward = timed.work == "forward"
-    gpu_timing(plan(timed.sweep, timed.versus) if forward else None, "" if forward else FORWARD, on_measured=_take_in)
+    kept, forward = page.visit_state(), timed.work == "forward"
+    found = kept.measurements.get((timed.mask, timed.d_head))
+    like = [each for each in found.gpu if is_like(each, timed.sweep, any_dtype=True)] if found else []
+    answered = bool(like) if follows else found is not None
+    asked = plan(timed.sweep, timed.versus) if forward else None
+    gpu_timing(asked, "" if forward else FORWARD, answered, on_measured=_take_in)
     if forward and (missing := left_out(timed.sweep)):
         st.caption(escape(missing))
-    kept = page.visit_state()
     if kept.unmeasured:
         st.error(escape(f"The measurement can't be used. {kept.unmeasured}"), icon=":material/error:")
-    found = kept.measurements.get((timed.mask, timed.d_head))
     if found is None:
         return
-    for sentence in answer(found, others):
+    for sentence in answer(found, others, like if follows else ()):
         st.markdown(escape(sentence))
     with st.expander("How your GPU was measured"):
         st.markdown(escape(" ".join(details(found))))
