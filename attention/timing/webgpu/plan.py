@@ -22,7 +22,7 @@ PROOFS = (
     ("window", 2, 1, 300, 77),
     ("local", 2, 2, 190, 40),
 )  # mask, heads, group, length, span
-FEW_PROOFS = (("causal", 4, 2, 150, 0, 70), ("window", 2, 1, 300, 77, 16))  # the last tokens alone are queries
+FEW_PROOFS = ((("causal", 4, 2, 150, 0), 70), (("window", 2, 1, 300, 77), 16))  # the last tokens alone are queries
 DECODING_PROOFS = (("full", 4, 2, 130, 0), ("full", 3, 1, 1000, 0), ("window", 2, 1, 700, 77))
 SENT = ("length", "batch", "heads", "d_head", "tokens", "mask", "queries", "kv_heads", "window")  # sizes of a case
 
@@ -99,7 +99,7 @@ def _tiles(d_head: int) -> list[dict[str, Any]]:
 @cache
 def _proofs(d_head: int) -> list[dict[str, Any]]:
     whole = [exact_numbers(*how, d_head) for how in PROOFS]
-    few = [exact_numbers(*how, d_head, queries=queries) for *how, queries in FEW_PROOFS]
+    few = [exact_numbers(*how, d_head, queries=queries) for how, queries in FEW_PROOFS]
     return [*whole, *few, *(exact_numbers(*how, d_head, queries=1) for how in DECODING_PROOFS)]
 
 

@@ -34,7 +34,7 @@ def timings() -> list[Timing]:
 
 
 def draw(timed: Timed, others: Iterable[Timing], follows: bool) -> None:
-    """Draws the button, and what was measured: at the sizes that are set if the page `follows` them, else at those of the picture.
+    """Draws the button, and what was measured: at the sizes that are set if the page `follows` them, else at the picture's.
 
     From which length on it pays beside a CPU of these `others` is said as well, if there are any.
     """

@@ -202,7 +202,8 @@ const dtypesOf = ({ device }) => (device.features.has("shader-f16") ? ["float32"
  * @param {import("./plan.js").Kernel} kernel
  */
 async function proveKernel({ open, watch, result, left }, part, kernel) {
-  const { how, dtype, tile, pipelines } = kernel, name = `${how}, ${dtype}${tile.values.SUBGROUPS ? ", with subgroup operations" : ""}`;
+  const { how, dtype, tile, pipelines } = kernel;
+  const name = `${how}, ${dtype}${tile.values.SUBGROUPS ? ", with subgroup operations" : ""}`;
   const names = PIPELINES[how];
   const values = { ...tile.values, HALF: +(dtype === "float16") };
   try {
