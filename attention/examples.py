@@ -67,7 +67,7 @@ def _of(
 
 
 EXAMPLES: dict[str, Example] = {
-    "roles": Example("Eight heads on one sentence", "heads", Config(),
+    "roles": Example("Eight heads on one sentence", "heads", Config(head=2),
         "Each head has a role: one attends to the same word, one to the previous word, one to the first word. The last two are random, and one of them is so weak that it attends to all words about equally.",
         "Which head attends to both occurrences of “bank”?",
         ("Head 0", "Head 1", "Head 2"), 0,
@@ -98,7 +98,7 @@ EXAMPLES: dict[str, Example] = {
         "At step 140 it has 0.07 of its weight on what followed a copy, at step 200 it has 0.90: it forms within 60 steps.",
         INTERMEDIATE, "what an induction head is"),
     **_of("sink", "recorded:smollm2-code", {"layer": 13, "head": 1}, "An attention sink",
-        "The weights of a row sum to one. When this head of SmolLM2 finds nothing to attend to, it uses the start token, which gets seven tenths of its weight on average: a sink.",
+        "The weights of a row sum to one. When this head of SmolLM2 finds nothing to attend to, it uses one token, which gets seven tenths of its weight on average: a sink.",
         "Why not let a row sum to less than one? Try the softmax “plus one” under Advanced: which key loses most weight?",
         ("The start token", "The query itself", "All keys equally"), 0,
         "The start token: it got the weight that had nowhere to go. With “plus one” a row may sum to less than one, and the start token loses more than 0.7 of all weight that is lost.",
@@ -135,9 +135,9 @@ EXAMPLES: dict[str, Example] = {
         INTERMEDIATE, "queries, keys and values"),
     "blind": Example("Fully masked rows", "masks", Config(mask="causal", combine="without", second="window", span=4, mask_detail="empty rows"),
         "If queries see only keys four or more tokens back, the first queries have no visible key. There the formula divides zero by zero, and implementations return different results.",
-        "What should the output of a query with no visible key be?",
-        ("NaN", "Zeros", "The mean of all values"), 1,
-        "Zeros, as this app returns: nothing was attended to, so nothing is passed on. NaN would spread through the network, and a mean of all values would hand on masked tokens.",
+        "Which of these gives some queries no visible key?",
+        ("A causal mask alone", "A window that includes the query", "Padding before the text, under a causal mask"), 2,
+        "A padded query sees only earlier tokens, which are all padding. A causal mask alone, or a window that includes the query, always leaves the query itself. The output of such a query should be zeros: NaN would spread through the network.",
         INTERMEDIATE, "masks, softmax"),
     "window": Example("A short window, many layers", "masks", Config(mask="window", span=3, tokens=64, depth=8),
         "Each query sees only three tokens, yet through eight layers information travels 16 tokens.",

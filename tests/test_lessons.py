@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
+from urllib.parse import quote_plus, urlencode
 
 import pytest
 import torch
@@ -14,14 +16,15 @@ from torch import nn
 
 from attention import Config, trace
 from attention.analysis import head_numbers
+from attention.analysis.head_roles import roles as head_roles
 from attention.analysis.mask_reach import reach
 from attention.analysis.position_curves import biases
 from attention.analysis.scaling import sweep
-from attention.examples import EXAMPLES, LEVELS
+from attention.examples import EXAMPLES, LEVELS, Example
 from attention.inputs import DOCUMENTS, make_generator
 from attention.lessons.cards import find_card, gallery, path
 from attention.lessons.misconceptions import MISCONCEPTIONS
-from attention.lessons.path import CHECKS
+from attention.lessons.path import CHECKS, Check
 from attention.masks import MASKS
 from attention.settings import CARD
 from attention.steps.plan import by_name
@@ -112,6 +115,14 @@ def reappear(c: Config) -> bool:
     t = trace(c)
     same = torch.allclose(t.output[1, 4:8], t.x[0, :4], atol=0.01)
     return same and t.texts[1] == "river" and says("small", "row of “river”, channels 4 to 7")
+
+
+def blind_rows(c: Config) -> bool:
+    causal, window = (MASKS[name].square(c.tokens, c.tokens, c.span) for name in ("causal", "window"))
+    padded = causal & (torch.arange(c.tokens) >= 4)
+    empty = (~padded.any(-1)).nonzero().flatten().tolist()
+    zero = bool((trace(c).context[:, ~trace(c).mask.any(-1)] == 0).all()) and not trace(c).mask.any(-1).all()
+    return zero and bool(causal.any(-1).all()) and bool(window.any(-1).all()) and empty == [0, 1, 2, 3]
 
 
 def longest_text(c: Config) -> bool:
@@ -260,9 +271,7 @@ ANSWERS: dict[str, Callable[..., bool]] = {
     ),
     "float16": cancels,
     "small": reappear,
-    "blind": lambda c: (
-        bool((trace(c).context[:, ~trace(c).mask.any(-1)] == 0).all()) and not trace(c).mask.any(-1).all()
-    ),
+    "blind": blind_rows,
     "window": lambda c: [reach(c.rule, c.tokens, c.span, depth)[0] for depth in (31, 32)] == [62, 63],
     "packing": lambda c: bool((MASKS["causal"].square(c.tokens, c.tokens, c.span) & ~trace(c).mask).any()),
     "alibi": lambda c: says(
@@ -344,12 +353,31 @@ def test_the_link_of_a_card_opens_its_picture(name):
     assert (opened, notes) == (card.example.config, []) and card.query[CARD] == name
 
 
-def sent(test: AppTest) -> str:
-    """Everything that was sent to the browser, as text."""
+NUMBER = r"(?<![\d.,])\d[\d,.]*\d%?"
+PROSE = re.compile(r"^ *(?:body|label|help|alt|json|bytes|content|format|caption): (.*)$", re.MULTILINE)
+STYLE = re.compile(r"<style>.*?</style>")
+
+
+def given_away(test: AppTest, asked: Example | Check, known: str = "") -> list[str]:
+    """What a page says before *Reveal* that tells the right answer from the others: it names that answer alone, or it has a
+    number of the reason, of three digits or more, that is not `known` from the card itself.
+    """
+    said = "\n".join(PROSE.findall(STYLE.sub("", sent(test, but=("Your guess",))))).replace(asked.asks, "")
+    named = [guess for guess in asked.guesses if re.search(rf"(?<!\w){re.escape(guess)}(?!\w)", said, re.IGNORECASE)]
+    told = [asked.answer] if named == [asked.answer] else []
+    new = {each for each in re.findall(NUMBER, f"{asked.answer} {asked.why}") if sum(map(str.isalnum, each)) > 2}
+    new -= set(re.findall(NUMBER, f"{known} {asked.asks} {asked.guesses}"))
+    return told + [each for each in re.findall(NUMBER, said) if each in new]
+
+
+def sent(test: AppTest, but: tuple[str, ...] = ()) -> str:
+    """Everything that was sent to the browser, as text, but the widgets with these labels."""
     blocks, found = [test._tree], []
     while blocks:
         node = blocks.pop()
         proto = getattr(node, "proto", None)
+        if getattr(proto, "label", None) in but:
+            continue
         found.append("" if proto is None else text_format.MessageToString(proto, as_utf8=True))
         blocks += getattr(node, "children", {}).values()
     return "\n".join(found).replace("\\", "")
@@ -374,6 +402,15 @@ SHORT = [
 ]  # others take a minute
 
 
+def hints(config) -> list[str]:
+    """What a page says of heads once no question withholds it, and what Start says of its temperatures."""
+    if not isinstance(config, Config):
+        return ["· more even"]
+    t = trace(config)
+    found = head_roles(t.weights, t.mask, t.queries.texts, "word")
+    return [role.says for role in found if role]
+
+
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", SHORT)
 def test_a_page_shows_its_card_and_withholds_the_answer(name):
@@ -383,6 +420,11 @@ def test_a_page_shows_its_card_and_withholds_the_answer(name):
     assert f"**{card.example.title}** :gray[· {card.number} of {card.count}]" in bar(test)
     assert card.example.says in bar(test) and card.example.why.replace("*", "") not in sent(test)
     assert test.query_params[CARD] == name
+    assert not given_away(test, card.example, f"{card.example.says} {card.do}")
+    described = sent(test)
+    assert not any(hint in described for hint in hints(card.example.config)), "what heads or buttons do"
+    link = urlencode(test.query_params)
+    assert not any(quote_plus(text) in link for text in (card.example.answer, card.example.why))
     key = f"reveal card {card.example.title}"
     assert test.toggle(key=key).disabled
     test.button(key=f"skip {key}").click().run()
@@ -441,7 +483,7 @@ def test_the_path_is_resumed_where_it_was_left_and_its_questions_are_counted():
     assert f"**{text.CONTINUE.format(number=4)}**" in [link.proto.label for link in test.get("page_link")]
     quiz = run(ROOT / "pages/examples.py", {"about": "questions"})
     for number, check in enumerate(CHECKS, 1):
-        assert check.why not in sent(quiz)
+        assert check.why not in sent(quiz) and not given_away(quiz, check)
         choose(quiz, f"check {number}", check.answer)
         quiz.toggle(key=f"reveal check {number}").set_value(True).run()
         assert f"**{number} of 5** right" in bar(quiz)

@@ -54,7 +54,7 @@ MISCONCEPTIONS: dict[str, Example] = {
     "cache": Example("Is a causal mask needed with a KV cache?", "masks", Config(mask="causal"),
         "A causal mask over 18 tokens. With a cache, a new token is one query: the last row.",
         "Which cached keys have to be masked for one new token?",
-        ("All but the last", "Half of them", "None"), 2,
-        "None: the last row of a causal mask is fully visible, so one query at a time needs no mask. It is needed as soon as several tokens are processed at once, as in a prompt: every other row masks keys.",
+        ("All but the last", "Half of them", "None of them"), 2,
+        "None of them: the last row of a causal mask is fully visible, so one query at a time needs no mask. It is needed as soon as several tokens are processed at once, as in a prompt: every other row masks keys.",
         ADVANCED, "masks, KV cache"),
 }  # fmt: skip

@@ -61,31 +61,40 @@ def question_gate(config: Any, question: Question) -> bool:
     return found
 
 
-def draw_question(key: str, question: Question) -> bool:
+def draw_question(key: str, question: Question, on_reveal: Callable[[], None] | None = None) -> bool:
     """Draws a question that hides no picture, its guesses and the switch that reveals the answer; True if the guess is right
-    and the answer revealed.
+    and the answer revealed. `on_reveal` is called when the switch is moved.
     """
     st.markdown(question.text)
     guess = draw_guesses(question, f"guess {key}", label_visibility="collapsed")
     with st.container(horizontal=True, vertical_alignment="center"):
-        found = keep_answer(f"reveal {key}", lambda switch: reveal_switch(switch, question, guess))
+        found = keep_answer(f"reveal {key}", lambda switch: reveal_switch(switch, question, guess, on_reveal))
     if found:
         show_verdict(question, guess)
     return found and is_right(question, guess)
 
 
-def reveal_switch(key: str, question: Question, guess: str | None) -> bool:
+def is_answer_shown(key: str) -> bool:
+    """Whether the answer to a question that `draw_question` draws by this key is revealed."""
+    switch, held = f"reveal {key}", page.widgets()
+    return bool(held[switch] if switch in held else page.visit_state().answers.get(switch))
+
+
+def reveal_switch(key: str, question: Question, guess: str | None, on_reveal: Callable[[], None] | None = None) -> bool:
     """Draws the switch that reveals an answer, and a button that skips the guess that it waits for; True once it is on."""
     waits = bool(question.guesses) and guess is None and not page.widgets().get(key)
     help = "Choose your guess first, or skip it." if waits else None
-    found = st.toggle("Reveal answer", bool(page.widgets().get(key)), key=key, disabled=waits, help=help)
+    shown = bool(page.widgets().get(key))
+    found = st.toggle("Reveal answer", shown, key=key, disabled=waits, help=help, on_change=on_reveal)
     if waits:
-        st.button("Skip", on_click=_skip_guess, args=(key,), key=f"skip {key}", type="tertiary")
+        st.button("Skip", on_click=_skip_guess, args=(key, on_reveal), key=f"skip {key}", type="tertiary")
     return found
 
 
-def _skip_guess(key: str) -> None:
+def _skip_guess(key: str, on_reveal: Callable[[], None] | None) -> None:
     page.widgets()[key] = True
+    if on_reveal:
+        on_reveal()
 
 
 def is_revealed(config: Any) -> bool:

@@ -6,8 +6,10 @@ ITSELF = "“{query}” gives **{weight}** of its weight to itself."
 NOTHING = "“{query}” has no visible key: every token is masked, so its weights are zero."
 BADGE = ":green-badge[learned: MiniLM, layer 0, head 4]"
 PROVENANCE = (
-    "A learned head: layer 0, head 4 of all-MiniLM-L6-v2, a sentence encoder of 72 heads, recorded on these sentences. "
-    "From “bank”, {found} of the {heads} heads gives its largest weight to “river” in one sentence and to “account” in the "
+    "A learned head: layer 0, head 4 of all-MiniLM-L6-v2, a sentence encoder of 72 heads, recorded on these sentences."
+)
+OTHER_HEADS = (
+    " From “bank”, {found} of the {heads} heads gives its largest weight to “river” in one sentence and to “account” in the "
     "other; {others} do not."
 )
 STEPS = {"look": "1 · Look", "weigh": "2 · Weigh", "take over": "3 · Take over"}
@@ -24,7 +26,7 @@ WEIGH = (
     "Query times key gives a **score** for each pair of tokens. The **softmax** turns a row of scores into weights. Dividing "
     "the scores by a **temperature** first makes the row sharper or more even."
 )
-TEMPERATURES = {0.5: "0.5 · sharper", 1.0: "1 · as trained", 4.0: "4 · more even"}
+TEMPERATURES = {0.5: " · sharper", 1.0: " · as trained", 4.0: " · more even"}
 ROW = (
     "At temperature {temperature} the largest weight is {largest}. If all tokens were equal, each would get {uniform}."
 )

@@ -23,6 +23,17 @@ def example_question(asked: Example | Check) -> Question:
     )
 
 
+def question_key(card: Card) -> str:
+    """The key of the question of a card, which a card of the path has in common with that of the gallery."""
+    return f"card {card.example.title}"
+
+
+def is_waiting() -> bool:
+    """Whether the page shows a card whose answer is not revealed."""
+    card = page.card()
+    return card is not None and not predict.is_answer_shown(question_key(card))
+
+
 def bar() -> page.Part:
     """The bar of a page, above its picture; absent if the link has no card of this page."""
     return page.Part("card", _draw, _look)
@@ -30,7 +41,7 @@ def bar() -> page.Part:
 
 def _look(setting: Any) -> object:
     card = page.card()
-    return (card.name, _is_changed(card, setting)) if card else None
+    return (card.name, _is_changed(card, setting), predict.is_answer_shown(question_key(card))) if card else None
 
 
 def _is_changed(card: Card, setting: Any) -> bool:
@@ -52,7 +63,7 @@ def _draw(setting: Any) -> None:
                 st.caption(text.CHANGED, width="content")
                 usual = vars(page.open_query(example.query))
                 st.button(text.RESTORE, on_click=page.change, kwargs=usual, key="restore card", type="tertiary")
-        predict.draw_question(f"card {example.title}", example_question(example))
+        predict.draw_question(question_key(card), example_question(example), on_reveal=page.change)
 
 
 def _draw_head(card: Card) -> None:

@@ -235,7 +235,8 @@ def _draw(config: Config) -> None:
         draw_map(config, found)
     with right:
         menu(config, config)
-        st.caption(metric_sentence(config, found))
+        if not questions.unsaid(config):
+            st.caption(metric_sentence(config, found))
         st.caption(escape(provenance(config)))
         next_step.page_link("layers", "Compare all heads → Layers", to_query(config))
 
@@ -244,7 +245,7 @@ def _look(config: Config) -> object:
     """The inputs of the map; None for one layer, a sequence too long for a trace, or heads that a question hides."""
     if len(layers(config.source)) < 2 or config.truncated is not config or questions.is_hidden(config):
         return None
-    return config.for_page(), config.head, config.layer_map
+    return config.for_page(), config.head, config.layer_map, questions.unsaid(config)
 
 
 MAP = page.Part("layers of heads", _draw, _look, SHOWN, blocks=3)

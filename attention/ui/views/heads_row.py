@@ -23,6 +23,7 @@ from attention.ui.empty_states import missing_parts
 from attention.ui.markdown import escape
 from attention.ui.session import gestures, page
 from attention.ui.views import heads_parts as parts
+from attention.ui.views import questions
 
 FEW = 40  # tokens up to which words with lines are readable at a glance
 NORMED = "Before W_o, this output is divided by its root mean square and multiplied by 1 − λ."
@@ -43,6 +44,8 @@ def _row_sentence(config: Config, found: tables.Row) -> str:
     name = parts.query_name(found)
     if not found.seeing:
         return f"{escape(name)} has no visible key."
+    if questions.unsaid(config):
+        return escape(f"{name} in head {found.head}.")
     text = (
         f"{name} in head {found.head} {tables.mostly(found, unit(config))}. Largest weight: {format_weight(found.greatest)}. "
         f"{tables.support_text(found, config)}{tables.missing_share(found, config)}{tables.entropy_text(config, found.entropy)}"

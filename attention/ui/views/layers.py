@@ -50,6 +50,7 @@ def view(config: Config) -> None:
     sides = layers_changed.layer_sides(config)
     before = results.layers.layers(sides.a.truncated) if sides else None
     finding = layers_changed.finding(config, before, found) if before else maps.finding(config, found)
+    finding = questions.UNSAID if questions.unsaid(config) else finding
     draw_heading("layers", finding, provenance.beside(config), help)
     if len(layers(config.source)) == 1:
         _several()

@@ -11,7 +11,7 @@ from attention.config import Config
 from attention.sources.providers import idle
 from attention.ui import predict, results
 from attention.ui.session import page
-from attention.ui.views import mask_question, own_question, row_question, softmax_questions
+from attention.ui.views import card_bar, mask_question, own_question, row_question, softmax_questions
 
 Asks = Callable[[Config], bool]
 
@@ -21,8 +21,7 @@ def _mask(config: Config) -> bool:
 
 
 def _row(config: Config) -> bool:
-    roles = results.heads.roles(config)
-    return predict.question_gate(config, row_question.question(results.heads.trace(config), roles[config.head]))
+    return predict.question_gate(config, row_question.question(results.heads.trace(config)))
 
 
 ASKS: dict[str, Asks] = {"mask": _mask, "temperature": softmax_questions.temperature_opened, "row": _row}
@@ -74,7 +73,7 @@ def question_closes(config: Any, **others: Asks) -> bool:
 
 def unsaid(config: Any) -> bool:
     """Whether a question next to visible pictures withholds what heads do, because that might be its answer."""
-    return bool(config.ask) and not is_hidden(config) and not predict.is_revealed(config)
+    return card_bar.is_waiting() or (bool(config.ask) and not is_hidden(config) and not predict.is_revealed(config))
 
 
 def is_hidden(config: Any) -> bool:

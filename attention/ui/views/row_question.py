@@ -1,15 +1,12 @@
 """The question that hides the Heads page: which key gets most of a query's weight?
 
-The user sees the tokens with their positions and what is known about the head, but no weight.
+The user sees the tokens with their positions and how queries and keys are made, but neither a weight nor the head's role.
 """
 
 from __future__ import annotations
 
-import re
-
 import torch
 
-from attention.analysis.head_roles import Role
 from attention.config import Config
 from attention.inputs import INPUTS, SPLIT
 from attention.knobs import GENERATED, KNOBS
@@ -31,11 +28,10 @@ LISTED, FIRST, AROUND = (
     8,
     12,
 )  # up to LISTED tokens all are shown; otherwise the first, and those around each that matters
-NUMBERS = re.compile(r" \(\d\.\d+\)|: \d\.\d+ of its weight")  # in the description of a head
 
 
-def question(trace: Trace, role: Role | None = None) -> Question:
-    """Asks which key gets the largest weight of the selected row, among plausible keys. `role`: the role of the head."""
+def question(trace: Trace) -> Question:
+    """Asks which key gets the largest weight of the selected row, among plausible keys."""
     config, weights = trace.config, trace.weights[trace.config.head, trace.config.query_index]
     seen = trace.mask[config.query_index].nonzero().flatten().tolist()
     if not seen:
@@ -53,7 +49,7 @@ def question(trace: Trace, role: Role | None = None) -> Question:
     query = _token_label(config, config.query_index, "Query")
     text = (
         f"{query} in head {config.head} has {len(seen):,} visible keys{_under(config)}. Which key "
-        f"gets the largest weight?\n\n{_token_lines(config, keys)}\n\n{_known_facts(config, role)}"
+        f"gets the largest weight?\n\n{_token_lines(config, keys)}\n\n{_known_facts(config)}"
     )
     if even:
         least = float(weights[seen].min())
@@ -107,14 +103,13 @@ def _places(config: Config, keys: list[int]) -> list[int]:
     return sorted({at for at in near if 0 <= at < config.tokens} | set(range(FIRST)))
 
 
-def _known_facts(config: Config, role: Role | None) -> str:
-    """What may be known about the head, its queries and its keys."""
-    does = f"What is known about head {config.head}: it {escape(NUMBERS.sub('', role.says))} " if role else ""
+def _known_facts(config: Config) -> str:
+    """What may be known about queries and keys; what the head does would be the answer."""
     if config.source != GENERATED:
-        return f"{does}{escape(provenance(config))}"
+        return escape(provenance(config))
     tied = f"Equal {unit(config)}s have equal vectors. " if config.input in SPLIT else f"Input: {_first(config.input)} "
     projections = KNOBS["projections"].names.get(config.projections, config.projections)
-    return f"{does}{escape(tied)}Projections: {projections}; positions: {config.positions}."
+    return f"{escape(tied)}Projections: {projections}; positions: {config.positions}."
 
 
 def _first(name: str) -> str:

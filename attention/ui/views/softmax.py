@@ -68,7 +68,7 @@ def view(config: Config) -> None:
         _choices(config)
         topic(results.heads.trace(config))
     _foot(config)
-    place.markdown(_finding(config, config.topic))
+    place.markdown(_finding(config, "all" if questions.unsaid(config) else config.topic))
 
 
 def _logits(config: Config, half: str = "") -> str:

@@ -25,6 +25,7 @@ from attention.ui.markdown import escape
 from attention.ui.session import gestures, model_run, page
 from attention.ui.text import model_run as run_text
 from attention.ui.text import start as text
+from attention.ui.views import card_bar
 
 OWN = "own sentence"  # the key of the field
 DOORS = (
@@ -49,7 +50,7 @@ def view(story: Story) -> None:
         return
     config = story.config
     trace = results.heads.trace(config)
-    help = text.PROVENANCE.format(**_head_counts())
+    help = text.PROVENANCE + ("" if card_bar.is_waiting() else text.OTHER_HEADS.format(**_head_counts()))
     heading.draw_heading("start", _finding(story, trace), text.BADGE, help, text.TITLE)
     knobs.pills(
         "sentence",
@@ -121,16 +122,17 @@ def _look(story: Story, trace: Trace) -> None:
         key="other sentence",
         icon=":material/swap_horiz:",
     )
-    st.caption(text.EXPECTED.format(word=here.about, expected=here.expected, other=SENTENCES[other].expected))
+    if not card_bar.is_waiting():
+        st.caption(text.EXPECTED.format(word=here.about, expected=here.expected, other=SENTENCES[other].expected))
     _next_button("weigh")
 
 
 def _weigh(story: Story, trace: Trace) -> None:
     st.markdown(text.WEIGH)
     with st.container(horizontal=True):
-        for temperature, label in text.TEMPERATURES.items():
+        for temperature, effect in text.TEMPERATURES.items():
             st.button(
-                label,
+                f"{temperature:g}{'' if card_bar.is_waiting() else effect}",
                 on_click=page.change,
                 kwargs={"temperature": temperature},
                 key=f"temperature {temperature:g}",
