@@ -5,13 +5,18 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attention import Config, trace
+from attention.analysis.head_roles import roles as head_roles
+from attention.codec import to_query
 from attention.knobs import DEFAULTS, KNOBS
 from attention.ui.session.visit_state import KEY
+from tests.test_lessons import sent
 from tests.test_pages import PAGES, SECONDS, reveal, run
 from tests.test_softmax_page import tables, words
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 ASKED = [name for name in KNOBS["predict"].choices if name != DEFAULTS["predict"]]
+ASKED_ABOUT = Config(temperature=3.0, mask="strided")
 HARMLESS = {  # columns of the one chart that a question may come with: the row at the usual settings, or its dot products
     "temperature": {"place", "key", "token", "visible", "weights", "set"},
     "row": {"place", "key", "token", "visible", "dots"},
@@ -27,13 +32,18 @@ def components(test: AppTest) -> set[str]:
 @pytest.mark.parametrize("question", ASKED)
 @every_page
 def test_nothing_but_the_question_goes_out_until_it_is_opened(page, question):
-    test = run(page, {"predict": question, "temperature": "3.0", "mask": "strided", "grouping": "show"})
+    test = run(page, to_query(ASKED_ABOUT) | {"predict": question, "grouping": "show"})
     assert not test.exception
     assert "Predict, then reveal" in words(test)
     assert not components(test) and not test.get("plotly_chart") and not test.dataframe and not test.table
     assert all(set(table) == HARMLESS[question] for table in tables(test))
+    before = sent(test)
     reveal(test)
     assert not test.exception
+    answer, _, why = test.info[0].value.replace("\\", "").partition(".** ")
+    assert answer.startswith("**") and why and why not in before
+    roles = head_roles(*(getattr(trace(ASKED_ABOUT), name) for name in ("weights", "mask", "texts")))
+    assert not [role.says for role in roles if role and role.says in before]
     assert components(test) or tables(test)
 
 
