@@ -210,5 +210,5 @@ def test_the_server_sends_links_at_the_root_on_to_heads(query, sent):
 
 def test_every_template_has_its_fields():
     found, others = heads_that_find_both()
-    assert "1 of the 72" in text.PROVENANCE.format(found=found, others=others - found, heads=others)
+    assert "1 of the 72" in text.OTHER_HEADS.format(found=found, others=others - found, heads=others)
     assert head.FILE.stat().st_size < 100_000 and not urlsplit(text.CODE).scheme
