@@ -122,6 +122,7 @@ class View:
     implementation: str = text("fused", 40, "Implementation", "Published implementation that is shown.", about="focus")
     version: str = choice("as printed", ("as meant", "as printed"), "Version", "Published: with the mistake of the document, if it has one. Corrected: without it.", names={"as meant": "corrected", "as printed": "published"}, about="view")
     row_detail: str = choice("code", ("code", "shapes", "costs", "demands"), "About this version", "Code: what runs. Shapes: of each tensor, line by line. Costs: parameters, operations, memory, time. Accepted inputs: batch, length and mask, found by trying.", names={"demands": "accepted inputs"}, about="view")
+    view: str = choice("page", ("page", "present"), "Page", "Present: the selected head fills the screen; arrow keys change it, Esc leaves. Page: everything.", about="view")
     bug: str = choice("off", ("off", "question", "answer"), "Find the bug", "For teachers. Question: maps of published code with a mistake, without name, caption and error. Answer: what goes wrong, and why. Off: everything.", about="view")
 # fmt: on
 

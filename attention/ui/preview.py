@@ -60,9 +60,9 @@ def describe(page: str, query: str) -> About:
     title, config = f"{page_title(page)} · {text.NAME}", _config(page, query)
     if config is None:
         return About(title, text.PAGES[page])
-    if question := _question(config):
+    if question := question_of(config):
         return About(f"{question} · {text.NAME}", text.QUESTION)
-    lines = " · ".join([_head(config), *_lines(config)])
+    lines = " · ".join([head_title(config), *_lines(config)])
     return About(title, f"{lines}. {text.PAGES[page]}")
 
 
@@ -71,10 +71,10 @@ def draw(page: str, query: str) -> bytes | None:
     config = _config(page, query) if page in PAGES else None
     if config is None:
         return _draw_page(page)
-    if question := _question(config):
+    if question := question_of(config):
         return _draw_card(Card(question, (text.QUESTION,)))
     found = _map(config.truncated)
-    return found and _draw_card(Card(_head(config), (*_lines(config), *_row(found))), found)
+    return found and _draw_card(Card(head_title(config), tuple(lines(config, found))), found)
 
 
 def _draw_page(page: str) -> bytes | None:
@@ -121,7 +121,7 @@ def _is_ours(source: str) -> bool:
     return source in SOURCES and not is_uploaded(source)
 
 
-def _question(config: Config) -> str:
+def question_of(config: Config) -> str:
     """The question that a link asks; "" if it asks none."""
     try:
         return decode(config.ask).text if config.ask else text.PREDICT * (config.predict != "none")
@@ -129,7 +129,13 @@ def _question(config: Config) -> str:
         return ""
 
 
-def _head(config: Config) -> str:
+def lines(config: Config, found: HeadMap) -> list[str]:
+    """What is written beside the head of a config."""
+    return [*_lines(config), *_row(found)]
+
+
+def head_title(config: Config) -> str:
+    """The layer and the number of the selected head."""
     of = text.HEAD.format(head=format_head(config.head), heads=config.heads)
     several = len(layers(config.source)) > 1
     return text.LAYER_HEAD.format(layer=config.layer, head=config.head, heads=config.heads) if several else of

@@ -31,6 +31,11 @@ def address() -> tuple[str, str]:
     return urlencode(session().here.link), urlencode(_shown_link())
 
 
+def link_query() -> str:
+    """The query string of the link to what is shown, as `write_link` writes it."""
+    return urlencode(session().here.link)
+
+
 def write_link() -> None:
     """Writes the current link to the address bar. This re-renders the page, so call it after the pictures were sent."""
     here, query, shown = session().here, st.query_params.to_dict(), _shown_link()

@@ -27,7 +27,7 @@ from attention.ui.controls.kind import Kind
 from attention.ui.controls.picture import PICTURE
 from attention.ui.markdown import escape
 from attention.ui.menu import page_title
-from attention.ui.session import model_run, training_heartbeat, uploads
+from attention.ui.session import model_run, present, share, training_heartbeat, uploads
 from attention.ui.session.address_bar import arrive, write_link
 from attention.ui.session.card_in_link import current_card
 from attention.ui.session.memory_gate import memory_gate
@@ -42,7 +42,8 @@ ICON = "data:image/png;base64," + b64encode(Path(__file__).with_name("icon.png")
 TOLD = 20  # notes that are shown at most
 HURRY = 0.5  # seconds between two changes while the user is still searching for a value
 View = Callable[[Any], None]
-LOOKS = f"<style>{Path(__file__).with_name('page.css').read_text('utf-8')}</style>"  # read once, not for every page
+STYLES = ("page.css", "one_picture.css", "print.css")
+LOOKS = "".join(f"<style>{Path(__file__).with_name(name).read_text('utf-8')}</style>" for name in STYLES)  # read once
 
 
 def show(
@@ -64,6 +65,7 @@ def show(
     """
     state = _begin(view.__module__, kind)
     controls, below = _controls(kind), [*below, _onward(state.page)]
+    aside, above, below = (present.beside_picture(parts) for parts in (aside, above, below))
     state.ahead = ahead
     state.parts, state.looks, state.follow = (
         {part.name: part for part in (controls, *aside, *above, *below)},
@@ -168,19 +170,17 @@ def _begin(module: str, kind: Kind[Any]) -> Session:
     """Does what every page does first: applies styles, names the page, and takes up its link."""
     name = module.rpartition(".")[2]
     title = page_title(name)
-    sidebar = (
-        "auto" if kind.names and kind.applies() else "collapsed"
-    )  # without controls it has only the buttons that all have
+    empty = present.is_embedded() or not (kind.names and kind.applies())  # but for the buttons that all pages have
+    sidebar = "collapsed" if empty else "auto"
     st.set_page_config(
         layout="wide", page_title=f"{title} · Attention Lab", page_icon=ICON, initial_sidebar_state=sidebar
     )
     _through_menu(name)
     one_thread()
-    st.html(LOOKS)
+    st.html(LOOKS + present.embedded_mark())
     st.html(f'<h4 class="heard-page">{title}</h4>')  # for screen readers; the headings of pages start at level four
-    st.sidebar.container(
-        height=1, border=False, key="top"
-    )  # a fragment may only write where the page has written before
+    # a fragment may only write where the page has written before
+    st.sidebar.container(height=1, border=False, key="top")
     state = session()
     elsewhere = state.page != name
     if elsewhere:  # the previous page had other widgets, and their values are gone with them
@@ -241,6 +241,7 @@ def _view(view: View, any_length: bool) -> None:
     state.viewed = now
     state.drawn, cut = (setting, "") if any_length else state.here.kind.shown(setting)
     with st.container():  # always there: if an element appears or disappears, a browser redraws everything below it
+        present.draw_mark(setting)
         uploads.tell()
         model_run.tell()
         _tell(state.here.notes)
@@ -249,10 +250,11 @@ def _view(view: View, any_length: bool) -> None:
     state.kept.closed = False
     try:
         with memory_gate(state.drawn, _takes(state.drawn, any_length)):
-            view(state.drawn)
+            present.draw(view, state.drawn, change)
     finally:
         if not state.leaves:  # otherwise the address bar belongs to the page that opens
             write_link()
+    present.draw_way_out()
     elsewhere = (part.knobs for part in state.parts.values() if part.look(setting) is not None)
     _send_mark("view", state.told.waiting.difference(*elsewhere))
     if not state.stale_parts <= state.follow:  # a widget of the view has changed a part next to it
@@ -293,6 +295,7 @@ def _controls(kind: Kind[Any]) -> Part:
             kind.draw(setting, {**session().here.stops, "source": uploads.sources()}, change)
         with st.container(horizontal=True, vertical_alignment="center", key="share"):
             copy_link()
+            share.offer()
             usual, what = vars(kind.open(kind.begins)[0]), "Resets every setting to what this page opens with."
             st.button("Reset", on_click=change, kwargs=usual, key="reset", help=what)
 

@@ -24,3 +24,41 @@ LAYER_HEAD = "Layer {layer}, head {head} of {heads}"
 SEQUENCE = "{mask} mask, {tokens} tokens"
 FIRST = "{mask} mask, the first {shown} of {tokens} tokens"
 ROW = "{query}: {keys}"
+SHARE = "Share"
+LINK = "**Link**"
+LINK_SHORT = (
+    "{characters} characters: short enough for any program. It opens what you see, without an account."
+)
+LINK_LONG = (
+    "{characters} characters: some programs cut links over 2,000. Your own text, a question and a comparison are part of "
+    "the link; shorten them to shorten it."
+)
+PREVIEW = "**In a chat**"
+PREVIEW_ALT = "Picture that a chat shows of this link"
+PREVIEW_HELP = "What a chat shows when you paste the link. Click it to save it (PNG, 1200 × 630)."
+FILES = "**Files**"
+HEAD_FILE = "Selected head"
+OTHER_FILES = {
+    "": "Pictures that can be saved have their own buttons on the page.",
+    "heads": "The grid, the words with lines and the statistics have their own buttons on the page; tensors are under Downloads.",
+    "model": "The leak test can be saved as one HTML file, which opens without a server.",
+}
+PDF = "For a PDF, print the page (Ctrl+P or ⌘P): controls are left out, and pictures and tables are kept whole."
+EMBED = "**Embed**"
+SITE = "Page that will embed it"
+SITE_HELP = "Checks whether the owner of this server lets that page show it in a frame."
+SITE_ALLOWED = "This page may embed it."
+SITE_REFUSED = (
+    "{origin} may not embed pages of this server. Its owner can allow it: ATTENTION_FRAMES=self,{origin}. Until then, paste "
+    "the link."
+)
+FRAMES_SELF = (
+    "Only pages of this server may embed it. Its owner can allow others, for example by "
+    "ATTENTION_FRAMES=self,https://school.example."
+)
+FRAMES_NONE = "No page may embed it: the owner of this server has switched that off."
+FRAMES_SOME = "Pages of {sites} may embed it."
+OPEN_IN_LAB = "Open in Attention Lab"
+PRESENT = "Present"
+PRESENT_HELP = "The selected head fills the screen. Arrow keys change the head, Esc leaves."
+LEAVE = "Leave"

@@ -12,7 +12,7 @@ from attention.steps import file_program, program
 from attention.tables import rows as tables
 from attention.ui import proof, results
 from attention.ui.heading import reserve_finding
-from attention.ui.session import address_bar, browser_yield, gestures, page
+from attention.ui.session import address_bar, browser_yield, gestures, page, present
 from attention.ui.text import terms
 from attention.ui.views import grouping, heads_compared, heads_large, heads_long, heads_row, own_text, questions
 from attention.ui.views import heads_parts as parts
@@ -55,6 +55,8 @@ def view(config: Config) -> None:
     browser_yield.yield_to_browser()
     finding.markdown(parts.does(config, roles[config.head]))
     proof.badge(config)
+    if present.shows_one_picture(config):
+        return
     heads_row.row(results.heads.trace(config))  # no trace is held while the browser draws: others may need the memory
 
 

@@ -18,7 +18,7 @@ from attention.ui.controls import knobs
 from attention.ui.empty_states import disabled_knob
 from attention.ui.heading import draw_heading, reserve_heading
 from attention.ui.markdown import escape
-from attention.ui.session import gestures
+from attention.ui.session import gestures, present
 from attention.ui.text import masks as text
 from attention.ui.text import terms
 from attention.ui.views import mask_audit, mask_code, mask_effect, questions
@@ -44,12 +44,18 @@ def view(config: Config) -> None:
         return
     place = reserve_heading()  # filled after the pictures, which the user waits for
     _gallery(config)
+    if not present.shows_one_picture(config):
+        _details(config)
+    with place:
+        draw_heading("masks", _finding(config), provenance.beside(config), _help(config))
+
+
+def _details(config: Config) -> None:
+    """Draws what follows the gallery: the proof, and the part that is selected."""
     _foot(config)
     knobs.segments("mask_detail", config)
     if mask_in_use(config.source) or not disabled_knob(config, ABOUT[config.mask_detail], "mask"):
         DETAILS[config.mask_detail](config)
-    with place:
-        draw_heading("masks", _finding(config), provenance.beside(config), _help(config))
 
 
 def _finding(config: Config) -> str:

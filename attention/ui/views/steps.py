@@ -20,7 +20,7 @@ from attention.ui import proof, provenance, results
 from attention.ui.controls import knobs
 from attention.ui.empty_states import missing_parts, too_large
 from attention.ui.heading import draw_finding
-from attention.ui.session import browser_yield, gestures, page
+from attention.ui.session import browser_yield, gestures, page, present
 from attention.ui.text import steps as text
 from attention.ui.text import terms
 from attention.ui.views import focus, own_text, questions
@@ -64,6 +64,8 @@ def view(config: Config) -> None:
     drawn = dict(zip(names, results.steps.matrices(config, names), strict=True))
     matrices(config, drawn, on_turn=gestures.on_step_choice, on_pin=gestures.on_matrix_pin)
     browser_yield.yield_to_browser()
+    if present.shows_one_picture(config):
+        return
     with st.container(horizontal=True, vertical_alignment="center"):
         _proof(config)
         terms.draw("steps")

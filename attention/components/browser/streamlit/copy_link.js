@@ -22,6 +22,10 @@ const MARKUP = `
 
 await appendStyles("copy_link.css");
 
+addEventListener("beforeprint", () => {  // a printed page ends with its link
+  document.querySelector(".stMainBlockContainer")?.setAttribute("data-link", location.href);
+});
+
 /** @type {WeakMap<Element, { wanted: Wanted, button: HTMLElement }>} */
 const drawn = new WeakMap();
 

@@ -1,0 +1,135 @@
+"""The Share dialog, embedded pages, presentations, and the head as an SVG."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention.charts.head_map import HeadMap
+from attention.charts.head_svg import head_svg
+from attention.config import Config
+from attention.ui.session import present, share
+from attention.ui.text import sharing as text
+
+PAGES = Path(__file__).parents[1] / "pages"
+BASE = "https://lab.example/heads"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def map_of(cells: int, tile: int = 1, texts: tuple[str, ...] = (), first: int = 0) -> HeadMap:
+    pixels = np.zeros((cells, cells, 3), np.uint8)
+    return HeadMap(pixels, tile, (first, first), texts, texts, first + cells * tile - 1, ())
+
+
+def test_a_head_as_an_svg_has_one_picture_and_its_texts_as_text():
+    hostile = ("<script>", "&amp;", "\x00\ufffe", "wordswithoutanend" * 3)
+    root = ElementTree.fromstring(head_svg('Head "3"', ["a line " * 20], map_of(4, texts=hostile)))
+    assert len(root.findall(f"{SVG}image")) == 1
+    found = [element.text for element in root.findall(f"{SVG}text")]
+    assert found[0] == 'Head "3"'
+    assert found[1:4] == ["<script>", "&amp;", "\ufffd\ufffd"]
+    assert len(found[4] or "") == 13
+    assert all(float(element.get("font-size", 0)) >= 20 for element in root.findall(f"{SVG}text"))
+
+
+@pytest.mark.parametrize(("cells", "tile", "first"), [(256, 4, 0), (200, 1, 1000), (1, 1, 0), (40, 1, 3)])
+def test_a_head_without_room_for_its_tokens_has_round_numbers(cells, tile, first):
+    root = ElementTree.fromstring(head_svg("Head", [], map_of(cells, tile, first=first)))
+    numbers = [int((element.text or "").replace(",", "")) for element in root.findall(f"{SVG}text")[1:]]
+    half = numbers[: len(numbers) // 2]
+    assert numbers == half * 2
+    assert all(first <= number < first + cells * tile for number in half)
+    steps = {after - before for before, after in pairwise(half)}
+    assert all(f"{step}"[0] in "125" for step in steps)
+    assert len(half) <= 10
+
+
+@pytest.mark.parametrize(
+    ("site", "allowed", "may"),
+    [
+        ("https://school.example/course", ("self",), False),
+        ("https://school.example/course", ("self", "https://school.example"), True),
+        ("school.example", ("https://school.example",), True),
+        ("https://SCHOOL.example:443", ("https://school.example",), True),
+        ("https://school.example:8443", ("https://school.example",), False),
+        ("https://school.example:8443", ("https://school.example:*",), True),
+        ("https://a.school.example", ("https://*.school.example",), True),
+        ("https://school.example", ("https://*.school.example",), False),
+        ("https://school.example.evil.example", ("https://school.example",), False),
+        ("http://school.example", ("https://school.example",), False),
+        ("https://school.example", ("http://school.example",), True),
+        ("https://lab.example/notes", ("self",), True),
+        ("https://lab.example", (), False),
+        ("javascript:alert(1)", ("self",), False),
+        ("https://[", ("self",), False),
+        ("https://*.school.example", ("https://*.school.example",), False),
+        ("", ("self",), False),
+    ],
+)
+def test_the_dialog_knows_which_pages_may_embed_another_as_a_browser_does(site, allowed, may):
+    assert share.may_frame(site, allowed, BASE) is may
+
+
+def open_page(page: str = "heads", **query: str) -> AppTest:
+    test = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
+    test.query_params.update(query)
+    return test.run()
+
+
+def words(test: AppTest) -> str:
+    return " ".join([element.value for element in [*test.markdown, *test.caption, *test.code]])
+
+
+def test_every_page_opens_the_dialog_with_its_link_and_the_code_that_embeds_it():
+    test = open_page(v="3", mask="window", head="3")
+    test.session_state["share_site"] = "https://school.example"
+    test.button("open_share").click().run()
+    assert not test.exception
+    link, code = (element.value for element in test.code)
+    assert link.endswith("?v=3&mask=window&head=3")
+    assert 'embed=true"' in code
+    assert f"{len(link)} characters" in words(test)
+    assert "may not embed" in test.warning[0].value
+
+
+def test_a_presentation_shows_one_head_and_leaves_to_the_page():
+    test = open_page(v="3", view="present", head="3", heads="4")
+    images = [element.proto.body for element in test.main.get("html")]
+    assert any('class="presentation' in body for body in images)
+    assert test.button("present 1").disabled  # it is the last head
+    test.button("present -1").click().run()
+    assert test.query_params["head"] in ("2", ["2"])
+    test.button("present leave").click().run()
+    assert "view" not in test.query_params
+    assert not any('class="presentation' in element.proto.body for element in test.main.get("html"))
+
+
+def test_a_presentation_gives_no_answer_away():
+    test = open_page(v="3", view="present", predict="row")
+    assert not any('class="presentation' in element.proto.body for element in test.main.get("html"))
+    assert "Predict, then reveal" in words(test)
+
+
+@pytest.mark.parametrize("said", [None, 7, {"move": 1}, {"move": {"by": 10**9}}, {"move": {"by": "1"}}, {"move": {}}])
+def test_a_key_that_no_browser_sends_moves_nothing(monkeypatch, said):
+    monkeypatch.setattr(present, "widgets", lambda: {"present": said})
+    present.move_head(lambda **_: pytest.fail("moved"))
+
+
+def test_an_embedded_page_shows_its_picture_and_the_way_to_the_whole_one(monkeypatch):
+    monkeypatch.setattr(present, "is_embedded", lambda: True)
+    test = open_page(v="3", mask="window")
+    assert not test.exception
+    assert f"[{text.OPEN_IN_LAB}](./heads?v=3&mask=window)" in words(test)
+    assert "Head statistics" not in words(test)
+    assert not test.main.expander
+
+
+def test_only_pages_of_a_head_are_presented(monkeypatch):
+    monkeypatch.setattr(present, "session", lambda: type("Session", (), {"page": "implementations"}))
+    assert not present.is_presented(Config(view="present"))
