@@ -279,6 +279,38 @@ def small_plan() -> dict[str, Any]:
     return {"mask": "causal", "d_head": 32, "seconds": 60, "parts": [part]}
 
 
+MEASURE = """async (plan) => {
+    const load = (name) => import(`/webgpu/${name}.js`);
+    const { findAdapter, openDevice } = await load("adapter"), { watchDevice } = await load("device");
+    const { measure } = await load("measure"), { emptyResult } = await load("plan");
+    const { createWatch } = await import("/gpu_timing.js"), { adapter } = await findAdapter(navigator.gpu, isSecureContext);
+    const device = await openDevice(adapter), result = emptyResult();
+    const { watch, stop } = createWatch(() => {}, new AbortController().signal);
+    await measure(watchDevice(device), plan, watch, result);
+    stop();
+    device.destroy();
+    return [[...adapter.features], result];
+}"""
+
+
+@pytest.mark.extended
+def test_each_number_of_queries_is_measured_by_both_ways(page: Page):
+    plan = small_plan() | {"seconds": 500}
+    (part,) = plan["parts"]
+    (case,) = part["cases"]
+    part["cases"] = [case | {"mask": "full", "queries": queries} for queries in (0, 1, 16)]
+    part["proofs"] += [exact_numbers(*how, 32, queries=1) for how in DECODED]
+    part["decode"] = {"name": "64 threads for one query", "memory": 0, "values": decode_values(32, False)}
+    features, found = page.evaluate(MEASURE, plan)
+    assert "subgroups" in features
+    assert (found["wrong"], found["unbegun"]) == ([], 0)
+    timed = [(row["case"]["queries"], row["how"]) for row in found["rows"] if row["how"] != "JavaScript"]
+    many = [(queries, how) for queries in (0, 16) for how in ("fused", "materialised")]
+    assert sorted(timed) == sorted([*many, (1, "decode"), (1, "materialised decode")])
+    assert all(len(row["times"]) >= 3 and not row["error"] for row in found["rows"])
+    assert "64 threads for one query" in found["tile"] and found["difference"] < 2e-6
+
+
 STATES = {
     "none": ("absent", "No WebGPU in this browser."),
     "insecure": ("insecure", "https pages and on localhost"),

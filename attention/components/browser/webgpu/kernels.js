@@ -130,10 +130,16 @@ export function keyParts({ heads, length, back }) {
 }
 
 /**
- * Bytes of what the parts of a decoding call leave to be joined.
+ * Bytes of what the parts of one query leave to be joined: those of the visible keys, or of all as the textbook computes them.
  * @param {Shape} shape
  */
-export const partialBytes = (shape) => 16 * shape.heads * keyParts(shape).count * (shape.d_head / 4 + 1);
+export function partialBytes(shape) {
+  const parts = Math.max(keyParts(shape).count, keyParts(allKeys(shape)).count);
+  return 16 * shape.heads * parts * (shape.d_head / 4 + 1);
+}
+
+/** @param {Shape} shape */
+const allKeys = (shape) => ({ ...shape, back: shape.length });
 
 /**
  * Returns the passes of one query of each head: the parts of its keys, then their sum.
@@ -166,7 +172,7 @@ function decodePasses(device, pipelines, shape, [q, k, v, out], { partial }, pie
  * @param {number} pieces
  */
 function materialisedDecodePasses(device, pipelines, shape, [q, k, v, out], { scores, partial }, pieces) {
-  const { chunk, count } = keyParts({ ...shape, back: shape.length }), scale = 1 / Math.sqrt(shape.d_head);
+  const { chunk, count } = keyParts(allKeys(shape)), scale = 1 / Math.sqrt(shape.d_head);
   return parts({ heads: shape.heads, length: 1 }, Math.max(pieces, piecesOfScores(shape, scores)), 1).map(({ head, heads }) => {
     const call = createUniform(device, callBytes(shape, head, 0, 1, scale));
     const part = createUniform(device, partBytes(shape, head, 0, chunk, count));
