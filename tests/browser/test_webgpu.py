@@ -295,7 +295,8 @@ MEASURE = """async (plan) => {
 
 @pytest.mark.extended
 def test_each_number_of_queries_is_measured_by_both_ways(page: Page):
-    plan = small_plan() | {"seconds": 500}
+    plan = small_plan()
+    plan["seconds"] = 500
     (part,) = plan["parts"]
     (case,) = part["cases"]
     part["cases"] = [case | {"mask": "full", "queries": queries} for queries in (0, 1, 16)]
