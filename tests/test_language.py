@@ -8,7 +8,9 @@ import re
 import tokenize
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+from string import Formatter
 
 import pytest
 
@@ -243,6 +245,71 @@ def test_the_screen_uses_the_words_of_the_glossary():
         if match and " " in text
     ]
     assert found == []
+
+
+def _templates(value: object) -> Iterator[str]:
+    """The texts of a constant of `attention/ui/text`, whether it is one, a list of them or a dictionary."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from (text for each in value.items() for text in _templates(each))
+    elif isinstance(value, tuple):
+        yield from (text for each in value for text in _templates(each))
+
+
+TEXTS = {
+    file.stem: import_module(f"attention.ui.text.{file.stem}")
+    for file in (ROOT / "attention/ui/text").glob("[a-z]*.py")
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_every_template_formats(name):
+    for constant, value in vars(TEXTS[name]).items():
+        for template in _templates(value) if constant.isupper() and constant != "PAGES" else ():
+            fields = {field for _, field, _, _ in Formatter().parse(template) if field is not None}
+            assert all(re.fullmatch(r"[a-z_]+(:\w+)?|", field) for field in fields), (constant, template)
+            assert template.count("{") == template.count("}"), (constant, template)
+
+
+def test_templates_get_the_fields_that_they_name():
+    found = []
+    for file in (each for each in SOURCES if "ui" in each.parts):
+        modules = {alias: TEXTS[name] for alias, name in _imported_texts(parse_file(file))}
+        for call in (node for node in ast.walk(parse_file(file)) if isinstance(node, ast.Call)):
+            constant = _formatted(call)
+            if constant is None or constant[0] not in modules or any(word.arg is None for word in call.keywords):
+                continue
+            template = getattr(modules[constant[0]], constant[1])
+            fields = {field for _, field, _, _ in Formatter().parse(template) if field}
+            if fields != {word.arg for word in call.keywords}:
+                found.append((f"{file.relative_to(ROOT)}:{call.lineno}", constant[1], fields))
+    assert found == []
+
+
+def _imported_texts(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """The modules of texts that a module imports: the name there, and the module."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "attention.ui.text":
+            yield from ((each.asname or each.name, each.name) for each in node.names)
+
+
+def _formatted(call: ast.Call) -> tuple[str, str] | None:
+    """The module and the constant of a call like `text.FINDING.format(…)`."""
+    at = call.func
+    if not (isinstance(at, ast.Attribute) and at.attr == "format" and isinstance(at.value, ast.Attribute)):
+        return None
+    module = at.value.value
+    return (module.id, at.value.attr) if isinstance(module, ast.Name) else None
+
+
+SENTENCES_IN_VIEWS = 260  # sentences that are still beside what they describe; fewer is better, more is not
+
+
+def test_new_sentences_of_the_screen_are_templates():
+    views = sorted((ROOT / "attention/ui/views").glob("*.py"))
+    sentences = [text for file in views for text in screen_text.sentences(file) if re.search(r"\w{2}\.(\W|$)", text)]
+    assert len(sentences) <= SENTENCES_IN_VIEWS, "new ones belong into attention/ui/text"
 
 
 def test_the_list_of_all_words_is_up_to_date():

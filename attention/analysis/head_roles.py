@@ -19,7 +19,7 @@ from attention.analysis.parity import evenly
 from attention.heads import token_numbers
 from attention.maps import zoom
 from attention.maps.picture import HeadMaps, split
-from attention.number_format import format_mean
+from attention.number_format import format_percent
 
 MOST = 0.5  # share of the weight from which a kind of keys names the head
 TOGETHER, EACH = 0.7, 0.25  # minimum shares of two kinds that a head splits its weight between: sum, and each
@@ -65,7 +65,7 @@ class Seen(NamedTuple):
 
 @dataclass(frozen=True)
 class Role:
-    """The role of a head: a short name, and a sentence without its subject ("attends one token back: 0.91 of its weight.")."""
+    """The role of a head: a short name, and a sentence without its subject ("attends one token back: 91.0% of its weight.")."""
 
     name: str
     says: str
@@ -128,12 +128,12 @@ def _role(kinds: list[Kind], near: list[Kind], head: int, about: str) -> Role | 
     second = next(kind for kind in others if not {first.name, kind.name} & {"itself"} or not _copies(first, kind))
     one, two = first.share[head], second.share[head]
     if one < TOGETHER and two >= EACH and TOGETHER <= one + two <= WHOLE:
-        parts = [f"{kind.does} ({about}{format_mean(kind.shown[head])})" for kind in (first, second)]
+        parts = [f"{kind.does} ({about}{format_percent(kind.shown[head])})" for kind in (first, second)]
         both = f"splits its weight: it {parts[0]} and {parts[1]}."
         return Role(f"{first.name}, {second.name}", both)
     for kind in (first, *near):
         if kind.share[head] >= MOST:
-            return Role(kind.name, f"{kind.does}: {about}{format_mean(kind.shown[head])} of its weight.")
+            return Role(kind.name, f"{kind.does}: {about}{format_percent(kind.shown[head])} of its weight.")
     return None
 
 

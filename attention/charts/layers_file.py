@@ -11,7 +11,7 @@ from attention.charts import theme
 EDGE, LEFT, BELOW = 16, 62, 34  # pixels: margin, space left of the cells for layers, and below them for heads
 CELL, ROW, NARROW = 40, 24, 22  # pixels: width and height of a cell, and width of one of many, which have no numbers
 WIDE = 640  # minimum width in pixels
-LETTERS, SMALL, LINE = 12, 10, 1.4  # font sizes in pixels, and line height relative to them
+LETTERS, SMALL, LINE = 12, 11, 1.4  # font sizes in pixels, and line height relative to them
 STEPS = 40  # of the colour bar
 
 
@@ -67,8 +67,7 @@ def _cells(
             x, y = left + wide * head, down + ROW * at
             parts.append(f'<rect x="{x}" y="{y}" width="{wide - 1}" height="{ROW - 1}" fill="{color(value / top)}"/>')
             if digits is not None:
-                ink = "#000000" if value > top / 2 else "#ffffff"
-                parts.append(_text(f"{value:.{digits}f}", x + wide / 2, middle, SMALL, "middle", ink=ink))
+                parts.append(_text(f"{value:.{digits}f}", x + wide / 2, middle, SMALL, "middle", ink="#000000"))
     below = down + ROW * len(layers) + SMALL + 4
     parts += [_text(str(head), left + wide * (head + 0.5), below, SMALL, "middle") for head in range(heads)]
     return [*parts, _text("head", left - 8, below, SMALL, "end", muted=True)]
@@ -89,11 +88,9 @@ def _scale(top: float, digits: int, y: float) -> list[str]:
 
 
 def color(share: float) -> str:
-    """Returns the colour at a share of the scale, interpolated between those of `theme.NUMBERS`."""
-    stops = [[int(stop[at : at + 2], 16) for at in (1, 3, 5)] for stop in theme.NUMBERS]
-    at = min(1.0, max(0.0, share)) * (len(stops) - 1)
-    low = min(int(at), len(stops) - 2)
-    mixed = (a + (b - a) * (at - low) for a, b in zip(stops[low], stops[low + 1], strict=True))
+    """Returns the colour at a share of the scale: that of `theme.NUMBERS` on white."""
+    at = min(1.0, max(0.0, share))
+    mixed = (255 + (channel - 255) * at for channel in theme.OLIVE)
     return "#" + "".join(f"{round(channel):02x}" for channel in mixed)
 
 

@@ -23,7 +23,7 @@ def square(apart: Float[Tensor, "h h"], names: Sequence[str], focus: int | None)
     ticks: dict[str, Any] = {
         "type": "category",
         "showticklabels": len(names) <= LABELLED,
-        "tickfont": {"size": 9 if len(names) > 24 else 11},
+        "tickfont": {"size": 11},
         "showgrid": False,
         "zeroline": False,
         "constrain": "domain",
@@ -36,7 +36,7 @@ def square(apart: Float[Tensor, "h h"], names: Sequence[str], focus: int | None)
         "z": apart.numpy(),
         "zmin": 0,
         "zmax": 1,
-        "colorscale": theme.plotly_scale(theme.NUMBERS),
+        "colorscale": theme.plotly_scale(theme.DISTANCES),
         "colorbar": {"title": {"text": "bits"}, "thickness": 12, "outlinewidth": 0},
         "hovertemplate": "heads %{y} and %{x}<br>%{z:.3f} bits apart<extra></extra>",
     }

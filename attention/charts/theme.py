@@ -5,7 +5,8 @@ blindness. The middle of "times even" is the uniform weight: violet is less, ora
 light as positive ones, in teal.
 Masked cells: a hatch of neutral greys, never a colour of the map. The selected query is blue and solid, a key is green and
 dashed; both lack red, which the map has from a tenth of its range on. Heads have their own colours.
-Head statistics have a map of one hue, olive, on which the blue frame of a selection is visible.
+Head statistics have a map of one hue, olive, distances between heads one of another, steel: from the background, white or
+dark, to the full colour. The blue frame of a selection is visible on both.
 """
 
 from __future__ import annotations
@@ -44,14 +45,9 @@ RAW, DIVIDED = ("#c8553d", "#1a9e8f")  # dot products without scaling, and divid
 BROKEN = "#d6336c"  # not a finite number
 LESS, MORE = ("#b8651b", "#0f8f82")  # a difference below and above zero; zero is the background, in either theme
 ONE_SIDE = "#8a63d2"  # stripes on pairs that one side of a comparison masks
-NUMBERS = (
-    "#131901",
-    "#313e03",
-    "#54661c",
-    "#7a9136",
-    "#a7c066",
-    "#ddf2af",
-)  # head statistics; uniform in lightness, of one hue
+OLIVE, STEEL = (100, 145, 24), (95, 125, 149)  # as far from white as from the dark background
+NUMBERS = tuple(f"rgba{(*OLIVE, alpha)}" for alpha in (0, 1))  # head statistics, from the smallest to the largest
+DISTANCES = tuple(f"rgba{(*STEEL, alpha)}" for alpha in (1, 0))  # near heads have the full colour
 INFLUENCE = ("#1c103c", "#402584", "#6741ca", "#8d75eb", "#b6abf9")  # uniform in lightness; of one hue, unlike weights
 
 LOOK = {  # the colours of every grid of heads, in the browser's names

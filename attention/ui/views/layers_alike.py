@@ -108,7 +108,7 @@ def _square(config: Config, far: Distances, cells: list[Cell]) -> None:
         alt="Heatmap by two heads: their distance in bits",
     )
     st.caption(
-        "Dark blocks: similar heads. Distances between all pairs, ordered by average-linkage clustering. Blue frames: the "
+        "Coloured blocks: similar heads. Distances between all pairs, ordered by average-linkage clustering. Blue frames: the "
         "selected head."
     )
 

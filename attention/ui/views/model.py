@@ -100,11 +100,11 @@ def _unchosen(any_listed: bool) -> bool:
 
 def _show_sources(said: str, command: str, absent: bool = True) -> None:
     model_input.draw_state(absent)
+    _show_recorded()
     with st.container(border=True):
         st.markdown(f":material/inventory_2: {escape(said)}")
         if command:
             st.code(command, language="bash")
-    _show_recorded()
 
 
 def _show_recorded() -> None:

@@ -157,7 +157,7 @@ def show_end(recipe: Recipe, found: Shown) -> None:
     if task is not None and task.state == "failed":
         st.error(escape(task.said), icon=":material/error:")
     else:
-        st.caption(_line(recipe, task))
+        st.caption(f"{escape(recipe.what.says)} {_line(recipe, task)}")
     if mine is not None and mine.open and mine.settings != recipe.alone:
         mine.look(page.visitor())
         _elsewhere(mine)
