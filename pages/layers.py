@@ -2,14 +2,14 @@
 
 from attention.ui.controls.picture import LAYERED
 from attention.ui.session import page
-from attention.ui.views import classroom, layers, layers_alike, layers_compared, layers_table, own_text, pinned_sides
+from attention.ui.views import classroom, layers, layers_alike, layers_compared, layers_table, pinned_sides
 from attention.ui.views.card_bar import bar
 
 page.show(
     layers.view,
     LAYERED,
     ahead=layers.begin,
-    above=[pinned_sides.choice("difference"), own_text.READ_FIELD],
+    above=[layers.TITLE, pinned_sides.choice("difference")],
     aside=[bar(), classroom.fold()],
     below=[layers_compared.COMPARED, layers_alike.LIKENESS, layers_table.TABLE, layers_table.DOWNLOADS],
 )

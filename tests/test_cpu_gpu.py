@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from itertools import product
 
+import plotly.graph_objects as go
 import pytest
 
 from attention.charts import cpu_gpu as charts
@@ -86,6 +87,14 @@ def is_diagonal(_: str, mask: str, d_head: str, work: str, dtype: str) -> bool:
 def test_a_ratio_has_two_digits_and_three_below_a_thousand():
     said = {0.123: "0.12", 9.96: "10", 43.2: "43", 99.7: "100", 999.4: "999", 1234: "1,200", 56789: "57,000"}
     assert {ratio: cpu_gpu_summary.times(ratio) for ratio in said} == said
+
+
+def test_the_note_of_a_ratio_is_between_two_lines():
+    figure = go.Figure()
+    for height in (1e-4, 1e-2, 6e-2):
+        figure.add_scatter(x=[512, 4096], y=[height, height])
+    at = charts._widest_gap(figure, 4096, 1e-4, 1.0)
+    assert at == pytest.approx(-3)  # the middle of 1e-4 and 1e-2
 
 
 def test_the_rate_of_a_point_is_written_as_it_is_drawn():

@@ -473,7 +473,8 @@ def test_a_thumbnail_has_the_colours_of_its_weights():
     image = thumbnail(weights, mask).astype(int)
     assert image.shape == (SIDE, SIDE, 3)
     bright, dark, hidden = image[1, 1], image[-2, 1], image[1, -2]
-    assert bright.sum() > 500 > 100 > dark.sum() and 100 < hidden.sum() < 500
+    assert bright.sum() > 500 > 100 > dark.sum() and 100 < hidden.sum() < 530
+    assert len({tuple(image[1, at]) for at in range(SIDE // 2, SIDE)}) == 2, "masked cells are hatched"
     large = torch.rand(1000, 1000)
     assert max(thumbnail(large, large >= 0).shape) <= SIDE
 

@@ -88,7 +88,10 @@ def leads(test: AppTest) -> dict[str, dict[str, str]]:
 
 def test_a_model_reads_and_its_heads_are_a_source_of_other_pages():
     test = opened(model="bert")
-    assert "**Recorded before: “MiniLM: a river bank”.**" in page_text(test), "until a model has run"
+    assert (
+        "**What you get, on a recorded sentence:** :green-badge[Recorded from a real model · MiniLM: a river bank]"
+        in page_text(test)
+    ), "until a model has run"
     test = run_model(test)
     assert not test.exception and not test.error and not test.warning
     assert "3 layers of 4 heads over 17 tokens" in page_text(test)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import log10
 from typing import Any
 
@@ -99,7 +100,7 @@ def _apart(found: go.Figure, versus: CpuGpuSettings, cpu: TimingSeries | None, g
     low, times = there.seconds + there.moved * moved, ratio.moved if moved else ratio.alone
     x, line = ratio.length, {"width": 1, "dash": "dot", "color": "gray"}
     found.add_shape(type="line", x0=x, x1=x, y0=low, y1=here.seconds, line=line, layer="below")
-    middle = (log10(low) + 2 * log10(here.seconds)) / 3
+    middle = _widest_gap(found, x, low, here.seconds)
     text = f"{cpu_gpu_summary.times(times)} times<br>{wrap_hover_label(numbers(gpu, cpu))}"
     found.add_annotation(
         x=log10(x),
@@ -111,6 +112,15 @@ def _apart(found: go.Figure, versus: CpuGpuSettings, cpu: TimingSeries | None, g
         xshift=-4,
         font={"color": PLOTLY_TEXT},
     )
+
+
+def _widest_gap(found: go.Figure, x: float, low: float, high: float) -> float:
+    """Returns the middle of the widest gap between two lines near `x`, between two heights, as a logarithm."""
+    lines: Sequence[Any] = found.data  # pyright: ignore[reportAssignmentType]  of scatter lines only
+    near = [y for line in lines for at, y in zip(line.x or (), line.y or (), strict=True) if y and x / 3 < at <= x]
+    inside = [low, high, *(y for y in near if low < y < high)]
+    below, above = max(pairwise(sorted(map(log10, inside))), key=lambda gap: gap[1] - gap[0])
+    return (below + above) / 2
 
 
 def _whole(point: Point) -> Mark:

@@ -1,4 +1,4 @@
-"""Thumbnails as pixels: a head in the colours of the weights on a linear scale, masked cells grey; and lines."""
+"""Thumbnails as pixels: a head in the colours of the weights on a linear scale, masked cells hatched; and lines."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from torch.nn import functional as F
 from attention.charts.theme import HIDDEN, WEIGHTS
 
 SIDE = 168  # maximum number of pixels per side
+STRIPE, HATCH = 8, "#a9aeb8"  # pixels from stripe to stripe of masked cells, and their lighter colour
 EDGE = 16  # pixels around lines
 
 
@@ -35,8 +36,11 @@ def thumbnail(
     seen = weights.masked_fill(~mask, -1)[None]
     cells = (F.max_pool2d(seen, tile, ceil_mode=True) if tile > 1 else seen)[0].numpy()
     pixels = interpolate(cells.clip(0, 1), colors)
-    pixels[cells < 0] = rgb(HIDDEN)
-    return pixels.round().astype(np.uint8).repeat(cell, 0).repeat(cell, 1)
+    large = pixels.repeat(cell, 0).repeat(cell, 1)
+    masked = (cells < 0).repeat(cell, 0).repeat(cell, 1)
+    stripes = np.add.outer(range(len(large)), range(large.shape[1])) % STRIPE < STRIPE // 2
+    large[masked], large[masked & stripes] = rgb(HIDDEN), rgb(HATCH)
+    return large.round().astype(np.uint8)
 
 
 def lines(points: Sequence[Sequence[tuple[float, float]]]) -> UInt8[np.ndarray, "p r 3"]:

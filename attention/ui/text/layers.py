@@ -1,6 +1,6 @@
 """The words of the Layers page."""
 
-FINDING = "{head} has the largest value of all {count} heads: {value}, “{statistic}”.{others}"
+FINDING = "{head} has the highest “{statistic}” of all {count} heads: {value}.{others}"
 OTHERS = " These stand out too: {heads}."
 HIGHER = "No head is high here. Show “{statistic}”"
 NONE = "No head has a value: no query has a visible key, or the tokens have no texts."

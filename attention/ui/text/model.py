@@ -1,8 +1,8 @@
 """The words of the Model page."""
 
 FINDING = "Run a model on your own sentence, then look into any of its heads."
-ABSENT = "This page runs a model on your own sentence, to look into any of its heads."
-RECORDED = "**Recorded before: “{source}”.**"
+ABSENT = "Look into any head of a recorded model. To run one on your own sentence, install it."
+RECORDED = "**What you get, on a recorded sentence:**"
 STATES = {
     "done": "Every head of {model} on your input: click one in the map.",
     "running": "{model} is running.",

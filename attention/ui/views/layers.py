@@ -16,7 +16,7 @@ from attention.number_format import format_mean
 from attention.sources.providers import distributes, readable, source_title, tokens, unit
 from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs
-from attention.ui.heading import draw_heading
+from attention.ui.heading import draw_finding
 from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
 from attention.ui.session import browser_yield, page
@@ -24,7 +24,7 @@ from attention.ui.text import layers as text
 from attention.ui.text import terms
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import heads_parts as parts
-from attention.ui.views import layers_changed, questions
+from attention.ui.views import layers_changed, own_text, questions
 
 PICTURE = (
     '<figure style="margin: 0"><img alt="{}" width="168" height="168" style="display: block; image-rendering: pixelated" '
@@ -46,12 +46,10 @@ def view(config: Config) -> None:
     if questions.question_closes(config):
         return
     found = results.layers.layers(config)
-    help = f"{_heads_text(config)} {provenance.full_text(config)}"
     sides = layers_changed.layer_sides(config)
     before = results.layers.layers(sides.a.truncated) if sides else None
     finding = layers_changed.finding(config, before, found) if before else maps.finding(config, found)
-    finding = questions.UNSAID if questions.unsaid(config) else finding
-    draw_heading("layers", finding, provenance.beside(config), help)
+    draw_finding(questions.UNSAID if questions.unsaid(config) else finding)
     if len(layers(config.source)) == 1:
         _several()
     left, right = parts.beside()
@@ -128,3 +126,8 @@ def _metric_text(name: str, layer: Layer, head: int) -> str:
     described, value = EVERY[name], layer.numbers[name][head]
     number = "none (no visible key)" if value is None else f"{format_mean(value)} {described.unit}".strip()
     return escape(f"{described.label}: {number}")
+
+
+TITLE = own_text.titled(
+    "layers", lambda config: f"{_heads_text(config)} {provenance.full_text(config)}", only_read=True
+)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from attention.models.prompt import Prompt
 from attention.recorded.packages import GET
-from attention.sources.providers import readable, source_title
+from attention.sources.providers import readable
 from attention.story.head import HEAD, LAYER, SENTENCES
 from attention.ui import provenance
 from attention.ui.controls.prompt import can_run, find_offer, refusal
@@ -112,6 +112,5 @@ def _show_recorded() -> None:
     shown = SENTENCES["river"]
     if readable(shown.source):
         config = model_result.with_selected_head(page.setting(), shown.source, first=(LAYER, HEAD))
-        name = text.RECORDED.format(source=escape(source_title(shown.source)))
-        st.markdown(f"{name} {provenance.beside(config)}", help=provenance.full_text(config))
+        st.markdown(f"{text.RECORDED} {provenance.beside(config)}", help=provenance.full_text(config))
         model_result.layers_map(page.setting(), replace(config, query=shown.word))

@@ -75,13 +75,17 @@ def _on_typed(key: str, prompt: Prompt) -> None:
     page.change()
 
 
-def titled(name: str, help: Callable[[Config], str]) -> Part:
-    """The title of a page with the field below it; `help` is shown on hover over the title."""
+def titled(name: str, help: Callable[[Config], str], only_read: bool = False) -> Part:
+    """The title of a page with the field below it; `help` is shown on hover over the title.
+
+    `only_read`: there is a field only if a real model reads what is typed.
+    """
 
     def draw_both(config: Config) -> None:
         shown = shown_side(config)
         draw_title(name, provenance.beside(shown), help(shown))
-        draw(config)
+        if not only_read or model_run.reader(config.source):
+            draw(config)
 
     def look_of_both(config: Config) -> object:
         shown = shown_side(config)
