@@ -18,6 +18,7 @@ from attention.charts.thumbnail import rgb
 from attention.codec import link
 from attention.config import Config
 from attention.imported.registry import register
+from attention.lessons.cards import gallery
 from attention.serving import previews
 from attention.serving.previews import AT_ONCE, LONGEST, Previews
 from attention.serving.settings import Settings
@@ -97,6 +98,22 @@ def test_a_link_with_a_question_shows_the_question_and_no_head():
     about = preview.describe("heads", link(Config(ask=own)))
     assert about.title == "Which key is largest? · Attention Lab"
     assert "boat" not in about.description
+
+
+@pytest.mark.parametrize("name", gallery())
+def test_a_link_with_a_card_shows_its_question_and_says_no_more(name):
+    example = gallery()[name].example
+    about = preview.describe(example.page, f"card={name}")
+    assert (about.title, about.description) == (f"{example.title} · Attention Lab", example.asks)
+
+
+def test_the_picture_of_a_card_has_its_head_without_its_numbers(monkeypatch):
+    cards = []
+    monkeypatch.setattr(preview, "_draw_card", lambda words, shown: cards.append(words) or b"drawn")
+    name = next(name for name, card in gallery().items() if card.example.page == "heads")
+    assert preview.draw("heads", f"card={name}") == b"drawn"
+    example = gallery()[name].example
+    assert (cards[0].title, cards[0].lines) == (example.title, (example.asks,))
 
 
 def test_a_picture_that_finds_no_room_is_not_drawn(monkeypatch):

@@ -6,7 +6,6 @@ upload: an upload belongs to the visit that opened it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from concurrent.futures import TimeoutError as NotYet
 from pathlib import Path
 from typing import NamedTuple
@@ -17,11 +16,13 @@ from streamlit import file_util
 from attention.charts.head_map import HeadMap
 from attention.charts.preview import Card, draw_card
 from attention.config import Config
+from attention.examples import Example
 from attention.fitting import layers
 from attention.imported.registry import is_uploaded
 from attention.knobs import GENERATED, SOURCES
+from attention.lessons.cards import find_card
 from attention.number_format import format_head, format_token, format_weight
-from attention.settings import ConfigError
+from attention.settings import CARD, ConfigError
 from attention.sources.providers import label, mask_in_use, mask_name, source_title
 from attention.trace import bytes_of
 from attention.ui import results
@@ -42,6 +43,7 @@ KINDS: dict[str, Kind[Config]] = {  # pages whose picture is of a head
     "layers": LAYERED,
 }
 USUAL = Config.of("recorded:minilm-river", layer=0, head=4, query=5)  # the head of the Start page
+OTHERS = ("page", CARD)  # entries of a link that are no settings
 PATIENCE = 8.0  # seconds that a picture may take; a chat waits about as long
 FONT = "static/media/SourceSansVF-Upright.*.woff2"  # the font of the app
 
@@ -58,11 +60,13 @@ def describe(page: str, query: str) -> About:
     if page not in PAGES:
         return About(text.NAME, text.ABOUT)
     title, config = f"{page_title(page)} · {text.NAME}", _config(page, query)
+    if example := _example(query):
+        return About(f"{example.title} · {text.NAME}", example.asks)
     if config is None:
         return About(title, text.PAGES[page])
     if question := question_of(config):
         return About(f"{question} · {text.NAME}", text.QUESTION)
-    lines = " · ".join([head_title(config), *_lines(config)])
+    lines = " · ".join([head_title(config), *origin_lines(config)])
     return About(title, f"{lines}. {text.PAGES[page]}")
 
 
@@ -74,7 +78,12 @@ def draw(page: str, query: str) -> bytes | None:
     if question := question_of(config):
         return _draw_card(Card(question, (text.QUESTION,)))
     found = _map(config.truncated)
-    return found and _draw_card(Card(head_title(config), tuple(lines(config, found))), found)
+    if found is None:
+        return None
+    example = _example(query)
+    said = (example.asks,) if example else tuple(lines(config, found))
+    words = Card(example.title if example else head_title(config), said)
+    return _draw_card(words, found)
 
 
 def _draw_page(page: str) -> bytes | None:
@@ -112,8 +121,16 @@ def _config(page: str, query: str) -> Config | None:
     return found
 
 
-def _entries(query: str) -> Mapping[str, str]:
-    return {name: value for name, value in parse_qsl(query) if name != "page" and not name.startswith("embed")}
+def _entries(query: str) -> dict[str, str]:
+    """The settings of a link; those of its card if it has no others."""
+    found = {name: value for name, value in parse_qsl(query) if name not in OTHERS and not name.startswith("embed")}
+    return found or (dict(example.query) if (example := _example(query)) else {})
+
+
+def _example(query: str) -> Example | None:
+    """The example whose card a link carries. Its question is about the picture, of which nothing more is said."""
+    card = find_card(dict(parse_qsl(query)).get(CARD, ""))
+    return card and card.example
 
 
 def _is_ours(source: str) -> bool:
@@ -131,7 +148,7 @@ def question_of(config: Config) -> str:
 
 def lines(config: Config, found: HeadMap) -> list[str]:
     """What is written beside the head of a config."""
-    return [*_lines(config), *_row(found)]
+    return [*origin_lines(config), *_row(found)]
 
 
 def head_title(config: Config) -> str:
@@ -141,7 +158,7 @@ def head_title(config: Config) -> str:
     return text.LAYER_HEAD.format(layer=config.layer, head=config.head, heads=config.heads) if several else of
 
 
-def _lines(config: Config) -> list[str]:
+def origin_lines(config: Config) -> list[str]:
     """Where the weights come from, the mask, and the length of the sequence."""
     origin = label(config)
     origin = f"{origin[:1].upper()}{origin[1:]}"

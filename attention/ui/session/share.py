@@ -17,6 +17,7 @@ from attention.serving.settings import SITES, settings
 from attention.ui import preview, results
 from attention.ui.markdown import escape as escape_markdown
 from attention.ui.session import address_bar
+from attention.ui.session.card_in_link import current_card
 from attention.ui.session.visit_state import put, session
 from attention.ui.text import sharing as text
 
@@ -81,7 +82,9 @@ def _draw_files(page: str, setting: Any) -> None:
 def draw_head(config: Config, colors: str = "light") -> str:
     """The selected head of a config as an SVG."""
     found = results.sharing.head_map(config)
-    return head_svg(preview.head_title(config), preview.lines(config, found), found, colors)
+    asked = current_card(session())  # a card asks about the picture: its numbers would answer
+    lines = preview.origin_lines(config) if asked else preview.lines(config, found)
+    return head_svg(preview.head_title(config), lines, found, colors)
 
 
 def _draw_embed(base: str, page: str, query: str) -> None:

@@ -26,9 +26,7 @@ FIRST = "{mask} mask, the first {shown} of {tokens} tokens"
 ROW = "{query}: {keys}"
 SHARE = "Share"
 LINK = "**Link**"
-LINK_SHORT = (
-    "{characters} characters: short enough for any program. It opens what you see, without an account."
-)
+LINK_SHORT = "{characters} characters: short enough for any program. It opens what you see, without an account."
 LINK_LONG = (
     "{characters} characters: some programs cut links over 2,000. Your own text, a question and a comparison are part of "
     "the link; shorten them to shorten it."
