@@ -18,6 +18,24 @@ def dataless(chart: alt.TopLevelMixin) -> dict[str, Any]:
     return spec | {"config": spec.get("config", {}) | {"axis": INK, "legend": INK}}
 
 
+def channel(encoded: alt.X | alt.Y) -> dict[str, Any]:
+    """Returns a channel as a dictionary."""
+    return dict(encoded.to_dict())
+
+
+def layer(chart: alt.Chart) -> dict[str, Any]:
+    """Returns a chart as a layer of one that is written as dictionaries."""
+    return {name: part for name, part in dataless(chart).items() if name not in ("$schema", "config")}
+
+
+def finish(parts: dict[str, Any]) -> dict[str, Any]:
+    """Returns the specification of a chart whose parts were written as dictionaries, which takes Altair much longer."""
+    spec = {"$schema": alt.SCHEMA_URL, "config": {"axis": INK, "legend": INK}} | parts
+    if VALIDATE:
+        alt.Root.validate(spec)
+    return spec
+
+
 def empty(spec: dict[str, Any]) -> dict[str, Any]:
     """Returns the specification for a fully masked row: it has no marks, so it must not describe them as images to ARIA."""
     return spec | {"config": spec["config"] | {"mark": {"aria": False}}}

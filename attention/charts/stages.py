@@ -15,7 +15,7 @@ import altair as alt
 
 from attention.charts import theme
 from attention.charts.row import axis, even_share, names
-from attention.charts.spec import dataless
+from attention.charts.spec import channel, dataless, finish, layer
 from attention.number_format import PERCENT, weight_text
 
 LABELLED = 48  # maximum number of keys for which the axis shows tokens
@@ -37,6 +37,12 @@ TOP = 16  # pixels above the bars of a panel, for the value under the pointer
 HALF = 0.42  # half of a bar's width, in keys
 SHARES = (0, 0.5, 0.9, 0.99)
 SETS = {"50%": "", "90%": "b0", "99%": "70", "rest": "40"}  # opacity of a key, as a hexadecimal alpha
+SET_COLORS = {
+    "field": "set",
+    "type": "nominal",
+    "scale": {"domain": [*SETS], "range": [f"{theme.QUERY}{alpha}" for alpha in SETS.values()]},
+    "legend": {"orient": "bottom", "direction": "horizontal", "title": "largest weights that hold"},
+}
 
 
 def reach(greatest: float) -> float:
@@ -100,7 +106,7 @@ def differences(
 def single_step(name: str, labels: tuple[str, ...], keys: int, dots: float) -> dict[str, Any]:
     """Returns a chart of a single step: the dot products or the weights."""
     y = axis(name, name, "linear", keys, **ROOM) if name == "weights" else _step(name, TITLES[name], _around_zero(dots))
-    return bare(_panel(name, keys, y, labels, last=True, height=theme.ROW_HEIGHT), keys)
+    return _fit(finish(_panel(name, keys, y, labels, last=True, height=theme.ROW_HEIGHT)), keys)
 
 
 @lru_cache(maxsize=32)
@@ -142,35 +148,17 @@ def _whole(keys: int) -> alt.Axis:
 
 
 def _stack(panels: Sequence[dict[str, Any]], keys: int) -> dict[str, Any]:
-    """Returns panels below each other. Altair would copy all of them several times, which takes half a second."""
-    shared = {name: panels[0][name] for name in ("$schema", "config")}
-    parts = [{name: part for name, part in panel.items() if name not in shared} for panel in panels]
-    return _fit(shared | {"vconcat": parts, "spacing": 8}, keys)
+    """Returns the specification of panels below each other."""
+    return _fit(finish({"vconcat": [*panels], "spacing": 8}), keys)
 
 
 def _signed_panel(
     name: str, title: str, end: float, keys: int, labels: tuple[str, ...] = (), last: bool = False
 ) -> dict[str, Any]:
     """Returns a panel whose axis goes from −`end` to `end`."""
-    panel, ends = _unit_panel(name, title, keys, labels, last), {"domain": [-end, end]}
-    return panel | {"layer": [_with_scale(layer, ends) for layer in panel["layer"]]}
+    return _panel(name, keys, _step(name, title, _around_zero(end)), labels, last)
 
 
-def _with_scale(layer: dict[str, Any], scale: dict[str, Any]) -> dict[str, Any]:
-    """Returns a layer with another scale of its y axis, if it has one."""
-    y = layer["encoding"].get("y", {})
-    if "scale" not in y:
-        return layer
-    return layer | {"encoding": layer["encoding"] | {"y": y | {"scale": y["scale"] | scale}}}
-
-
-@lru_cache(maxsize=128)
-def _unit_panel(name: str, title: str, keys: int, labels: tuple[str, ...], last: bool) -> dict[str, Any]:
-    """Returns a panel whose axis goes from −1 to 1."""
-    return dataless(_panel(name, keys, _step(name, title, _around_zero(1)), labels, last))
-
-
-@lru_cache(maxsize=128)
 def _weight_panel(
     name: str,
     title: str,
@@ -182,7 +170,8 @@ def _weight_panel(
 ) -> dict[str, Any]:
     """Returns a panel of weights; its axis is that of `row.axis`."""
     y = axis(name, name, colors, keys, seeing, title, **ROOM)
-    return dataless(_panel(name, keys, y, labels, last, even_share(colors, seeing)))
+    even = [layer(line) for line in even_share(colors, seeing)]
+    return _panel(name, keys, y, labels, last, even)
 
 
 def _around_zero(end: float) -> alt.Scale:
@@ -199,37 +188,37 @@ def _panel(
     y: alt.Y,
     labels: tuple[str, ...],
     last: bool,
-    even: Sequence[alt.Chart] = (),
+    even: Sequence[dict[str, Any]] = (),
     height: int = theme.STEP_HEIGHT,
-) -> alt.LayerChart | alt.FacetChart:
+) -> dict[str, Any]:
     """Returns bars for visible keys, marks for masked ones, and the key under the pointer; `even`: the uniform weight.
 
-    The value under the pointer is written above the bars, where it covers none.
+    The value under the pointer is written above the bars, where it covers none. The layers are written as Vega-Lite, as there
+    are up to nine panels for each length and Altair takes 0.1 s for each.
     """
-    y["scale"].range = [height, TOP]  # pyright: ignore[reportAttributeAccessIssue]  its scale, as `_step` and `axis` set it
+    ticks = _keys(labels, keys) if last else alt.Axis(labels=False, ticks=False, grid=False)
     across = alt.Scale(domain=[-0.5, keys - 0.5], nice=False)
-    axis = _keys(labels, keys) if last else alt.Axis(labels=False, ticks=False, grid=False)
-    title = "key →" if last else None
-    base = alt.Chart().encode(x=alt.X("place:Q", title=title, scale=across, axis=axis))
-    upright = y.to_dict()["scale"]  # pyright: ignore[reportArgumentType, reportCallIssue]  a dict, once it is made
-    floor = alt.Y2Datum(upright["domain"][0] if upright.get("type") == "log" else 0)
-    left = alt.X("left:Q", title=title, scale=across, axis=axis)
-    wide = alt.Chart().transform_calculate(left=f"datum.place - {HALF}", right=f"datum.place + {HALF}")
-    bars = wide.encode(x=left, x2="right:Q", y=y, y2=floor)
-    seen = bars.transform_filter("datum.visible").mark_rect(color=theme.QUERY)
+    x = channel(alt.X("place:Q", title="key →" if last else None, scale=across, axis=ticks))
+    up = channel(y)
+    up["scale"]["range"] = [height, TOP]
+    low, log = up["scale"]["domain"][0], up["scale"].get("type") == "log"
+    bars = {"x": x | {"field": "left"}, "x2": {"field": "right"}, "y": up, "y2": {"datum": low if log else 0}}
+    sides = [{"calculate": f"datum.place {sign} {HALF}", "as": side} for sign, side in (("-", "left"), ("+", "right"))]
+    hidden: dict[str, Any] = {"transform": [{"filter": "!datum.visible"}]}
     if name in ("dots", "scaled"):
-        hidden = bars.transform_filter("!datum.visible").mark_rect(color=theme.HIDDEN, opacity=0.45, aria=False)
+        faint = {"type": "rect", "color": theme.HIDDEN, "opacity": 0.45, "aria": False}
+        hidden = {"mark": faint, "encoding": bars, "transform": [*sides, *hidden["transform"]]}
     else:
-        middle = name in ("logits", "operand") or upright["domain"][0] != 0
-        low = (height + TOP) / 2 if middle and upright.get("type") != "log" else height - 4
-        cross = base.transform_filter("!datum.visible").mark_text(
-            text="×", color=theme.HIDDEN, size=_size(keys), aria=False
-        )
-        hidden = cross.encode(y=alt.value(low))
-    seen = seen.encode(color=_sets()) if name == "weights" else seen
-    return alt.layer(hidden, seen, *even, _nearest_key(base, name), *_pointer_rule(base, name)).properties(
-        height=height
-    )
+        middle = (name in ("logits", "operand") or low != 0) and not log
+        cross = {"type": "text", "text": "×", "color": theme.HIDDEN, "size": _size(keys), "aria": False}
+        at = {"value": (height + TOP) / 2 if middle else height - 4}
+        hidden |= {"mark": cross, "encoding": {"x": x, "y": at}}
+    seen = {
+        "mark": {"type": "rect", "color": theme.QUERY},
+        "encoding": bars | ({"color": SET_COLORS} if name == "weights" else {}),
+        "transform": [*sides, {"filter": "datum.visible"}],
+    }
+    return {"layer": [hidden, seen, *even, _nearest_key(x, name), *_pointer_rule(x, name)], "height": height}
 
 
 def _size(keys: int) -> int:
@@ -237,34 +226,26 @@ def _size(keys: int) -> int:
     return max(4, min(12, 400 // keys))
 
 
-def _nearest_key(base: alt.Chart, name: str) -> alt.Chart:
+def _nearest_key(x: dict[str, Any], name: str) -> dict[str, Any]:
     """Returns the invisible points that the pointer selects, one per key."""
-    return (
-        base.mark_point(opacity=0, aria=False)
-        .encode(y=alt.value(theme.STEP_HEIGHT / 2))
-        .properties(name=f"touch_{name}")
-    )
+    mark = {"type": "point", "opacity": 0, "aria": False}
+    return {"mark": mark, "encoding": {"x": x, "y": {"value": theme.STEP_HEIGHT / 2}}, "name": f"touch_{name}"}
 
 
-def _pointer_rule(base: alt.Chart, name: str) -> list[alt.Chart]:
+def _pointer_rule(x: dict[str, Any], name: str) -> list[dict[str, Any]]:
     """Returns a line through the key under the pointer, and its value as text."""
-    here = base.transform_filter({"param": "pointer", "empty": False})
+    here = {"filter": {"param": "pointer", "empty": False}}
     number = f"format(datum.{name}, '.4')" if name in SIGNED else f"({weight_text(name)})"
     value = f"isValid(datum.{name}) ? {number} : '−∞'"
     token = "datum.token == datum.key ? 'key ' + datum.key : '“' + datum.token + '” (' + datum.key + ')'"
-    says = f"({token}) + ': ' + ({value})"
+    says = {"calculate": f"({token}) + ': ' + ({value})", "as": "says"}
+    rule = {"type": "rule", "color": theme.KEY, "strokeDash": [4, 3], "aria": False}
+    text = {"type": "text", "align": "right", "dx": -3, "baseline": "top", "color": theme.KEY, "fontSize": 12}
+    place = {"x": {"value": "width"}, "y": {"value": 2}, "text": {"field": "says", "type": "nominal"}}
     return [
-        here.mark_rule(color=theme.KEY, strokeDash=[4, 3], aria=False),
-        here.transform_calculate(says=says)
-        .mark_text(align="right", dx=-3, baseline="top", color=theme.KEY, fontSize=12, fontWeight="bold", aria=False)
-        .encode(x=alt.value("width"), y=alt.value(2), text="says:N"),
+        {"mark": rule, "encoding": {"x": x}, "transform": [here]},
+        {"mark": text | {"fontWeight": "bold", "aria": False}, "encoding": place, "transform": [here, says]},
     ]
-
-
-def _sets() -> alt.Color:
-    legend = alt.Legend(orient="bottom", direction="horizontal", title="largest weights that hold")
-    shades = [f"{theme.QUERY}{alpha}" for alpha in SETS.values()]
-    return alt.Color("set:N", scale=alt.Scale(domain=list(SETS), range=shades), legend=legend)
 
 
 def _keys(labels: tuple[str, ...], keys: int) -> alt.Axis:
