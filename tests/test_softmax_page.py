@@ -142,7 +142,7 @@ def test_the_answer_is_hidden_until_it_is_asked_for(query, answer):
     assert given[0]["weights"] == trace(Config(temperature=1.0 if query else 4.0)).weights[0, -1].tolist()
     assert not test.get("plotly_chart")
     assert "the entropy" not in words(test).lower()
-    guess = next(control for control in test.segmented_control if control.label == "Your guess")
+    guess = next(control for control in [*test.button_group, *test.radio] if control.label == "Your guess")
     guess.set_value("as before").run()
     reveal(test)
     assert f"**{answer}.**" in "\n".join(each.value for each in [*test.info, *test.success])

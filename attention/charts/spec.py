@@ -20,7 +20,8 @@ def dataless(chart: alt.TopLevelMixin) -> dict[str, Any]:
 
 def channel(encoded: alt.X | alt.Y) -> dict[str, Any]:
     """Returns a channel as a dictionary."""
-    return dict(encoded.to_dict())
+    found: Any = encoded.to_dict()
+    return found
 
 
 def layer(chart: alt.Chart) -> dict[str, Any]:
