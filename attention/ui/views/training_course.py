@@ -166,7 +166,7 @@ def show_end(recipe: Recipe, found: Shown) -> None:
 def _line(recipe: Recipe, task: TrainingJob | None) -> str:
     """A line that is always there, so that nothing moves: how long a training takes, that it runs on, or how it ended."""
     if task is None:
-        return f"Training takes about {duration(seconds(recipe.alone))}; longer when the server is busy."
+        return f"Training: about {duration(seconds(recipe.alone))}, longer on a busy server."
     if task.state in ("cancelled", "left"):
         why = f", {task.leave_after_s:g} seconds after its last viewer left" if task.state == "left" else ""
         return f"Stopped after {task.steps:,} of {recipe.steps:,} steps{why}. These steps are kept."
