@@ -156,6 +156,13 @@ def test_an_interrupt_keeps_what_was_measured(monkeypatch, tmp_path):
     assert len(recordings.read_recording((tmp_path / "x.json").read_bytes(), "x")) == 1
 
 
+def test_lengths_that_failed_for_the_same_reason_have_one_row():
+    text = command.report([*line([64], [0.01]), *(failed_timing(n, "emulated: bfloat16") for n in (128, 256, 512))])
+    assert text.count("emulated") == 1 and "  128 to 512: emulated: bfloat16\n" in text
+    apart = command.report([failed_timing(128, "one reason"), failed_timing(256, "another")])
+    assert "128 one reason\n" in apart and "256 another\n" in apart
+
+
 def test_the_report_says_what_the_lines_say_about_each_other():
     far = recordings.read_recording(
         recordings.write_recording(line([64, 256], [0.02, 0.02], to_device=0.02, **GPU)), "gpu.json"

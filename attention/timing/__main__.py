@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import sys
@@ -166,7 +167,7 @@ def report(timings: Iterable[Timing], shipped: Iterable[Timing] = ()) -> str:
     slow, found = comparison.slowdowns(timings), recordings.lines(timings)
     parts = [f"torch {torch.__version__}, {devices.system()}", recordings.place(timings)]
     for label, line in found.items():
-        parts += ["", label, HEAD, *(_row(timing, slow) for timing in line)]
+        parts += ["", label, HEAD, *_rows(line, slow)]
         rise = growth.growth(line)
         parts.append(f"  {rise.sentence}" if rise else f"  no growth: {growth.why_not(line)}")
     loose = [LOOSE] if any(timing.error is None and not timing.settled for timing in timings) else []
@@ -190,6 +191,18 @@ TITLES = (
 )
 HEAD = "  " + " ".join(f"{name:>{width}}" for name, width in (*TITLES, ("memory", 10)))
 LOOSE = "~ unstable: no three visits agree to within 10 %; on an idle machine it takes at most this long"
+
+
+def _rows(line: list[Timing], slow: dict[Timing, float]) -> list[str]:
+    """A row for each length, or one for neighbours that failed for the same reason."""
+    found = []
+    for error, group in itertools.groupby(line, key=lambda timing: timing.error):
+        some = list(group)
+        if error and len(some) > 1:
+            found.append(f"  {some[0].length:,} to {some[-1].length:,}: {error}")
+        else:
+            found += [_row(timing, slow) for timing in some]
+    return found
 
 
 def _row(timing: Timing, slow: dict[Timing, float]) -> str:
