@@ -126,7 +126,7 @@ def test_a_training_that_takes_too_long_is_refused_with_fewer_steps():
     smaller = test.session_state[KEY].here.setting
     assert (smaller.d_model, smaller.layers) == (256, 3) and 2000 < smaller.steps < 3000
     assert pace.seconds(smaller) <= LONGEST < pace.seconds(Recipe(**{**vars(smaller), "steps": smaller.steps + 50}))
-    assert "takes about 10 min" in page_text(test)
+    assert "Training: about 10 min" in page_text(test)
 
 
 @given(st.sampled_from(list(TASKS)), st.integers(1, 3), st.integers(20, 3000), st.sampled_from([8, 64, 256]))
