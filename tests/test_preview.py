@@ -62,6 +62,10 @@ def test_the_colours_of_a_picture_are_those_of_the_weights_and_masked_pairs_are_
     assert signed[0, 1].max() <= 0x11  # zero is black
 
 
+def test_every_page_has_a_description():
+    assert text.PAGES.keys() == preview.PAGES
+
+
 HOSTILE = {
     "empty": "",
     "malformed": "%ff%00=%zz&&;=&=v",

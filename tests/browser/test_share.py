@@ -1,0 +1,51 @@
+"""A head in front of a room, in a frame of another page, and on paper; the picture that a chat is given."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from attention.ui.text import sharing as text
+
+pytestmark = pytest.mark.extended
+
+
+@pytest.mark.parametrize("size", [(1024, 768), (1920, 1080)])
+def test_a_presentation_fills_the_screen_and_keys_change_its_head(visit, size):
+    page = visit("heads?head=3&view=present", size=size).page
+    picture = page.locator("img.presentation")
+    expect(picture).to_have_attribute("alt", "Head 3 of 8", timeout=30_000)
+    expect(page.locator(".st-key-present .stBidiComponent")).to_be_attached(timeout=30_000)
+    box = picture.bounding_box()
+    assert box
+    assert (box["width"], box["height"]) == size
+    expect(page.locator(".stSidebar")).to_be_hidden()
+    page.keyboard.press("ArrowRight")
+    expect(picture).to_have_attribute("alt", "Head 4 of 8", timeout=30_000)
+    page.keyboard.press("Escape")
+    expect(picture).to_have_count(0, timeout=30_000)
+    expect(page).not_to_have_url(re.compile("view="))
+
+
+def test_an_embedded_page_has_its_picture_and_a_way_to_the_app(visit):
+    page = visit("heads?head=3&embed=true", size=(480, 700)).page
+    expect(page.locator(".st-key-grid canvas").first).to_be_visible(timeout=30_000)
+    expect(page.locator(".stSidebar")).to_be_hidden()
+    expect(page.get_by_role("link", name=text.OPEN_IN_LAB)).to_have_attribute(
+        "href", re.compile(r"/heads\?(?!.*embed)")
+    )
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_dialog_has_the_picture_of_the_link_and_paper_has_no_controls(visit):
+    page = visit("heads?head=3").page
+    page.get_by_role("button", name=text.SHARE, exact=True).click(timeout=30_000)
+    picture = page.get_by_alt_text(text.PREVIEW_ALT)
+    expect(picture).to_be_visible(timeout=30_000)
+    page.wait_for_function("image => image.complete && image.naturalWidth === 1200", arg=picture.element_handle())
+    page.keyboard.press("Escape")
+    page.emulate_media(media="print")
+    expect(page.locator(".stSidebar")).to_be_hidden()
+    expect(page.locator(".st-key-grid canvas").first).to_be_visible()
