@@ -29,7 +29,7 @@ S = TypeVar("S")
 TURNING = {chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}  # marks of writing direction
 WHOLE = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
 REAL = re.compile(r"[+-]?([0-9]{1,9}\.?[0-9]{0,20}|\.[0-9]{1,20})(e[+-]?[0-9]{1,3})?", re.ASCII | re.IGNORECASE)
-EDITION, CARD = "v", "card"  # the entries of a link that are no knobs: its edition, and the card that its page shows
+EDITION, CARD, LESSON = "v", "card", "lesson"  # the entries of a link that are no knobs, on every page
 
 
 class ConfigError(ValueError):
@@ -261,7 +261,7 @@ class Settings(Generic[S]):
         named: dict[str, Any] = {}
         for name, given in mapping.items():
             try:
-                if name not in (EDITION, CARD):
+                if name not in (EDITION, CARD, LESSON):
                     name = self.renamed.get(bare := name.removeprefix(self.linked), bare)
                     named[name] = self._value(name, _last(given))
             except ConfigError as error:

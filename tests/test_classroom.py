@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -78,7 +79,7 @@ def test_a_teacher_asks_and_a_student_guesses_and_opens(page):
     assert not teacher.exception and not teacher.warning
     assert not decode(copied_link(teacher)["adds"]["ask"]).hides  # one asks about a picture, unless one says otherwise
     teacher.toggle(key="class hides").set_value(True)
-    teacher.selectbox(key="class right").set_value(QUERY.right).run()
+    teacher.radio(key="class right").set_value(QUERY.right).run()
     assert query_without_edition(teacher.query_params) == {"tokens": "9"}  # nothing is asked yet
     said = copied_link(teacher)
     assert decode(said["adds"]["ask"]) == QUERY and said["adds"][EDITION] == NEWEST[EDITION] and not said["lacking"]
@@ -160,20 +161,20 @@ def test_a_question_may_leave_open_what_it_likes(asked, says):
 
 def test_what_is_written_stays_while_settings_change_and_pages_are_left():
     teacher = write_question(classroom(HEADS), text=QUERY.text, options="\n".join(QUERY.options))
-    teacher.selectbox(key="class right").set_value("itself").run()
+    teacher.radio(key="class right").set_value("itself").run()
     teacher.slider(key="temperature").set_value(2.0).run()
     assert teacher.text_area(key="class text").value == QUERY.text
     other = AppTest.from_file(str(next(page for page in PAGES if page.stem == "steps")), default_timeout=SECONDS)
     other.session_state[KEY] = teacher.session_state[KEY]
     other.run()
     assert other.text_area(key="class options").value == "\n".join(QUERY.options)
-    assert other.selectbox(key="class right").value == "itself"
+    assert other.radio(key="class right").value == "itself"
     write_question(other, options="the river\nthe one before\nits own place")  # the line is written anew
-    assert other.selectbox(key="class right").value == "its own place"
+    assert other.radio(key="class right").value == "its own place"
     write_question(other, options="first\nthe river\nthe one before\nits own place")
-    assert other.selectbox(key="class right").value == "its own place"
+    assert other.radio(key="class right").value == "its own place"
     write_question(other, options="the river\nfirst")
-    assert other.selectbox(key="class right").value == ""
+    assert other.radio(key="class right").value == ""
 
 
 def test_every_page_but_those_that_are_named_has_the_fold():
@@ -196,7 +197,7 @@ def test_a_teacher_sees_it_as_the_class_does_and_may_change_it():
     reveal(other, True).run()
     other.button(key="load own").click().run()
     assert other.text_area(key="class text").value == QUERY.text
-    assert other.selectbox(key="class right").value == QUERY.right
+    assert other.radio(key="class right").value == QUERY.right
     assert not [button for button in other.button if button.key == "load own"]
 
 
@@ -251,6 +252,53 @@ def test_a_link_over_2000_characters_is_said_to_be_so():
     assert "The link has over 2,000 characters" in test.warning[0].value
     test.text_input(key="text").set_value("short").run()
     assert not test.warning
+
+
+def test_a_right_answer_that_is_not_marked_is_told_before_the_link_is_copied():
+    test = write_question(classroom(HEADS), text="Why?", options="a\nb")
+    assert "No answer is marked as right" in test.warning[0].value and copied_link(test)["adds"]
+    test.radio(key="class right").set_value("a").run()
+    assert not test.warning
+    test = write_question(classroom(HEADS), text="An open question?")
+    assert not test.warning
+
+
+def test_a_lesson_of_two_pictures_is_one_link_with_its_place_and_the_way_on():
+    teacher = classroom(HEADS, tokens="9")
+    assert teacher.button(key="add step").disabled
+    write_question(teacher, text=QUERY.text, options="\n".join(QUERY.options), why=QUERY.why)
+    teacher.radio(key="class right").set_value(QUERY.right).run()
+    teacher.button(key="add step").click().run()
+    assert teacher.text_area(key="class text").value == "" and QUERY.text in words(teacher)
+    masks = AppTest.from_file(str(HEADS.with_stem("masks")), default_timeout=SECONDS)
+    masks.session_state[KEY] = teacher.session_state[KEY]
+    masks.query_params["mask"] = "full"
+    write_question(masks.run(), text="Which keys are visible?").button(key="add step").click().run()
+    (found,) = [each.proto for each in masks.get("bidi_component") if "copy_lesson" in each.proto.id]
+    page, _, entry = json.loads(found.json)["copies"].partition("?lesson=")
+    assert page == "/heads" and len(entry) < 400 and "river" not in entry
+
+    student = run(HEADS, {"lesson": entry})
+    assert not student.exception and not student.warning
+    assert student.slider(key="tokens").value == 9 and "**Lesson** :gray[· 1 of 2]" in words(student)
+    assert QUERY.text in words(student) and QUERY.why not in words(student)
+    assert student.query_params.to_dict() == {"lesson": [entry]} if hasattr(student.query_params, "to_dict") else True
+    (onward,) = [link.proto for link in student.get("page_link") if link.proto.label == "Next"]
+    assert onward.page == "masks"
+    second = run(HEADS.with_stem("masks"), dict(parse_qsl(onward.query_string)))
+    assert "**Lesson** :gray[· 2 of 2]" in words(second) and "Which keys are visible?" in words(second)
+    assert second.selectbox(key="mask").value == "full" and not second.warning
+    student.slider(key="temperature").set_value(2.0).run()
+    assert set(student.query_params) >= {"lesson", "temperature", "ask"}
+    student.button(key="close lesson").click().run()
+    assert "lesson" not in student.query_params and "**Lesson**" not in words(student)
+
+
+@pytest.mark.parametrize("entry", ["", "1", "1.", "9.AAAA", "<b>", "1.___", "1." + "A" * 7000])
+def test_what_is_no_lesson_is_told_and_the_page_opens(entry):
+    test = run(HEADS, {"lesson": entry, "tokens": "7", **NEWEST})
+    assert not test.exception and test.slider(key="tokens").value == 7 and "**Lesson**" not in words(test)
+    assert bool(test.warning) == bool(entry)
 
 
 HOSTILE = [

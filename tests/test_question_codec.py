@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import zlib
 from random import Random
 from string import ascii_lowercase
@@ -15,6 +16,9 @@ from attention.codec import NEWEST, from_query, to_query
 from attention.config import Config
 from attention.settings import ConfigError
 from attention.ui.controls.picture import PICTURE
+from attention.ui.lesson_codec import PAGES, STEPS, Lesson, Step
+from attention.ui.lesson_codec import decode as decode_lesson
+from attention.ui.lesson_codec import encode as encode_lesson
 from attention.ui.question_codec import (
     BETWEEN,
     BROKEN,
@@ -140,3 +144,43 @@ def test_lines_become_one_and_empty_ones_are_no_answers():
     assert draft.to_question() == CustomQuestion("Why so?", ("a", "b c"), "b c", "because of it", hides=False)
     assert Draft("Why?", "a\nb", "c").to_question().right is None
     assert not Draft(" \n").is_started and Draft(why="x").is_started
+
+
+asks = questions().map(encode)
+steps = st.builds(
+    Step, st.sampled_from(PAGES), st.lists(st.tuples(st.just("text"), line(20)), max_size=1).map(tuple), asks
+)
+
+
+@given(chain=st.lists(steps, min_size=1, max_size=STEPS), data=st.data())
+def test_a_link_gives_a_lesson_back(chain, data):
+    number = data.draw(st.integers(1, len(chain)))
+    try:
+        entry = encode_lesson(chain, number)
+    except ConfigError as error:
+        assert "at most 6,000 fit" in str(error)
+        return
+    assert decode_lesson(entry) == Lesson(tuple(chain), number) and len(entry) <= 6000
+    assert re.fullmatch(r"[1-8]\.[\w-]+", entry, re.ASCII)
+
+
+def lesson_text(*steps: tuple[str, ...]) -> str:
+    return "1." + packed_question("\x1d".join("\x1f".join(step) for step in steps))
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "", "1", "0.x", "12.x", "1.", "1.-", "1.A" * 3000,
+        lesson_text(("heads", "", GOOD)).replace("1.", "2.", 1),
+        lesson_text(*[("heads", "", GOOD)] * (STEPS + 1)),
+        lesson_text(("../etc", "", GOOD)), lesson_text(("examples", "", GOOD)), lesson_text(("heads", "")),
+        lesson_text(("heads", "", "")), lesson_text(("heads", "", GOOD, "x")),
+        lesson_text(("heads", "&".join(f"a{n}=1" for n in range(200)), GOOD)),
+        lesson_text(("heads", "", GOOD + " " * 50_000)), lesson_text(("heads", "", GOOD.replace("Why?", "\u202e"))),
+    ],
+)  # fmt: skip
+def test_whatever_was_not_packed_is_no_lesson(entry):
+    assert decode_lesson(lesson_text(("heads", "tokens=7", GOOD))).step.query["tokens"] == "7"
+    with pytest.raises(ConfigError, match="lesson in this link can't be read"):
+        decode_lesson(entry)

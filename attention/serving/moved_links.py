@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlencode
 from attention.serving.asgi import App, Receive, Scope, Send, path, send_response
 
 START = "start"  # the entry of the Start page's own links
-CARD = "card"  # the entry of a card, which any page may have
+CARDS = {"card", "lesson"}  # entries that any page may have
 EMBEDS = "embed"  # entries of Streamlit: embed, embed_options
 HEADS, IMPLEMENTATIONS, FIND_THE_BUG = "heads", "implementations", "find_the_bug"
 DEFAULT = "fused"  # the implementation that an old link asked about if it named none
@@ -59,8 +59,8 @@ def moved_to(page: str, query: Mapping[str, str]) -> Place | None:
 
 
 def _belongs_to_heads(names: Mapping[str, str]) -> bool:
-    """Whether a link with these entries has others than Start's, the card's and Streamlit's own."""
-    own = {name for name in names if not name.startswith(EMBEDS)} - {CARD}
+    """Whether a link with these entries has others than Start's, those of any page and Streamlit's own."""
+    own = {name for name in names if not name.startswith(EMBEDS)} - CARDS
     return bool(own) and own != {START}
 
 

@@ -48,7 +48,8 @@ def _shown_link() -> dict[str, str]:
     """The link of what is shown: settings, and the question and the card that it carries besides; {} for defaults."""
     state, here = session(), session().here
     carried = question_in_link.append(state, here.kind) | card_in_link.append(state, here.kind)
-    return model_run.carry(here.kind.settings.to_query(here.setting)) | carried
+    shown = model_run.carry(here.kind.settings.to_query(here.setting)) | carried
+    return card_in_link.shorten(state, here.kind, shown, here.setting)
 
 
 def _link(kind: Kind[Any], shown: dict[str, str], query: dict[str, str]) -> dict[str, str]:
@@ -68,7 +69,7 @@ def arrive(state: Session, kind: Kind[Any], from_elsewhere: bool) -> None:
         uploads.passed_by()
         model_run.passed_by()
     new = here is None or _is_new_link(query, here.link)
-    asked = card_in_link.settings_of(query) or dict(kind.begins)
+    asked = card_in_link.settings_of(state, query) or dict(kind.begins)
     if "source" in kind.settings.knobs:
         asked = model_run.open_link(asked) if new else asked
         done = model_run.take_result()

@@ -27,6 +27,7 @@ from attention.training.recipe import Recipe
 from attention.ui.jobs.model_jobs import LeakJob, LoadedModelJob, ModelJob
 from attention.ui.jobs.timing_process import TimingJob
 from attention.ui.jobs.training_jobs import TrainingJob
+from attention.ui.lesson_codec import Step
 from attention.ui.question_codec import Draft
 from attention.ui.session.part import Part
 from attention.ui.session.settings_state import SettingsState
@@ -87,7 +88,8 @@ class VisitState:
     this visit, by source; an upload exists as long as it is listed here. `absent`: the source that the last link named and
     this visit does not have; `wanted`: the query of that link. Your data: the file that was `taken` last, and the results for the
     files that the owner has named (`given`), once they were opened. Examples: the name of the `card` that its page shows, and
-    the last step of the path that was opened (`step`).
+    the last step of the path that was opened (`step`); the `lesson` of the link, and the steps of one that is being made
+    (`chain`).
     """
 
     code: bool = False
@@ -132,6 +134,8 @@ class VisitState:
     wanted: dict[str, str] = field(default_factory=dict)
     card: str = ""
     step: str = ""
+    lesson: str = ""
+    chain: list[Step] = field(default_factory=list)
 
 
 @dataclass

@@ -9,11 +9,17 @@ import streamlit as st
 from attention.examples import Example
 from attention.lessons.cards import Card, find_card, path
 from attention.lessons.path import Check
+from attention.settings import LESSON
 from attention.ui import next_step, predict
+from attention.ui.lesson_codec import Lesson, encode
 from attention.ui.markdown import escape
+from attention.ui.menu import page_title
 from attention.ui.predict import Question
 from attention.ui.session import page
+from attention.ui.session.card_in_link import current_lesson
+from attention.ui.session.visit_state import session
 from attention.ui.text import cards as text
+from attention.ui.text import lessons
 
 
 def example_question(asked: Example | Check) -> Question:
@@ -41,6 +47,8 @@ def bar() -> page.Part:
 
 def _look(setting: Any) -> object:
     card = page.card()
+    if lesson := current_lesson(session()):
+        return lesson, session().page
     return (card.name, _is_changed(card, setting), predict.is_answer_shown(question_key(card))) if card else None
 
 
@@ -50,6 +58,9 @@ def _is_changed(card: Card, setting: Any) -> bool:
 
 def _draw(setting: Any) -> None:
     card = page.card()
+    if lesson := current_lesson(session()):
+        _draw_lesson(lesson)
+        return
     if card is None:
         return
     example = card.example
@@ -64,6 +75,27 @@ def _draw(setting: Any) -> None:
                 usual = vars(page.open_query(example.query))
                 st.button(text.RESTORE, on_click=page.change, kwargs=usual, key="restore card", type="tertiary")
         predict.draw_question(question_key(card), example_question(example), on_reveal=page.change)
+
+
+def _draw_lesson(lesson: Lesson) -> None:
+    """Draws the place of a step in its lesson, and the links to others; its question stands above the picture."""
+    number, count, step = lesson.number, len(lesson.steps), lesson.step
+    others = (
+        (number - 1, lessons.PREVIOUS, ":material/arrow_back:"),
+        (number + 1, lessons.NEXT, ":material/arrow_forward:"),
+    )
+    with (
+        st.container(border=True, key="card-bar"),
+        st.container(horizontal=True, vertical_alignment="center", key="card-head"),
+    ):
+        st.markdown(f"**{lessons.LESSON}** :gray[· {text.PLACE.format(number=number, count=count)}]", width="content")
+        if step.page != session().page:
+            label = lessons.HERE.format(page=page_title(step.page))
+            next_step.page_link(step.page, label, {LESSON: encode(lesson.steps, number)}, ":material/school:")
+        for other, label, icon in others:
+            if 1 <= other <= count:
+                next_step.page_link(lesson.steps[other - 1].page, label, {LESSON: encode(lesson.steps, other)}, icon)
+        st.button("", icon=":material/close:", key="close lesson", help=lessons.CLOSE, on_click=_close, type="tertiary")
 
 
 def _draw_head(card: Card) -> None:
@@ -87,5 +119,5 @@ def _draw_head(card: Card) -> None:
 
 
 def _close() -> None:
-    page.visit_state().card = ""
+    page.visit_state().card = page.visit_state().lesson = ""
     page.change()

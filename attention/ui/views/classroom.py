@@ -18,7 +18,8 @@ from attention.ui.controls.knobs import SETTINGS
 from attention.ui.markdown import escape
 from attention.ui.question_codec import OPTION, OPTIONS, QUESTION, WHY, Draft, decode, encode
 from attention.ui.session import page
-from attention.ui.views import questions
+from attention.ui.text import lessons as text
+from attention.ui.views import lesson_editor, own_question, questions
 
 OPEN = "class"  # the key of the expander
 LINK = 2000  # characters of a link that every program accepts
@@ -46,15 +47,27 @@ def _draw(config: Any) -> None:
         if isinstance(config, Config):
             _ours(config)
         st.markdown("**Your own question**")
-        _form()
+        form, seen = st.columns([3, 2], gap="medium")
+        with form:
+            _form()
+        with seen:
+            _draw_as_seen()
         _share_section(config)
+        lesson_editor.draw(*_pack_draft(_draft()), _forget_draft)
 
 
 def _look(config: Any) -> object:
     """The inputs of the section; constant while it is closed."""
     if not page.widgets().get(OPEN, page.visit_state().classroom):
         return "shut"
-    return tuple(_question_presets(config)), bool(config.ask), _loadable(config), _draft(), _length(config) > LINK
+    return (
+        tuple(_question_presets(config)),
+        bool(config.ask),
+        _loadable(config),
+        _draft(),
+        _length(config) > LINK,
+        len(page.visit_state().chain),
+    )
 
 
 def _ours(config: Config) -> None:
@@ -91,7 +104,7 @@ def _form() -> None:
     if draft.option_list:
         choices = ["", *dict.fromkeys(draft.option_list)]
         at = choices.index(draft.right)
-        st.selectbox("Right answer", choices, at, lambda choice: choice or NONE, key=_key("right"))
+        st.radio("Right answer", choices, at, lambda choice: escape(choice) or NONE, key=_key("right"))
     st.text_area(
         "Explanation",
         draft.why,
@@ -100,6 +113,27 @@ def _form() -> None:
         help=f"Shown with the answer; up to {WHY} characters.",
     )
     page.visit_state().draft = _draft()
+
+
+def _draw_as_seen() -> None:
+    """Draws the question as students see it, before and after the answer is revealed."""
+    try:
+        asked = own_question.question(_draft().to_question())
+    except ConfigError:
+        return
+    st.caption(text.SEEN)
+    with st.container(border=True, key="as-seen"):
+        st.markdown(f"**Question.** {asked.text}")
+        if asked.guesses:
+            st.radio("Your guess", asked.guesses, index=None, disabled=True, key="class seen")
+        st.caption(text.REVEALED)
+        predict.show_verdict(asked, None)
+
+
+def _forget_draft() -> None:
+    """Empties the form: the question was added to a lesson."""
+    page.visit_state().draft = Draft()
+    _fill_form(Draft())
 
 
 def _share_section(config: Any) -> None:
@@ -112,6 +146,8 @@ def _share_section(config: Any) -> None:
     told = "Asks the question here, as the class sees it. You can end or change it at any time."
     st.button("Preview question", on_click=_ask_draft, key="ask own", icon=":material/visibility:", help=told)
     copy_link("copy_question", "Copy link with question", adds, ("predict",), lacking)
+    if code and _draft().option_list and not _draft().right:
+        st.warning(text.NO_RIGHT, icon=":material/help:")
     if wrong:
         st.warning(escape(wrong), icon=":material/edit:")
     elif code and _length(config) > LINK:
