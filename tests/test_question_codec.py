@@ -155,13 +155,22 @@ steps = st.builds(
 @given(chain=st.lists(steps, min_size=1, max_size=STEPS), data=st.data())
 def test_a_link_gives_a_lesson_back(chain, data):
     number = data.draw(st.integers(1, len(chain)))
-    try:
-        entry = encode_lesson(chain, number)
-    except ConfigError as error:
-        assert "at most 6,000 fit" in str(error)
-        return
+    chain, number = chain[:2], min(number, 2, len(chain))
+    entry = encode_lesson(chain, number)
     assert decode_lesson(entry) == Lesson(tuple(chain), number) and len(entry) <= 6000
     assert re.fullmatch(r"[1-8]\.[\w-]+", entry, re.ASCII)
+
+
+def test_a_lesson_that_is_too_long_for_a_link_is_said_to_be_so():
+    random = Random(0)
+    long = Step(
+        "heads", (), encode(CustomQuestion("".join(random.choices(ascii_lowercase, k=QUESTION)), why="x" * WHY))
+    )
+    other = [
+        Step("masks", (("text", "".join(random.choices(ascii_lowercase, k=1900))),), long.ask) for _ in range(STEPS)
+    ]
+    with pytest.raises(ConfigError, match="at most 6,000 fit"):
+        encode_lesson(other)
 
 
 def lesson_text(*steps: tuple[str, ...]) -> str:

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from attention.ui.markdown import JOINT
 from attention.ui.question_codec import CustomQuestion, encode
-from tests.browser.conftest import Tab, choose, open_page
+from tests.browser.conftest import Tab, open_page
 
 HOSTILE = "<b>x</b> [y](http://evil.example) http://evil.example www.evil.example a@evil.example $z$ :smile:"
 
@@ -30,10 +30,10 @@ def test_a_teacher_copies_a_link_and_a_student_guesses_and_reveals(visit):
     page.get_by_role("textbox", name="Answers, one per line").fill("the river\nthe one before")
     teacher.slider("heads").press("ArrowLeft")
     teacher.wait_for_grid(tokens=9, heads=7, d_model=511)
-    right = page.get_by_role("combobox", name="Right answer")
+    right = page.get_by_role("radiogroup", name="Right answer")
     right.wait_for()
     teacher.quiet()
-    choose(right, "the one before")
+    right.get_by_text("the one before").click()
     page.get_by_text("Hide pictures").click()
     page.get_by_role("textbox", name="Explanation").fill("One back.")
     copies = page.get_by_role("button", name="Copy link with question")

@@ -7,6 +7,7 @@ The texts of a page are a module of its name, as templates with named fields: `s
     cards       the bar of an example, and the path of twelve
     interventions    next words and heads switched off, on the Model page
     leaks       the leak test on the Model page
+    lessons     a lesson of several questions: its editor, and the bar of a step
     model_run   a model's run that a typed text or a link asks for, on any page
     sharing     descriptions of pages for programs that show links, and the Share dialog
     terms       the terms of each page with their explanations, which are also those of docs/GLOSSARY.md

@@ -1,4 +1,4 @@
-"""Makes a lesson: steps are added one by one, each with the page and the settings of that moment, and one link opens them all."""
+"""Makes a lesson: steps are added one by one, each with its page and settings, and one link opens them all."""
 
 from __future__ import annotations
 
