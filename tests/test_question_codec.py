@@ -146,7 +146,7 @@ def test_lines_become_one_and_empty_ones_are_no_answers():
     assert not Draft(" \n").is_started and Draft(why="x").is_started
 
 
-asks = questions().map(encode)
+asks = st.sampled_from([encode(CustomQuestion("Why?")), encode(CustomQuestion("Wo?", ("ä", "b"), "ä", hides=False))])
 steps = st.builds(
     Step, st.sampled_from(PAGES), st.lists(st.tuples(st.just("text"), line(20)), max_size=1).map(tuple), asks
 )
@@ -155,7 +155,6 @@ steps = st.builds(
 @given(chain=st.lists(steps, min_size=1, max_size=STEPS), data=st.data())
 def test_a_link_gives_a_lesson_back(chain, data):
     number = data.draw(st.integers(1, len(chain)))
-    chain, number = chain[:2], min(number, 2, len(chain))
     entry = encode_lesson(chain, number)
     assert decode_lesson(entry) == Lesson(tuple(chain), number) and len(entry) <= 6000
     assert re.fullmatch(r"[1-8]\.[\w-]+", entry, re.ASCII)
