@@ -100,8 +100,8 @@ LINKS: list[tuple[str, str, str]] = [
     ("training", "task=rm%20-rf", "task='rm -rf' is not one of: induction,"),
     ("training", "steps=1000000000&rate=inf", "rate='inf' is not a number between 0.0001 and 1.0."),
     ("training", "heads=3&d_model=64&head=23", "d_model=64: it is a multiple of heads=3, at most 256."),
-    ("examples", "about=everything&heads=3", "about='everything' is not one of: all, heads,"),
-    ("examples", f"about={quote(BAIT)}", "is not one of: all, heads,"),
+    ("examples", "about=everything&heads=3", "about='everything' is not one of: all, learn,"),
+    ("examples", f"about={quote(BAIT)}", "is not one of: all, learn,"),
 ]
 
 # Those whose settings say it; of the others the page shortens or escapes what is said.
@@ -183,7 +183,7 @@ WIDGETS: list[tuple[str, str, str, dict[str, Any], str]] = [
     ("training", "", "heads off", {SOME: ["9.9", "x.y", "0"]}, ""),
     ("training", "", "typed induction", {TEXT: BAIT + " a b " * 500}, "Unknown tokens"),
     ("training", "", "grid", pin("pin", head="x", query=2**70), "is not a whole number"),
-    ("examples", "", "about", {TEXT: BAIT}, "is not one of: all, heads,"),
+    ("examples", "", "about", {TEXT: BAIT}, "is not one of: all, learn,"),
 ]
 
 ROW = json.loads(write_recording([make_timing()]))["timings"][0]
