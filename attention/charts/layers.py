@@ -17,7 +17,6 @@ from attention.number_format import MEAN
 CELL = "cell"  # the selection: the layer and the head of the cell that was clicked, and the `turn` of the table
 ROW, LEAST, HIGH = 24, 9, 440  # pixels: height of a layer, its minimum, and maximum of all unless that needs more
 WIDE, TALL = 26, 13  # minimum size in pixels of a cell that shows its number
-BRIGHT = 0.85  # share of the scale from which black text is easier to read than the text of the page, in either theme
 
 
 @lru_cache(maxsize=64)
@@ -48,7 +47,7 @@ def numbers(layers: tuple[int, ...], heads: int, label: str, top: float, digits:
             x=x,
             y=y,
             text=alt.Text("value:Q", format=f".{digits}f"),
-            color=alt.condition(f"datum.value > {BRIGHT * top}", alt.value("black"), alt.value("currentColor")),
+            color=alt.value("currentColor"),
         )
     )
     return _with_frame(cells, words, len(layers))

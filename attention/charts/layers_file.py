@@ -89,7 +89,7 @@ def _scale(top: float, digits: int, y: float) -> list[str]:
 
 def color(share: float) -> str:
     """Returns the colour at a share of the scale: that of `theme.NUMBERS` on white."""
-    at = min(1.0, max(0.0, share))
+    at = min(1.0, max(0.0, share)) * theme.STRONGEST
     mixed = (255 + (channel - 255) * at for channel in theme.OLIVE)
     return "#" + "".join(f"{round(channel):02x}" for channel in mixed)
 

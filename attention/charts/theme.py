@@ -46,7 +46,10 @@ BROKEN = "#d6336c"  # not a finite number
 LESS, MORE = ("#b8651b", "#0f8f82")  # a difference below and above zero; zero is the background, in either theme
 ONE_SIDE = "#8a63d2"  # stripes on pairs that one side of a comparison masks
 OLIVE, STEEL = (100, 145, 24), (95, 125, 149)  # as far from white as from the dark background
-NUMBERS = tuple(f"rgba{(*OLIVE, alpha)}" for alpha in (0, 1))  # head statistics, from the smallest to the largest
+STRONGEST = 0.75  # opacity of the largest statistic, on which the text of the page can be read in either theme
+NUMBERS = tuple(
+    f"rgba{(*OLIVE, alpha)}" for alpha in (0, STRONGEST)
+)  # head statistics, from the smallest to the largest
 DISTANCES = tuple(f"rgba{(*STEEL, alpha)}" for alpha in (1, 0))  # near heads have the full colour
 INFLUENCE = ("#1c103c", "#402584", "#6741ca", "#8d75eb", "#b6abf9")  # uniform in lightness; of one hue, unlike weights
 

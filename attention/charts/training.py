@@ -25,6 +25,7 @@ LINE = 13  # pixels between the names of two curves
 NAMED, HIGH = 7, 0.2  # most heads with a name at their curve, and the value from which one may have it
 DASHES = [[1, 0], [5, 3], [2, 2]]  # dashes of the layers
 ACCURACY, LOSS = "accuracy", "loss (nats)"
+TITLES = {ACCURACY: "accuracy (solid)", LOSS: "loss in nats (dashed)"}
 CURVES = {ACCURACY: theme.DIVIDED, LOSS: theme.RAW}
 ROUND = [
     0,
@@ -48,20 +49,15 @@ def _curves() -> alt.Chart:
 def progress(steps: int, most: float) -> dict[str, Any]:
     """Returns accuracy, and loss up to a `ceiling` on a second axis, over the columns series, step, value of a table.
 
-    Each axis has the colour of its curve, which is its name.
+    The titles of the axes say whose curve is solid and whose is dashed.
     The loss axis is symlog, nearly linear up to one nat and logarithmic above, to show both good and diverged trainings.
     """
     marks = [mark for mark in ROUND if mark <= most]
-    each: dict[str, dict[str, Any]] = {
-        name: {"titleColor": color, "labelColor": color} for name, color in CURVES.items()
-    }
     axes = {
-        ACCURACY: {"scale": alt.Scale(domain=[0, 1]), "axis": alt.Axis(tickCount=4, format="%", **each[ACCURACY])},
+        ACCURACY: {"scale": alt.Scale(domain=[0, 1]), "axis": alt.Axis(tickCount=4, format="%")},
         LOSS: {
             "scale": alt.Scale(type="symlog", constant=1, domain=[0, most], nice=False),
-            "axis": alt.Axis(
-                orient="right", values=marks[:: math.ceil(len(marks) / 7)], format="~s", grid=False, **each[LOSS]
-            ),
+            "axis": alt.Axis(orient="right", values=marks[:: math.ceil(len(marks) / 7)], format="~s", grid=False),
         },
     }
     color = alt.Color("series:N", legend=None, scale=alt.Scale(domain=list(CURVES), range=list(CURVES.values())))
@@ -71,7 +67,7 @@ def progress(steps: int, most: float) -> dict[str, Any]:
         .transform_filter(f"datum.series == '{name}'")
         .encode(
             x=_steps(steps),
-            y=alt.Y("value:Q", title=name, **axis),
+            y=alt.Y("value:Q", title=TITLES[name], **axis),
             color=color,
             strokeDash=dash,
             tooltip=[
@@ -113,12 +109,11 @@ def heads(layers: int, per: int, steps: int, label: str, earlier: str = "") -> d
             ],
         )
     )
-    named = alt.condition(f"datum.series == '{EARLIER}'", alt.value(theme.HIDDEN), color)
     ends = (
         alt.Chart()
         .transform_filter("datum.name != ''")
         .mark_text(align="left", dx=5, fontSize=11, fontWeight="bold", aria=False)
-        .encode(x=_steps(steps, ROOM), y=alt.Y("place:Q", title=label), text="name:N", color=named)
+        .encode(x=_steps(steps, ROOM), y=alt.Y("place:Q", title=label), text="name:N", color=alt.value("currentColor"))
     )
     if not earlier:
         return _curve_layers([lines, ends], steps, ROOM)
