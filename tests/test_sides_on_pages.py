@@ -77,7 +77,7 @@ def test_layers_of_another_number_of_heads_have_no_difference_and_show_the_setti
 @pytest.mark.parametrize(("page", "labels"), [("softmax", ["A", "B"]), ("layers", ["A", "B", "B − A"])])
 def test_a_side_is_chosen_on_the_page(page, labels):
     test = run(ROOT / "pages" / f"{page}.py", SHORT | {"against": pin(A)})
-    (choice,) = (each for each in test.get("button_group") if each.key and each.key.startswith("side of this page"))
+    (choice,) = [each for each in test.button_group if each.key and each.key.startswith("side of this page")]
     assert choice.options == labels
     choice.set_value("a").run()
     assert test.query_params["side"] == "a" and not test.exception
