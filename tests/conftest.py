@@ -18,7 +18,8 @@ from streamlit.components.v2 import manifest_scanner
 
 from tests.samples import examples, mark_unsampled
 
-settings.register_profile("same", derandomize=True, deadline=None, max_examples=examples(100))  # `make hunt` draws new ones
+# `make hunt` draws new cases.
+settings.register_profile("same", derandomize=True, deadline=None, max_examples=examples(100))
 settings.load_profile("same")
 
 NUMERIC = (  # packages whose shapes and types are checked while tests run; CHECK_ALL_TYPES=1 checks the whole package
