@@ -13,7 +13,7 @@ from attention.codec import CONFIGS
 from attention.config import Config
 from attention.inputs import BEFORE
 from attention.recorded.file import RecordingError
-from attention.settings import EDITION, Settings, choice
+from attention.settings import Settings, choice
 from attention.story.settings import STORIES, Story
 from attention.timing.cpu_gpu_settings import VERSUS, CpuGpuSettings
 from attention.training.recipe import RECIPES, Recipe
@@ -53,7 +53,7 @@ class Example:
     def query(self) -> dict[str, str]:
         """The query of its link, which is never empty: an empty one would keep the page at its current settings."""
         settings = KINDS[type(self.config)]
-        return settings.to_query(self.config) or {EDITION: str(len(settings.editions))}
+        return settings.to_query(self.config) or settings.newest
 
 
 def _of(

@@ -69,7 +69,7 @@ def test_every_page_has_a_description():
 HOSTILE = {
     "empty": "",
     "malformed": "%ff%00=%zz&&;=&=v",
-    "unknown source": "source=nobody",
+    "unknown source": "source=missing",
     "unknown upload": "source=file:AAAAAAAAAAAA:secret.npz",
     "numbers": "heads=999999999999999999999&tokens=-1&d_model=nan&head=1e9",
     "packed": "ask=AAAA&against=////",
@@ -90,7 +90,7 @@ def test_an_upload_is_in_no_picture_even_while_it_is_open():
     held = register(example_uploads.named_upload(), name="secret")
     query = f"source={quote(held.source)}"
     assert preview.describe("heads", query).description == text.PAGES["heads"]
-    assert np.array_equal(image("heads", query), image("heads", "source=nobody"))
+    assert np.array_equal(image("heads", query), image("heads", "source=missing"))
     compared = preview.describe("heads", f"v=3&{query}&against=x")
     assert "secret" not in compared.description
 

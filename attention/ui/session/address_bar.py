@@ -28,7 +28,7 @@ def send_on(page: StreamlitPage, pages: Mapping[str, StreamlitPage]) -> None:
 
 def address() -> tuple[str, str]:
     """The query string in the address bar, as far as we know, and the query string of what is shown."""
-    return urlencode(session().here.link), urlencode(_shown_link())
+    return link_query(), urlencode(_shown_link())
 
 
 def link_query() -> str:

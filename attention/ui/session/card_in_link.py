@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from attention.lessons.cards import Card, find_card, path
-from attention.settings import CARD, EDITION, LESSON, ConfigError, short
+from attention.settings import CARD, LESSON, ConfigError, short
 from attention.ui import lesson_codec
 from attention.ui.controls.kind import Kind
 from attention.ui.lesson_codec import Lesson
@@ -54,10 +54,10 @@ def current_card(state: Session) -> Card | None:
 
 def append(state: Session, kind: Kind[Any]) -> dict[str, str]:
     """What a link carries for card and lesson, and the edition of its settings, without which it would be the first."""
-    editions, lesson = len(kind.settings.editions), current_lesson(state)
+    lesson = current_lesson(state)
     carried = {CARD: state.kept.card} if current_card(state) else {}
     carried |= {LESSON: state.kept.lesson} if lesson and lesson.step.page == state.page else {}
-    return carried | ({EDITION: str(editions)} if carried and editions > 1 else {})
+    return carried | (kind.settings.newest if carried and len(kind.settings.editions) > 1 else {})
 
 
 def shorten(state: Session, kind: Kind[Any], shown: dict[str, str], setting: Any) -> dict[str, str]:

@@ -125,17 +125,10 @@ def draw_map(config: Config, found: Mapping[int, Layer]) -> None:
     if not held:
         st.caption(_none(name, found, config))
         return
-    table = {
-        "layer": [layer for layer, _ in held],
-        "head": [head for _, head in held],
-        "value": list(held.values()),
-        "focus": [cell == (config.layer, config.head) for cell in held],
-        "turn": [page.visit_state().turns] * len(held),
-    }
     described = EVERY[name]
     end = max(top(described, config.tokens), *held.values())
     st.vega_lite_chart(
-        pa.table(table),
+        pa.table(cell_columns(held, (config.layer, config.head))),
         chart.numbers(layers(config.source), config.heads, described.label, end, digits(described)),
         key="layers",
         width="stretch",
@@ -143,6 +136,17 @@ def draw_map(config: Config, found: Mapping[int, Layer]) -> None:
         selection_mode=chart.CELL,
         alt=f"Heatmap by layer and head: {described.label.lower()} of each head",
     )
+
+
+def cell_columns(values: Cells, focus: tuple[int, int] | None) -> dict[str, list[Any]]:
+    """The columns of a map's table: one row for each value, by layer and head; `focus` is the selected cell."""
+    return {
+        "layer": [layer for layer, _ in values],
+        "head": [head for _, head in values],
+        "value": list(values.values()),
+        "focus": [cell == focus for cell in values],
+        "turn": [page.visit_state().turns] * len(values),
+    }
 
 
 def metric_sentence(config: Config, found: Mapping[int, Layer]) -> str:

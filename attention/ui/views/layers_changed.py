@@ -15,7 +15,7 @@ from attention.number_format import format_mean
 from attention.pinned import Sides, sides_of
 from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
-from attention.ui.session import gestures, page
+from attention.ui.session import gestures
 from attention.ui.text import comparing as text
 from attention.ui.views import heads_layers as maps
 from attention.ui.views.pinned_sides import has_layer_difference
@@ -58,14 +58,8 @@ def draw_map(config: Config, before: Found, after: Found) -> None:
         st.caption(text.NO_CHANGE)
         return
     limit = maps.top(described, config.tokens)
-    table = {
-        "layer": [layer for layer, _ in found],
-        "head": [head for _, head in found],
-        "value": list(found.values()),
-        "share": [min(1.0, abs(value) / limit) for value in found.values()],
-        "focus": [cell == (config.layer, config.head) for cell in found],
-        "turn": [page.visit_state().turns] * len(found),
-    }
+    table = maps.cell_columns(found, (config.layer, config.head))
+    table |= {"share": [min(1.0, abs(value) / limit) for value in found.values()]}
     label = f"{described.label}, B − A"
     st.vega_lite_chart(
         pa.table(table),

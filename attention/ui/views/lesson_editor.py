@@ -15,10 +15,9 @@ from attention.ui.markdown import escape
 from attention.ui.menu import page_title
 from attention.ui.predict import none
 from attention.ui.session import model_run, page
+from attention.ui.session.share import LONG
 from attention.ui.session.visit_state import session
 from attention.ui.text import lessons as text
-
-LINK = 2000  # characters of a link that every program accepts
 
 
 def draw(code: str, wrong: str, forget: Callable[[], None]) -> None:
@@ -50,7 +49,7 @@ def draw(code: str, wrong: str, forget: Callable[[], None]) -> None:
         return
     copy_link("copy_lesson", text.COPY, lacking="" if chain else text.EMPTY, copies=link)
     if chain:
-        st.caption(text.LENGTH.format(count=len(link)) + text.LONG.format(most=LINK) * (len(link) > LINK))
+        st.caption(text.LENGTH.format(count=len(link)) + text.LONG.format(most=LONG) * (len(link) > LONG))
 
 
 def _add(code: str, forget: Callable[[], None]) -> None:

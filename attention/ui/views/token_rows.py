@@ -12,7 +12,8 @@ import streamlit as st
 from attention.charts import layers as chart
 from attention.charts import theme
 from attention.number_format import format_percent
-from attention.ui.session import gestures, page
+from attention.ui.session import gestures
+from attention.ui.views.heads_layers import cell_columns
 
 SPACE = "␣"  # a space at the beginning of a token: with and without, it is another token
 BAR = (
@@ -90,16 +91,9 @@ def draw_map(
     about: str,
 ) -> None:
     """Draws a map of layers and heads (or positions) of values with a sign; a click selects a head."""
-    cells = [(layer, at, value) for layer, row in zip(layers, values, strict=True) for at, value in enumerate(row)]
-    top = max(max(abs(value) for _, _, value in cells), 1e-9)
-    table = {
-        "layer": [layer for layer, _, _ in cells],
-        "head": [at for _, at, _ in cells],
-        "value": [value for _, _, value in cells],
-        "share": [abs(value) / top for _, _, value in cells],
-        "focus": [(layer, at) == focus for layer, at, _ in cells],
-        "turn": [page.visit_state().turns] * len(cells),
-    }
+    cells = {(layer, at): value for layer, row in zip(layers, values, strict=True) for at, value in enumerate(row)}
+    top = max(*map(abs, cells.values()), 1e-9)
+    table = cell_columns(cells, focus) | {"share": [abs(value) / top for value in cells.values()]}
     st.vega_lite_chart(
         pa.table(table),
         chart.signed(layers, len(values[0]), "value", across),
