@@ -252,7 +252,7 @@ def open_tab(
     page = pages.pop() if pages else chromium.new_context(reduced_motion="reduce").new_page()
     page.set_default_timeout(SECONDS)
     page.set_viewport_size({"width": size[0], "height": size[1]})
-    page.emulate_media(color_scheme=theme)
+    page.emulate_media(media="screen", color_scheme=theme)
     with Tab(page, server).watch() as tab:
         yield tab
     page.evaluate(FORGET)
