@@ -32,7 +32,8 @@ import { applyTheme } from "./theme.js";
 const MARKUP = `
 <div class="chips" role="group" aria-label="Tokens. Choose the one whose weights are shown."></div>
 <div class="map" role="img"><canvas></canvas><i class="row"></i><i class="cell"></i></div>
-<p class="said" aria-live="polite"></p>`;
+<p class="said" aria-live="polite"></p>
+<p class="scale" aria-hidden="true">weight 0% <i class="ramp"></i> 100% <i class="swatch"></i> masked</p>`;
 
 const NAMED = 0.05;  // weights from which a token shows its share
 
@@ -64,6 +65,8 @@ function update(sentence, data) {
   if (data.query !== sentence.told) sentence.query = sentence.told = data.query;
   sentence.query = Math.min(sentence.query, data.rows - 1);
   sentence.neutrals = applyTheme(root, data.neutrals, data.accents);
+  find(root, ".scale").hidden = data.colors !== "linear";
+  find(root, ".ramp").style.background = `linear-gradient(to right, ${data.stops.join()})`;
   setChips(sentence);
   laidOut(sentence);
   root.dataset.painted = data.painted;

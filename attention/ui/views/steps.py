@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -47,7 +49,7 @@ def view(config: Config) -> None:
         return
     if refused := results.steps.refusal(config):
         why, smaller = refused
-        too_large(why, smaller, f"Show {smaller.tokens:,} tokens of {smaller.d_model:,} channels")
+        too_large(why, smaller, text.SMALLER.format(tokens=smaller.tokens, width=smaller.d_model))
         return
     plan = by_name(config)
     current = nearest(config.step, list(plan))
@@ -56,7 +58,7 @@ def view(config: Config) -> None:
         _choices(config)
     order = step_names().index
     if config.step not in plan and (made_here(config) or order(config.step) > order(current)):
-        st.info(f"These settings have no step “{config.step}”; “{current}” is shown.", icon=":material/info:")
+        st.info(text.NO_STEP.format(wanted=config.step, shown=current), icon=":material/info:")
     step = plan[current]
     if config.steps == "one":
         _step(step)
@@ -104,11 +106,8 @@ def _kind(config: Config) -> str:
 
 def _way(config: Config) -> str:
     """Where the pass begins and ends: a learned or uploaded source has neither x nor projections, and not always values."""
-    if made_here(config):
-        return f"{_kind(config)} from x to output"
-    if "v" in has(config.source):
-        return f"{_kind(config)} from the given queries, keys and values to the context of each head"
-    return f"{_kind(config)} from the given queries and keys to the weights (there are no values)"
+    given = text.GIVEN_VALUES if "v" in has(config.source) else text.NO_VALUES
+    return (text.WHOLE if made_here(config) else given).format(kind=_kind(config))
 
 
 def _proof(config: Config) -> None:
@@ -119,31 +118,28 @@ def _proof(config: Config) -> None:
             proof.verdict(far, fits, reference=SOFTMAXES[config.softmax].reference),
             icon=":material/verified:" if fits else ":material/error:",
             color="green" if fits else "red",
-            help="Largest difference of the context from `torch.nn.functional.scaled_dot_product_attention` on the same "
-            "q, k, v and mask.",
+            help=text.PROOF,
         )
     else:
         proof.badge(config)
 
 
 def _choices(config: Config) -> None:
-    """Draws the choice of one step or all, and a button for an example with readable numbers."""
-    names = {"one": "One step", "all": "All at once"}
+    """Draws the choice of one step or all, and, unless every number fits its cell already, a button for an example."""
     small = EXAMPLES["small"].config
     assert isinstance(small, Config)
-    chosen = config.for_page() == small.for_page()
-    st.button(
-        "Load a 4-word example",
-        icon=":material/pin:",
-        key="small",
-        help="4 words with 8 channels and 2 heads: small enough to calculate by hand, with every number in its cell.",
-        on_click=page.change,
-        kwargs={name: value for name, value in vars(small).items() if KNOBS[name].about == "tensors" or name == "head"}
-        | {"step": "x"},
-        type="secondary" if config.tokens <= small.tokens else "primary",
-        disabled=chosen,
-    )
-    knobs.segments("steps", config, format_func=names.get, label_visibility="collapsed", width="content")
+    if config.tokens > small.tokens or config.d_model > small.d_model:
+        settings = {name: value for name, value in vars(small).items() if KNOBS[name].about == "tensors"}
+        st.button(
+            text.SMALL,
+            icon=":material/pin:",
+            key="small",
+            help=text.SMALL_HELP,
+            on_click=page.change,
+            kwargs=settings | {"head": small.head, "step": "x"},
+            type="primary",
+        )
+    knobs.segments("steps", config, format_func=text.VIEWS.get, label_visibility="collapsed", width="content")
 
 
 def _step(step: Step) -> None:
@@ -157,9 +153,9 @@ def _step(step: Step) -> None:
 def _size(step: Step) -> str:
     """Axes, shape, memory and operations of a step."""
     shape = " × ".join(f"{size:,}" for size in step.sizes)
-    memory = "a view without memory of its own" if step.kind == "view" else f"{quantity(step.bytes, 'B')} of memory"
-    flops = f"{quantity(step.flops, 'FLOP')} to compute" if step.flops else "no arithmetic"
-    return f"{shape} numbers (`{step.axes}`) · {memory} · {flops}"
+    memory = text.VIEW if step.kind == "view" else text.MEMORY.format(bytes=quantity(step.bytes, "B"))
+    flops = text.FLOPS.format(flops=quantity(step.flops, "FLOP")) if step.flops else text.NO_FLOPS
+    return text.SIZE.format(shape=shape, axes=step.axes, memory=memory, flops=flops)
 
 
 def _letters(config: Config) -> str:
@@ -167,16 +163,16 @@ def _letters(config: Config) -> str:
     there = set("".join(step.axes for step in by_name(config).values()))
     words = AXES | ({"d": "channels per softmax of a head"} if "s" in there else {})
     letters = ", ".join(f"`{name}` {words[name]}: {size:,}" for name, size in lengths(config).items() if name in there)
-    return f"Axes here: {letters}. In formulas h, i, j are the head, the row and the column of a cell, counted from 0."
+    return text.AXES.format(letters=letters)
 
 
 def _formulas(plan: dict[str, Step]) -> None:
     """Draws every step with its formula and size, for the view of all matrices."""
-    with st.expander("Formula, shape, memory and FLOPs of every step", icon=":material/functions:"):
+    with st.expander(text.FORMULAS, icon=":material/functions:"):
         lines = [
             f"| {step.name.replace('_', chr(92) + '_')} | ${step.formula}$ | {_size(step)} |" for step in plan.values()
         ]
-        st.markdown("\n".join(["| Step | Formula | Size |", "| --- | --- | --- |", *lines]))
+        st.markdown("\n".join([text.FORMULAS_TABLE, "| --- | --- | --- |", *lines]))
 
 
 def _odd(config: Config) -> None:
@@ -184,12 +180,9 @@ def _odd(config: Config) -> None:
     blind = results.steps.blind(config)
     queries, keys = config.tokens, lengths(config)["k"]
     if blind:
-        st.caption(
-            f"{blind} of {queries:,} queries are fully masked: all {keys:,} logits are minus infinity. Their weights, context "
-            f"and output are defined as zero (the formula gives 0 / 0)."
-        )
+        st.caption(text.FULLY_MASKED.format(blind=blind, queries=queries, keys=keys))
     if config.d_head == 1:
-        st.caption("One channel per head: a score is one product, q times k.")
+        st.caption(text.ONE_CHANNEL)
 
 
 def _sequences(config: Config) -> None:
@@ -206,25 +199,19 @@ def _sequences(config: Config) -> None:
 def _costs(config: Config) -> None:
     table = pd.DataFrame(costs(config))
     total = {name: float(table[name].sum()) for name in ("bytes", "flops")}  # pyright: ignore[reportArgumentType]  a column of numbers
+    what = text.WHOLE_PASS if made_here(config) else text.STEPS_SHOWN
     st.markdown(
-        f"**{'The whole pass' if made_here(config) else 'All steps shown'}**: {quantity(total['bytes'], 'B')} if every "
-        f"matrix is kept, and "
-        f"{quantity(total['flops'], 'FLOP')} for one sequence, forward only, without skipping masked pairs."
+        text.TOTAL.format(what=what, bytes=quantity(total["bytes"], "B"), flops=quantity(total["flops"], "FLOP"))
     )
+    share = partial(st.column_config.ProgressColumn, format="%.1f%%", min_value=0, max_value=100)
     columns = {
         "step": "Step",
         "axes": "Axes",
         "shape": "Shape",
-        "bytes": st.column_config.NumberColumn(
-            "Memory (bytes)", format="localized", help="float32; the mask has one byte per pair"
-        ),
-        "memory": st.column_config.ProgressColumn("Share of memory", format="%.1f%%", min_value=0, max_value=100),
-        "flops": st.column_config.NumberColumn(
-            "FLOPs",
-            format="localized",
-            help="An addition, a product or another function of a number counts as one; the softmax as 5 per cell",
-        ),
-        "work": st.column_config.ProgressColumn("Share of FLOPs", format="%.1f%%", min_value=0, max_value=100),
+        "bytes": st.column_config.NumberColumn(text.BYTES, format="localized", help=text.BYTES_HELP),
+        "memory": share(text.MEMORY_SHARE),
+        "flops": st.column_config.NumberColumn("FLOPs", format="localized", help=text.FLOPS_HELP),
+        "work": share(text.FLOPS_SHARE),
     }
     st.dataframe(table, column_config=columns, hide_index=True, key="costs", height=300)
 
