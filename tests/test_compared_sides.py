@@ -23,6 +23,7 @@ from attention.comparison.head_changes import columns, compare_sides, sentence
 from attention.comparison.pooling import pool_differences
 from attention.comparison.row_numbers import EVERY, row_numbers
 from attention.comparison.sides import Side, side_of, why_not_comparable
+from attention.components import large_head
 from attention.components.heads_grid import message
 from attention.config import Config
 from attention.fitting import coerce
@@ -90,6 +91,10 @@ def test_the_difference_of_drawn_settings_is_that_of_two_passes_in_float64(seed)
     assert torch.allclose(found.change.abs().double(), tiles.abs().amax(-1), atol=1e-6)
     assert torch.allclose(found.change.double(), tiles.gather(3, found.place[..., None])[..., 0], atol=1e-6)
     assert torch.allclose((found.b - found.a).double(), found.change.double(), atol=1e-7)
+    (top, end), (left, right) = (sorted(draw.sample(range(tokens + 1), 2)) for _ in range(2))
+    one, two = (side_of(each).of_heads([1]).part((top, end), (left, right)) for each in (before, after))
+    zoomed = pool_differences(one, two, 64)
+    assert torch.allclose(zoomed.change.double(), exact[1:, top:end, left:right], atol=1e-6)
 
 
 @given(configs())
@@ -240,6 +245,24 @@ def test_the_button_pins_and_the_page_compares():
     assert test.session_state["session"].here.setting.mask == "causal"
     test.button(key="unpin").click().run()
     assert test.session_state["session"].here.setting.against == ""
+
+
+@pytest.mark.parametrize(("side", "figures", "maps"), [("a", 1, 0), ("b", 1, 0), ("difference", 0, 1), ("both", 2, 0)])
+def test_the_enlarged_head_follows_the_side(side, figures, maps):
+    test = run(HEADS, {"v": "3", "rows": "9-17", "against": pin(Config(mask="full"), 2), "side": side})
+    assert not test.exception and not test.warning
+    assert (len(test.get("plotly_chart")), grids(test).count("large_head")) == (figures, maps)
+
+
+def test_the_enlarged_difference_is_that_of_the_selected_heads_and_has_their_numbers():
+    a, b = replace(CAUSAL, head=2), replace(WINDOW, head=1, rows="3-9", cols="2-7", against=pin(CAUSAL, 2))
+    found = results.heads.part_differences(a, b, (2, 1), b.window, 3)
+    assert (found.tile, found.queries, found.keys) == (3, 7, 6)
+    sent = header_of(large_head.difference_message(b, found, (3, 2)))
+    assert (sent["sides"], sent["first"], sent["sizes"], sent["head"]) == (True, [3, 2], [12, 12], 1)
+    exact = trace(b).weights[1, 3:10, 2:8] - trace(a).weights[2, 3:10, 2:8]
+    rows, columns = found.place[0] // 3 + 3 * torch.arange(3)[:, None], found.place[0] % 3 + 3 * torch.arange(2)
+    assert torch.equal(found.change[0], exact[rows, columns]) and found.change.abs().max() == exact.abs().max()
 
 
 @pytest.mark.parametrize("side", ["a", "b", "difference", "both"])

@@ -35,7 +35,7 @@ def both_rows(keys: int) -> dict[str, Any]:
 def change(labels: tuple[str, ...], keys: int) -> dict[str, Any]:
     """Returns B minus A as bars from zero, in the colours of differences, over the same columns."""
     color = alt.condition("datum.change < 0", alt.value(theme.LESS), alt.value(theme.MORE))
-    y = alt.Y("change:Q", title="B − A", axis=alt.Axis(tickCount=3, minExtent=34))
+    y = alt.Y("change:Q", title="B − A", axis=alt.Axis(tickCount=3, minExtent=34, format="~g"))
     bars = _base().mark_bar(**_width(keys)).encode(x=_keys(labels, keys), y=y, color=color, tooltip=TIP)
     return dataless(bars.properties(height=HEIGHT + BELOW * (keys <= LABELLED)))
 

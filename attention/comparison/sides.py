@@ -35,6 +35,12 @@ class Side:
         context = None if self.context is None else self.context[at]
         return Side(self.weights[at], mask, context, self.distributes)
 
+    def part(self, rows: tuple[int, int], columns: tuple[int, int]) -> Side:
+        """Returns the side with these queries and keys alone, each from a start up to an end; its rows may sum to less."""
+        some, keys = slice(*rows), slice(*columns)
+        context = None if self.context is None else self.context[:, some]
+        return Side(self.weights[:, some, keys], self.mask[..., some, keys], context, self.distributes)
+
     @property
     def seeing(self) -> Bool[Tensor, "*h q"]:
         """The rows with a visible key."""

@@ -74,17 +74,20 @@ def difference_message(
     It is linear if the colour scale was chosen so, by the square root if it is linear by default, otherwise logarithmic.
     """
     named = found.tile <= WIDEST and (config.is_cross or found.queries == found.keys)
-    colors = config.colors if config.colors == "linear" else "root" if config.color_scale == "linear" else "log"
     told = {
-        "colors": colors,
-        "why": MASKED_ONCE,
         "tokens": labels(config) if named else [],
         "key_tokens": key_labels(config) if named and config.is_cross else None,
         "names": list(names),
         "certain": len(found.change),
         "address": address,
     }
-    return difference_payload(header(config, theme.GRID_HEIGHT, "") | theme.difference_look() | told, found)
+    return difference_payload(difference_header(config, theme.GRID_HEIGHT) | told, found)
+
+
+def difference_header(config: Config, height: int) -> dict[str, Any]:
+    """Returns the header of a message of differences: everything but the cells and what they are about."""
+    colors = config.colors if config.colors == "linear" else "root" if config.color_scale == "linear" else "log"
+    return header(config, height, "") | theme.difference_look() | {"colors": colors, "why": MASKED_ONCE}
 
 
 def message(

@@ -7,13 +7,16 @@ has, until the server has computed its cells.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from attention.charts import theme
-from attention.components.heads_grid import header
+from attention.comparison.pooling import Differences
+from attention.components.heads_grid import difference_header, header
 from attention.components.registry import component, nothing
 from attention.config import Config
-from attention.tables.rows import labels
+from attention.tables.rows import key_labels, labels
 from attention.wire.cells import Cells, payload
+from attention.wire.difference_cells import difference_payload
 
 
 def large_head(
@@ -36,14 +39,36 @@ def large_head(
 
 def message(config: Config, cells: Cells, first: tuple[int, int], *, zooms: bool = True) -> bytes:
     """Returns the message to the browser."""
-    names = labels(config) if cells.tile == 1 else []
-    rows, cols = (names[start : start + count] for start, count in zip(first, (cells.queries, cells.keys), strict=True))
-    asked = header(config, theme.FOCUS_HEIGHT, "") | {
+    return payload(header(config, theme.FOCUS_HEIGHT, "") | _part(config, cells, first, zooms), cells)
+
+
+def large_difference(
+    config: Config,
+    found: Differences,
+    first: tuple[int, int],
+    *,
+    key: str = "focus",
+    on_frame: Callable[[], None] | None = None,
+) -> dict[str, list[int]] | None:
+    """Draws the differences of one head of two sides, as `large_head` draws the cells of one; `config` is side B."""
+    data = difference_message(config, found, first)
+    return component("large_head")(key=key, data=data, on_frame_change=on_frame or nothing).frame
+
+
+def difference_message(config: Config, found: Differences, first: tuple[int, int]) -> bytes:
+    """Returns the message of the differences of one head to the browser."""
+    about = difference_header(config, theme.FOCUS_HEIGHT)
+    return difference_payload(about | _part(config, found, first, True), found)
+
+
+def _part(config: Config, cells: Cells | Differences, first: tuple[int, int], zooms: bool) -> dict[str, Any]:
+    """Returns the keys of the header that say which part of which head it is."""
+    sides = zip((labels(config), key_labels(config)), first, (cells.queries, cells.keys), strict=True)
+    return {
         "head": config.head,
         "query": config.query_index,
         "first": first,
-        "tokens": config.tokens,
-        "names": [rows, cols],
+        "sizes": [config.tokens, config.n_keys],
+        "names": [names[start : start + count] if cells.tile == 1 else [] for names, start, count in sides],
         "zooms": zooms,
     }
-    return payload(asked, cells)

@@ -75,6 +75,14 @@ export function differenceNumber(code, plus = true) {
   return sign + (size < FINE ? Math.abs(value).toFixed(6) : Math.abs(value).toPrecision(3));
 }
 
+/**
+ * Returns the weights of both sides of a cell in words; "" if it is masked on both.
+ * @param {import("./cells.js").Cell} cell
+ */
+export function sideNumbers({ code, before = 0, after = 0 }) {
+  return code ? `A ${differenceNumber(before, false)}, B ${differenceNumber(after, false)}` : "";
+}
+
 /** @type {Map<string, Uint32Array>} */
 const colorTables = new Map();
 

@@ -70,6 +70,7 @@ function createHead(root, data, ways) {
 function update(lab, data) {
   lab.data = data;
   lab.neutrals = applyTheme(lab.root, data.neutrals, data.accents);
+  if (data.signs) data.stops = [data.signs[0], lab.neutrals.background, data.signs[1]];
   const awaited = lab.asked && Date.now() - lab.asked.since < PATIENCE && lab.asked.name !== nameOf(data);
   if (!lab.timer && !lab.start && !awaited) Object.assign(lab, { asked: null, view: windowOf(data) });
   for (const button of lab.root.querySelectorAll("button")) {

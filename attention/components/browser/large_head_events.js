@@ -38,8 +38,8 @@ function look(lab, view, wait) {
 /** @param {Lab} lab */
 function ask(lab) {
   lab.timer = 0;
-  const { top, left, high, wide } = lab.view, { tokens } = lab.data;
-  const rows = coveredTokens(top, high, tokens), cols = coveredTokens(left, wide, tokens);
+  const { top, left, high, wide } = lab.view, [queries, keys] = lab.data.sizes;
+  const rows = coveredTokens(top, high, queries), cols = coveredTokens(left, wide, keys);
   lab.view = { top: rows[0], left: cols[0], high: rows[1] - rows[0] + 1, wide: cols[1] - cols[0] + 1 };
   const name = [rows[0], cols[0], lab.view.high, lab.view.wide].join();
   if (name === nameOf(lab.data)) {
@@ -57,9 +57,9 @@ function ask(lab) {
  * @param {string} name
  */
 function act(lab, name) {
-  const { tokens } = lab.data, middle = { x: 0.5, y: 0.5 };
+  const [high, wide] = lab.data.sizes, middle = { x: 0.5, y: 0.5 };
   if (name === "png") return savePicture(lab);
-  if (name === "whole") return look(lab, { top: 0, left: 0, high: tokens, wide: tokens }, 0);
+  if (name === "whole") return look(lab, { top: 0, left: 0, high, wide }, 0);
   const around = (name === "in" && lab.tapped) || middle;
   lab.tapped = null;
   look(lab, zoomAround(lab.view, name === "in" ? 0.5 : 2, around), 0);

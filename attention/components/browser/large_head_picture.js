@@ -1,6 +1,7 @@
 // The picture of the selected part: cells, axes and scale on one canvas. Sizes are CSS pixels.
 
 import { number, paint, weightsOf, ZERO } from "./cells.js";
+import { differenceTicks } from "./difference_cells.js";
 import { createElement, penOf, signs } from "./elements.js";
 import { evenMarks, mirrorMarks } from "./uniform.js";
 import { windowOf } from "./large_head_view.js";
@@ -120,11 +121,11 @@ function drawAxes(pen, { place, view, data, neutrals }) {
   pen.fillStyle = neutrals.muted;
   pen.textBaseline = "middle";
   pen.textAlign = "right";
-  const down = namedOr(names.down, data.first[0], () => marks(view.top, view.high, data.tokens, place.height / 16));
+  const down = namedOr(names.down, data.first[0], () => marks(view.top, view.high, data.sizes[0], place.height / 16));
   for (const [token, text] of down) {
     pen.fillText(text, place.left - 8, place.top + ((token + 0.5 - view.top) / view.high) * place.height, LEFT - 22);
   }
-  const across = namedOr(names.across, data.first[1], () => marks(view.left, view.wide, data.tokens, place.width / 44));
+  const across = namedOr(names.across, data.first[1], () => marks(view.left, view.wide, data.sizes[1], place.width / 44));
   for (const [token, text] of across) {
     pen.save();
     pen.translate(place.left + ((token + 0.5 - view.left) / view.wide) * place.width, place.top + place.height + 7);
@@ -193,7 +194,7 @@ function drawScale(pen, { place, data, neutrals }) {
   pen.strokeRect(left - 0.5, top - 0.5, BAR + 1, high + 1);
   pen.fillStyle = neutrals.muted;
   pen.textAlign = "left";
-  pen.fillText(data.colors === "times even" ? "× uniform" : "weight", left, place.top + 5);
+  pen.fillText(data.sides ? "B − A" : data.colors === "times even" ? "× uniform" : "weight", left, place.top + 5);
   for (const [at, text] of scaleMarks(data)) {
     pen.fillText(text, left + BAR + 4, top + (1 - at) * high, RIGHT - BAR - 20);
   }
@@ -204,6 +205,7 @@ function drawScale(pen, { place, data, neutrals }) {
  * @returns {[number, string][]}
  */
 function scaleMarks(data) {
+  if (data.sides) return differenceTicks(data.colors);
   return data.signed ? mirrorMarks(marksOfPositive(data)) : marksOfPositive(data);
 }
 

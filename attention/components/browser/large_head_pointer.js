@@ -1,6 +1,7 @@
 // The cell under the pointer in the enlarged head, its description, and the dragged rectangle.
 
 import { greatestCell, number } from "./cells.js";
+import { differenceNumber, sideNumbers } from "./difference_cells.js";
 import { find, createElement } from "./elements.js";
 import { timesEven } from "./uniform.js";
 
@@ -69,8 +70,9 @@ export function point(lab, event) {
   const { left, top, width, height } = lab.place;
   Object.assign(row.style, { left: `${left}px`, width: `${width}px`, top: `${top + spot.y * height}px` });
   Object.assign(column.style, { top: `${top}px`, height: `${height}px`, left: `${left + spot.x * width}px` });
-  const said = createElement("b", "", number(cell.code, cell.weight)), even = timesEven(lab.data, cell);
-  lab.said.replaceChildren(describeCell(lab.data, cell), said, even && `, ${even}`);
+  const shown = lab.data.sides ? differenceNumber(cell.code) : number(cell.code, cell.weight);
+  const said = createElement("b", "", shown), more = lab.data.sides ? sideNumbers(cell) : timesEven(lab.data, cell);
+  lab.said.replaceChildren(describeCell(lab.data, cell), said, more && `, ${more}`);
 }
 
 /**
@@ -79,15 +81,16 @@ export function point(lab, event) {
  * @param {import("./cells.js").Cell} cell
  */
 function describeCell(data, { query, key, tall, broad }) {
+  const exact = Boolean(data.sides && data.places);  // where the number is, not only in which tile
   const placed = (/** @type {0 | 1} */ side, /** @type {number} */ at, /** @type {number} */ count) => {
     const from = data.first[side] + at, name = data.names[side][at], start = from.toLocaleString("en");
-    if (count > 1) return `${start} to ${(from + count - 1).toLocaleString("en")}`;
+    if (count > 1 && !exact) return `${start} to ${(from + count - 1).toLocaleString("en")}`;
     return name === undefined ? start : `${start} ${name}`;
   };
   const sampled = data.zooms ? "" : "preview from one query per tile: ";
   const pooled = `${data.pool === "max" ? "largest" : "mean"} of ${tall} × ${broad}`;
   const where = `query ${placed(0, query, tall)}, key ${placed(1, key, broad)}`;
-  return `${sampled}${where}: ${tall * broad > 1 ? pooled : "weight"} `;
+  return `${sampled}${where}: ${tall * broad > 1 ? pooled : data.sides ? "B − A" : "weight"} `;
 }
 
 /** @param {Lab} lab */

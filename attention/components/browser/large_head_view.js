@@ -52,8 +52,8 @@ export function nameOf({ first, queries, keys }) {
  * @param {View} view
  * @param {LargeData} data
  */
-export function whole(view, { tokens }) {
-  return view.high >= tokens && view.wide >= tokens;
+export function whole(view, { sizes: [queries, keys] }) {
+  return view.high >= queries && view.wide >= keys;
 }
 
 /**
@@ -62,11 +62,11 @@ export function whole(view, { tokens }) {
  * @param {LargeData} data
  * @returns {View}
  */
-export function within({ top, left, high, wide }, { tokens }) {
-  const size = (/** @type {number} */ value) => Math.min(tokens, Math.max(Math.min(SMALLEST, tokens), value));
-  const start = (/** @type {number} */ at, /** @type {number} */ size) => Math.max(0, Math.min(tokens - size, at));
-  [high, wide] = [size(high), size(wide)];
-  return { high, wide, top: start(top, high), left: start(left, wide) };
+export function within({ top, left, high, wide }, { sizes: [queries, keys] }) {
+  const most = (/** @type {number} */ value, /** @type {number} */ last) => Math.max(0, Math.min(last, value));
+  const start = most, size = (/** @type {number} */ value, /** @type {number} */ all) => most(Math.max(SMALLEST, value), all);
+  [high, wide] = [size(high, queries), size(wide, keys)];
+  return { high, wide, top: start(top, queries - high), left: start(left, keys - wide) };
 }
 
 /**

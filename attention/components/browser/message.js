@@ -70,7 +70,7 @@
  * @property {number} head
  * @property {number} query
  * @property {[number, number]} first
- * @property {number} tokens
+ * @property {[number, number]} sizes  all queries and keys of the head
  * @property {[string[], string[]]} names
  * @property {boolean} zooms
  * @typedef {Weights & Shape & Part} LargeHeader

@@ -124,6 +124,17 @@ def differences(a: Config, b: Config, heads: Pairs | None) -> Task[Differences]:
 
 
 @RESULTS
+def part_differences(a: Config, b: Config, heads: tuple[int, int], window: Window, side: int) -> Task[Differences]:
+    """The differences of a part of one head of A and one of B, at most `side` cells per side."""
+
+    def pool_part(before: Trace, after: Trace) -> Differences:
+        one, two = (each.part(*window) for each in _with_heads(before, after, (heads,)))
+        return pool_differences(one, two, side)
+
+    return after_both(a, b, pool_part)
+
+
+@RESULTS
 def changes(a: Config, b: Config, heads: Pairs | None) -> Task[Changes]:
     """How much every head of B differs from that of A."""
     return after_both(a, b, lambda before, after: compare_sides(side_of(before), side_of(after), heads), LOW_PRIORITY)

@@ -35,7 +35,7 @@ def begin(config: Config) -> None:
         results.heads.cells.begin(config)
     elif config.side == "difference":
         results.heads.differences.begin(*_args(sides))
-    for side in _sides_to_show(sides) if sides else ():
+    for side in sides_to_show(sides) if sides else ():
         results.heads.cells.begin(side)
 
 
@@ -120,17 +120,22 @@ def _head_of_a(sides: Sides) -> None:
     )
 
 
-def _sides_to_show(sides: Sides) -> list[Config]:
-    """The sides whose own weights are shown."""
+def sides_to_show(sides: Sides) -> list[Config]:
+    """Returns the sides whose own weights are shown; none if their difference is."""
     if sides.a.truncated is not sides.a:
         return [sides.b]
     side = "both" if why_not(sides) and sides.b.side == "difference" else sides.b.side
     return {"a": [sides.a], "b": [sides.b], "both": [sides.a, sides.b]}.get(side, [])
 
 
+def side_name(sides: Sides, side: Config) -> str:
+    """Returns what a side is called beside its picture."""
+    return text.SIDE_B if side is sides.b else text.SIDE_A
+
+
 def _picture(sides: Sides, reason: str) -> None:
     """Draws the difference, one side, or both beside each other."""
-    config, shown = sides.b, _sides_to_show(sides)
+    config, shown = sides.b, sides_to_show(sides)
     if not shown:
         difference_grid(
             config,
@@ -143,12 +148,12 @@ def _picture(sides: Sides, reason: str) -> None:
     for place, side in zip(places, shown, strict=True):
         alone = side is sides.b or len(shown) == 1
         with place:
+            st.caption(side_name(sides, side))
             heads_grid(
                 side,
                 results.heads.cells(side),
                 key="grid" if alone else "grid a",
                 on_pin=gestures.on_grid_pin if alone else gestures.on_side_pin,
-                note="side B" if side is sides.b else "side A",
                 names=parts.names(side, results.heads.roles(side)),
                 address=address_bar.address() if alone else None,
                 painted=link(config),

@@ -5,13 +5,19 @@ It is closed by default: the grid shows the same, unless the head has more cells
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from attention.charts import heatmap, theme
+from attention.components.large_head import large_difference
 from attention.config import Config
+from attention.pinned import Sides, sides_of
 from attention.tables import rows as tables
 from attention.ui import results
 from attention.ui.session import gestures, page
+from attention.ui.text import comparing as text
+from attention.ui.views import heads_compared
 from attention.ui.views import heads_parts as parts
 
 WINDOW = ("rows", "cols")  # knobs of the part that is enlarged
@@ -19,13 +25,19 @@ FOLD = "large head"  # key of the expander; its value says whether it is open
 
 
 def large(config: Config) -> None:
-    """Draws the expander, and the head if it is open: dragging a rectangle zooms in, as finely as pixels allow."""
+    """Draws the expander, and the head if it is open: dragging a rectangle zooms in, as finely as pixels allow.
+
+    In a comparison, it is the head of the sides that are shown, or the difference of both.
+    """
     if page.widgets().get(FOLD) is None or page.visit_state().large is not _shows_more_than_grid(config):
         page.widgets()[FOLD] = page.visit_state().large = _shows_more_than_grid(config)
     fold = st.expander("Enlarge selected head", icon=":material/zoom_in:", key=FOLD, on_change="rerun")
     if fold.open:
         with fold:
-            _large_head(config)
+            if sides := sides_of(config):
+                _of_sides(sides)
+            else:
+                _large_head(config)
 
 
 def _shows_more_than_grid(config: Config) -> bool:
@@ -33,9 +45,30 @@ def _shows_more_than_grid(config: Config) -> bool:
     return bool(config.rows or config.cols) or max(config.tokens, config.n_keys) > theme.side(config.heads)
 
 
-def _large_head(config: Config) -> None:
+def _of_sides(sides: Sides) -> None:
+    """Draws the head of the sides that are shown, beside each other, or the difference of both."""
+    if not (shown := heads_compared.sides_to_show(sides)):
+        _difference(sides)
+        return
+    for place, side in zip(st.columns(len(shown)), shown, strict=True):
+        key = "focus" if side is shown[-1] else "focus a"
+        with place:
+            st.caption(heads_compared.side_name(sides, side))
+            _large_head(side, key)
+
+
+def _difference(sides: Sides) -> None:
+    """Draws B minus A of the selected heads: a tile shows the difference of largest size in it, at its place."""
+    config, pair = sides.b, (sides.a.head, sides.b.head)
+    parts.extent(*config.window, tables.focus_tile(config, heatmap.PIXELS), text.STRIPES)
+    found = results.heads.part_differences(*sides[:2], pair, config.window, heatmap.PIXELS)
+    first = config.window[0][0], config.window[1][0]
+    large_difference(config, found, first, on_frame=gestures.on_part_choice)
+
+
+def _large_head(config: Config, key: str = "focus") -> None:
     parts.extent(*config.window, tables.focus_tile(config, heatmap.PIXELS), "Drag a rectangle to zoom in.")
-    if config.rows or config.cols:
+    if (config.rows or config.cols) and key == "focus":
         sides = zip(WINDOW, config.window, (config.tokens, config.n_keys), strict=True)
         wider = {name: _wider(ends, most) for name, ends, most in sides}
         with st.container(horizontal=True):
@@ -55,9 +88,9 @@ def _large_head(config: Config) -> None:
             tables.key_labels(config),
             config.head_softmax.signed,
         ),
-        key="focus",
+        key=key,
         width="stretch",
-        on_select=gestures.on_zoom,
+        on_select=partial(gestures.on_zoom, key),
         selection_mode="box",
         config=heatmap.SELECTING,
         alt="Heatmap by query and key: weights of the selected head",
