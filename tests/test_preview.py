@@ -14,6 +14,8 @@ from PIL import Image
 
 from attention.charts import theme
 from attention.charts.head_map import MASKED, color_cells
+from attention.charts.qr_code import LONGEST as LONGEST_CODE
+from attention.charts.qr_code import qr_svg
 from attention.charts.thumbnail import rgb
 from attention.codec import link
 from attention.config import Config
@@ -237,3 +239,15 @@ def test_oembed_knows_pages_of_this_server_alone(query):
 
 def test_oembed_has_one_format():
     assert ask("/oembed", "format=xml&url=https://lab.example/")[0] == 501
+
+
+def test_a_printed_page_gets_the_qr_code_of_its_own_link_alone():
+    link = "https://lab.example/heads?v=3&mask=window"
+    status, headers, body = ask("/qr.svg", f"url={quote(link, safe='')}")
+    assert (status, headers["content-type"], body.decode()) == (200, "image/svg+xml", qr_svg(link))
+    for other in ("", "https://evil.example/heads", "javascript://lab.example/%0aalert(1)", "https://["):
+        assert ask("/qr.svg", f"url={quote(other, safe='')}")[0] == 404
+    assert ask("/qr.svg", f"url={quote(link + 'x' * LONGEST_CODE, safe='')}")[0] == 414
+    busy = server()
+    busy.coded = AT_ONCE
+    assert ask("/qr.svg", f"url={quote(link, safe='')}", app=busy)[0] == 503

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
@@ -12,6 +13,8 @@ from streamlit.testing.v1 import AppTest
 
 from attention.charts.head_map import HeadMap
 from attention.charts.head_svg import head_svg
+from attention.charts.qr_code import LONGEST as LONGEST_CODE
+from attention.charts.qr_code import QUIET, qr_svg
 from attention.config import Config
 from attention.ui.session import present, share
 from attention.ui.text import sharing as text
@@ -73,6 +76,45 @@ def test_a_head_without_room_for_its_tokens_has_round_numbers(cells, tile, first
 )
 def test_the_dialog_knows_which_pages_may_embed_another_as_a_browser_does(site, allowed, may):
     assert share.may_frame(site, allowed, BASE) is may
+
+
+FINDER = ("#######", "#.....#", "#.###.#", "#.###.#", "#.###.#", "#.....#", "#######")
+
+
+def modules(svg: str) -> list[str]:
+    """The modules of a QR code that is drawn as one path of horizontal lines, with the white around it."""
+    root = ElementTree.fromstring(svg)
+    assert root.tag == f"{SVG}svg"
+    side = int((root.get("viewBox") or "").split()[-1])
+    found = [["."] * side for _ in range(side)]
+    (lines,) = [path.get("d") or "" for path in root if path.get("stroke")]
+    x = y = 0.0
+    for step, numbers in re.findall(r"([Mmh])([^Mmh]*)", lines):
+        moved = [float(number) for number in re.findall(r"-?[0-9]*\.?[0-9]+", numbers)]
+        if step == "h":
+            for at in range(int(moved[0])):
+                found[int(y)][int(x) + at] = "#"
+            x += moved[0]
+        else:
+            x, y = moved if step == "M" else (x + moved[0], y + moved[1])
+    return ["".join(row) for row in found]
+
+
+@pytest.mark.parametrize("link", [BASE, f"{BASE}?text=Straße", f"{BASE}?{'x' * (LONGEST_CODE - len(BASE) - 1)}"])
+def test_a_qr_code_has_its_marks_and_white_around_it(link):
+    rows = modules(qr_svg(link))
+    inner = [row[QUIET:-QUIET] for row in rows[QUIET:-QUIET]]
+    assert all(set(row) == {"."} for row in rows[:QUIET] + rows[-QUIET:])
+    assert all(set(row[:QUIET] + row[-QUIET:]) == {"."} for row in rows)
+    corners = [[row[:7] for row in inner[:7]], [row[-7:] for row in inner[:7]], [row[:7] for row in inner[-7:]]]
+    assert [tuple(corner) for corner in corners] == [FINDER] * 3
+    assert len(inner) % 4 == 1
+
+
+def test_links_that_are_empty_or_too_long_for_a_phone_have_no_qr_code():
+    assert [qr_svg("") or qr_svg("ä" * (LONGEST_CODE // 2 + 1))] == [""]
+    assert [share.qr_code("")] == [""]
+    assert qr_svg(BASE) != qr_svg(BASE + "?")
 
 
 def open_page(page: str = "heads", **query: str) -> AppTest:

@@ -2,7 +2,8 @@
 
 Streamlit sends the same HTML for every page, titled “Streamlit”; a chat that shows a link, and a search engine, read no
 more of it. `/preview.png?page=heads&mask=window` is the picture of the link `/heads?mask=window`. Pictures are drawn by the
-executors of the app, few at a time; when these are all in use, the answer is 503.
+executors of the app, few at a time; when these are all in use, the answer is 503. `/qr.svg?url=…` is the QR code of a link of
+this server, for printed pages.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 from attention.serving.asgi import App, Message, Receive, Scope, Send, answer, header, path, send_response
 from attention.serving.settings import Settings
 
-PICTURE, OEMBED = "/preview.png", "/oembed"
+PICTURE, OEMBED, QR_CODE = "/preview.png", "/oembed", "/qr.svg"
 SIZE = (1200, 630)
 FRAME = (800, 640)  # width and height of an embedded page
 LEAST_FRAME, LARGEST_FRAME = 300, 2000
@@ -35,11 +36,11 @@ REPLACED = (b"content-length", b"etag", b"last-modified", b"accept-ranges", b"va
 
 
 class Previews:
-    """Answers for pictures and oEmbed, and writes title and description into pages."""
+    """Answers for pictures, oEmbed and QR codes, and writes title and description into pages."""
 
     def __init__(self, app: App, settings: Settings, trouble: Callable[[], str]) -> None:
         self.app, self.settings, self.trouble = app, settings, trouble
-        self.drawn = 0
+        self.drawn = self.coded = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
@@ -50,6 +51,8 @@ class Previews:
             await self._send_picture(scope, send)
         elif where == OEMBED:
             await self._send_oembed(scope, send)
+        elif where == QR_CODE:
+            await self._send_qr_code(scope, send)
         else:
             await self.app(_uncompressed(scope), receive, self._rewrite_page(scope, send))
 
@@ -73,15 +76,35 @@ class Previews:
         if asked.get("format", "json") != "json":
             await answer(scope, send, 501, "This server answers in JSON.")
             return
-        here, said = address(scope), urlsplit_or_none(asked.get("url", ""))
+        here, said = address(scope), own_link(scope, asked.get("url", ""))
         page = said.path.rpartition("/")[2] if said else ""
-        if said is None or here is None or said.netloc != urlsplit(here).netloc or self.trouble():
+        if said is None or here is None or self.trouble():
             await answer(scope, send, 404, "There is no page of this server at this address.")
             return
         about = await asyncio.to_thread(_describe, page or START, said.query)
         found = self._oembed(here, page, said.query, about, asked)
         headers = [(b"content-type", b"application/json; charset=utf-8"), (b"cache-control", KEPT), ANYWHERE]
         await send_response(scope, send, 200, json.dumps(found).encode(), headers)
+
+    async def _send_qr_code(self, scope: Scope, send: Send) -> None:
+        link = _entries(scope["query_string"]).get("url", "")
+        if own_link(scope, link) is None:
+            await answer(scope, send, 404, "There is no page of this server at this address.")
+            return
+        if self.coded >= AT_ONCE or self.trouble():
+            await _refuse_picture(scope, send)
+            return
+        self.coded += 1
+        try:
+            found = await asyncio.to_thread(_code, link)
+        finally:
+            self.coded -= 1
+        if not found:
+            await answer(scope, send, 414, "This link is too long for a QR code.")
+            return
+        await send_response(
+            scope, send, 200, found.encode(), [(b"content-type", b"image/svg+xml"), (b"cache-control", KEPT)]
+        )
 
     def _oembed(self, here: str, page: str, query: str, about: Any, asked: dict[str, str]) -> dict[str, Any]:
         """The answer: a frame if the owner lets other sites show one, else a link with a picture."""
@@ -188,6 +211,14 @@ def urlsplit_or_none(link: str) -> Any:
         return None
 
 
+def own_link(scope: Scope, link: str) -> Any:
+    """The parts of a link to a page of this server; None if it is none."""
+    here, said = address(scope), urlsplit_or_none(link)
+    if here is None or said is None or said.scheme not in ("http", "https"):
+        return None
+    return said if said.netloc == urlsplit(here).netloc else None
+
+
 def clamp_size(text: str, usual: int) -> int:
     """A limit that a program asks for, between the smallest and the usual size."""
     return max(LEAST_FRAME, min(usual, int(text))) if text.isascii() and text.isdigit() and len(text) < 6 else usual
@@ -211,6 +242,10 @@ def _draw(page: str, query: str) -> bytes | None:
 
 def _describe(page: str, query: str) -> Any:
     return import_module("attention.ui.preview").describe(page, query)
+
+
+def _code(link: str) -> str:
+    return import_module("attention.charts.qr_code").qr_svg(link)
 
 
 async def _refuse_picture(scope: Scope, send: Send) -> None:

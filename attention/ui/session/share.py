@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from html import escape
 from typing import Any
 from urllib.parse import urlsplit
@@ -9,6 +10,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from attention.charts.head_svg import head_svg
+from attention.charts.qr_code import qr_svg
 from attention.components.copy_link import copy_link
 from attention.components.picture_file import picture_file
 from attention.config import Config
@@ -56,6 +58,17 @@ def _draw_link(link: str) -> None:
     said = text.LINK_LONG if len(link) > LONG else text.LINK_SHORT
     st.caption(said.format(characters=f"{len(link):,}"))
     copy_link("copy_shared")
+    if drawn := qr_code(link):
+        st.html(drawn)
+        st.caption(text.QR_CODE)
+    else:
+        st.caption(text.QR_CODE_LONG)
+
+
+def qr_code(link: str) -> str:
+    """The QR code of a link as HTML; "" if the link is too long for one."""
+    svg = b64encode(qr_svg(link).encode()).decode()
+    return svg and f'<img class="qr-code" src="data:image/svg+xml;base64,{svg}" alt="{text.QR_CODE_ALT}">'
 
 
 def _draw_preview(page: str, query: str) -> None:

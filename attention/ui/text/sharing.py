@@ -31,6 +31,9 @@ LINK_LONG = (
     "{characters} characters: some programs cut links over 2,000. Your own text, a question and a comparison are part of "
     "the link; shorten them to shorten it."
 )
+QR_CODE = "For a projector: a phone's camera opens the link. A printed page has it, too."
+QR_CODE_ALT = "QR code of the link"
+QR_CODE_LONG = "The link is too long for a QR code that a phone could read."
 PREVIEW = "**In a chat**"
 PREVIEW_ALT = "Picture that a chat shows of this link"
 PREVIEW_HELP = "What a chat shows when you paste the link. Click it to save it (PNG, 1200 × 630)."

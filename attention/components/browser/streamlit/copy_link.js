@@ -22,9 +22,26 @@ const MARKUP = `
 
 await appendStyles("copy_link.css");
 
-addEventListener("beforeprint", () => {  // a printed page ends with its link
-  document.querySelector(".stMainBlockContainer")?.setAttribute("data-link", location.href);
+addEventListener("beforeprint", () => {  // a printed page ends with its link, as text and as a QR code
+  const page = document.querySelector(".stMainBlockContainer");
+  if (!page) return;
+  page.setAttribute("data-link", location.href);
+  const code = page.querySelector(":scope > .printed-code") ?? page.appendChild(document.createElement("div"));
+  code.className = "printed-code";
+  code.innerHTML = fetchCode();
 });
+
+/** The QR code of the link as an SVG, "" without one. The page is about to be printed, so it waits for the answer. */
+function fetchCode() {
+  const request = new XMLHttpRequest();
+  try {
+    request.open("GET", `${new URL(".", location.href)}qr.svg?url=${encodeURIComponent(location.href)}`, false);
+    request.send();
+    return request.status === 200 ? request.responseText : "";
+  } catch {
+    return "";  // the server is gone
+  }
+}
 
 /** @type {WeakMap<Element, { wanted: Wanted, button: HTMLElement }>} */
 const drawn = new WeakMap();
