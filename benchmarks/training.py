@@ -58,7 +58,7 @@ def has_induction(moment: Checkpoint) -> bool:
 
 def checkpoint_line(moment: Checkpoint, layers: int) -> str:
     scores = [f"{name} {'/'.join(f'{best(moment, name, at):.2f}' for at in range(layers))}" for name in moment.scores]
-    rest = {"sink": moment.sinks, "gate": moment.gates}
+    rest = {"sink or lambda": moment.sinks, "gate": moment.gates}
     means = [
         f", mean {name} {'/'.join(f'{each:.2f}' for each in part.mean(1))}"
         for name, part in rest.items()
@@ -72,6 +72,7 @@ VARIANTS = {
     "QK-norm": {"qk_norm": "on"},
     "headwise gate": {"gate": "headwise"},
     "elementwise gate": {"gate": "elementwise"},
+    "differential": {"softmax": "differential"},
 }
 CASES: dict[
     str, tuple[dict, Callable[[Checkpoint], bool], bool]

@@ -234,6 +234,18 @@ def lies_between(config: Config) -> bool:
     return counts == [5, 3, 18] and config.tokens == 18
 
 
+def subtracts(config: Config) -> bool:
+    """The largest weights of the last row: both copies of its word, and one below zero on the word before; and the sums."""
+    found, t = trace(config).weights[config.head], trace(config)
+    row, told = found[-1], EXAMPLES["difference"].says.replace("−", "-")
+    named = [t.texts[key] for key in row.topk(2).indices.sort().values.tolist()]
+    weights = " and ".join(f"{float(row[key]):.2f}" for key in row.topk(2).indices.sort().values)
+    sums = trace(config).weights.sum(-1)
+    same = torch.allclose(sums, torch.tensor(0.5), atol=5e-4) and config.sinks == (0.5,) * 8
+    least = int(row.argmin()) == len(row) - 2 and f"weight is {float(row.min()):.2f}:" in told
+    return named == ["boat", "boat"] and f"leaves them {weights};" in told and least and same
+
+
 def closes(config: Config) -> bool:
     """The row's weight is on the word before, as without a gate, and its gate is as the sentence says."""
     t, row = trace(config), config.query_index
@@ -388,6 +400,7 @@ HOLDS: dict[str, Callable[[Any], bool]] = {
     "everything": weighs_every_key,
     "sparse": keeps_few_keys,
     "between": lies_between,
+    "difference": subtracts,
     "gate": closes,
     "forgetting": forgets,
     "fading": stays_sharp,

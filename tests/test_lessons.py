@@ -170,6 +170,14 @@ def gates(c: Config) -> bool:
     return handed == ["bank", "so", "bank"] and says("gate", *{two(found[at]) for at in (2, 5, 10)}) and shut < 0.04
 
 
+def scales_what_is_subtracted(c: Config) -> bool:
+    """With no lambda the first softmax has nothing on the word before, so what is subtracted is lambda times the second."""
+    first, less = (float(weights(c, diff_lambda=each)[c.head, -1, -2]) for each in (0.0, 0.2))
+    second = (first - less) / 0.2
+    found = "difference", f"About −{two(-less)}", f"gives that word {two(second)}", f"it is {two(0.2 * second)}"
+    return says(*found) and bool((weights(c, diff_lambda=0.2).sum(-1) - 0.8).abs().max() < 1e-3)
+
+
 def keeps(c: Config) -> bool:
     kept = forget_logits(trace(c).given)["F"].sigmoid().mean(0)
     return [two(kept[head]) for head in (1, 2, 6)] == ["0.49", "0.95", "0.90"] and int(kept.argmin()) == 1
@@ -290,6 +298,7 @@ ANSWERS: dict[str, Callable[..., bool]] = {
     "everything": lambda c: bool((trace(c).logits[c.head, -1] > 0).all()),
     "sparse": wide,
     "between": between,
+    "difference": scales_what_is_subtracted,
     "gate": gates,
     "forgetting": keeps,
     "fading": brings_back,

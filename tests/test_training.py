@@ -19,7 +19,7 @@ from attention.masks import MASKS
 from attention.operations.gate import GATES
 from attention.operations.positions import rotary, sinusoidal
 from attention.operations.scale import SCALES
-from attention.operations.softmax import DENOMINATORS
+from attention.operations.softmax import TRAINABLE
 from attention.steps import training_program
 from attention.training import history as courses
 from attention.training.adamw import AdamW
@@ -45,17 +45,25 @@ def by_torch(model: Model, ids: torch.Tensor) -> torch.Tensor:
     x = x + sinusoidal(n, recipe.d_model) if recipe.positions == "sinusoidal" else x
     x = x + model.places(at) if recipe.positions == LEARNED else x
     layers: Any = model.layers
-    for layer in layers:
+    for number, layer in enumerate(layers):
         normed, by = layer.norm(x), layer.attention
         parts = (
             part(normed).unflatten(-1, (recipe.heads, -1)).transpose(1, 2) for part in (by.q_proj, by.k_proj, by.v_proj)
         )
         q, k, v = parts
-        if recipe.positions == "rotary":
-            q, k = rotary(q), rotary(k)
+        pairs = list(zip(q.chunk(2, -1), k.chunk(2, -1), strict=True)) if recipe.softmax == "differential" else [(q, k)]
+        pairs = [(rotary(q), rotary(k)) if recipe.positions == "rotary" else (q, k) for q, k in pairs]
         if recipe.qk_norm == "on":
-            q, k = (F.rms_norm(each, (recipe.d_head,), eps=1e-6) for each in (q, k))
-        if recipe.softmax != "standard":
+            pairs = [tuple(F.rms_norm(each, (each.shape[-1],), eps=1e-6) for each in pair) for pair in pairs]
+        q, k = pairs[0]
+        if recipe.softmax == "differential":
+            first, second = (
+                F.scaled_dot_product_attention(*pair, v, mask.to(q), scale=recipe.factor) for pair in pairs
+            )
+            start, (a, b, c, d) = 0.8 - 0.6 * math.exp(-0.3 * number), layer.lambdas
+            context = first - ((a @ b).exp() - (c @ d).exp() + start) * second
+            context = context / (context.pow(2).mean(-1, keepdim=True) + 1e-5).sqrt() * (1 - start)
+        elif recipe.softmax != "standard":
             scores = (q @ k.mT * recipe.factor + mask).exp()
             added = layer.sinks.exp()[:, None, None] if recipe.softmax == "sink" else 1
             context = scores / (added + scores.sum(-1, keepdim=True)) @ v
@@ -75,7 +83,7 @@ recipes = st.builds(
     mask=st.sampled_from([name for name in MASKS if name != "padding"]),
     span=st.integers(1, 20),
     scale=st.sampled_from(list(SCALES)),
-    softmax=st.sampled_from(list(DENOMINATORS)),
+    softmax=st.sampled_from(list(TRAINABLE)),
     qk_norm=st.sampled_from(["off", "on"]),
     gate=st.sampled_from(GATES),
     seed=st.integers(0, 50),
@@ -173,7 +181,8 @@ def test_scores_are_those_of_the_heads():
 
 
 VARIANTS = [{}, {"softmax": "sink"}, {"qk_norm": "on"}, {"gate": "headwise"}, {"gate": "elementwise"}]
-VARIANT_NAMES = ["standard", "sink", "qk_norm", "headwise", "elementwise"]
+VARIANTS += [{"softmax": "differential"}]
+VARIANT_NAMES = ["standard", "sink", "qk_norm", "headwise", "elementwise", "differential"]
 
 
 @pytest.mark.parametrize("knobs", VARIANTS, ids=VARIANT_NAMES)
@@ -194,7 +203,8 @@ def test_variants_start_from_the_weights_of_the_standard_model():
         found = dict(Model(Recipe(**SMALL, **knobs)).named_parameters())
         assert all(torch.equal(found.pop(name), weight) for name, weight in standard.items()), knobs
         added = [name for name in found if knobs != {"qk_norm": "on"}]
-        assert added == [f"layers.{at}.{'sinks' if 'softmax' in knobs else 'gate.weight'}" for at in range(2) if added]
+        name = {"sink": "sinks", "differential": "lambdas"}.get(knobs.get("softmax", ""), "gate.weight")
+        assert added == [f"layers.{at}.{name}" for at in range(2) if added]
 
 
 def test_a_course_with_sinks_and_a_gate_comes_back_from_its_file():
@@ -266,6 +276,7 @@ def test_the_weights_are_a_file_of_safetensors():
         {"task": "reverse", "layers": 1, "positions": "learned"},
         {"softmax": "sink", "qk_norm": "on", "gate": "elementwise"},
         {"task": "reverse", "layers": 1, "positions": "alibi", "softmax": "sink", "gate": "headwise"},
+        {"softmax": "differential", "qk_norm": "on", "gate": "headwise"},
     ],
     ids=lambda knobs: " ".join(map(str, knobs.values())) or "defaults",
 )

@@ -34,6 +34,7 @@ from attention.ui.jobs.job_queue import JOBS
 from attention.ui.jobs.training_jobs import TrainingJob
 from attention.ui.session.visit_state import KEY
 from attention.ui.views import training, training_after, training_elsewhere
+from attention.wire.cells import weights as wire_weights
 from tests.test_job_queue import ME, YOU, a_line
 from tests.test_pages import ROOT, SECONDS
 
@@ -410,6 +411,25 @@ def test_the_sink_and_the_gate_of_the_head_that_does_most_are_said():
     said = training._heads_text(recipe, moment, results.training.picture(recipe, moment))
     said = said.replace("\\", "")
     assert "Its sink has the logit 1.250" in said and "Its gate is 0.750 on average" in said
+
+
+def test_a_differential_training_has_signed_weights_and_says_its_lambda():
+    knobs = {"softmax": "differential", "task": "reverse", "layers": "1", "steps": "20", "d_model": "19", "heads": "2"}
+    test = run({f"train_{name}": value for name, value in knobs.items()} | {"v": "2"})
+    assert RECIPES.from_query(link(test))[0].d_model == 20  # two heads of two halves
+    test.button(key="train").click().run()
+    task = learning(test)
+    until(lambda: task.state == "done")
+    moment = task.moments[-1]
+    seen = results.training.picture(task.settings, moment)
+    assert seen.cells.signed and not any(seen.names)
+    shown, exact = wire_weights(seen.cells.codes, signed=True), history.frame_weights(task.settings, moment)[0]
+    assert float(exact.min()) < -0.005
+    torch.testing.assert_close(shown.nan_to_num(), exact, rtol=2e-3, atol=1e-6)
+    telling = replace(moment, scores=moment.scores | {"own": torch.tensor([[0.2, 0.9]])})
+    said = training._heads_text(task.settings, telling, seen).replace("\\", "")
+    assert f"Its λ is {float(moment.sinks[0, 1]):.3f}" in said
+    assert any("two softmaxes each" in caption.value for caption in test.run().caption)
 
 
 def test_what_is_downloaded_is_what_was_trained():

@@ -21,6 +21,7 @@ from attention.wire.cells import WIDEST, Cells, payload
 from attention.wire.difference_cells import MASKED_ONCE, difference_payload
 
 FORMING = "times even"  # the colour scale of a training: uniform weights, with which it begins, have a single colour
+SIGNED_SCALE = "linear, as weights may be negative"
 FORMS = "uniform weight in the middle, so that heads stand out as they form"
 
 
@@ -150,13 +151,14 @@ def training_grid(
         f"{RECIPES.link(recipe)} {step}",
         focus,
         recipe.row,
-        FORMING,
-        why=FORMS,
+        "linear" if cells.signed else FORMING,
+        why=SIGNED_SCALE if cells.signed else FORMS,
         per=recipe.heads,
         tokens=list(tokens),
         names=list(names),
         certain=recipe.layers * recipe.heads,
         address=None,
+        **({"stops": theme.SIGNED} if cells.signed else {}),
     )
     component("heads_grid")(key=key, data=payload(header, cells), on_pin_change=on_pin or nothing)
 

@@ -9,6 +9,7 @@ In the table the second softmax has matrices of its own, whose names end in `2`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -70,6 +71,11 @@ class Differential(Normaliser):
 
     def code(self, sinks: Sequence[float] = ()) -> str:
         return f"weights = weights[0] - {self.sink!r} * weights[1]\n"
+
+
+def first_lambda(layer: int) -> float:
+    """Returns the lambda that training starts from in a layer, counted from 0 (section 2.1)."""
+    return 0.8 - 0.6 * math.exp(-0.3 * layer)
 
 
 def applies(spec: Spec) -> bool:

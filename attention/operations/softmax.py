@@ -57,9 +57,8 @@ SOFTMAXES: dict[str, Normaliser] = {
         sink=0.5,
     ),
 }
-DENOMINATORS = {
-    name: how for name, how in SOFTMAXES.items() if isinstance(how, Softmax)
-}  # what Training can be built with
+DENOMINATORS = {name: how for name, how in SOFTMAXES.items() if isinstance(how, Softmax)}
+TRAINABLE = DENOMINATORS | {DIFFERENTIAL: SOFTMAXES[DIFFERENTIAL]}  # what Training can be built with
 CONSTANT = tuple(name for name, softmax in DENOMINATORS.items() if not softmax.learned)  # softmaxes without parameters
 
 

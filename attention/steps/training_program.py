@@ -9,12 +9,14 @@ import inspect
 import textwrap
 
 from attention.config import Config
+from attention.operations.differential import EPS as ROW_EPS
 from attention.operations.gate import ELEMENTWISE, OFF
 from attention.operations.qk_norm import EPS, ON
 from attention.operations.scale import SCALES
 from attention.operations.softmax import SOFTMAXES
 from attention.steps.program import condition
 from attention.training import run, tasks
+from attention.training.model import SPREAD
 from attention.training.recipe import BATCH, FRESH, GATE, LEARNED, PLACES, STREAMS, Recipe
 
 TASK_PARTS = "VOCABULARY", "MARK", "LEAST", "KINDS"
@@ -41,8 +43,9 @@ class Drawn(NamedTuple):
 """
 MODEL = """\
 class Layer(nn.Module):
-    def __init__(self):
+    def __init__(self{number}):
         super().__init__()
+        {lambdas}
         self.norm = nn.LayerNorm(d_model)
         self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
         {gate}
@@ -52,11 +55,13 @@ class Layer(nn.Module):
         normed = self.norm(x)
         parts = (part(normed) for part in (self.q_proj, self.k_proj, self.v_proj))
         q, k, v = (part.unflatten(-1, (heads, d_head)).transpose(1, 2) for part in parts)
+        {split}
         {qk_norm}
         {turned}
         {padded}
         {sunk}
         context = F.scaled_dot_product_attention(q, k, v, {mask}, scale={scale})
+        {difference}
         {gated}
         return x + self.out_proj(context.transpose(1, 2).flatten(2))
 
@@ -66,7 +71,7 @@ class Model(nn.Module):
         super().__init__()
         self.embedding = nn.Embedding(VOCABULARY, d_model)
         {places}
-        self.layers = nn.ModuleList(Layer() for _ in range(layers))
+        self.layers = nn.ModuleList({layer} in range(layers))
         self.norm = nn.LayerNorm(d_model)
         self.says = nn.Linear(d_model, VOCABULARY, bias=False)
         random = torch.Generator().manual_seed({streams} * seed)
@@ -74,6 +79,7 @@ class Model(nn.Module):
         for name, parameter in self.named_parameters():
             if parameter.ndim == 2:
                 deviation = 1.0 if name.startswith(("embedding", "places")) else d_model**-0.5
+                {spread}
                 nn.init.normal_(parameter, 0.0, deviation, generator={random})
 
     def forward(self, ids):
@@ -85,10 +91,23 @@ class Model(nn.Module):
 
 
 """
-QK_NORM = f"q, k = (F.rms_norm(part, (d_head,), eps={EPS}) for part in (q, k))"
+QK_NORM = f"q, k = (F.rms_norm(part, (part.shape[-1],), eps={EPS}) for part in (q, k))"
 SINK = {
     "sinks": "self.sinks = nn.Parameter(torch.zeros(heads))",
     "sunk": "with_sinks = torch.cat([self.sinks[:, None, None].expand(heads, n, 1), mask.expand(heads, n, n)], -1)",
+}
+DIFFERENCE = {
+    "number": ", number",
+    "layer": "Layer(number) for number",
+    "lambdas": """\
+self.start = 0.8 - 0.6 * math.exp(-0.3 * number)  # of lambda
+        self.lambdas = nn.Parameter(torch.empty(4, d_head // 2))""",
+    "split": "q, k, v = *(part.unflatten(-1, (2, -1)).movedim(-2, 0) for part in (q, k)), v.expand(2, *v.shape)",
+    "difference": f"""\
+one, two = (self.lambdas[at] @ self.lambdas[at + 1] for at in (0, 2))
+        context = context[0] - (one.exp() - two.exp() + self.start) * context[1]
+        context = F.rms_norm(context, (d_head,), eps={ROW_EPS}) * (1 - self.start)""",
+    "spread": f'deviation = {SPREAD} if name.endswith("lambdas") else deviation',
 }
 
 
@@ -143,29 +162,33 @@ def _model(recipe: Recipe) -> str:
     placed = "x = x + self.places.weight[: x.shape[1]]" if learned else ""
     text = MODEL.format(
         turned=f"q, k = {rule.to_heads.__name__}(q), {rule.to_heads.__name__}(k)" if rule.to_heads else "",
-        padded="" if softmax.sums_to_one else "k, v = F.pad(k, (0, 0, 1, 0)), F.pad(v, (0, 0, 1, 0))",
+        padded=""
+        if softmax.sums_to_one or recipe.halves > 1
+        else "k, v = F.pad(k, (0, 0, 1, 0)), F.pad(v, (0, 0, 1, 0))",
         mask="with_sinks" if softmax.learned else "mask",
         **(SINK if softmax.learned else dict.fromkeys(SINK, "")),
-        **_gate_lines(recipe),
+        **(DIFFERENCE if recipe.halves > 1 else dict.fromkeys(DIFFERENCE, "") | {"layer": "Layer() for _"}),
+        **_generators(recipe),
         qk_norm=QK_NORM if recipe.qk_norm == ON else "",
         placed=f"x = x + {rule.to_input.__name__}(x.shape[1], d_model)" if rule.to_input else placed,
         places="self.places = nn.Embedding(n, d_model)" if learned else "",
         streams=STREAMS,
-        scale=SCALES[recipe.scale].code,
+        scale=SCALES[recipe.scale].code.replace("d_head", "q.shape[-1]" if recipe.halves > 1 else "d_head"),
     )
     lines = text.split("\n")
     return "\n".join(line for line in lines if line.strip() or not line)
 
 
-def _gate_lines(recipe: Recipe) -> dict[str, str]:
-    if recipe.gate == OFF:
-        return dict.fromkeys(("gate", "gates", "gated"), "") | {"random": "random"}
-    width = "d_model" if recipe.gate == ELEMENTWISE else "heads"
+def _generators(recipe: Recipe) -> dict[str, str]:
+    """Returns the lines of a gate, and those of the generator that draws it and lambdas."""
+    width, gated, lambdas = "d_model" if recipe.gate == ELEMENTWISE else "heads", recipe.gate != OFF, recipe.halves > 1
+    given = "context = context * self.gate(normed).unflatten(-1, (heads, -1)).transpose(1, 2).sigmoid()"
+    added = " or ".join(['".gate." in name'] * gated + ['name.endswith("lambdas")'] * lambdas)
     return {
-        "gate": f"self.gate = nn.Linear(d_model, {width}, bias=False)",
-        "gates": f"gates = torch.Generator().manual_seed({STREAMS} * seed + {GATE})",
-        "gated": "context = context * self.gate(normed).unflatten(-1, (heads, -1)).transpose(1, 2).sigmoid()",
-        "random": 'gates if ".gate." in name else random',
+        "gate": f"self.gate = nn.Linear(d_model, {width}, bias=False)" * gated,
+        "gates": f"gates = torch.Generator().manual_seed({STREAMS} * seed + {GATE})" * bool(added),
+        "gated": given * gated,
+        "random": f"gates if {added} else random" if added else "random",
     }
 
 

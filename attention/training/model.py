@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from attention.attend import attend
 from attention.layer import MultiHeadAttention
+from attention.operations.differential import EPS, first_lambda, join_halves, split_halves
 from attention.operations.gate import ELEMENTWISE, OFF
 from attention.operations.mask import HIDDEN
 from attention.operations.qk_norm import ON, rms_norm
@@ -25,13 +26,15 @@ from attention.operations.softmax import SOFTMAXES
 from attention.training.recipe import GATE, LEARNED, PLACES, WEIGHTS, Recipe
 from attention.training.tasks import VOCABULARY
 
+SPREAD = 0.1  # standard deviation of the four vectors that lambda is made of, as in the paper
 Off = Collection[tuple[int, int]]  # heads that are switched off, as layer and head
 
 
 class Heads(NamedTuple):
     """Inputs of the attention of one layer: `q k v (b h n d)` with positions, before QK-norm.
 
-    `sinks (h)`: learned logits in the denominators; `gate (b h n u)`: what the output is multiplied by. None without them.
+    `sinks (h)`: learned logits in the denominators, or lambdas; `gate (b h n u)`: what the output is multiplied by; None
+    without them.
     """
 
     q: Float[Tensor, "b h n d"]
@@ -62,11 +65,17 @@ class Pairs:
         Its logit is in the mask: one of `sinks` if the softmax has learned ones, else the softmax's own.
         """
         softmax = SOFTMAXES[self.recipe.softmax]
+        if softmax.halves > 1:
+            q, k = split_halves(q, softmax.halves), split_halves(k, softmax.halves)
         q, k = (rms_norm(q), rms_norm(k)) if self.recipe.qk_norm == ON else (q, k)
+        plain = None if self.causal else self.mask
         if softmax.sums_to_one:
-            mask = None if self.causal else self.mask
-            return attend(q, k, v, mask, self.causal, self.recipe.factor)
-        assert sinks is not None or not softmax.learned, "The learned sinks are missing."
+            return attend(q, k, v, plain, self.causal, self.recipe.factor)
+        assert sinks is not None or not (softmax.learned or softmax.halves > 1), "The learned sinks are missing."
+        if softmax.halves > 1 and sinks is not None:
+            _, both = attend(q, k, v[..., :0], plain, self.causal, self.recipe.factor)
+            weights = both[0] - sinks[..., None, None] * both[1]  # one product with the values, not two
+            return weights @ v, weights
         sinks, mask = k.new_tensor([softmax.sink]) if sinks is None else sinks, self.mask
         if mask.dtype == torch.bool:
             mask = torch.zeros(mask.shape, dtype=k.dtype).masked_fill(~mask, HIDDEN)
@@ -80,12 +89,14 @@ class Pairs:
 class Layer(nn.Module):
     """One layer, which returns what its heads add to the tokens."""
 
-    def __init__(self, recipe: Recipe) -> None:
+    def __init__(self, recipe: Recipe, number: int) -> None:
         super().__init__()
-        self.turned = PLACES[recipe.positions].to_heads
+        self.turned, self.halves = PLACES[recipe.positions].to_heads, recipe.halves
         self.norm = nn.LayerNorm(recipe.d_model)
         self.attention = MultiHeadAttention(recipe.d_model, recipe.heads, bias=False)
         self.sinks = nn.Parameter(torch.zeros(recipe.heads)) if SOFTMAXES[recipe.softmax].learned else None
+        self.start = first_lambda(number)
+        self.lambdas = nn.Parameter(torch.empty(4, recipe.d_head // self.halves)) if self.halves > 1 else None
         width = recipe.d_model if recipe.gate == ELEMENTWISE else recipe.heads
         self.gate = nn.Linear(recipe.d_model, width, bias=False) if recipe.gate != OFF else None
 
@@ -93,11 +104,26 @@ class Layer(nn.Module):
         """Returns queries, keys and values of every head, its sink and its gate."""
         normed, by = self.norm(x), self.attention
         q, k, v = (self._split(part(normed)) for part in (by.q_proj, by.k_proj, by.v_proj))
-        q, k = (self.turned(q), self.turned(k)) if self.turned else (q, k)
-        return Heads(q, k, v, self.sinks, None if self.gate is None else self._split(self.gate(normed)).sigmoid())
+        q, k = (self._turn(q), self._turn(k)) if self.turned else (q, k)
+        gate = None if self.gate is None else self._split(self.gate(normed)).sigmoid()
+        return Heads(q, k, v, self.sinks if self.lambdas is None else self._factors(self.lambdas), gate)
+
+    def _turn(self, part: Float[Tensor, "b h n d"]) -> Float[Tensor, "b h n d"]:
+        """Applies positions to queries or keys, of each softmax by itself."""
+        assert self.turned is not None
+        return self.turned(part) if self.halves == 1 else join_halves(self.turned(split_halves(part, self.halves)))
+
+    def _factors(self, lambdas: Float[Tensor, "4 w"]) -> Float[Tensor, " h"]:
+        """Returns the lambda of the layer, once per head (Ye et al. 2025, equation 2)."""
+        one, two = (lambdas[0] * lambdas[1]).sum().exp(), (lambdas[2] * lambdas[3]).sum().exp()
+        return (one - two + self.start).expand(self.attention.heads)
 
     def _split(self, part: Float[Tensor, "b n h_d"]) -> Float[Tensor, "b h n d"]:
         return rearrange(part, "b n (h d) -> b h n d", h=self.attention.heads)
+
+    def normed(self, context: Float[Tensor, "b h n d"]) -> Float[Tensor, "b h n d"]:
+        """Returns what heads found; a difference of two softmaxes is divided by its root mean square."""
+        return context if self.halves == 1 else rms_norm(context, EPS) * (1 - self.start)
 
     def project_heads(self, context: Float[Tensor, "b h n d"]) -> Float[Tensor, "b n c"]:
         """Returns the sum that all heads add to the tokens."""
@@ -112,15 +138,20 @@ class Model(nn.Module):
         self.recipe = recipe
         self.embedding = nn.Embedding(VOCABULARY, recipe.d_model)
         self.places = nn.Embedding(recipe.what.tokens, recipe.d_model) if recipe.positions == LEARNED else None
-        self.layers = nn.ModuleList(Layer(recipe) for _ in range(recipe.layers))
+        self.layers = nn.ModuleList(Layer(recipe, at) for at in range(recipe.layers))
         self.norm = nn.LayerNorm(recipe.d_model)
         self.says = nn.Linear(recipe.d_model, VOCABULARY, bias=False)
         self.to(torch.float32)  # independent of torch's default dtype
-        random, gates = recipe.random(WEIGHTS), recipe.random(GATE)  # with a gate, all other weights are the same
+        random, gates = (
+            recipe.random(WEIGHTS),
+            recipe.random(GATE),
+        )  # with gates or lambdas, all other weights are the same
         for name, parameter in self.named_parameters():
             if parameter.ndim == 2:  # norms and sinks keep their own initial values
                 deviation = 1.0 if name.startswith(("embedding", "places")) else recipe.d_model**-0.5
-                nn.init.normal_(parameter, 0.0, deviation, generator=gates if ".gate." in name else random)
+                deviation = SPREAD if name.endswith("lambdas") else deviation
+                added = ".gate." in name or name.endswith("lambdas")
+                nn.init.normal_(parameter, 0.0, deviation, generator=gates if added else random)
 
     @cached_property
     def pairs(self) -> Pairs:
@@ -146,6 +177,7 @@ class Model(nn.Module):
         for number, layer in enumerate(self.layers):
             heads = layer.heads(x)  # pyright: ignore[reportCallIssue]  a Layer
             context, _ = pairs.context_and_weights(heads.q, heads.k, heads.v, heads.sinks)
+            context = layer.normed(context)  # pyright: ignore[reportCallIssue]  a Layer
             context = context if heads.gate is None else context * heads.gate
             silent = [head for at, head in off if at == number]
             if silent:

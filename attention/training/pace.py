@@ -20,7 +20,7 @@ def step(recipe: Recipe) -> float:
     """Seconds of a step: a constant, and terms in channels squared, channels, scores and the vocabulary."""
     n, layers, d = recipe.what.tokens, recipe.layers, recipe.d_model
     parts = 2.5 + 2.1e-5 * n * layers * d**2 + 3.2e-4 * n * layers * d
-    return (parts + 1.1e-3 * layers * recipe.heads * n**2 + 1.4e-4 * n * d) / 1000
+    return (parts + 1.1e-3 * layers * recipe.heads * recipe.halves * n**2 + 1.4e-4 * n * d) / 1000
 
 
 def seconds(recipe: Recipe) -> float:

@@ -13,7 +13,7 @@ from attention.operations.gate import GATES
 from attention.operations.positions import POSITIONS, Positions
 from attention.operations.qk_norm import OFF, ON
 from attention.operations.scale import SCALES
-from attention.operations.softmax import DENOMINATORS
+from attention.operations.softmax import SOFTMAXES, TRAINABLE
 from attention.settings import ConfigError, Settings, asking, choice, real, whole
 from attention.training.tasks import TASKS, Task
 
@@ -48,7 +48,7 @@ class Recipe:
     mask: str = choice("causal", MASKS, "Mask", "Which keys a query may attend to. If later tokens are visible, the model can copy the answer.")
     span: int = whole(8, 1, 64, "Span (tokens)", "Span of the mask, if it has one.")
     scale: str = choice("1/sqrt(d_head)", SCALES, "Scale", "Factor of the dot products before the softmax, also during training. Without it, training starts with larger scores.")
-    softmax: str = choice("standard", DENOMINATORS, "Softmax", "Standard, or with a term added to the denominator, so a head can attend to nothing: 1 (softmax₁), or a learned sink per head, which is 1 before training.", names={"plus one": "softmax₁ (plus one)"})
+    softmax: str = choice("standard", TRAINABLE, "Softmax", "Standard; with a term in the denominator, so a head can attend to nothing: 1 (softmax₁), or a learned sink per head, 1 before training; or differential: two per head, a learned λ per layer.", names={"plus one": "softmax₁ (plus one)"})
     qk_norm: str = choice(OFF, (OFF, ON), "QK-norm", "Divides every query and key by its root mean square, as in Qwen 3 and Gemma 3, here with a gain of 1: scaled scores are at most √d_head, so weights stay below 1.")
     gate: str = choice("off", GATES, "Output gate", "Multiplies the output of a head by learned numbers between 0 and 1 that depend on the query's token (Qwen3-Next): one per head, or one per channel. Weights are shown before the gate.")
     steps: int = whole(1000, 20, 3000, "Steps", f"Number of weight updates, each on {BATCH} new sequences.")
@@ -79,9 +79,14 @@ class Recipe:
         return self.d_model // self.heads
 
     @property
+    def halves(self) -> int:
+        """The number of softmaxes of a head, each of a part of its channels."""
+        return SOFTMAXES[self.softmax].halves
+
+    @property
     def factor(self) -> float:
         """The factor of the dot products."""
-        return SCALES[self.scale](self.d_head)
+        return SCALES[self.scale](self.d_head // self.halves)
 
     @property
     def rule(self) -> Rule:
@@ -94,7 +99,7 @@ class Recipe:
         return self.query if self.query != LAST else self.what.tokens - 1
 
     def random(self, stream: int) -> Generator:
-        """Returns a generator of one of the seed's streams: `WEIGHTS`, `FRESH` for training sequences, `TEST`, or `GATE`."""
+        """Returns a generator of one of the seed's streams: `WEIGHTS`, `FRESH` for training sequences, `TEST`, or `GATE` for gates and lambdas."""
         return Generator().manual_seed(STREAMS * self.seed + stream)
 
     @property
@@ -112,9 +117,10 @@ def _task_defaults(values: Mapping[str, Any]) -> Mapping[str, Any]:
 def _fit_recipe(values: Mapping[str, Any]) -> dict[str, Any]:
     """Returns values, each valid on its own, moved to the nearest that are valid together."""
     heads, layers, n = values["heads"], values["layers"], TASKS[values["task"]].tokens
+    unit = heads * SOFTMAXES[values["softmax"]].halves
     return {
         **values,
-        "d_model": min(max(-(-NARROWEST // heads), round(values["d_model"] / heads)), WIDEST // heads) * heads,
+        "d_model": min(max(-(-NARROWEST // unit), round(values["d_model"] / unit)), WIDEST // unit) * unit,
         "at": min(values["at"], values["steps"]),
         "head": min(values["head"], layers * heads - 1),
         "query": min(values["query"], n - 1),
@@ -122,8 +128,9 @@ def _fit_recipe(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _misfit(values: Mapping[str, Any], name: str, nearest: Any) -> str:
+    two = " of two halves" if SOFTMAXES[values["softmax"]].halves > 1 else ""
     why = {
-        "d_model": f"it is a multiple of heads={values['heads']}, at most {WIDEST}",
+        "d_model": f"it is a multiple of heads={values['heads']}{two}, at most {WIDEST}",
         "at": f"there are {values['steps']:,} steps",
         "head": f"there are {values['layers'] * values['heads']} heads, counted from 0",
         "query": f"there are {TASKS[values['task']].tokens} tokens, counted from 0",

@@ -8,7 +8,7 @@ import streamlit as st
 
 from attention.masks import MASKS
 from attention.operations.scale import SCALES
-from attention.operations.softmax import DENOMINATORS
+from attention.operations.softmax import TRAINABLE
 from attention.training.recipe import PLACES, RECIPES, WIDEST, Recipe
 from attention.training.tasks import TASKS
 from attention.ui.controls import knobs
@@ -20,7 +20,7 @@ OFFERED: dict[str, tuple[Any, ...]] = {
     "rate": (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0),
 }
 WIDTHS = (1, 2, 4, 8, 16, 24, 32, 64)  # channels per head
-RULES = {"positions": PLACES, "mask": MASKS, "scale": SCALES, "softmax": DENOMINATORS}
+RULES = {"positions": PLACES, "mask": MASKS, "scale": SCALES, "softmax": TRAINABLE}
 FIRST = ("task", "layers", "heads", "d_model", "steps", "rate")
 MORE = ("positions", "scale", "seed", "mask", "span", "softmax", "qk_norm", "gate")
 NAMES = frozenset((*FIRST, *MORE))

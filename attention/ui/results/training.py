@@ -8,6 +8,7 @@ import torch
 
 from attention.analysis.head_roles import roles
 from attention.charts import theme
+from attention.operations.softmax import SOFTMAXES
 from attention.runtime.tensor_cache import tensor_lru_cache
 from attention.training.head_scores import even, texts, weights
 from attention.training.history import TrainingHistory, frame_weights
@@ -72,8 +73,9 @@ def _picture(recipe: Recipe, moment: Checkpoint) -> Picture:
     several = (
         words if len(set(recipe.what.texts)) > FEW else ()
     )  # among few different tokens nearly all repeat, which says nothing
-    named = [role.name if role else "" for layer in found for role in roles(layer, mask, several)]
-    squares = cells(found.flatten(0, 1), mask, theme.side(recipe.layers * recipe.heads))
+    signed = SOFTMAXES[recipe.softmax].signed
+    named = ["" if signed or not role else role.name for layer in found for role in roles(layer, mask, several)]
+    squares = cells(found.flatten(0, 1), mask, theme.side(recipe.layers * recipe.heads), signed=signed)
     at = int(drawn_from.counted[0].nonzero()[-1])
     most = tuple(found.flatten(0, 1)[:, at].argmax(-1).tolist())
     comes = recipe.what.texts[int(drawn_from.ids[0, at + 1])]

@@ -10,6 +10,13 @@ HEADS_FAILED = "What the heads learn if training succeeds"
 NO_HEAD = "No head does its part: {head} attends most to {told}, with {value} of its weight (uniform weights: {even})."
 STILL = "The model has not learned to use it."
 NO_HEAD_YET = "No head stands out yet."
+SINK = "Its sink has the logit {}: e to this power is in the denominator of every row."
+LAMBDA = "Its λ is {}: the second softmax, times λ, is subtracted from the first."
+GATE = "Its gate is {} on average: the share of what it finds that it hands on."
+TWO_EACH = (
+    "These heads have two softmaxes each, with queries and keys of their own. Other pages show such heads for generated "
+    "attention only: choose the softmax “differential” there."
+)
 HELP = "Layer 0 reads the tokens, layer 1 the output of layer 0."
 CHANGED = "Settings changed: the pictures below are of the training before."
 CHANGED_LABEL = ":orange-badge[settings changed, not trained yet]"

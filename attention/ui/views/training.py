@@ -290,13 +290,9 @@ def _heads_text(recipe: Recipe, moment: Checkpoint, seen: Picture, failed: bool 
 
 
 def _rest(recipe: Recipe, moment: Checkpoint, head: int) -> list[str]:
-    """What the weights of a head do not show: its sink and its gate, a sentence each."""
-    said = {
-        "sinks": "Its sink has the logit {}: e to this power is in the denominator of every row.",
-        "gates": "Its gate is {} on average: the share of what it finds that it hands on.",
-    }
-    found = ((text, getattr(moment, name)) for name, text in said.items())
-    return [text.format(format_mean(float(part.flatten()[head]))) for text, part in found if part is not None]
+    """What the weights of a head do not show: its sink or λ, and its gate, a sentence each."""
+    found = ((text.LAMBDA if recipe.halves > 1 else text.SINK, moment.sinks), (text.GATE, moment.gates))
+    return [said.format(format_mean(float(part.flatten()[head]))) for said, part in found if part is not None]
 
 
 def _name(recipe: Recipe, head: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -104,13 +105,18 @@ def _heads(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
     rows = _name_ends(rows, _short_names(recipe) | {charts.EARLIER: LABELS.get(earlier, "").lower()})
     st.vega_lite_chart(
         _table(rows),
-        charts.heads(recipe.layers, recipe.heads, recipe.steps, name, LABELS.get(earlier, "")),
+        charts.heads(recipe.layers, recipe.heads, recipe.steps, name, LABELS.get(earlier, ""), _least(rows)),
         key="heads",
         width="stretch",
         alt=f"Line chart of the metric “{name.lower()}” of every head by training step",
     )
     more = _lesson_text(recipe, earlier)
     st.caption(f"{escape(name)} of each head", help=escape(f"{name}: {formula(recipe, recipe.number)}.{more}"))
+
+
+def _least(rows: list[Row]) -> float:
+    """The lower end of the axis of a metric: 0, or half or one below it if weights are negative."""
+    return math.floor(2 * min(0.0, *(row.value for row in rows))) / 2
 
 
 def _earlier(recipe: Recipe) -> str:

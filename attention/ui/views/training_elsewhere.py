@@ -21,6 +21,7 @@ from attention.training.shipped import own
 from attention.ui import next_step
 from attention.ui.markdown import escape
 from attention.ui.session import page, uploads
+from attention.ui.text import training as text
 from attention.ui.views import training_course as courses
 
 PAGES = "heads", "layers", "softmax", "masks", "steps"  # the pages that need only queries and keys
@@ -35,6 +36,9 @@ def draw(recipe: Recipe) -> None:
     found = courses.current_training(recipe)
     if not found.ships and found.task is None:
         st.caption("During and after training, the heads of any step can be opened on the other pages.")
+        return
+    if recipe.halves > 1:
+        st.caption(text.TWO_EACH)
         return
     st.markdown("**Open these heads on other pages.** Mask, scale and temperature act on their queries and keys.")
     with st.container(horizontal=True):
