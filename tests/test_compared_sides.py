@@ -23,7 +23,7 @@ from attention.comparison.head_changes import columns, compare_sides, sentence
 from attention.comparison.pooling import pool_differences
 from attention.comparison.row_numbers import EVERY, row_numbers
 from attention.comparison.sides import Side, side_of, why_not_comparable
-from attention.components import large_head
+from attention.components import large_head, word_lines
 from attention.components.heads_grid import message
 from attention.config import Config
 from attention.fitting import coerce
@@ -263,6 +263,35 @@ def test_the_enlarged_difference_is_that_of_the_selected_heads_and_has_their_num
     exact = trace(b).weights[1, 3:10, 2:8] - trace(a).weights[2, 3:10, 2:8]
     rows, columns = found.place[0] // 3 + 3 * torch.arange(3)[:, None], found.place[0] % 3 + 3 * torch.arange(2)
     assert torch.equal(found.change[0], exact[rows, columns]) and found.change.abs().max() == exact.abs().max()
+
+
+@pytest.mark.parametrize("form", ["lines", "all lines", "output"])
+@pytest.mark.parametrize(("side", "shown"), [("a", 1), ("difference", 1), ("both", 2)])
+def test_the_row_of_each_side_is_drawn_in_every_form(side, shown, form):
+    test = run(HEADS, {"v": "3", "against": pin(Config(mask="full")), "side": side, "row_as": form})
+    assert not test.exception and not test.warning
+    part = "row_output" if form == "output" else "word_lines"
+    assert grids(test).count(part) == (2 if form == "output" and side != "a" else shown)
+
+
+def test_lines_of_a_difference_are_its_numbers_with_their_signs():
+    a, b = replace(CAUSAL, head=2), replace(WINDOW, head=1, against=pin(CAUSAL, 2))
+    cells = results.heads.line_differences(a, b, (2, 1), b.window)
+    exact = trace(b).weights[1] - trace(a).weights[2]
+    assert header_of(word_lines.message(b, cells, difference=True))["difference"] and cells.signed
+    codes = cells.codes[0].int()
+    assert torch.equal(codes == 0, ~(trace(a).mask | trace(b).mask))
+    assert torch.equal((codes & 0x8000) > 0, exact < 0)
+
+
+def test_what_a_shows_beside_b_is_not_sent_again_when_b_changes():
+    found = []
+    for mask in ("causal", "window"):
+        test = run(HEADS, {"v": "3", "mask": mask, "against": pin(Config(mask="full")), "side": "both"})
+        sent = [each.proto for each in test.get("bidi_component") if each.proto.component_name.endswith("heads_grid")]
+        found.append([each.WhichOneof("data") and getattr(each, each.WhichOneof("data")) for each in sent])
+    (a, b), (again, other) = found
+    assert a == again and b != other
 
 
 @pytest.mark.parametrize("side", ["a", "b", "difference", "both"])

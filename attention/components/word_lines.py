@@ -18,6 +18,7 @@ from attention.sources.providers import provenance, source_title
 from attention.tables.rows import key_labels, labels
 from attention.wire.cells import Cells, payload
 
+DIFFERENCE = "B − A. "  # begins the heading of a saved picture
 MOST = 300  # words per side
 
 
@@ -28,16 +29,18 @@ def word_lines(
     all_rows: bool = False,
     key: str = "lines",
     on_pin: Callable[[], None] | None = None,
+    difference: bool = False,
 ) -> dict[str, int] | None:
     """Draws the cells of the selected head in the config's window. Returns the last pin as `{"query", "count"}` or None.
 
     `on_pin` runs before the rerun that a pin causes. The lines are those of the selected row, or of all rows if `all_rows`.
+    With `difference`, the cells are B minus A of two sides, and the config is B.
     """
-    data = message(config, cells, all_rows=all_rows)
+    data = message(config, cells, all_rows=all_rows, difference=difference)
     return component("word_lines")(key=key, data=data, on_pin_change=on_pin or nothing).pin
 
 
-def message(config: Config, cells: Cells, *, all_rows: bool = False) -> bytes:
+def message(config: Config, cells: Cells, *, all_rows: bool = False, difference: bool = False) -> bytes:
     """Returns the message to the browser: a header and `cells (1 q k)`, one cell per pair."""
     names, window = (labels(config), key_labels(config)), config.window
     asked = header(config, theme.LINES_HEIGHT, "") | {
@@ -47,7 +50,8 @@ def message(config: Config, cells: Cells, *, all_rows: bool = False) -> bytes:
         "first": [first for first, _ in window],
         "names": [texts[first:last] for texts, (first, last) in zip(names, window, strict=True)],
         "all": all_rows,
-        "heading": _heading(config),
+        "difference": difference,
+        "heading": f"{DIFFERENCE if difference else ''}{_heading(config)}",
         "provenance": provenance(config),
         "link": link(config),
     }

@@ -84,6 +84,7 @@
  * @property {[number, number]} first
  * @property {[string[], string[]]} names
  * @property {boolean} all
+ * @property {boolean} difference  whether the numbers are B − A of two sides
  * @property {string} heading  the heading of a saved picture
  * @property {string} provenance  the origin of the heads, below a saved picture
  * @property {string} link  the link that opens this picture, empty if there is none

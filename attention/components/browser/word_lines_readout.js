@@ -74,11 +74,13 @@ export function sentence({ data, hover, cursor }) {
   const seen = rankPairs(data, shown);
   const name = nameWord(data, side, at), who = `${name[0].toUpperCase()}${name.slice(1)}`;
   const outside = !side && at === home(data).at && !isPinned(data, shown) && !hover ? " (not selected)" : "";
-  const none = side ? "gets weight from none of these queries" : "attends to none of these keys";
+  const none = data.difference
+    ? `is equal in A and B for these ${side ? "queries" : "keys"}`
+    : side ? "gets weight from none of these queries" : "attends to none of these keys";
   if (!seen.length) return `${who}${outside} ${none}.`;
   const some = seen.slice(0, HEAVIEST).map((pair) => {
     return `${number(pair.code, pair.weight)} ${side ? "from" : "on"} ${nameWord(data, other, other ? pair.key : pair.query)}`;
   });
   const rest = seen.length > HEAVIEST ? `, and ${seen.length - HEAVIEST} more` : "";
-  return `${who}${outside} ${side ? "gets" : "puts"} ${some.join(", ")}${rest}.`;
+  return `${who}${outside}${data.difference ? ", B − A:" : side ? " gets" : " puts"} ${some.join(", ")}${rest}.`;
 }

@@ -135,6 +135,18 @@ def part_differences(a: Config, b: Config, heads: tuple[int, int], window: Windo
 
 
 @RESULTS
+def line_differences(a: Config, b: Config, heads: tuple[int, int], window: Window) -> Task[Cells]:
+    """The cells of a part of one head of B minus one of A, one cell per pair, of both signs."""
+    side = max(last - first for first, last in window)
+
+    def encode_part(before: Trace, after: Trace) -> Cells:
+        one, two = (each.part(*window) for each in _with_heads(before, after, (heads,)))
+        return drawn(two.weights - one.weights, one.mask | two.mask, side, signed=True)
+
+    return after_both(a, b, encode_part, LOW_PRIORITY)
+
+
+@RESULTS
 def changes(a: Config, b: Config, heads: Pairs | None) -> Task[Changes]:
     """How much every head of B differs from that of A."""
     return after_both(a, b, lambda before, after: compare_sides(side_of(before), side_of(after), heads), LOW_PRIORITY)

@@ -29,9 +29,9 @@ def on_training_pin() -> None:
     _apply_pin("grid")
 
 
-def on_lines_pin() -> None:
-    """A query was pinned in the line view, whose key is "lines"."""
-    _apply_pin("lines")
+def on_lines_pin(key: str = "lines") -> None:
+    """A query was pinned in the line view, or in the one of side A with this `key`."""
+    _apply_pin(key)
 
 
 def on_sentence_pin() -> None:

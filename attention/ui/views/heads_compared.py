@@ -7,18 +7,14 @@ from typing import Any
 import pyarrow as pa
 import streamlit as st
 
-from attention.charts import row_change
-from attention.charts.row import LABELLED
 from attention.codec import link
 from attention.comparison import head_changes
 from attention.comparison.row_numbers import EVERY
 from attention.comparison.sides import why_not_comparable
 from attention.components.heads_grid import difference_grid, heads_grid
 from attention.config import Config
-from attention.number_format import format_mean, format_token, format_weight
 from attention.pinned import Sides, pin, sides_of
 from attention.settings import ConfigError
-from attention.tables import rows as tables
 from attention.ui import results
 from attention.ui.controls import knobs
 from attention.ui.heading import reserve_finding
@@ -26,7 +22,7 @@ from attention.ui.markdown import escape
 from attention.ui.session import address_bar, browser_yield, gestures, page
 from attention.ui.text import comparing as text
 from attention.ui.views import heads_parts as parts
-from attention.ui.views import pinned_sides
+from attention.ui.views import pinned_sides, row_compared
 
 
 def begin(config: Config) -> None:
@@ -72,7 +68,7 @@ def view(sides: Sides) -> None:
         return
     found = results.heads.changes(*_args(sides))
     finding.markdown(escape(head_changes.sentence(found)))
-    _row(sides, found)
+    row_compared.row(sides, found, sides_to_show(sides))
 
 
 def why_not(sides: Sides) -> str:
@@ -156,52 +152,8 @@ def _picture(sides: Sides, reason: str) -> None:
                 on_pin=gestures.on_grid_pin if alone else gestures.on_side_pin,
                 names=parts.names(side, results.heads.roles(side)),
                 address=address_bar.address() if alone else None,
-                painted=link(config),
+                painted=link(config) if alone else "",  # what A shows beside B does not depend on B, and is not sent again
             )
-
-
-def _row(sides: Sides, found: head_changes.Changes) -> None:
-    """Draws the selected row of both sides, and a sentence about it."""
-    rows = [tables.row(results.heads.trace(side)) for side in sides[:2]]
-    at = next((at for at, (_, head) in enumerate(found.heads) if head == sides.b.head), 0)
-    value = float(found.rows[found.measure][at, sides.b.query_index])
-    number = EVERY[found.measure].label.lower()
-    st.caption(
-        escape(
-            text.ROW.format(
-                query=parts.query_name(rows[1]),
-                head=sides.b.head,
-                number=number,
-                value=format_mean(value),
-                a=_largest(rows[0]),
-                b=_largest(rows[1]),
-            )
-        )
-    )
-    weights = [row.keys["weight"] for row in rows]
-    names = tuple(tables.key_labels(sides.b)) if sides.b.n_keys <= LABELLED else ()
-    table = {"key": rows[1].keys["key"], "token": rows[1].keys["token"], "a": weights[0], "b": weights[1]}
-    table |= {"change": [after - before for before, after in zip(*weights, strict=True)]}
-    charts = {
-        "row": (
-            row_change.both_rows(sides.b.n_keys),
-            "Bars by key: weights of the selected query in B, and lines: in A",
-        ),
-        "row change": (
-            row_change.change(names, sides.b.n_keys),
-            "Bars by key: weights of the selected query in B minus A",
-        ),
-    }
-    for key, (spec, alt) in charts.items():
-        st.vega_lite_chart(pa.table(table), spec, key=key, width="stretch", alt=alt)
-
-
-def _largest(row: tables.Row) -> str:
-    """The largest weight of a row, with its key."""
-    if not row.seeing:
-        return "none"
-    at = row.keys["weight"].index(row.greatest)
-    return f"{format_weight(row.greatest)} on {format_token(row.keys['token'][at], at, 'key')}"
 
 
 def numbers(sides: Sides) -> None:

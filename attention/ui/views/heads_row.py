@@ -83,7 +83,7 @@ def _bars(config: Config, found: tables.Row) -> None:
 
 def _lines(config: Config, found: tables.Row, all_rows: bool = False) -> None:
     if max(last - first for first, last in config.window) > MOST:
-        _too_many(config)
+        too_many(config)
         return
     cells = results.heads.lines(config, config.head, config.window)
     word_lines(config, cells, all_rows=all_rows, on_pin=gestures.on_lines_pin)
@@ -93,7 +93,7 @@ def _all_lines(config: Config, found: tables.Row) -> None:
     _lines(config, found, all_rows=True)
 
 
-def _too_many(config: Config) -> None:
+def too_many(config: Config) -> None:
     """Draws two alternatives in place of too many lines."""
     near = _around(config.query_index, config.tokens)
     with st.container(border=True):

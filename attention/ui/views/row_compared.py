@@ -1,0 +1,121 @@
+"""The selected row of two sides, in one of several forms: a function per form, listed in `WAYS`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+import pyarrow as pa
+import streamlit as st
+
+from attention.charts import row_change
+from attention.charts.row import LABELLED
+from attention.comparison.head_changes import Changes
+from attention.comparison.row_numbers import EVERY
+from attention.components.row_output import row_output
+from attention.components.word_lines import MOST, word_lines
+from attention.config import Config
+from attention.number_format import format_mean, format_token, format_weight
+from attention.pinned import Sides
+from attention.sources.providers import has
+from attention.tables import rows as tables
+from attention.ui import results
+from attention.ui.controls import knobs
+from attention.ui.markdown import escape
+from attention.ui.session import gestures, page
+from attention.ui.text import comparing as text
+from attention.ui.views import heads_parts as parts
+from attention.ui.views import heads_row
+
+Shown = Sequence[Config]  # the sides whose own rows are shown, none for the difference
+
+
+def row(sides: Sides, found: Changes, shown: Shown) -> None:
+    """Draws a sentence about the selected row of both sides, the choice of its form, and the row."""
+    rows = [tables.row(results.heads.trace(side)) for side in sides[:2]]
+    said, chosen = st.columns([9, 7], vertical_alignment="bottom")
+    said.caption(escape(_row_sentence(sides, found, rows)))
+    with chosen:
+        knobs.segments("row_as", sides.b, on_change=page.change)
+    WAYS[sides.b.row_as](sides, rows, shown)
+
+
+def _row_sentence(sides: Sides, found: Changes, rows: Sequence[tables.Row]) -> str:
+    at = next((at for at, (_, head) in enumerate(found.heads) if head == sides.b.head), 0)
+    return text.ROW.format(
+        query=parts.query_name(rows[1]),
+        head=sides.b.head,
+        number=EVERY[found.measure].label.lower(),
+        value=format_mean(float(found.rows[found.measure][at, sides.b.query_index])),
+        a=_largest(rows[0]),
+        b=_largest(rows[1]),
+    )
+
+
+def _largest(row: tables.Row) -> str:
+    """The largest weight of a row, with its key."""
+    if not row.seeing:
+        return "none"
+    at = row.keys["weight"].index(row.greatest)
+    return f"{format_weight(row.greatest)} on {format_token(row.keys['token'][at], at, 'key')}"
+
+
+def _bars(sides: Sides, rows: Sequence[tables.Row], shown: Shown) -> None:
+    """Draws both rows in one chart, and their difference below."""
+    weights = [row.keys["weight"] for row in rows]
+    names = tuple(tables.key_labels(sides.b)) if sides.b.n_keys <= LABELLED else ()
+    table = {"key": rows[1].keys["key"], "token": rows[1].keys["token"], "a": weights[0], "b": weights[1]}
+    table |= {"change": [after - before for before, after in zip(*weights, strict=True)]}
+    charts = {
+        "row": (
+            row_change.both_rows(sides.b.n_keys),
+            "Bars by key: weights of the selected query in B, and lines: in A",
+        ),
+        "row change": (
+            row_change.change(names, sides.b.n_keys),
+            "Bars by key: weights of the selected query in B minus A",
+        ),
+    }
+    for key, (spec, alt) in charts.items():
+        st.vega_lite_chart(pa.table(table), spec, key=key, width="stretch", alt=alt)
+
+
+def _lines(sides: Sides, rows: Sequence[tables.Row], shown: Shown, all_rows: bool = False) -> None:
+    """Draws the words with lines of the sides that are shown, or lines for their difference, dashed below zero."""
+    config = sides.b
+    if max(last - first for first, last in config.window) > MOST:
+        heads_row.too_many(config)
+        return
+    if not shown:
+        st.caption(text.LINES)
+        cells = results.heads.line_differences(*sides[:2], (sides.a.head, config.head), config.window)
+        word_lines(config, cells, all_rows=all_rows, on_pin=gestures.on_lines_pin, difference=True)
+    for side, key in _beside(sides, shown, "lines"):
+        cells = results.heads.lines(side, side.head, side.window)
+        word_lines(side, cells, all_rows=all_rows, key=key, on_pin=partial(gestures.on_lines_pin, key))
+
+
+def _outputs(sides: Sides, rows: Sequence[tables.Row], shown: Shown) -> None:
+    """Draws the weighted values of the sides that are shown, of both for their difference."""
+    for side, key in _beside(sides, shown or sides[:2], "output"):
+        if "v" in has(side.source):
+            row_output(side, results.heads.weighted_values(side, side.head, side.query_index), key=key)
+        else:
+            st.caption(text.NO_VALUES)
+
+
+def _beside(sides: Sides, shown: Shown, key: str) -> Iterator[tuple[Config, str]]:
+    """Yields each side with the key of its picture, in a column of its own, below its name."""
+    for place, side in zip(st.columns(len(shown)) if shown else (), shown, strict=True):
+        with place:
+            st.caption(text.SIDE_B if side is sides.b else text.SIDE_A)
+            yield side, key if side is shown[-1] else f"{key} a"
+
+
+WAYS: dict[str, Callable[[Sides, Sequence[tables.Row], Shown], None]] = {
+    "auto": _bars,
+    "lines": _lines,
+    "all lines": partial(_lines, all_rows=True),
+    "output": _outputs,
+    "bars": _bars,
+}
