@@ -215,7 +215,7 @@ EXAMPLES: dict[str, Example] = {
         "Each head subtracts a second softmax, times λ = 0.5, from its first. For the last “boat” the first finds both “boat” and leaves them 0.43 and 0.42; the second finds the word before, whose weight is −0.47: its value is subtracted. All rows sum to 0.500. transformers returns both softmaxes of such a model, never their difference.",
         "What is the weight on the word before at λ = 0.2?",
         ("About −0.19", "Still −0.47: λ changes the sum of a row only", "0: below 0.5 nothing is subtracted"), 0,
-        "The second softmax gives that word 0.94 at every λ. Times 0.2 it is 0.19, which is subtracted; rows then sum to 0.8.",
+        "The second softmax gives that word 0.95 at every λ. Times 0.2 it is 0.19, which is subtracted; rows then sum to 0.8.",
         ADVANCED, "softmax"),
     "gate": Example("A head that attends and hands on nothing", "heads", Config(gate="headwise", head=1, query=15, row_as="output"),
         "Each head multiplies what it found by a gate that its query's token opens or closes, as in Qwen3-Next. For “took”, this head attends to the word before as ever, yet its gate is 0.02 and next to nothing reaches the output. Tools that show the weights of such models show those before the gate.",
