@@ -39,6 +39,11 @@ def format_mean(value: float) -> str:
     return _round_half_up(value, 3)
 
 
+def format_change(value: float, plus: bool = True) -> str:
+    """Returns a logit or a loss, or its change, with two decimals and a minus sign; zero has no minus."""
+    return (f"{value:+z.2f}" if plus else f"{value:z.2f}").replace("-", "−")
+
+
 def format_token(text: str, position: int, kind: str = "query") -> str:
     """Returns a token by its text and its position, “boat” (17), or `query 17` if it has no text."""
     return f"“{text}” ({position:,})" if text else f"{kind} {position:,}"

@@ -62,7 +62,10 @@ def opened(**query: str) -> AppTest:
 
 def run_model(test: AppTest) -> AppTest:
     """Presses the button and waits until there is a result, or none."""
-    test.button(key="read").click().run()
+    return wait_for_run(test.button(key="read").click().run())
+
+
+def wait_for_run(test: AppTest) -> AppTest:
     end = time.monotonic() + PATIENCE
     while (task := test.session_state[KEY].kept.reading).open and time.monotonic() < end:
         time.sleep(0.05)
@@ -87,7 +90,8 @@ def leads(test: AppTest) -> dict[str, dict[str, str]]:
 
 
 def test_a_model_reads_and_its_heads_are_a_source_of_other_pages():
-    test = opened(model="bert")
+    test = opened()
+    test.selectbox(key="model_model").set_value("bert").run()
     assert (
         "**What you get, on a recorded sentence:** :green-badge[Recorded from a real model · MiniLM: a river bank]"
         in page_text(test)
@@ -200,7 +204,29 @@ def test_what_is_asked_is_in_the_link_and_what_was_read_is_not():
     assert link(test) == {"model": "bert", "text": "The street was too tired!"}
     again = opened(model="bert", text="The street was too tired!")
     assert again.text_area(key="model_text").value == "The street was too tired!"
-    assert again.session_state[KEY].kept.reading is None
+
+
+def test_a_link_runs_its_model_by_itself_and_downloads_nothing(monkeypatch, folder):
+    """With the heads that are off; what was selected stays, and a change of the text runs nothing."""
+    monkeypatch.setenv("ATTENTION_MODELS", f"gpt2 = {folder / 'gpt2'}; Far = some/model")
+    monkeypatch.setattr("huggingface_hub.HfApi.model_info", lambda *_, **__: pytest.fail("the network was used"))
+    query = {"text": "the street was", "layer": "1", "head": "2", "off": "1.2", "against": "it", "model": "gpt2"}
+    test = wait_for_run(opened(**query))
+    asked = test.session_state[KEY].kept.reading.settings
+    assert (asked.text, asked.download) == ("the street was", False) and link(test) == query
+    test = wait_for_study(test, "off")
+    assert test.session_state[KEY].kept.studies["off"].settings.heads == ((1, 2),)
+    assert re.search("Without layer 1, head 2:.* minus that of “␣?it”", page_text(test)), page_text(test)
+    test.text_area(key="model_text").set_value("the animal was").run()
+    assert test.session_state[KEY].kept.reading.settings == asked and "previous input" in page_text(test)
+    for still in (opened(), opened(model="Far", text="the street")):
+        assert still.session_state[KEY].kept.reading is None and not still.exception
+
+
+def test_a_run_names_its_model_in_the_link():
+    test = opened()
+    assert link(test) == {}
+    assert link(run_model(test)) == {"model": "bert"}
 
 
 def test_the_button_reads_what_the_field_holds_however_quick_the_click_is():

@@ -54,12 +54,15 @@ def numbers(layers: tuple[int, ...], heads: int, label: str, top: float, digits:
 
 
 @lru_cache(maxsize=64)
-def signed(layers: tuple[int, ...], columns: int, label: str, across: str = "head", digits: int = 2) -> dict[str, Any]:
+def signed(
+    layers: tuple[int, ...], columns: int, label: str, across: str = "head", last: str = "", digits: int = 2
+) -> dict[str, Any]:
     """Returns cells over the columns layer, head, value, share, focus, turn of a table, as a Vega-Lite specification.
 
-    Values below zero are orange, those above green, stronger for a larger `share`, from 0 to 1. `across`: what the columns are.
+    Values below zero are orange, those above green, stronger for a larger `share`, from 0 to 1. `across`: what the columns
+    are; `last`: the name of the last one, if it is something else.
     """
-    x, y, tall = _axes(layers, columns, across)
+    x, y, tall = _axes(layers, columns, across, last)
     color = alt.condition("datum.value < 0", alt.value(theme.LESS), alt.value(theme.MORE))
     tips = [
         alt.Tooltip("layer:O"),
@@ -73,7 +76,9 @@ def signed(layers: tuple[int, ...], columns: int, label: str, across: str = "hea
             x=x,
             y=y,
             color=color,
-            fillOpacity=alt.FillOpacity("share:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None),
+            fillOpacity=alt.FillOpacity(
+                "share:Q", scale=alt.Scale(domain=[0, 1], range=[0, theme.STRONGEST]), legend=None
+            ),
             tooltip=tips,
         )
         .add_params(_cell_selection())
@@ -85,17 +90,23 @@ def signed(layers: tuple[int, ...], columns: int, label: str, across: str = "hea
             x=x,
             y=y,
             text=alt.Text("value:Q", format=f".{digits}f"),
-            color=alt.condition("datum.share > 0.6", alt.value("white"), alt.value(theme.HIDDEN)),
+            color=alt.value("currentColor"),
         )
     )
     return _with_frame(cells, words, len(layers))
 
 
-def _axes(layers: tuple[int, ...], columns: int, across: str) -> tuple[alt.X, alt.Y, bool]:
+def _axes(layers: tuple[int, ...], columns: int, across: str, last: str = "") -> tuple[alt.X, alt.Y, bool]:
     """Returns both axes of a map, and whether its rows have room for numbers."""
-    x = alt.X("head:O", title=f"{across} →", axis=alt.Axis(labelAngle=0), scale=alt.Scale(domain=list(range(columns))))
+    named = f"datum.value == {columns - 1} && '{last}' ? '{last}' : datum.label"
+    x = alt.X(
+        "head:O",
+        title=f"{across} →",
+        axis=alt.Axis(labelAngle=0, labelExpr=named),
+        scale=alt.Scale(domain=list(range(columns))),
+    )
     tall = height(len(layers)) // len(layers) >= TALL
-    every = alt.Axis(labelOverlap=not tall)
+    every = alt.Axis(labelOverlap=not tall, labelFlush=False, labelBound=False)
     return x, alt.Y("layer:O", title="← layer", axis=every, scale=alt.Scale(domain=list(layers))), tall
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
+from attention.config import Config
 from attention.pinned import sides_of
 from attention.settings import ConfigError, Settings
 from attention.ui.question_codec import decode
@@ -14,7 +15,7 @@ S = TypeVar("S")
 Change = Callable[..., None]
 READ: dict[str, Callable[[Any], object]] = {  # packed knobs; raises ConfigError for what can't be unpacked
     "ask": lambda setting: decode(setting.ask),
-    "against": sides_of,
+    "against": lambda setting: sides_of(setting) if isinstance(setting, Config) else None,  # elsewhere it is a token
 }
 Stops = dict[str, tuple[Any, ...]]  # of each slider whose stops change; and the uploaded sources of this visit
 

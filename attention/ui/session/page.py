@@ -132,6 +132,11 @@ def visit_state() -> VisitState:
     return session().kept
 
 
+def take_opened() -> dict[str, str]:
+    """The query of the link that was opened, on the first call after that; {} on others."""
+    return session().here.take_opened()
+
+
 def setting() -> Any:
     """The settings that the page shows, for a callback."""
     return session().here.setting

@@ -22,6 +22,7 @@ class SettingsState(Generic[S]):
     adjusted then, each shown once. `wishes`: values set by the user that did not fit; they are restored as soon as they
     fit, unless the user has moved the knob since. `stops`: the stops of its sliders. `labels`: the current labels of menus
     whose choices change their names. `absent`: the uploaded source that the link named and that this visit does not have.
+    `opened`: the query of the link, until `take_opened` has returned it.
     """
 
     kind: Kind[S]
@@ -33,12 +34,18 @@ class SettingsState(Generic[S]):
     wishes: dict[str, Any] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
     absent: str = ""
+    opened: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, kind: Kind[S], query: dict[str, str], labels: dict[str, str]) -> SettingsState[S]:
         """The state that a link opens."""
         setting, notes = kind.open(query)
-        return cls(kind, setting, query, notes, kind.stops(setting, setting, None), labels=labels)
+        return cls(kind, setting, query, notes, kind.stops(setting, setting, None), labels=labels, opened=query)
+
+    def take_opened(self) -> dict[str, str]:
+        """The query that this state was opened with, on the first call; {} after that."""
+        query, self.opened = self.opened, {}
+        return query
 
     @property
     def widget_values(self) -> dict[str, Any]:

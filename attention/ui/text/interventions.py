@@ -68,9 +68,7 @@ SUM = (
     "**“{answer}” minus “{against}”: {logit}** = heads {heads} + MLPs {others} + embeddings {embeddings} + biases {biases}. "
     "The sum differs from the model's own logits by {error}."
 )
-PARTS_MAP = (
-    "Green: adds to “{answer}” over “{against}”; orange: takes away. Last column: the MLP. Click a head to select it."
-)
+PARTS_MAP = "Green: adds to “{answer}” over “{against}”; orange: takes away. Click a head to select it."
 SOURCES = "What layer {layer}, head {head} adds per token that it attends to: the weight times what the value writes."
 LENS = (
     "**Logit lens.** What the model would say after “{token}” if the last norm and the output layer came right after a layer. "
@@ -78,6 +76,7 @@ LENS = (
 )
 LENS_COLUMNS = ("After", "Most probable", "Probability", "Probability of the final answer", "Entropy (nats)")
 START = "Embeddings"
+MLP = "MLP"
 LAYER = "Layer {layer}"
 
 PATCH = "Patch a second text"

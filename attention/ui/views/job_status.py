@@ -17,10 +17,16 @@ from attention.ui.session import page
 
 
 def show_progress(
-    task: Job, line: JobQueue, said: str, cancel: Callable[[], None], why: str | None = None, word: str = "Cancel"
+    task: Job,
+    line: JobQueue,
+    said: str,
+    cancel: Callable[[], None],
+    why: str | None = None,
+    word: str = "Cancel",
+    key: str = "cancel",
 ) -> None:
     """Draws a job that this visitor waits for: text, time, and buttons. The last one, `word`, calls `cancel`, which calls
-    `task.leave`; `why` is its help text.
+    `task.leave`; `why` is its help text, and `key` the name of its widget.
     """
     visitor = page.visitor()
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -34,7 +40,7 @@ def show_progress(
             st.button(
                 "Pause", key="pause", icon=":material/pause:", on_click=line.pause, args=(task, visitor), help=how
             )
-        st.button(word, key="cancel", on_click=cancel, help=why)
+        st.button(word, key=key, on_click=cancel, help=why)
 
 
 def show_end(task: Job, said: str, again: Callable[[], None] | None = None) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 from attention.charts import theme
 from attention.interventions.patching import PAIRS
 from attention.models.prompt import OWN, Prompt
-from attention.number_format import format_head, format_percent, format_weight
+from attention.number_format import format_change, format_head, format_percent, format_weight
 from attention.ui.controls import knobs
 from attention.ui.jobs.study_jobs import Parts, PartsJob, PatchJob, Study
 from attention.ui.markdown import escape
@@ -54,16 +54,16 @@ def _show_parts(prompt: Prompt, parts: Parts) -> None:
         text.SUM.format(
             answer=answer,
             against=against,
-            logit=f"{found.logit:.2f}",
-            heads=f"{float(found.heads.sum()):.2f}",
-            others=f"{float(found.others.sum()):.2f}",
-            embeddings=f"{found.embeddings:.2f}",
-            biases=f"{found.biases:.2f}",
+            logit=format_change(found.logit, plus=False),
+            heads=format_change(float(found.heads.sum()), plus=False),
+            others=format_change(float(found.others.sum()), plus=False),
+            embeddings=format_change(found.embeddings, plus=False),
+            biases=format_change(found.biases, plus=False),
             error=format_weight(abs(found.error)),
         )
     )
     values = [[*row, other] for row, other in zip(found.heads.tolist(), found.others.tolist(), strict=True)]
-    token_rows.draw_map(found.layers, values, page.visit_state().selected, "head", "parts map", answer)
+    token_rows.draw_map(found.layers, values, page.visit_state().selected, "head", "parts map", answer, text.MLP)
     st.caption(text.PARTS_MAP.format(answer=answer, against=against))
     if parts.sources:
         st.caption(text.SOURCES.format(layer=parts.head[0], head=parts.head[1]))
@@ -81,7 +81,7 @@ def _show_lens(prompt: Prompt, parts: Parts) -> None:
         [token_rows.token_name(each) for each in parts.lens_texts],
         [format_percent(each) for each in lens.probabilities[:, 0].tolist()],
         [format_percent(each) for each in lens.answer.tolist()],
-        [f"{each:.2f}" for each in lens.entropy.tolist()],
+        [format_change(each, plus=False) for each in lens.entropy.tolist()],
     ]
     st.dataframe(pa.table(dict(zip(text.LENS_COLUMNS, columns, strict=True))), hide_index=True, key="lens")
 
@@ -125,11 +125,11 @@ def _show_patches(job: PatchJob) -> None:
     st.markdown(
         text.PATCHED.format(
             where=where,
-            value=f"{float(found.returns[row, at]):.2f}",
+            value=format_change(float(found.returns[row, at]), plus=False),
             answer=answer,
             against=against,
-            clean=f"{found.clean:.2f}",
-            corrupted=f"{found.corrupted:.2f}",
+            clean=format_change(found.clean, plus=False),
+            corrupted=format_change(found.corrupted, plus=False),
         )
     )
     across = "head" if found.what == "heads" else "position"

@@ -6,10 +6,10 @@ import streamlit as st
 
 from attention.models import pictures
 from attention.models.catalogue import PICTURE, UNKNOWN, Offer, peek
-from attention.models.packages import ModelError
+from attention.models.packages import ModelError, missing
 from attention.models.prompt import Prompt
 from attention.ui.controls import knobs
-from attention.ui.controls.prompt import find_offer
+from attention.ui.controls.prompt import can_run, find_offer
 from attention.ui.heading import draw_heading
 from attention.ui.jobs import model_jobs
 from attention.ui.jobs.job_queue import JOBS
@@ -19,6 +19,7 @@ from attention.ui.session import page
 from attention.ui.text import model as text
 
 KNOB = frozenset({"model_text", "model_second"})
+LINKED = frozenset({"model", "text", "second", "off"})  # a link with any of these asks for a run
 KINDS = ["png", "jpg", "jpeg", "webp"]
 HIGH = 88  # height of a field in pixels
 PLACE = "model_picture"  # the key of the upload for a picture
@@ -128,15 +129,26 @@ def _accept_picture() -> None:
     page.change()
 
 
+def run_link(prompt: Prompt) -> None:
+    """Runs what a link names, once: a model that is on this machine. Others wait for the button, which may download them."""
+    if not LINKED & page.take_opened().keys() or not can_run():
+        return
+    kept, wanted = page.visit_state(), ask(prompt)
+    if wanted is not None and not _same(wanted) and peek(wanted.offer) != UNKNOWN and not missing(wanted.offer.needs):
+        kept.reading = JOBS.request(model_jobs.ModelJob, wanted._replace(download=False), page.visitor())
+
+
 def begin() -> None:
     """Runs the model on what the fields hold now, maybe newer than what was drawn; also again after a failure or a stop."""
     kept, wanted = page.visit_state(), ask(page.current_setting())
     if wanted is None:
         return
+    if kept.reading is not None and _same(wanted):
+        wanted = kept.reading.settings
     if kept.reading is not None and kept.reading.settings == wanted and not kept.reading.open:
         JOBS.forget(kept.reading)
     kept.reading = JOBS.request(model_jobs.ModelJob, wanted, page.visitor())
-    page.change(layer=0, head=-1, patch=0, part="")
+    page.change(model=wanted.offer.name, layer=0, head=-1, patch=0, part="")
 
 
 def _look(prompt: Prompt) -> object:

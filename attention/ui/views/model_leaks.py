@@ -43,7 +43,7 @@ def _live(live: bool) -> None:
         job.look(page.visitor())
         said = text.PROGRESS.format(model=escape(job.settings.offer.name))
         why = text.CANCEL_HELP.format(seconds=LeakJob.leave_after_s)
-        job_status.show_progress(job, JOBS, said, partial(job.leave, page.visitor()), why)
+        job_status.show_progress(job, JOBS, said, partial(job.leave, page.visitor()), why, key="cancel leaks")
         return
     shown = job if job is not None and run is not None and job.settings == run.settings else None
     if shown is None or shown.found is None:

@@ -11,7 +11,7 @@ from attention.interventions.ablation import HeadCosts
 from attention.interventions.projections import Head
 from attention.models.prompt import Prompt
 from attention.models.words import Words
-from attention.number_format import format_head, format_token
+from attention.number_format import format_change, format_head, format_token
 from attention.ui.controls import knobs
 from attention.ui.jobs.job_queue import JOBS
 from attention.ui.jobs.model_jobs import LoadedModelJob, ModelJob
@@ -118,7 +118,7 @@ def wait(name: str, wanted: Study, live: bool, said: str) -> LoadedModelJob | No
         job.look(page.visitor())
         why = text.CANCEL_HELP.format(seconds=job.leave_after_s)
         doing = said.format(model=escape(wanted.offer.name))
-        job_status.show_progress(job, JOBS, doing, partial(job.leave, page.visitor()), why)
+        job_status.show_progress(job, JOBS, doing, partial(job.leave, page.visitor()), why, key=f"cancel {name}")
     elif job.state == "failed":
         st.warning(escape(job.said), icon=":material/info:")
     elif job.state != "done":
@@ -142,8 +142,8 @@ def _show_effect(effect: Switched) -> None:
             heads=", ".join(format_head(head, layer).lower() for layer, head in found.heads),
             answer=answer,
             against=against,
-            before=f"{float(change[0]):.2f}",
-            after=f"{float(change[1]):.2f}",
+            before=format_change(float(change[0]), plus=False),
+            after=format_change(float(change[1]), plus=False),
             loss=f"{found.before.loss:.2f}",
             without=f"{found.after.loss:.2f}",
         )
@@ -190,7 +190,7 @@ def _show_costs(costs: HeadCosts, names: tuple[str, str]) -> None:
             head=format_head(head, costs.layers[row]),
             answer=answer,
             against=against,
-            value=f"{float(values[row, head]):+.2f}",
+            value=format_change(float(values[row, head])),
         )
     )
     token_rows.draw_map(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from math import isfinite
 
@@ -11,7 +11,7 @@ import streamlit as st
 
 from attention.charts import layers as chart
 from attention.charts import theme
-from attention.number_format import format_percent
+from attention.number_format import format_change, format_percent
 from attention.ui.session import gestures
 from attention.ui.views.heads_layers import cell_columns
 
@@ -31,8 +31,9 @@ WORD = (
 
 
 def token_name(text: str) -> str:
-    """A token with its spaces and line breaks visible."""
-    return text.replace(" ", SPACE).replace("\n", "⏎") or "∅"
+    """A token with its spaces, line breaks and characters without a look of their own visible."""
+    shown = text.replace(" ", SPACE).replace("\n", "⏎")
+    return "".join(each if each.isprintable() else f"[U+{ord(each):04X}]" for each in shown) or "∅"
 
 
 def draw_probabilities(rows: Sequence[tuple[str, float]]) -> None:
@@ -66,17 +67,24 @@ def _row(name: str, values: Sequence[tuple[float, str]], top: float, said: str, 
 
 def draw_losses(labels: Sequence[str], losses: Sequence[float], change: bool = False) -> None:
     """Draws the words of a text with the loss of each beneath, or its change: orange for more, green for less."""
-    draw_numbers(labels, losses, theme.LESS, theme.MORE if change else theme.LESS, "+.2f" if change else ".1f")
+    say = format_change if change else "{:.1f}".format
+    draw_numbers(labels, losses, theme.LESS, theme.MORE if change else theme.LESS, say)
 
 
-def draw_numbers(labels: Sequence[str], values: Sequence[float], up: str, down: str, form: str = "+.2f") -> None:
+def draw_numbers(
+    labels: Sequence[str],
+    values: Sequence[float],
+    up: str,
+    down: str,
+    say: Callable[[float], str] = format_change,
+) -> None:
     """Draws the words of a text with a number beneath each, on the colour `up` or, if it is negative, `down`."""
     top = max([abs(value) for value in values if isfinite(value)], default=1.0) or 1.0
     words = []
     for label, value in zip(labels, values, strict=True):
         known = isfinite(value)
         share = round(70 * abs(value) / top) if known else 0
-        said = format(value, form) if known else "–"
+        said = say(value) if known else "–"
         mix = f"color-mix(in srgb, {down if value < 0 else up} {share}%, transparent)"
         words.append(WORD.format(title=said, color=mix, name=escape(label), said=said))
     st.html(f'<div style="font-size:15px;line-height:1.4">{"".join(words)}</div>')
@@ -89,14 +97,15 @@ def draw_map(
     across: str,
     key: str,
     about: str,
+    last: str = "",
 ) -> None:
-    """Draws a map of layers and heads (or positions) of values with a sign; a click selects a head."""
+    """Draws a map of layers and heads (or positions) of values with a sign; a click selects a head. `last`: as in `signed`."""
     cells = {(layer, at): value for layer, row in zip(layers, values, strict=True) for at, value in enumerate(row)}
     top = max(*map(abs, cells.values()), 1e-9)
     table = cell_columns(cells, focus) | {"share": [abs(value) / top for value in cells.values()]}
     st.vega_lite_chart(
         pa.table(table),
-        chart.signed(layers, len(values[0]), "value", across),
+        chart.signed(layers, len(values[0]), "value", across, last),
         key=key,
         width="stretch",
         on_select=(lambda: gestures.on_layer_click(key)) if across == "head" else "ignore",
