@@ -113,7 +113,8 @@ def document() -> str:
     """The text of docs/text.md."""
     own = {page.replace("_", " ").capitalize(): sentences(*page_files(page)) for page in PAGES}
     placed = {file for page in PAGES for file in page_files(page)}
-    own["Parts of several pages"] = sentences(*(file for file in _files("ui/views/*.py") if file not in placed))
+    shared = [file for file in _files("ui/text/*.py ui/views/*.py") if file not in placed and file.name != "terms.py"]
+    own["Parts of several pages"] = sentences(*shared)
     own |= {title: sentences(*_files(patterns)) for title, patterns in OTHERS.items()}
     own["Browser"] = _readable(text for file in scripts() for text in browser_literals(file))
     own["Terms"] = [f"**{term}**: {meaning}" for term, meaning in TERMS.items()]

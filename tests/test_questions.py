@@ -13,14 +13,13 @@ from attention import Config, trace
 from attention.analysis.row_stages import stages
 from attention.knobs import KNOBS, SOURCES
 from attention.sources.providers import has_scores
+from attention.ui.text.softmax import LARGEST, SPREAD
 from attention.ui.views import mask_question
 from attention.ui.views.softmax_questions import (
-    GREATEST,
     LIMITS,
     ROUNDING,
     SAME,
     SET,
-    SPREAD,
     before,
     share,
     temperature,
@@ -77,12 +76,12 @@ def test_how_weight_is_spread_is_told_as_it_is(config):
 def test_the_share_of_the_heaviest_key_is_in_the_range_that_is_called_right(config):
     row = stages(trace(config))
     question, top = share(row), float(row.weights.max())
-    low, high = (0.0, *LIMITS, 1.0)[GREATEST.index(question.answer) :][:2]
-    assert question.guesses == GREATEST and low <= top <= high * (1 + 2 * ROUNDING)
+    low, high = (0.0, *LIMITS, 1.0)[LARGEST.index(question.answer) :][:2]
+    assert question.guesses == LARGEST and low <= top <= high * (1 + 2 * ROUNDING)
     assert top > low or not low
 
 
-@pytest.mark.parametrize(("tokens", "answer"), [(2, GREATEST[1]), (10, GREATEST[0]), (9, GREATEST[1])])
+@pytest.mark.parametrize(("tokens", "answer"), [(2, LARGEST[1]), (10, LARGEST[0]), (9, LARGEST[1])])
 def test_equal_keys_have_what_they_have_whatever_the_last_digit_says(tokens, answer):
     assert share(stages(trace(Config(tokens=tokens, text="a", mask="full", projections="tied")))).answer == answer
 

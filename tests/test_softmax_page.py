@@ -275,5 +275,5 @@ def test_every_model_is_loaded_by_its_button():
 
 def test_a_source_that_is_turned_already_says_so():
     test = run(PAGE, {"topic": "positions", "source": "recorded:smollm2-street", "v": "3"})
-    assert "gives queries and keys with positions in them already" in words(test)
+    assert "include their positions already" in words(test)
     assert test.number_input(key="rotary_length").disabled

@@ -10,6 +10,8 @@ The texts of a page are a module of its name, as templates with named fields: `s
     lessons     a lesson of several questions: its editor, and the bar of a step
     model_run   a model's run that a typed text or a link asks for, on any page
     sharing     descriptions of pages for programs that show links, and the Share dialog
+    softmax_positions    positions, a topic of the Softmax page
+    softmax_precision    number types, another
     terms       the terms of each page with their explanations, which are also those of docs/GLOSSARY.md
 
 Labels and help texts are in `attention/knobs.py` and the other settings; sentences are beside what they describe.

@@ -1,4 +1,4 @@
-"""The words of the Softmax page."""
+"""The words of the Softmax page: its finding, one row, all rows, and scaling."""
 
 ROW = "{query} in head {head} gives {weight} of its weight to {key}."
 ROW_ALONE = "{query} in head {head} weighs {key} by {weight}, the most of a row that sums to {sums}."
@@ -14,4 +14,150 @@ SIGNS = ("none is negative", "some may be negative")
 HELP = (
     "{name} turns scores into weights. ${formula}$, here with scale {scale}, "
     r"temperature T = {temperature}, d\_head = {d_head}."
+)
+TOPICS = {
+    "row": "One row, step by step",
+    "all": "All rows and heads",
+    "scaling": "Why divide by √d_head",
+    "precision": "Number types",
+    "positions": "Positions",
+}
+SCALING_OFF = "Turn scaling off"
+SCALING_ON = "Divide by √d_head"
+SCALING_HELP = "Softmax of the dot products as they are, or divided by √d_head."
+WEIGHT_AXIS = "Weight axis"
+WHO = "{query} in head {head}"
+
+# The questions.
+SPREAD = ("more evenly", "on fewer keys", "as before")
+LARGEST = ("at most 10%", "over 10 to 50%", "over 50 to 90%", "over 90%")
+TEMPERATURE = "{who} has the weights below with {before}. Now it is {now}. How will the weight be spread?"
+SETTING = "scale {scale} and temperature {temperature:g}"
+TEMPERATURE_ANSWER = "The entropy{shares} {change} nats: every score is {ratio:.3g} times what it was{later}."
+SHARES = (" of the weights, divided by their sum,", " of the sizes of the weights, divided by their sum,")
+STAYS = "stays at {entropy:.3f}"
+GOES = "goes from {before:.3f} to {entropy:.3f}"
+LATER = ", before {later}"
+LATER_STEPS = ("the softcap", "the bias")
+ONE_KEY = ", but only one key is visible"
+SHARE = (
+    "{who} has the dot products below; grey ones are masked, {visible}. They are scaled ({scale}, temperature "
+    "{temperature:g}), then the {name} is taken. How large is the largest weight?"
+)
+SHARE_ANSWER = "Key {key} gets {weight}."
+VISIBLE = {1: "1 key is visible"}
+VISIBLE_MORE = "{keys:,} keys are visible"
+NO_KEY = "The query is fully masked, so all weights are zero."
+GIVEN_ALT = "Bars by key: the given step of the selected query"
+
+# One row.
+TWO = "Scores can't be dragged here: each key has two, one for each softmax. Both are below."
+PANELS_ALT = "Bars by key, one panel per step: dot products, scaled, logits and weights of the selected query"
+SYMBOLS = (
+    r"$T$: temperature. $\mathrm{{mask}}_j$: what the mask adds to the logit of key $j$, 0 if the query attends to it and "
+    r"$-\infty$ if not. "
+)
+LARGEST_LOGIT = "$m$: the largest logit, subtracted so that no exponential overflows. "
+TAU = r"$\tau$: the threshold of the row, in units of logits; keys at or below it get a weight of exactly zero. "
+SOFTCAP = "$c$ = {softcap:g}: softcap. "
+BIAS = "$b_j$: position bias, {adds}. "
+FORGETTING = "$b_j$: what the tokens after key $j$ have forgotten of it{bias}. "
+AND_BIAS = " and position bias"
+NORMED = "Hats: divided by the root mean square (QK-norm). "
+LOG_KEYS = r"$\lambda$: the logarithm of the number of visible keys. "
+MASKED = "Grey, and ×: masked keys. "
+SMALL = "All weights are below {limit:g}; choose another weight axis to see them. "
+UNIFORM = "Line: the uniform weight, 1 / {keys} visible keys, at the centre of the logarithmic axis. "
+AXIS_REASON = "Weight axis, {reason}. "
+BOTH_SIGNS = "Weights of both signs: zero is in the middle of their axis, and the largest of them ends it. "
+AXES = "Axis limits are rounded to 1, 2, 5, 10 …, so they rarely change."
+ROW_ONLY = "{who}."
+ROW_NUMBERS = "{who}, with the numbers of the key with the largest weight, {key}."
+ROW_SUM = "Visible keys: {visible}. {support}Sum of weights: {sums}. {missing}{entropy}."
+SUPPORT = "Support: {support} of them; {zeros} have a weight of exactly zero, not above the threshold. "
+MASS = "**Cumulative weight** of the keys with the largest weights"
+MASS_SET = "{size} have {share:.0%}"
+MASS_SETS = "Smallest sets of keys: {sets}{negative}."
+NEGATIVE = "; negative weights count by their size"
+FULLY_MASKED = "The row is fully masked."
+MASS_ALT = "Line: the total weight of the keys with the largest weights, by their number"
+VARIANTS = "**The same row with other softmaxes**: difference from {name}"
+VARIANTS_ALT = (
+    "Bars by key, one panel per softmax: its weights of the selected query minus those of the selected softmax"
+)
+VARIANT = "{name}: largest {largest}, sum {sums}, {support} keys"
+NO_SOFTCAP = " No softcap is set; 50 is shown, as in Gemma 2."
+
+# All rows.
+SIZES = "**Weights by size**: ${size}$ of the {pairs:,} visible pairs"
+SIZES_ALT = "Bars by size, one strip per head: the number of weights of each size"
+ENTROPY = r"**Entropy by query**: $H_q = -\sum_k p_{{qk}} \ln p_{{qk}}$. Dashed: upper bound"
+ENTROPY_ALT = "Lines by query, one strip per head: the entropy of its weights and its upper bound"
+NO_ENTROPY_TITLE = "**Entropy by query**"
+NO_DISTRIBUTION = "{why}, so rows are no distributions and have no entropy."
+SUMS = "Head {head}: rows sum to {smallest} to {largest}, mean {mean}."
+SUMS_MASKED = "All queries are fully masked, so every row sums to 0."
+COUNTS = (
+    "Head {head}: {below:,} pairs have a weight below 1e-8, {zeros}{negative}. Bar heights are relative to the tallest bar of "
+    "all heads; a single pair is still visible."
+)
+ZEROS = "{count:,} exactly zero in float32"
+ZEROS_SPARSE = "{share} exactly zero, below the threshold of their row"
+NEGATIVES = ", {share} negative"
+ENTROPIES = (
+    "Head {head}: entropy from {smallest:.3f} to {largest:.3f} nats, mean {mean:.3f}. Dashed: ln(visible keys){extra}. Each "
+    "strip is {height:.2f} nats high; if a point covers several queries, the band shows their range."
+)
+ENTROPY_EXTRA = " (1/e each for one or two keys, because a row may sum to less than one)"
+NO_ENTROPY = "All queries are fully masked, so there is no entropy."
+ALL_MASKED = "{masked} of {queries} queries are fully masked and are not counted here."
+ALL_SINGLE = "Every query that is not fully masked has one visible key: {alone}."
+ALONE = "all weights are one and all entropies zero"
+ALONE_REST = "the rest goes to {rest}"
+ALONE_SCORE = "its weight depends on its score"
+ALONE_TOTAL = "its weight is {total}"
+MANY_ZEROS = "{share} of all weights are zero in float32: the scores are far apart."
+
+# Scaling.
+WHY_SCALE = (
+    "**Why divide by √d_head?** The wider a head, the larger its scores, by chance alone. With {width:,} channels and no "
+    "scaling, the largest of {keys:,} weights is {largest} on average, and hardly any gradient passes. With scaling it is "
+    "{scaled}, and between {low} and {high} at every width from {first} on."
+)
+VARIANCE_THEORY = r"""
+For independent $q, k$ of mean 0 and variance 1: $\mathrm{{Var}}(q \cdot k) = \sum_{{i=1}}^{{d_\mathrm{{head}}}}
+\mathrm{{Var}}(q_i k_i) = d_\mathrm{{head}}$; divided by $\sqrt{{d_\mathrm{{head}}}}$ it is 1 at every width. The gradient
+through a row is multiplied by its Jacobian, $J = \mathrm{{diag}}(p) - p\,p^\top$, with
+$\lVert J \rVert_F^2 = \sum p^2 - 2 \sum p^3 + \left(\sum p^2\right)^2$.
+"""
+CURVES_DATA = (
+    "{keys:,} keys of normal noise (seeded), without mask, positions and softcap, with the standard softmax. Diamond: the "
+    "current d_head, scale and temperature."
+)
+CURVES = {  # alternative texts
+    "variance": "Points by d_head: the variance of the logits, with and without scaling",
+    "entropy": "Lines by d_head: the mean entropy of a row, with and without scaling",
+    "greatest": "Lines by d_head: the mean of the largest weight of a row, with and without scaling",
+    "jacobian": "Lines by d_head: the norm of the softmax's Jacobian, with and without scaling",
+}
+VARIANCE = (
+    "**Variance** of the logits: d\\_head without scaling, 1 with it. All measured points are within {errors:.1f} standard "
+    "errors of these."
+)
+JACOBIAN = (
+    "**Jacobian without scaling**: the mean norm {rise} to {end:.3f} at {width}. The median {median} ends at {median_end:.3g}: "
+    "a median far below the mean means that most rows pass no gradient and a few still do."
+)
+RISES = "first rises, from {start:.3f} at d\\_head 1 to {peak:.3f} at {width}, then falls"
+FALLS = "falls from {start:.3f} at d\\_head 1"
+MEDIAN_BELOW = "is less than half of it from d\\_head {width} on and"
+MEDIAN_ABOVE = "stays above half of it and"
+JACOBIAN_SCALED = (
+    "**Jacobian with scaling**: it stays between {low:.3f} and {high:.3f} from d\\_head {first} to {last}; a row of uniform "
+    "weights over {keys:,} keys has {uniform:.3f}."
+)
+NOW = (
+    "**Now** (diamond): d\\_head {width}, dot products times {scale:.4g} (scale over temperature). Logits have a variance of "
+    "{variance:.4g}, {theory:.4g} in theory. Entropy {entropy:.3f} nats, largest weight {largest}, norm {jacobian:.3f}, its "
+    "median {median:.3g}."
 )

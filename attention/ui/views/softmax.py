@@ -40,11 +40,11 @@ from attention.ui.views import (
 )
 
 TOPICS = {
-    "row": ("One row, step by step", softmax_row.draw),
-    "all": ("All rows and heads", softmax_all.draw),
-    "scaling": ("Why divide by √d_head", softmax_scaling.draw),
-    "precision": ("Number types", softmax_precision.draw),
-    "positions": ("Positions", softmax_positions.draw),
+    "row": softmax_row.draw,
+    "all": softmax_all.draw,
+    "scaling": softmax_scaling.draw,
+    "precision": softmax_precision.draw,
+    "positions": softmax_positions.draw,
 }
 FOCUSED = {
     "row": ("head", "query", "order", "colors"),
@@ -62,9 +62,9 @@ def view(config: Config) -> None:
     if questions.question_closes(config, **own):
         place.markdown(_finding(config, "all"))
         return
-    knobs.segments("topic", config, format_func=lambda name: TOPICS[name][0], label_visibility="collapsed")
-    name, topic = TOPICS[config.topic]
-    if config.topic == "all" or not missing_parts(config, name, "q", "k"):
+    knobs.segments("topic", config, format_func=text.TOPICS.get, label_visibility="collapsed")
+    topic = TOPICS[config.topic]
+    if config.topic == "all" or not missing_parts(config, text.TOPICS[config.topic], "q", "k"):
         _choices(config)
         topic(results.heads.trace(config))
     _foot(config)
@@ -149,17 +149,17 @@ def _foot(config: Config) -> None:
     if not has_scores(config.source):
         proof.badge(config)
         return
-    scaled, undone = config.scale != "none", "Turn scaling off"
+    scaled = config.scale != "none"
     badge, button = st.columns([4, 1], vertical_alignment="center")
     with badge:
         proof.badge(config)
     button.button(
-        undone if scaled else "Divide by √d_head",
+        text.SCALING_OFF if scaled else text.SCALING_ON,
         on_click=page.change,
         kwargs={"scale": "none", "temperature": 1.0} if scaled else {"scale": "1/sqrt(d_head)"},
         key="unscale",
         width="stretch",
-        help="Softmax of the dot products as they are, or divided by √d_head.",
+        help=text.SCALING_HELP,
     )
     terms.draw("softmax")
 
@@ -179,7 +179,7 @@ def _segmented_control(name: str) -> Callable[[Config], None]:
 
 
 def _colors(config: Config) -> None:
-    knobs.menu("colors", config, label="Weight axis")
+    knobs.menu("colors", config, label=text.WEIGHT_AXIS)
 
 
 CHOICES = {"head": focus.head, "query": focus.query, "colors": _colors} | {

@@ -32,35 +32,10 @@ from attention.ui.controls import knobs
 from attention.ui.controls.picture import shows
 from attention.ui.markdown import escape
 from attention.ui.session import browser_yield, page
+from attention.ui.text import softmax_positions as text
 from attention.ui.views import focus
 
 WIDEST = 2048  # channels of a token
-ALTS = {
-    "wavelengths": "Points by pair of channels: tokens in a full turn, as trained and scaled, beside the original length",
-    "scores": "Lines by distance: the score of a constant query and key, as trained and scaled",
-    "biases": "Lines by distance: what each head adds to the score",
-}
-TABLE = {  # label and help of the columns of every pair
-    "pair": ("Pair", "Channels j and j + m of a head, where m pairs are rotated."),
-    "wavelength": ("Full turn", "Tokens in which the pair makes a full turn, as trained."),
-    "turns in training": ("Turns in training", "Full turns within the original length."),
-    "kept": ("Kept", "Share of the pair that rotates as in training; the rest rotates more slowly by the factor."),
-    "scaled wavelength": ("Full turn, scaled", "Tokens in which the pair makes a full turn with the scaling."),
-    "turns at the distance": ("Turns at distance", "Full turns at the chosen distance, as trained."),
-    "scaled turns": ("Scaled", "Full turns at the chosen distance with the scaling."),
-}
-
-MODEL_TABLE = {  # the same of the models
-    "model": ("Model", ""),
-    "d_head": ("d_head", ""),
-    "positions": ("Positions", ""),
-    "rotary_base": ("Base", ""),
-    "rotary_fraction": ("Rotated channels", "Fraction of the channels of a head."),
-    "rotary_scaling": ("Scaling", ""),
-    "rotary_factor": ("Factor", ""),
-    "rotary_length": ("Original length", ""),
-    "source": ("Source", ""),
-}
 
 
 def draw(trace: Trace) -> None:
@@ -71,12 +46,12 @@ def draw(trace: Trace) -> None:
         _draw_biases(config)
     else:
         _draw_rotary(config)
-    with st.expander("Models and their sources", icon=":material/menu_book:"):
-        _table(tables.models(), MODEL_TABLE, "models")
+    with st.expander(text.SOURCES, icon=":material/menu_book:"):
+        _table(tables.models(), text.MODEL_TABLE, "models")
 
 
 def _models(config: Config) -> None:
-    st.markdown("**Load the positions of a published model:**")
+    st.markdown(text.MODELS)
     with st.container(horizontal=True, key="position models"):
         for model in MODELS:
             st.button(
@@ -85,7 +60,7 @@ def _models(config: Config) -> None:
                 on_click=page.change,
                 kwargs=model_knobs(model, config),
                 type="primary" if _is_loaded(model, config) else "secondary",
-                help=f"Sets the positions, and d_head to {model.d_head}. From {model.where}.",
+                help=text.MODEL_HELP.format(d_head=model.d_head, where=model.where),
             )
 
 
@@ -113,9 +88,7 @@ def _draw_rotary(config: Config) -> None:
     farthest, scaled = _reach(rotation, config.distance), rotation.scaling != UNSCALED
     left, right = st.columns(2, gap="medium")
     longest = 10 ** math.ceil(math.log10(max(farthest, float(wavelengths(rotation).max()))))
-    left.markdown(
-        "**Wavelengths**: one point per pair of channels. Those below the solid line make a full turn in training."
-    )
+    left.markdown(text.WAVELENGTHS)
     _chart(
         left,
         tables.pairs(rotation, config.distance),
@@ -125,11 +98,11 @@ def _draw_rotary(config: Config) -> None:
     curves = tables.scores(rotation, d, config.distance, farthest)
     values = [value for value in curves["score"] if value is not None]
     ends = (min(-0.2, math.floor(10 * min(values)) / 10), max(1.0, math.ceil(10 * max(values)) / 10))
-    right.markdown("**Score by distance** of a query and a key whose channels are all equal: what positions do to it.")
+    right.markdown(text.SCORES)
     _chart(right, curves, charts.by_distance(farthest, *ends, scaled), "scores")
     browser_yield.yield_to_browser()
-    with st.expander("Every pair", icon=":material/table_rows:"):
-        _table(tables.every_pair(rotation, config.distance), TABLE, "every pair")
+    with st.expander(text.EVERY_PAIR, icon=":material/table_rows:"):
+        _table(tables.every_pair(rotation, config.distance), text.TABLE, "every pair")
 
 
 def _reach(rotation: Rotation, distance: int) -> int:
@@ -143,23 +116,18 @@ def _numbers(rotation: Rotation, d: int, distance: int) -> None:
     at = torch.tensor([float(distance)], dtype=torch.float64)
     plain, scaled = (float(constant_score(each, d, at)) for each in (pairs_unscaled(rotation), rotation))
     trained = pairs_unscaled(rotation)
-    numbers = {
-        "Attention factor": (
-            f"{rotation.gain:.4f}",
-            "Cosines and sines are multiplied by it. YaRN: 0.1 ln(factor) + 1.",
+    new = text.NEW_ANGLES_COUNT.format(new=untrained_pairs(rotation, distance), pairs=rotation.pairs)
+    numbers = (
+        (f"{rotation.gain:.4f}", *text.GAIN),
+        (f"{rotation.gain**2:.4f}", *text.ROTATED),
+        (
+            format_mean(scaled),
+            text.SCORE.format(distance=distance),
+            text.SCORE_HELP.format(unscaled=format_mean(plain)),
         ),
-        "Rotated scores ×": (f"{rotation.gain**2:.4f}", "Query and key are both multiplied, so scores by its square."),
-        f"Score at {distance:,}": (
-            f"{format_mean(scaled)}",
-            f"Of a constant query and key, as a share of distance 0; {format_mean(plain)} without the scaling.",
-        ),
-        "Pairs at new angles": (
-            f"{untrained_pairs(rotation, distance)} of {rotation.pairs}",
-            f"At this distance, pairs at an angle that no distance within the original length has; "
-            f"{untrained_pairs(trained, distance)} without the scaling.",
-        ),
-    }
-    for (label, (value, help)), column in zip(numbers.items(), st.columns(4), strict=True):
+        (new, text.NEW_ANGLES, text.NEW_ANGLES_HELP.format(unscaled=untrained_pairs(trained, distance))),
+    )
+    for (value, label, help), column in zip(numbers, st.columns(4), strict=True):
         column.metric(label, value, help=help)
 
 
@@ -176,30 +144,31 @@ def _setting(config: Config, rotation: Rotation) -> str:
     """Which positions are shown, and how many channels they rotate."""
     waves = wavelengths(pairs_unscaled(rotation))
     off = "" if config.positions == "rotary" else _not_rotary(config)
-    some = (
-        f"; {2 * rotation.pairs} of {config.d_head} channels are rotated" if 2 * rotation.pairs < config.d_head else ""
-    )
     if not rotation.pairs:
-        return f"{off}No pair of channels is rotated: a head has {config.d_head}."
-    ends = f"from {float(waves[0]):,.1f} tokens for a full turn to {float(waves[-1]):,.0f}"
-    return f"{off}**Base {rotation.base:,.0f}**: {rotation.pairs} pairs, {ends}{some}."
+        return text.NO_PAIR.format(off=off, channels=config.d_head)
+    rotated = 2 * rotation.pairs
+    return text.BASE.format(
+        off=off,
+        base=rotation.base,
+        pairs=rotation.pairs,
+        first=float(waves[0]),
+        last=float(waves[-1]),
+        some=text.SOME.format(rotated=rotated, channels=config.d_head) if rotated < config.d_head else "",
+    )
 
 
 def _not_rotary(config: Config) -> str:
     if config.source != GENERATED:
-        return "The source gives queries and keys with positions in them already. This is what rotary positions do: "
-    return f"Positions are *{escape(config.positions)}* here. With *rotary* under Advanced: "
+        return text.IN_SOURCE
+    return text.OTHER_POSITIONS.format(positions=escape(config.positions))
 
 
 def _unscaled(rotation: Rotation, distance: int) -> str:
     """What an unscaled model meets at the distance."""
-    new = untrained_pairs(rotation, distance)
     if distance <= rotation.length:
-        return f"Distance {distance:,} is within the original length of {rotation.length:,}: every angle occurs in training."
-    return (
-        f"Distance {distance:,} is beyond the original length of {rotation.length:,}: {new} pairs that make less than a turn "
-        "in training are at angles that never occurred there. A scaling under Advanced changes that."
-    )
+        return text.WITHIN.format(distance=distance, length=rotation.length)
+    new = untrained_pairs(rotation, distance)
+    return text.BEYOND.format(distance=distance, length=rotation.length, new=new)
 
 
 def _name(knob: str, value: str) -> str:
@@ -209,18 +178,18 @@ def _name(knob: str, value: str) -> str:
 
 def _scaled_pairs(rotation: Rotation, distance: int) -> str:
     """What the scaling does to the pairs."""
-    kept, factor = rotation.kept_shares(torch.float64), f"{rotation.factor:g}"
     if SCALINGS[rotation.scaling].stretches:
-        return (
-            f"The base grows to {rotation.stretched_base:,.0f}: the first pair rotates as in training, the last {factor} times "
-            "more slowly, those between by powers of that."
-        )
+        return text.STRETCHED.format(base=rotation.stretched_base, factor=rotation.factor)
+    kept = rotation.kept_shares(torch.float64)
     whole, none = int((kept == 1).sum()), int((kept == 0).sum())
-    return (
-        f"**{_name('rotary_scaling', rotation.scaling)}, factor {factor}**: {whole} pairs rotate as in training, {none} rotate "
-        f"{factor} times more slowly, so that distance {distance:,} is to them what {distance / rotation.factor:,.0f} was in "
-        "training; "
-        f"{rotation.pairs - whole - none} are in between."
+    return text.SCALED_PAIRS.format(
+        name=_name("rotary_scaling", rotation.scaling),
+        factor=rotation.factor,
+        whole=whole,
+        none=none,
+        distance=distance,
+        trained=distance / rotation.factor,
+        between=rotation.pairs - whole - none,
     )
 
 
@@ -228,16 +197,11 @@ def _scaled_score(rotation: Rotation, d: int, distance: int) -> str:
     """What the scaling does to the score of a constant query and key, and whether training had such distances."""
     at, trained = torch.tensor([float(distance)], dtype=torch.float64), pairs_unscaled(rotation)
     plain, scaled = (format_mean(float(constant_score(each, d, at))) for each in (trained, rotation))
-    score = f"At distance {distance:,} a constant query and key score {scaled} of what they do unrotated; unscaled, {plain}."
+    score = text.SCALED_SCORE.format(distance=distance, scaled=scaled, unscaled=plain)
     if distance <= rotation.length:
-        return (
-            f"{score} Training had such distances (up to {rotation.length:,}); the scaling changes their scores, too."
-        )
+        return score + text.SCALED_WITHIN.format(length=rotation.length)
     new, before = untrained_pairs(rotation, distance), untrained_pairs(trained, distance)
-    return (
-        f"{score} That is beyond the original length of {rotation.length:,}: {new} pairs are at angles that never occurred in "
-        f"training, {before} without the scaling."
-    )
+    return score + text.SCALED_BEYOND.format(length=rotation.length, new=new, before=before)
 
 
 def _draw_biases(config: Config) -> None:
@@ -250,19 +214,24 @@ def _draw_biases(config: Config) -> None:
     at = torch.tensor([1.0, float(config.distance)], dtype=torch.float64)
     near, far = biases(config, at)[config.head].tolist()
     st.markdown(
-        f"**{_name('positions', config.positions)}** adds {rule.adds}. Head {config.head} of {config.heads}: "
-        f"{format_mean(near)} at distance 1 and {format_mean(far)} at distance {config.distance:,}, which "
-        "multiplies the exponential of the score by "
-        f"{math.exp(near):.3g} and {math.exp(far):.3g}. Neither changes with the length of training texts."
+        text.BIASES.format(
+            name=_name("positions", config.positions),
+            adds=rule.adds,
+            head=config.head,
+            heads=config.heads,
+            near=format_mean(near),
+            far=format_mean(far),
+            distance=config.distance,
+            near_factor=math.exp(near),
+            far_factor=math.exp(far),
+        )
     )
-    st.markdown(
-        f"**Added to the score** by distance, up to {FARTHEST_BIAS} tokens; the wide line is the selected head."
-    )
+    st.markdown(text.ADDED.format(farthest=FARTHEST_BIAS))
     _chart(st, tables.bias_lines(config), charts.biases(config.heads, config.head), "biases")
 
 
 def _chart(where: Any, columns: dict[str, list[Any]], spec: dict[str, Any], name: str) -> None:
-    where.vega_lite_chart(pa.table(columns), spec, key=f"positions {name}", width="stretch", alt=ALTS[name])
+    where.vega_lite_chart(pa.table(columns), spec, key=f"positions {name}", width="stretch", alt=text.ALTS[name])
 
 
 def _table(columns: dict[str, list[Any]], labels: dict[str, tuple[str, str]], key: str) -> None:

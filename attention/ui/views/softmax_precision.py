@@ -14,50 +14,7 @@ from attention.tables import softmax
 from attention.trace import Trace
 from attention.ui import results
 from attention.ui.session import browser_yield
-
-DIFFERENCES = "Heatmap by query and key: difference of the weights from float64"
-FOUND = {  # label and help of each column
-    "dtype": ("Type", ""),
-    "exponent": (
-        "Computed",
-        "Max-subtracted, naive: every step is stored in the type. Fused: scores and softmax in float32, weights in the type.",
-    ),
-    "error": ("Largest error", "Largest difference of a weight from float64, over rows without NaN."),
-    "row_sum": (
-        "Error of row sums",
-        "Largest difference of a row's sum from float64, over rows without NaN.",
-    ),
-    "worst": ("Worst query", "The row with the largest difference; rows with NaN rank worst."),
-    "broken": ("NaN rows", "Rows with at least one NaN."),
-    "dots": ("q·k = ∞", "Dot products that overflowed, of visible pairs."),
-    "logits": ("Logit = ∞", "Scaled scores that overflowed, of visible pairs."),
-    "exps": ("exp = ∞", "Exponentials that overflowed."),
-    "sums": ("Σ exp = ∞", "Rows whose sum overflowed."),
-}
-ENDS = {
-    "dtype": ("Type", ""),
-    "largest": ("Largest number", "Larger dot products and sums overflow."),
-    "step": ("Step at 1", "Distance from 1 to the next larger number."),
-    "overflows": ("exp(x) overflows above", "ln of the largest number."),
-    "vanishes": ("exp(x) is 0 below", "ln of half the smallest positive number."),
-}
-WHY = r"""
-$e^{\ell}$ overflows if a logit is large; $e^{\ell - \max \ell}$ never does, and gives the same weights:
-$\frac{e^{\ell_j}}{%s\sum_i e^{\ell_i}} = \frac{e^{\ell_j - m}}{%s\sum_i e^{\ell_i - m}}$%s.
-"""
-SINK = r"; but $e^{-m}$ overflows if all logits are far below zero"
-WHY_SPARSE = """
-Nothing is exponentiated, so nothing overflows before the scores do. The threshold is the same whatever is subtracted from all
-logits; without subtracting the largest one (naive), it has fewer digits if logits are large.
-"""
-WHY_SIGMOID = r"""
-No maximum is subtracted: $1 / (1 + e^{-\ell})$ (naive) is right even if the exponential is infinite, as one over infinity is
-zero. The other two use `torch.sigmoid`.
-"""
-MATERIALISED = (
-    "*Max-subtracted* and *naive* round every step to the type, like code that stores its scores. *Fused* keeps scores and "
-    "softmax in float32, like the fused kernels of `F.scaled_dot_product_attention`, which are used by default."
-)
+from attention.ui.text import softmax_precision as text
 
 
 def draw(trace: Trace) -> None:
@@ -66,10 +23,10 @@ def draw(trace: Trace) -> None:
     found = results.softmax.number_types_of(config, config.head)
     by_name = {(each.dtype, each.exponent): each for each in found}
     _show_type(by_name[config.dtype, config.exponent], by_name[config.dtype, FUSED], trace)
-    st.markdown(f"**Every type**, against float64. {MATERIALISED} {_why(config.head_softmax)}")
-    _table(_types(found), FOUND, "types")
-    st.markdown(f"**What overflows when.** {_head_demands(trace)}")
-    _table(softmax.ends(), ENDS, "ends")
+    st.markdown(text.EVERY_TYPE.format(methods=text.METHODS, why=_why(config.head_softmax)))
+    _table(_types(found), text.FOUND, "types")
+    st.markdown(text.OVERFLOWS.format(demands=_head_demands(trace)))
+    _table(softmax.ends(), text.ENDS, "ends")
 
 
 def _why(softmax: Normaliser) -> str:
@@ -77,10 +34,12 @@ def _why(softmax: Normaliser) -> str:
     if softmax.halves > 1:
         softmax = SOFTMAXES["standard"]
     if not isinstance(softmax, Softmax):
-        return WHY_SPARSE if softmax.sparse else WHY_SIGMOID
+        return text.WHY_SPARSE if softmax.sparse else text.WHY_SIGMOID.format()
     extra = softmax.extra
+    if not extra:
+        return text.WHY.format(extra="", shifted="", sink="")
     shifted = "e^{-m}" if extra == "1" else f"{extra}\\, e^{{-m}}"
-    return WHY % ((f"{extra} + ", f"{shifted} + ", SINK) if extra else ("", "", ""))
+    return text.WHY.format(extra=f"{extra} + ", shifted=f"{shifted} + ", sink=text.SINK.format())
 
 
 def _types(found: list[Rounded]) -> dict[str, list]:
@@ -92,8 +51,10 @@ def _types(found: list[Rounded]) -> dict[str, list]:
 def _of_rows(value: float, found: Rounded) -> str:
     rows = len(found.difference)
     if found.broken == rows:
-        return "all rows are NaN"
-    return f"{value:.3g}" + (f" ({rows - found.broken} of {rows} rows)" if found.broken else "")
+        return text.ALL_NAN
+    if found.broken:
+        return text.OF_ROWS.format(value=value, finite=rows - found.broken, rows=rows)
+    return f"{value:.3g}"
 
 
 def _table(columns: dict[str, list], named: dict[str, tuple[str, str]], key: str) -> None:
@@ -110,45 +71,46 @@ def _head_demands(trace: Trace) -> str:
     """The largest numbers of this head that a type has to represent."""
     head, mask = trace.config.head, trace.mask
     if not mask.any():
-        return "All queries are fully masked, so nothing can overflow."
+        return text.NO_OVERFLOW
     dots = trace.scores[head][mask] / trace.scale
-    top = float(trace.logits[head][mask].max())
-    return f"The largest |q·k| of this head is {float(dots.abs().max()):.4g}, and the largest logit {top:.4g}."
+    return text.DEMANDS.format(dot=float(dots.abs().max()), logit=float(trace.logits[head][mask].max()))
 
 
 def _show_type(chosen: Rounded, fused: Rounded, trace: Trace) -> None:
     end = limits(chosen.dtype).step / 2
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        st.markdown(f"**Difference from float64**: {chosen.dtype}, {_method_text(chosen)}")
+        scores = text.SCORES[chosen.exponent == FUSED]
+        st.markdown(text.DIFFERENCE.format(dtype=chosen.dtype, exponent=chosen.exponent, scores=scores))
         figure = charts.differences(*softmax.differences(chosen, trace.mask, heatmap.PIXELS), end)
-        st.plotly_chart(figure, key="differences", width="stretch", config={"displaylogo": False}, alt=DIFFERENCES)
+        st.plotly_chart(
+            figure, key="differences", width="stretch", config={"displaylogo": False}, alt=text.DIFFERENCE_ALT
+        )
         browser_yield.yield_to_browser()
-        st.caption(f"The scale ends at half the step of {chosen.dtype} at 1: {end:.2g}. {_gaps(chosen, trace)}")
+        st.caption(text.SCALE_END.format(dtype=chosen.dtype, end=end, gaps=_gaps(chosen, trace)))
     with right:
-        st.markdown(f"**Worst row**: query {chosen.worst}")
+        st.markdown(text.WORST.format(query=chosen.worst))
         frame = pa.table(softmax.worst_row(chosen))
         st.vega_lite_chart(
             frame,
             charts.row(trace.config.n_keys, end),
             key="worst",
             width="stretch",
-            alt="Bars by key: difference of the worst row from float64",
+            alt=text.WORST_ALT,
         )
         st.caption(_verdict(chosen) + _beside(chosen, fused))
 
 
 def _gaps(chosen: Rounded, trace: Trace) -> str:
-    hidden = "" if trace.mask.all() else "Gaps are masked pairs. "
-    return hidden + ("Pink cells are NaN." if chosen.broken else "")
+    return ("" if trace.mask.all() else text.GAPS) + (text.NAN_CELLS if chosen.broken else "")
 
 
 def _verdict(chosen: Rounded) -> str:
     if chosen.broken:
         rows = len(chosen.difference)
-        others = "" if chosen.broken == rows else f" In the other rows, the largest difference is {chosen.error:.3g}."
-        return f"{chosen.broken} of {rows} rows are NaN: {_infinite(chosen)}.{others}"
-    return f"Largest difference {chosen.error:.3g}; row sums differ by at most {chosen.row_sum:.3g}."
+        others = "" if chosen.broken == rows else text.OTHER_ROWS.format(error=chosen.error)
+        return text.NAN_ROWS.format(broken=chosen.broken, rows=rows, why=_infinite(chosen), others=others)
+    return text.ERRORS.format(error=chosen.error, row_sum=chosen.row_sum)
 
 
 def _score_type_text(found: Rounded) -> str:
@@ -156,35 +118,23 @@ def _score_type_text(found: Rounded) -> str:
     return "float32" if found.exponent == FUSED else found.dtype
 
 
-def _wider(found: Rounded) -> str:
-    return "" if _score_type_text(found) == "float32" else ", or the scores kept in float32"
-
-
-def _method_text(found: Rounded) -> str:
-    """How it was computed, and the type of the scores meanwhile."""
-    return f"{found.exponent}: {'float32 scores' if found.exponent == FUSED else 'stored scores'}"
-
-
 def _beside(chosen: Rounded, fused: Rounded) -> str:
     """The result of the fused kernels for the same head, if materialised scores are shown in 16 bits."""
     if chosen.exponent == FUSED or chosen.dtype == "float32":
         return ""
     if fused.broken:
-        return f" Fused, with float32 scores: {fused.broken} of {len(fused.difference)} rows are NaN."
-    return f" Fused, with float32 scores: no NaN, largest difference {fused.error:.3g}."
+        return text.FUSED_NAN.format(broken=fused.broken, rows=len(fused.difference))
+    return text.FUSED.format(error=fused.error)
 
 
 def _infinite(chosen: Rounded) -> str:
     """What overflowed, and what would prevent it."""
+    dtype = _score_type_text(chosen)
+    wider = "" if dtype == "float32" else text.WIDER
     if chosen.dots:
-        what = f"dot products that overflowed in {_score_type_text(chosen)}: {chosen.dots:,}"
-        return f"{what}. No softmax can fix this; q or k must be smaller{_wider(chosen)}"
+        return text.DOTS.format(dtype=dtype, count=chosen.dots, wider=wider)
     if chosen.logits:
-        what = f"logits that overflowed in {_score_type_text(chosen)} when they were scaled: {chosen.logits:,}"
-        return f"{what}. No softmax can fix this; the scale must be smaller{_wider(chosen)}, or the temperature higher"
+        return text.LOGITS.format(dtype=dtype, count=chosen.logits, wider=wider)
     if chosen.exponent != "naive":
-        return "the 1 in the denominator becomes e^-m, which is infinite if the largest logit m is far below zero"
-    return (
-        f"overflowed exponentials: {chosen.exps:,}, sums: {chosen.sums:,}; infinity divided by infinity is NaN. "
-        "Subtracting the largest logit first prevents this"
-    )
+        return text.ONE
+    return text.EXPONENTIALS.format(exps=chosen.exps, sums=chosen.sums)

@@ -20,10 +20,9 @@ from attention.tables import softmax
 from attention.ui import predict, results
 from attention.ui.markdown import escape
 from attention.ui.predict import Question
+from attention.ui.text import softmax as text
 
-SPREAD = ("more evenly", "on fewer keys", "as before")
-GREATEST = ("at most 10%", "over 10 to 50%", "over 50 to 90%", "over 90%")
-LIMITS = (0.1, 0.5, 0.9)  # bounds of these shares
+LIMITS = (0.1, 0.5, 0.9)  # bounds of the shares that are answers
 ROUNDING = 1e-6  # relative to a limit: rounding error of a weight that is meant to be at it
 SET = ("scale", "temperature")
 HOT = 4.0  # factor of the temperature for the row to compare with, if the defaults are set
@@ -66,17 +65,20 @@ def _open_question(config: Config, question: Question, name: str, given: Stages)
 def temperature(given: Stages, row: Stages) -> Question:
     """Asks how a row spreads its weight under its scale and temperature, compared with others."""
     first, then = spread(given), spread(row)
-    answer = SPREAD[2] if abs(then - first) < SAME else SPREAD[0] if then > first else SPREAD[1]
-    goes = f"stays at {then:.3f}" if answer == SPREAD[2] else f"goes from {first:.3f} to {then:.3f}"
-    weights = "sizes of the weights" if row.config.softmax == "differential" else "weights"
-    alone = SOFTMAXES[row.config.softmax].sums_to_one and weights == "weights"
-    shares = "" if alone else f" of the {weights}, divided by their sum,"
+    evenly, fewer, same = text.SPREAD
+    answer = same if abs(then - first) < SAME else evenly if then > first else fewer
+    is_signed = row.config.softmax == "differential"
+    alone = SOFTMAXES[row.config.softmax].sums_to_one and not is_signed
     return Question(
-        f"{_who(row.config)} has the weights below with {_set(given.config)}. Now it is {_set(row.config)}. How will the "
-        "weight be spread?",
-        SPREAD,
+        text.TEMPERATURE.format(who=_who(row.config), before=_set(given.config), now=_set(row.config)),
+        text.SPREAD,
         answer,
-        f"The entropy{shares} {goes} nats: every score is {row_ratio(given, row):.3g} times what it was{_later(row)}.",
+        text.TEMPERATURE_ANSWER.format(
+            shares="" if alone else text.SHARES[is_signed],
+            change=(text.STAYS if answer == same else text.GOES).format(before=first, entropy=then),
+            ratio=row_ratio(given, row),
+            later=_later(row),
+        ),
     )
 
 
@@ -87,14 +89,14 @@ def spread(row: Stages) -> float:
 
 
 def _set(config: Config) -> str:
-    return f"scale {escape(config.scale)} and temperature {config.temperature:g}"
+    return text.SETTING.format(scale=escape(config.scale), temperature=config.temperature)
 
 
 def _later(row: Stages) -> str:
     """What is done to the scores after they are scaled."""
-    cap, seen = "the softcap" * bool(row.config.softcap), int(row.visible.sum())
-    more = " and ".join(filter(None, [cap, "the bias" * bool(row.bias.any())]))
-    return (f", before {more}" if more else "") + (", but only one key is visible" if seen == 1 else "")
+    seen, steps = int(row.visible.sum()), (bool(row.config.softcap), bool(row.bias.any()))
+    more = " and ".join(name for name, is_there in zip(text.LATER_STEPS, steps, strict=True) if is_there)
+    return (text.LATER.format(later=more) if more else "") + (text.ONE_KEY if seen == 1 else "")
 
 
 def row_ratio(given: Stages, row: Stages) -> float:
@@ -106,24 +108,26 @@ def row_ratio(given: Stages, row: Stages) -> float:
 def share(row: Stages) -> Question:
     """Asks what share the heaviest key of a row gets."""
     top = float(row.weights.max())
-    answer = GREATEST[sum(top > limit * (1 + ROUNDING) for limit in LIMITS)]
+    answer = text.LARGEST[sum(top > limit * (1 + ROUNDING) for limit in LIMITS)]
     seen, config = int(row.visible.sum()), row.config
-    name = normaliser_name(config.softmax)
     return Question(
-        f"{_who(config)} has the dot products below; grey ones are masked, {seen:,} {'key is' if seen == 1 else 'keys are'} "
-        f"visible. They are scaled ({escape(config.scale)}, temperature {config.temperature:g}), then the {name} is "
-        "taken. How large is the largest weight?",
-        GREATEST,
+        text.SHARE.format(
+            who=_who(config),
+            visible=text.VISIBLE.get(seen, text.VISIBLE_MORE.format(keys=seen)),
+            scale=escape(config.scale),
+            temperature=config.temperature,
+            name=normaliser_name(config.softmax),
+        ),
+        text.LARGEST,
         answer,
-        f"Key {row.heaviest} gets {format_weight(top)}."
-        if seen
-        else "The query is fully masked, so all weights are zero.",
+        text.SHARE_ANSWER.format(key=row.heaviest, weight=format_weight(top)) if seen else text.NO_KEY,
     )
 
 
 def _who(config: Config) -> str:
     names = tables.labels(config) or [""] * config.tokens
-    return f"{escape(format_token(names[config.query_index], config.query_index, 'Query'))} in head {config.head}"
+    query = escape(format_token(names[config.query_index], config.query_index, "Query"))
+    return text.WHO.format(query=query, head=config.head)
 
 
 def _show_given_step(name: str, row: Stages) -> None:
@@ -137,5 +141,5 @@ def _show_given_step(name: str, row: Stages) -> None:
         spec,
         key="given",
         width="stretch",
-        alt="Bars by key: the given step of the selected query",
+        alt=text.GIVEN_ALT,
     )

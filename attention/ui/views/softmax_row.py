@@ -35,17 +35,9 @@ from attention.tables import softmax
 from attention.trace import Trace
 from attention.ui.markdown import escape
 from attention.ui.session import browser_yield
+from attention.ui.text import softmax as text
 
-TWO = "Scores can't be dragged here: each key has two, one for each softmax. Both are below."
 FAINT = 0.05  # a weight that is hardly visible on an axis from 0 to 1
-SIGNS = (
-    r"$T$: temperature. $\mathrm{mask}_j$: what the mask adds to the logit of key $j$, 0 if the query attends to it and "
-    r"$-\infty$ if not. "
-)
-LARGEST = "$m$: the largest logit, subtracted so that no exponential overflows. "
-TAU = r"$\tau$: the threshold of the row, in units of logits; keys at or below it get a weight of exactly zero. "
-BOTH = "Weights of both signs: zero is in the middle of their axis, and the largest of them ends it. "
-EVEN = "Line: the uniform weight, 1 / {} visible keys, at the centre of the logarithmic axis. "
 
 
 def draw(trace: Trace) -> None:
@@ -56,7 +48,7 @@ def draw(trace: Trace) -> None:
     if found.second is None:
         score_bars(found)
     else:
-        st.caption(TWO)
+        st.caption(text.TWO)
     picture, formulas = st.columns([3, 2], gap="medium")
     with picture:
         _panels(found)
@@ -83,7 +75,7 @@ def _panels(found: Stages) -> None:
         spec if found.visible.any() else empty(spec),
         key="stages",
         width="stretch",
-        alt="Bars by key, one panel per step: dot products, scaled, logits and weights of the selected query",
+        alt=text.PANELS_ALT,
     )
 
 
@@ -108,23 +100,28 @@ def _formulas(found: Stages) -> None:
     numbers = worked_formulas(found, key) if key is not None else {}
     query, keys = config.query_index, tables.key_labels(config)
     names = tables.labels(config)
-    who = f"{escape(format_token(names[query] if names else '', query, 'Query'))} in head {config.head}"
+    who = text.WHO.format(query=escape(format_token(names[query] if names else "", query, "Query")), head=config.head)
     sums = format_mean(float(found.weights.double().sum()))
     missing = (
         ""
         if not distributes(config)
         else tables.missing_share(tables.describe_row(config, found.weights, found.visible), config)
     )
-    lines = [f"{who}."]
+    lines = [text.ROW_ONLY.format(who=who)]
     if key is not None:
         top = escape(format_token(keys[key] if keys else "", key, "key"))
-        lines = [f"{who}, with the numbers of the key with the largest weight, {top}."]
+        lines = [text.ROW_NUMBERS.format(who=who, key=top)]
     for stage, entry in shown_stages(config).items():
         lines.append(f"**{entry.label}** ${entry.formula(config)}$")
         lines += [f"$\\quad {numbers[stage]}$"] if numbers else []
     lines.append(
-        f"Visible keys: {int(found.visible.sum())}. {_support(found)}Sum of weights: {sums}. "
-        f"{missing}{tables.entropy_text(config, found.entropy)}."
+        text.ROW_SUM.format(
+            visible=int(found.visible.sum()),
+            support=_support(found),
+            sums=sums,
+            missing=missing,
+            entropy=tables.entropy_text(config, found.entropy),
+        )
     )
     st.markdown("\n\n".join(lines))
     st.caption(_legend(found))
@@ -135,51 +132,66 @@ def _support(found: Stages) -> str:
     if not (found.config.head_softmax.sparse and found.visible.any()):
         return ""
     zeros = int(found.visible.sum()) - found.support
-    return f"Support: {found.support} of them; {zeros} have a weight of exactly zero, not above the threshold. "
+    return text.SUPPORT.format(support=found.support, zeros=zeros)
 
 
 def _legend(found: Stages) -> str:
     config = found.config
     softmax = config.head_softmax
-    subtracted = TAU if softmax.sparse else LARGEST if softmax.distributes or softmax.halves > 1 else ""
-    cap = f"$c$ = {config.softcap:g}: softcap. " if config.softcap else ""
+    parts = [text.SYMBOLS.format()]
+    if softmax.sparse:
+        parts.append(text.TAU)
+    elif softmax.distributes or softmax.halves > 1:
+        parts.append(text.LARGEST_LOGIT)
+    if config.qk_norm == ON:
+        parts.append(text.NORMED)
+    if config.query_scale == LOG:
+        parts.append(text.LOG_KEYS)
+    if config.softcap:
+        parts.append(text.SOFTCAP.format(softcap=config.softcap))
     rule = POSITIONS[config.positions]
-    bias = f"$b_j$: position bias, {rule.adds}. " if rule.to_scores else ""
     if forgetting.applies(spec_of(config)):
-        bias = f"$b_j$: what the tokens after key $j$ have forgotten of it{' and position bias' * bool(bias)}. "
-    normed = "Hats: divided by the root mean square (QK-norm). " if config.qk_norm == ON else ""
-    keys = r"$\lambda$: the logarithm of the number of visible keys. " if config.query_scale == LOG else ""
-    hidden = "Grey, and ×: masked keys. " if not found.visible.all() else ""
-    top = float(found.weights.max())
-    small = f"All weights are below {FAINT:g}; choose another weight axis to see them. " if 0 < top < FAINT else ""
-    scale = _axis(found)[0]
-    small = small if scale == "linear" else ""
-    even = EVEN.format(int(found.visible.sum())) if scale == "times even" else ""
-    even += f"Weight axis, {config.color_reason}. " if config.color_reason and scale != SIGNED else ""
-    even += BOTH if scale == SIGNED else ""
-    axes = "Axis limits are rounded to 1, 2, 5, 10 …, so the scale stays put."
-    return f"{SIGNS}{subtracted}{normed}{keys}{cap}{bias}{hidden}{small}{even}{axes}"
+        parts.append(text.FORGETTING.format(bias=text.AND_BIAS if rule.to_scores else ""))
+    elif rule.to_scores:
+        parts.append(text.BIAS.format(adds=rule.adds))
+    if not found.visible.all():
+        parts.append(text.MASKED)
+    return "".join([*parts, *_axis_texts(found), text.AXES])
+
+
+def _axis_texts(found: Stages) -> list[str]:
+    """What the axis of the weights shows."""
+    config, scale, parts = found.config, _axis(found)[0], []
+    if scale == "linear" and 0 < float(found.weights.max()) < FAINT:
+        parts.append(text.SMALL.format(limit=FAINT))
+    if scale == "times even":
+        parts.append(text.UNIFORM.format(keys=int(found.visible.sum())))
+    if scale == SIGNED:
+        parts.append(text.BOTH_SIGNS)
+    elif config.color_reason:
+        parts.append(text.AXIS_REASON.format(reason=config.color_reason))
+    return parts
 
 
 def _mass(found: Stages) -> None:
     sizes = smallest(found.weights)
-    held = ", ".join(f"{size} have {share:.0%}" for share, size in sizes.items())
-    st.markdown("**Cumulative weight** of the keys with the largest weights")
-    held += "; negative weights count by their size" * found.config.head_softmax.signed
-    st.caption(f"Smallest sets of keys: {held}." if found.visible.any() else "The row is fully masked.")
+    sets = ", ".join(text.MASS_SET.format(size=size, share=share) for share, size in sizes.items())
+    st.markdown(text.MASS)
+    negative = text.NEGATIVE if found.config.head_softmax.signed else ""
+    st.caption(text.MASS_SETS.format(sets=sets, negative=negative) if found.visible.any() else text.FULLY_MASKED)
     frame = pa.table(softmax.mass(found))
     st.vega_lite_chart(
         frame,
         charts.mass(found.config.n_keys),
         key="mass",
         width="stretch",
-        alt="Line: the total weight of the keys with the largest weights, by their number",
+        alt=text.MASS_ALT,
     )
 
 
 def _variants(found: Stages) -> None:
     names, columns = softmax.variant_rows(found)
-    st.markdown(f"**The same row with other softmaxes**: difference from {names[0]}")
+    st.markdown(text.VARIANTS.format(name=names[0]))
     st.caption(f"{'; '.join(_sum_up(name, weights) for name, weights in variants(found).items())}.{_note(found)}")
     axes = _difference_ends(names, columns), *_axis(found)
     spec = charts.differences(names, _labels(found, columns), found.config.n_keys, *axes)
@@ -188,7 +200,7 @@ def _variants(found: Stages) -> None:
         spec if found.visible.any() else empty(spec),
         key="variants",
         width="stretch",
-        alt="Bars by key, one panel per softmax: its weights of the selected query minus those of the one in use",
+        alt=text.VARIANTS_ALT,
     )
 
 
@@ -202,9 +214,13 @@ def _difference_ends(names: tuple[str, ...], columns: dict[str, list]) -> tuple[
 
 def _sum_up(name: str, weights: Tensor) -> str:
     """The largest weight, the sum and the support of a row under a softmax."""
-    total, support = format_mean(float(weights.sum())), int((weights > 0).sum())
-    return f"{name}: largest {format_weight(float(weights.max()))}, sum {total}, {support} keys"
+    return text.VARIANT.format(
+        name=name,
+        largest=format_weight(float(weights.max())),
+        sums=format_mean(float(weights.sum())),
+        support=int((weights > 0).sum()),
+    )
 
 
 def _note(found: Stages) -> str:
-    return "" if found.config.softcap else " No softcap is set; 50 is shown, as in Gemma 2."
+    return "" if found.config.softcap else text.NO_SOFTCAP
