@@ -14,3 +14,108 @@ WAITS = "Comparing all implementations …"
 WHAT = "What it computes, and the lesson"
 LINES = "The wrong lines"
 DETAILS = "Code, shapes, costs and accepted inputs"
+
+# The table of all implementations, and the selected one.
+COLUMNS = ("Implementation", "Corrected", "Published", "Relative error as published, or the exception")
+RELATIVE = (
+    "Relative error: norm of the difference from the reference, divided by the norm of the reference, over all sequences. "
+    "Up to {within:.0e} counts as equal."
+)
+NAN_ROWS = "For fully masked queries the published code gives NaN, the reference zeros."
+CORRECTED_ERRORS = "Corrected versions: at most {error:.0e}{raised}."
+CORRECTED_EXACT = "Corrected versions: all exact{raised}."
+STILL_RAISES = "; {count} still raises an error, see its row"
+NO_ERROR = "none"
+ERRORS = "output {output}, weights {weights}"
+OTHER_SHAPE = "other shape"
+RAISES = "raises"
+VERSION = "{version}. {mistake}"
+VERSIONS = {"corrected": "Corrected version", "published": "Published version", "only": "Correct as published"}
+RAISED_IN = "{error}  \nin `{function}`"
+PADDED = "With several sequences, sequence i has its last i keys masked as padding, counted from 0."
+MASKS = {
+    "none": "Neither this code nor its reference has a mask.",
+    "causal": "This code and its reference are always causal, regardless of the mask setting.",
+    "added": "The mask is added to the scores: zero, or minus infinity for masked keys. {padded}",
+    "boolean": "The mask is boolean: 0 means masked. {padded}",
+}
+FROM = "From {document}. {particular} {mask}"
+COMPARED = "Compared with the reference"
+COMPARED_VERSIONS = {"corrected": "Corrected", "published": "Published", "only": "Published (correct)"}
+COMPARED_PARTS = ("Output", "Weights")
+MAX_ERROR = "{part}: max error"
+RELATIVE_ERROR = "{part}: relative error"
+
+# The pictures.
+GRID = "weights of this version{first}"
+HEAD = ", head {head}{first}"
+FIRST = ", first of {batch} sequences"
+REFERENCE = "Weights of the reference{where}{scaled}"
+UNIFORM = ", × uniform"
+DIFFERENCE = "Weights: difference from reference{where}"
+DIFFERENCE_HELP = "Zero is close to the page background."
+NO_DIFFERENCE = "No visible difference: at most {largest:.1g}, which is rounding."
+RAISES_WEIGHTS = "An error is raised before the weights are returned."
+RAISES_OUTPUT = "An error is raised before the output is returned."
+OUTPUT_SHAPE = "The output has another shape."
+OUTPUT = "Output: difference from reference{first}"
+OUTPUT_HELP = (
+    "Rows are queries, columns are channels. The scale ends at the largest value of the reference output, so full colour is "
+    "an error as large as that value."
+)
+VECTOR = "One vector of weights for all queries{where}"
+INFLUENCE = "Influence of tokens on outputs{first}{cut}"
+INFLUENCE_CUT = "; the first {outputs} outputs and {tokens} tokens"
+INFLUENCE_HELP = (
+    "Change of each output when one token is replaced, relative to the mean output norm. Grey: exactly zero, as for masked "
+    "pairs. Under a causal mask, colour above the diagonal is a leak from later tokens."
+)
+ONE_OUTPUT = "The code returns one output for all tokens."
+ALTS = {
+    "reference": "Heatmap by query and key: weights of the reference",
+    "difference": "Heatmap by query and key: weights, difference from reference",
+    "vector": "Heatmap by key: the one row of weights for all queries",
+    "output": "Heatmap by query and channel: output, difference from reference",
+    "influence": "Heatmap by output and token: influence of each token on each output",
+}
+
+# The details.
+CODE = "**Code that runs**"
+FIXED = "Fixed here: {what} {error}"
+SHAPES = "**Shapes, line by line**"
+SHAPES_COLUMNS = ("Variable", "Axes", "Sizes", "Function", "Line")
+COSTS = "**Costs** of {sequences} of {tokens}"
+SEQUENCES, TOKENS = ("{count:,} sequence", "{count:,} sequences"), ("{count:,} token", "{count:,} tokens")
+MEASURE = "Measure time"
+MEASURE_HELP = (
+    "Times the code in turns with the reference on this server, in float64: median, and quartiles of the ratio."
+)
+PARAMETERS, FLOPS, MEMORY, LEAK = "Parameters", "FLOPs", "Peak memory", "Leak of the last token"
+TIME, RATIO = "Time", "Time / reference time"
+UNTIL_RAISES = " until it raises"
+NONE_RAISES = "none: it raises"
+NOT_MASKED = "not masked"
+NO_LEAK = "none"
+LEAK_UP_TO = "up to {leak:.2g}"
+MEASURING_OFF = "measuring is off on this server"
+NOT_MEASURED = "not measured yet: switch on “Measure time”"
+TIMES = "{time:.2f} ms (reference: {reference:.2f} ms)"
+RATIOS = "{ratio:.2f} ({low:.2f} to {high:.2f})"
+COSTS_NOTE = (
+    "Leak: largest change of outputs that must not depend on the last token, when that token is replaced. FLOPs count matrix "
+    "products; peak memory counts new tensors alive at once."
+)
+INPUTS = "**Supported inputs, found by testing.** {inputs}"
+INPUTS_NOTE = (
+    "Unless stated otherwise, tested on {batch} sequences of {tokens} tokens, {channels} channels and {heads} heads. "
+    "“disagrees” means that nothing is raised, but the result differs from the reference."
+)
+INPUTS_COLUMNS = ("Input", "Outcome", "Error")
+EVIDENCE = "**{title}**"
+EVIDENCE_ALT = "Line chart: {title}, {y} by {x}"
+EVIDENCE_NOTE = (
+    "{setting} From width {half:g} on, “{series}” puts more than half of a row on one key, on average.{here}"
+)
+EVIDENCE_HERE = " With the weights of the settings, shown above, the largest is {weight}."
+REFUSED = "Implementations: published ways to write attention"
+SMALLER = "Compare at {channels:,} channels"

@@ -152,7 +152,9 @@ def _picture(sides: Sides, reason: str) -> None:
                 on_pin=gestures.on_grid_pin if alone else gestures.on_side_pin,
                 names=parts.names(side, results.heads.roles(side)),
                 address=address_bar.address() if alone else None,
-                painted=link(config) if alone else "",  # what A shows beside B does not depend on B, and is not sent again
+                painted=link(config)
+                if alone
+                else "",  # what A shows beside B does not depend on B, and is not sent again
             )
 
 

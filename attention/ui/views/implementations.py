@@ -22,10 +22,10 @@ def view(config: Config) -> None:
     """Draws the page of a config."""
     if questions.question_closes(config):
         return
-    if missing_parts(config, "Implementations: published ways to write attention", "x", "projections"):
+    if missing_parts(config, text.REFUSED, "x", "projections"):
         return
     if refused := results.published.refusal(config):
-        too_large(*refused, f"Compare at {refused[1].d_model:,} channels")
+        too_large(*refused, text.SMALLER.format(channels=refused[1].d_model))
         return
     name = config.implementation
     row = ROWS[name]

@@ -17,20 +17,10 @@ from attention.ui import results
 from attention.ui.controls import knobs
 from attention.ui.limits import limits
 from attention.ui.markdown import escape
+from attention.ui.text import implementations as text
 from attention.ui.views import code
 
-LEAK = (
-    "Leak: largest change of outputs that must not depend on the last token, when that token is replaced. "
-    "FLOPs count matrix products; peak memory counts new tensors alive at once."
-)
-WIDTHS = {
-    "Variable": 84,
-    "Axes": 72,
-    "Sizes": 124,
-    "Function": 110,
-    "Line": 420,
-}  # column widths of the table of shapes, in pixels
-AGAINST = "Times the code in turns with the reference on this server, in float64: median, and quartiles of the ratio."
+WIDTHS = dict(zip(text.SHAPES_COLUMNS, (84, 72, 124, 110, 420), strict=True))  # of the table of shapes, in pixels
 
 
 def draw(config: Config, name: str, printed: bool, found: Comparison) -> None:
@@ -42,14 +32,14 @@ def draw(config: Config, name: str, printed: bool, found: Comparison) -> None:
 
 
 def _code(config: Config, name: str, printed: bool, found: Comparison) -> None:
-    st.markdown("**Code that runs**")
+    st.markdown(text.CODE)
     code.show_source(found.source)
     for slip in ROWS[name].slips:
-        st.caption(f"Fixed here: {escape(slip.what)} {escape(slip.error)}")
+        st.caption(text.FIXED.format(what=escape(slip.what), error=escape(slip.error)))
 
 
 def _shapes(config: Config, name: str, printed: bool, found: Comparison) -> None:
-    st.markdown("**Shapes, line by line**")
+    st.markdown(text.SHAPES)
     widths = {name: st.column_config.TextColumn(width=width) for name, width in WIDTHS.items()}
     lines = [
         (s.name, s.axes, " × ".join(map(str, s.sizes)), s.function, s.code.partition("  #")[0]) for s in found.steps
@@ -61,43 +51,48 @@ def _shapes(config: Config, name: str, printed: bool, found: Comparison) -> None
 def _costs(config: Config, name: str, printed: bool, found: Comparison) -> None:
     cost, leak = results.published.published_costs(config.for_page(results.published.PAGE), name, printed)
     raises = found.judgement.verdict == "raises"
-    until = " until it raises" if raises else ""
+    until = text.UNTIL_RAISES if raises else ""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**Costs** of {_count_text(config.batch, 'sequence')} of {_count_text(len(found.mask), 'token')}")
-        wanted = st.toggle("Measure time", key="timed", help=AGAINST, disabled=not limits().measure)
+        sequences, tokens = _count_text(text.SEQUENCES, config.batch), _count_text(text.TOKENS, len(found.mask))
+        st.markdown(text.COSTS.format(sequences=sequences, tokens=tokens))
+        wanted = st.toggle(text.MEASURE, key="timed", help=text.MEASURE_HELP, disabled=not limits().measure)
     costs = {
-        "Parameters": f"{found.parameters:,}",
-        "FLOPs": f"{cost.flops:,}{until}",
-        "Peak memory": f"{quantity(cost.peak, 'B')}{until}",
-        "Leak of the last token": "not masked" if leak is None else f"up to {leak:.2g}" if leak else "none",
+        text.PARAMETERS: f"{found.parameters:,}",
+        text.FLOPS: f"{cost.flops:,}{until}",
+        text.MEMORY: f"{quantity(cost.peak, 'B')}{until}",
+        text.LEAK: _leak(leak),
     }
     if raises:
-        costs |= {"Leak of the last token": "none: it raises", "Time": "none: it raises"}
+        costs |= {text.LEAK: text.NONE_RAISES, text.TIME: text.NONE_RAISES}
     elif not limits().measure:
-        costs["Time"] = "measuring is off on this server"
+        costs[text.TIME] = text.MEASURING_OFF
     elif not wanted:
-        costs["Time / reference time"] = "not measured yet: switch on “Measure time”"
+        costs[text.RATIO] = text.NOT_MEASURED
     else:
         pace = results.published.pace(config.for_page(results.published.PAGE), name, printed)
-        costs["Time"] = f"{pace.seconds * 1e3:.2f} ms (reference: {pace.reference * 1e3:.2f} ms)"
-        costs["Time / reference time"] = f"{pace.ratio:.2f} ({pace.low:.2f} to {pace.high:.2f})"
+        costs[text.TIME] = text.TIMES.format(time=pace.seconds * 1e3, reference=pace.reference * 1e3)
+        costs[text.RATIO] = text.RATIOS.format(ratio=pace.ratio, low=pace.low, high=pace.high)
     st.table(costs, border="horizontal")
-    st.caption(LEAK)
+    st.caption(text.COSTS_NOTE)
 
 
-def _count_text(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' * (count != 1)}"
+def _leak(leak: float | None) -> str:
+    """The leak of the last token; None if nothing is masked."""
+    if leak is None:
+        return text.NOT_MASKED
+    return text.LEAK_UP_TO.format(leak=leak) if leak else text.NO_LEAK
+
+
+def _count_text(forms: tuple[str, str], count: int) -> str:
+    return forms[count != 1].format(count=count)
 
 
 def _demands(config: Config, name: str, printed: bool, found: Comparison) -> None:
-    st.markdown(f"**Supported inputs, found by testing.** {ROWS[name].demand}")
-    st.caption(
-        f"Unless stated otherwise, tested on {BATCH} sequences of {TOKENS} tokens, {CHANNELS} channels and {HEADS} heads. "
-        "“disagrees” means that nothing is raised, but the result differs from the reference."
-    )
+    st.markdown(text.INPUTS.format(inputs=ROWS[name].demand))
+    st.caption(text.INPUTS_NOTE.format(batch=BATCH, tokens=TOKENS, channels=CHANNELS, heads=HEADS))
     tried = [(one.trial, one.outcome, one.error) for one in results.published.demands(name, printed)]
-    data, wide = pd.DataFrame(tried, columns=["Input", "Outcome", "Error"]), st.column_config.TextColumn(width="large")
-    st.dataframe(data, hide_index=True, height="content", key="demands", column_config={"Error": wide})
+    data, wide = pd.DataFrame(tried, columns=list(text.INPUTS_COLUMNS)), st.column_config.TextColumn(width="large")
+    st.dataframe(data, hide_index=True, height="content", key="demands", column_config={text.INPUTS_COLUMNS[-1]: wide})
 
 
 DETAILS = {"code": _code, "shapes": _shapes, "costs": _costs, "demands": _demands}
@@ -106,18 +101,14 @@ DETAILS = {"code": _code, "shapes": _shapes, "costs": _costs, "demands": _demand
 def _evidence(found: Evidence, shown: Comparison) -> None:
     data = pd.DataFrame(found.points, columns=["series", "x", "y"])
     series, widths = list(dict.fromkeys(data.series)), sorted(set(data.x))
-    st.markdown(f"**{found.title}**")
+    st.markdown(text.EVIDENCE.format(title=found.title))
     st.vega_lite_chart(
         data,
         lesson.lines(found.x, found.y, series, widths),
         key="evidence",
-        alt=f"Line chart: {found.title}, {found.y} by {found.x}",
+        alt=text.EVIDENCE_ALT.format(title=found.title, y=found.y, x=found.x),
     )
     here = ""
     if shown.weights is not None:
-        greatest = greatest_weight(shown.weights)
-        here = f" With the weights of the settings, shown above, it is {format_weight(greatest)}."
-    st.caption(
-        f"{found.setting} From width {found.half:g} on, “{series[0]}” puts more than half of a row on one key, on "
-        f"average.{here}"
-    )
+        here = text.EVIDENCE_HERE.format(weight=format_weight(greatest_weight(shown.weights)))
+    st.caption(text.EVIDENCE_NOTE.format(setting=found.setting, half=found.half, series=series[0], here=here))

@@ -20,17 +20,6 @@ from attention.ui.views import find_the_bug
 
 COLORS = {"agrees": "green", "disagrees": "orange", "raises": "red"}
 SHORT = 80  # characters of an error in the overview; it is shown in full with its row
-RELATIVE = (
-    "Relative error: norm of the difference from the reference, divided by the norm of the reference, over all sequences. "
-    f"Up to {WITHIN:.0e} counts as equal."
-)
-PADDED = "With several sequences, sequence i has its last i keys masked as padding, counted from 0."
-MASKS = {
-    "none": "Neither it nor its reference has a mask.",
-    "causal": "It and its reference are always causal, regardless of the mask setting.",
-    "added": f"Its mask is added to the scores: zero, or minus infinity for masked keys. {PADDED}",
-    "boolean": f"Its mask is boolean: 0 means masked. {PADDED}",
-}
 
 
 def table(config: Config, chosen: str) -> None:
@@ -38,17 +27,17 @@ def table(config: Config, chosen: str) -> None:
     with st.spinner(text.WAITS) if longest(config)[0] < config.tokens else nullcontext():
         found = results.published.judgements(config.for_page(results.published.PAGE))
     lines = [
-        {
-            "Implementation": f"**{row.name}**" if name == chosen else row.name,
-            "Corrected": _badge(found[name, False].verdict),
-            "Published": _badge(found[name, True].verdict),
-            "Relative error as published, or the exception": _error_text(found[name, True]),
-        }
+        (
+            f"**{row.name}**" if name == chosen else row.name,
+            _badge(found[name, False].verdict),
+            _badge(found[name, True].verdict),
+            _error_text(found[name, True]),
+        )
         for name, row in ROWS.items()
     ]
     with st.container(key="overview"):  # in a narrow window its lines have another layout (page.css)
-        st.table(pd.DataFrame(lines), hide_index=True, border="horizontal")
-    st.caption(_as_meant([found[name, False] for name in ROWS]), help=RELATIVE)
+        st.table(pd.DataFrame(lines, columns=list(text.COLUMNS)), hide_index=True, border="horizontal")
+    st.caption(_as_meant([found[name, False] for name in ROWS]), help=_relative())
 
 
 def finding(config: Config) -> str:
@@ -62,11 +51,11 @@ def finding(config: Config) -> str:
 def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
     """Draws the verdict on the selected row, what is wrong with it, and settings to try."""
     row = ROWS[name]
-    version = ("Published version" if printed else "Corrected version") if row.as_printed else "Correct as published"
+    version = text.VERSIONS["published" if printed else "corrected" if row.as_printed else "only"]
     st.markdown(f"#### {row.name} {_badge(found.judgement.verdict)}")
-    st.markdown(f"{version}. {row.mistake}" if printed else f"{version}.")
+    st.markdown(text.VERSION.format(version=version, mistake=row.mistake if printed else "").rstrip())
     if found.judgement.error:
-        st.error(f"{escape(found.judgement.error)}  \nin `{found.raised_at}`")
+        st.error(text.RAISED_IN.format(error=escape(found.judgement.error), function=found.raised_at))
     with st.container(horizontal=True):
         for label, knobs in row.tries:
             st.button(label, on_click=page.change, kwargs=knobs, key=f"try {label}")
@@ -85,36 +74,39 @@ def explanation(config: Config, name: str, printed: bool) -> None:
     with st.expander(text.WHAT, icon=":material/lightbulb:"):
         st.markdown(row.lesson)
         st.latex(row.formula)
-        st.caption(f"From {find_the_bug.document_link(row.document)}. {row.particular} {MASKS[row.mask]}")
+        document, mask = find_the_bug.document_link(row.document), text.MASKS[row.mask].format(padded=text.PADDED)
+        st.caption(text.FROM.format(document=document, particular=row.particular, mask=mask))
         _errors(config, name, printed)
-        st.caption(RELATIVE)
+        st.caption(_relative())
 
 
 def _errors(config: Config, name: str, printed: bool) -> None:
     """Draws the errors of both versions against the reference; the one that is shown is in bold."""
     found = results.published.judgements(config.for_page(results.published.PAGE))
-    versions = {"Corrected": False, "Published": True} if ROWS[name].as_printed else {"Published (correct)": False}
+    versions = {"corrected": False, "published": True} if ROWS[name].as_printed else {"only": False}
     lines = []
     for version, is_print in versions.items():
-        judged = found[name, is_print]
-        lines.append({"Compared with the reference": f"**{version}**" if is_print == printed else version})
-        for what, error in (("Output", judged.output), ("Weights", judged.square)):
-            lines[-1][f"{what}: max error"] = _number(error.greatest) if error else "raises"
-            lines[-1][f"{what}: relative error"] = _number(error.relative) if error else "raises"
+        judged, title = found[name, is_print], text.COMPARED_VERSIONS[version]
+        lines.append({text.COMPARED: f"**{title}**" if is_print == printed else title})
+        for part, error in zip(text.COMPARED_PARTS, (judged.output, judged.square), strict=True):
+            lines[-1][text.MAX_ERROR.format(part=part)] = _number(error.greatest) if error else text.RAISES
+            lines[-1][text.RELATIVE_ERROR.format(part=part)] = _number(error.relative) if error else text.RAISES
     st.table(pd.DataFrame(lines), hide_index=True, border="horizontal")
 
 
 def _as_meant(found: list[Judgement]) -> str:
     errors = [error.relative for judged in found for error in (judged.output, judged.square) if error]
     if any(map(math.isnan, errors)):
-        return "For fully masked queries the published code gives NaN, the reference zeros."
-    raised = sum(bool(judged.error) for judged in found)
-    but = f"; {raised} still raises an error, see its row" if raised else ""
-    return (
-        f"Corrected versions: at most {max(errors):.0e}{but}."
-        if max(errors)
-        else f"Corrected versions: all exact{but}."
-    )
+        return text.NAN_ROWS
+    count = sum(bool(judged.error) for judged in found)
+    raised = text.STILL_RAISES.format(count=count) if count else ""
+    if not max(errors):
+        return text.CORRECTED_EXACT.format(raised=raised)
+    return text.CORRECTED_ERRORS.format(error=max(errors), raised=raised)
+
+
+def _relative() -> str:
+    return text.RELATIVE.format(within=WITHIN)
 
 
 def _badge(verdict: str) -> str:
@@ -126,16 +118,16 @@ def _error_text(judged: Judgement) -> str:
     if not judged.output or not judged.square:
         return escape(judged.error if len(judged.error) <= SHORT else judged.error[: SHORT - 1] + "…")
     if judged.verdict == "agrees":
-        return "none"
-    return f"output {_format_error(judged.output)}, weights {_format_error(judged.square)}"
+        return text.NO_ERROR
+    return text.ERRORS.format(output=_format_error(judged.output), weights=_format_error(judged.square))
 
 
 def _format_error(error: Error) -> str:
     """A relative error; "none" if it is within rounding."""
-    return "none" if error.agrees else _number(error.relative)
+    return text.NO_ERROR if error.agrees else _number(error.relative)
 
 
 def _number(error: float) -> str:
     if math.isnan(error):
         return "NaN"
-    return "other shape" if math.isinf(error) else f"{error:.2g}"
+    return text.OTHER_SHAPE if math.isinf(error) else f"{error:.2g}"
