@@ -8,6 +8,6 @@ page.show(
     ahead=heads.begin,
     any_length=True,
     above=[heads.TITLE],
-    aside=[card_bar.bar(), classroom.fold()],
+    aside=[card_bar.bar(), classroom.button()],
     below=[heads_layers.MAP, heads.FIELDS, heads.HEAD, heads.CODE, heads.FILES],
 )

@@ -3,4 +3,4 @@
 from attention.ui.session import page
 from attention.ui.views import card_bar, classroom, implementations, own_text
 
-page.show(implementations.view, below=[own_text.FIELD], aside=[card_bar.bar(), classroom.fold()])
+page.show(implementations.view, below=[own_text.FIELD], aside=[card_bar.bar(), classroom.button()])

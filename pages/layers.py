@@ -10,6 +10,6 @@ page.show(
     LAYERED,
     ahead=layers.begin,
     above=[layers.TITLE, pinned_sides.choice("difference")],
-    aside=[bar(), classroom.fold()],
+    aside=[bar(), classroom.button()],
     below=[layers_compared.COMPARED, layers_alike.LIKENESS, layers_table.TABLE, layers_table.DOWNLOADS],
 )

@@ -9,5 +9,5 @@ page.show(
     ahead=results.heads.begin,
     any_length=True,
     above=[pinned_sides.choice(), own_text.READ_FIELD],
-    aside=[card_bar.bar(), classroom.fold()],
+    aside=[card_bar.bar(), classroom.button()],
 )

@@ -10,5 +10,5 @@ page.show(
     SCORES,
     above=[softmax.TITLE, pinned_sides.choice()],
     ahead=results.heads.begin,
-    aside=[card_bar.bar(), classroom.fold()],
+    aside=[card_bar.bar(), classroom.button()],
 )

@@ -4,4 +4,4 @@ from attention.ui.controls import sweep
 from attention.ui.session import page
 from attention.ui.views import card_bar, classroom, timing
 
-page.show(timing.view, sweep.SWEEP, aside=[card_bar.bar(), classroom.fold()])
+page.show(timing.view, sweep.SWEEP, aside=[card_bar.bar(), classroom.button()])

@@ -8,5 +8,5 @@ page.show(
     training.view,
     recipe.RECIPE,
     below=[training_after.ASKED, training_after.FILES],
-    aside=[card_bar.bar(), classroom.fold()],
+    aside=[card_bar.bar(), classroom.button()],
 )

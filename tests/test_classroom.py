@@ -17,7 +17,7 @@ from attention.ui.markdown import escape
 from attention.ui.question_codec import OPTIONS, QUESTION, CustomQuestion, decode, encode
 from attention.ui.session.visit_state import KEY
 from attention.ui.views import questions
-from attention.ui.views.classroom import TYPED
+from attention.ui.views.question_form import TYPED
 from tests.samples import sample
 from tests.strategies import query_without_edition
 from tests.test_pages import PAGES, ROOT, SECONDS, run
@@ -36,15 +36,17 @@ every_page = pytest.mark.parametrize(  # the fold is the same on each; a test be
 
 
 def classroom(page: Path, **query: str) -> AppTest:
-    """A page with its fold for a class open."""
-    test = run(page, query)
-    test.session_state["class"] = True
-    return test.run()
+    """A page with its dialog for a class open."""
+    return run(page, query).button(key="open class").click().run()
 
 
-def write_question(test: AppTest, **fields: str) -> AppTest:
+def write_question(test: AppTest, *answers: str, right: int | None = None, **fields: str) -> AppTest:
     for name, text in fields.items():
         test.text_area(key=f"class {name}").set_value(text)
+    for at, answer in enumerate(answers):
+        test.text_input(key=f"class answer {at}").set_value(answer)
+    if right is not None:
+        test.radio(key="class right").set_value(right)
     return test.run()
 
 
@@ -73,13 +75,11 @@ def alerts(test: AppTest) -> str:
 @pytest.mark.sampled(2)
 @every_page
 def test_a_teacher_asks_and_a_student_guesses_and_opens(page):
-    teacher = write_question(
-        classroom(page, tokens="9"), text=QUERY.text, options="\n".join(QUERY.options), why=QUERY.why
-    )
+    teacher = write_question(classroom(page, tokens="9"), *QUERY.options, text=QUERY.text, why=QUERY.why)
     assert not teacher.exception
     assert not decode(copied_link(teacher)["adds"]["ask"]).hides  # one asks about a picture, unless one says otherwise
     teacher.toggle(key="class hides").set_value(True)
-    teacher.radio(key="class right").set_value(QUERY.right).run()
+    teacher.radio(key="class right").set_value(1).run()
     assert not teacher.warning
     assert query_without_edition(teacher.query_params) == {"tokens": "9"}  # nothing is asked yet
     said = copied_link(teacher)
@@ -161,33 +161,30 @@ def test_a_question_may_leave_open_what_it_likes(asked, says):
 
 
 def test_what_is_written_stays_while_settings_change_and_pages_are_left():
-    teacher = write_question(classroom(HEADS), text=QUERY.text, options="\n".join(QUERY.options))
-    teacher.radio(key="class right").set_value("itself").run()
+    teacher = write_question(classroom(HEADS), *QUERY.options, right=2, text=QUERY.text)
     teacher.slider(key="temperature").set_value(2.0).run()
     assert teacher.text_area(key="class text").value == QUERY.text
     other = AppTest.from_file(str(next(page for page in PAGES if page.stem == "steps")), default_timeout=SECONDS)
     other.session_state[KEY] = teacher.session_state[KEY]
     other.run()
-    assert other.text_area(key="class options").value == "\n".join(QUERY.options)
-    assert other.radio(key="class right").value == "itself"
-    write_question(other, options="the river\nthe one before\nits own place")  # the line is written anew
-    assert other.radio(key="class right").value == "its own place"
-    write_question(other, options="first\nthe river\nthe one before\nits own place")
-    assert other.radio(key="class right").value == "its own place"
-    write_question(other, options="the river\nfirst")
-    assert other.radio(key="class right").value == ""
+    assert [other.text_input(key=f"class answer {at}").value for at in range(OPTIONS)] == [*QUERY.options, "", "", ""]
+    assert other.radio(key="class right").value == 2
+    write_question(other, "the river", "the one before", "its own place")  # the answer is written anew
+    assert other.session_state[KEY].kept.draft.right_option == "its own place"
 
 
-def test_every_page_but_those_that_are_named_has_the_fold():
+def test_every_page_but_those_that_are_named_has_the_button():
     """As the README says; what opens it is looked at on two of them elsewhere."""
-    without = {page.stem for page in (ROOT / "pages").glob("*.py") if "classroom.fold" not in page.read_text()}
-    said = (ROOT / "README.md").read_text().partition("a fold beside the title of all pages but ")[2].partition(":")[0]
+    without = {page.stem for page in (ROOT / "pages").glob("*.py") if "classroom.button" not in page.read_text()}
+    said = (
+        (ROOT / "README.md").read_text().partition("a button beside the title of all pages but ")[2].partition(":")[0]
+    )
     assert without == {"start", "examples", "model", "your_data", "find_the_bug"}
     assert said == "Start, Examples, Model, Your data and Find the bug"
 
 
 def test_a_teacher_sees_it_as_the_class_does_and_may_change_it():
-    teacher = write_question(classroom(HEADS), text=QUERY.text, options="\n".join(QUERY.options), why=QUERY.why)
+    teacher = write_question(classroom(HEADS), *QUERY.options, text=QUERY.text, why=QUERY.why)
     teacher.toggle(key="class hides").set_value(True)
     teacher.button(key="ask own").click().run()
     assert decode(query_without_edition(teacher.query_params)["ask"]).text == QUERY.text
@@ -198,7 +195,7 @@ def test_a_teacher_sees_it_as_the_class_does_and_may_change_it():
     reveal(other, True).run()
     other.button(key="load own").click().run()
     assert other.text_area(key="class text").value == QUERY.text
-    assert other.radio(key="class right").value == QUERY.right
+    assert other.radio(key="class right").value == 1
     assert not [button for button in other.button if button.key == "load own"]
 
 
@@ -224,8 +221,10 @@ def test_a_question_of_ours_takes_the_place_of_ones_own_and_the_other_way_round(
         "query": "15",
     }  # at the last row two words share the answer
     assert questions.ours(Config(predict="row")) == "row" and not questions.ours(Config(predict="row", **LINK))
+    test.button(key="open class").click().run()
     write_question(test, text="What?").button(key="ask own").click().run()
     assert query_without_edition(test.query_params).keys() == {"ask", "query"}
+    test.button(key="open class").click().run()
     assert copied_link(test)["drops"] == ["predict"]
 
 
@@ -239,9 +238,9 @@ def test_what_is_no_question_yet_is_not_shared_and_why_is_said():
     assert (
         copied_link(test)["adds"] == {} and copied_link(test)["lacking"] == "Nothing was copied: see the message below."
     )
-    write_question(test, text="Why?", options="\n".join("abcdefgh"))
-    assert f"at most {OPTIONS} fit" in test.warning[0].value.replace("\\", "")
-    write_question(test, text="left \u202e right", options="")
+    write_question(test, "a", text="Why?")
+    assert "needs two answers or more" in test.warning[0].value
+    write_question(test, "", text="left \u202e right")
     assert "change the writing direction" in test.warning[0].value
     write_question(test, text="Why?")
     assert not test.warning
@@ -256,9 +255,11 @@ def test_a_link_over_2000_characters_is_said_to_be_so():
 
 
 def test_a_right_answer_that_is_not_marked_is_told_before_the_link_is_copied():
-    test = write_question(classroom(HEADS), text="Why?", options="a\nb")
+    test = write_question(classroom(HEADS), "a", "", "b", text="Why?")
     assert "No answer is marked as right" in test.warning[0].value and copied_link(test)["adds"]
-    test.radio(key="class right").set_value("a").run()
+    test.radio(key="class right").set_value(1).run()
+    assert test.warning  # an empty answer
+    test.radio(key="class right").set_value(2).run()
     assert not test.warning
     test = write_question(classroom(HEADS), text="An open question?")
     assert not test.warning
@@ -274,8 +275,7 @@ def open_step(page: Path, entry: str) -> AppTest:
 def test_a_lesson_of_two_pictures_is_one_link_with_its_place_and_the_way_on():
     teacher = classroom(HEADS, tokens="9")
     assert teacher.button(key="add step").disabled
-    write_question(teacher, text=QUERY.text, options="\n".join(QUERY.options), why=QUERY.why)
-    teacher.radio(key="class right").set_value(QUERY.right).run()
+    write_question(teacher, *QUERY.options, right=1, text=QUERY.text, why=QUERY.why)
     teacher.button(key="add step").click().run()
     assert teacher.text_area(key="class text").value == "" and QUERY.text in words(teacher)
     masks = AppTest.from_file(str(HEADS.with_stem("masks")), default_timeout=SECONDS)
@@ -300,6 +300,37 @@ def test_a_lesson_of_two_pictures_is_one_link_with_its_place_and_the_way_on():
     assert set(student.query_params) >= {"lesson", "temperature", "ask"}
     student.button(key="close lesson").click().run()
     assert "lesson" not in student.query_params and "**Lesson**" not in words(student)
+
+
+def chain_of(test: AppTest) -> list[str]:
+    return [step.text for step in test.session_state[KEY].kept.chain]
+
+
+def test_steps_are_moved_edited_and_deleted_and_a_lesson_goes_on_from_its_link():
+    test = classroom(HEADS, temperature="2.0")
+    for name in "abc":
+        write_question(test, text=name).button(key="add step").click().run()
+    test.button(key="edit step 0").click().run()
+    assert test.text_area(key="class text").value == "a" and "**Lesson** :gray[· 1 of 3]" in words(test)
+    test.button(key="arrow_downward step 0").click().run()
+    assert chain_of(test) == ["b", "a", "c"] and test.button(key="arrow_downward step 2").disabled
+    test.slider(key="temperature").set_value(3.0).run()
+    write_question(test, text="A").button(key="save step").click().run()
+    assert chain_of(test) == ["b", "A", "c"] and test.text_area(key="class text").value == ""
+    test.button(key="edit step 2").click().run()
+    test.button(key="save picture").click().run()
+    shown = [dict(step.settings)["temperature"] for step in test.session_state[KEY].kept.chain]
+    assert shown == ["2.0", "2.0", "3.0"]
+    test.button(key="edit step 2").click().run()
+    test.button(key="delete step 0").click().run()
+    write_question(test, text="C").button(key="save step").click().run()
+    assert chain_of(test) == ["A", "C"]
+    (found,) = [each.proto for each in test.get("bidi_component") if "copy_lesson" in each.proto.id]
+    other = classroom(HEADS)
+    other.text_input(key="class lesson").set_value("https://lab.example/heads?lesson=1.AAAA").run()
+    assert chain_of(other) == [] and "not a link of a lesson" in other.warning[0].value
+    other.text_input(key="class lesson").set_value(json.loads(found.json)["copies"]).run()
+    assert chain_of(other) == ["A", "C"] and not other.warning
 
 
 @pytest.mark.parametrize("entry", ["", "1", "1.", "9.AAAA", "<b>", "1.___", "1." + "A" * 7000])
@@ -338,7 +369,7 @@ def test_a_strangers_words_are_words(text):
 @pytest.mark.parametrize(("name", "knob"), [("timing", "ask"), ("training", "train_ask")])
 def test_pages_of_other_settings_ask_what_a_teacher_writes(name, knob):
     page = HEADS.with_name(f"{name}.py")
-    teacher = write_question(classroom(page), text=QUERY.text, options="\n".join(QUERY.options), why=QUERY.why)
+    teacher = write_question(classroom(page), *QUERY.options, text=QUERY.text, why=QUERY.why)
     teacher.toggle(key="class hides").set_value(True).run()
     assert not teacher.exception and not [b for b in teacher.button if b.key in ("ask row class", "ask mask class")]
     adds = copied_link(teacher)["adds"]

@@ -23,6 +23,7 @@ from attention.ui.question_codec import (
     BETWEEN,
     BROKEN,
     LARGEST,
+    NO_RIGHT,
     OPTION,
     OPTIONS,
     PACKED,
@@ -122,13 +123,13 @@ def test_a_link_with_what_is_no_question_opens_all_else_and_says_so():
     [
         (Draft(), "The question is empty"),
         (Draft("a" * 10_000), f"The question has 10,000 characters; at most {QUESTION} fit. Shorten it by 9,700."),
-        (Draft("Why?", "\n".join(["a", "b" * 81])), "Answer 2 has 81 characters"),
+        (Draft("Why?", ("a", "b" * 81)), "Answer 2 has 81 characters"),
         (Draft("Why?", why="a" * 10_000), "The explanation has 10,000 characters"),
-        (Draft("Why?", "a"), "A choice needs two answers or more"),
-        (Draft("Why?", "a\na"), "occurs twice"),
-        (Draft("Why?", "\n".join("abcdefg")), "There are 7 answers; at most 6 fit"),
+        (Draft("Why?", ("a",)), "A choice needs two answers or more"),
+        (Draft("Why?", ("a", "a")), "occurs twice"),
+        (Draft("Why?", tuple("abcdefg")), "There are 7 answers; at most 6 fit"),
         (Draft("left \u202e right"), "change the writing direction"),
-        (Draft("Why?", "a\u2066\nb"), "Answer 1 has characters"),
+        (Draft("Why?", ("a\u2066", "b")), "Answer 1 has characters"),
         (Draft("Why\0?"), "The question has characters"),
         (Draft("Why\ud800?"), "The question has characters"),
     ],
@@ -140,9 +141,10 @@ def test_what_is_wrong_with_a_draft_is_said(draft, says):
 
 
 def test_lines_become_one_and_empty_ones_are_no_answers():
-    draft = Draft(" Why\n\n  so? ", "\n a \n\n b\tc \n", "b c", "because\r\nof it")
+    draft = Draft(" Why\n\n  so? ", ("", " a ", "", " b\tc "), 3, "because\r\nof it")
     assert draft.to_question() == CustomQuestion("Why so?", ("a", "b c"), "b c", "because of it", hides=False)
-    assert Draft("Why?", "a\nb", "c").to_question().right is None
+    for nothing in (NO_RIGHT, 2, 9):
+        assert Draft("Why?", ("a", "b", " "), nothing).to_question().right is None
     assert not Draft(" \n").is_started and Draft(why="x").is_started
 
 

@@ -17,6 +17,7 @@ from attention.settings import ConfigError, readable
 QUESTION, OPTION, OPTIONS, WHY = 300, 80, 6, 400  # characters, characters per option, options, characters
 PACKED = int(KNOBS["ask"].high or 0)  # characters of an encoded question
 LARGEST = 8192  # bytes of a decoded question
+NO_RIGHT = -1
 FORMAT, BETWEEN = "1", "\x1e"
 HIDDEN = {"0": False, "1": True}
 BROKEN = "The question in this link can't be read: part of it is missing or was changed. Ask for the link again."
@@ -49,33 +50,38 @@ class CustomQuestion:
 
 @dataclass(frozen=True)
 class Draft:
-    """A question as it is being written, which need not be valid yet: one option per line."""
+    """A question as it is being written, which need not be valid yet: `right` is the index of an answer, or NO_RIGHT."""
 
     text: str = ""
-    options: str = ""
-    right: str = ""
+    answers: tuple[str, ...] = ("",) * OPTIONS
+    right: int = NO_RIGHT
     why: str = ""
     hides: bool = False
 
     @property
-    def option_list(self) -> tuple[str, ...]:
-        """The options, without empty lines."""
-        return tuple(filter(None, map(_line, self.options.splitlines())))
+    def options(self) -> tuple[str, ...]:
+        """The answers, without empty ones."""
+        return tuple(filter(None, map(_line, self.answers)))
 
     @property
     def is_started(self) -> bool:
         """Whether any text has been written."""
-        return bool(f"{self.text}{self.options}{self.why}".strip())
+        return bool(self.text.strip() or self.options or self.why.strip())
+
+    @property
+    def right_option(self) -> str | None:
+        """The right answer; None if none is marked, or an empty one."""
+        return (_line(self.answers[self.right]) or None) if 0 <= self.right < len(self.answers) else None
 
     def to_question(self) -> CustomQuestion:
         """The question; raises ConfigError if the draft is not a valid one yet."""
-        right = self.right if self.right in self.option_list else None
-        return CustomQuestion(_line(self.text), self.option_list, right, _line(self.why), self.hides)
+        return CustomQuestion(_line(self.text), self.options, self.right_option, _line(self.why), self.hides)
 
     @classmethod
     def of(cls, asked: CustomQuestion) -> Draft:
         """The draft of a question."""
-        return cls(asked.text, "\n".join(asked.options), asked.right or "", asked.why, asked.hides)
+        right = NO_RIGHT if asked.right is None else asked.options.index(asked.right)
+        return cls(asked.text, (*asked.options, *("",) * (OPTIONS - len(asked.options))), right, asked.why, asked.hides)
 
 
 def encode(asked: CustomQuestion) -> str:

@@ -12,28 +12,28 @@ from tests.browser.conftest import Tab, open_page
 HOSTILE = "<b>x</b> [y](http://evil.example) http://evil.example www.evil.example a@evil.example $z$ :smile:"
 
 
-def open_fold(tab: Tab) -> Page:
-    """The fold of a class."""
-    tab.widget("class-fold").get_by_text("Class", exact=True).click()
+def open_dialog(tab: Tab) -> Page:
+    """The dialog of a class."""
+    tab.widget("class-button").get_by_role("button").click()
     tab.page.get_by_label("Question", exact=True).wait_for()
     tab.quiet()
     return tab.page
 
 
 def test_a_teacher_copies_a_link_and_a_student_guesses_and_reveals(visit):
-    """The copy is clicked while the last field has yet to come in; sliders are moved before, and lose nothing."""
+    """The copy is clicked while the last field has yet to come in."""
     teacher = visit("?tokens=9")
     teacher.wait_for_grid(tokens=9)
-    page = open_fold(teacher)
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.get_by_label("Question", exact=True).fill("Which word does head 1 look at?")
-    page.get_by_role("textbox", name="Answers, one per line").fill("the river\nthe one before")
     teacher.slider("heads").press("ArrowLeft")
     teacher.wait_for_grid(tokens=9, heads=7, d_model=511)
-    right = page.get_by_role("radiogroup", name="Right answer")
-    right.wait_for()
-    teacher.quiet()
-    right.get_by_text("the one before").click()
+    page = open_dialog(teacher)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_label("Question", exact=True).fill("Which word does head 1 look at?")
+    for number, answer in enumerate(("the river", "the one before"), 1):
+        page.get_by_role("textbox", name=f"Answer {number}").fill(answer)
+    page.get_by_test_id("stDialog").get_by_text("No answer is marked as right").wait_for()
+    page.get_by_role("radio", name="Answer 2").check(force=True)
+    page.get_by_test_id("stDialog").get_by_text("No answer is marked as right").wait_for(state="hidden")
     page.get_by_text("Hide pictures").click()
     page.get_by_role("textbox", name="Explanation").fill("One back.")
     copies = page.get_by_role("button", name="Copy link with question")
@@ -83,7 +83,7 @@ def test_words_of_a_stranger_do_nothing(visit):
 @pytest.mark.extended
 def test_what_is_typed_is_there_on_the_next_page(visit):
     tab = visit("")
-    page = open_fold(tab)
+    page = open_dialog(tab)
     page.get_by_label("Question", exact=True).fill("Why?")
     open_page(page, "Softmax")
     page.wait_for_url("**/softmax*")

@@ -73,7 +73,7 @@ class VisitState:
     layers and heads. `stopped`: the long sequence whose drawing this visitor has cancelled. Predict: `revealed`, the
     question that was opened, and whether a question hides the page (`closed`). `answers`: the answers given, by the keys
     of their widgets; `here`: the keys of those that were drawn on this page. Find the bug: the `first_guesses`, by the name of
-    the bug, "" if its answer was revealed first. For classes: whether that expander is open
+    the bug, "" if its answer was revealed first. For classes: whether the dialog is open
     (`classroom`), and the `draft` of a question. Timing: the `sweep` that this visitor has requested, and whether it was
     open when it was last drawn (`going`); the recordings that are `opened`, by name, what was wrong with the last ones
     (`problems`), and the number of `uploads`; the `measurements` of this visitor's browser, by mask and d_head, and why
@@ -88,8 +88,8 @@ class VisitState:
     this visit, by source; an upload exists as long as it is listed here. `absent`: the source that the last link named and
     this visit does not have; `wanted`: the query of that link. Your data: the file that was `taken` last, and the results for the
     files that the owner has named (`given`), once they were opened. Examples: the name of the `card` that its page shows, and
-    the last step of the path that was opened (`step`); the `lesson` of the link, and the steps of one that is being made
-    (`chain`).
+    the last step of the path that was opened (`step`); the `lesson` of the link, the steps of one that is being made
+    (`chain`), and the index of the one that is in the form (`editing`).
     """
 
     code: bool = False
@@ -136,6 +136,7 @@ class VisitState:
     step: str = ""
     lesson: str = ""
     chain: list[Step] = field(default_factory=list)
+    editing: int | None = None
 
 
 @dataclass

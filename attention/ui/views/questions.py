@@ -36,18 +36,26 @@ OFFERS = {
 UNSAID = "A description of what heads do appears here once the answer is revealed."
 
 
-def offer(names: dict[str, str], where: str = "", icon: str | None = ":material/quiz:") -> None:
-    """Draws a button per question, given its label. Asking hides what is on the screen, and the link carries the question."""
+def offer(
+    names: dict[str, str],
+    where: str = "",
+    icon: str | None = ":material/quiz:",
+    ask: Callable[..., None] = page.change,
+) -> None:
+    """Draws a button per question, given its label. Asking hides what is on the screen, and the link carries the question.
+
+    `ask` sets the knobs.
+    """
     for name, label in names.items():
-        st.button(label, on_click=_ask_question, args=(name,), key=f"ask {name} {where}".rstrip(), icon=icon)
+        st.button(label, on_click=_ask_question, args=(name, ask), key=f"ask {name} {where}".rstrip(), icon=icon)
 
 
-def _ask_question(name: str) -> None:
+def _ask_question(name: str, ask: Callable[..., None]) -> None:
     """Asks; selects another query of the head if a single key does not answer the question for this one."""
     asks: dict[str, Any] = predict.NONE | {"predict": name}
     if name == "row":
         asks["query"] = row_question.fair(results.heads.trace(page.setting().truncated))
-    page.change(**asks)
+    ask(**asks)
 
 
 def can_be_asked(name: str, config: Config) -> bool:
