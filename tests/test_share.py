@@ -16,6 +16,9 @@ from attention.charts.head_svg import head_svg
 from attention.charts.qr_code import LONGEST as LONGEST_CODE
 from attention.charts.qr_code import QUIET, qr_svg
 from attention.config import Config
+from attention.lessons.cards import gallery
+from attention.ui.markdown import escape
+from attention.ui.question_codec import CustomQuestion, encode
 from attention.ui.session import present, share
 from attention.ui.text import sharing as text
 
@@ -155,6 +158,25 @@ def test_a_presentation_gives_no_answer_away():
     test = open_page(v="3", view="present", predict="row")
     assert not any('class="presentation' in element.proto.body for element in test.main.get("html"))
     assert "Predict, then reveal" in words(test)
+
+
+@pytest.mark.parametrize("hides", [False, True])
+def test_a_question_is_presented_and_its_answer_waits_to_be_revealed(hides):
+    asked = CustomQuestion("Which word?", ("boat", "*river*"), "*river*", "Because.", hides)
+    test = open_page(v="3", view="present", ask=encode(asked))
+    pictures = lambda: [body for body in (each.proto.body for each in test.main.get("html")) if "<img" in body]  # noqa: E731
+    assert "**Which word?**" in words(test) and "**B**  \\*river\\*" in words(test) and bool(pictures()) != hides
+    assert "Because" not in words(test) and ":green[" not in words(test)
+    test.button("present reveal").click().run()
+    assert "Because" in words(test) and ":green[:material/check_circle: **B**" in words(test) and len(pictures()) == 1
+    test.button("present reveal").click().run()
+    assert "Because" not in words(test)
+
+
+def test_the_question_of_a_card_is_presented():
+    card = next(card for card in gallery().values() if card.example.page == "heads")
+    test = open_page(**card.query, view="present")
+    assert f"**{escape(card.example.asks)}**" in words(test) and card.example.why not in words(test)
 
 
 @pytest.mark.parametrize("said", [None, 7, {"move": 1}, {"move": {"by": 10**9}}, {"move": {"by": "1"}}, {"move": {}}])

@@ -31,6 +31,7 @@ def test_a_teacher_copies_a_link_and_a_student_guesses_and_reveals(visit):
     page.get_by_label("Question", exact=True).fill("Which word does head 1 look at?")
     for number, answer in enumerate(("the river", "the one before"), 1):
         page.get_by_role("textbox", name=f"Answer {number}").fill(answer)
+    page.keyboard.press("Tab")
     page.get_by_test_id("stDialog").get_by_text("No answer is marked as right").wait_for()
     page.get_by_role("radio", name="Answer 2").check(force=True)
     page.get_by_test_id("stDialog").get_by_text("No answer is marked as right").wait_for(state="hidden")

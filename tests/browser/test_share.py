@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from attention.ui.question_codec import CustomQuestion, encode
 from attention.ui.text import sharing as text
 
 pytestmark = pytest.mark.extended
@@ -27,6 +28,19 @@ def test_a_presentation_fills_the_screen_and_keys_change_its_head(visit, size):
     page.keyboard.press("Escape")
     expect(picture).to_have_count(0, timeout=30_000)
     expect(page).not_to_have_url(re.compile("view="))
+
+
+def test_space_reveals_the_answer_beside_a_presented_head(visit):
+    asked = CustomQuestion("Which word?", ("boat", "river"), "river", "Because.", hides=False)
+    page = visit(f"heads?head=3&view=present&ask={encode(asked)}", size=(1024, 768)).page
+    expect(page.locator(".st-key-present .stBidiComponent")).to_be_attached(timeout=30_000)
+    question = page.locator(".st-key-presented-question")
+    expect(question).to_contain_text("Which word?")
+    expect(question).not_to_contain_text("Because.")
+    sizes = "element => [...element.querySelectorAll('p')].map(each => parseFloat(getComputedStyle(each).fontSize))"
+    assert min(question.evaluate(sizes)) >= 20
+    page.keyboard.press(" ")
+    expect(question).to_contain_text("Because.")
 
 
 def test_an_embedded_page_has_its_picture_and_a_way_to_the_app(visit):

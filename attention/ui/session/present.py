@@ -7,14 +7,17 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 
 from attention.components.present import present_keys
 from attention.config import Config
 from attention.ui import preview
+from attention.ui.markdown import escape as escape_markdown
+from attention.ui.question_codec import decode
 from attention.ui.session import address_bar, share
+from attention.ui.session.card_in_link import current_card
 from attention.ui.session.part import Part
 from attention.ui.session.visit_state import session, widgets
 from attention.ui.text import sharing as text
@@ -29,10 +32,10 @@ def is_embedded() -> bool:
 
 
 def is_presented(setting: Any) -> bool:
-    """Whether the selected head fills the screen; a question is asked on its page."""
+    """Whether the selected head fills the screen; a built-in question is asked on its page, as the picture would answer it."""
     if not isinstance(setting, Config) or setting.view != PRESENTED or session().page not in preview.KINDS:
         return False
-    return not preview.question_of(setting)
+    return bool(setting.ask) or setting.predict == "none"
 
 
 def shows_one_picture(setting: Any) -> bool:
@@ -68,19 +71,69 @@ def draw(view: Callable[[Any], None], setting: Any, change: Callable[..., None])
         view(setting)
 
 
+class Asked(NamedTuple):
+    """A question beside a presented head: its name, text, guesses, answer and reason, and whether it hides the picture."""
+
+    name: str
+    text: str
+    guesses: tuple[str, ...]
+    answer: str
+    why: str
+    hides: bool = False
+
+
+def presented_question(config: Config) -> Asked | None:
+    """The question of the link, or of its card; None if there is none."""
+    if config.ask:
+        asked = decode(config.ask)
+        return Asked(config.ask, asked.text, asked.options, asked.right or "", asked.why, asked.hides)
+    if card := current_card(session()):
+        example = card.example
+        return Asked(card.name, example.asks, example.guesses, example.answer, example.why)
+    return None
+
+
 def _draw_presentation(config: Config, change: Callable[..., None]) -> None:
     """Draws the selected head over the whole screen, with buttons for those who have no keys."""
     theme = "dark" if st.context.theme.type == "dark" else "light"
-    svg = b64encode(share.draw_head(config.truncated, theme).encode()).decode()
+    asked = presented_question(config)
+    shown = asked is not None and session().kept.presented == asked.name
     title = escape(preview.head_title(config))
-    st.html(f'<img class="presentation {theme}" src="data:image/svg+xml;base64,{svg}" alt="{title}">')
+    if asked and asked.hides and not shown:
+        st.html(f'<div class="presentation {theme}"></div>')
+    else:
+        svg = b64encode(share.draw_head(config.truncated, theme, bare=asked is not None).encode()).decode()
+        place = " beside-question" if asked else ""
+        st.html(f'<img class="presentation {theme}{place}" src="data:image/svg+xml;base64,{svg}" alt="{title}">')
+    if asked:
+        _draw_question(asked, shown)
     with st.container(horizontal=True, key="presenter"):
+        if asked:
+            st.button(text.HIDE if shown else text.REVEAL, key="present reveal", on_click=reveal_answer)
         for label, by in (("←", -1), ("→", 1)):
             other = _other_head(config, by)
             off = other == config.head
             st.button(label, key=f"present {by}", on_click=change, kwargs={"head": other}, disabled=off)
         st.button(text.LEAVE, key="present leave", on_click=change, kwargs={"view": "page"})
-    present_keys(lambda: move_head(change), lambda: change(view="page"))
+    present_keys(lambda: move_head(change), reveal_answer, lambda: change(view="page"))
+
+
+def _draw_question(asked: Asked, shown: bool) -> None:
+    """Draws a question beside the head, with its answer once it is `shown`."""
+    with st.container(key="presented-question-alone" if asked.hides and not shown else "presented-question"):
+        st.markdown(f"**{escape_markdown(asked.text)}**")
+        for letter, guess in zip("ABCDEF", asked.guesses, strict=False):
+            right = shown and guess == asked.answer
+            said = text.GUESS.format(letter=letter, guess=escape_markdown(guess))
+            st.markdown(text.RIGHT_GUESS.format(guess=said) if right else said)
+        if shown and (asked.why or not asked.answer):
+            st.markdown(escape_markdown(asked.why) or text.OPEN_QUESTION)
+
+
+def reveal_answer() -> None:
+    """Reveals the answer beside the head, or hides it again. What is revealed here stays hidden on the page."""
+    kept, asked = session().kept, presented_question(session().here.setting)
+    kept.presented = "" if asked is None or kept.presented == asked.name else asked.name
 
 
 def draw_way_out() -> None:

@@ -92,12 +92,12 @@ def _draw_files(page: str, setting: Any) -> None:
     st.caption(text.OTHER_FILES.get(page, text.OTHER_FILES[""]) + " " + text.PDF)
 
 
-def draw_head(config: Config, colors: str = "light") -> str:
-    """The selected head of a config as an SVG."""
+def draw_head(config: Config, colors: str = "light", bare: bool = False) -> str:
+    """The selected head of a config as an SVG; a `bare` one has room for a question in place of the lines beside the map."""
     found = results.sharing.head_map(config)
     asked = current_card(session())  # a card asks about the picture: its numbers would answer
     lines = preview.origin_lines(config) if asked else preview.lines(config, found)
-    return head_svg(preview.head_title(config), lines, found, colors)
+    return head_svg(preview.head_title(config), () if bare else lines, found, colors)
 
 
 def _draw_embed(base: str, page: str, query: str) -> None:

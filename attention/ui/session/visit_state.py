@@ -89,7 +89,8 @@ class VisitState:
     this visit does not have; `wanted`: the query of that link. Your data: the file that was `taken` last, and the results for the
     files that the owner has named (`given`), once they were opened. Examples: the name of the `card` that its page shows, and
     the last step of the path that was opened (`step`); the `lesson` of the link, the steps of one that is being made
-    (`chain`), and the index of the one that is in the form (`editing`).
+    (`chain`), the index of the one that is in the form (`editing`), and the
+    question of a presentation whose answer is shown (`presented`).
     """
 
     code: bool = False
@@ -137,6 +138,7 @@ class VisitState:
     lesson: str = ""
     chain: list[Step] = field(default_factory=list)
     editing: int | None = None
+    presented: str = ""
 
 
 @dataclass

@@ -61,5 +61,11 @@ FRAMES_NONE = "No page may embed it: the owner of this server has switched that 
 FRAMES_SOME = "Pages of {sites} may embed it."
 OPEN_IN_LAB = "Open in Attention Lab"
 PRESENT = "Present"
-PRESENT_HELP = "The selected head fills the screen. Arrow keys change the head, Esc leaves."
+PRESENT_HELP = (
+    "The selected head fills the screen, beside its question. Arrow keys change the head, space reveals, Esc leaves."
+)
 LEAVE = "Leave"
+REVEAL, HIDE = "Reveal answer", "Hide answer"
+GUESS = "**{letter}**  {guess}"
+RIGHT_GUESS = ":green[:material/check_circle: {guess}]"
+OPEN_QUESTION = "This is an open question without a given answer."
