@@ -131,7 +131,7 @@ def test_what_heads_off_change_is_measured_as_defined():
     torch.testing.assert_close(found.after.losses[1:], loss, rtol=1e-4, atol=1e-4)
     shares = []
     costs = ablation.measure_every_head(model, IDS, answer, against, at=at, progress=shares.append)
-    assert costs.loss.shape == (2, 4) and shares[-1] == 1 and len(shares) == 8
+    assert costs.loss.shape == (2, 4) and shares[-1] == 1
     assert float(costs.logit[0, 1]) == pytest.approx(found.logit_change(answer, against), abs=1e-5)
     assert float(costs.loss[0, 1]) == pytest.approx(found.after.loss - found.before.loss, abs=1e-5)
     chances = found.probabilities[:, answer]

@@ -16,7 +16,14 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from attention.interventions.predictions import Predictions, one_sequence, run_logits, summarize_logits
+from attention.interventions.predictions import (
+    Predictions,
+    one_sequence,
+    run_logits,
+    run_texts,
+    summarize_logits,
+    texts_together,
+)
 from attention.interventions.projections import (
     Head,
     Projection,
@@ -24,6 +31,7 @@ from attention.interventions.projections import (
     find_projections,
     record_heads,
     replace_heads,
+    replace_in_texts,
 )
 from attention.summary import summarize
 
@@ -159,7 +167,7 @@ def measure_every_head(
     at: int = -1,
     progress: Callable[[float], object] | None = None,
 ) -> HeadCosts:
-    """Switches every head of a causal model off in turn, one pass each, and measures what changes.
+    """Switches every head of a causal model off in turn, several in a pass over copies of the text, and measures what changes.
 
     Args:
         answer: the token whose logit at the position `at` is measured.
@@ -174,11 +182,14 @@ def measure_every_head(
     there = _read_other(model, found, ids, how, other)
     cells = [(layer, head) for layer, each in sorted(found.items()) for head in range(each.heads)]
     base, rows = _measure(whole, tokens, at, answer, against), []
-    for done, cell in enumerate(cells, 1):
-        with replace_heads(found, _replacements(found, recorded, [cell], how, there)):
-            rows.append(_measure(run_logits(model, ids), tokens, at, answer, against) - base)
+    together = texts_together(len(tokens))
+    for first in range(0, len(cells), together):
+        group = cells[first : first + together]
+        with replace_in_texts(found, [_replacements(found, recorded, [cell], how, there) for cell in group]):
+            logits = run_texts(model, tokens.expand(len(group), -1))
+        rows += [_measure(each, tokens, at, answer, against) - base for each in logits]
         if progress is not None:
-            progress(done / len(cells))
+            progress(len(rows) / len(cells))
     loss, logit, probability = torch.stack(rows).unflatten(0, (len(found), -1)).unbind(-1)
     return HeadCosts(tuple(sorted(found)), how, loss, logit, probability)
 

@@ -15,12 +15,13 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from attention.interventions.ablation import place_in
-from attention.interventions.predictions import one_sequence, run_logits
-from attention.interventions.projections import find_projections, record_heads, remove_after, replace_heads
+from attention.interventions.predictions import one_sequence, run_logits, run_texts, texts_together
+from attention.interventions.projections import find_projections, record_heads, remove_after, replace_in_texts
 from attention.summary import summarize
 
 Ids = Int[Tensor, "*b n"] | Sequence[int]
 OtherIds = Int[Tensor, "*c m"] | Sequence[int]
+Cell = tuple[int, int]  # a layer, and a head or a position
 TINY = 1e-6  # a difference of logits of which no share can be taken
 
 
@@ -76,7 +77,7 @@ def patch_heads(
     at: int = -1,
     progress: Callable[[float], object] | None = None,
 ) -> Patching:
-    """Replaces the output of each head in turn, at all positions, by that of the clean run; one pass per head.
+    """Replaces the output of each head in turn, at all positions, by that of the clean run.
 
     Args:
         model: `model(input_ids) -> .logits`, of a family in `projections.FAMILIES`.
@@ -95,12 +96,12 @@ def patch_heads(
         test.run_clean()
     outputs = dict(outputs)
     test.run_corrupted()
-    patches = [
-        replace_heads(found, {(layer, head): outputs[layer][:, head]})
-        for layer, each in sorted(found.items())
-        for head in range(each.heads)
-    ]
-    return test.patching(tuple(sorted(found)), "heads", patches, progress)
+    cells = [(layer, head) for layer, each in sorted(found.items()) for head in range(each.heads)]
+
+    def patch(group: Sequence[Cell]) -> AbstractContextManager[None]:
+        return replace_in_texts(found, [{(layer, head): outputs[layer][:, head]} for layer, head in group])
+
+    return test.patching(tuple(sorted(found)), "heads", cells, cells, patch, progress)
 
 
 def patch_residual(
@@ -112,7 +113,7 @@ def patch_residual(
     at: int = -1,
     progress: Callable[[float], object] | None = None,
 ) -> Patching:
-    """Replaces the output of each layer at each position in turn by that of the clean run; one pass per cell.
+    """Replaces the output of each layer at each position in turn by that of the clean run.
 
     Positions before the first token that differs return nothing in a causal model, and are not run. Arguments and errors as
     `patch_heads`.
@@ -125,12 +126,14 @@ def patch_residual(
     ends = dict(ends)
     test.run_corrupted()
     first = int((test.clean != test.corrupted).int().argmax())
-    patches = [
-        _replace_end(layer, place, ends[number][place]) if place >= first else None
-        for number, layer in layers.items()
-        for place in range(len(test.clean))
-    ]
-    return test.patching(tuple(layers), "residual", patches, progress)
+    cells = [(number, place) for number in layers for place in range(len(test.clean))]
+
+    def patch(group: Sequence[Cell]) -> AbstractContextManager[None]:
+        return _replace_ends(layers, group, ends)
+
+    return test.patching(
+        tuple(layers), "residual", cells, [cell for cell in cells if cell[1] >= first], patch, progress
+    )
 
 
 class _Test:
@@ -166,20 +169,25 @@ class _Test:
         self,
         layers: tuple[int, ...],
         what: str,
-        patches: Sequence[AbstractContextManager[None] | None],
+        cells: Sequence[Cell],
+        patched: Sequence[Cell],
+        patch: Callable[[Sequence[Cell]], AbstractContextManager[None]],
         progress: Callable[[float], object] | None,
     ) -> Patching:
-        """Runs the corrupted text with each patch, or without one where it is None: that returns nothing."""
-        shares = []
-        for done, patch in enumerate(patches, 1):
-            shares.append(0.0 if patch is None else self._share(patch))
+        """Runs copies of the corrupted text, each with the `patch` of a cell. Nothing returns for those not `patched`."""
+        shares, together = dict[Cell, float](), texts_together(len(self.corrupted))
+        for start in range(0, len(patched), together):
+            group = patched[start : start + together]
+            with patch(group):
+                rows = run_texts(self.model, self.corrupted.expand(len(group), -1))[:, self.at]
+            differences = (rows[:, self.pair[0]] - rows[:, self.pair[1]]).tolist()
+            shares |= {
+                cell: (each - self.low) / (self.high - self.low) for cell, each in zip(group, differences, strict=True)
+            }
             if progress is not None:
-                progress(done / len(patches))
-        return Patching(layers, what, torch.tensor(shares).unflatten(0, (len(layers), -1)), self.high, self.low)
-
-    def _share(self, patch: AbstractContextManager[None]) -> float:
-        with patch:
-            return (self.difference(self.corrupted) - self.low) / (self.high - self.low)
+                progress(len(shares) / len(patched))
+        returns = torch.tensor([shares.get(cell, 0.0) for cell in cells]).unflatten(0, (len(layers), -1))
+        return Patching(layers, what, returns, self.high, self.low)
 
 
 @contextmanager
@@ -200,13 +208,23 @@ def _record_ends(layers: Mapping[int, nn.Module]) -> Iterator[dict[int, Float[Te
 
 
 @contextmanager
-def _replace_end(layer: nn.Module, place: int, value: Float[Tensor, " c"]) -> Iterator[None]:
-    """Within the context, a layer's output at one position is this."""
+def _replace_ends(
+    layers: Mapping[int, nn.Module], cells: Sequence[Cell], ends: Mapping[int, Float[Tensor, "n c"]]
+) -> Iterator[None]:
+    """Within the context, the output of one layer at one position is that of `ends`: of another cell in each text of a pass."""
 
-    def hook(module: nn.Module, given: Any, output: Any) -> Any:
-        first = (output[0] if isinstance(output, (tuple, list)) else output).clone()
-        first[..., place, :] = value
-        return (first, *output[1:]) if isinstance(output, (tuple, list)) else first
+    def hook(number: int, output: Any) -> Any:
+        first = output[0] if isinstance(output, (tuple, list)) else output
+        changed = first.reshape(len(cells), -1, first.shape[-1]).clone()
+        for text, (layer, place) in enumerate(cells):
+            if layer == number:
+                changed[text, place] = ends[layer][place]
+        changed = changed.reshape(first.shape)
+        return (changed, *output[1:]) if isinstance(output, (tuple, list)) else changed
 
-    with remove_after([layer.register_forward_hook(hook)]):
+    handles = [
+        layers[number].register_forward_hook(lambda module, given, output, number=number: hook(number, output))
+        for number in {layer for layer, _ in cells}
+    ]
+    with remove_after(handles):
         yield

@@ -20,6 +20,7 @@ from attention.summary import summarize
 TOP = 10
 ROWS = 64  # of logits whose softmax is computed at a time
 MASKED = 8  # sequences with a masked token in one pass
+TOGETHER = 144  # tokens of a pass over copies of a text: with few, a processor mostly waits for the weights
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,6 +62,17 @@ def run_logits(model: Any, ids: Int[Tensor, "*b n"] | Sequence[int]) -> Float[Te
     given = one_sequence(ids)
     with evaluating(model):
         return Forward(model, {}).outputs(given.to(_device(model)))[0].float().cpu()
+
+
+def run_texts(model: Any, ids: Int[Tensor, "b n"]) -> Float[Tensor, "b n v"]:
+    """Returns the logits of several texts of equal length, in one pass; otherwise as `run_logits`."""
+    with evaluating(model):
+        return Forward(model, {}).outputs(ids.to(_device(model))).float().cpu()
+
+
+def texts_together(tokens: int) -> int:
+    """Returns how many texts of so many tokens are run in one pass if each has another change."""
+    return max(1, TOGETHER // tokens)
 
 
 def predict_tokens(model: Any, ids: Int[Tensor, "*b n"] | Sequence[int], top: int = TOP) -> Predictions:

@@ -8,7 +8,7 @@ tests/test_interventions.py.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -157,18 +157,34 @@ def replace_heads(
     Raises:
         ValueError: if the model has no such head.
     """
-    check_heads(projections, outputs)
+    with replace_in_texts(projections, [outputs]):
+        yield
+
+
+@contextmanager
+def replace_in_texts(
+    projections: Mapping[int, Projection],
+    outputs: Sequence[Mapping[Head, Float[Tensor, "#n e"] | Float[Tensor, "#n 1"]]],
+) -> Iterator[None]:
+    """Within the context, heads have other outputs in each text of a pass: `outputs` has an entry per text, in their order.
+
+    Raises:
+        ValueError: if the model has no such head.
+    """
+    changed = {head for each in outputs for head in each}
+    check_heads(projections, changed)
 
     def hook(each: Projection, module: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...]:
-        x = given[0].unflatten(-1, (each.heads, -1)).clone()
-        for (layer, head), value in outputs.items():
-            if layer == each.layer:
-                x[..., head, :] = value.to(x)
-        return x.flatten(-2), *given[1:]
+        x = given[0].reshape(len(outputs), -1, each.heads, given[0].shape[-1] // each.heads).clone()
+        for text, replaced in enumerate(outputs):
+            for (layer, head), value in replaced.items():
+                if layer == each.layer:
+                    x[text, :, head] = value.to(x)
+        return x.reshape(given[0].shape), *given[1:]
 
     handles = [
         projections[layer].module.register_forward_pre_hook(partial(hook, projections[layer]))
-        for layer in {layer for layer, _ in outputs}
+        for layer in {layer for layer, _ in changed}
     ]
     with remove_after(handles):
         yield

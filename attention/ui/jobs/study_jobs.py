@@ -12,6 +12,7 @@ from PIL import Image
 from torch import Tensor
 
 from attention.interventions import ablation, attribution, patching
+from attention.interventions.predictions import texts_together
 from attention.interventions.projections import Head, UnsupportedError
 from attention.interventions.stream import Stream
 from attention.models.catalogue import Offer
@@ -78,7 +79,7 @@ class StudyJob(LoadedModelJob):
         if model.language_model is None or model.fills:
             raise ModelError("Heads can be switched off in models that predict the next token; this one does not.")
         given = model_inputs(model, text, second, image)
-        if not self._reserve(COPIES * logit_bytes(model, given)):
+        if not self._reserve((COPIES + texts_together(len(given.reads))) * logit_bytes(model, given)):
             raise ModelError("This host has no memory for this right now. A shorter text takes less.")
         ids, settings = given.tensors["input_ids"][0], self.settings
         other = None
