@@ -20,16 +20,20 @@ from attention.analysis.head_roles import roles as head_roles
 from attention.analysis.mask_reach import reach
 from attention.analysis.position_curves import biases
 from attention.analysis.scaling import sweep
+from attention.comparison.head_changes import Changes, compare_sides
+from attention.comparison.sides import side_of
 from attention.examples import EXAMPLES, LEVELS, Example
 from attention.inputs import DOCUMENTS, make_generator
 from attention.lessons.cards import find_card, gallery, path
+from attention.lessons.comparisons import COMPARISONS
 from attention.lessons.misconceptions import MISCONCEPTIONS
 from attention.lessons.path import CHECKS, Check
 from attention.masks import MASKS
+from attention.pinned import sides_of
 from attention.settings import CARD
 from attention.steps.plan import by_name
 from attention.timing import cpu_gpu_series, recordings
-from attention.trace import forget_logits
+from attention.trace import Trace, forget_logits
 from attention.ui.controls.kind import Kind
 from attention.ui.controls.picture import PICTURE
 from attention.ui.controls.recipe import RECIPE
@@ -261,6 +265,70 @@ def last_row_sees_all(c: Config) -> bool:
     return bool(mask[-1].all()) and not mask[:-1].all(-1).any()
 
 
+def both(config: Config) -> tuple[Trace, Trace, Changes]:
+    """Sides A and B of a card, and how much they differ."""
+    sides = sides_of(config)
+    a, b = (trace(side) for side in sides[:2])
+    return a, b, compare_sides(side_of(a), side_of(b))
+
+
+def scaling_changes(a: Trace, b: Trace, found: Changes) -> bool:
+    rows, largest = found.rows["variation"][0], [two(side.weights[0, 2:].amax(-1).mean()) for side in (a, b)]
+    told = [two(rows[1:].min()), two(rows[1:].max()), *largest, "17 other rows"]
+    return bool(rows[0] == 0) and len(rows) == 18 and a.config.d_head == 1024 and says("without-scaling", *told)
+
+
+def window_shares(a: Trace, b: Trace, found: Changes) -> bool:
+    """The weights of B are those of A at the visible keys, divided by their sum; the numbers of both heads are told."""
+    left = a.weights.double() * b.mask
+    moved = found.mean("variation")
+    return (
+        torch.allclose(left / left.sum(-1, keepdim=True), b.weights.double(), atol=1e-5)
+        and moved[2] == max(moved)
+        and says("window-causal", two(moved[2]), f"{moved[1]:.3f}")
+    )
+
+
+def head_formed(a: Trace, b: Trace, found: Changes) -> bool:
+    copies = [two(over_copies(side.config)[2]) for side in (a, b)]
+    entropies = [head_numbers.numbers(side.weights, side.mask, side.texts)["entropy"][2] for side in (a, b)]
+    told = [*copies, *map(two, entropies), f"fell by {-found.mean('entropy')[2]:.2f} nats"]
+    return (a.config.training_step, b.config.training_step) == (140, 1000) and says("before-after", *told)
+
+
+def weight_of_it_moves(a: Trace, b: Trace, found: Changes) -> bool:
+    """One word differs; the head changes this row more than any other head of the model does, and every number is as told."""
+    words = [(one, two_) for one, two_ in zip(a.texts, b.texts, strict=True) if one != two_]
+    change, name = b.weights[1, 10] - a.weights[1, 10], b.texts.index
+    told = [f"“animal” had {two(a.weights[1, 10, 2])} and keeps {two(b.weights[1, 10, 2])}"]
+    told += [f"“[CLS]” gains {two(change[0])}", f"“cross” gains {two(change[name('cross')])}"]
+    told += [f"“street” {two(change[name('street')])}", f"“wide” {two(change[name('wide')])}"]
+    told += [f"moves {two(found.rows['variation'][1, 10])} of"]
+    most = found.rows["variation"][:, 10].argmax() == 1 and change.argmax() == 0
+    return words == [("tired", "wide")] and bool(most) and b.texts[10] == "it" and says("two-meanings", *told)
+
+
+def nearest_keeps_most(a: Trace, b: Trace, found: Changes) -> bool:
+    copies = [at for at, word in enumerate(a.texts) if word.casefold() == "the"]
+    before, after = (side.weights[0, 16, copies] for side in (a, b))
+    told = [two(before[0]), f"itself {two(after[4])}", f"nearest keeps {two(after[3])}, the first {two(after[0])}"]
+    equal = torch.allclose(before, before[:1].expand(5)) and copies == [0, 6, 9, 13, 16]
+    return equal and bool((after.diff() > 0).all()) and says("rotary-none", *told)
+
+
+def no_pair_is_shared(a: Trace, b: Trace, found: Changes) -> bool:
+    """B is what PyTorch does with that mask: its weights are those of the function, zero where it returns none."""
+    mask = torch.triu(torch.ones(18, 18), 1).bool()
+    output = F.scaled_dot_product_attention(b.q, b.k, torch.eye(18).expand(8, 18, 18), attn_mask=mask)
+    return (
+        bool((found.rows["variation"] > 1 - 1e-5).all())
+        and not (a.mask & b.mask).any()
+        and not b.weights[:, -1].any()
+        and torch.allclose(output[:, :-1], b.weights[:, :-1], atol=1e-5)
+        and int(a.mask[-1].sum()) == 18
+    )
+
+
 ANSWERS: dict[str, Callable[..., bool]] = {
     "roles": roles,
     "induction": induction,
@@ -316,6 +384,12 @@ ANSWERS: dict[str, Callable[..., bool]] = {
     "cost": costs,
     "root": root,
     "cache": last_row_sees_all,
+    "without-scaling": lambda c: scaling_changes(*both(c)),
+    "window-causal": lambda c: window_shares(*both(c)),
+    "before-after": lambda c: head_formed(*both(c)),
+    "two-meanings": lambda c: weight_of_it_moves(*both(c)),
+    "rotary-none": lambda c: nearest_keeps_most(*both(c)),
+    "mask-turned": lambda c: no_pair_is_shared(*both(c)),
 }
 
 
@@ -326,7 +400,8 @@ def test_an_answer_is_right(name):
 
 
 def test_every_card_has_its_answer_its_level_and_its_place():
-    assert ANSWERS.keys() == gallery().keys() == EXAMPLES.keys() | MISCONCEPTIONS.keys() and len(MISCONCEPTIONS) == 8
+    assert ANSWERS.keys() == gallery().keys() == EXAMPLES.keys() | MISCONCEPTIONS.keys() | COMPARISONS.keys()
+    assert len(MISCONCEPTIONS) == 8 and len(COMPARISONS) == 6
     for cards in (gallery(), path()):
         levels = [card.example.level for card in cards.values()]
         assert cards is path() or levels == sorted(levels, key=LEVELS.index)

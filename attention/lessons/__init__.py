@@ -1,8 +1,9 @@
-"""Cards in an order: examples by difficulty, misconceptions, and a path of twelve steps with questions.
+"""Cards in an order: examples by difficulty, misconceptions, comparisons, and a path of twelve steps with questions.
 
     misconceptions     what learners often believe, each as a card with a picture that shows why it is wrong
+    comparisons        two pictures compared, each as a card about their difference
     path               the steps of *Learn in 20 minutes*, and the questions at its end
     cards              every card by its name in a link, with the one before and the one after
 
-To add a step or a misconception, add it to its table, and what it claims to tests/test_lessons.py.
+To add a step, a misconception or a comparison, add it to its table, and what it claims to tests/test_lessons.py.
 """

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from attention.examples import EXAMPLES, LEVELS, Example
+from attention.lessons.comparisons import COMPARISONS
 from attention.lessons.misconceptions import MISCONCEPTIONS
 from attention.lessons.path import PATH
 from attention.settings import CARD
@@ -40,8 +41,8 @@ class Card:
 
 @cache
 def gallery() -> dict[str, Card]:
-    """The cards of all examples and misconceptions, by difficulty."""
-    every = EXAMPLES | MISCONCEPTIONS
+    """The cards of all examples, misconceptions and comparisons, by difficulty."""
+    every = EXAMPLES | MISCONCEPTIONS | COMPARISONS
     return _number_cards({name: every[name] for level in LEVELS for name in every if every[name].level == level}, {})
 
 

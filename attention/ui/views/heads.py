@@ -7,12 +7,13 @@ import streamlit as st
 from attention.components.heads_grid import heads_grid
 from attention.config import Config
 from attention.knobs import GENERATED
-from attention.pinned import sides_of
+from attention.pinned import shown_side, sides_of
 from attention.steps import file_program, program
 from attention.tables import rows as tables
 from attention.ui import proof, results
 from attention.ui.heading import reserve_finding
 from attention.ui.session import address_bar, browser_yield, gestures, page, present
+from attention.ui.text import comparing as text
 from attention.ui.text import terms
 from attention.ui.views import grouping, heads_compared, heads_large, heads_long, heads_row, own_text, questions
 from attention.ui.views import heads_parts as parts
@@ -74,7 +75,10 @@ def _head(config: Config) -> None:
     """Draws the statistics of every head, and the selected head enlarged."""
     if sides := sides_of(config):
         heads_compared.numbers(sides)
-    parts.numbers(results.heads.numbers(config), config)
+    shown = shown_side(config)
+    of = "" if sides is None else text.OF_B if shown is config else text.OF_A
+    if shown.truncated is shown:
+        parts.numbers(results.heads.numbers(shown), shown, of)
     heads_large.large(config)
 
 

@@ -161,15 +161,15 @@ def beside() -> list[DeltaGenerator]:
     return st.columns([10, 9], gap="small")
 
 
-def numbers(found: dict[str, list[float]], config: Config) -> None:
-    """Draws the statistics of every head as a table."""
+def numbers(found: dict[str, list[float]], config: Config, of: str = "") -> None:
+    """Draws the statistics of every head as a table; `of`: of which side of a comparison."""
     units = ", ".join(
         f"{number.label.lower()} in {number.unit}"
         for name, number in ALL_METRICS.items()
         if number.unit and name in found
     )
     units = f"; {units}" if units else ""
-    st.markdown("**Head statistics**", help=f"Means over queries with a visible key{units}. {text.FORMULAS}")
+    st.markdown(f"**Head statistics{of}**", help=f"Means over queries with a visible key{units}. {text.FORMULAS}")
     columns = {"head": st.column_config.NumberColumn("Head")} | {
         name: st.column_config.NumberColumn(
             number.label, help=f"{number.formula} ({number.unit})" if number.unit else number.formula, format="%.3f"

@@ -25,7 +25,7 @@ from attention.ui.markdown import escape
 from attention.ui.session import gestures, page
 from attention.ui.text import comparing as text
 from attention.ui.views import heads_parts as parts
-from attention.ui.views import heads_row
+from attention.ui.views import heads_row, questions
 
 Shown = Sequence[Config]  # the sides whose own rows are shown, none for the difference
 
@@ -41,6 +41,8 @@ def row(sides: Sides, found: Changes, shown: Shown) -> None:
 
 
 def _row_sentence(sides: Sides, found: Changes, rows: Sequence[tables.Row]) -> str:
+    if questions.unsaid(sides.b):
+        return text.ROW_ALONE.format(query=parts.query_name(rows[1]), head=sides.b.head)
     at = next((at for at, (_, head) in enumerate(found.heads) if head == sides.b.head), 0)
     return text.ROW.format(
         query=parts.query_name(rows[1]),
