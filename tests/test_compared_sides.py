@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import attention
 from attention.codec import CONFIGS
 from attention.comparison.head_changes import columns, compare_sides, sentence
+from attention.comparison.nearest_heads import nearest_heads
 from attention.comparison.pooling import pool_differences
 from attention.comparison.row_numbers import EVERY, row_numbers
 from attention.comparison.sides import Side, side_of, why_not_comparable
@@ -365,7 +366,7 @@ def test_two_watched_runs_and_their_files_are_compared_in_one_line(watched, tmp_
     assert repr(of_files) == repr(of_runs)
     assert "Head 1 changed most" in repr(of_runs) and "heads 0, 2 and 3 did not change" in repr(of_runs)
     table = of_runs.table
-    assert table["head"][0] == "1" and list(table["variation"][1:]) == [0.0] * 3 and len(table) == 4
+    assert table["head"][0] == 1 and list(table["variation"][1:]) == [0.0] * 3 and len(table) == 4
 
 
 def test_a_file_has_the_difference_and_both_sides(watched, tmp_path):
@@ -387,6 +388,27 @@ def test_what_can_not_be_compared_is_refused_in_words():
     assert "Head 1 of B against 0 of A" in repr(one)
     with pytest.raises(ValueError, match="scale: not with against="):
         attention.html(short, path="x.html", against=short, scale=2.0)
+
+
+def test_heads_are_matched_by_what_they_do():
+    layer = trace(Config()).weights
+    order = [3, 0, 7, 1, 2, 6, 5, 4]
+    found = attention.compare(layer, layer[order], heads="nearest")
+    assert found.layers[0, 0].heads == tuple(zip(order, range(8), strict=True))
+    assert not found.table["variation"].any() and found.table["head"][1] == "1 of B against 0 of A"
+    with pytest.raises(ValueError, match="matched by Jensen-Shannon distance"):
+        nearest_heads(Side(layer, layer[0] > 0), Side(-layer, layer[0] > 0, distributes=False))
+
+
+def test_the_heads_that_changed_most_of_all_layers_come_first():
+    before = torch.rand(3, 2, 5, 5, generator=torch.Generator().manual_seed(0)).softmax(-1)
+    after = before.clone()
+    after[2, 1] = torch.eye(5)
+    after[1, 0, 3] = torch.eye(5)[0]
+    said = repr(attention.compare(list(before), list(after))).splitlines()
+    assert (
+        said[1].startswith("2 of 6 heads changed, most of all layer 2 head 1 0.") and ", layer 1 head 0 0." in said[1]
+    )
 
 
 PAINTS_TWICE = """

@@ -69,7 +69,7 @@ def columns(found: Changes) -> dict[str, list[Any]]:
     means = {name: found.mean(name) for name in EVERY if name in found.rows}
     order = sorted(range(len(found.heads)), key=lambda at: -means[found.measure][at])
     ends = [found.quartiles(at) for at in order]
-    names = [_pair_name(found.heads[at]) for at in order]
+    names = [pair_name(found.heads[at]) for at in order]
     quartiles = {"lower": [low for low, _ in ends], "upper": [high for _, high in ends]}
     kept = {name: [values[at] for at in order] for name, values in means.items()}
     first = {found.measure: kept.pop(found.measure)}
@@ -87,7 +87,7 @@ def sentence(found: Changes) -> str:
     most = max(range(len(means)), key=means.__getitem__)
     low, high = found.quartiles(most)
     what = EVERY[found.measure].label
-    name = _pair_name(found.heads[most])
+    name = pair_name(found.heads[most])
     led = f"Head {name} changed most" if len(means) > 1 else f"Head {name} changed"
     counted = int(found.counted[most].sum())
     text = (
@@ -106,11 +106,12 @@ def _name_heads(pairs: Sequence[tuple[int, int]], first: str = "H") -> str:
     """Returns heads by their numbers, as in `heads 0, 1 and 2`, or their count if they are many."""
     if len(pairs) > LISTED:
         return f"{len(pairs)} heads"
-    *some, last = map(_pair_name, pairs)
+    *some, last = map(pair_name, pairs)
     return f"{first}ead{'s' * bool(some)} {', '.join(some)}{' and ' * bool(some)}{last}"
 
 
-def _pair_name(pair: tuple[int, int]) -> str:
+def pair_name(pair: tuple[int, int]) -> str:
+    """Returns a pair of heads in words: its number if both have the same."""
     return f"{pair[0]}" if pair[0] == pair[1] else f"{pair[1]} of B against {pair[0]} of A"
 
 

@@ -113,7 +113,7 @@ def row_numbers(a: Side, b: Side) -> dict[str, Float[Tensor, "h q"]]:
     found: dict[str, list[PerRow]] = {name: [] for name in names}
     for before, after in zip(a.weights, b.weights, strict=True):
         rows = before.double(), after.double()
-        whole = tuple(map(_with_missing, rows)) if both else rows
+        whole = tuple(map(with_missing, rows)) if both else rows
         for name in names:
             found[name].append(NUMBERS[name].of(*(whole if NUMBERS[name].whole else rows)))
     if a.context is not None and b.context is not None and a.context.shape == b.context.shape:
@@ -122,6 +122,6 @@ def row_numbers(a: Side, b: Side) -> dict[str, Float[Tensor, "h q"]]:
     return {name: torch.stack(rows) for name, rows in found.items()}
 
 
-def _with_missing(rows: Rows) -> Float[Tensor, "q m"]:
+def with_missing(rows: Rows) -> Float[Tensor, "q m"]:
     """Returns the rows with one more key: what is missing to one."""
     return torch.cat([rows, (1 - rows.sum(-1, keepdim=True)).clamp(min=0)], -1)

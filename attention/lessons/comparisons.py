@@ -44,7 +44,7 @@ def _rotary() -> Config:
     return _against(a, replace(a, positions="rotary"))
 
 
-def _turned() -> Config:
+def _complement() -> Config:
     return _against(Config(), Config(mask="full", combine="without", second="causal"))
 
 
@@ -54,7 +54,7 @@ _CARDS: dict[str, tuple[str, Callable[[], Config], str, str, tuple[str, ...], in
         "At a width of 1,024, A has no scaling and B divides the scores by √d. In A the largest weight of a row averages 0.97, in B 0.22.",
         "Which row is equal on both sides?",
         ("The first", "The last", "None"), 0,
-        "The first token sees only itself, so its weight is 1 whatever the scale. All 17 other rows change, by 0.36 to 0.89 of their weight.",
+        "The only visible key of the first token is itself, so its weight is 1 whatever the scale. All 17 other rows change, by 0.36 to 0.89 of their weight.",
         BASIC, "softmax"),
     "window-causal": ("A causal mask against a window", _window,
         "A is causal, B a window of four tokens. Head 2 attends to the first word, which leaves the window: 0.77 of a row's weight moves. Head 1 attends one word back and moves 0.003.",
@@ -80,7 +80,7 @@ _CARDS: dict[str, tuple[str, Callable[[], Config], str, str, tuple[str, ...], in
         ("The first, 16 tokens back", "The nearest, 3 tokens back", "All four keep the same"), 1,
         "The nearest keeps 0.15, the first 0.06: equal vectors that are turned by different angles no longer match, and the angle grows with the distance.",
         INTERMEDIATE, "positions"),
-    "mask-turned": ("A mask with True turned round", _turned,
+    "mask-turned": ("A mask with True turned round", _complement,
         "A is causal. B is what scaled_dot_product_attention does with torch.triu(ones, 1).bool(), written for nn.MultiheadAttention, where True is masked. Every row of every head changes entirely: by 1.000.",
         "What does the last query attend to in B?",
         ("The first token", "Itself", "Nothing"), 2,

@@ -6,10 +6,11 @@ import gzip
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from attention.charts import theme
-from attention.comparison.head_changes import Changes, columns, compare_sides, sentence
+from attention.comparison.head_changes import Changes, columns, compare_sides, pair_name, sentence
+from attention.comparison.nearest_heads import nearest_heads
 from attention.comparison.pooling import pool_differences
 from attention.comparison.sides import Side, are_distributions, why_not_comparable
 from attention.config import Config
@@ -22,10 +23,12 @@ from attention.knobs import LINEAR_MAX_TOKENS
 from attention.notebook.inputs import SPAN, Told, stacks_of
 from attention.notebook.page import page
 from attention.notebook.picture import Picture, messages, picture_side, stack_numbers
+from attention.number_format import format_mean
 from attention.trace import Trace, trace
 from attention.wire.cells import WIDEST
 from attention.wire.difference_cells import MASKED_ONCE, difference_payload
 
+LARGEST = 3  # heads of all layers that are named
 DIFFERENCE, A, B = "B − A", "A", "B"  # parts of the file
 
 
@@ -43,15 +46,33 @@ class Compared:
 
     def __repr__(self) -> str:
         lines = [f"{_layer_name(pair)}: {sentence(found)}" for pair, found in self.layers.items()]
-        return "\n".join(["Compared: B minus A", *lines])
+        return "\n".join(["Compared: B minus A", *self._largest(), *lines])
+
+    def _largest(self) -> list[str]:
+        """The heads of all layers that changed most, in a line; none if there is one layer."""
+        means = [
+            (mean, f"layer {_layer_label(pair)} head {pair_name(heads)} {format_mean(mean)}")
+            for pair, found in self.layers.items()
+            for heads, mean in zip(found.heads, found.mean(found.measure), strict=True)
+        ]
+        changed = sorted((each for each in means if each[0]), key=lambda each: -each[0])
+        if len(self.layers) == 1 or not changed:
+            return []
+        named = ", ".join(name for _, name in changed[:LARGEST])
+        return [f"{len(changed)} of {len(means)} heads changed, most of all {named}."]
 
     @property
     def table(self) -> Any:
-        """The numbers of every head as a pandas DataFrame, the largest change of each layer first."""
+        """The numbers of every head as a pandas DataFrame, the largest change of each layer first.
+
+        `head` is a number, or a text such as `3 of B against 1 of A` if any two heads of different numbers are compared.
+        """
         import pandas as pd
 
         parts = [pd.DataFrame({"layer": _layer_label(pair)} | columns(found)) for pair, found in self.layers.items()]
-        return pd.concat(parts, ignore_index=True)
+        table = pd.concat(parts, ignore_index=True)
+        numbers = all(a == b for found in self.layers.values() for a, b in found.heads)
+        return table.astype({"head": int}) if numbers else table
 
     def html(self, path: str | Path) -> Path:
         """Writes the maps of B minus A, of A and of B as one HTML file; returns its path."""
@@ -72,7 +93,7 @@ def compare(
     axes: str = "",
     title: str = "",
     layers: Sequence[tuple[int, int]] | None = None,
-    heads: Sequence[tuple[int, int]] | None = None,
+    heads: Sequence[tuple[int, int]] | Literal["nearest"] | None = None,
 ) -> Compared:
     """Compares two sets of weights, head by head: B minus A.
 
@@ -84,7 +105,8 @@ def compare(
     Each side is a `Config`, a `Trace`, a watched model, the path of a file that `watch(...).save` wrote or that *Your data*
     opens, or weights as `show` takes them; the other arguments are those of
     `show` and apply to both sides. `layers` and `heads`: pairs of numbers to compare, of A and of B; by default equal
-    numbers. Tokens are compared by their position. Raises ValueError for sides of different lengths.
+    numbers. `heads="nearest"` pairs each head of B with the one of A at the smallest Jensen-Shannon distance, as for two models
+    that were trained apart. Tokens are compared by their position. Raises ValueError for sides of different lengths.
 
     >>> found = attention.compare(attention.Config(scale="none"), attention.Config())
     >>> print(found)
@@ -94,8 +116,10 @@ def compare(
     told = {"tokens": tokens, "keys": keys, "mask": mask, "span": span, "batch": batch, "axes": axes}
     one, two = (_stack_of(side, name, told) for side, name in ((a, A), (b, B)))
     pairs = list(layers) if layers is not None else _same_layers(one, two)
-    chosen = tuple(heads) if heads is not None else None
-    found = {pair: compare_sides(*_sides(one, two, pair), chosen) for pair in pairs}
+    found = {}
+    for pair in pairs:
+        sides = _sides(one, two, pair)
+        found[pair] = compare_sides(*sides, nearest_heads(*sides) if heads == "nearest" else heads)
     return Compared(one, two, found, title or f"{B} minus {A}: {two.title}")
 
 

@@ -18,6 +18,7 @@ from attention.analysis.weighted_values import WeightedValues
 from attention.analysis.weighted_values import weighted_values as multiplied
 from attention.charts import theme
 from attention.comparison.head_changes import Changes, compare_sides
+from attention.comparison.nearest_heads import nearest_heads
 from attention.comparison.pooling import Differences, pool_differences
 from attention.comparison.sides import Side, side_of
 from attention.config import Config
@@ -150,6 +151,17 @@ def line_differences(a: Config, b: Config, heads: tuple[int, int], window: Windo
 def changes(a: Config, b: Config, heads: Pairs | None) -> Task[Changes]:
     """How much every head of B differs from that of A."""
     return after_both(a, b, lambda before, after: compare_sides(side_of(before), side_of(after), heads), LOW_PRIORITY)
+
+
+@RESULTS
+def nearest(a: Config, b: Config, head: int) -> Task[int]:
+    """The head of A that is nearest to a head of B; the same number if rows are no distributions."""
+
+    def find(before: Trace, after: Trace) -> int:
+        one, two = side_of(before), side_of(after)
+        return nearest_heads(one, two, [head])[0][0] if one.distributes and two.distributes else head
+
+    return after_both(a, b, find)
 
 
 def after_both(a: Config, b: Config, call: Callable[[Trace, Trace], T], lane: RankedExecutor = FORWARD) -> Task[T]:

@@ -7,8 +7,11 @@ COMPARE_HELP = (
 SWAP, SWAP_HELP = "Swap", "Exchanges A and B."
 UNPIN, UNPIN_HELP = "Unpin", "Ends the comparison and shows B."
 HEAD_OF_A = "Head of A"
-SAME_HEAD = "same"
-HEAD_HELP = "Compares one head with another: a head of A with the selected head of B."
+SAME_HEAD, NEAREST_HEAD = "same", "nearest"
+HEAD_HELP = (
+    "Compares one head with another: a head of A with the selected head of B. Nearest: the one at the smallest "
+    "Jensen-Shannon distance."
+)
 SAME = "A and B have the same settings. Change a setting: it changes B."
 DIFFERS = "**A** {a} · **B** {b}"
 MORE = " and {count} more settings"

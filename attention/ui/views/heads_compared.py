@@ -24,6 +24,8 @@ from attention.ui.text import comparing as text
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import pinned_sides, questions, row_compared
 
+NEAREST = "nearest"  # the head of A that is nearest to the selected one
+
 
 def begin(config: Config) -> None:
     """Starts the computations that the picture waits for."""
@@ -100,14 +102,17 @@ def _head_of_a(sides: Sides) -> None:
 
     def change() -> None:
         chosen = page.widgets().get(key)
+        if chosen == NEAREST:
+            chosen = results.heads.nearest(sides.a, sides.b, sides.b.head)
         page.change(against=pin(sides.a, chosen if isinstance(chosen, int) else None))
 
-    options = [None, *range(sides.a.heads)]
+    options = [None, *([] if why_not(sides) else [NEAREST]), *range(sides.a.heads)]
+    names = {None: text.SAME_HEAD, NEAREST: text.NEAREST_HEAD}
     st.selectbox(
         text.HEAD_OF_A,
         options,
-        index=sides.a.head + 1 if sides.of_head else 0,
-        format_func=lambda head: f"{text.HEAD_OF_A}: {text.SAME_HEAD if head is None else head}",
+        index=options.index(sides.a.head) if sides.of_head else 0,
+        format_func=lambda head: f"{text.HEAD_OF_A}: {names.get(head, head)}",
         key=key,
         on_change=change,
         help=text.HEAD_HELP,
