@@ -9,6 +9,8 @@ import streamlit as st
 if __name__ == "__main__":
     from attention.ui.menu import FIRST, GROUPS, page_title
     from attention.ui.session import address_bar
+    from attention.ui.text import rooms as text
+    from attention.ui.views import room, room_answers
 
     pages = {
         name: st.Page(f"pages/{name}.py", title=page_title(name), default=name == FIRST)
@@ -16,6 +18,8 @@ if __name__ == "__main__":
         for name in names
     }
     groups = {group: [pages[name] for name in names] for group, names in GROUPS.items()}
+    if room.is_allowed():
+        groups[""].append(st.Page(room_answers.show, title=text.TITLE, url_path="room", visibility="hidden"))
     page = st.navigation(groups, position="top", expanded=True)  # on a phone, it would hide all but the first ten pages
     address_bar.send_on(page, pages)
     page.run()

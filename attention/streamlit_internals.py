@@ -7,7 +7,7 @@ tests/test_streamlit_internals.py names what is missing in the installed version
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 __all__ = ["BackMsg", "ForwardMsg", "WidgetState"]  # the messages of the websocket
 
+TOKEN = 16  # bytes of a browser's token
 FILES = "file_uploader_state_value"  # the kind of value that a file uploader has
 
 
@@ -132,11 +133,26 @@ def change_is_waiting() -> bool:
     return requests._state is ScriptRequestType.RERUN and not requests._rerun_data.is_auto_rerun
 
 
+def browser_token(cookies: Mapping[str, str]) -> str:
+    """The random token that Streamlit gives each browser in a cookie, against forged requests; "" if there is none."""
+    from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
+
+    token, _ = decode_xsrf_token_string(cookies.get("_streamlit_xsrf", ""))
+    return token.hex() if token and len(token) >= TOKEN else ""
+
+
 def has_pages_directory() -> bool:
     """Whether Streamlit lists the files in `pages/` itself, as no `st.navigation` has run yet."""
     from streamlit.runtime.pages_manager import PagesManager
 
     return bool(PagesManager.uses_pages_directory)
+
+
+def ignore_pages_directory() -> None:
+    """Makes every page run through `app.py` from the first session on; call it before there is one."""
+    from streamlit.runtime.pages_manager import PagesManager
+
+    PagesManager.uses_pages_directory = False
 
 
 def register_components(distribution: str, names: Sequence[str], folder: str, package: Path) -> None:

@@ -2,6 +2,6 @@
 
 from attention.ui.controls import tour
 from attention.ui.session import page
-from attention.ui.views import examples
+from attention.ui.views import examples, room
 
-page.show(examples.view, tour.TOUR)
+page.show(examples.view, tour.TOUR, aside=[room.part()])

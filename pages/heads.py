@@ -1,13 +1,13 @@
 """Heads: the maps of all heads of a layer."""
 
 from attention.ui.session import page
-from attention.ui.views import card_bar, classroom, heads, heads_layers
+from attention.ui.views import card_bar, classroom, heads, heads_layers, room
 
 page.show(
     heads.view,
     ahead=heads.begin,
     any_length=True,
     above=[heads.TITLE],
-    aside=[card_bar.bar(), classroom.button()],
+    aside=[card_bar.bar(), classroom.button(), room.part()],
     below=[heads_layers.MAP, heads.FIELDS, heads.HEAD, heads.CODE, heads.FILES],
 )

@@ -2,7 +2,7 @@
 
 from attention.ui.controls.picture import LAYERED
 from attention.ui.session import page
-from attention.ui.views import classroom, layers, layers_alike, layers_compared, layers_table, pinned_sides
+from attention.ui.views import classroom, layers, layers_alike, layers_compared, layers_table, pinned_sides, room
 from attention.ui.views.card_bar import bar
 
 page.show(
@@ -10,6 +10,6 @@ page.show(
     LAYERED,
     ahead=layers.begin,
     above=[layers.TITLE, pinned_sides.choice("difference")],
-    aside=[bar(), classroom.button()],
+    aside=[bar(), classroom.button(), room.part()],
     below=[layers_compared.COMPARED, layers_alike.LIKENESS, layers_table.TABLE, layers_table.DOWNLOADS],
 )

@@ -2,12 +2,12 @@
 
 from attention.ui import results
 from attention.ui.session import page
-from attention.ui.views import card_bar, classroom, masks, own_text, pinned_sides
+from attention.ui.views import card_bar, classroom, masks, own_text, pinned_sides, room
 
 page.show(
     masks.view,
     ahead=results.heads.begin,
     any_length=True,
     above=[pinned_sides.choice(), own_text.READ_FIELD],
-    aside=[card_bar.bar(), classroom.button()],
+    aside=[card_bar.bar(), classroom.button(), room.part()],
 )

@@ -3,12 +3,12 @@
 from attention.ui import results
 from attention.ui.controls.picture import SCORES
 from attention.ui.session import page
-from attention.ui.views import card_bar, classroom, pinned_sides, softmax
+from attention.ui.views import card_bar, classroom, pinned_sides, room, softmax
 
 page.show(
     softmax.view,
     SCORES,
     above=[softmax.TITLE, pinned_sides.choice()],
     ahead=results.heads.begin,
-    aside=[card_bar.bar(), classroom.button()],
+    aside=[card_bar.bar(), classroom.button(), room.part()],
 )

@@ -2,6 +2,6 @@
 
 from attention.ui.controls.story import STORY
 from attention.ui.session import page
-from attention.ui.views import card_bar, start
+from attention.ui.views import card_bar, room, start
 
-page.show(start.view, STORY, ahead=start.begin, above=[card_bar.bar()], below=[start.BELOW])
+page.show(start.view, STORY, ahead=start.begin, above=[card_bar.bar(), room.part()], below=[start.BELOW])

@@ -2,6 +2,6 @@
 
 from attention.ui.controls import sweep
 from attention.ui.session import page
-from attention.ui.views import card_bar, classroom, timing
+from attention.ui.views import card_bar, classroom, room, timing
 
-page.show(timing.view, sweep.SWEEP, aside=[card_bar.bar(), classroom.button()])
+page.show(timing.view, sweep.SWEEP, aside=[card_bar.bar(), classroom.button(), room.part()])

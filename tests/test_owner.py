@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from attention.serving.settings import PREFIX, READ, Settings, SettingsError, settings, there
+from attention.serving.settings import PREFIX, READ, Settings, SettingsError, settings, there, variable
 
 ROOT = Path(__file__).parents[1]
 ROW = re.compile(r"^\| `(ATTENTION_\w+)` \| (.*?) \|", re.MULTILINE)
-NAMES = {f"{PREFIX}{field.name.upper()}": field for field in fields(Settings)}
+NAMES = {variable(field.name): field for field in fields(Settings)}
 
 
 def settings_of(**named: str) -> Settings:
-    return settings({f"{PREFIX}{name.upper()}": text for name, text in named.items()} | {"HOME": "/", "PATH": ""})
+    return settings({variable(name): text for name, text in named.items()} | {"HOME": "/", "PATH": ""})
 
 
 def test_nothing_said_is_what_the_table_says():

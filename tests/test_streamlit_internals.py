@@ -22,6 +22,7 @@ from streamlit.runtime.scriptrunner import ScriptRunContext
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, ScriptRequests
 from streamlit.runtime.state.session_state import KeyIdMapper, SessionState, WStates
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
+from streamlit.web.server.starlette import starlette_app_utils
 
 ROOT = Path(__file__).parents[1]
 HOME = ROOT / "attention" / "streamlit_internals.py"
@@ -47,6 +48,7 @@ PARTS: dict[str, tuple[object, tuple[str, ...]]] = {
     "pages": (PagesManager, ("uses_pages_directory",)),
     "components": (BidiComponentManager, ("get", "register_from_manifest")),
     "theme": (app_session, ("_populate_theme_msg",)),
+    "token of a browser": (starlette_app_utils, ("decode_xsrf_token_string",)),
     "page": (StreamlitPage, ("url_path",)),
     "message of a browser": (BackMsg().rerun_script, ("widget_states", "fragment_id", "is_auto_rerun")),
     "message to a browser": (ForwardMsg().new_session.initialize, ("session_id",)),

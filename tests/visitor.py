@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import struct
+from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -39,9 +40,9 @@ class Took(NamedTuple):
 class Visit:
     """A visitor's page: the link that its picture was `painted` for, errors and alerts, its widgets by their keys.
 
-    And the name of their session, with the connection that it has; `clocks`: seconds between two runs of fragments that
-    ask for that, by their names; `received`: bytes so far; `drawing`: the fragments that run, none for the whole page, and the
-    widgets that they have `drawn`.
+    And the latest `texts` that it was sent as Markdown, the name of their session, with the connection that it has; `clocks`:
+    seconds between two runs of fragments that ask for that, by their names; `received`: bytes so far; `drawing`: the fragments
+    that run, none for the whole page, and the widgets that they have `drawn`.
     """
 
     socket: ClientConnection
@@ -53,6 +54,7 @@ class Visit:
     session: str = ""
     errors: list[str] = field(default_factory=list)
     alerts: list[str] = field(default_factory=list)
+    texts: deque[str] = field(default_factory=lambda: deque(maxlen=100))
     widgets: dict[str, Widget] = field(default_factory=dict)
     clocks: dict[str, float] = field(default_factory=dict)
     received: int = 0
@@ -150,6 +152,8 @@ class Visit:
             self.errors.append(f"{element.exception.type}: {element.exception.message}")
         elif kind == "alert":
             self.alerts.append(element.alert.body)
+        elif kind == "markdown":
+            self.texts.append(element.markdown.body)
         elif found := widgets.widget_of(element, fragment, self.widgets):
             self.widgets[widgets.key(found.id)] = found
             self.drawn.add(widgets.key(found.id))

@@ -1,8 +1,8 @@
 """The settings that the owner of a host makes by environment variables; they are read only here.
 
-Each field of `Settings` is a variable of its name: `measure_seconds` is `ATTENTION_MEASURE_SECONDS`; `READ` says how
-its text is parsed. docs/HOSTING.md has the table for owners. Invalid values are refused at the start, since an owner
-who sets a limit relies on it.
+Each field of `Settings` is a variable of its name: `measure_seconds` is `ATTENTION_MEASURE_SECONDS`, and `class_`, as Python
+keeps the word for itself, is `ATTENTION_CLASS`; `READ` says how its text is parsed. docs/HOSTING.md has the table for owners.
+Invalid values are refused at the start, since an owner who sets a limit relies on it.
 """
 
 from __future__ import annotations
@@ -52,17 +52,23 @@ class Settings:
     models_size: float = 2000.0  # limit in MB of the memory of a model
     open: tuple[str, ...] = ()  # files that are open for every visitor, on a private machine
     dask: str = ""  # the scheduler of a cluster that draws long maps
+    class_: bool = False  # whether visitors may open rooms, in which a class answers questions
 
 
 def settings(given: Mapping[str, str] | None = None) -> Settings:
     """Reads the settings from the environment; raises SettingsError, which names the variable, if a value is invalid."""
     given = os.environ if given is None else given
-    names = {f"{PREFIX}{field.name.upper()}": field.name for field in fields(Settings)}
+    names = {variable(field.name): field.name for field in fields(Settings)}
     said = {name: text.strip() for name, text in given.items() if name.startswith(PREFIX)}
     for name in said.keys() - names.keys():
         near = get_close_matches(name, names, 1)
         raise SettingsError(f"There is no setting {name}." + f" Did you mean {near[0]}?" * bool(near))
     return Settings(**{names[name]: _parse_setting(name, names[name], text) for name, text in said.items() if text})
+
+
+def variable(field: str) -> str:
+    """The variable of a field."""
+    return f"{PREFIX}{field.removesuffix('_').upper()}"
 
 
 def _parse_setting(name: str, field: str, text: str) -> Any:
@@ -170,7 +176,7 @@ def there(said: Settings) -> Settings:
 def environment(**said: str) -> dict[str, str]:
     """The environment for a server started from here, with these fields set and without the settings of this process."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
-    return kept | {f"{PREFIX}{name.upper()}": text for name, text in said.items()}
+    return kept | {variable(name): text for name, text in said.items()}
 
 
 READ: dict[str, tuple[Callable[[str], Any], str]] = {
@@ -192,4 +198,5 @@ READ: dict[str, tuple[Callable[[str], Any], str]] = {
     "models_size": (number(1, 10_000_000, "mb"), "a number of MB up to 10,000,000, like 2000"),
     "open": (files, f"paths of files, with {os.pathsep} between them"),
     "dask": (address, "the address of a scheduler, like tcp://host:8786"),
+    "class_": (switch, "on or off"),
 }

@@ -4,6 +4,7 @@ Each may import what is listed before it:
 
     text                   the words of pages, and the explanations of terms
     menu heading           the groups of pages; how a page begins: its title and one sentence on what it shows
+    rooms                  rooms of classes, in which students answer the question that a teacher asks
     markdown question_codec budget    escaping text for Markdown; questions packed into a link; the server's memory budget
     lesson_codec           several questions with their pictures, packed into a link
     limits                 what an owner, and the memory of the host, let visitors measure and run

@@ -16,8 +16,10 @@ from pathlib import Path
 from attention.runtime.budget import limit_arenas, trim
 from attention.runtime.stall_detector import STALL_DETECTOR
 from attention.serving.session_cleanup import only_few
-from attention.streamlit_internals import remember_theme
+from attention.streamlit_internals import ignore_pages_directory, remember_theme
 from attention.ui.budget import BUDGET, EXPIRY, SPARE, SPARED, TIGHT
+from attention.ui.rooms import CLASSROOMS
+from attention.ui.views.room import is_allowed
 
 FOLDERS = ("controls", "views")  # of the modules that pages import
 USED = (  # what libraries import on first use; a test runs every page and reports what is missing here
@@ -87,6 +89,8 @@ def preload() -> None:
     for name in USED:
         import_module(name)
     remember_theme()
+    if is_allowed():  # otherwise the page of a room, which is in no folder, would not be found on a new server
+        ignore_pages_directory()
     gc.freeze()
     threading.Thread(target=_collect, name="garbage", daemon=True).start()
     STALL_DETECTOR.start()
@@ -103,6 +107,7 @@ def _collect() -> None:
             left = False
             if tidy:
                 BUDGET.tidy(time.monotonic() - EXPIRY)
+                CLASSROOMS.expire()
         elif new:
             gc.collect(OLDEST - 1)
         if new and not tidy:

@@ -8,17 +8,17 @@ import time
 from collections.abc import Callable, Iterator
 
 from benchmarks import host
-from benchmarks.host import classes, files, load, memory, soak, start
+from benchmarks.host import classes, files, load, memory, rooms, soak, start
 from benchmarks.interleaved import environment
 from tests import server
 
-PARTS = ("load", "class", "start", "files", "memory")
+PARTS = ("load", "class", "rooms", "start", "files", "memory")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=host.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "parts", nargs="*", metavar="PART", help="load, class, start, files, memory, soak; all but the last"
+        "parts", nargs="*", metavar="PART", help="load, class, rooms, start, files, memory, soak; all but the last"
     )
     parser.add_argument("--seconds", type=float, default=20, help="of each load (20)")
     parser.add_argument("--times", type=int, default=20, help="classes of each kind (20)")
@@ -43,6 +43,7 @@ def report_lines(given: argparse.Namespace) -> Iterator[str]:
     parts: dict[str, Callable[[], Iterator[str]]] = {
         "load": lambda: load.lines(given.seconds),
         "class": lambda: classes.lines(given.times),
+        "rooms": rooms.lines,
         "start": start.lines,
         "files": files.lines,
         "memory": lambda: memory.lines(rest=given.rest),

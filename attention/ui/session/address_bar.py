@@ -19,6 +19,8 @@ from attention.ui.session import card_in_link, model_run, question_in_link, uplo
 from attention.ui.session.settings_state import SettingsState
 from attention.ui.session.visit_state import Session, session, widgets
 
+CODE = "code"  # the entry of the link of a room
+
 
 def send_on(page: StreamlitPage, pages: Mapping[str, StreamlitPage]) -> None:
     """Opens another of the `pages` if the link of this one now belongs there."""
@@ -34,6 +36,16 @@ def address() -> tuple[str, str]:
 def link_query() -> str:
     """The query string of the link to what is shown, as `write_link` writes it."""
     return urlencode(session().here.link)
+
+
+def room_code() -> str:
+    """The code of the room that the link opens, "" if it has none."""
+    return st.query_params.get(CODE, "")
+
+
+def open_room(code: str) -> None:
+    """Opens a room on its page."""
+    st.query_params.from_dict({CODE: code} if code else {})
 
 
 def write_link() -> None:

@@ -13,7 +13,7 @@ class Part:
 
     `look` returns everything that the part shows of the settings, except the values of the widgets of `knobs`; it returns
     None if the part is not shown at all. The widgets call `change` when they are moved. `blocks` is the number of
-    elements that the part draws.
+    elements that the part draws. `presented`: whether it is also drawn over a presentation.
     """
 
     name: str
@@ -21,3 +21,4 @@ class Part:
     look: Callable[[Any], object]
     knobs: frozenset[str] = frozenset()
     blocks: int = 1
+    presented: bool = False

@@ -56,11 +56,12 @@ def draw_mark(setting: Any) -> None:
 
 def beside_picture(parts: Iterable[Part]) -> list[Part]:
     """The parts beside a view, which are not shown if the page shows one picture alone."""
-    return [replace(part, look=partial(_look_beside_picture, part.look)) for part in parts]
+    return [replace(part, look=partial(_look_beside_picture, part)) for part in parts]
 
 
-def _look_beside_picture(look: Callable[[Any], object], setting: Any) -> object:
-    return None if shows_one_picture(setting) else look(setting)
+def _look_beside_picture(part: Part, setting: Any) -> object:
+    is_hidden = is_embedded() or (is_presented(setting) and not part.presented)
+    return None if is_hidden else part.look(setting)
 
 
 def draw(view: Callable[[Any], None], setting: Any, change: Callable[..., None]) -> None:
@@ -128,6 +129,12 @@ def _draw_question(asked: Asked, shown: bool) -> None:
             st.markdown(text.RIGHT_GUESS.format(guess=said) if right else said)
         if shown and (asked.why or not asked.answer):
             st.markdown(escape_markdown(asked.why) or text.OPEN_QUESTION)
+
+
+def is_revealed(config: Config) -> bool:
+    """Whether the answer beside the presented head is revealed."""
+    asked = presented_question(config)
+    return asked is not None and session().kept.presented == asked.name
 
 
 def reveal_answer() -> None:

@@ -65,10 +65,10 @@ def _draw_link(link: str) -> None:
         st.caption(text.QR_CODE_LONG)
 
 
-def qr_code(link: str) -> str:
+def qr_code(link: str, alt: str = text.QR_CODE_ALT) -> str:
     """The QR code of a link as HTML; "" if the link is too long for one."""
     svg = b64encode(qr_svg(link).encode()).decode()
-    return svg and f'<img class="qr-code" src="data:image/svg+xml;base64,{svg}" alt="{text.QR_CODE_ALT}">'
+    return svg and f'<img class="qr-code" src="data:image/svg+xml;base64,{svg}" alt="{escape(alt)}">'
 
 
 def _draw_preview(page: str, query: str) -> None:
