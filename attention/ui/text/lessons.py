@@ -5,6 +5,7 @@ PREVIOUS, NEXT, HERE = "Previous", "Next", "Back to this step → {page}"
 CLOSE = "Leaves the lesson and keeps the picture."
 
 TITLE = "Class"
+PREDICT = "Predict"
 READY = "**Ready-made questions** hide the answer on every page until it is revealed."
 OWN = "**Your own question**"
 EDITS = "**Step {number}**"

@@ -44,7 +44,10 @@ OTHER_FILES = {
     "heads": "The grid, the words with lines and the statistics have their own buttons on the page; tensors are under Downloads.",
     "model": "The leak test can be saved as one HTML file, which opens without a server.",
 }
-PDF = "For a PDF, print the page (Ctrl+P or ⌘P): controls are left out, and pictures and tables are kept whole."
+PDF = (
+    "For a PDF, print the page (Ctrl+P or ⌘P): controls are left out, pictures and tables are kept whole, and an answer that "
+    "was revealed comes last, on a page of its own."
+)
 EMBED = "**Embed**"
 SITE = "Page that will embed it"
 SITE_HELP = "Checks whether the owner of this server lets that page show it in a frame."

@@ -16,22 +16,37 @@ from attention.ui.markdown import escape
 from attention.ui.question_codec import Draft, decode
 from attention.ui.session import page
 from attention.ui.session.share import LONG
+from attention.ui.session.visit_state import session
 from attention.ui.text import lessons as text
 from attention.ui.views import lesson_editor, question_form, questions
 
 WIDE = 1080  # pixels of the dialog
+FITTING = {
+    "masks": ("mask",),
+    "softmax": ("temperature",),
+}  # the built-in question of a page; that of others is about the row
 
 
 def button() -> page.Part:
     """The button of a page."""
-    return page.Part("classroom", _draw, lambda _: page.visit_state().classroom)
+    return page.Part("classroom", _draw, lambda config: (page.visit_state().classroom, _fitting_question(config)))
 
 
-def _draw(_: Any) -> None:
-    with st.container(key="class-button"):
+def _draw(config: Any) -> None:
+    with st.container(key="class-button", horizontal=True, width="content"):
+        questions.offer(_fitting_question(config))
         st.button(text.TITLE, icon=":material/school:", key="open class", on_click=_open)
     if page.visit_state().classroom:
         open_dialog()
+
+
+def _fitting_question(config: Any) -> dict[str, str]:
+    """The built-in question about what the page shows, with the label of its button; {} if a question is asked."""
+    ready = ready_questions(config)
+    if not ready or page.card() or config.ask or questions.ours(config):
+        return {}
+    name = next((name for name in FITTING.get(session().page, ()) if name in ready), "row")
+    return {name: text.PREDICT}
 
 
 def _open() -> None:

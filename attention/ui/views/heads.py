@@ -62,10 +62,9 @@ def view(config: Config) -> None:
 
 
 def _fields(config: Config) -> None:
-    """Draws the fields of the selected head and query, and buttons: a question about them, and a comparison."""
+    """Draws the fields of the selected head and query, and a button that compares them."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         parts.focus(config, 190)
-        questions.offer({"row": "Predict a row"})
         if not config.against:
             heads_compared.offer()
     terms.draw("heads")

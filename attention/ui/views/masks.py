@@ -74,12 +74,11 @@ def _help(config: Config) -> str:
 
 
 def _foot(config: Config) -> None:
-    """Draws the proof of the picture, the terms of the page, and a button that asks a question about the mask."""
+    """Draws the proof of the picture, and the terms of the page."""
     with st.container(horizontal=True, vertical_alignment="center"):
         if config.truncated is config:  # otherwise it is shown with the weights that it is about
             proof.badge(config)
         terms.draw("masks")
-        questions.offer({"mask": "Predict"} if questions.can_be_asked("mask", config) else {})
 
 
 def _gallery(config: Config) -> None:

@@ -5,6 +5,7 @@
 // All dependencies are imported first: a browser that discovers them one by one takes longer.
 import { newest } from "../latest_message.js";
 import "./carry_link.js";
+import "./printed_page.js";
 import { find, createRoot } from "../elements.js";
 import { appendStyles } from "./mount.js";
 import { onSettled, typing } from "./on_typing.js";
@@ -21,27 +22,6 @@ const MARKUP = `
 <input type="text" readonly hidden aria-label="Link to what is on the screen">`;
 
 await appendStyles("copy_link.css");
-
-addEventListener("beforeprint", () => {  // a printed page ends with its link, as text and as a QR code
-  const page = document.querySelector(".stMainBlockContainer");
-  if (!page) return;
-  page.setAttribute("data-link", location.href);
-  const code = page.querySelector(":scope > .printed-code") ?? page.appendChild(document.createElement("div"));
-  code.className = "printed-code";
-  code.innerHTML = fetchCode();
-});
-
-/** The QR code of the link as an SVG, "" without one. The page is about to be printed, so it waits for the answer. */
-function fetchCode() {
-  const request = new XMLHttpRequest();
-  try {
-    request.open("GET", `${new URL(".", location.href)}qr.svg?url=${encodeURIComponent(location.href)}`, false);
-    request.send();
-    return request.status === 200 ? request.responseText : "";
-  } catch {
-    return "";  // the server is gone
-  }
-}
 
 /** @type {WeakMap<Element, { wanted: Wanted, button: HTMLElement }>} */
 const drawn = new WeakMap();

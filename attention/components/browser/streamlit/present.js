@@ -1,4 +1,5 @@
-// The keys of a presentation: arrows change the head, space reveals the answer, Esc leaves. It listens to the page for as long as it is mounted.
+// The keys of a presentation: arrows change the head, space reveals the answer, Esc leaves. It listens to the page for as long
+// as it is mounted.
 
 const MOVES = new Map([["ArrowRight", 1], ["ArrowDown", 1], ["PageDown", 1], ["ArrowLeft", -1], ["ArrowUp", -1], ["PageUp", -1]]);
 
