@@ -8,6 +8,6 @@ page.show(
     masks.view,
     ahead=results.heads.begin,
     any_length=True,
-    above=[pinned_sides.choice(), own_text.READ_FIELD],
+    above=[pinned_sides.choice(says=pinned_sides.visible_pairs_text), own_text.READ_FIELD],
     aside=[card_bar.bar(), classroom.button(), room.part()],
 )

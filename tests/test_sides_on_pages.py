@@ -83,3 +83,15 @@ def test_a_side_is_chosen_on_the_page(page, labels):
     assert test.query_params["side"] == "a" and not test.exception
     test.button(key="unpin").click().run()
     assert "against" not in test.query_params and not test.exception
+
+
+def test_masks_counts_the_pairs_that_one_side_alone_has():
+    test = run(ROOT / "pages" / "masks.py", SHORT | {"mask": "window", "span": "2", "against": pin(A)})
+    assert "Visible pairs: 36 in A, 11 in B; 25 in A only, 0 in B only." in page_text(test)
+    other = run(ROOT / "pages" / "masks.py", SHORT | {"against": pin(Config(tokens=5, heads=2, d_model=16))})
+    assert "Visible pairs" not in page_text(other) and not other.exception
+
+
+@pytest.mark.parametrize("page", ["softmax", "steps"])
+def test_a_page_without_a_difference_says_so(page):
+    assert "its steps are not subtracted" in page_text(run(ROOT / "pages" / f"{page}.py", SHORT | {"against": pin(A)}))

@@ -29,6 +29,8 @@ ROW_ALONE = "{query} in head {head}."
 NUMBERS = (
     "**Change per head, from A to B.** Means over queries with a visible key. Point at a column title for its formula."
 )
+ONE_SIDE = "This page shows one side at a time: its steps are not subtracted."
+PAIRS = "Visible pairs: {a} in A, {b} in B; {only_a} in A only, {only_b} in B only."
 ON_HEADS = "B − A of all weights → Heads"
 CHANGED = "{head} changed most of {count} heads: {statistic} is {before} in A and {after} in B."
 UNCHANGED = "No head changed: {statistic} is the same in A and B for all {count} heads."
