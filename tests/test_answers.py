@@ -50,6 +50,23 @@ def test_a_cpu_that_emulates_a_dtype_is_compared_in_float32():
     assert alone.headline.startswith("One token of 16 heads of 128 against 8,192 keys, float32: 8.19 ms on this CPU.")
 
 
+def test_lengths_that_were_left_out_are_named_with_the_reason():
+    cpu = [make_timing(n, n * 1e-6, **DECODE) for n in (2048, 4096)]
+    late = [failed_timing(n, f"over the time budget: {n}", **DECODE) for n in (8192, 16_384, 4096)]
+    other = failed_timing(512, **DECODE, implementation="SDPA math")
+    gpu = [make_timing(n, 4e-5, **GPU, **DECODE) for n in (2048, 4096, 8192)]
+    (said,) = answers.answers([*cpu, *late, other, *gpu, failed_timing(65_536, **GPU, **DECODE)])
+    assert " At 8,192 tokens, where no CPU was timed, the GPU takes 40 µs. GPU: Test GPU" in said.basis
+    assert "against 4,096 keys" in said.headline and said.basis.endswith(
+        " Not timed on this CPU: 8,192 and 16,384 tokens (over the time budget: 8192)."
+        " Not timed on a Test GPU: 65,536 tokens (out of memory: 9 GiB)."
+    )
+    (alone,) = answers.answers([*cpu, *late])
+    assert "Not timed on this CPU: 8,192 and 16,384 tokens" in alone.basis
+    (short,) = answers.answers([*cpu, failed_timing(8192, "emulated: bfloat16", **DECODE)])
+    assert "Not timed" not in short.basis
+
+
 def test_settings_are_not_mixed():
     cpu = make_timing(64, 1e-3, **SIXTEEN)
     for other in (

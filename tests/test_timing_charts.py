@@ -18,6 +18,8 @@ from attention.timing.convergence import disturbance_sentences
 from attention.timing.growth import growth
 from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.recordings import lines, read_recording, write_recording
+from attention.timing.recordings.timing import BROWSER, WEBGPU
+from attention.timing.webgpu.results import MATERIALISED
 from tests.samples import examples
 from tests.timings import GPU, failed_timing, line, lowest, make_timing
 
@@ -146,6 +148,14 @@ def test_what_ran_out_of_memory_is_named_at_its_length():
     )["layout"]["annotations"]
     assert (note["text"], note["x"]) == ("2 out of memory", pytest.approx(log10(1024)))
     assert note["hovertext"].count("SDPA math") == 1
+
+
+def test_where_the_materialised_kernel_of_a_browser_ends_is_named_once():
+    browser = {"device": WEBGPU, "source": BROWSER, "implementation": MATERIALISED}
+    ends = [failed_timing(n, f"out of memory: {n} MiB", **browser) for n in (512, 1024)]
+    (note,) = json.loads(charts.seconds([*CPU, *ends]).to_json())["layout"]["annotations"]
+    assert (note["text"], note["x"]) == ("materialised ends", pytest.approx(log10(512)))
+    assert note["hovertext"].endswith("out of memory: 512 MiB")
 
 
 def test_speed_up_is_drawn_with_its_crossover():

@@ -13,7 +13,7 @@ from attention.charts import cpu_gpu as cpu_gpu_charts
 from attention.charts import timings as charts
 from attention.charts.timing_look import BROWSER_COLOR, BROWSER_DASH, BROWSER_RECORDED_DASH, Look
 from attention.masks import MASKS
-from attention.timing import cpu_gpu_series, cpu_gpu_summary, recordings
+from attention.timing import answers, cpu_gpu_series, cpu_gpu_summary, recordings
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
 from attention.timing.published import TOKENS, WIDTH
 from attention.timing.recordings import RecordingError
@@ -21,7 +21,7 @@ from attention.timing.recordings.timing import BROWSER, JAVASCRIPT, WEBGPU
 from attention.timing.sweep import Sweep
 from attention.timing.webgpu import plan, proof, template
 from attention.timing.webgpu.results import FUSED, MATERIALISED, read_message
-from attention.timing.webgpu.summary import answer, details
+from attention.timing.webgpu.summary import answer, details, left_out
 from attention.timing.webgpu.tiles import D_HEADS, SMALL, TILES, decode_values
 from attention.ui import results
 
@@ -154,7 +154,8 @@ def test_what_the_browser_leaves_out_of_a_sweep_is_said():
     )
     assert said == (
         "Of the sizes that are set, the browser leaves out: more queries than tokens; a d_head other than 32, 64, 96 and "
-        "128; key-value heads that do not divide the heads; more than 33,554,432 numbers in the queries or the keys."
+        "128; key-value heads that do not divide the heads; 1,048,576 tokens (over 33,554,432 numbers in the queries or the "
+        "keys)."
     )
     many = Sweep(lengths=tuple(range(2, 36)))
     assert plan.left_out(many).endswith("leaves out: more than 32 cases.")
@@ -324,7 +325,13 @@ def test_sentences_of_a_measurement():
     assert "against AMD EPYC, 2 cores, 2 threads" in said and ": faster from about 362 tokens on" in said
     more = " ".join(details(found))
     assert "in JavaScript on one thread" in more and "Not timed: fused, float16." in more
-    assert "2 cases were not started" in more and "wall clock" in more
+    assert "wall clock" in more and left_out(found).startswith("2 cases were not started, as more than a minute")
+    late = row(case=SMALL_CASE | {"length": 2048}, times=(), error="not started: about 9 s a call, and 2 s were left")
+    missing = read_message(message(*rows, late, unbegun=1))
+    assert "One case was not started" in left_out(missing) and "(2,048 tokens)" in left_out(missing)
+    assert left_out(replace(missing, unbegun=0)) == ""
+    (told,) = answers.answers([*missing.gpu, *results.timing.shipped_timings()])[:1]
+    assert told.basis.endswith("(Acme 9): 2,048 tokens (not started: about 9 s a call, and 2 s were left).")
 
 
 def test_the_sentence_of_a_measurement_is_about_the_sizes_that_are_asked_for():

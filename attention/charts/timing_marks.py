@@ -22,6 +22,7 @@ from attention.timing.comparison import SpeedUp
 from attention.timing.data_sheets import DATA_SHEETS
 from attention.timing.recordings import Timing, lines
 from attention.timing.units import seconds
+from attention.timing.webgpu.results import MATERIALISED
 
 HEIGHT = 460
 WIDTH = 50  # characters per line of a legend that fit on a phone
@@ -270,11 +271,16 @@ def describe_point(timing: Timing) -> str:
 
 
 def errors(figure: go.Figure, timings: Sequence[Timing]) -> None:
+    """Adds a label at each length that ran out of memory, and where the materialised kernel of a browser ends, its first."""
     found: dict[int, list[str]] = {}
+    others: dict[int, list[bool]] = {}
     for label, line in lines(timings).items():
-        for timing in line:
-            if (timing.error or "").startswith("out of memory"):
-                found.setdefault(timing.length, []).append(escape(label))
+        for timing in (t for t in line if (t.error or "").startswith("out of memory")):
+            ends = timing.implementation == MATERIALISED
+            found.setdefault(timing.length, []).append(escape(f"{label}: {timing.error}" if ends else label))
+            others.setdefault(timing.length, []).append(not ends)
+            if ends:
+                break
     for length in sorted(found)[:ERRORS]:
         figure.add_annotation(
             x=log10(length),
@@ -282,7 +288,7 @@ def errors(figure: go.Figure, timings: Sequence[Timing]) -> None:
             yref="paper",
             yanchor="bottom",
             textangle=-90,
-            text=f"{len(found[length])} out of memory",
+            text=f"{len(found[length])} out of memory" if any(others[length]) else "materialised ends",
             hovertext="<br>".join(found[length]),
             showarrow=False,
             font={"size": 11, "color": theme.PLOTLY_TEXT},

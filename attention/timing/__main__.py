@@ -105,9 +105,11 @@ def _name_errors(out: Path) -> Iterator[None]:
 def _measure_sweep(sweep: Sweep, show) -> list[Timing]:
     """Returns the timings; only those measured so far after a keyboard interrupt, or when the output is no longer read."""
     found: dict = {}
+    cases = 0
 
     def keep(timing: Timing, progress: Progress) -> None:
-        found[timing.case] = timing
+        nonlocal cases
+        found[timing.case], cases = timing, progress.cases
         show(timing, progress)
 
     try:
@@ -117,6 +119,9 @@ def _measure_sweep(sweep: Sweep, show) -> list[Timing]:
     except BrokenPipeError:
         _unread()
         return list(found.values())
+    finally:
+        if left := cases - len(found):
+            _aside(f"{left} of {cases} cases {'was' if left == 1 else 'were'} not started before the time was up.")
 
 
 def _parser() -> ArgumentParser:

@@ -6,7 +6,7 @@ Where a GPU was timed at these sizes its time is quoted. Where none was, the lim
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attention.timing import comparison, cpu_gpu_summary
 from attention.timing.cpu_gpu_series import FUSED
@@ -18,6 +18,11 @@ from attention.timing.units import seconds
 
 SHEET, BUS = "H100", "PCIe 5.0 x16"  # of the bound
 MOST = 6  # answers
+LEFT_OUT = (
+    "over the time budget",
+    "out of memory",
+    "not started",
+)  # beginnings of errors of cases that a device could compute
 NO_GPU = "No GPU was timed at these sizes."
 NO_CPU = "No CPU was timed at these sizes: “Measure here” times that of this server."
 NOTHING = "Nothing was timed at these sizes: “Measure here” times this server's CPU, and “Measure my GPU” your own GPU."
@@ -44,16 +49,19 @@ def answers(timings: Iterable[Timing]) -> list[Answer]:
     """Returns an answer for each setting and GPU of these timings, at the longest length that it and a CPU have.
 
     A setting without a GPU is answered by its CPU and a data sheet. The visitor's GPU comes first, then one of this machine.
-    Fused implementations are compared, as in the papers; others only if no fused one was timed.
+    Fused implementations are compared, as in the papers; others only if no fused one was timed. Lengths of theirs that were
+    left out are named with the reason.
     """
+    timings = list(timings)
     timed = comparison.with_times(timings)
+    failed = [timing for timing in timings if (timing.error or "").startswith(LEFT_OUT)]
     groups: dict[tuple, list[Timing]] = {}
     for timing in [t for t in timed if t.implementation.startswith(FUSED)] or timed:
         groups.setdefault(comparison.setting(timing), []).append(timing)
     pairs = [(_cpu_of(setting, groups), gpu) for setting, group in groups.items() for gpu in _gpus(group)]
     compared = {id(cpu[0]) for cpu, gpu in pairs if cpu and gpu}
     told = [(cpu, gpu) for cpu, gpu in pairs if gpu or id(cpu[0]) not in compared]
-    return list(dict.fromkeys(found for cpu, gpu in told if (found := _answer(cpu, gpu))))[:MOST]
+    return list(dict.fromkeys(found for cpu, gpu in told if (found := _answer(cpu, gpu, failed))))[:MOST]
 
 
 def _gpus(group: list[Timing]) -> list[list[Timing]]:
@@ -78,7 +86,29 @@ def _cpu_of(setting: tuple, groups: dict[tuple, list[Timing]]) -> list[Timing]:
     return here or plain_here or cpu or other
 
 
-def _answer(cpu: list[Timing], gpu: list[Timing]) -> Answer | None:
+def _answer(cpu: list[Timing], gpu: list[Timing], failed: list[Timing]) -> Answer | None:
+    """The answer of a CPU and a GPU, with what was left out of `failed`; None if nothing was timed."""
+    found = _answer_of_timed(cpu, gpu)
+    told = [_untimed(line, failed) for line in (cpu, gpu) if line]
+    return found and replace(found, basis=" ".join([found.basis, *filter(None, told)]))
+
+
+def _untimed(line: list[Timing], failed: list[Timing]) -> str:
+    """Which lengths of a line were left out, and why the first of them was."""
+    kind = line[0].origin, comparison.setting(line[0])
+    known, names = {timing.length for timing in line}, {timing.implementation for timing in line}
+    found: dict[int, str] = {}
+    for timing in failed:
+        if timing.implementation in names and (timing.origin, comparison.setting(timing)) == kind:
+            found.setdefault(timing.length, timing.error or "")
+    lengths = sorted(found.keys() - known)
+    if not lengths:
+        return ""
+    where = _cpu_name(line[0]) if line[0].device == "cpu" else _gpu_name(line[0])
+    return f"Not timed on {where}: {cpu_gpu_summary.name_lengths(lengths)} ({found[lengths[0]]})."
+
+
+def _answer_of_timed(cpu: list[Timing], gpu: list[Timing]) -> Answer | None:
     both = {t.length for t in cpu} & {t.length for t in gpu}
     length = max(both or {t.length for t in gpu or cpu})
     here = _fastest(cpu, length)
@@ -102,7 +132,7 @@ def _compare(cpu: list[Timing], gpu: list[Timing], here: Timing, there: Timing) 
     return Answer(
         f"{describe(there)}: {seconds(there.seconds)} on {_gpu_name(there)}, {by} as {_cpu_name(here, there)}{dtype} "
         f"({seconds(here.seconds)}), or {again} including the copy to the GPU and back.",
-        f"{_break_even(cpu, gpu, here, there)}{_basis(there)} {_basis(here)}",
+        f"{_break_even(cpu, gpu, here, there)}{_beyond(gpu, here.length)}{_basis(there)} {_basis(here)}",
     )
 
 
@@ -134,6 +164,14 @@ def _break_even(cpu: list[Timing], gpu: list[Timing], here: Timing, there: Timin
     if len({t.length for t in base} & {t.length for t in other}) < 2 and there.seconds <= here.seconds:
         return ""
     return f"The GPU is {comparison.break_even(base, other)}. "
+
+
+def _beyond(gpu: list[Timing], length: int) -> str:
+    """The longest length of a GPU, if that is longer than what was compared."""
+    last = _fastest(gpu, max(timing.length for timing in gpu))
+    if last is None or last.length <= length:
+        return ""
+    return f"At {last.length:,} tokens, where no CPU was timed, the GPU takes {seconds(last.seconds)}. "
 
 
 def _fastest(timings: list[Timing], length: int) -> Timing | None:

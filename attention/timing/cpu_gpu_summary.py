@@ -114,14 +114,14 @@ def answer(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSet
 def _unsure(every: list[Ratio]) -> str:
     """The lengths at which a time is not stable, in words; empty if all times are stable."""
     loose = [each.length for each in every if not each.is_stable]
-    return _name_lengths(loose) if loose else ""
+    return name_lengths(loose) if loose else ""
 
 
 def _why_unsure(every: list[Ratio]) -> str:
     """One sentence for each reason why times are not stable, with the lengths that it applies to."""
     reasons = dict.fromkeys(each.loose for each in every if each.loose)
     found = [(why, [each.length for each in every if each.loose == why]) for why in reasons]
-    return "".join(f" Times at {_name_lengths(lengths)} are unstable: {why}." for why, lengths in found)
+    return "".join(f" Times at {name_lengths(lengths)} are unstable: {why}." for why, lengths in found)
 
 
 def pays(every: list[Ratio]) -> str:
@@ -132,8 +132,8 @@ def pays(every: list[Ratio]) -> str:
     if not late:
         return f"The GPU is faster at every common length: {over}."
     if not slow:
-        return f"The GPU is faster at every common length ({over}); including the copy, not at {_name_lengths(late)}."
-    return f"From {over}, the GPU is slower at {_name_lengths(slow)}; including the copy, at {_name_lengths(late)}."
+        return f"The GPU is faster at every common length ({over}); including the copy, not at {name_lengths(late)}."
+    return f"From {over}, the GPU is slower at {name_lengths(slow)}; including the copy, at {name_lengths(late)}."
 
 
 def published_sentence() -> str:
@@ -240,7 +240,8 @@ def name_with_article(name: str) -> str:
     return f"{'an' if re.match(SPELT, name) else 'a'} {name}"
 
 
-def _name_lengths(lengths: list[int]) -> str:
+def name_lengths(lengths: list[int]) -> str:
+    """Lengths in words, like "512 and 1,024 tokens"."""
     *others, last = [f"{n:,}" for n in lengths]
     return f"{', '.join(others)}{' and ' * bool(others)}{last} tokens"
 

@@ -127,7 +127,7 @@ async function run(plan, say, signal) {
     stop();
     device?.destroy();
   }
-  const kept = result.rows.some(({ how }) => how !== "JavaScript");
+  const kept = result.rows.some(({ how, times }) => how !== "JavaScript" && times.length);
   const measured = `Measured on ${found.name}${ended ? ", before that" : ""}.`;
   const sentences = [ended, kept ? measured : "Nothing was measured.", wrongText(result.wrong)];
   const text = sentences.filter(Boolean).join(" ");

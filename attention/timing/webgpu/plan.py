@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
+from attention.timing.cpu_gpu_summary import name_lengths
 from attention.timing.published import LENGTHS, TOKENS, WIDTH
 from attention.timing.recordings.timing import WEBGPU
 from attention.timing.sweep import Case, Sweep
@@ -52,6 +53,12 @@ def _is_too_large(case: Case) -> bool:
     return case.batch * vectors * case.d_head > TOKENS * WIDTH
 
 
+def _too_long(found: list[Case]) -> str:
+    """The lengths of cases that are too large for the browser."""
+    lengths = sorted({case.length for case in found if _is_too_large(case)})
+    return name_lengths(lengths) if lengths else ""
+
+
 def left_out(sweep: Sweep) -> str:
     """Says which cases of a sweep the browser does not time, and why; empty if it times all."""
     found = _forward_cases(sweep)
@@ -61,7 +68,7 @@ def left_out(sweep: Sweep) -> str:
         "more queries than tokens": any(case.queries > case.length for case in found),
         "a d_head other than 32, 64, 96 and 128": any(case.d_head not in D_HEADS for case in found),
         "key-value heads that do not divide the heads": any(case.heads % case.key_heads for case in found),
-        f"more than {TOKENS * WIDTH:,} numbers in the queries or the keys": any(_is_too_large(case) for case in found),
+        f"{_too_long(found)} (over {TOKENS * WIDTH:,} numbers in the queries or the keys)": bool(_too_long(found)),
         f"more than {CASES} cases": computable > CASES,
     }
     told = "; ".join(reason for reason, applies in reasons.items() if applies)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from attention.timing import comparison
 from attention.timing.cpu_gpu_series import NEAR
+from attention.timing.cpu_gpu_summary import name_lengths
 from attention.timing.published import TOKENS
 from attention.timing.recordings import Timing
 from attention.timing.units import seconds
@@ -22,6 +23,16 @@ def answer(found: Measurement, others: Iterable[Timing], first: Sequence[Timing]
     """
     at, others = longest(first) or longest(found.gpu), list(others)
     return [*([_rates(found, at)] if at else []), *(pays(found, others) if others else [])]
+
+
+def left_out(found: Measurement) -> str:
+    """Says which cases were not started for lack of time; empty if all were."""
+    if not found.unbegun:
+        return ""
+    lengths = sorted({each.length for each in found.gpu if (each.error or "").startswith("not started")})
+    which = f" ({name_lengths(lengths)})" if lengths else ""
+    count = "One case was" if found.unbegun == 1 else f"{found.unbegun} cases were"
+    return f"{count} not started, as more than a minute would have been needed{which}. Choose fewer or shorter lengths for these."
 
 
 def pays(found: Measurement, others: Iterable[Timing]) -> list[str]:
@@ -65,8 +76,6 @@ def details(found: Measurement) -> list[str]:
         _processor(found),
         _ends(found),
         f"Not timed: {'; '.join(found.wrong)}." if found.wrong else "",
-        f"{found.unbegun} cases were not started, because they would have taken too long." if found.unbegun > 1 else "",
-        "One case was not started, because it would have taken too long." if found.unbegun == 1 else "",
         found.ended,
         _method(found),
     ]

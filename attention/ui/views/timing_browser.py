@@ -16,6 +16,7 @@ from attention.timing.sweep import is_like
 from attention.timing.webgpu.plan import left_out, plan
 from attention.timing.webgpu.results import read_message
 from attention.timing.webgpu.summary import answer, details
+from attention.timing.webgpu.summary import left_out as not_started
 from attention.ui.markdown import escape
 from attention.ui.session import page
 
@@ -52,6 +53,8 @@ def draw(timed: Timed, others: Iterable[Timing], follows: bool) -> None:
         return
     for sentence in answer(found, others, like if follows else ()):
         st.markdown(escape(sentence))
+    if missing := not_started(found):
+        st.caption(escape(missing))
     with st.expander("How your GPU was measured"):
         st.markdown(escape(" ".join(details(found))))
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -42,6 +42,8 @@ export async function timeCases(session, part, kernels) {
         const shape = shapeOf(one), count = operationsOf(shape, kernel.how), predicted = count / kernel.rate;
         if (predicted * (FEWEST + 1) > left()) {
           result.unbegun++;
+          const error = `not started: about ${short(predicted)} s a call, and ${short(Math.max(left(), 0))} s were left`;
+          result.rows.push({ case: one, how: kernel.how, dtype, times: [], error, moves: [0, 0] });
           continue;
         }
         room = await roomFor(session, room, shape, dtype);
@@ -76,8 +78,12 @@ function scratchError({ how }, shape, { scores, partial }, limit) {
   const bytes = scoreBytes(shape);
   if (!how.startsWith("materialised") || (scores && bytes <= limit)) return "";
   const needed = Math.ceil(bytes / MIB);
-  return `out of memory: the scores of one head take ${needed} MiB, and ${scores ? limit / MIB : 0} MiB can be bound`;
+  const room = limit === SCORES ? `${limit / MIB} MiB are used at most` : `${scores ? Math.floor(limit / MIB) : 0} MiB can be bound`;
+  return `out of memory: the scores of one head take ${needed} MiB, and ${room}`;
 }
+
+/** @param {number} seconds */
+const short = (seconds) => Number(seconds.toPrecision(2)).toLocaleString("en");
 
 /**
  * Returns buffers for a shape: those of the last case if they have the right size.
