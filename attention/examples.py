@@ -99,7 +99,7 @@ EXAMPLES: dict[str, Example] = {
         INTERMEDIATE, "what an induction head is"),
     **_of("sink", "recorded:smollm2-code", {"layer": 13, "head": 1}, "An attention sink",
         "The weights of a row sum to one. When this head of SmolLM2 finds nothing to attend to, it uses one token, which gets seven tenths of its weight on average: a sink.",
-        "Why not let a row sum to less than one? Try the softmax “plus one” under Advanced: which key loses most weight?",
+        "Why not let a row sum to less than one? Try the softmax “plus one” under More settings, Advanced: which key loses most weight?",
         ("The start token", "The query itself", "All keys equally"), 0,
         "The start token: it got the weight that had nowhere to go. With “plus one” a row may sum to less than one, and the start token loses more than 0.7 of all weight that is lost.",
         INTERMEDIATE, "softmax"),

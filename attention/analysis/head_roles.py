@@ -129,7 +129,8 @@ def _role(kinds: list[Kind], near: list[Kind], head: int, about: str) -> Role | 
     one, two = first.share[head], second.share[head]
     if one < TOGETHER and two >= EACH and TOGETHER <= one + two <= WHOLE:
         parts = [f"{kind.does} ({about}{format_percent(kind.shown[head])})" for kind in (first, second)]
-        both = f"splits its weight: it {parts[0]} and {parts[1]}."
+        over = ", each a mean over the queries with such a key" * (first.shown[head] + second.shown[head] > 1)
+        both = f"splits its weight: it {parts[0]} and {parts[1]}{over}."
         return Role(f"{first.name}, {second.name}", both)
     for kind in (first, *near):
         if kind.share[head] >= MOST:

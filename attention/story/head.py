@@ -148,10 +148,10 @@ def riddle_config(name: str) -> Config:
 
 @cache
 def riddle_shares() -> dict[str, float]:
-    """Returns what “it” gives to both nouns in both sentences, by names such as `tired_animal`."""
+    """Returns what “it” gives to both nouns and to [CLS] in both sentences, by names such as `tired_animal`."""
     shares = {}
     for name in RIDDLE:
         config, tokens = riddle_config(name), recording(RIDDLE[name]).tokens
         row = trace(config).weights[config.head, config.query]
-        shares |= {f"{name}_{noun}": float(row[tokens.index(noun)]) for noun in ("animal", "street")}
+        shares |= {f"{name}_{token}": float(row[tokens.index(token)]) for token in ("animal", "street", "[CLS]")}
     return shares

@@ -46,6 +46,17 @@ def reader(source: str) -> Prompt | None:
     return Prompt(model=entry.model, text=entry.text) if entry and entry.model else session().kept.prompts.get(source)
 
 
+def refusal(source: str) -> str:
+    """Why the model that reads what is typed while a source is shown can't run here; "" if it can, or if there is none."""
+    prompt = reader(source)
+    try:
+        if prompt is not None:
+            offer_without_download(prompt.model)
+    except ModelError as error:
+        return str(error)
+    return ""
+
+
 def start(prompt: Prompt, query: dict[str, str], typed: bool = True) -> None:
     """Requests a run, whose heads will be shown with the knobs of a query; if it can't run, the notice says why."""
     kept = session().kept

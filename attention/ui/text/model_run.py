@@ -18,4 +18,5 @@ HAND_BUILT_NOW = "Your text is shown by hand-built heads: “{source}” can't r
 PLACEHOLDER = "Type a sentence"
 OWN_SENTENCE = "Your own sentence"
 OWN_PLACEHOLDER = "Type a sentence for MiniLM to read"
+OWN_ABSENT = "MiniLM can't run on this server"
 OWN_HELP = "MiniLM reads it here, and Heads opens with all its heads on it."

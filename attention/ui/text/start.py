@@ -4,7 +4,7 @@ TITLE = "What does attention do to a word?"
 FINDING = "“{query}” gives **{weight}** of its weight to “{key}”."
 ITSELF = "“{query}” gives **{weight}** of its weight to itself."
 NOTHING = "“{query}” has no visible key: every token is masked, so its weights are zero."
-BADGE = ":green-badge[learned: MiniLM, layer 0, head 4]"
+BADGE = ":green-badge[Learned: recorded from MiniLM, layer 0, head 4]"
 PROVENANCE = (
     "A learned head: layer 0, head 4 of all-MiniLM-L6-v2, a sentence encoder of 72 heads, recorded on these sentences."
 )
@@ -19,13 +19,15 @@ LOOK = (
 )
 SWITCH = "Switch the sentence"
 EXPECTED = (
-    "The same word, the same head: here “{word}” turns to “{expected}”, in the other sentence to “{other}”. That is how one "
-    "word gets two meanings."
+    "The same word, the same head: here “{word}” takes most from “{expected}”, in the other sentence from “{other}”. It is "
+    "{found} of the {heads} heads of MiniLM; only all of them together give a word its meaning."
 )
 WEIGH = (
-    "Query times key gives a **score** for each pair of tokens. The **softmax** turns a row of scores into weights. Dividing "
-    "the scores by a **temperature** first makes the row sharper or more even."
+    "From each token the head computes two vectors: a **query**, what it looks for, and a **key**, what it offers. The dot "
+    "product of a query and a key, divided by √d, is a **score**. The **softmax** turns the scores of a row into weights; "
+    "dividing them by a **temperature** first makes the row sharper or more even."
 )
+SCORES = "| “{query}” and | {tokens} |\n| --- | {rule} |\n| score | {scores} |\n| weight | {weights} |"
 TEMPERATURES = {0.5: " · sharper", 1.0: " · as trained", 4.0: " · more even"}
 ROW = (
     "At temperature {temperature} the largest weight is {largest}. If all tokens were equal, each would get {uniform}."
@@ -42,9 +44,9 @@ NEXT = {"weigh": "Next: weigh", "take over": "Next: take over"}
 LIMITS = "Do heads understand? One that does not"
 RIDDLE = (
     "*The animal didn't cross the street because it was too tired.* In layer 3, head 1 of MiniLM, “it” gives {tired_animal} "
-    "of its weight to “animal”: it seems to know who was tired. But make the street *too wide*, and “animal” still gets "
-    "{wide_animal}, more than “street” with {wide_street}. The head favours the first noun. A weight shows what is read, "
-    "not what is understood."
+    "of its weight to “animal” and {tired_first} to [CLS]: it seems to know who was tired. But make the street *too wide*, and "
+    "“animal” gets {wide_animal}, [CLS] {wide_first} and “street” only {wide_street}: it doesn't find what was too wide. A "
+    "weight shows what is read, not what is understood."
 )
 RIDDLES = {"tired": "… too tired, on Heads", "wide": "… too wide, on Heads"}
 LEARN = (

@@ -28,6 +28,7 @@ from attention.ui.text import start as text
 from attention.ui.views import card_bar
 
 OWN = "own sentence"  # the key of the field
+TOP = 4  # tokens whose scores are shown
 DOORS = (
     ("examples", {"about": "learn"}, text.LEARN, ":material/school:"),
     ("model", {}, text.EXPLORE, ":material/travel_explore:"),
@@ -59,12 +60,14 @@ def view(story: Story) -> None:
         on_change=page.change,
         label_visibility="collapsed",
     )
+    absent = model_run.refusal(SENTENCES["river"].source)
     with st.container(key="own-text"):
         st.text_input(
             run_text.OWN_SENTENCE,
             key=OWN,
-            placeholder=run_text.OWN_PLACEHOLDER,
-            help=run_text.OWN_HELP,
+            placeholder=run_text.OWN_ABSENT if absent else run_text.OWN_PLACEHOLDER,
+            help=absent or run_text.OWN_HELP,
+            disabled=bool(absent),
             autocomplete="off",
             on_change=_read_own_sentence,
         )
@@ -123,7 +126,8 @@ def _look(story: Story, trace: Trace) -> None:
         icon=":material/swap_horiz:",
     )
     if not card_bar.is_waiting():
-        st.caption(text.EXPECTED.format(word=here.about, expected=here.expected, other=SENTENCES[other].expected))
+        named = {"word": here.about, "expected": here.expected, "other": SENTENCES[other].expected}
+        st.caption(text.EXPECTED.format(**named, **_head_counts()))
     _next_button("weigh")
 
 
@@ -139,6 +143,8 @@ def _weigh(story: Story, trace: Trace) -> None:
                 type="primary" if temperature == story.temperature else "secondary",
             )
     row = _row(trace)
+    if not card_bar.is_waiting():
+        st.markdown(_scores_table(story, trace))
     st.caption(
         text.ROW.format(
             largest=format_percent(float(row.max())),
@@ -147,6 +153,20 @@ def _weigh(story: Story, trace: Trace) -> None:
         )
     )
     _next_button("take over")
+
+
+def _scores_table(story: Story, trace: Trace) -> str:
+    """The tokens with the largest weights of the row, with their scores before the temperature, as a table in Markdown."""
+    config, row, tokens = trace.config, _row(trace), SENTENCES[story.sentence].tokens
+    scores = trace.scores[config.head, config.query_index] * story.temperature
+    top = row.argsort(descending=True, stable=True)[:TOP].tolist()
+    return text.SCORES.format(
+        query=escape(tokens[config.query_index]),
+        tokens=" | ".join(escape(tokens[at]) for at in top),
+        rule=" | ".join("---" for _ in top),
+        scores=" | ".join(format_mean(float(scores[at])) for at in top),
+        weights=" | ".join(format_percent(float(row[at])) for at in top),
+    )
 
 
 def _take_over(story: Story, trace: Trace) -> None:
@@ -205,7 +225,8 @@ def _next_button(step: str) -> None:
 def _below(story: Story) -> None:
     """Draws what heads do not do, three ways into the app, and where code and checks are."""
     with st.expander(text.LIMITS, icon=":material/psychology_alt:"):
-        st.markdown(text.RIDDLE.format(**{name: format_percent(share) for name, share in riddle_shares().items()}))
+        shares = {name: format_percent(share) for name, share in riddle_shares().items()}
+        st.markdown(text.RIDDLE.format(**shares, tired_first=shares["tired_[CLS]"], wide_first=shares["wide_[CLS]"]))
         with st.container(horizontal=True):
             for name, label in text.RIDDLES.items():
                 next_step.page_link("heads", label, to_query(riddle_config(name)), ":material/grid_view:")
