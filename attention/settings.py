@@ -30,6 +30,7 @@ TURNING = {chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A)
 WHOLE = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
 REAL = re.compile(r"[+-]?([0-9]{1,9}\.?[0-9]{0,20}|\.[0-9]{1,20})(e[+-]?[0-9]{1,3})?", re.ASCII | re.IGNORECASE)
 EDITION, CARD, LESSON = "v", "card", "lesson"  # the entries of a link that are no knobs, on every page
+UNDATED = frozenset({"view"})  # knobs by which alone a link is of the newest edition: no older one had them
 
 
 class ConfigError(ValueError):
@@ -302,7 +303,7 @@ class Settings(Generic[S]):
     def _counted_from(self, mapping: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
         """Returns the defaults that a query is based on, and a sentence if its edition does not exist."""
         newest = len(self.editions)
-        if not mapping:
+        if mapping.keys() <= UNDATED:
             return dict(self.defaults), []
         given = _last(mapping.get(EDITION, "1"))
         if isinstance(given, str) and WHOLE.fullmatch(given) and 1 <= int(given) <= newest:

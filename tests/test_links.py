@@ -96,6 +96,10 @@ def test_another_edition_of_the_defaults_changes_no_link_that_is_out_there(secon
         assert to_query(config)["v"] == "2" and from_query(to_query(config)) == (config, [])
 
 
+def test_a_link_that_says_only_how_it_is_shown_opens_the_newest_defaults():
+    assert from_query({"view": "present"}) == (Config(view="present"), [])
+
+
 @pytest.mark.parametrize("edition", ["0", "99", "two", "", "1.0", "-1"])
 def test_an_edition_that_is_none_is_said_to_be_so(edition):
     config, notes = from_query({"v": edition, "seed": "3"})

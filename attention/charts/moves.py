@@ -11,6 +11,7 @@ from attention.charts import theme
 from attention.charts.spec import dataless
 
 BEFORE, HEAD, LAYERS = STAGES = ("before", "after this head", "after all six layers")
+FONT = "Source Sans, sans-serif"  # that of the app, which bold letters otherwise lack
 LINE = 54  # pixels per word
 
 
@@ -20,19 +21,26 @@ def by_word(words: tuple[str, ...], low: float, high: float) -> dict[str, Any]:
 
     The columns are `word`, `stage`, `cosine`, `change`, and `least` and `most`, the ends of the line of a word.
     """
-    y = alt.Y("word:N", title=None, sort=list(words), axis=alt.Axis(labelFontSize=13, ticks=False, domain=False))
+    y = alt.Y(
+        "word:N",
+        title=None,
+        sort=list(words),
+        axis=alt.Axis(labelFontSize=13, labelFont=FONT, ticks=False, domain=False),
+    )
     x = alt.X(
         "cosine:Q",
         title="cosine similarity to the word",
         scale=alt.Scale(domain=[low, high]),
-        axis=alt.Axis(tickCount=5, labelFontSize=12, titleFontSize=12, titleFontWeight="normal"),
+        axis=alt.Axis(
+            tickCount=5, labelFontSize=12, labelFont=FONT, titleFontSize=12, titleFont=FONT, titleFontWeight="normal"
+        ),
     )
     stage = {
         "sort": list(STAGES),
         "scale": alt.Scale(domain=list(STAGES), range=[theme.HIDDEN, theme.QUERY, theme.MORE]),
     }
     shapes = alt.Scale(domain=list(STAGES), range=["circle", "circle", "diamond"])
-    legend = alt.Legend(title=None, orient="top", symbolSize=90, labelFontSize=12)
+    legend = alt.Legend(title=None, orient="top", symbolSize=90, labelFontSize=12, labelFont=FONT)
     points = (
         alt.Chart()
         .mark_point(filled=True, size=90, opacity=1)
@@ -52,7 +60,7 @@ def by_word(words: tuple[str, ...], low: float, high: float) -> dict[str, Any]:
     changes = (
         alt.Chart()
         .transform_filter(alt.datum.stage == HEAD)
-        .mark_text(dy=-14, fontSize=12, fontWeight="bold", color="currentColor", aria=False)
+        .mark_text(dy=-14, fontSize=12, font=FONT, fontWeight="bold", color="currentColor", aria=False)
         .encode(
             x=x,
             y=y,

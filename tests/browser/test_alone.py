@@ -93,6 +93,8 @@ def test_a_layer_is_chosen_pointed_at_and_a_row_read(page, monkeypatch):
     expect(page.locator("[data-of=weight]")).to_have_text("1.00")
     expect(page.locator("[data-of=query]")).to_have_text(f"“{HOSTILE[3]}” (3)")
     expect(page.locator("[data-of=key]")).to_have_text(f"“{HOSTILE[2]}” (2)")
+    square.click(position=where)  # selects the head, and once more the cell
+    expect(page.locator(".row-title")).to_contain_text("Head 1")
     square.click(position=where)
     expect(page.locator(".row-title")).to_have_text("Head 1, query 3: attended tokens")
     expect(page.locator(".word-lines .said")).to_contain_text(f"puts 1.00 on “{HOSTILE[2]}” (2)")

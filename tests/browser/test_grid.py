@@ -265,6 +265,8 @@ def test_a_map_of_65536_tokens_is_drawn_without_places_and_names(opened):
 def test_a_click_pins_and_keys_move_the_pin(opened):
     page = opened("tokens=8&heads=3&mask=full&input=noise").page
     page.mouse.click(*cell(page, 1, 4, 2, 8))
+    page.get_by_text("pinned 1 7 ").wait_for()  # beside a large head, the first click selects the head and keeps the query
+    page.mouse.click(*cell(page, 1, 4, 2, 8))
     page.get_by_text("pinned 1 4 2").wait_for()
     assert page.locator("figure.focus figcaption b").inner_text() == "Head 1"
     for key in ("ArrowUp", "ArrowRight", "]", "PageUp", "]", "End"):
@@ -290,6 +292,8 @@ def test_moving_the_focus_repaints_nothing(opened):
             return put.apply(this, all);
         };
     }""")
+    page.mouse.click(*cell(page, 2, 4, 2, 8))
+    page.wait_for_selector("[data-painted*='head=2']")
     page.mouse.click(*cell(page, 2, 4, 2, 8))
     page.wait_for_selector("[data-painted*='query=4']")
     assert page.evaluate("window.paints") == 0

@@ -38,8 +38,10 @@ export function listen(grid) {
     show(grid);
   });
   heads.addEventListener("click", (event) => {
-    const cell = cellUnderPointer(grid, event);
-    if (cell) pin(grid, cell, false);
+    const cell = cellUnderPointer(grid, event), { cursor, data, plan } = grid;
+    if (!cell) return;
+    const other = plan.large && cell.head !== cursor.head;  // beside the large head, a click on a small one selects that head only
+    pin(grid, other ? cellAt(data, cell.head, cursor.row, cursor.column) : cell, false);
   });
   heads.addEventListener("keydown", (event) => onKey(grid, event));
   for (const kind of ["focus", "blur"]) {

@@ -41,6 +41,11 @@ export function figure(weight) {
  */
 export function describe({ name, by, before, now, others, support, form }) {
   if (!by) return `${name} has a weight of ${figure(before)}.`;
+  return `${describeChange({ name, by, before, now, others, support, form })} The rest of the page shows the row before this change.`;
+}
+
+/** @param {Response} response */
+function describeChange({ name, by, before, now, others, support, form }) {
   const gets = `${name} gets ${figure(now)} instead of ${figure(before)}`, share = `${(100 * others).toFixed(1)}%`;
   const power = Math.exp(by), factor = power < 1000 ? power.toPrecision(3) : Math.round(power).toLocaleString("en");
   if (form.kind === "sigmoid") return `${gets}: w / (1 − w) is multiplied by ${factor}. No other weight changes.`;

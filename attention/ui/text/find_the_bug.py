@@ -1,8 +1,7 @@
 """The words of the page Find the bug."""
 
-FINDING = (
-    "Both versions run without an error on the same tokens and weights, yet their maps differ. Which line is wrong?"
-)
+FINDING = "Both versions run without an error on the same tokens and weights, yet their maps differ. Find out why."
+SOLVED = "✓ {bug}"
 SCORE = "**{right} of {count}** right at the first guess"
 QUESTION = "What is wrong here?"
 REVEAL = "Show the answer"

@@ -17,6 +17,8 @@ TWO_EACH = (
     "These heads have two softmaxes each, with queries and keys of their own. Other pages show such heads for generated "
     "attention only: choose the softmax “differential” there."
 )
+ACCURACY_AFTER = "Accuracy after training"
+LOSS_AFTER = "Loss after training (nats)"
 HELP = "Layer 0 reads the tokens, layer 1 the output of layer 0."
 CHANGED = "Settings changed: the pictures below are of the training before."
 CHANGED_LABEL = ":orange-badge[settings changed, not trained yet]"

@@ -33,7 +33,9 @@ def view(series: BugSeries) -> None:
     hunt, found = BUGS[series.bug], results.published.hunt_maps(BUGS[series.bug])
     draw_heading("find_the_bug", text.FINDING)
     with st.container(horizontal=True, vertical_alignment="center"):
-        knobs.pills("bug", series, on_change=page.change, label_visibility="collapsed", width="content")
+        knobs.pills(
+            "bug", series, format_func=_bug_label, on_change=page.change, label_visibility="collapsed", width="content"
+        )
         score = st.container(width="content")  # filled after the guess
         copy_link("copy_bug", text.COPY)
     maps, beside = st.columns(2, gap="medium")
@@ -95,6 +97,12 @@ def _after(series: BugSeries, hunt: Hunt) -> None:
     if hunt.name in ROWS:
         query = to_query(Config(implementation=hunt.name)) or {"implementation": hunt.name}
         next_step.page_link("implementations", text.COMPARE, query)
+
+
+def _bug_label(name: str) -> str:
+    """The label of a bug in the series: a mark if the first guess at it was right."""
+    label, hunt = f"{NAMES.index(name) + 1}", BUGS[name]
+    return text.SOLVED.format(bug=label) if page.visit_state().first_guesses.get(hunt.name) == hunt.answer else label
 
 
 def _score() -> int:

@@ -18,6 +18,7 @@ from attention.training.tasks import VOCABULARY
 from attention.ui import results
 from attention.ui.markdown import escape
 from attention.ui.session import page
+from attention.ui.text import training as words
 from attention.ui.views import questions, training_elsewhere
 from attention.ui.views import training_course as courses
 
@@ -42,9 +43,11 @@ def _switches(recipe: Recipe, course: TrainingHistory) -> None:
     st.pills("Heads switched off", every, format_func=_head_name, selection_mode="multi", key=OFF)
     whole, rest = (results.training.without(course, off) for off in ((), _off(recipe)))
     left, right = st.columns(2)
-    left.metric("Accuracy", format_percent(rest[1]), _change(100 * (rest[1] - whole[1]), 1, " points"), border=True)
+    left.metric(
+        words.ACCURACY_AFTER, format_percent(rest[1]), _change(100 * (rest[1] - whole[1]), 1, " points"), border=True
+    )
     right.metric(
-        "Loss (nats)", format_mean(rest[0]), _change(rest[0] - whole[0], 3), delta_color="inverse", border=True
+        words.LOSS_AFTER, format_mean(rest[0]), _change(rest[0] - whole[0], 3), delta_color="inverse", border=True
     )
 
 
