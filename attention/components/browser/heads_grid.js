@@ -20,6 +20,7 @@ import { applyTheme } from "./theme.js";
  * @typedef {object} Ways
  * @property {(pin: { head: number, query: number, key: number, count: number }) => void} [onPin]
  * @property {(data: GridData) => void} [onPainted]
+ * @property {boolean} [echoes]  whether each pin comes back with a later message, as from a server; true if it isn't given
  */
 
 const MARKUP = `

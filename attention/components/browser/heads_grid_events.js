@@ -110,6 +110,7 @@ function tell(grid) {
   grid.timer = 0;
   grid.pending = false;
   if (!grid.root.isConnected) return;  // the page was left
-  grid.sent = [...grid.sent, `${head} ${query}`].slice(-16);
+  if (grid.ways.echoes === false) grid.told = { head, query };
+  else grid.sent = [...grid.sent, `${head} ${query}`].slice(-16);
   grid.ways.onPin?.({ head, query, key, count: ++grid.count });
 }

@@ -135,7 +135,7 @@ function drawLayer(all) {
   applyTheme(all.root, header.neutrals, header.accents);
   all.focus = header.focus;
   if (all.grid) all.grid.update(bytes);
-  else all.grid = drawGrid(find(all.root, ".grid"), bytes, { onPin: (pin) => onPin(all, pin) });
+  else all.grid = drawGrid(find(all.root, ".grid"), bytes, { onPin: (pin) => onPin(all, pin), echoes: false });
   setWords(all);
   all.root.dataset.painted = header.painted;
 }
