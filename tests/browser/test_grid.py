@@ -265,7 +265,9 @@ def test_a_map_of_65536_tokens_is_drawn_without_places_and_names(opened):
 def test_a_click_pins_and_keys_move_the_pin(opened):
     page = opened("tokens=8&heads=3&mask=full&input=noise").page
     page.mouse.click(*cell(page, 1, 4, 2, 8))
-    page.get_by_text("pinned 1 7 ").wait_for()  # beside a large head, the first click selects the head and keeps the query
+    page.get_by_text(
+        "pinned 1 7 "
+    ).wait_for()  # beside a large head, the first click selects the head and keeps the query
     page.mouse.click(*cell(page, 1, 4, 2, 8))
     page.get_by_text("pinned 1 4 2").wait_for()
     assert page.locator("figure.focus figcaption b").inner_text() == "Head 1"

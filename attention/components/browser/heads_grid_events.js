@@ -40,7 +40,7 @@ export function listen(grid) {
   heads.addEventListener("click", (event) => {
     const cell = cellUnderPointer(grid, event), { cursor, data, plan } = grid;
     if (!cell) return;
-    const other = plan.large && cell.head !== cursor.head;  // beside the large head, a click on a small one selects that head only
+    const other = plan.large && cell.head !== cursor.head;  // beside a large head, a click on a small one keeps the cell
     pin(grid, other ? cellAt(data, cell.head, cursor.row, cursor.column) : cell, false);
   });
   heads.addEventListener("keydown", (event) => onKey(grid, event));

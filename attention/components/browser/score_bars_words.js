@@ -41,7 +41,8 @@ export function figure(weight) {
  */
 export function describe({ name, by, before, now, others, support, form }) {
   if (!by) return `${name} has a weight of ${figure(before)}.`;
-  return `${describeChange({ name, by, before, now, others, support, form })} The rest of the page shows the row before this change.`;
+  const text = describeChange({ name, by, before, now, others, support, form });
+  return `${text} The rest of the page shows the row before this change.`;
 }
 
 /** @param {Response} response */

@@ -1,5 +1,5 @@
-// What a printed page has and the screen has not: the width of its layout, its link as text and as a QR code, and the answers that
-// were revealed, on a page of their own.
+// What a printed page has and the screen has not: the width of its layout, its link as text and as a QR code, and the answers
+// that were revealed, on a page of their own.
 
 const PAPER = 680;  // pixels of a line on paper: A4 or Letter, upright, without margins
 const ANSWERS = "Answers";
