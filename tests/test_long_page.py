@@ -54,7 +54,7 @@ def test_a_long_sequence_is_drawn_and_its_row_is_exact():
     assert numbers["previous"].tolist() == pytest.approx(want["previous"], abs=1e-5)
     assert not test.code
     test.session_state[KEY].kept.code = True  # its fold was open on the page of a short sequence
-    del test.session_state["the call that computes exactly the squares of all heads"]
+    del test.session_state["long program"]
     assert "maps = head_maps(query, key, config.rule" in test.run().code[0].value
 
 

@@ -6,6 +6,8 @@ The texts of a page are a module of its name, as templates with named fields: `s
     comparing   the comparison of two sides
     cards       the bar of an example, and the path of twelve
     interventions    next words and heads switched off, on the Model page
+    grouping    the comparison of groupings on the Heads page
+    jobs        a background job: progress, pause, cancel
     leaks       the leak test on the Model page
     lessons     a lesson of several questions: its editor, and the bar of a step
     model_run   a model's run that a typed text or a link asks for, on any page

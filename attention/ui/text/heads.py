@@ -7,3 +7,87 @@ NO_ROLE = "has no clear role: no kind of key gets half of its weight."
 CHANCE = "is random: it has no built-in role."
 LONG = "{done} of {heads} heads over {tokens} tokens are exact; the others are previews."
 FORMULAS = "Point at a column title for its formula."
+
+# The title.
+HELP = "{what} {heads}{recorded} over {tokens}. {sums}{rule}{gate}"
+HEAD_COUNT, HEADS_COUNT = "{count} head", "{count} heads"
+RECORDED = " of layer {layer} of “{source}”"
+TOKENS = "{tokens:,} tokens"
+TOKENS_CROSS = "{tokens:,} tokens and {keys:,} of another sequence"
+SUMS = "A row is a query: {sums}. "
+EXAMPLES = "New here? See examples"
+RANDOM = "random"
+DOES = "**Head {head}** {role}"
+DOES_IN_LAYER = "**Layer {layer}, head {head}** {role}"
+
+# The selected row.
+ROW = "{query} in head {head} {most}. Largest weight: {largest}. {support}{missing}{entropy}"
+ROW_UNSAID = "{query} in head {head}."
+BLIND = "{query} has no visible key."
+ROW_ALT = "Bars by key: weights of the selected query"
+LOG_SCALE = ("Log scale", "Log scale centred on the uniform weight.")
+LINEAR_SCALE = ("Linear scale", "Linear scale from 0.")
+QUERY_HELP = "Position of the query whose row is shown, 0 to {last:,}; -1 follows the last token."
+TOO_MANY = ":material/conversion_path: The line view shows at most {most} words per side; this selection has more."
+NEAR = "Show words {words}"
+NEAR_HELP = "Zooms to the words around the selected query, in the enlarged head as well."
+TO_BARS = "Show bars"
+NORMED = "Before W_o, this output is divided by its root mean square and multiplied by 1 − λ."
+WEIGHTED = "Weights times values: the head output for the selected query"
+
+# The selected head.
+ENLARGE = "Enlarge selected head"
+ZOOM = "Drag a rectangle to zoom in."
+ZOOM_OUT = "Zoom out"
+WHOLE = "Whole head"
+LARGE_ALT = "Heatmap by query and key: weights of the selected head"
+EXTENT = "Queries {first_query:,} to {last_query:,}, keys {first_key:,} to {last_key:,}: {resolution}."
+EVERY_TOKEN = "every token"
+TILES = "{tile} x {tile} tokens per pixel"
+STATISTICS = "**Head statistics{of}**"
+STATISTICS_HELP = "Means over queries with a visible key{units}. {formulas}"
+UNIT = "{statistic} in {unit}"
+HEAD = "Head"
+FORMULA_UNIT = "{formula} ({unit})"
+NO_STATISTICS = "No {statistics}: {why}, so rows are no distributions."
+
+# The map of layers and heads.
+MAP = "**Layers and heads.** {formula} Click a cell to open its head."
+MAP_ALT = "Heatmap by layer and head: {statistic} of each head"
+TO_LAYERS = "Compare all heads → Layers"
+FORMULA = "{label}: {formula} ({source})."
+LARGEST = "Largest: {head}, with {value}."
+SELECTED = "{head} (selected): {value}."
+AUTO = "Auto"
+NEEDS_DISTRIBUTIONS = "{statistic} needs rows that are distributions; these are not. Choose another statistic."
+NEEDS_TEXTS = "{statistic} needs token texts, which this source does not have. Choose another statistic."
+NO_VISIBLE_KEY = "No query has a visible key under this mask."
+
+# Code and files.
+CODE = "PyTorch code"
+DOWNLOADS = "Downloads"
+TENSORS = "Weights and all tensors (.npz)"
+WEIGHTS = "Weights (.csv)"
+WEIGHTS_HELP = "All heads; if that is more than {lines} lines, only the selected head."
+VECTORS = "Queries and keys of this layer (.npz)"
+MAPS = "Maps of all heads and statistics of every query (.npz)"
+
+# A long sequence.
+SMALLER = "Show {tokens:,} tokens"
+STATISTICS_LATER = "Head statistics appear once all heads are exact."
+CHECKED_LATER = "Checked against {reference} once all heads are exact"
+RUNNING = "Exact weights: head {head} of {heads}, {memory}."
+WAITING = "Exact weights: {done} of {heads} heads, {memory}."
+ENDED = "{why}: {done} of {heads} heads are exact, the others are previews."
+CANCELLED = "Cancelled"
+PIXELS = "Each pixel: the {pool} of {tile} x {tile} weights.{preview}"
+POOLS = {"max": "largest", "mean": "mean"}
+PREVIEW = " Heads from {done} on: preview from one query per tile."
+LONG_ROW = (
+    "{query} in head {head} {most}. {support}{missing}{entropy}{exact}. Each bar: the largest weight of {tile:,} "
+    "keys{forms}"
+)
+EXACT = ", exact"
+FORMS = ". Lines and output are shown up to {most:,} tokens"
+TOP = ("Key", "Token", "Weight")
+NO_ZOOM = "Preview. You can zoom once this head is exact."

@@ -5,3 +5,65 @@ OTHERS = " These stand out too: {heads}."
 HIGHER = "No head is high here. Show “{statistic}”"
 NONE = "No head has a value: no query has a visible key, or the tokens have no texts."
 HELP = "Each cell is a head, coloured by one statistic. Click a cell to select its head on all pages."
+ONE_LAYER = "This source has one layer. Sources with several:"
+MAP = "{heads}{source} over {tokens:,} {unit}s{other}. {help}"
+HEADS = "{heads} heads"
+HEADS_OF_LAYERS = "{count:,} heads, {heads} in each of {layers} layers{which},"
+SOME_LAYERS = " ({layers} of its model)"
+OF_SOURCE = " of “{source}”"
+CROSS = " that attend to {keys:,} of another sequence"
+DOES = "**{head}** {role}"
+CROSS_ROLE = "attends to another sequence; roles are only defined for self-attention."
+NO_ROLE = "has no clear role."
+NO_ROLE_KINDS = "has no clear role: its weight is spread over keys of many kinds."
+NO_ROLE_NAME = "no clear role"
+SIGNED_MAP_ALT = "Heatmap by layer and {across}: {about}"
+PICTURE_ALT = "Weights of {head}: queries down, keys across"
+OPEN_LAYER = "Open layer {layer} → Heads"
+OPEN_HEADS = "Open these heads → Heads"
+STATISTIC = "{statistic}: {value}"
+NO_VALUE = "none (no visible key)"
+
+# Similar heads.
+ALIKE = "**Similar heads.** Heads are close when they weight the same keys similarly.{some}"
+ALIKE_HELP = (
+    "Jensen-Shannon divergence of two heads' weights for the same query, averaged over queries (Clark et al. 2019, section 6). "
+    "0 bits: equal weights. 1 bit: no key in common."
+)
+ALIKE_SOME = " Only {count} of {layers} layers are compared: {first} to {last}, around the selected one."
+ALIKE_NO_DISTRIBUTION = (
+    "{why}, so rows are no distributions: there is no Jensen-Shannon divergence, and heads are not compared."
+)
+ALIKE_ONE = "There is only one head; comparing needs two."
+ALIKE_EQUAL = "Under this mask no query has more than one visible key, so all heads are equal."
+ALIKE_NONE = "No two heads are nearly equal. The closest: {one} and {two}, {distance} bits apart."
+ALIKE_GROUPS = "Nearly equal (at most {limit} bits apart on average): {groups}{more}."
+ALIKE_MORE_GROUPS = "; and {count} more groups"
+ALIKE_LIST = "{first} and {last}"
+ALIKE_MORE = "{heads} and {count} more"
+ALIKE_MATRIX = (
+    "Coloured blocks: similar heads. Distances between all pairs, ordered by average-linkage clustering. Blue frames: the "
+    "selected head."
+)
+ALIKE_MATRIX_ALT = "Heatmap by two heads: their distance in bits"
+ALIKE_MAP = (
+    "Similar heads are near each other; click a point to select its head. Only distances have a meaning: two dimensions keep "
+    "{kept} of the variance (classical scaling of their square roots)."
+)
+ALIKE_MAP_ALT = "Points by head on a map of their distances, coloured by {statistic}"
+
+# Two statistics.
+TWO = (
+    "**Two statistics compared.** Each point is a head, coloured as in the map; {label} is {head}. Click a point to select its "
+    "head."
+)
+TWO_NONE = "Nothing to compare: no query has a visible key, or the statistic needs token texts."
+TWO_ALT = "Points by head: {upwards} against {across}"
+
+# The table and the file.
+TABLE = "Table of all heads"
+COLUMNS = {"layer": "Layer", "head": "Head", "does": "What it does"}
+DOWNLOADS = "Downloads"
+SAVE = "Save map of layers"
+NO_MAP = "There is no map to save: no query has a visible key."
+FILE_TITLE = "{statistic} of each head: {source}"

@@ -5,3 +5,107 @@ FIXED = "The weights of this source are fixed: no mask changes them."
 HELP = (
     "A mask defines which keys each query may attend to. Rows are queries, columns are keys; masked pairs are hatched."
 )
+TITLES = {
+    "effect": "Effect of the mask on the weights",
+    "empty rows": "Fully masked rows in PyTorch",
+    "code": "The mask as code",
+}
+QUESTION_SHORT = "The question is about the first {shown:,} of {tokens:,} tokens, as a sequence of their own."
+
+# The mask in use.
+IN_USE = "In use: **{name}**. {about} {tiles}{users}"
+NOT_IN_USE = "Selected, but not in use: **{name}**. {about} {tiles}{users}"
+OPERATIONS = (
+    "{kept} operations per layer instead of {whole} ($4 n {keys} d_{{model}}$, for $q k^\\top$ and $w v$). {blocks} "
+    "{reach}Source: {source}."
+)
+FULLY_MASKED = {1: "1 query is fully masked: {queries}."}
+FULLY_MASKED_MORE = "{count:,} queries are fully masked: {queries}."
+REACH = (
+    "Reach: largest distance, in tokens, between an output after {layers} layers and an input that it depends on (exact, with "
+    "residual connections). "
+)
+NO_REACH = "The {keys:,} keys belong to another sequence, so reach across layers is not defined. "
+USERS = "Used by: {users}."
+TILES = "A pixel is {tile:,} × {tile:,} pairs; a stronger colour means more pairs kept. "
+SPAN = ", span {span:,}{same},"
+SAME_SPAN = " (same as {tokens:,}, the number of tokens)"
+BLOCKS = "A GPU computes blocks of {block} × {block} pairs and can skip only fully masked blocks: {share} of them here."
+ONE_BLOCK = (
+    "A GPU computes blocks of {block} × {block} pairs and can skip only fully masked blocks; up to {block} tokens are one "
+    "block, which is {kept}."
+)
+KEPT, NOT_KEPT = "not skipped", "fully masked"
+
+# The effect of the mask.
+LOST, GAINED = "weight on masked keys", "weight on added keys"
+MOVED_ALT = "Bars by head: {title}, mean of all queries"
+EFFECT_SHORT = (
+    "This needs every weight of {heads} heads, so it shows the first {shown:,} of {tokens:,} tokens, as a sequence of their "
+    "own."
+)
+SELECT = "Select {query}"
+BASELINE = "Compared with **{baseline}**{span}{every}{selected}."
+BASELINE_SPAN = ", span {span:,}"
+EVERY_KEY = " (every key)"
+AS_SELECTED = ", as selected"
+OWN_BASELINE = "Compared with **{baseline}**{span}, the source's own mask."
+OWN_MASK = "**{mask}** is the source's own mask. Select another mask above to see its effect."
+SAME_PAIRS = "**{mask}** keeps the same pairs as **{baseline}**, so no weight changes."
+MASKS_NONE = "**{mask}** masks no key that is visible under **{baseline}**. {added}"
+ADDED = (
+    "Keys visible under **{mask}** but not under **{baseline}** get **{share}** of the weight of head {head}, over all "
+    "queries."
+)
+ZERO_WEIGHT = "The keys that **{mask}** masks have zero weight in float32 under **{baseline}**, so no weight changes."
+BLIND = "Under **{mask}**, {query} has no visible key, so all its weights are zero."
+OTHER_ROWS = (
+    "**{mask}** removes **{others}** of the weight of head {head}, over all queries. {goes} {most} loses most, **{share}**. The "
+    "selected query, {query}, loses no key."
+)
+ROW = (
+    "Under **{baseline}**, {query} in head {head} has **{own}** of its weight on keys that **{mask}** masks; over all queries it "
+    "is **{others}**. {goes}{rest}"
+)
+REST = " Part of it goes to {rest}."
+PROPORTION = (
+    ", in proportion to their weights",
+    "; over fewer keys, the query scale makes the differences of their scores smaller",
+)
+AS_SUM = "{value} (as a sum)"
+HEAD = "Head {head}, {mask}"
+HEAD_BASELINE = "Head {head}, baseline: {mask}"
+HEAD_DIFFERENCE = "Head {head}, difference"
+HEAD_ALT = "Heatmap by query and key: {title}"
+COLORS = "Colour scale of the weights: {reason}."
+
+# Fully masked rows.
+RUNNING = "Running every path, forward and backward"
+BLIND_QUERIES = "**{blind:,} of {queries:,} queries are fully masked** under {mask}: {which}."
+NOT_BLIND = "Under {mask}, every query has a visible key."
+TRY = "Try one with fully masked rows: causal without window"
+PATH, MODE = "Path", "Mode"
+DOES_NOT_RUN = ":gray[does not run here]"
+NO_BLIND_ROW = ":gray[no fully masked row]"
+NAN_GRADIENTS = " :red-badge[NaN gradients]"
+ROWS_DIFFER = " :red-badge[other rows differ by {difference:.0e}]"
+ISSUES = {
+    103963: "boolean masks with fully masked rows gave NaN; zeros since torch 2.5",
+    103749: "the same with padding",
+    109517: "NaN from the memory-efficient kernel, on a GPU",
+    160064: "nn.MultiheadAttention gives NaN when it returns its weights",
+}
+AUDIT = (
+    "Run just now on head {head}{few}, with its first {channels} channels and scale 1/√{channels}. In boolean masks of "
+    "nn.MultiheadAttention, True means masked; it gets the keys as tokens, and identity projections. The lowest finite number, "
+    "-3.4e38, makes all scores of a fully masked row equal, so the row attends to every key, masked ones included. Gradients are "
+    "of a loss over the other rows: a NaN in an unused row still reaches all projections, as 0 × NaN is NaN. PyTorch issues: "
+    "{links}."
+)
+AUDIT_FEW = " over the first {shown:,} of {tokens:,} tokens"
+
+# The mask as code.
+FLEX = "**`mask_mod` for `flex_attention`**: skips fully masked blocks; fast once compiled."
+DENSE = "**Dense boolean tensor**: True means visible; for short sequences and any backend."
+OWN_CODE = "The source's own mask: ranges of queries, each with its visible keys."
+RULE_SOURCE = "Source of the rule: {source}."

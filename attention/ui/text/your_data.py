@@ -10,3 +10,37 @@ SHARED = (
 )
 SAVE = "How to save attention of your model"
 COPY = "Copy code"
+FILES_OPEN = {1: "1 file is"}
+FILES_OPEN_MORE = "{count} files are"
+FILE = "Attention: .safetensors, .npz, .npy or .pt"
+TOKENS = "Tokens, if not in that file: .json or .txt"
+TOKENS_HELP = "A JSON list of strings, or a text file with one token per line or with words."
+SIZES = "Files of up to {largest} MB, unpacked up to {unpacked}. {fits} {shared}"
+FITS = "In 16 bits, this fits queries, keys and values of all layers for {models}."
+FITS_MODEL = "{tokens:,} tokens of {model} ({weights:,} as weights alone)"
+TRY = "Try it with an example"
+TRY_HELP = "Opens a file with queries, keys and tokens of two layers, as if you had chosen it above."
+EXAMPLE = "Download the example"
+EXAMPLE_HELP = "The same file, as a template."
+PROBLEM = "{file} can't be shown. {problem}"
+THIS_FILE = "This"
+STAYS = "The previous file stays open."
+READING = ":material/check_circle: **{name}** was read as follows. {what}"
+PARTS = "The file has several parts; choose one in the sidebar: {parts}."
+FORGOTTEN = "The previous reading is shown. To read the file in another way, open it again: it was not kept, as memory is short."
+CLOSED_FILE = "It was closed. Open it again to see it."
+LINKS = {
+    "heads": "All heads → Heads",
+    "softmax": "One row → Softmax",
+    "steps": "Each matrix → Steps",
+    "masks": "Visible keys → Masks",
+    "layers": "Compare heads → Layers",
+}
+OPEN_FILES = "**Open files**"
+TO_HEADS = "Heads"
+CLOSE = "Close"
+SUMMARY = "{name}: {parts}, {layers} of {heads}, {tokens}, {size}"
+SUMMARY_VECTORS, SUMMARY_WEIGHTS = "queries and keys", "weights"
+SUMMARY_LAYERS, SUMMARY_HEADS = ("1 layer", "{count} layers"), ("1 head", "{count} heads")
+SUMMARY_TOKENS = "{tokens:,} tokens"
+SUMMARY_CROSS = "{tokens:,} tokens that attend to {keys:,} others"

@@ -14,28 +14,16 @@ from attention.ui import results
 from attention.ui.controls import knobs
 from attention.ui.empty_states import missing_parts
 from attention.ui.session import page
+from attention.ui.text import grouping as text
 
 COLUMNS = {  # widths in pixels: all columns fit next to the chart at 1280
-    "kv_heads": st.column_config.NumberColumn("kv", width=40),
-    "name": st.column_config.TextColumn("Attention", width=105),
-    "moved": st.column_config.NumberColumn(
-        "Moved",
-        format="%.1f%%",
-        width=70,
-        help="Weight moved to other keys: half the sum of |w' - w| per row, averaged over rows with a visible key",
-    ),
-    "output": st.column_config.NumberColumn(
-        "Output",
-        format="%.1f%%",
-        width=70,
-        help="Relative change of the output after W_o: |y' - y| / |y|, Frobenius norms",
-    ),
-    "float32": st.column_config.NumberColumn(
-        "Bytes, fp32", format="localized", width=105, help="KV cache of one layer in float32"
-    ),
-    "bfloat16": st.column_config.NumberColumn(
-        "Bytes, bf16", format="localized", width=105, help="KV cache of one layer in bfloat16"
-    ),
+    "kv_heads": st.column_config.NumberColumn(text.KV_HEADS, width=40),
+    "name": st.column_config.TextColumn(text.NAME, width=105),
+    "moved": st.column_config.NumberColumn(text.MOVED, format="%.1f%%", width=70, help=text.MOVED_HELP),
+    "output": st.column_config.NumberColumn(text.OUTPUT, format="%.1f%%", width=70, help=text.OUTPUT_HELP),
+} | {
+    dtype: st.column_config.NumberColumn(label, format="localized", width=105, help=text.BYTES_HELP.format(dtype=dtype))
+    for dtype, label in text.BYTES.items()
 }
 
 
@@ -45,11 +33,11 @@ def section(config: Config) -> None:
     if config.grouping == "hide":
         return
     if config.heads == 1:
-        st.caption("With one head, multi-head and multi-query attention are the same.")
+        st.caption(text.ONE_HEAD)
         return
-    if missing_parts(config, "The same weights from multi-head to multi-query attention", "projections"):
+    if missing_parts(config, text.NEEDS, "projections"):
         return
-    with st.spinner("Computing every grouping"):
+    with st.spinner(text.COMPUTING):
         found = results.heads.groupings(config)
     left, right = st.columns([8, 5], gap="medium")
     with left:
@@ -61,7 +49,7 @@ def section(config: Config) -> None:
             spec,
             key="moved by group",
             width="stretch",
-            alt="Lines by number of key-value heads: the share of weight that each head moved to other keys",
+            alt=text.CHART_ALT,
         )
 
 
@@ -73,21 +61,10 @@ def _table(config: Config, found: list[Grouping]) -> None:
     with st.container(horizontal=True):
         for each in found:
             _choose(config, each.kv_heads)
-    drawn = (
-        " The current setting draws shared projections instead of averaging."
-        if config.sharing == "drawn" and config.kv_heads
-        else ""
-    )
     if blind := results.heads.parity(config).blind:
-        st.caption(
-            f"{blind} of {config.tokens:,} queries have no visible key: their weights and outputs are zero under every grouping, "
-            "and “Moved” is the mean over the others."
-        )
-    st.caption(
-        f"Groups of r = heads / kv heads share the mean of their keys and values (Ainslie et al. 2023, section 2.1, without the "
-        f"uptraining). Cache: one layer, {config.tokens:,} tokens, d_head {config.d_head}. In the grid above, a bracket "
-        f"marks heads that share.{drawn}"
-    )
+        st.caption(text.BLIND.format(blind=blind, queries=config.tokens))
+    is_drawn = config.sharing == "drawn" and config.kv_heads
+    st.caption(text.METHOD.format(tokens=config.tokens, d_head=config.d_head, drawn=text.DRAWN if is_drawn else ""))
 
 
 def _row(config: Config, each: Grouping) -> dict[str, Any]:
@@ -109,7 +86,7 @@ def _choose(config: Config, kv_heads: int) -> None:
         kwargs={"kv_heads": 0 if whole else kv_heads, "sharing": "averaged"},
         type="primary" if kv_heads == config.n_kv_heads else "secondary",
         key=f"kv {kv_heads}",
-        help=f"Uses {name(kv_heads, config.heads)} attention: {kv_heads} averaged key-value heads",
+        help=text.USE_HELP.format(name=name(kv_heads, config.heads), kv_heads=kv_heads),
     )
 
 

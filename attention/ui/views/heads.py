@@ -13,12 +13,12 @@ from attention.tables import rows as tables
 from attention.ui import proof, results
 from attention.ui.heading import reserve_finding
 from attention.ui.session import address_bar, browser_yield, gestures, page, present
-from attention.ui.text import comparing as text
-from attention.ui.text import terms
+from attention.ui.text import comparing, terms
+from attention.ui.text import heads as text
 from attention.ui.views import grouping, heads_compared, heads_large, heads_long, heads_row, own_text, questions
 from attention.ui.views import heads_parts as parts
 
-PROGRAM = "a PyTorch program that computes exactly these weights and the output"
+PROGRAM = "heads program"  # key of the expander with the code
 FOCUS = frozenset({"head", "query"})
 
 
@@ -75,7 +75,7 @@ def _head(config: Config) -> None:
     if sides := sides_of(config):
         heads_compared.numbers(sides)
     shown = shown_side(config)
-    of = "" if sides is None else text.OF_B if shown is config else text.OF_A
+    of = "" if sides is None else comparing.OF_B if shown is config else comparing.OF_A
     if shown.truncated is shown:
         parts.numbers(results.heads.numbers(shown), shown, of)
     heads_large.large(config)
@@ -95,23 +95,23 @@ def _files(config: Config) -> None:
     now = page.view_export()
     with st.container():
         grouping.section(config)
-        files = st.expander("Downloads", icon=":material/download:")
+        files = st.expander(text.DOWNLOADS, icon=":material/download:")
     with files:
         st.download_button(
-            "Weights and all tensors (.npz)",
+            text.TENSORS,
             lambda: tables.npz(results.heads.trace(now())),
             file_program.FILE,
             on_click="ignore",
             key="npz",
         )
         st.download_button(
-            "Weights (.csv)",
+            text.WEIGHTS,
             lambda: tables.weights_csv(results.heads.trace(now())),
             "weights.csv",
             "text/csv",
             on_click="ignore",
             key="csv",
-            help=f"All heads; if that is more than {tables.CSV_ROWS:,} lines, only the selected head.",
+            help=text.WEIGHTS_HELP.format(lines=f"{tables.CSV_ROWS:,}"),
         )
 
 

@@ -16,7 +16,8 @@ from attention.pinned import Sides, sides_of
 from attention.tables import rows as tables
 from attention.ui import results
 from attention.ui.session import gestures, page
-from attention.ui.text import comparing as text
+from attention.ui.text import comparing
+from attention.ui.text import heads as text
 from attention.ui.views import heads_compared
 from attention.ui.views import heads_parts as parts
 
@@ -31,7 +32,7 @@ def large(config: Config) -> None:
     """
     if page.widgets().get(FOLD) is None or page.visit_state().large is not _shows_more_than_grid(config):
         page.widgets()[FOLD] = page.visit_state().large = _shows_more_than_grid(config)
-    fold = st.expander("Enlarge selected head", icon=":material/zoom_in:", key=FOLD, on_change="rerun")
+    fold = st.expander(text.ENLARGE, icon=":material/zoom_in:", key=FOLD, on_change="rerun")
     if fold.open:
         with fold:
             if sides := sides_of(config):
@@ -60,20 +61,20 @@ def _of_sides(sides: Sides) -> None:
 def _difference(sides: Sides) -> None:
     """Draws B minus A of the selected heads: a tile shows the difference of largest size in it, at its place."""
     config, pair = sides.b, (sides.a.head, sides.b.head)
-    parts.extent(*config.window, tables.focus_tile(config, heatmap.PIXELS), text.STRIPES)
+    parts.extent(*config.window, tables.focus_tile(config, heatmap.PIXELS), comparing.STRIPES)
     found = results.heads.part_differences(*sides[:2], pair, config.window, heatmap.PIXELS)
     first = config.window[0][0], config.window[1][0]
     large_difference(config, found, first, on_frame=gestures.on_part_choice)
 
 
 def _large_head(config: Config, key: str = "focus") -> None:
-    parts.extent(*config.window, tables.focus_tile(config, heatmap.PIXELS), "Drag a rectangle to zoom in.")
+    parts.extent(*config.window, tables.focus_tile(config, heatmap.PIXELS), text.ZOOM)
     if (config.rows or config.cols) and key == "focus":
         sides = zip(WINDOW, config.window, (config.tokens, config.n_keys), strict=True)
         wider = {name: _wider(ends, most) for name, ends, most in sides}
         with st.container(horizontal=True):
-            st.button("Zoom out", on_click=page.change, kwargs=wider, key="zoom out")
-            st.button("Whole head", on_click=page.change, kwargs=dict.fromkeys(WINDOW, ""), key="whole")
+            st.button(text.ZOOM_OUT, on_click=page.change, kwargs=wider, key="zoom out")
+            st.button(text.WHOLE, on_click=page.change, kwargs=dict.fromkeys(WINDOW, ""), key="whole")
     cells, tile, seeing = tables.focus(results.heads.trace(config), heatmap.PIXELS)
     rows, cols = config.window
     st.plotly_chart(
@@ -93,7 +94,7 @@ def _large_head(config: Config, key: str = "focus") -> None:
         on_select=partial(gestures.on_zoom, key),
         selection_mode="box",
         config=heatmap.SELECTING,
-        alt="Heatmap by query and key: weights of the selected head",
+        alt=text.LARGE_ALT,
     )
 
 

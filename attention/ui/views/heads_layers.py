@@ -24,6 +24,7 @@ from attention.ui.controls import knobs
 from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
 from attention.ui.session import gestures, page
+from attention.ui.text import heads
 from attention.ui.text import layers as text
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import questions
@@ -82,7 +83,7 @@ def known_metrics(config: Config) -> dict[str, Described]:
 def formula(name: str) -> str:
     """The definition of a statistic and its reference, as Markdown."""
     found = EVERY[name]
-    return escape(f"{found.label}: {found.formula} ({found.source}).")
+    return escape(heads.FORMULA.format(label=found.label, formula=found.formula, source=found.source))
 
 
 def cells(name: str, found: Mapping[int, Layer]) -> Cells:
@@ -134,7 +135,7 @@ def draw_map(config: Config, found: Mapping[int, Layer]) -> None:
         width="stretch",
         on_select=gestures.on_layer_click,
         selection_mode=chart.CELL,
-        alt=f"Heatmap by layer and head: {described.label.lower()} of each head",
+        alt=heads.MAP_ALT.format(statistic=described.label.lower()),
     )
 
 
@@ -155,8 +156,8 @@ def metric_sentence(config: Config, found: Mapping[int, Layer]) -> str:
     if not held:
         return ""
     cell, most = max(held.items(), key=lambda cell: cell[1])
-    largest = f"Largest: {head_title(config, cell)}, with {format_mean(most)} {described.unit}".rstrip()
-    return f"{selected_sentence(config, found)} {largest}."
+    value = f"{format_mean(most)} {described.unit}".rstrip()
+    return f"{selected_sentence(config, found)} {heads.LARGEST.format(head=head_title(config, cell), value=value)}"
 
 
 def selected_sentence(config: Config, found: Mapping[int, Layer]) -> str:
@@ -166,7 +167,7 @@ def selected_sentence(config: Config, found: Mapping[int, Layer]) -> str:
     if here not in held:
         return ""
     value = f"{format_mean(held[here])} {EVERY[name].unit}".rstrip()
-    return f"{head_title(config, here).capitalize()} (selected): {value}."
+    return heads.SELECTED.format(head=head_title(config, here).capitalize(), value=value)
 
 
 def outstanding(held: Cells) -> list[tuple[int, int]]:
@@ -219,21 +220,21 @@ def head_title(config: Config, cell: tuple[int, int]) -> str:
 def _none(name: str, found: Mapping[int, Layer], config: Config) -> str:
     """Why a statistic has no map."""
     if name in OF_DISTRIBUTIONS and not distributes(config):
-        return f"{EVERY[name].label} needs rows that are distributions; these are not. Choose another statistic."
+        return heads.NEEDS_DISTRIBUTIONS.format(statistic=EVERY[name].label)
     if any(name in layer.numbers for layer in found.values()):
-        return "No query has a visible key under this mask."
-    return f"{EVERY[name].label} needs token texts, which this source does not have. Choose another statistic."
+        return heads.NO_VISIBLE_KEY
+    return heads.NEEDS_TEXTS.format(statistic=EVERY[name].label)
 
 
 def choice(name: str) -> str:
     """The label of a menu option. The formula says what "auto" is, as a browser keeps the first label of an option."""
-    return EVERY[name].label if name in EVERY else "Auto"
+    return EVERY[name].label if name in EVERY else heads.AUTO
 
 
 def _draw(config: Config) -> None:
     """Draws the map next to its menu, a sentence about it, and where the heads come from."""
     found = results.layers.layers(config)
-    st.markdown(f"**Layers and heads.** {formula(number(config, found))} Click a cell to open its head.")
+    st.markdown(heads.MAP.format(formula=formula(number(config, found))))
     left, right = parts.beside()
     with left:
         draw_map(config, found)
@@ -242,7 +243,7 @@ def _draw(config: Config) -> None:
         if not questions.unsaid(config):
             st.caption(metric_sentence(config, found))
         st.caption(escape(provenance(config)))
-        next_step.page_link("layers", "Compare all heads → Layers", to_query(config))
+        next_step.page_link("layers", heads.TO_LAYERS, to_query(config))
 
 
 def _look(config: Config) -> object:

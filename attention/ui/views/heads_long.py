@@ -36,6 +36,7 @@ from attention.wire.cells import pixel_cells
 TICK = 0.4  # seconds between two updates of a map job
 ASKS = 2.0  # seconds between two checks whether there is room for one
 BARS = 512  # of a row at most
+LONG_PROGRAM = "long program"  # key of the expander with the code
 TOP = 8  # keys of a row that are listed
 # Pixels of columns, for the longest number of each; all are visible in a window of 1280 pixels.
 WIDTHS = {"key": 64, "token": 84, "weight": 102}
@@ -44,7 +45,7 @@ WIDTHS = {"key": 64, "token": 84, "weight": 102}
 def view(config: Config) -> None:
     """Draws the page of a config that is too long for a trace. The grid comes first, or the zoomed head if there is one."""
     if refused := _refusal(config):
-        too_large(*refused, f"Show {refused[1].tokens:,} tokens")
+        too_large(*refused, text.SMALLER.format(tokens=refused[1].tokens))
         if results.long.STUDIO.waits(page.visitor()):
             st.fragment(_asking, run_every=ASKS)(config)
         return
@@ -67,7 +68,7 @@ def view(config: Config) -> None:
         if drawing.state == "done":
             parts.numbers(results.long.map_numbers(config, drawing), config)
         else:
-            st.caption("Head statistics appear once all heads are exact.")
+            st.caption(text.STATISTICS_LATER)
     _take_away(config, drawing)
     if drawing.state == "done" and not exact:  # it has ended meanwhile, and nothing else triggers a rerun
         st.rerun()
@@ -140,7 +141,7 @@ def _proof(config: Config, drawing: MapJob) -> None:
         proof.show_badge(results.long.map_parity(config, drawing), config)
     else:
         st.badge(
-            f"Checked against {SOFTMAXES[config.softmax].reference} once all heads are exact",
+            text.CHECKED_LATER.format(reference=SOFTMAXES[config.softmax].reference),
             icon=":material/pending:",
             color="gray",
         )
@@ -152,8 +153,8 @@ def _growing(config: Config, drawing: MapJob) -> None:
     if current_drawing(config) is not drawing or not _is_awaited(drawing):
         st.rerun()
     done, size = len(drawing.heads), tables.quantity(drawing.claim, "B")
-    what = f"head {done + 1} of {config.heads}" if drawing.state == "running" else f"{done} of {config.heads} heads"
-    said = f"Exact weights: {what}, {size}."
+    template = text.RUNNING if drawing.state == "running" else text.WAITING
+    said = template.format(head=done + 1, done=done, heads=config.heads, memory=size)
     job_status.show_progress(drawing, results.long.STUDIO.line, said, partial(_cancel, drawing))
     _squares(config, drawing)
 
@@ -162,9 +163,9 @@ def _show_end(drawing: MapJob) -> None:
     """Draws why a job has ended if it was not finished, and a button that starts it again."""
     if drawing.state == "done":
         return
-    exact = f"{len(drawing.heads)} of {drawing.settings.heads} heads are exact, the others are previews"
-    why = escape(drawing.said.rstrip(".")) if drawing.state == "failed" else "Cancelled"
-    job_status.show_end(drawing, f"{why}: {exact}.", partial(_again, drawing))
+    why = escape(drawing.said.rstrip(".")) if drawing.state == "failed" else text.CANCELLED
+    said = text.ENDED.format(why=why, done=len(drawing.heads), heads=drawing.settings.heads)
+    job_status.show_end(drawing, said, partial(_again, drawing))
 
 
 def _squares(config: Config, drawing: MapJob) -> None:
@@ -179,10 +180,8 @@ def _squares(config: Config, drawing: MapJob) -> None:
     seeing = results.long.keys_seen(config)
     signed = config.head_softmax.signed
     cells = pixel_cells(torch.cat(shown), seen, sketch.tile, seeing, config.tokens, signed)
-    what = "largest" if config.pool == "max" else "mean"
-    note = f"Each pixel: the {what} of {sketch.tile} x {sketch.tile} weights."
-    if len(heads) < config.heads:
-        note += f" Heads from {len(heads)} on: preview from one query per tile."
+    preview = text.PREVIEW.format(done=len(heads)) if len(heads) < config.heads else ""
+    note = text.PIXELS.format(pool=text.POOLS[config.pool], tile=sketch.tile, preview=preview)
     roles = results.long.roles(config, drawing) if drawing.state == "done" else []
     names = parts.names(config, roles)
     heads_grid(
@@ -200,27 +199,30 @@ def _row(config: Config, drawing: MapJob) -> None:
     found = results.long.long_row(config, drawing)
     bars, tile = tables.bin_row(found, BARS)
     if not found.seeing:
-        st.caption(f"{escape(parts.query_name(found))} has no visible key.")
+        st.caption(text.BLIND.format(query=escape(parts.query_name(found))))
         return
-    said = (
-        f"{parts.query_name(found)} in head {found.head} {tables.mostly(found, unit(config))}. "
-        f"{tables.support_text(found, config)}{tables.missing_share(found, config)}"
-        f"{tables.entropy_text(config, found.entropy)}{', exact' * distributes(config)}. "
-        f"Each bar: the largest weight of {tile:,} keys"
+    has_bars = config.row_as in ("auto", "bars")
+    said = text.LONG_ROW.format(
+        query=parts.query_name(found),
+        head=found.head,
+        most=tables.mostly(found, unit(config)),
+        support=tables.support_text(found, config),
+        missing=tables.missing_share(found, config),
+        entropy=tables.entropy_text(config, found.entropy),
+        exact=text.EXACT if distributes(config) else "",
+        tile=tile,
+        forms="" if has_bars else text.FORMS.format(most=MAX_TRACE_TOKENS),
     )
-    if config.row_as not in ("auto", "bars"):
-        said += f". Lines and output are shown up to {MAX_TRACE_TOKENS:,} tokens"
     scale, seeing = parts.bars(config, found)
     parts.said_of_row(said, config, scale)
     chart, top = st.columns([7, 3], gap="medium")
     spec = row.weights((), config.tokens, scale, seeing)
-    chart.vega_lite_chart(
-        pa.table(bars), spec, key="row", width="stretch", alt="Bars by key: weights of the selected query"
-    )
+    chart.vega_lite_chart(pa.table(bars), spec, key="row", width="stretch", alt=text.ROW_ALT)
+    key, token, weight = text.TOP
     columns = {
-        "key": st.column_config.NumberColumn("Key", width=WIDTHS["key"]),
-        "token": st.column_config.TextColumn("Token", width=WIDTHS["token"]),
-        "weight": st.column_config.TextColumn("Weight", width=WIDTHS["weight"], alignment="right"),
+        "key": st.column_config.NumberColumn(key, width=WIDTHS["key"]),
+        "token": st.column_config.TextColumn(token, width=WIDTHS["token"]),
+        "weight": st.column_config.TextColumn(weight, width=WIDTHS["weight"], alignment="right"),
     }
     order = ("key", "token", "weight") if found.label else ("key", "weight")
     heaviest = tables.heaviest(found, TOP)
@@ -244,28 +246,27 @@ def _large(config: Config, drawing: MapJob) -> None:
     if exact:
         parts.extent(rows, cols, cells.tile)
     else:
-        st.caption("Preview. You can zoom once this head is exact.")
+        st.caption(text.NO_ZOOM)
     large_head(config, cells, (rows[0], cols[0]), zooms=exact, on_frame=gestures.on_part_choice)
 
 
 def _take_away(config: Config, drawing: MapJob) -> None:
-    what = "the call that computes exactly the squares of all heads"
     brought = is_uploaded(config.source)
-    parts.code(what, lambda: (file_program if brought else program).long_source(config, drawing.side))
+    parts.code(LONG_PROGRAM, lambda: (file_program if brought else program).long_source(config, drawing.side))
     if drawing.state != "done":
         st.empty()  # replaces the expander of another job
         return
-    with st.expander("Downloads", icon=":material/download:"):
+    with st.expander(text.DOWNLOADS, icon=":material/download:"):
         if brought:
             st.download_button(
-                "Queries and keys of this layer (.npz)",
+                text.VECTORS,
                 lambda: tables.vectors_npz(config),
                 file_program.FILE,
                 on_click="ignore",
                 key="vectors",
             )
         st.download_button(
-            "Maps of all heads and statistics of every query (.npz)",
+            text.MAPS,
             lambda: tables.maps_npz(config, join_maps(drawing.heads)),
             "maps.npz",
             on_click="ignore",

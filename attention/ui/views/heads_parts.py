@@ -44,7 +44,7 @@ def title(config: Config) -> None:
 
 def _examples() -> None:
     """Draws a link to the examples for new users, if there is no other note."""
-    next_step.page_link("examples", "New here? See examples", {}, ":material/lightbulb:")
+    next_step.page_link("examples", text.EXAMPLES, {}, ":material/lightbulb:")
 
 
 def look(config: Config) -> object:
@@ -56,14 +56,16 @@ def look(config: Config) -> object:
 
 def _help(config: Config) -> str:
     """Which heads the page shows, what their rows sum to, and what the mask does."""
-    recorded = (
-        f" of layer {config.layer} of “{escape(source_title(config.source))}”" if config.source != GENERATED else ""
-    )
-    rule = text.OWN if idle("mask", config) else config.rule.help
-    over = f"{config.tokens:,} tokens" + f" and {config.n_keys:,} of another sequence" * config.is_cross
-    return (
-        f"{text.WHAT} {config.heads} head{'s' * (config.heads > 1)}{recorded} over {over}. "
-        f"{_row_sums(config)}{rule}{text.GATE * (config.gate != OFF)}"
+    recorded = text.RECORDED.format(layer=config.layer, source=escape(source_title(config.source)))
+    tokens = (text.TOKENS_CROSS if config.is_cross else text.TOKENS).format
+    return text.HELP.format(
+        what=text.WHAT,
+        heads=(text.HEADS_COUNT if config.heads > 1 else text.HEAD_COUNT).format(count=config.heads),
+        recorded=recorded if config.source != GENERATED else "",
+        tokens=tokens(tokens=config.tokens, keys=config.n_keys),
+        sums=_row_sums(config),
+        rule=text.OWN if idle("mask", config) else config.rule.help,
+        gate=text.GATE if config.gate != OFF else "",
     )
 
 
@@ -71,22 +73,23 @@ def _row_sums(config: Config) -> str:
     """What the rows sum to; "" for weights without scores, whose badge says it."""
     if not has_scores(config.source):
         return ""
-    said = row_sums(config.softmax, results.heads.fully_masked(config), config.tokens)
-    return f"A row is a query: {said}. "
+    return text.SUMS.format(sums=row_sums(config.softmax, results.heads.fully_masked(config), config.tokens))
 
 
 def names(config: Config, roles: Sequence[Role | None]) -> list[str]:
     """The names next to the head numbers: the role, "random", or "" if there is no role or a question asks for it."""
     if questions.unsaid(config):
         return [""] * len(roles)
-    return [role.name if role else "random" * _by_chance(config, head) for head, role in enumerate(roles)]
+    return [role.name if role else text.RANDOM * _by_chance(config, head) for head, role in enumerate(roles)]
 
 
 def does(config: Config, role: Role | None) -> str:
     """What the selected head does, as Markdown."""
     said = escape(role.says) if role else text.CHANCE if _by_chance(config, config.head) else text.NO_ROLE
-    layer = f"Layer {config.layer}, head" if len(layers(config.source)) > 1 else "Head"
-    return questions.UNSAID if questions.unsaid(config) else f"**{layer} {config.head}** {said}"
+    if questions.unsaid(config):
+        return questions.UNSAID
+    template = text.DOES_IN_LAYER if len(layers(config.source)) > 1 else text.DOES
+    return template.format(layer=config.layer, head=config.head, role=said)
 
 
 def _by_chance(config: Config, head: int) -> bool:
@@ -132,27 +135,33 @@ def other_scale(config: Config, scale: str) -> None:
         return
     log = scale not in LOGARITHMIC
     back = (_as_colors(config) in LOGARITHMIC) == log
+    label, help = text.LOG_SCALE if log else text.LINEAR_SCALE
     st.button(
-        "Log scale" if log else "Linear scale",
+        label,
         key="bars",
         type="tertiary",
         on_click=page.change,
         kwargs={"axis": "auto" if back else "log" if log else "linear"},
-        help="Log scale centred on the uniform weight." if log else "Linear scale from 0.",
+        help=help,
     )
 
 
 def focus(config: Config, width: int) -> None:
     """Draws the fields of the selected head and query, each `width` pixels wide."""
-    last = {"help": f"Position of the query whose row is shown, 0 to {config.tokens - 1:,}; -1 follows the last token."}
+    last = {"help": text.QUERY_HELP.format(last=config.tokens - 1)}
     for name, more in (("head", {}), ("query", last)):
         knobs.number(name, config, width=width, on_change=page.change, **more)
 
 
 def extent(rows: tuple[int, int], cols: tuple[int, int], tile: int, then: str = "") -> None:
     """Draws which part of a head is enlarged, and its resolution."""
-    fine = "every token" if tile == 1 else f"{tile} x {tile} tokens per pixel"
-    shown = f"Queries {rows[0]:,} to {rows[1] - 1:,}, keys {cols[0]:,} to {cols[1] - 1:,}: {fine}."
+    shown = text.EXTENT.format(
+        first_query=rows[0],
+        last_query=rows[1] - 1,
+        first_key=cols[0],
+        last_key=cols[1] - 1,
+        resolution=text.EVERY_TOKEN if tile == 1 else text.TILES.format(tile=tile),
+    )
     st.caption(f"{shown} {then}".rstrip())
 
 
@@ -164,15 +173,17 @@ def beside() -> list[DeltaGenerator]:
 def numbers(found: dict[str, list[float]], config: Config, of: str = "") -> None:
     """Draws the statistics of every head as a table; `of`: of which side of a comparison."""
     units = ", ".join(
-        f"{number.label.lower()} in {number.unit}"
+        text.UNIT.format(statistic=number.label.lower(), unit=number.unit)
         for name, number in ALL_METRICS.items()
         if number.unit and name in found
     )
     units = f"; {units}" if units else ""
-    st.markdown(f"**Head statistics{of}**", help=f"Means over queries with a visible key{units}. {text.FORMULAS}")
-    columns = {"head": st.column_config.NumberColumn("Head")} | {
+    st.markdown(text.STATISTICS.format(of=of), help=text.STATISTICS_HELP.format(units=units, formulas=text.FORMULAS))
+    columns = {"head": st.column_config.NumberColumn(text.HEAD)} | {
         name: st.column_config.NumberColumn(
-            number.label, help=f"{number.formula} ({number.unit})" if number.unit else number.formula, format="%.3f"
+            number.label,
+            help=text.FORMULA_UNIT.format(formula=number.formula, unit=number.unit) if number.unit else number.formula,
+            format="%.3f",
         )
         for name, number in ALL_METRICS.items()
         if name in found
@@ -181,7 +192,7 @@ def numbers(found: dict[str, list[float]], config: Config, of: str = "") -> None
         ALL_METRICS[name].label.lower() for name in ALL_METRICS if name in OF_DISTRIBUTIONS and name not in found
     ]:
         why = SOFTMAXES[config.softmax].no_distribution
-        st.caption(f"No {', '.join(gone)}: {why}, so rows are no distributions.")
+        st.caption(text.NO_STATISTICS.format(statistics=", ".join(gone), why=why))
     height = min(400, 37 + 35 * len(found["head"]))
     st.dataframe(pa.table(found), column_config=columns, hide_index=True, height=height, key="numbers")
 
@@ -190,7 +201,7 @@ def code(what: str, source: Callable[[], str]) -> None:
     """Draws an expander with the program that does `what`, only if it is open: a browser loads 1.5 MB to colour it."""
     if page.widgets().get(what) is None:
         page.widgets()[what] = code_open(what)
-    fold = st.expander("PyTorch code", icon=":material/code:", key=what, on_change="rerun")
+    fold = st.expander(text.CODE, icon=":material/code:", key=what, on_change="rerun")
     page.visit_state().code = bool(fold.open)
     if fold.open:
         fold.code(source(), language="python")

@@ -22,12 +22,11 @@ from attention.ui.controls import knobs
 from attention.ui.empty_states import missing_parts
 from attention.ui.markdown import escape
 from attention.ui.session import gestures, page
+from attention.ui.text import heads as text
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import questions
 
 FEW = 40  # tokens up to which words with lines are readable at a glance
-NORMED = "Before W_o, this output is divided by its root mean square and multiplied by 1 − λ."
-WEIGHTED = "Weights times values: the head output for the selected query"
 
 
 def row(trace: Trace) -> None:
@@ -43,14 +42,20 @@ def row(trace: Trace) -> None:
 def _row_sentence(config: Config, found: tables.Row) -> str:
     name = parts.query_name(found)
     if not found.seeing:
-        return f"{escape(name)} has no visible key."
+        return text.BLIND.format(query=escape(name))
     if questions.unsaid(config):
-        return escape(f"{name} in head {found.head}.")
-    text = (
-        f"{name} in head {found.head} {tables.mostly(found, unit(config))}. Largest weight: {format_weight(found.greatest)}. "
-        f"{tables.support_text(found, config)}{tables.missing_share(found, config)}{tables.entropy_text(config, found.entropy)}"
+        return escape(text.ROW_UNSAID.format(query=name, head=found.head))
+    return escape(
+        text.ROW.format(
+            query=name,
+            head=found.head,
+            most=tables.mostly(found, unit(config)),
+            largest=format_weight(found.greatest),
+            support=tables.support_text(found, config),
+            missing=tables.missing_share(found, config),
+            entropy=tables.entropy_text(config, found.entropy),
+        )
     )
-    return escape(text)
 
 
 def _auto(config: Config, found: tables.Row) -> None:
@@ -77,7 +82,7 @@ def _bars(config: Config, found: tables.Row) -> None:
         spec if found.seeing else empty(spec),
         key="row",
         width="stretch",
-        alt="Bars by key: weights of the selected query",
+        alt=text.ROW_ALT,
     )
 
 
@@ -97,18 +102,16 @@ def too_many(config: Config) -> None:
     """Draws two alternatives in place of too many lines."""
     near = _around(config.query_index, config.tokens)
     with st.container(border=True):
-        st.markdown(
-            f":material/conversion_path: The line view shows at most {MOST} words per side; this selection has more."
-        )
+        st.markdown(text.TOO_MANY.format(most=MOST))
         with st.container(horizontal=True):
             st.button(
-                f"Show words {near.replace('-', ' to ')}",
+                text.NEAR.format(words=near.replace("-", " to ")),
                 on_click=page.change,
                 kwargs={"rows": near, "cols": near},
                 key="near",
-                help="Zooms to the words around the selected query, in the enlarged head as well.",
+                help=text.NEAR_HELP,
             )
-            st.button("Show bars", on_click=page.change, kwargs={"row_as": "bars"}, key="as bars")
+            st.button(text.TO_BARS, on_click=page.change, kwargs={"row_as": "bars"}, key="as bars")
 
 
 def _around(at: int, tokens: int) -> str:
@@ -118,10 +121,10 @@ def _around(at: int, tokens: int) -> str:
 
 
 def _output(config: Config, found: tables.Row) -> None:
-    if not missing_parts(config, WEIGHTED, "v"):
+    if not missing_parts(config, text.WEIGHTED, "v"):
         row_output(config, results.heads.weighted_values(config, config.head, config.query_index))
         if config.softmax == DIFFERENTIAL:
-            st.caption(NORMED)
+            st.caption(text.NORMED)
 
 
 WAYS: dict[str, Callable[[Config, tables.Row], None]] = {

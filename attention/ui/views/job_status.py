@@ -14,6 +14,7 @@ from attention.ui.jobs import pace
 from attention.ui.jobs.job import Job
 from attention.ui.jobs.job_queue import JobQueue
 from attention.ui.session import page
+from attention.ui.text import jobs as text
 
 
 def show_progress(
@@ -22,7 +23,7 @@ def show_progress(
     said: str,
     cancel: Callable[[], None],
     why: str | None = None,
-    word: str = "Cancel",
+    word: str = text.CANCEL,
     key: str = "cancel",
 ) -> None:
     """Draws a job that this visitor waits for: text, time, and buttons. The last one, `word`, calls `cancel`, which calls
@@ -33,12 +34,16 @@ def show_progress(
         st.progress(min(task.share, 1.0), status_text(task, said, line.before(task), visitor, line.other(task)))
         if task.pauses and visitor in task.resting:
             st.button(
-                "Continue", key="continue", icon=":material/play_arrow:", on_click=line.go_on, args=(task, visitor)
+                text.CONTINUE, key="continue", icon=":material/play_arrow:", on_click=line.go_on, args=(task, visitor)
             )
         elif task.pauses:
-            how = "Pauses this job. Others may run first; finished parts are kept unless their memory is needed."
             st.button(
-                "Pause", key="pause", icon=":material/pause:", on_click=line.pause, args=(task, visitor), help=how
+                text.PAUSE,
+                key="pause",
+                icon=":material/pause:",
+                on_click=line.pause,
+                args=(task, visitor),
+                help=text.PAUSE_HELP,
             )
         st.button(word, key=key, on_click=cancel, help=why)
 
@@ -48,28 +53,29 @@ def show_end(task: Job, said: str, again: Callable[[], None] | None = None) -> N
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(1.0 if task.state == "done" else min(task.share, 1.0), said)
         if again is not None:
-            st.button("Draw again", key="again", on_click=again)
+            st.button(text.AGAIN, key="again", on_click=again)
 
 
 def status_text(task: Job, said: str, before: int, visitor: str, other: str = "") -> str:
     """The text about a job, and what it waits for: its turn, the `other` job that runs, or the remaining seconds."""
     if task.state == "waiting":
-        earlier = f" for {before} earlier job{'s' * (before > 1)}{f'; {other}' * bool(other)}" if before else ""
-        said, how = f"Waiting{earlier}. {said}", "once it starts."
+        jobs, others = text.JOBS if before > 1 else text.JOB, text.OTHER.format(other=other) if other else ""
+        earlier = text.EARLIER.format(count=before, jobs=jobs, other=others) if before else ""
+        said, left = text.WAITING.format(earlier=earlier, said=said), text.ONCE_IT_STARTS
     elif task.state == "paused":
-        said, how = f"Paused. {said}", "left when it continues."
+        said, left = text.PAUSED.format(said=said), text.WHEN_IT_CONTINUES
     else:
-        said += " It continues because another visitor waits for it." if visitor in task.resting else ""
-        how = f"left{_pace(task)}."
-    return said if task.seconds_left is None else f"{said} {_seconds(task)} {how}"
+        said = text.SHARED.format(said=said) if visitor in task.resting else said
+        left = text.LEFT_NOW.format(pace=_pace(task))
+    if task.seconds_left is None:
+        return said
+    return text.LEFT.format(said=said, about=task.about.capitalize(), time=_time_left(task), left=left)
 
 
-def _seconds(task: Job) -> str:
+def _time_left(task: Job) -> str:
     """The remaining time, rounded: a number that keeps changing suggests more than is known."""
     left = math.ceil(task.seconds_left or 0.0)
-    return (
-        f"{task.about.capitalize()} {duration(left if left < 10 or task.about != 'about' else 5 * math.ceil(left / 5))}"
-    )
+    return duration(left if left < 10 or task.about != "about" else 5 * math.ceil(left / 5))
 
 
 def _pace(task: Job) -> str:
@@ -77,5 +83,5 @@ def _pace(task: Job) -> str:
     if task.guess is None:
         return ""
     if pace.busy(THREADS, cores()):
-        return " (the server is busy)"
-    return " (longer than estimated)" if task.slow else ""
+        return text.BUSY
+    return text.SLOW if task.slow else ""

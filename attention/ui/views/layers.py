@@ -30,7 +30,6 @@ PICTURE = (
     '<figure style="margin: 0"><img alt="{}" width="168" height="168" style="display: block; image-rendering: pixelated" '
     'src="data:image/png;base64,{}"><figcaption style="font-size: .8rem">query ↓ &nbsp; key →</figcaption></figure>'
 )
-OTHERS = "attends to another sequence; roles are only defined for self-attention."
 MODELS = next_step.REAL, "recorded:minilm-street"  # recordings of several layers
 TOLD = "entropy", "effective_keys", "first", "previous", "induction"  # statistics that are listed for the selected head
 
@@ -77,7 +76,7 @@ def _offer_higher(config: Config, found: Mapping[int, Layer]) -> None:
 def _several() -> None:
     """Draws buttons that open sources with several layers, as the map of one layer is a single row."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown("This source has one layer. Sources with several:")
+        st.markdown(text.ONE_LAYER)
         for source in filter(readable, MODELS):
             st.button(source_title(source), key=f"see {source}", on_click=page.change, kwargs={"source": source})
 
@@ -86,30 +85,34 @@ def _heads_text(config: Config) -> str:
     """Which heads the map shows."""
     numbers = layers(config.source)
     many = len(numbers)
-    which = "" if numbers == tuple(range(many)) else f" ({', '.join(map(str, numbers))} of its model)"
-    all_ = (
-        f"{many * config.heads:,} heads, {config.heads} in each of {many} layers{which},"
-        if many > 1
-        else f"{config.heads} heads"
+    which = "" if numbers == tuple(range(many)) else text.SOME_LAYERS.format(layers=", ".join(map(str, numbers)))
+    heads = text.HEADS.format(heads=config.heads)
+    if many > 1:
+        heads = text.HEADS_OF_LAYERS.format(count=many * config.heads, heads=config.heads, layers=many, which=which)
+    source = text.OF_SOURCE.format(source=escape(source_title(config.source)))
+    return text.MAP.format(
+        heads=heads,
+        source=source if config.source != GENERATED else "",
+        tokens=config.tokens,
+        unit=unit(config),
+        other=text.CROSS.format(keys=config.n_keys) if config.is_cross else "",
+        help=text.HELP,
     )
-    of = f" of “{escape(source_title(config.source))}”" if config.source != GENERATED else ""
-    other = f" that attend to {config.n_keys:,} of another sequence" if config.is_cross else ""
-    return f"{all_}{of} over {config.tokens:,} {unit(config)}s{other}. {text.HELP}"
 
 
 def _focus(config: Config, layer: Layer) -> None:
     """Draws the selected head: its picture, what it does, some statistics, and a link to all of it."""
     role = layer.roles[config.head]
-    kinds = ": its weight is spread over keys of many kinds" if tokens(config).line else ""  # patches have no kinds
-    none = OTHERS if config.is_cross else f"has no clear role{kinds}."
+    none = text.NO_ROLE_KINDS if tokens(config).line else text.NO_ROLE  # patches have no kinds
+    none = text.CROSS_ROLE if config.is_cross else none
     none = none if distributes(config) else results.heads.no_role(config).says
     does = escape(role.says) if role else none
     called = maps.head_title(config, (config.layer, config.head))
-    st.markdown(questions.UNSAID if questions.unsaid(config) else f"**{called.capitalize()}** {does}")
+    does = text.DOES.format(head=called.capitalize(), role=does)
+    st.markdown(questions.UNSAID if questions.unsaid(config) else does)
     with st.container(horizontal=True, vertical_alignment="top"):
         image = b64encode(results.layers.picture(config, config.head)).decode()
-        alt = f"Weights of {called}: queries down, keys across"
-        st.html(PICTURE.format(alt, image), width="content")
+        st.html(PICTURE.format(text.PICTURE_ALT.format(head=called), image), width="content")
         told = [
             _metric_text(name, layer, config.head)
             for name in TOLD
@@ -117,15 +120,16 @@ def _focus(config: Config, layer: Layer) -> None:
         ]
         st.markdown("\n".join(f"- {each}" for each in told), width="stretch")
     knobs.number("head", config, width=190, on_change=page.change)
-    these = f"layer {config.layer}" if len(layers(config.source)) > 1 else "these heads"
-    next_step.page_link("heads", f"Open {these} → Heads", to_query(config))
+    several = len(layers(config.source)) > 1
+    label = text.OPEN_LAYER.format(layer=config.layer) if several else text.OPEN_HEADS
+    next_step.page_link("heads", label, to_query(config))
 
 
 def _metric_text(name: str, layer: Layer, head: int) -> str:
     """A statistic of a head in words."""
     described, value = EVERY[name], layer.numbers[name][head]
-    number = "none (no visible key)" if value is None else f"{format_mean(value)} {described.unit}".strip()
-    return escape(f"{described.label}: {number}")
+    number = text.NO_VALUE if value is None else f"{format_mean(value)} {described.unit}".strip()
+    return escape(text.STATISTIC.format(statistic=described.label, value=number))
 
 
 TITLE = own_text.titled(

@@ -18,33 +18,27 @@ from attention.pinned import shown_side
 from attention.sources.providers import distributes
 from attention.ui import results
 from attention.ui.session import gestures, page
+from attention.ui.text import layers as text
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_compared as compared
 from attention.ui.views.heads_layers import head_label
 from attention.ui.views.layers_compared import Cell
 
 GROUPS, MEMBERS = 6, 8  # groups of nearly equal heads that are named, and heads per group
-HELP = (
-    "Jensen-Shannon divergence of two heads' weights for the same query, averaged over queries (Clark et al. 2019, section 6). "
-    "0 bits: equal weights. 1 bit: no key in common."
-)
 
 
 def _draw(config: Config) -> None:
     config = shown_side(config).truncated
     numbers = results.layers.compared_layers(config)
     cells = [(layer, head) for layer in numbers for head in range(config.heads)]
-    st.markdown(f"**Similar heads.** {_which(config, numbers)}", help=HELP)
+    st.markdown(text.ALIKE.format(some=_some(config, numbers)), help=text.ALIKE_HELP)
     if not distributes(config):
         why = SOFTMAXES[config.softmax].no_distribution
-        st.caption(
-            f"{why[0].upper()}{why[1:]}, so rows are no distributions: there is no Jensen-Shannon divergence, and "
-            "heads are not compared."
-        )
+        st.caption(text.ALIKE_NO_DISTRIBUTION.format(why=f"{why[0].upper()}{why[1:]}"))
         return
     far = results.layers.distances(config)
     if not far.queries or len(cells) < 2:
-        st.caption(_nothing(len(cells)))
+        st.caption(text.ALIKE_ONE if len(cells) < 2 else text.ALIKE_EQUAL)
         return
     st.markdown(_similar_heads_text(config, far, cells))
     left, right = st.columns(2)
@@ -54,33 +48,27 @@ def _draw(config: Config) -> None:
         _map(config, far, cells)
 
 
-def _which(config: Config, numbers: tuple[int, ...]) -> str:
+def _some(config: Config, numbers: tuple[int, ...]) -> str:
+    """Which layers are compared; "" if all are."""
     every = layers(config.source)
-    some = (
-        f" Only {len(numbers)} of {len(every)} layers are compared: {numbers[0]} to {numbers[-1]}, around the selected one."
-        * (numbers != every)
-    )
-    return f"Heads are close when they weight the same keys similarly.{some}"
-
-
-def _nothing(heads: int) -> str:
-    """Why there is nothing to compare."""
-    if heads < 2:
-        return "There is only one head; comparing needs two."
-    return "Under this mask no query has more than one visible key, so all heads are equal."
+    if numbers == every:
+        return ""
+    return text.ALIKE_SOME.format(count=len(numbers), layers=len(every), first=numbers[0], last=numbers[-1])
 
 
 def _similar_heads_text(config: Config, far: Distances, cells: list[Cell]) -> str:
     """The groups of heads that are nearly the same, or the two nearest heads if there are no groups."""
     if not far.groups:
         one, two, apart = _nearest(far)
-        nearest = (
-            f"{head_label(config, cells[one])} and {head_label(config, cells[two])}, {format_mean(apart)} bits apart"
+        return text.ALIKE_NONE.format(
+            one=head_label(config, cells[one]), two=head_label(config, cells[two]), distance=format_mean(apart)
         )
-        return f"No two heads are nearly equal. The closest: {nearest}."
-    said = "; ".join(_list_names([head_label(config, cells[head]) for head in group]) for group in far.groups[:GROUPS])
-    more = f"; and {len(far.groups) - GROUPS} more groups" if len(far.groups) > GROUPS else ""
-    return f"Nearly equal (at most {ALIKE} bits apart on average): {said}{more}."
+    groups = "; ".join(
+        _list_names([head_label(config, cells[head]) for head in group]) for group in far.groups[:GROUPS]
+    )
+    left = len(far.groups) - GROUPS
+    more = text.ALIKE_MORE_GROUPS.format(count=left) if left > 0 else ""
+    return text.ALIKE_GROUPS.format(limit=ALIKE, groups=groups, more=more)
 
 
 def _nearest(far: Distances) -> tuple[int, int, float]:
@@ -92,8 +80,8 @@ def _nearest(far: Distances) -> tuple[int, int, float]:
 def _list_names(names: list[str]) -> str:
     """Names in words; of a long list, the rest is counted."""
     if len(names) > MEMBERS:
-        return f"{', '.join(names[:MEMBERS])} and {len(names) - MEMBERS} more"
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+        return text.ALIKE_MORE.format(heads=", ".join(names[:MEMBERS]), count=len(names) - MEMBERS)
+    return text.ALIKE_LIST.format(first=", ".join(names[:-1]), last=names[-1])
 
 
 def _square(config: Config, far: Distances, cells: list[Cell]) -> None:
@@ -105,12 +93,9 @@ def _square(config: Config, far: Distances, cells: list[Cell]) -> None:
         key="likeness",
         width="stretch",
         config={"displaylogo": False},
-        alt="Heatmap by two heads: their distance in bits",
+        alt=text.ALIKE_MATRIX_ALT,
     )
-    st.caption(
-        "Coloured blocks: similar heads. Distances between all pairs, ordered by average-linkage clustering. Blue frames: the "
-        "selected head."
-    )
+    st.caption(text.ALIKE_MATRIX)
 
 
 def _map(config: Config, far: Distances, cells: list[Cell]) -> None:
@@ -127,12 +112,9 @@ def _map(config: Config, far: Distances, cells: list[Cell]) -> None:
         width="stretch",
         on_select=partial(gestures.on_layer_click, "map of heads"),
         selection_mode=CELL,
-        alt=f"Points by head on a map of their distances, coloured by {color.title.lower()}",
+        alt=text.ALIKE_MAP_ALT.format(statistic=color.title.lower()),
     )
-    st.caption(
-        "Similar heads are near each other; click a point to select its head. Only distances have a meaning: two dimensions "
-        f"keep {format_percent(far.kept)} of the variance (classical scaling of their square roots)."
-    )
+    st.caption(text.ALIKE_MAP.format(kept=format_percent(far.kept)))
 
 
 LIKENESS = page.Part("alike", _draw, compared.look_of_several, blocks=4)

@@ -24,6 +24,7 @@ from attention.ui.controls import knobs
 from attention.ui.results.layers import Layer
 from attention.ui.session import gestures, page
 from attention.ui.text import comparing
+from attention.ui.text import layers as text
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_changed, questions
 from attention.ui.views.heads_layers import head_label
@@ -41,10 +42,7 @@ def _draw(config: Config) -> None:
     """Draws two menus, and one point per head."""
     config = _with_known_metrics(shown_side(config).truncated)
     found, focus = results.layers.layers(config), (config.layer, config.head)
-    st.markdown(
-        "**Two statistics compared.** Each point is a head, coloured as in the map; "
-        f"{head_label(config, focus)} is {maps.head_title(config, focus)}. Click a point to select its head."
-    )
+    st.markdown(text.TWO.format(label=head_label(config, focus), head=maps.head_title(config, focus)))
     for name, column in zip(BOTH, st.columns(2), strict=True):
         with column:
             knobs.menu(
@@ -54,7 +52,7 @@ def _draw(config: Config) -> None:
     if x and y:
         _points(config, found, x, y, _cells_before(config))
     else:
-        st.caption("Nothing to compare: no query has a visible key, or the statistic needs token texts.")
+        st.caption(text.TWO_NONE)
     st.caption("  \n".join(maps.formula(name) for name in dict.fromkeys((config.across, config.upwards))))
 
 
@@ -111,7 +109,7 @@ def _points(config: Config, found: Found, x: maps.Cells, y: maps.Cells, before: 
         width="stretch",
         on_select=partial(gestures.on_layer_click, "numbers compared"),
         selection_mode=CELL,
-        alt=f"Points by head: {upwards.title.lower()} against {across.title.lower()}",
+        alt=text.TWO_ALT.format(upwards=upwards.title.lower(), across=across.title.lower()),
     )
 
 
@@ -164,7 +162,7 @@ def table(
 def does(found: Found, cell: Cell) -> str:
     """What a head does, in one or two words."""
     role = found[cell[0]].roles[cell[1]]
-    return role.name if role else "no clear role"
+    return role.name if role else text.NO_ROLE_NAME
 
 
 def view_inputs(config: Config) -> object:

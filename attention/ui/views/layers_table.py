@@ -17,6 +17,8 @@ from attention.pinned import shown_side
 from attention.sources.providers import provenance, source_title
 from attention.ui import results
 from attention.ui.session import page
+from attention.ui.text import heads
+from attention.ui.text import layers as text
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_compared as compared
 from attention.ui.views import questions
@@ -27,7 +29,7 @@ FOLD, FILES = "every head", "layers as files"  # keys of the expanders
 
 def _table(config: Config) -> None:
     """Draws one row per head in an expander; computed only if that is open."""
-    fold = st.expander("Table of all heads", icon=":material/table_rows:", key=FOLD, on_change="rerun")
+    fold = st.expander(text.TABLE, icon=":material/table_rows:", key=FOLD, on_change="rerun")
     if not fold.open:
         return
     config = shown_side(config).truncated
@@ -48,13 +50,13 @@ def columns(found: Found, known: list[str]) -> dict[str, list[Any]]:
     heads = [(layer, head) for layer, each in found.items() for head in range(len(each.roles))]
     told: dict[str, list[Any]] = {"layer": [layer for layer, _ in heads], "head": [head for _, head in heads]}
     roles = (found[layer].roles[head] for layer, head in heads)
-    told["does"] = [role.says if role else "has no clear role." for role in roles]
+    told["does"] = [role.says if role else text.NO_ROLE for role in roles]
     return told | {name: [found[layer].numbers[name][head] for layer, head in heads] for name in known}
 
 
 def _config(known: list[str]) -> dict[str, Any]:
-    named = {"layer": st.column_config.NumberColumn("Layer"), "head": st.column_config.NumberColumn("Head")}
-    named |= {"does": st.column_config.TextColumn("What it does", width="large")}
+    named = {name: st.column_config.NumberColumn(text.COLUMNS[name]) for name in ("layer", "head")}
+    named |= {"does": st.column_config.TextColumn(text.COLUMNS["does"], width="large")}
     return named | {name: _number(name) for name in known}
 
 
@@ -64,16 +66,16 @@ def _number(name: str) -> Any:
 
 def _files(config: Config) -> None:
     """Draws the downloads of the current map, if the expander is open."""
-    fold = st.expander("Downloads", icon=":material/download:", key=FILES, on_change="rerun")
+    fold = st.expander(text.DOWNLOADS, icon=":material/download:", key=FILES, on_change="rerun")
     if not fold.open:
         return
     config = shown_side(config).truncated
     with fold:
         found = results.layers.layers(config)
         if svg := picture(config, found):
-            picture_file(svg, f"attention-layers-{maps.number(config, found)}", "Save map of layers", key="map as file")
+            picture_file(svg, f"attention-layers-{maps.number(config, found)}", text.SAVE, key="map as file")
         else:
-            st.caption("There is no map to save: no query has a visible key.")
+            st.caption(text.NO_MAP)
 
 
 def picture(config: Config, found: Found) -> str:
@@ -88,9 +90,9 @@ def picture(config: Config, found: Found) -> str:
         config.heads,
         compared.axis(config, name, found).top,
         maps.digits(described),
-        f"{maps.metric_title(described)} of each head: {source_title(config.source)}",
+        text.FILE_TITLE.format(statistic=maps.metric_title(described), source=source_title(config.source)),
         [
-            f"{described.label}: {described.formula} ({described.source}).",
+            heads.FORMULA.format(label=described.label, formula=described.formula, source=described.source),
             provenance(config),
             f"Attention Lab: ?{link(config)}",
         ],

@@ -7,6 +7,7 @@ import streamlit as st
 from attention.config import Config
 from attention.sources.providers import has_own_mask, square
 from attention.steps import mask_table, program
+from attention.ui.text import masks as text
 
 
 def section(config: Config) -> None:
@@ -18,13 +19,13 @@ def section(config: Config) -> None:
         found = program.mask_mod(config), program.dense(config)
     flex, tensor = st.columns(2, gap="medium")
     with flex:
-        st.markdown("**`mask_mod` for `flex_attention`**: skips fully masked blocks; fast once compiled.")
+        st.markdown(text.FLEX)
         st.code(found[0], language="python", wrap_lines=True)
     with tensor:
-        st.markdown("**Dense boolean tensor**: True means visible; for short sequences and any backend.")
+        st.markdown(text.DENSE)
         st.code(found[1], language="python", wrap_lines=True)
     if table:
-        st.caption("The source's own mask: ranges of queries, each with its visible keys.")
+        st.caption(text.OWN_CODE)
         return
     source = "; ".join(dict.fromkeys(config.rule.source.split("; ")))
-    st.caption(f"Source of the rule: {source}.")
+    st.caption(text.RULE_SOURCE.format(source=source))

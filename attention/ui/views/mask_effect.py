@@ -26,10 +26,8 @@ from attention.ui.controls import knobs
 from attention.ui.empty_states import missing_parts
 from attention.ui.markdown import escape
 from attention.ui.session import browser_yield, page
+from attention.ui.text import masks as text
 from attention.ui.views import focus
-
-PROPORTION = ", in proportion to their weights", "; over fewer keys, the query scale draws their scores less apart"
-ABOUT = "Effect of the mask on the weights"
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +67,7 @@ class Effect:
 
 def section(config: Config) -> None:
     """Draws the formula, bars of all heads, and the selected head under the baseline and the mask, and the difference."""
-    if missing_parts(config, ABOUT, "q", "k"):
+    if missing_parts(config, text.TITLES["effect"], "q", "k"):
         return
     with st.container():
         _first(config)
@@ -81,10 +79,10 @@ def section(config: Config) -> None:
         _words(found)
     with bars:
         only_adds = found.adds and not found.hides
-        moved, title = (found.gained, "weight on added keys") if only_adds else (found.lost, "weight on masked keys")
+        moved, title = (found.gained, text.GAINED) if only_adds else (found.lost, text.LOST)
         spec = shares.by_head(config.heads, config.head, title)
         data = pa.table({"head": range(config.heads), "share": moved.mean(-1).tolist()})
-        st.vega_lite_chart(data, spec, key="moved", width="stretch", alt=f"Bars by head: {title}, mean of all queries")
+        st.vega_lite_chart(data, spec, key="moved", width="stretch", alt=text.MOVED_ALT.format(title=title))
 
 
 def _effect(config: Config) -> Effect:
@@ -99,10 +97,7 @@ def _first(config: Config) -> None:
     """Says which part of a long sequence is shown here, with its proof."""
     short = config.truncated
     if short is not config:
-        st.caption(
-            f"This needs every weight of {config.heads} heads, so it shows the first {short.tokens:,} of {config.tokens:,} "
-            "tokens, as a sequence of their own."
-        )
+        st.caption(text.EFFECT_SHORT.format(heads=config.heads, shown=short.tokens, tokens=config.tokens))
         proof.badge(short)
 
 
@@ -119,17 +114,23 @@ def _words(found: Effect) -> None:
     st.latex(_formula(found))
     st.markdown(_sentence(found))
     if (most := _hit_most(found)) is not None:
-        st.button(f"Select {_query(config, most)}", on_click=page.change, kwargs={"query": most}, key="hit most")
+        st.button(
+            text.SELECT.format(query=_query(config, most)), on_click=page.change, kwargs={"query": most}, key="hit most"
+        )
 
 
 def _baseline(found: Effect) -> str:
     """The sentence that names the mask that the effect is measured against, and why that one."""
     config, base = found.config, found.before.config
-    span = f", span {base.span:,}" if base.rule.span else ""
-    if not idle("baseline", config):
-        every = " (every key)" if base.mask == "full" else ""
-        return f"Compared with **{base.rule_name}**{span}{every}{', as selected' if config.baseline != 'auto' else ''}."
-    return f"Compared with **{base.rule_name}**{span}, the source's own mask."
+    span = text.BASELINE_SPAN.format(span=base.span) if base.rule.span else ""
+    if idle("baseline", config):
+        return text.OWN_BASELINE.format(baseline=base.rule_name, span=span)
+    return text.BASELINE.format(
+        baseline=base.rule_name,
+        span=span,
+        every=text.EVERY_KEY if base.mask == "full" else "",
+        selected=text.AS_SELECTED if config.baseline != "auto" else "",
+    )
 
 
 def _formula(found: Effect) -> str:
@@ -151,11 +152,11 @@ def _sentence(found: Effect) -> str:
     (base, mask), config = found.names, found.config
     if not found.hides and not found.adds:
         if config.source != GENERATED and not has_own_mask(config.source) and mask == base:
-            return f"**{mask}** is the source's own mask. Select another mask above to see its effect."
-        return f"**{mask}** keeps the same pairs as **{base}**, so no weight changes."
+            return text.OWN_MASK.format(mask=mask)
+        return text.SAME_PAIRS.format(mask=mask, baseline=base)
     added = _added_sentence(found)
     if not found.hides:
-        return f"**{mask}** masks no key that is visible under **{base}**. {added}"
+        return text.MASKS_NONE.format(mask=mask, baseline=base, added=added)
     return f"{_hidden_sentence(found)} {added}".strip()
 
 
@@ -164,37 +165,44 @@ def _added_sentence(found: Effect) -> str:
         return ""
     (base, mask), head = found.names, found.config.head
     share = _amount(float(found.gained[head].mean()), found.config)
-    keys = f"Keys visible under **{mask}** but not under **{base}**"
-    return f"{keys} get **{share}** of the weight of head {head}, over all queries."
+    return text.ADDED.format(mask=mask, baseline=base, share=share, head=head)
 
 
 def _hidden_sentence(found: Effect) -> str:
     (base, mask), config = found.names, found.config
     taken, query = found.lost[config.head], _query(config, config.query_index)
     if float(taken.abs().max()) == 0:
-        return f"The keys that **{mask}** masks have zero weight in float32 under **{base}**, so no weight changes."
+        return text.ZERO_WEIGHT.format(mask=mask, baseline=base)
     if not found.after.mask[config.query_index].any():
-        return f"Under **{mask}**, {query} has no visible key, so all its weights are zero."
+        return text.BLIND.format(mask=mask, query=query)
     softmax = SOFTMAXES[config.softmax]
     own, others = (_amount(float(each), config) for each in (taken[config.query_index], taken.mean()))
     if (most := _hit_most(found)) is not None:
-        goes = softmax.handed_on.replace("%s", "")
-        return (
-            f"**{mask}** removes **{others}** of the weight of head {config.head}, over all queries. {goes} "
-            f"{_query(config, most, 'Query')} loses most, **{_amount(float(taken[most]), config)}**. "
-            f"The selected query, {query}, loses no key."
+        return text.OTHER_ROWS.format(
+            mask=mask,
+            others=others,
+            head=config.head,
+            goes=softmax.handed_on.replace("%s", ""),
+            most=_query(config, most, "Query"),
+            share=_amount(float(taken[most]), config),
+            query=query,
         )
-    rest = f" Part of it goes to {softmax.rest}." if softmax.rest else ""
-    goes = softmax.handed_on.replace("%s", PROPORTION[config.query_scale == LOG])
-    return (
-        f"Under **{base}**, {query} in head {config.head} has **{own}** of its weight on keys that **{mask}** masks; over all "
-        f"queries it is **{others}**. {goes}{rest}"
+    return text.ROW.format(
+        baseline=base,
+        query=query,
+        head=config.head,
+        own=own,
+        mask=mask,
+        others=others,
+        goes=softmax.handed_on.replace("%s", text.PROPORTION[config.query_scale == LOG]),
+        rest=text.REST.format(rest=softmax.rest) if softmax.rest else "",
     )
 
 
 def _amount(moved: float, config: Config) -> str:
     """A sum of weights: as a share of the row, or as it is if rows may sum to anything."""
-    return format_percent(moved) if SOFTMAXES[config.softmax].distributes else f"{format_mean(moved)} (as a sum)"
+    is_share = SOFTMAXES[config.softmax].distributes
+    return format_percent(moved) if is_share else text.AS_SUM.format(value=format_mean(moved))
 
 
 def _hit_most(found: Effect) -> int | None:
@@ -217,16 +225,16 @@ def _squares(found: Effect) -> None:
     row = {"colors": config.color_scale, "query": config.query_index}
     cells, tile, seeing = tables.focus(found.after, heatmap.PIXELS)
     masked = heatmap.weights(cells, tile, seeing=seeing, **row, **small, signed=signed)
-    _square(places[1], 1, f"Head {config.head}, {mask}", masked)
+    _square(places[1], 1, text.HEAD.format(head=config.head, mask=mask), masked)
     browser_yield.yield_to_browser()
     cells, tile, seeing = tables.focus(found.before, heatmap.PIXELS)
     whole = heatmap.weights(cells, tile, seeing=seeing, **row, **small, signed=signed)
-    _square(places[0], 0, f"Head {config.head}, baseline: {base}", whole)
+    _square(places[0], 0, text.HEAD_BASELINE.format(head=config.head, mask=base), whole)
     change = heatmap.difference(
         *tile_extremes(difference(found.before, found.after, config.head), heatmap.PIXELS), **small
     )
-    _square(places[2], 2, f"Head {config.head}, difference", change)
-    st.caption(f"Colour scale of the weights: {config.color_reason}." if config.color_reason else "")
+    _square(places[2], 2, text.HEAD_DIFFERENCE.format(head=config.head), change)
+    st.caption(text.COLORS.format(reason=config.color_reason) if config.color_reason else "")
 
 
 def _square(place: DeltaGenerator, number: int, title: str, figure: Any) -> None:
@@ -237,5 +245,5 @@ def _square(place: DeltaGenerator, number: int, title: str, figure: Any) -> None
             key=f"square {number}",
             width="stretch",
             config={"displaylogo": False},
-            alt=f"Heatmap by query and key: {title}",
+            alt=text.HEAD_ALT.format(title=title),
         )

@@ -23,11 +23,6 @@ from attention.ui.text import masks as text
 from attention.ui.text import terms
 from attention.ui.views import mask_audit, mask_code, mask_effect, questions
 
-ABOUT = {
-    "effect": "Effect of the mask on the weights",
-    "empty rows": "Fully masked rows in PyTorch",
-    "code": "The mask as code",
-}
 RANGES = 12  # ranges of fully masked rows that are listed
 DETAILS = {"effect": mask_effect.section, "empty rows": mask_audit.section, "code": mask_code.section}
 
@@ -37,9 +32,7 @@ def view(config: Config) -> None:
     config = shown_side(config)
     short = config.truncated
     if questions.ours(config) and short is not config:
-        st.caption(
-            f"The question is about the first {short.tokens:,} of {config.tokens:,} tokens, as a sequence of their own."
-        )
+        st.caption(text.QUESTION_SHORT.format(shown=short.tokens, tokens=config.tokens))
     if questions.question_closes(short):
         return
     place = reserve_heading()  # filled after the pictures, which the user waits for
@@ -54,7 +47,7 @@ def _details(config: Config) -> None:
     """Draws what follows the gallery: the proof, and the part that is selected."""
     _foot(config)
     knobs.segments("mask_detail", config)
-    if mask_in_use(config.source) or not disabled_knob(config, ABOUT[config.mask_detail], "mask"):
+    if mask_in_use(config.source) or not disabled_knob(config, text.TITLES[config.mask_detail], "mask"):
         DETAILS[config.mask_detail](config)
 
 
@@ -87,16 +80,22 @@ def _gallery(config: Config) -> None:
     own = [used] if config.combine != "none" or table else []
     every = results.masks.gallery(config.tokens, config.span, config.depth, results.masks.other(config))
     mask_gallery(config, [*every, *own], on_choice=gestures.on_mask_choice)
-    said = "In use" if mask_in_use(config.source) else "Selected, but not in use"
+    template = text.IN_USE if mask_in_use(config.source) else text.NOT_IN_USE
+    said = template.format(name=used.name, about=_about(config, used), tiles=_tiles(used), users=_users(used))
     about, layers = st.columns([3, 2], gap="medium")
     if not config.is_cross:  # beside the cards, whose reach it sets
         with layers:
             knobs.slider("depth", config)
     about.markdown(  # below the cards, because its length would move them
-        f"{said}: **{used.name}**. {_about(config, used)} {_tiles(used)}{_users(used)}".rstrip(),
-        help=f"{_count(config, used, used.share)} operations per layer instead of {_count(config, used)} "
-        f"($4 n {'m' if config.is_cross else 'n'} d_{{model}}$, for $q k^\\top$ and $w v$). {_blocks(used)} {_reach(config)}"
-        f"Source: {escape(used.rule.source)}.",
+        said.rstrip(),
+        help=text.OPERATIONS.format(
+            kept=_count(config, used, used.share),
+            whole=_count(config, used),
+            keys="m" if config.is_cross else "n",
+            blocks=_blocks(used),
+            reach=_reach(config),
+            source=escape(used.rule.source),
+        ),
     )
 
 
@@ -107,47 +106,41 @@ def _about(config: Config, used: Exhibit) -> str:
     told = f"{used.rule.help} {escape(results.masks.nearest(config).sentence)}"
     if not used.blind:
         return told
-    rows = "query is" if used.blind == 1 else "queries are"
-    return f"{told} {used.blind:,} {rows} fully masked: {ranges(used.empty.tolist(), RANGES)}."
+    masked = text.FULLY_MASKED.get(used.blind, text.FULLY_MASKED_MORE)
+    return f"{told} {masked.format(count=used.blind, queries=ranges(used.empty.tolist(), RANGES))}"
 
 
 def _reach(config: Config) -> str:
     """The definition of reach, if the outputs of a layer are the inputs of the next one."""
     if config.is_cross:
-        return f"The {config.n_keys:,} keys belong to another sequence, so reach across layers is not defined. "
-    return (
-        f"Reach: largest distance, in tokens, between an output after {config.depth} layers and an input that it depends on "
-        f"(exact, with residual connections). "
-    )
+        return text.NO_REACH.format(keys=config.n_keys)
+    return text.REACH.format(layers=config.depth)
 
 
 def _users(used: Exhibit) -> str:
     """The models that use the rule, if any are named."""
-    return f"Used by: {escape(used.rule.users)}." if used.rule.users else ""
+    return text.USERS.format(users=escape(used.rule.users)) if used.rule.users else ""
 
 
 def _tiles(used: Exhibit) -> str:
     """What a pixel is if it covers more than one pair."""
-    if used.tile == 1:
-        return ""
-    return f"A pixel is {used.tile:,} × {used.tile:,} pairs; a stronger colour means more pairs kept. "
+    return "" if used.tile == 1 else text.TILES.format(tile=used.tile)
 
 
 def _span(config: Config) -> str:
     """The span, if the rule has one."""
-    if has_own_mask(config.source):
+    if has_own_mask(config.source) or not config.rule.span:
         return ""
     most = max(config.tokens, config.n_keys)
-    more = f" (same as {most:,}, the number of tokens)"
-    return f", span {config.span:,}{more if config.span > most else ''}," if config.rule.span else ""
+    same = text.SAME_SPAN.format(tokens=most) if config.span > most else ""
+    return text.SPAN.format(span=config.span, same=same)
 
 
 def _blocks(used: Exhibit) -> str:
     """What a kernel that works in blocks saves."""
-    rule = f"A GPU computes blocks of {BLOCK} × {BLOCK} pairs and can skip only fully masked blocks"
     if max(used.tokens, used.keys) > BLOCK:
-        return f"{rule}: {format_percent(1 - used.blocks)} of them here."
-    return f"{rule}; up to {BLOCK} tokens are one block, {'which is not skipped' if used.blocks else 'which is fully masked'}."
+        return text.BLOCKS.format(block=BLOCK, share=format_percent(1 - used.blocks))
+    return text.ONE_BLOCK.format(block=BLOCK, kept=text.KEPT if used.blocks else text.NOT_KEPT)
 
 
 def _count(config: Config, used: Exhibit, kept: float = 1.0) -> str:

@@ -13,6 +13,7 @@ from attention.charts import layers as chart
 from attention.charts import theme
 from attention.number_format import format_change, format_percent
 from attention.ui.session import gestures
+from attention.ui.text import layers as text
 from attention.ui.views.heads_layers import cell_columns
 
 SPACE = "␣"  # a space at the beginning of a token: with and without, it is another token
@@ -110,5 +111,5 @@ def draw_map(
         width="stretch",
         on_select=(lambda: gestures.on_layer_click(key)) if across == "head" else "ignore",
         selection_mode=chart.CELL if across == "head" else None,
-        alt=f"Heatmap by layer and {across}: {about}",
+        alt=text.SIGNED_MAP_ALT.format(across=across, about=about),
     )

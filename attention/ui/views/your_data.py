@@ -53,7 +53,9 @@ def view(how: Reading) -> None:
 def _finding() -> str:
     """What can be opened, or what is open."""
     many = len(uploads.holdings())
-    return text.OPEN.format(files="1 file is" if many == 1 else f"{many} files are") if many else text.FINDING
+    if not many:
+        return text.FINDING
+    return text.OPEN.format(files=text.FILES_OPEN.get(many, text.FILES_OPEN_MORE).format(count=many))
 
 
 def _lead() -> None:
@@ -70,22 +72,23 @@ def _fields(how: Reading) -> Taken | None:
     largest = max(1, int(min(settings().uploads, 64)))
     with left:
         file = st.file_uploader(
-            "Attention: .safetensors, .npz, .npy or .pt",
+            text.FILE,
             list(detect.ARRAYS),
             key=FILE,
             max_upload_size=largest,
         )
     with right:
         tokens = st.file_uploader(
-            "Tokens, if not in that file: .json or .txt",
+            text.TOKENS,
             list(detect.TOKENS),
             key=TOKENS,
             max_upload_size=4,
-            help="A JSON list of strings, or a text file with one token per line or with words.",
+            help=text.TOKENS_HELP,
         )
     unpacked = results.uploads.most()
     fits = _limits(min(largest * 2**20, unpacked))
-    st.caption(f"Files of up to {largest} MB, unpacked up to {quantity(unpacked, 'B')}. {fits} {text.SHARED}")
+    size = quantity(unpacked, "B")
+    st.caption(text.SIZES.format(largest=largest, unpacked=size, fits=fits, shared=text.SHARED))
     taken = your_data_files.current_file(file, tokens, how)
     if taken is None:
         _sample()
@@ -95,28 +98,30 @@ def _fields(how: Reading) -> Taken | None:
 def _limits(size: int) -> str:
     """The number of tokens of known models that fit into `size` bytes."""
     counts = {name: results.uploads.most_tokens(size, *sizes) for name, sizes in KNOWN.items()}
-    said = [f"{whole:,} tokens of {name} ({weights:,} as weights alone)" for name, (whole, weights) in counts.items()]
-    return f"In 16 bits, this fits queries, keys and values of all layers for {' or '.join(said)}."
+    said = (
+        text.FITS_MODEL.format(tokens=whole, model=name, weights=weights) for name, (whole, weights) in counts.items()
+    )
+    return text.FITS.format(models=" or ".join(said))
 
 
 def _sample() -> None:
     """Draws an example for users without a file: one button opens it, the other downloads it."""
     with st.container(horizontal=True):
         st.button(
-            "Try it with an example",
+            text.TRY,
             icon=":material/play_arrow:",
             key="try",
             on_click=your_data_files.open_example,
-            help="Opens a file with queries, keys and tokens of two layers, as if you had chosen it above.",
+            help=text.TRY_HELP,
         )
         st.download_button(
-            "Download the example",
+            text.EXAMPLE,
             sample.sample_file,
             sample.NAME,
             on_click="ignore",
             icon=":material/download:",
             key="sample",
-            help="The same file, as a template.",
+            help=text.EXAMPLE_HELP,
             type="tertiary",
         )
 
@@ -126,23 +131,21 @@ def _show_reading(taken: Taken) -> None:
     if taken.problem and taken.found:
         st.warning(escape(taken.problem), icon=":material/info:")
     elif taken.problem:
-        which = escape(taken.file.name) if taken.file else "This"
-        st.error(f"{which} can't be shown. {escape(taken.problem)}", icon=":material/error:")
+        which = escape(taken.file.name) if taken.file else text.THIS_FILE
+        st.error(text.PROBLEM.format(file=which, problem=escape(taken.problem)), icon=":material/error:")
         if taken.source:
-            st.caption("The previous reading stays open.")
+            st.caption(text.STAYS)
     found = taken.found
     if found is None:
         return
     for sentence in found.found:
         st.warning(escape(sentence), icon=":material/info:")
     with st.container(border=True):
-        st.markdown(
-            f":material/check_circle: **{escape(found.stack.title)}** was read as follows. {escape(found.stack.what)}"
-        )
+        st.markdown(text.READING.format(name=escape(found.stack.title), what=escape(found.stack.what)))
         st.markdown("\n".join(f"- {escape(sentence)}" for sentence in found.said))
         if len(found.parts) > 1:
             names = ", ".join(f"{at}: {escape(name)}" for at, name in enumerate(found.parts))
-            st.caption(f"The file has several parts; choose one in the sidebar: {names}.")
+            st.caption(text.PARTS.format(parts=names))
         _ways(taken.source, primary=True)
 
 
@@ -153,12 +156,12 @@ def _ways(source: str, primary: bool = False) -> None:
     if primary and wanted and entry_name(wanted["source"]) == entry_name(source):
         query = {**wanted, "source": source}
     with st.container(horizontal=True):
-        next_step.page_link("heads", "All heads → Heads", query, ":material/grid_view:")
+        next_step.page_link("heads", text.LINKS["heads"], query, ":material/grid_view:")
         if has_scores(source):
-            next_step.page_link("softmax", "One row → Softmax", query, ":material/bar_chart:")
-            next_step.page_link("steps", "Each matrix → Steps", query, ":material/account_tree:")
-        next_step.page_link("masks", "Visible keys → Masks", query, ":material/grid_on:")
-        next_step.page_link("layers", "Compare heads → Layers", query, ":material/layers:")
+            next_step.page_link("softmax", text.LINKS["softmax"], query, ":material/bar_chart:")
+            next_step.page_link("steps", text.LINKS["steps"], query, ":material/account_tree:")
+        next_step.page_link("masks", text.LINKS["masks"], query, ":material/grid_on:")
+        next_step.page_link("layers", text.LINKS["layers"], query, ":material/layers:")
 
 
 def _open() -> None:
@@ -166,12 +169,12 @@ def _open() -> None:
     holdings = uploads.holdings()
     if not holdings:
         return
-    st.markdown("**Open files**")
+    st.markdown(text.OPEN_FILES)
     for holding in holdings:
         with st.container(horizontal=True, vertical_alignment="center", key=f"row {holding.source}"):
             st.markdown(_summary_text(holding), width="stretch")
-            next_step.page_link("heads", "Heads", to_query(Config.of(holding.source)), ":material/grid_view:")
-            st.button("Close", key=f"close {holding.source}", on_click=_close_source, args=(holding.source,))
+            next_step.page_link("heads", text.TO_HEADS, to_query(Config.of(holding.source)), ":material/grid_view:")
+            st.button(text.CLOSE, key=f"close {holding.source}", on_click=_close_source, args=(holding.source,))
 
 
 def _close_source(source: str) -> None:
@@ -181,11 +184,14 @@ def _close_source(source: str) -> None:
 
 def _summary_text(holding: Upload) -> str:
     sizes = holding.shape
-    parts = "queries and keys" if {"q", "k"} <= sizes.has else "weights"
-    over = f"{sizes.tokens:,} tokens" + (f" that attend to {sizes.keys:,} others" if sizes.keys else "")
-    return (
-        f"{escape(holding.stack.title)}: {parts}, {sizes.layers} layer{'s' * (sizes.layers > 1)} of {sizes.heads} "
-        f"head{'s' * (sizes.heads > 1)}, {over}, {quantity(holding.stack.bytes, 'B')}"
+    tokens = text.SUMMARY_CROSS if sizes.keys else text.SUMMARY_TOKENS
+    return text.SUMMARY.format(
+        name=escape(holding.stack.title),
+        parts=text.SUMMARY_VECTORS if {"q", "k"} <= sizes.has else text.SUMMARY_WEIGHTS,
+        layers=text.SUMMARY_LAYERS[sizes.layers > 1].format(count=sizes.layers),
+        heads=text.SUMMARY_HEADS[sizes.heads > 1].format(count=sizes.heads),
+        tokens=tokens.format(tokens=sizes.tokens, keys=sizes.keys),
+        size=quantity(holding.stack.bytes, "B"),
     )
 
 

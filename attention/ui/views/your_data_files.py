@@ -15,8 +15,7 @@ from attention.serving.settings import settings
 from attention.ui import results
 from attention.ui.session import page, question_in_link, uploads
 from attention.ui.session.visit_state import Taken, session
-
-FORGOTTEN = "The previous reading is shown. To read the file in another way, open it again: it was not kept, as memory is short."
+from attention.ui.text import your_data as text
 
 
 def current_file(file: Any, tokens: Any, how: Reading) -> Taken | None:
@@ -64,7 +63,7 @@ def forget_file(source: str) -> None:
     kept = page.visit_state()
     kept.given = [each for each in kept.given or [] if each.source != source]
     if kept.taken is not None and kept.taken.source == source:
-        kept.taken = Taken(kept.taken.asked, problem="It was closed. Open it again to see it.")
+        kept.taken = Taken(kept.taken.asked, problem=text.CLOSED_FILE)
 
 
 def _open_file(name: str, data: bytes, texts: tuple[bytes, str] | None, asked: Taken) -> Taken:
@@ -87,7 +86,7 @@ def _again(last: Taken | None, tokens: Any, how: Reading) -> Taken | None:
     except OSError:
         data = None
     if data is None:
-        return replace(last, problem=FORGOTTEN)
+        return replace(last, problem=text.FORGOTTEN)
     found = replace(_read_upload(file, data, Taken(asked, source=last.source)), file=file)
     page.visit_state().taken = found
     return found
