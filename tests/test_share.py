@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attention.charts.grid_svg import grid_svg
 from attention.charts.head_map import HeadMap
 from attention.charts.head_svg import head_svg
 from attention.charts.qr_code import LONGEST as LONGEST_CODE
@@ -41,6 +43,20 @@ def test_a_head_as_an_svg_has_one_picture_and_its_texts_as_text():
     assert found[1:4] == ["<script>", "&amp;", "\ufffd\ufffd"]
     assert len(found[4] or "") == 13
     assert all(float(element.get("font-size", 0)) >= 20 for element in root.findall(f"{SVG}text"))
+
+
+@pytest.mark.parametrize("heads", [2, 7, 64])
+def test_all_heads_are_one_svg_and_overlap_nowhere(heads):
+    root = ElementTree.fromstring(grid_svg("Heads", ["a line"], [map_of(4)] * heads))
+    boxes = [
+        [float(image.get(name, 0)) for name in ("x", "y", "width", "height")] for image in root.findall(f"{SVG}image")
+    ]
+    assert len(boxes) == heads
+    assert [each.text for each in root.findall(f"{SVG}text")] == ["Heads", *map(str, range(heads)), "a line"]
+    for (x, y, wide, high), (right, below, *_) in combinations(boxes, 2):
+        assert x + wide < right or y + high < below or right + wide < x
+    assert max(y + high for _, y, _, high in boxes) < float(root.get("height", 0))
+    assert max(x + wide for x, _, wide, _ in boxes) < float(root.get("width", 0))
 
 
 @pytest.mark.parametrize(("cells", "tile", "first"), [(256, 4, 0), (200, 1, 1000), (1, 1, 0), (40, 1, 3)])
@@ -139,6 +155,8 @@ def test_every_page_opens_the_dialog_with_its_link_and_the_code_that_embeds_it()
     assert link.endswith("?v=3&mask=window&head=3")
     assert 'embed=true"' in code
     assert f"{len(link)} characters" in words(test)
+    files = [each.proto.json for each in test.get("bidi_component") if "share_" in each.proto.id]
+    assert [json.loads(each)["what"] for each in files] == [text.HEAD_FILE, text.GRID_FILE, text.CHART_FILE]
     assert "may not embed" in test.warning[0].value
 
 

@@ -35,28 +35,28 @@ def head_svg(title: str, lines: Iterable[str], shown: HeadMap, colors: str = "li
     left, top = EDGE + BESIDE, TOP
     ink = theme.NEUTRALS[colors]["text"]
     parts = [f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{GROUNDS[colors]}"/>']
-    parts.append(_text(EDGE, 44, title, TITLE, "start", 'font-weight="650"'))
+    parts.append(draw_text(EDGE, 44, title, TITLE, "start", 'font-weight="650"'))
     data = base64.b64encode(png(shown.pixels)).decode()
     parts.append(
         f'<image x="{left}" y="{top}" width="{wide:.2f}" height="{high:.2f}" preserveAspectRatio="none" '
         f'style="image-rendering: pixelated" href="data:image/png;base64,{data}"/>'
     )
     parts += [
-        _text(left - 10, top + (at + 0.5) * cell + 7, text, TEXT, "end")
+        draw_text(left - 10, top + (at + 0.5) * cell + 7, text, TEXT, "end")
         for at, text in _labels(shown.queries, shown.first[0], rows, shown.tile, cell)
     ]
     for at, text in _labels(shown.keys, shown.first[1], columns, shown.tile, cell):
         x, y = left + (at + 0.5) * cell + 7, top + high + 12
-        parts.append(_text(x, y, text, TEXT, "end", f'transform="rotate(-60 {x:.1f} {y:.1f})"'))
+        parts.append(draw_text(x, y, text, TEXT, "end", f'transform="rotate(-60 {x:.1f} {y:.1f})"'))
     if 0 <= (at := (shown.query - shown.first[0]) // shown.tile) < rows:
         parts.append(
             f'<rect x="{left}" y="{top + at * cell:.2f}" width="{wide:.2f}" height="{cell:.2f}" fill="none" '
             f'stroke="{theme.QUERY}" stroke-width="3"/>'
         )
-    parts += [_text(RIGHT, TOP + 18 + at * LINE, line, TEXT, "start") for at, line in enumerate(_wrap_lines(lines))]
+    parts += [draw_text(RIGHT, TOP + 18 + at * LINE, line, TEXT, "start") for at, line in enumerate(_wrap_lines(lines))]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
-        f'role="img" aria-label="{_escape(title)}" font-family="{FONT}" fill="{ink}">{"".join(parts)}</svg>'
+        f'role="img" aria-label="{escape_text(title)}" font-family="{FONT}" fill="{ink}">{"".join(parts)}</svg>'
     )
 
 
@@ -78,9 +78,11 @@ def _labels(texts: Sequence[str], first: int, cells: int, tile: int, cell: float
     return [((number - first) // tile, f"{number:,}") for number in range(start, first + cells * tile, step)]
 
 
-def _text(x: float, y: float, text: str, size: int, anchor: str, more: str = "") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" {more}>{_escape(text)}</text>'
+def draw_text(x: float, y: float, text: str, size: int, anchor: str, more: str = "") -> str:
+    """A line of text; `more`: its other attributes."""
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" {more}>{escape_text(text)}</text>'
 
 
-def _escape(text: str) -> str:
+def escape_text(text: str) -> str:
+    """A text as it is written in XML, which does not allow every character."""
     return html.escape(ILLEGAL.sub("\ufffd", text))

@@ -158,6 +158,13 @@ def head_title(config: Config) -> str:
     return text.LAYER_HEAD.format(layer=config.layer, head=config.head, heads=config.heads) if several else of
 
 
+def grid_title(config: Config) -> str:
+    """The number of heads, and their layer if there are several."""
+    several = len(layers(config.source)) > 1
+    form = text.LAYER_HEADS if several else text.HEADS
+    return form.format(layer=config.layer, heads=config.heads)
+
+
 def origin_lines(config: Config) -> list[str]:
     """Where the weights come from, the mask, and the length of the sequence."""
     origin = label(config)

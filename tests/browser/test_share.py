@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import expect
@@ -68,6 +69,17 @@ def test_the_dialog_has_the_picture_of_the_link_and_paper_has_no_controls(visit)
     expect(page.locator(".printed-end svg")).to_be_visible()
     expect(page.locator(".stSidebar")).to_be_hidden()
     expect(page.locator(".st-key-grid canvas").first).to_be_visible()
+
+
+def test_every_chart_of_a_page_can_be_saved(visit, tmp_path):
+    page = visit("softmax").page
+    page.get_by_role("button", name=text.SHARE, exact=True).click(timeout=30_000)
+    row = page.locator(".picture-file .picture", has_text=f"{text.CHART_FILE} 1 as")
+    with page.expect_download() as saved:
+        row.get_by_role("button", name="SVG").click(timeout=30_000)
+    saved.value.save_as(tmp_path / "chart.svg")
+    words = {each.text for each in ElementTree.parse(tmp_path / "chart.svg").iter() if each.text}
+    assert {"weight", "boat", "key →"} <= words
 
 
 def test_a_printed_answer_is_on_a_page_of_its_own(visit):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from dataclasses import replace
 from html import escape
 from typing import Any
 from urllib.parse import urlsplit
 
 import streamlit as st
 
+from attention.charts.grid_svg import grid_svg
 from attention.charts.head_svg import head_svg
 from attention.charts.qr_code import qr_svg
 from attention.components.copy_link import copy_link
-from attention.components.picture_file import picture_file
+from attention.components.picture_file import chart_files, picture_file
 from attention.config import Config
 from attention.serving.previews import FRAME, frame, picture_address
 from attention.serving.settings import SITES, settings
@@ -24,6 +26,7 @@ from attention.ui.session.visit_state import put, session
 from attention.ui.text import sharing as text
 
 LONG = 2000  # characters of a link that every program accepts
+GRID = 64  # heads of a file
 
 
 def offer() -> None:
@@ -83,13 +86,22 @@ def _draw_preview(page: str, query: str) -> None:
 
 
 def _draw_files(page: str, setting: Any) -> None:
-    """Draws the buttons that save the selected head, and says which other files there are."""
+    """Draws the buttons that save pictures, and says which other files there are."""
     st.markdown(text.FILES)
     if page in preview.KINDS and isinstance(setting, Config) and not preview.question_of(setting):
-        picture_file(
-            draw_head(setting.truncated), f"attention-{page}-head-{setting.head}", text.HEAD_FILE, key="share_file"
-        )
+        config = setting.truncated
+        name = f"attention-{page}-head-{config.head}"
+        picture_file(draw_head(config), name, text.HEAD_FILE, key="share_file")
+        if 1 < config.heads <= GRID and page == "heads":
+            picture_file(draw_grid(config), "attention-heads", text.GRID_FILE, key="share_grid")
+    chart_files(f"attention-{page}", text.CHART_FILE, key="share_charts")
     st.caption(text.OTHER_FILES.get(page, text.OTHER_FILES[""]) + " " + text.PDF)
+
+
+def draw_grid(config: Config) -> str:
+    """All heads of a config as an SVG."""
+    tasks = [results.sharing.begin_head_map(replace(config, head=head)) for head in range(config.heads)]
+    return grid_svg(preview.grid_title(config), preview.origin_lines(config), [task.result() for task in tasks])
 
 
 def draw_head(config: Config, colors: str = "light", bare: bool = False) -> str:

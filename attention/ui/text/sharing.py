@@ -39,9 +39,12 @@ PREVIEW_ALT = "Picture that a chat shows of this link"
 PREVIEW_HELP = "What a chat shows when you paste the link. Click it to save it (PNG, 1200 × 630)."
 FILES = "**Files**"
 HEAD_FILE = "Selected head"
+GRID_FILE = "All heads"
+CHART_FILE = "Chart"
+HEADS, LAYER_HEADS = "{heads} heads", "Layer {layer}, {heads} heads"
 OTHER_FILES = {
-    "": "Pictures that can be saved have their own buttons on the page.",
-    "heads": "The grid, the words with lines and the statistics have their own buttons on the page; tensors are under Downloads.",
+    "": "Other pictures that can be saved have their own buttons on the page.",
+    "heads": "The words with lines and the statistics have their own buttons on the page; tensors are under Downloads.",
     "model": "The leak test can be saved as one HTML file, which opens without a server.",
 }
 PDF = (
