@@ -128,7 +128,7 @@ def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:
         "lines": [
             f"{format_percent(exhibit.share)} of pairs",
             _saved_text(exhibit),
-            _reaches(exhibit),
+            _reach_text(exhibit, config.depth),
         ],
         "title": "\n".join([rule.help, *([f"Used by: {rule.users}"] if rule.users else []), f"Source: {rule.source}"]),
         "joins": [how for how in COMBINATIONS if how != "none"]
@@ -145,7 +145,8 @@ def _saved_text(exhibit: Exhibit) -> str:
     return f"saves {format_percent(1 - exhibit.share)} in theory, {format_percent(1 - exhibit.blocks)} in blocks"
 
 
-def _reaches(exhibit: Exhibit) -> str:
+def _reach_text(exhibit: Exhibit, layers: int) -> str:
+    """How far the last query is reached through stacked layers, or the number of keys of another sequence."""
     blind = f"; {exhibit.blind:,} fully masked" if exhibit.blind else ""
     if exhibit.back is None or exhibit.ahead is None:
         return f"{exhibit.keys:,} keys of another sequence{blind}"
@@ -155,7 +156,7 @@ def _reaches(exhibit: Exhibit) -> str:
         if both
         else f"{exhibit.back:,} back" + (f", {exhibit.ahead:,} ahead" if exhibit.ahead else "")
     )
-    return f"reaches {far}{blind}"
+    return f"{f'{layers} layers reach' if layers > 1 else 'reaches'} {far}{blind}"
 
 
 def focus(trace: Trace, side: int) -> tuple[Float[Tensor, "p r"], int, Float[Tensor, "p r"]]:
