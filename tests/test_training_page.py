@@ -393,7 +393,7 @@ def test_heads_with_sinks_qk_norm_and_a_gate_open_elsewhere_as_they_were_trained
         assert (config.softmax, config.qk_norm) == ("sink", "on")
         assert config.sinks == pytest.approx(moment.sinks[layer].tolist(), abs=1e-7)
         torch.testing.assert_close(trace(config).weights, rows[layer])
-    assert "weights are those before it" in stack.what and "No effect" in why("gate", config)
+    assert "weights are those before the gate" in stack.what and "No effect" in why("gate", config)
     more = replace(config, sink_logit=2.0)
     assert more.sinks == pytest.approx([each + 2 for each in config.sinks])
     assert float(trace(more).weights.sum()) < float(trace(config).weights.sum())

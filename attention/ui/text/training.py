@@ -23,3 +23,85 @@ HELP = "Layer 0 reads the tokens, layer 1 the output of layer 0."
 CHANGED = "Settings changed: the pictures below are of the training before."
 CHANGED_LABEL = ":orange-badge[settings changed, not trained yet]"
 TRAIN_CHANGED = "Settings changed: train ({time})"
+
+# The step that is shown.
+EARLIER = "Show earlier steps"
+EARLIER_HELP = "Stays at this step and shows a slider over the earlier ones. Training continues."
+STEP_SHOWN = "Step shown{done}"
+TRAINING_AT = " (training is at {done:,} of {steps:,})"
+LATEST = "Show latest step"
+PLAY, PAUSE = "Play", "Pause"
+STEP_PLAYED = "Step {step:,}"
+STEP = "Step"
+SPEED = "Speed"
+TRAIN = "Train: {steps:,} steps"
+TRAIN_AGAIN = "Train again"
+TRAIN_HELP = "Trains this model on the server. Visitors with the same settings share one training."
+PREVIOUS = "{head} puts a mean weight of {value} on the previous token."
+OWN = "{head} puts {value} on {told} (uniform weights: {even})."
+OWN_AT = "At {query} it attends most to {key}; the next token is “{next}”."
+
+# The training.
+STOP = "Stop"
+STOP_HELP = "Ends the training and keeps its steps. Otherwise it ends {seconds:g} seconds after you leave the app."
+RECORDED_LABEL = ":green-badge[recorded training]"
+UNTRAINED_LABEL = ":orange-badge[untrained, random weights]"
+LABELS = {
+    "done": ":green-badge[trained here]",
+    "failed": ":blue-badge[training failed]",
+    "live": ":blue-badge[training]",
+    "stopped": ":blue-badge[stopped]",
+}
+LOST = "The recording of this training can't be shown: {why}. You can train it here."
+TOO_LARGE = "{why} Reduce steps, layers, heads or channels."
+USE_STEPS = "Use {steps:,} steps"
+USE_CHANNELS = "Use {channels} channels"
+ABOUT = "{task} {line}"
+LASTS = "Training: about {time}, longer on a busy server."
+STOPPED = "Stopped after {done:,} of {steps:,} steps{why}. These steps are kept."
+STOPPED_LEFT = ", {seconds:g} seconds after its last viewer left"
+TRAINED = "Trained here in {time}."
+GOES_ON = "You can open other pages: training continues as long as the app is open."
+GOING = "{done:,} of {steps:,} steps{speed}. Step {step:,}: loss {loss}, accuracy {accuracy}."
+GOING_SPEED = ", {rate:,.0f} steps per second"
+OTHER = "Your training of {task} with other settings continues: {share:.0%}."
+SHOW_OTHER = "Show training"
+STOP_OTHER = "Stop training"
+
+# The curves, and two trainings that fail.
+FAILURES = "**Failure modes.** Two trainings of induction that fail."
+FAILURES_HELP = "All other settings are defaults."
+FAILURE_SCALE = (
+    "Train without scaling",
+    "One head of 64 channels per layer. With scores divided by 8, the square root of 64, it learns induction within 300 steps. "
+    "Without, the softmax is saturated from the start and passes hardly any gradient: rows stay on one key, and heads form late "
+    "or not at all.",
+)
+FAILURE_RATE = (
+    "Train with a learning rate of 1",
+    "Each step overshoots. The loss climbs to ten times that of a uniform guess, heads briefly concentrate on single keys, and "
+    "the learning rate decays too late for anything to be learned.",
+)
+PROGRESS = "Accuracy (left) and loss in nats (right) on test sequences"
+PROGRESS_HELP = "A uniform guess has a loss of {guess}. The loss axis is linear up to 1 nat and logarithmic above."
+PROGRESS_ALT = "Line chart of loss and accuracy by training step"
+CURVES = "{statistic} of each head"
+CURVES_HELP = "{statistic}: {formula}.{earlier}"
+CURVES_EARLIER = " Wide grey line: largest “{statistic}” of a head in layer 0, {formula}."
+CURVES_ALT = "Line chart of the metric “{statistic}” of every head by training step"
+
+# Other pages.
+OTHER_PAGES = "**Open these heads on other pages.** Mask, scale and temperature act on their queries and keys."
+OTHER_PAGES_LATER = "During and after training, the heads of any step can be opened on the other pages."
+OTHER_PAGES_STEP = (
+    "The step shown is available during this visit only; links can't contain it. A link to this page contains the settings, with "
+    "which the model can be trained again."
+)
+OPEN_ON = "Open on {page}"
+SOURCE = "{task}, trained here"
+SOURCE_STEP = "{task} after {step:,} steps"
+SOURCE_WHAT = "Queries and keys of “{task}” after {step:,} of {steps:,} steps, trained here.{gated}"
+SOURCE_GATED = (
+    " The model multiplies the output of each head by a gate, which is not part of this source: weights are those before the "
+    "gate."
+)

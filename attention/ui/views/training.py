@@ -135,14 +135,13 @@ def _going(found: Shown, moment: Checkpoint) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container():
             courses.going(found)
-        told = "Stays at this step and shows a slider over the earlier ones. Training continues."
         few = len(found.course.frames) < FEW
         st.button(
-            "Show earlier steps",
+            text.EARLIER,
             key="back_to",
             on_click=page.change,
             kwargs={"at": moment.step},
-            help=told,
+            help=text.EARLIER_HELP,
             disabled=few,
         )
 
@@ -150,21 +149,19 @@ def _going(found: Shown, moment: Checkpoint) -> None:
 def _back(found: Shown, moment: Checkpoint) -> None:
     """Draws a slider over the steps so far during a training; the slider grows, but only the user moves it."""
     steps, task = list(found.course.frames), found.task
-    done = f" (training is at {task.steps:,} of {task.settings.steps:,})" if task else ""
+    done = text.TRAINING_AT.format(done=task.steps, steps=task.settings.steps) if task else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if page.widgets().get(STEP) != moment.step:
             page.widgets()[STEP] = moment.step
         st.select_slider(
-            f"Step shown{done}",
+            text.STEP_SHOWN.format(done=done),
             steps,
             key=STEP,
             format_func="{:,}".format,
             on_change=_on_slider_move,
             args=(steps[-1],),
         )
-        st.button(
-            "Show latest step", key="newest", icon=":material/fast_forward:", on_click=page.change, kwargs={"at": LAST}
-        )
+        st.button(text.LATEST, key="newest", icon=":material/fast_forward:", on_click=page.change, kwargs={"at": LAST})
 
 
 def _controls(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
@@ -177,7 +174,7 @@ def _controls(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if len(steps) > 1:
             st.button(
-                "Pause" if playing else "Play",
+                text.PAUSE if playing else text.PLAY,
                 key="play",
                 icon=":material/pause:" if playing else ":material/play_arrow:",
                 type="secondary" if playing or moment.step else "primary",
@@ -185,22 +182,23 @@ def _controls(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
                 args=(moment.step, playing),
             )
             if playing:
-                st.progress(moment.step / recipe.steps, f"Step {moment.step:,}")
+                st.progress(moment.step / recipe.steps, text.STEP_PLAYED.format(step=moment.step))
             else:
                 page.widgets()[STEP] = moment.step
                 st.select_slider(
-                    "Step", steps, key=STEP, format_func="{:,}".format, on_change=_on_slider_move, args=(steps[-1],)
+                    text.STEP, steps, key=STEP, format_func="{:,}".format, on_change=_on_slider_move, args=(steps[-1],)
                 )
             _speed()
         if found.task is None or found.task.state != "done":
             again = found.ships or found.task is not None
-            _train_button(recipe, "Train again" if again else f"Train: {recipe.steps:,} steps", primary=not again)
+            label = text.TRAIN_AGAIN if again else text.TRAIN.format(steps=recipe.steps)
+            _train_button(recipe, label, primary=not again)
 
 
 def _speed() -> None:
     """Draws the speed of the film."""
     st.segmented_control(
-        "Speed",
+        text.SPEED,
         list(SPEEDS),
         default=page.visit_state().speed,
         format_func=lambda speed: SPEEDS[speed],
@@ -227,7 +225,7 @@ def _train_button(recipe: Recipe, label: str, primary: bool) -> None:
         on_click=courses.begin,
         args=(recipe,),
         disabled=refusal(recipe.alone, page.visitor()) is not None,
-        help="Trains this model on the server. Visitors with the same settings share one training.",
+        help=text.TRAIN_HELP,
     )
 
 
@@ -269,21 +267,24 @@ def _moment_text(found: Shown, moment: Checkpoint) -> str:
 def _heads_text(recipe: Recipe, moment: Checkpoint, seen: Picture, failed: bool = False) -> str:
     """Which heads attend to what, and what that achieves at one position; `failed`: the training ended without success."""
     (before, previous), (best, own) = (courses.telling(moment, name) for name in ("previous", OWN))
-    told = [f"{_name(recipe, before)} puts a mean weight of {format_mean(previous)} on the previous token."] * (
-        previous >= courses.STRONG
-    )
+    told = []
+    if previous >= courses.STRONG:
+        told.append(text.PREVIOUS.format(head=_name(recipe, before), value=format_mean(previous)))
+    own_part = {"told": recipe.what.told, "value": format_mean(own), "even": format_mean(seen.even)}
     if own >= courses.STRONG:
         there = seen.most[best]
         told += [
-            f"{_name(recipe, best)} puts {format_mean(own)} on {recipe.what.told} (uniform weights: {format_mean(seen.even)}).",
-            f"At {format_token(seen.tokens[seen.at], seen.at)} it attends most to {format_token(seen.tokens[there], there)}; "
-            f"the next token is “{seen.next}”.",
+            text.OWN.format(head=_name(recipe, best), **own_part),
+            text.OWN_AT.format(
+                query=format_token(seen.tokens[seen.at], seen.at),
+                key=format_token(seen.tokens[there], there),
+                next=seen.next,
+            ),
         ]
         told += _rest(recipe, moment, best)
     if failed and told:
         told += [text.STILL]
     elif failed:
-        own_part = {"told": recipe.what.told, "value": format_mean(own), "even": format_mean(seen.even)}
         told = [text.NO_HEAD.format(head=_name(recipe, best), **own_part)]
     heads = escape(" ".join(told) or text.NO_HEAD_YET * (moment.accuracy < courses.STRONG))
     return questions.UNSAID if questions.unsaid(recipe) else heads

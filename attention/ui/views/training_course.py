@@ -20,12 +20,12 @@ from attention.ui.jobs.job_queue import JOBS
 from attention.ui.jobs.training_jobs import TrainingJob, begin_training, refusal
 from attention.ui.markdown import escape
 from attention.ui.session import page
+from attention.ui.text import training as text
 from attention.ui.views import job_status
 
 TENSORS = [name for name, knob in RECIPES.knobs.items() if knob.about == "tensors"]  # what determines a training
 STRONG = 0.5  # of its weight: from this share on the page says what a head does
 STEP = 0.25  # seconds, enough for one step of all but the largest models; a stop must be visible within half a second
-STOP = f"Ends the training and keeps its steps. Otherwise it ends {TrainingJob.leave_after_s:g} seconds after you leave the app."
 
 
 class Shown(NamedTuple):
@@ -105,13 +105,11 @@ def telling(moment: Checkpoint, name: str) -> tuple[int, float]:
 def label(found: Shown) -> str:
     """The origin of the training in a few words, as a markdown badge."""
     if found.ships:
-        return ":green-badge[recorded training]"
+        return text.RECORDED_LABEL
     if found.task is None:
-        return ":orange-badge[untrained, random weights]"
-    said = {"done": "trained here", "failed": "training failed"}.get(
-        found.task.state, "training" if found.live else "stopped"
-    )
-    return f":{'green' if found.task.state == 'done' else 'blue'}-badge[{said}]"
+        return text.UNTRAINED_LABEL
+    ended = found.task.state in ("done", "failed")
+    return text.LABELS[found.task.state if ended else "live" if found.live else "stopped"]
 
 
 def begin(recipe: Recipe) -> None:
@@ -130,7 +128,8 @@ def begin(recipe: Recipe) -> None:
 def going(found: Shown) -> None:
     """Draws the progress of a training, and its buttons."""
     if (task := found.task) is not None:
-        job_status.show_progress(task, JOBS, _going(task, found.course), partial(_stop, task), STOP, "Stop")
+        why = text.STOP_HELP.format(seconds=task.leave_after_s)
+        job_status.show_progress(task, JOBS, _going(task, found.course), partial(_stop, task), why, text.STOP)
 
 
 def _stop(task: TrainingJob) -> None:
@@ -144,20 +143,19 @@ def show_end(recipe: Recipe, found: Shown) -> None:
     """Says how a training ended, if that was before its last step; and which other one of the visitor is running."""
     task, mine = found.task, page.visit_state().learning
     if found.lost:
-        said = escape(f"The recording of this training can't be shown: {found.lost}. You can train it here.")
+        said = escape(text.LOST.format(why=found.lost))
         st.warning(said, icon=":material/warning:")
     if not found.ships and task is None and (refused := refusal(recipe.alone, page.visitor())):
         why, smaller = refused
-        st.warning(f"{why} Reduce steps, layers, heads or channels.", icon=":material/memory:")
+        st.warning(text.TOO_LARGE.format(why=why), icon=":material/memory:")
         change = {name: getattr(smaller, name) for name in ("d_model", "steps")}
-        label = (
-            f"Use {smaller.steps:,} steps" if smaller.d_model == recipe.d_model else f"Use {smaller.d_model} channels"
-        )
+        template = text.USE_STEPS if smaller.d_model == recipe.d_model else text.USE_CHANNELS
+        label = template.format(steps=smaller.steps, channels=smaller.d_model)
         st.button(label, on_click=page.change, kwargs=change, key="smaller", type="primary")
     if task is not None and task.state == "failed":
         st.error(escape(task.said), icon=":material/error:")
     else:
-        st.caption(f"{escape(recipe.what.says)} {_line(recipe, task)}")
+        st.caption(text.ABOUT.format(task=escape(recipe.what.says), line=_line(recipe, task)))
     if mine is not None and mine.open and mine.settings != recipe.alone:
         mine.look(page.visitor())
         _elsewhere(mine)
@@ -166,27 +164,30 @@ def show_end(recipe: Recipe, found: Shown) -> None:
 def _line(recipe: Recipe, task: TrainingJob | None) -> str:
     """A line that is always there, so that nothing moves: how long a training takes, that it runs on, or how it ended."""
     if task is None:
-        return f"Training: about {duration(seconds(recipe.alone))}, longer on a busy server."
+        return text.LASTS.format(time=duration(seconds(recipe.alone)))
     if task.state in ("cancelled", "left"):
-        why = f", {task.leave_after_s:g} seconds after its last viewer left" if task.state == "left" else ""
-        return f"Stopped after {task.steps:,} of {recipe.steps:,} steps{why}. These steps are kept."
+        why = text.STOPPED_LEFT.format(seconds=task.leave_after_s) if task.state == "left" else ""
+        return text.STOPPED.format(done=task.steps, steps=recipe.steps, why=why)
     if task.state == "done":
-        return f"Trained here in {duration(task.seconds_spent)}."
-    return "You can open other pages: training continues as long as the app is open."
+        return text.TRAINED.format(time=duration(task.seconds_spent))
+    return text.GOES_ON
 
 
 def _going(task: TrainingJob, course: TrainingHistory) -> str:
     last = course.last
-    speed = f", {task.rate:,.0f} steps per second" if task.steps else ""
-    return (
-        f"{task.steps:,} of {task.settings.steps:,} steps{speed}. Step {last.step:,}: loss {format_mean(last.loss)}, accuracy "
-        f"{format_percent(last.accuracy)}."
+    return text.GOING.format(
+        done=task.steps,
+        steps=task.settings.steps,
+        speed=text.GOING_SPEED.format(rate=task.rate) if task.steps else "",
+        step=last.step,
+        loss=format_mean(last.loss),
+        accuracy=format_percent(last.accuracy),
     )
 
 
 def _elsewhere(mine: TrainingJob) -> None:
     """Draws this visitor's training whose settings are no longer those of the page."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f"Your training of {mine.settings.task} with other settings continues: {mine.share:.0%}.")
-        st.button("Show training", key="back", type="tertiary", on_click=page.change, kwargs=vars(mine.settings))
-        st.button("Stop training", key="stop", type="tertiary", on_click=mine.leave, args=(page.visitor(),))
+        st.caption(text.OTHER.format(task=mine.settings.task, share=mine.share))
+        st.button(text.SHOW_OTHER, key="back", type="tertiary", on_click=page.change, kwargs=vars(mine.settings))
+        st.button(text.STOP_OTHER, key="stop", type="tertiary", on_click=mine.leave, args=(page.visitor(),))

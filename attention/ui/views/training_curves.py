@@ -19,6 +19,7 @@ from attention.ui.controls import knobs
 from attention.ui.jobs.training_jobs import refusal
 from attention.ui.markdown import escape
 from attention.ui.session import page
+from attention.ui.text import training as text
 from attention.ui.views import training_course as courses
 from attention.ui.views.training_course import Shown
 
@@ -32,19 +33,8 @@ class Lesson(NamedTuple):
 
 
 LESSONS = (
-    Lesson(
-        "Train without scaling",
-        {"heads": 1, "scale": "none"},
-        "One head of 64 channels per layer. With scores divided by 8, the square root of 64, it learns induction within 300 "
-        "steps. Without, the softmax is saturated from the start and passes hardly any gradient: rows stay on one key, and "
-        "heads form late or not at all.",
-    ),
-    Lesson(
-        "Train with a learning rate of 1",
-        {"rate": 1.0},
-        "Each step overshoots. The loss climbs to ten times that of a uniform guess, heads briefly concentrate on single keys, "
-        "and the learning rate decays too late for anything to be learned.",
-    ),
+    Lesson(text.FAILURE_SCALE[0], {"heads": 1, "scale": "none"}, text.FAILURE_SCALE[1]),
+    Lesson(text.FAILURE_RATE[0], {"rate": 1.0}, text.FAILURE_RATE[1]),
 )
 
 
@@ -59,7 +49,7 @@ def draw(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
 
 def lessons(recipe: Recipe) -> None:
     """Draws a button for each training that fails."""
-    st.markdown("**Failure modes.** Two trainings of induction that fail.", help="All other settings are defaults.")
+    st.markdown(text.FAILURES, help=text.FAILURES_HELP)
     for column, lesson in zip(st.columns(2), LESSONS, strict=True):
         changed = lesson_recipe(recipe, lesson)
         column.button(
@@ -90,11 +80,11 @@ def _progress(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
         charts.progress(recipe.steps, most),
         key="progress",
         width="stretch",
-        alt="Line chart of loss and accuracy by training step",
+        alt=text.PROGRESS_ALT,
     )
     st.caption(
-        "Accuracy (left) and loss in nats (right) on test sequences",
-        help=f"A uniform guess has a loss of {format_mean(GUESS)}. The loss axis is linear up to 1 nat and logarithmic above.",
+        text.PROGRESS,
+        help=text.PROGRESS_HELP.format(guess=format_mean(GUESS)),
     )
 
 
@@ -108,10 +98,11 @@ def _heads(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
         charts.heads(recipe.layers, recipe.heads, recipe.steps, name, LABELS.get(earlier, ""), _least(rows)),
         key="heads",
         width="stretch",
-        alt=f"Line chart of the metric “{name.lower()}” of every head by training step",
+        alt=text.CURVES_ALT.format(statistic=name.lower()),
     )
     more = _lesson_text(recipe, earlier)
-    st.caption(f"{escape(name)} of each head", help=escape(f"{name}: {formula(recipe, recipe.number)}.{more}"))
+    help = text.CURVES_HELP.format(statistic=name, formula=formula(recipe, recipe.number), earlier=more)
+    st.caption(text.CURVES.format(statistic=escape(name)), help=escape(help))
 
 
 def _least(rows: list[Row]) -> float:
@@ -129,7 +120,7 @@ def _lesson_text(recipe: Recipe, earlier: str) -> str:
     if not earlier:
         return ""
     name = LABELS[earlier].lower()
-    return f" Wide grey line: largest “{name}” of a head in layer 0, {formula(recipe, earlier)}."
+    return text.CURVES_EARLIER.format(statistic=name, formula=formula(recipe, earlier))
 
 
 class Row(NamedTuple):

@@ -27,23 +27,21 @@ from attention.ui.views import training_course as courses
 PAGES = "heads", "layers", "softmax", "masks", "steps"  # the pages that need only queries and keys
 OPEN = 4  # steps of trainings per visit: the oldest is closed for a new one
 ARROW = ":material/arrow_forward:"
-WHAT = "Queries and keys of “{}” after {:,} of {:,} steps, trained here."
-GATED = " The model multiplies what each head finds by a gate, which is not part of this source: weights are those before it."
 
 
 def draw(recipe: Recipe) -> None:
     """Draws the links to other pages for the heads that are shown."""
     found = courses.current_training(recipe)
     if not found.ships and found.task is None:
-        st.caption("During and after training, the heads of any step can be opened on the other pages.")
+        st.caption(text.OTHER_PAGES_LATER)
         return
     if recipe.halves > 1:
         st.caption(text.TWO_EACH)
         return
-    st.markdown("**Open these heads on other pages.** Mask, scale and temperature act on their queries and keys.")
+    st.markdown(text.OTHER_PAGES)
     with st.container(horizontal=True):
         for name in PAGES:
-            label = f"Open on {name.capitalize()}"
+            label = text.OPEN_ON.format(page=name.capitalize())
             if found.ships:
                 config = _of(f"{TRAINED}:{recipe.task}", recipe)
                 step = found.course.nearest_frame(recipe.at).step
@@ -54,10 +52,7 @@ def draw(recipe: Recipe) -> None:
         page.visit_state().leads = ""
         _open(name, recipe)
     if not found.ships:
-        st.caption(
-            "The step shown is available during this visit only; links can't contain it. A link to this page contains the "
-            "settings, with which the model can be trained again."
-        )
+        st.caption(text.OTHER_PAGES_STEP)
 
 
 def _on_open_click(name: str) -> None:
@@ -82,7 +77,7 @@ def _open(name: str, recipe: Recipe) -> None:
     try:
         st.switch_page(f"pages/{name}.py", query_params=query)
     except StreamlitAPIException:  # the page runs alone, without the menu that knows the others
-        st.markdown(f"[Open on {name.capitalize()}](/{name}?{urlencode(query)})")
+        st.markdown(f"[{text.OPEN_ON.format(page=name.capitalize())}](/{name}?{urlencode(query)})")
 
 
 def register_step(recipe: Recipe, moment: Checkpoint) -> str:
@@ -92,12 +87,13 @@ def register_step(recipe: Recipe, moment: Checkpoint) -> str:
         return kept[key]
     for old in [*kept][: max(0, len(kept) - OPEN + 1)]:
         uploads.close(kept.pop(old))
-    kept[key] = uploads.hold(_stack(recipe, moment), "training", f"{recipe.task} after {moment.step:,} steps")
+    title = text.SOURCE_STEP.format(task=recipe.task, step=moment.step)
+    kept[key] = uploads.hold(_stack(recipe, moment), "training", title)
     return kept[key]
 
 
 def _stack(recipe: Recipe, moment: Checkpoint) -> Stack:
-    words, what = texts(recipe, probe(recipe)), WHAT.format(recipe.task, moment.step, recipe.steps)
-    what += GATED * (recipe.gate != OFF)
+    words, gated = texts(recipe, probe(recipe)), text.SOURCE_GATED if recipe.gate != OFF else ""
+    what = text.SOURCE_WHAT.format(task=recipe.task, step=moment.step, steps=recipe.steps, gated=gated)
     own_values = {"own": own(recipe), "sinks": moment.sinks}
-    return Stack(f"{recipe.task}, trained here", what, words, words, moment.q, moment.k, **own_values)
+    return Stack(text.SOURCE.format(task=recipe.task), what, words, words, moment.q, moment.k, **own_values)
