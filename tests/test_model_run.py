@@ -92,6 +92,20 @@ def test_what_is_typed_while_a_real_model_is_shown_is_read_by_that_model(page):
     assert link(again)["run_text"] == "it was the street" and state(again).here.setting.source != shown.source
 
 
+def test_a_role_of_a_real_model_says_how_often_it_holds():
+    """The stand-in has the name of a model that was surveyed, so its heads get the numbers of that survey."""
+    shown = open_page("heads", **RIVERS)
+    assert "The same role on 199 of 200 other short texts" in page_text(open_page("heads", **RIVERS | {"layer": "0"}))
+    assert "short texts" in page_text(shown) and "short texts" not in page_text(open_page("heads"))
+    test = open_page("model", model=MINILM, text=OWN)
+    end = time.monotonic() + PATIENCE
+    while state(test).kept.reading.open and time.monotonic() < end:
+        time.sleep(0.02)
+    test.run()
+    assert any("over 200 texts" in each.label for each in test.expander) and not test.exception
+    assert "**Its roles:**" in page_text(test) or "**It has no role**" in page_text(test)
+
+
 def test_a_link_runs_the_model_again_on_any_page_and_its_address_stays():
     query = {"run": MINILM, "run_text": OWN, "v": "3", "layer": "2", "head": "3", "mask": "causal"}
     test = open_page("heads", **query)

@@ -45,6 +45,22 @@ def by_grouping(kv_heads: tuple[int, ...], used: int) -> dict[str, Any]:
     return dataless(alt.layer(here, lines).properties(height=theme.SMALL_HEIGHT - 60))
 
 
+@lru_cache(maxsize=4)
+def by_distance(across: str, title: str) -> dict[str, Any]:
+    """Returns bars over the columns `distance` and `share` of a table, as a Vega-Lite specification; the axis is 0 to 1."""
+    chart = (
+        alt.Chart()
+        .mark_bar(color=theme.MORE)
+        .encode(
+            x=alt.X("distance:O", title=f"{across} →", axis=alt.Axis(labelAngle=0, labelOverlap=True)),
+            y=alt.Y("share:Q", title=title, axis=alt.Axis(format="%", tickCount=5), scale=alt.Scale(domain=[0, 1])),
+            tooltip=[alt.Tooltip("distance:O", title=across), alt.Tooltip("share:Q", format=PERCENT, title=title)],
+        )
+        .properties(height=theme.SMALL_HEIGHT - 60)
+    )
+    return dataless(chart)
+
+
 def _colors(heads: int) -> alt.Color:
     """Returns one colour per head, from `theme.HEADS`."""
     return alt.Color("head:O", legend=None, scale=alt.Scale(domain=list(range(heads)), range=theme.head_colors(heads)))

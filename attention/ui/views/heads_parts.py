@@ -25,6 +25,7 @@ from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs
 from attention.ui.heading import draw_title
 from attention.ui.markdown import escape
+from attention.ui.role_note import role_note
 from attention.ui.session import page
 from attention.ui.text import heads as text
 from attention.ui.views import own_text, questions
@@ -89,7 +90,8 @@ def does(config: Config, role: Role | None) -> str:
     if questions.unsaid(config):
         return questions.UNSAID
     template = text.DOES_IN_LAYER if len(layers(config.source)) > 1 else text.DOES
-    return template.format(layer=config.layer, head=config.head, role=said)
+    does = template.format(layer=config.layer, head=config.head, role=said)
+    return f"{does} {role_note(config, role)}".rstrip()
 
 
 def _by_chance(config: Config, head: int) -> bool:

@@ -19,6 +19,7 @@ from attention.ui.controls import knobs
 from attention.ui.heading import draw_finding
 from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
+from attention.ui.role_note import role_note
 from attention.ui.session import browser_yield, page
 from attention.ui.text import layers as text
 from attention.ui.text import terms
@@ -109,7 +110,7 @@ def _focus(config: Config, layer: Layer) -> None:
     does = escape(role.says) if role else none
     called = maps.head_title(config, (config.layer, config.head))
     does = text.DOES.format(head=called.capitalize(), role=does)
-    st.markdown(questions.UNSAID if questions.unsaid(config) else does)
+    st.markdown(questions.UNSAID if questions.unsaid(config) else f"{does} {role_note(config, role)}".rstrip())
     with st.container(horizontal=True, vertical_alignment="top"):
         image = b64encode(results.layers.picture(config, config.head)).decode()
         st.html(PICTURE.format(text.PICTURE_ALT.format(head=called), image), width="content")

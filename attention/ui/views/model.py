@@ -21,6 +21,7 @@ from attention.ui.session import browser_yield, page
 from attention.ui.text import model as text
 from attention.ui.text import terms
 from attention.ui.views import (
+    head_survey,
     job_status,
     model_answer,
     model_input,
@@ -41,6 +42,7 @@ def view(prompt: Prompt) -> None:
         return
     task = page.visit_state().reading
     st.fragment(_live, run_every=LOOK if task is not None and task.open else None)(prompt, bool(task and task.open))
+    head_survey.draw()
     model_words.draw(prompt)
     model_switches.draw(prompt)
     model_answer.draw(prompt)

@@ -23,6 +23,7 @@ from attention.ui.controls import knobs
 from attention.ui.controls.picture import first_line
 from attention.ui.jobs.model_jobs import ModelJob as Task
 from attention.ui.markdown import escape
+from attention.ui.role_note import role_note
 from attention.ui.session import model_run, page
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import heads_parts as parts
@@ -108,7 +109,9 @@ def layers_map(prompt: Prompt, config: Config) -> None:
 def _selected_head(config: Config, role: Role | None) -> None:
     """Draws the tokens that were read, shaded by the weights of one of them in the selected head, above the map of all."""
     title = maps.head_title(config, (config.layer, config.head))
-    st.markdown(f"**{title[:1].upper()}{title[1:]}** {escape(role.says) if role else ''}".rstrip())
+    said = escape(role.says) if role else ""
+    note = role_note(config, role)
+    st.markdown(" ".join(filter(None, (f"**{title[:1].upper()}{title[1:]}**", said, note))))
     if config.is_cross or config.tokens > CHIPS or not rows.labels(config):
         image = b64encode(results.layers.picture(config, config.head)).decode()
         st.html(PICTURE.format(f"Weights of {title}: queries down, keys across", image))

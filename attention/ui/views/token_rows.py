@@ -19,7 +19,7 @@ from attention.ui.views.heads_layers import cell_columns
 SPACE = "␣"  # a space at the beginning of a token: with and without, it is another token
 BAR = (
     '<div style="display:flex;align-items:center;gap:8px;font-size:14px;line-height:1.5">'
-    '<span style="flex:0 0 7.5em;overflow:hidden;white-space:pre;text-overflow:ellipsis">{name}</span>'
+    '<span style="flex:0 0 {wide_name}em;overflow:hidden;white-space:pre;text-overflow:ellipsis">{name}</span>'
     '<span style="flex:1 1 auto;min-width:40px">{bars}</span>'
     '<span style="flex:0 0 {wide}em;text-align:right;font-variant-numeric:tabular-nums">{said}</span></div>'
 )
@@ -44,6 +44,15 @@ def draw_probabilities(rows: Sequence[tuple[str, float]]) -> None:
     st.html("".join(bars))
 
 
+def draw_shares(rows: Sequence[tuple[str, float]]) -> None:
+    """Draws a bar per name, of which all together are the whole."""
+    st.html(
+        "".join(
+            _row(name, [(share, theme.MORE)], 1.0, format_percent(share), 12, 5, wide_name=9) for name, share in rows
+        )
+    )
+
+
 def draw_pairs(rows: Sequence[tuple[str, float, float]]) -> None:
     """Draws two bars per token: before in grey, after in blue."""
     top = max([max(before, after) for _, before, after in rows], default=1.0)
@@ -61,9 +70,12 @@ def draw_pairs(rows: Sequence[tuple[str, float, float]]) -> None:
     st.html("".join(bars))
 
 
-def _row(name: str, values: Sequence[tuple[float, str]], top: float, said: str, high: int, wide: int) -> str:
+def _row(
+    name: str, values: Sequence[tuple[float, str]], top: float, said: str, high: int, wide: int, wide_name: float = 7.5
+) -> str:
     bars = "".join(BLOCK.format(high=high, share=100 * value / max(top, 1e-12), color=color) for value, color in values)
-    return BAR.format(name=escape(token_name(name)), bars=bars, said=escape(said), wide=wide)
+    named = escape(token_name(name) if wide_name == 7.5 else name)
+    return BAR.format(name=named, wide_name=wide_name, bars=bars, said=escape(said), wide=wide)
 
 
 def draw_losses(labels: Sequence[str], losses: Sequence[float], change: bool = False) -> None:

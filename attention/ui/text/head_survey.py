@@ -1,0 +1,35 @@
+"""The words of what a head does over many texts."""
+
+HOLDS = "The same role on {many} of {texts} other short texts."
+OTHERWISE = "On {many} of {texts} short texts its role is “{name}”."
+NEVER = "It has none on {texts} other short texts either."
+ONE_TEXT = "This is one text: on others the head may do something else."
+
+TITLE = "Layer {layer}, head {head} over {texts} texts"
+ABOUT = (
+    "One text rarely shows what a head does. These are means over {texts} short texts: prose, dialogue, lists, numbers, code, "
+    "and a few lines in six other languages."
+)
+ROLES = "**Its roles:** {roles}; none of these on {none} texts."
+ROLE = "“{name}” on {many}"
+NO_ROLES = "**It has no role** on any of these texts."
+DISTANCES = "Share of the weight by distance, query minus key. The ends include all that are farther."
+KINDS = "Queries by the kind of the token with their largest weight; the first kind that fits counts."
+KIND_NAMES = {
+    "first": "first token",
+    "previous": "previous token",
+    "same": "same token",
+    "mark": "model's own mark",
+    "punctuation": "punctuation",
+    "subword": "rest of a word",
+    "other": "other",
+}
+GROUPS = {
+    "strongest": "**Strongest tenth** of the texts, by its largest weights other than on the first token and on the query.",
+    "middle": "**Middle tenth.**",
+    "weakest": "**Weakest tenth.**",
+}
+SHADED = (
+    "Each row is one query, framed in blue, and its weights as shades. It is the query with the largest such weight."
+)
+DISTANCE, SHARE = "query − key", "share of the weight"
