@@ -98,3 +98,17 @@ def test_a_printed_answer_is_on_a_page_of_its_own(visit):
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     page.emulate_media(media="screen")
     expect(page.get_by_test_id("stAlert").first).to_be_visible()
+
+
+def test_a_thumb_finds_what_it_taps(chromium, server):
+    """On a screen that is touched: guesses, the way to other cards and Share are 44 px high, as are areas around icons."""
+    context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    page.goto(f"{server.url}/heads?card=roles")
+    expect(page.locator(".st-key-card-bar").get_by_text("Head 2", exact=True)).to_be_visible(timeout=30_000)
+    tapped = ".st-key-card-bar :is(.stButton button, .stButtonGroup button, .stPageLink a, label)"
+    heights = page.eval_on_selector_all(tapped, "all => all.map(each => each.getBoundingClientRect().height)")
+    heights = [height for height in heights if height]  # a label is only read aloud
+    context.close()
+    assert len(heights) >= 5
+    assert min(heights) >= 44
