@@ -109,7 +109,7 @@ def test_a_role_of_a_real_model_says_how_often_it_holds():
 def test_a_link_runs_the_model_again_on_any_page_and_its_address_stays():
     query = {"run": MINILM, "run_text": OWN, "v": "3", "layer": "2", "head": "3", "mask": "causal"}
     test = open_page("heads", **query)
-    assert state(test).kept.requested.job is not None or link(test) == query
+    assert link(test) == query or state(test).kept.requested is not None, "running or done"
     test = wait(test)
     shown = state(test).here.setting
     assert (shown.source[:6], shown.layer, shown.head, shown.mask) == ("model:", 2, 3, "causal") and link(test) == query
