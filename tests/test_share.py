@@ -212,6 +212,14 @@ def test_an_embedded_page_shows_its_picture_and_the_way_to_the_whole_one(monkeyp
     assert not test.main.expander
 
 
+def test_an_embedded_row_of_a_softmax_is_its_bars(monkeypatch):
+    drawn = lambda test: [len(test.get(kind)) for kind in ("vega_lite_chart", "bidi_component")]  # noqa: E731
+    charts, _ = drawn(open_page("softmax", v="3"))
+    monkeypatch.setattr(present, "is_embedded", lambda: True)
+    fewer, components = drawn(open_page("softmax", v="3"))
+    assert charts > 2 and fewer == 0 and components > 0
+
+
 def test_only_pages_of_a_head_are_presented(monkeypatch):
     monkeypatch.setattr(present, "session", lambda: type("Session", (), {"page": "implementations"}))
     assert not present.is_presented(Config(view="present"))

@@ -46,6 +46,7 @@ MAKE_HELP = (
 )
 FIRST = "Add the question to begin a lesson. Then close this dialog, set up the next picture, and open *Class* again."
 MORE = "Close this dialog to set up the next picture, then open *Class* again."
+NO_STEP = "Write a question first."
 ADD = "Add to lesson ({count} of {most})"
 SAVE, SAVE_PICTURE, CANCEL = "Save step {number}", "Save with this picture", "Cancel"
 SAVE_HELP = "Changes the question and keeps the picture of the step."

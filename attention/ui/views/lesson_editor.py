@@ -44,9 +44,10 @@ def draw_actions(code: str) -> None:
     """Draws the buttons that add a question (`code`, "" if none is ready) to the lesson, or change one of its steps."""
     chain, at = page.visit_state().chain, page.visit_state().editing
     if at is None:
-        full = not code or len(chain) >= STEPS
+        # enabled without a question, too: a button that is disabled loses the focus, and Esc no longer closes the dialog
+        full, help = len(chain) >= STEPS, None if code else text.NO_STEP
         label, icon = text.ADD.format(count=len(chain), most=STEPS), ":material/playlist_add:"
-        st.button(label, key="add step", icon=icon, on_click=_save, args=(code,), disabled=full)
+        st.button(label, key="add step", icon=icon, on_click=_save, args=(code,), disabled=full, help=help)
         return
     label, off = text.SAVE.format(number=at + 1), not code
     st.button(
@@ -120,6 +121,8 @@ def _picture(step: Step) -> tuple[str, Settings]:
 def _save(code: str, keeps_picture: bool = False) -> None:
     """Adds the question with the picture that is shown, or changes the step that is being edited."""
     chain, at = page.visit_state().chain, page.visit_state().editing
+    if not code:
+        return
     if at is None:
         chain.append(Step(*_here(), code))
     else:

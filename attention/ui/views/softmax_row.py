@@ -34,19 +34,21 @@ from attention.tables import rows as tables
 from attention.tables import softmax
 from attention.trace import Trace
 from attention.ui.markdown import escape
-from attention.ui.session import browser_yield
+from attention.ui.session import browser_yield, present
 from attention.ui.text import softmax as text
 
 FAINT = 0.05  # a weight that is hardly visible on an axis from 0 to 1
 
 
 def draw(trace: Trace) -> None:
-    """Draws the selected row."""
+    """Draws the selected row; its bars alone if the page is embedded."""
     found = stages(trace)
     for sentence in oddities(found):
         st.info(sentence, icon=":material/info:")
     if found.second is None:
         score_bars(found)
+        if present.is_embedded():
+            return
     else:
         st.caption(text.TWO)
     picture, formulas = st.columns([3, 2], gap="medium")
