@@ -37,3 +37,68 @@ METHOD = """
 - nn.MultiheadAttention runs in eval mode forward (without a mask it then uses no fused kernel) and in train mode backward. It
   needs an explicit mask for causal attention, so it can't skip masked pairs.
 """
+
+# The charts and tables.
+FAINT = "Open, faint marks are unstable times; hover to see why. "
+CHARTS = {
+    "time": (
+        "Seconds per call against length, both axes logarithmic: {drawn} the band reaches up to the upper quartile. "
+        "{faint}Dashed lines were recorded elsewhere. The colour is the implementation, the shape the device and the setting."
+    ),
+    "speed-up": (
+        "How many times faster, {drawn}, with a band for the uncertainty of both. Attention is compared with attention, layers "
+        "with layers. A star marks the length from which it is faster. {faint}"
+    ),
+    "roofline": (
+        "Operations per second against operations per byte, below the best that each device reached in the same run: its copy "
+        "speed (slope) and its matrix product (ceiling). Roofs are grey, with the marks of their device. {faint}"
+    ),
+    "memory": (
+        "Peak memory of a call beyond its inputs: from torch's allocator on an accelerator, from the process's resident size on "
+        "a CPU (to about 1 MiB). A busy machine does not change it."
+    ),
+    "transfer": (
+        "Shares of a call with its transfer: computing, copying q, k and v to the device, and copying the results back. Pale "
+        "bars are unstable times."
+    ),
+}
+QUICKEST = {  # the statistic that is drawn for each case
+    "time": "the line is the minimum, as other load only adds time;",
+    "speed-up": "minimum over minimum",
+}
+MEDIAN = {"time": "the line is the median,", "speed-up": "median over median"}  # for recordings without a minimum
+LINES_ALT, BARS_ALT = "Lines: {chart}", "Bars: {chart}"
+CHART = "Chart"
+LIMITS = "Limits by data sheet"
+LIMITS_HELP = (
+    "The least time that a GPU can take: its operations at the peak rate of its data sheet, or its bytes at its memory's "
+    "bandwidth, whichever takes longer, and 3 µs to launch one kernel. No GPU was measured for it."
+)
+NO_LINE = "No line matches this selection."
+SOME_LINES = "Showing {drawn} of {count:,} lines. Use *Lines* to choose; tables and downloads have all."
+AGAINST = "How many times faster than"
+TRANSFER = "Count the transfer"
+BREAK_EVEN, GROWTH, EVERY_CASE = "Break-even length", "Growth", "Every case"
+PNG = "PNG: use the camera button above the chart."
+NO_PAIR = "No selected setting was timed on both a CPU and another device."
+MORE_PAIRS = "{count:,} more pairs are not listed. Use *Lines* above the chart to choose."
+GROWTH_COLUMNS = ("line", "time for twice the length", "exponent of the length", "fitted over")
+TIMES = "{factor:.3g} times"
+NO_EXPONENT, NO_EXPONENT_MORE = "No exponent for 1 line: {reason}.", "No exponent for {count:,} lines: {reason}."
+
+# Recordings.
+RECORDINGS = "Recordings: timings from another machine"
+RECORD = (
+    "This command records the sweep of this page on every device of another machine. Open the file here to add its lines to the "
+    "charts."
+)
+RECORDING_FILES = "Recordings (.json)"
+UNREADABLE = "A recording that ships with the app can't be read. {problem}"
+REMOVE = "Remove"
+RECORDING = "{name}: {count:,} {cases} on {devices}, {days}"
+CASE, CASES = "case", "cases"
+INTERRUPTED = "The upload of a file was interrupted. Open it again."
+PROBLEM = "{file}: {problem}"
+EMPTY = "The recording has no timings."
+ALREADY_OPEN = "The same recording is open as {name}."
+TOO_MANY = "At most {most} recordings can be open. Remove one first."

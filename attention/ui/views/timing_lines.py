@@ -11,6 +11,7 @@ import streamlit as st
 
 from attention.timing import comparison, recordings
 from attention.timing.recordings import Timing
+from attention.ui.text import timing as text
 
 MOST = 24  # maximum number of lines in a chart, equal to the number of symbols
 BARS = 8  # the same for the transfer, where each line has its own row
@@ -69,4 +70,4 @@ def count(timings: list[Timing]) -> int:
 def line_count_text(drawn: list[Timing], found: list[Timing]) -> str:
     """The number of lines that are drawn, if they are not all; otherwise empty."""
     some, every = count(drawn), count(found)
-    return f"Showing {some} of {every:,} lines. Use *Lines* to choose; tables and downloads have all." * (some < every)
+    return text.SOME_LINES.format(drawn=some, count=every) if some < every else ""

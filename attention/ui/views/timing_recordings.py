@@ -14,8 +14,8 @@ from attention.timing.sweep import Sweep, flags
 from attention.ui import results
 from attention.ui.markdown import escape
 from attention.ui.session import page
+from attention.ui.text import timing as text
 
-LOST = "The upload of a file was interrupted. Open it again."
 FILES = 12  # maximum number of open recordings
 
 
@@ -32,32 +32,28 @@ def command(sweep: Sweep) -> str:
 def draw(sweep: Sweep) -> None:
     """Draws how to record this sweep elsewhere, and the recordings that are open."""
     files = page.visit_state().opened
-    with st.expander(
-        "Recordings: timings from another machine", expanded=bool(files or results.timing.unreadable_recordings())
-    ):
-        st.markdown(
-            "This command records the sweep of this page on every device of another machine. Open the file here to add its "
-            "lines to the charts."
-        )
+    with st.expander(text.RECORDINGS, expanded=bool(files or results.timing.unreadable_recordings())):
+        st.markdown(text.RECORD)
         st.code(command(sweep), language="bash")
         key = f"recordings_{page.visit_state().uploads}"  # a new key each time: files that were opened are listed below it
         st.file_uploader(
-            "Recordings (.json)", "json", True, key=key, max_upload_size=8, on_change=_take_in, args=(key,)
+            text.RECORDING_FILES, "json", True, key=key, max_upload_size=8, on_change=_take_in, args=(key,)
         )
         for file in results.timing.unreadable_recordings():
-            st.warning(escape(f"A recording that ships with the app can't be read. {file}"), icon=":material/warning:")
+            st.warning(escape(text.UNREADABLE.format(problem=file)), icon=":material/warning:")
         for problem in page.visit_state().problems:
             st.error(escape(problem), icon=":material/error:")
         for name, timings in files.items():
             told, button = st.columns([5, 1], vertical_alignment="center")
             told.markdown(escape(_about(name, timings)))
-            button.button("Remove", key=f"remove_{name}", on_click=_remove, args=(name,), width="stretch")
+            button.button(text.REMOVE, key=f"remove_{name}", on_click=_remove, args=(name,), width="stretch")
 
 
 def _about(name: str, timings: list[Timing]) -> str:
     devices = ", ".join(dict.fromkeys(timing.device_name for timing in timings))
     days = " to ".join(sorted({min(timing.day for timing in timings), max(timing.day for timing in timings)}))
-    return f"{name}: {len(timings):,} case{'s' * (len(timings) != 1)} on {devices}, {days}"
+    cases = text.CASE if len(timings) == 1 else text.CASES
+    return text.RECORDING.format(name=name, count=len(timings), cases=cases, devices=devices, days=days)
 
 
 def _take_in(key: str) -> None:
@@ -66,14 +62,14 @@ def _take_in(key: str) -> None:
     files, problems = dict(kept.opened), []
     for file in page.widgets().get(key) or []:
         if is_deleted(file):
-            problems.append(LOST)
+            problems.append(text.INTERRUPTED)
             continue
         source = _source(file.name, [*files, *(timing.source for timing in results.timing.shipped_timings())])
         try:
             found = results.timing.recording(file.getvalue(), source)
             _check(found, files)
         except RecordingError as error:
-            problems.append(f"{file.name}: {error}")
+            problems.append(text.PROBLEM.format(file=file.name, problem=error))
         else:
             files[source] = found
     kept.opened, kept.problems, kept.uploads = files, problems, kept.uploads + 1
@@ -90,12 +86,12 @@ def _source(file: str, taken: list[str]) -> str:
 def _check(found: list[Timing], files: dict[str, list[Timing]]) -> None:
     """Raises RecordingError if the file is empty or already open, or if too many are open."""
     if not found:
-        raise RecordingError("The recording has no timings.")
+        raise RecordingError(text.EMPTY)
     for name, timings in files.items():
         if [_bare(timing, name) for timing in timings] == [_bare(timing, found[0].source) for timing in found]:
-            raise RecordingError(f"The same recording is open as {name}.")
+            raise RecordingError(text.ALREADY_OPEN.format(name=name))
     if len(files) >= FILES:
-        raise RecordingError(f"At most {FILES} recordings can be open. Remove one first.")
+        raise RecordingError(text.TOO_MANY.format(most=FILES))
 
 
 def _bare(timing: Timing, name: str) -> Timing:

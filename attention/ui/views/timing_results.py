@@ -23,33 +23,7 @@ from attention.ui.session import page
 from attention.ui.text import timing as text
 from attention.ui.views import timing_lines
 
-LOOSE = "Open, faint marks are unstable times; hover to see why. "
-CHARTS = {
-    "time": "Seconds per call against length, both axes logarithmic: {} the band reaches up to the upper quartile. "
-    f"{LOOSE}Dashed lines were recorded elsewhere. The colour is the implementation, the shape the device and the setting.",
-    "speed-up": "How many times faster, {}, with a band for the uncertainty of both. Attention is compared with attention, "
-    f"layers with layers. A star marks the length from which it is faster. {LOOSE}",
-    "roofline": "Operations per second against operations per byte, below the best that each device reached in the same run: "
-    f"its copy speed (slope) and its matrix product (ceiling). Roofs are grey, with the marks of their device. {LOOSE}",
-    "memory": "Peak memory of a call beyond its inputs: from torch's allocator on an accelerator, from the process's resident "
-    "size on a CPU (to about 1 MiB). A busy machine does not change it.",
-    "transfer": "Shares of a call with its transfer: computing, copying q, k and v to the device, and copying the results "
-    "back. Pale bars are unstable times.",
-}
-QUICKEST = {  # the statistic that is drawn for each case
-    "time": "the line is the minimum, as other load only adds time;",
-    "speed-up": "minimum over minimum",
-}
-MEDIAN = {
-    "time": "the line is the median,",
-    "speed-up": "median over median",
-}  # for recordings without a quickest call
 TEXTBOOK = "matmul softmax matmul"  # the base of comparisons until another one is selected
-LIMITS = (
-    "The least time that a GPU can take: its operations at the peak rate of its data sheet, or its bytes at its memory's "
-    "bandwidth, whichever takes longer, and 3 µs to launch one kernel. No GPU was measured for it."
-)
-NOTHING = "No line matches this selection."
 SENTENCES = 24  # maximum number of sentences about where a device is faster
 SHARES = "of matmul peak", "of copy speed"  # columns of the table, as percentages
 FORMATS = {
@@ -89,7 +63,13 @@ def _bounds(cases: Sequence[Case]) -> None:
     lines = _limits(cases)
     if lines:
         figure, config = charts.seconds([], {case.length for case in cases}, lines), {"displaylogo": False}
-        st.plotly_chart(figure, key="timing_bounds", width="stretch", config=config, alt=f"Lines: {LIMITS}")
+        st.plotly_chart(
+            figure,
+            key="timing_bounds",
+            width="stretch",
+            config=config,
+            alt=text.LINES_ALT.format(chart=text.LIMITS_HELP),
+        )
 
 
 def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
@@ -100,7 +80,7 @@ def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
     more: dict[str, Any] = {}
     with st.container(gap="small"):
         how: Any = {"key": "timing_chart", "required": True}
-        which = st.pills("Chart", offered, **how) or "time"
+        which = st.pills(text.CHART, offered, **how) or "time"
         chosen = timing_lines.selected_timings(found)
         if which in ("time", "memory"):
             more["lengths"] = lengths
@@ -109,19 +89,19 @@ def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
             more["limits"] = _limits(_cases_of(chosen, lengths), timed)
         if which == "speed-up":
             more = _against(bases)
-    drawn = QUICKEST if any(timing.quickest is not None for timing in chosen) else MEDIAN
-    about = CHARTS[which].format(drawn.get(which, ""))
+    drawn = text.QUICKEST if any(timing.quickest is not None for timing in chosen) else text.MEDIAN
+    about = text.CHARTS[which].format(drawn=drawn.get(which, ""), faint=text.FAINT)
     st.caption(re.split("[:.] ", about)[0], help=about)
     most = timing_lines.BARS if which == "transfer" else timing_lines.MOST
     shown = timing_lines.first(_of_use(which, chosen, more), most)
     if not shown:
-        st.info(NOTHING)
+        st.info(text.NO_LINE)
         return chosen
     if some := timing_lines.line_count_text(shown, _of_use(which, found, more)):
         st.caption(some)
     picture = {"format": "png", "filename": f"attention-{which}", "scale": 2}
     config = {"displaylogo": False, "displayModeBar": True, "toImageButtonOptions": picture}
-    alt = f"{'Bars' if which == 'transfer' else 'Lines'}: {about}"
+    alt = (text.BARS_ALT if which == "transfer" else text.LINES_ALT).format(chart=about)
     st.plotly_chart(charts.CHARTS[which](shown, **more), key=f"timing_{which}", width="stretch", config=config, alt=alt)
     return chosen
 
@@ -141,21 +121,21 @@ def _limits(cases: Sequence[Case], timed: bool = False) -> dict[str, dict[int, f
         return {}
     first = [] if timed else [answers.SHEET]
     how: dict[str, Any] = {"selection_mode": "multi", "default": first, "key": "timing_limits"}
-    names = st.pills("Limits by data sheet", list(DATA_SHEETS), help=LIMITS, **how)
+    names = st.pills(text.LIMITS, list(DATA_SHEETS), help=text.LIMITS_HELP, **how)
     return answers.limits(cases, names)
 
 
 def _available_charts(found: list[Timing]) -> list[str]:
     """The charts for which there are data in these timings."""
     lacks = {"speed-up": not comparison.bases(found), "transfer": not any(timing.to_device for timing in found)}
-    return [name for name in CHARTS if not lacks.get(name)]
+    return [name for name in text.CHARTS if not lacks.get(name)]
 
 
 def _against(bases: list[str]) -> dict[str, Any]:
     """Draws the choice of the base of the speed-up, the CPU or an implementation, and whether transfer counts."""
     first = next((name for name in (comparison.CPU, TEXTBOOK) if name in bases), bases[0])
-    against = st.selectbox("How many times faster than", bases, bases.index(first), key="timing_against", width=240)
-    transfer = against == comparison.CPU and st.toggle("Count the transfer", key="timing_transfer")
+    against = st.selectbox(text.AGAINST, bases, bases.index(first), key="timing_against", width=240)
+    transfer = against == comparison.CPU and st.toggle(text.TRANSFER, key="timing_transfer")
     return {"against": against, "transfer": transfer}
 
 
@@ -176,13 +156,13 @@ def _machine_notes(found: list[Timing], drawn: list[Timing]) -> None:
 
 def _table(found: list[Timing], chosen: list[Timing]) -> None:
     pays = comparison.CPU in comparison.bases(found)
-    named = dict(zip(names := ["Break-even length"] * pays + ["Growth", "Every case"], st.tabs(names), strict=True))
+    named = dict(zip(names := [text.BREAK_EVEN] * pays + [text.GROWTH, text.EVERY_CASE], st.tabs(names), strict=True))
     if pays:
-        with named["Break-even length"]:
+        with named[text.BREAK_EVEN]:
             _pays(timing_lines.first(timing_lines.comparable_timings(chosen, comparison.CPU), timing_lines.MOST))
-    with named["Growth"]:
+    with named[text.GROWTH]:
         _growth(found)
-    with named["Every case"]:
+    with named[text.EVERY_CASE]:
         frame = pd.DataFrame(comparison.columns(found)).dropna(axis="columns", how="all")
         for name in frame.columns.intersection(SHARES):
             frame[name] *= 100
@@ -191,15 +171,15 @@ def _table(found: list[Timing], chosen: list[Timing]) -> None:
         json, csv = (lambda: recordings.write_recording(found)), (lambda: recordings.table(found))
         st.download_button("JSON", json, "timings.json", "application/json", key="timing_json", on_click="ignore")
         st.download_button("CSV", csv, "timings.csv", "text/csv", key="timing_csv", on_click="ignore")
-        st.caption("PNG: use the camera button above the chart.")
+        st.caption(text.PNG)
 
 
 def _pays(drawn: list[Timing]) -> None:
     """Draws a sentence for each pair of a CPU and another device among the lines that are drawn."""
-    said = comparison.crossovers(drawn) or ["No selected setting was timed on both a CPU and another device."]
+    said = comparison.crossovers(drawn) or [text.NO_PAIR]
     st.markdown("\n".join(f"- {escape(sentence)}" for sentence in said[:SENTENCES]))
     if len(said) > SENTENCES:
-        st.caption(f"{len(said) - SENTENCES:,} more pairs are not listed. Use *Lines* above the chart to choose.")
+        st.caption(text.MORE_PAIRS.format(count=len(said) - SENTENCES))
 
 
 def _growth(found: list[Timing]) -> None:
@@ -207,17 +187,12 @@ def _growth(found: list[Timing]) -> None:
     rows, reasons, look = [], Counter(), Look.of(found)
     for label, line in recordings.lines(found).items():
         if rise := growth.growth(line):
-            rows.append(
-                {
-                    "line": look.legend_label(label, line[0]),  # as in the legend
-                    "time for twice the length": f"{rise.doubling:.3g} times",
-                    "exponent of the length": rise.power,
-                    "fitted over": rise.over,
-                }
-            )
+            name = look.legend_label(label, line[0])  # as in the legend
+            rows.append((name, text.TIMES.format(factor=rise.doubling), rise.power, rise.over))
         else:
             reasons[growth.why_not(line)] += 1
     if rows:
-        st.dataframe(pd.DataFrame(rows), hide_index=True, key="timing_growth")
+        st.dataframe(pd.DataFrame(rows, columns=list(text.GROWTH_COLUMNS)), hide_index=True, key="timing_growth")
     for reason, count in reasons.most_common():
-        st.caption(escape(f"No exponent for {count:,} line{'s' * (count != 1)}: {reason}."))
+        template = text.NO_EXPONENT if count == 1 else text.NO_EXPONENT_MORE
+        st.caption(escape(template.format(count=count, reason=reason)))
