@@ -51,7 +51,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from attention.attend import Attention, scaled_dot_product_attention
     from attention.config import Config
+    from attention.interventions.ablation import measure_every_head, switch_heads_off
+    from attention.interventions.attribution import attribute_logit
     from attention.interventions.leaks import Leaks, leaks
+    from attention.interventions.patching import patch_heads
+    from attention.interventions.predictions import predict_tokens
     from attention.layer import MultiHeadAttention
     from attention.maps.exact import head_maps
     from attention.maps.jobs import Cancelled
@@ -73,13 +77,18 @@ __all__ = [
     "Leaks",
     "MultiHeadAttention",
     "Trace",
+    "attribute_logit",
     "compare",
     "head_maps",
     "html",
     "leaks",
+    "measure_every_head",
+    "patch_heads",
+    "predict_tokens",
     "report",
     "scaled_dot_product_attention",
     "show",
+    "switch_heads_off",
     "trace",
     "watch",
 ]
@@ -93,13 +102,18 @@ _HOMES = {  # module of each public name, imported on first use: a server starts
     "Leaks": "attention.interventions.leaks",
     "MultiHeadAttention": "attention.layer",
     "Trace": "attention.trace",
+    "attribute_logit": "attention.interventions.attribution",
     "compare": "attention.notebook.compared",
     "head_maps": "attention.maps.exact",
     "html": "attention.notebook.display",
     "leaks": "attention.interventions.leaks",
+    "measure_every_head": "attention.interventions.ablation",
+    "patch_heads": "attention.interventions.patching",
+    "predict_tokens": "attention.interventions.predictions",
     "report": "attention.tracing.hooks",
     "scaled_dot_product_attention": "attention.attend",
     "show": "attention.notebook.display",
+    "switch_heads_off": "attention.interventions.ablation",
     "watch": "attention.tracing.watched",
 }
 

@@ -131,6 +131,14 @@ def switch_heads_off(
     Raises:
         UnsupportedError: for a family whose output projections are not known.
         ValueError: if there is no such head or way, or the other text is missing or shorter.
+
+    Example:
+        >>> import torch
+        >>> from transformers import GPT2Config, GPT2LMHeadModel
+        >>> sizes = {"n_layer": 2, "n_head": 2, "n_embd": 8, "n_positions": 16, "vocab_size": 11}
+        >>> model = GPT2LMHeadModel(GPT2Config(**sizes, bos_token_id=0, eos_token_id=0))
+        >>> switch_heads_off(model, [3, 4, 7], [(0, 1), (1, 0)]).shape
+        torch.Size([3, 11])
     """
     found = find_projections(model)
     outputs = _replacements(
@@ -175,6 +183,14 @@ def measure_every_head(
         progress: called with the share that is done; an exception that it raises ends the work.
 
     Others, and errors, as `switch_heads_off`.
+
+    Example:
+        >>> import torch
+        >>> from transformers import GPT2Config, GPT2LMHeadModel
+        >>> sizes = {"n_layer": 2, "n_head": 2, "n_embd": 8, "n_positions": 16, "vocab_size": 11}
+        >>> model = GPT2LMHeadModel(GPT2Config(**sizes, bos_token_id=0, eos_token_id=0))
+        >>> measure_every_head(model, [3, 4, 7], answer=5, against=6).logit.shape
+        torch.Size([2, 2])
     """
     found, tokens = find_projections(model), one_sequence(ids)[0]
     at = place_in(tokens, at)

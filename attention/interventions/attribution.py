@@ -84,6 +84,15 @@ def attribute_logit(
 
     Raises:
         UnsupportedError: for other models (`stream.read_stream`).
+
+    Example:
+        >>> import torch
+        >>> from transformers import GPT2Config, GPT2LMHeadModel
+        >>> sizes = {"n_layer": 2, "n_head": 2, "n_embd": 8, "n_positions": 16, "vocab_size": 11}
+        >>> model = GPT2LMHeadModel(GPT2Config(**sizes, bos_token_id=0, eos_token_id=0))
+        >>> found = attribute_logit(model, [3, 4, 7], token=5)
+        >>> found.heads.shape, abs(found.error) < 1e-3
+        (torch.Size([2, 2]), True)
     """
     return attribute_stream(read_stream(model, ids), token, against, place_in(one_sequence(ids)[0], at))
 

@@ -89,6 +89,14 @@ def patch_heads(
     Raises:
         UnsupportedError: for a family whose output projections are not known.
         ValueError: if the texts have different lengths, or the two logit differences are equal.
+
+    Example:
+        >>> import torch
+        >>> from transformers import GPT2Config, GPT2LMHeadModel
+        >>> sizes = {"n_layer": 2, "n_head": 2, "n_embd": 8, "n_positions": 16, "vocab_size": 11}
+        >>> model = GPT2LMHeadModel(GPT2Config(**sizes, bos_token_id=0, eos_token_id=0))
+        >>> patch_heads(model, [3, 4, 7], [3, 9, 7], answer=5, against=6).returns.shape
+        torch.Size([2, 2])
     """
     found = find_projections(model)
     test = _Test(model, clean, corrupted, (answer, against), at)
