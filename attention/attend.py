@@ -119,8 +119,12 @@ def attend(
     normalise: Normalise = standard,
     dropout_p: float = 0.0,
     out: Tensor | None = None,
+    bias: Tensor | None = None,
 ) -> Attention:
-    """Computes attention of validated inputs; `normalise` turns a block of logits into weights, in place."""
+    """Computes attention of validated inputs; `normalise` turns a block of logits into weights, in place.
+
+    `bias (b q k)` is added to scores after the softcap, in memory of its own, which may be overwritten.
+    """
     given, half = query, query.dtype in HALVES
     if half:
         query, key, value = query.float(), key.float(), value.float()
@@ -139,17 +143,21 @@ def attend(
         check_out(out, (*q[:-1], keys), given, learning)
     products = query.numel() * keys  # d of them per cell
     plain = type(query) in PLAIN and type(key) in PLAIN and type(value) in PLAIN and type(mask) in PLAIN
+    at_once = queries * keys <= SMALL or query.device.type != "cpu"
+    whole = bias is None or at_once or half or learning or dropout_p > 0 or products == 0 or not plain
+    if bias is not None and whole:
+        mask, bias = (bias if mask is None else bias.masked_fill_(~mask, HIDDEN)), None
     if learning or dropout_p > 0 or products == 0 or (not plain and normalise is standard):
         found = _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_p, normalise)
         return _to_attention(found, given, out) if half or out is not None else found
-    at_once = queries * keys <= SMALL or query.device.type != "cpu"
-    if not (at_once or half or is_causal) and mask is None and normalise is standard:
+    if not (at_once or bias is not None or half or is_causal) and mask is None and normalise is standard:
         at_once = products < WHOLE * d  # for 16 bits, float32 weights would be held in addition to the rounded ones
     into, like = (_at_once, query) if at_once else (by_blocks, given)  # float32 blocks are written to 16-bit weights
     weights = out if out is not None and out.is_contiguous() and out.dtype == like.dtype else None
     if weights is None and (into is by_blocks or products > FEW * d):
         weights = empty_hugepages((*q[:-1], keys), like)
-    found = Attention(*into(weights, query, key, value, mask, is_causal, scale, softcap, normalise))
+    more = {} if bias is None else {"bias": bias}
+    found = Attention(*into(weights, query, key, value, mask, is_causal, scale, softcap, normalise, **more))
     return _to_attention(found, given, out) if half or out is not None else found
 
 

@@ -42,8 +42,13 @@ class Block(NamedTuple):
     blind: Bool[Tensor, "r 1"] | None = None
 
 
-def by_blocks(weights, query, key, value, mask, is_causal, scale, softcap, normalise) -> tuple[Tensor, Tensor]:
-    """Computes some rows of a head at a time, over the keys visible to them; all other `weights` become zero."""
+def by_blocks(
+    weights, query, key, value, mask, is_causal, scale, softcap, normalise, bias=None
+) -> tuple[Tensor, Tensor]:
+    """Computes some rows of a head at a time, over the keys visible to them; all other `weights` become zero.
+
+    `bias` is added to the scores of every head, next to a mask that may be shared.
+    """
     queries, keys = weights.shape[-2:]
     skips = is_causal or (mask is not None and mask.dtype == torch.bool)
     shared = mask is None or mask.shape[:-2].numel() == 1
@@ -69,6 +74,8 @@ def by_blocks(weights, query, key, value, mask, is_causal, scale, softcap, norma
             block = whole if fits else scratch[: math.prod(size)].view(size)
             torch.addmm(block, query[at][rows], key[at][cols].T, beta=0, alpha=scale, out=block)
             soft_cap(block, softcap)
+            if bias is not None:
+                block.add_(bias[at][rows, cols])
             if hidden is not None:
                 block[:, tail:].masked_fill_(hidden, HIDDEN)
             elif square is not None and square.dtype != torch.bool:

@@ -212,10 +212,9 @@ def run_pass(given: LayerInputs, executor: Executor | None = None) -> Trace:
     h, n, m = len(q), given.queries.count, given.keys.count
     with torch.inference_mode():
         bias = _bias(given, n, m)
-        joint = mask if bias is None else bias.masked_fill_(~mask, HIDDEN)
-        joint = None if given.rule is MASKS["full"] and bias is None else joint
+        joint = None if given.rule is MASKS["full"] else mask
         weights, context = empty_hugepages((h, n, m), q), q.new_empty(h, n, v.shape[-1])
-    fill = partial(_heads, given.config, (q, given.k, v), joint, weights, context)
+    fill = partial(_heads, given.config, (q, given.k, v), joint, bias, weights, context)
     if executor and h > 1 and h * n * m > SHARED:
         list(executor.map(fill, (slice(0, h // 2), slice(h // 2, h))))
     else:
@@ -246,20 +245,27 @@ def _values(given: LayerInputs, like: Tensor) -> Float[Tensor, "h k e"]:
 
 @torch.inference_mode()
 def _heads(
-    config: Config, given: tuple[Tensor, ...], joint: Tensor | None, weights: Tensor, context: Tensor, some: slice
+    config: Config,
+    given: tuple[Tensor, ...],
+    mask: Tensor | None,
+    bias: Tensor | None,
+    weights: Tensor,
+    context: Tensor,
+    some: slice,
 ) -> None:
-    """Fills in the weights and the context of some heads; `joint` is the mask with the bias."""
+    """Fills in the weights and the context of some heads."""
     q, k, v = (part[some] for part in given)
-    joint = joint if joint is None or joint.ndim == 2 else joint[some]
+    bias = bias if bias is None else bias[some]
     options = {
         "scale": config.logit_scale,
         "softcap": config.softcap or None,
     }
     if SOFTMAXES[config.softmax].halves > 1:
+        joint = mask if bias is None else bias if mask is None else bias.masked_fill_(~mask, HIDDEN)
         _subtract(config.sinks[some], (q, k, v), joint, options, weights[some], context[some])
         return
     options["normalise"] = normaliser(config.softmax, config.sinks[some])
-    context[some] = attend(q, k, v, joint, **options, out=weights[some]).output
+    context[some] = attend(q, k, v, mask, **options, out=weights[some], bias=bias).output
 
 
 def _subtract(
@@ -296,7 +302,9 @@ def _bias(given: LayerInputs, queries: int, keys: int) -> Float[Tensor, "h q k"]
     bias = position_bias(given.config.positions, queries, keys, heads, len(heads))
     if not (logits := forget_logits(given)):
         return bias
-    forgotten = forget_bias(retention(logits["F"]), heads, torch.float32)
+    kept = retention(logits["F"])
+    room = empty_hugepages((len(heads), queries, keys), kept.new_empty(0, dtype=torch.float32))
+    forgotten = forget_bias(kept, heads, torch.float32, room)
     return forgotten if bias is None else forgotten.add_(bias)
 
 

@@ -33,7 +33,7 @@ from attention.ui.jobs import training_jobs
 from attention.ui.jobs.job_queue import JOBS
 from attention.ui.jobs.training_jobs import TrainingJob
 from attention.ui.session.visit_state import KEY
-from attention.ui.views import training, training_after, training_elsewhere
+from attention.ui.views import training, training_after, training_curves, training_elsewhere
 from attention.wire.cells import weights as wire_weights
 from tests.test_job_queue import ME, YOU, a_line
 from tests.test_pages import ROOT, SECONDS
@@ -426,6 +426,12 @@ def test_a_differential_training_has_signed_weights_and_says_its_lambda():
     shown, exact = wire_weights(seen.cells.codes, signed=True), history.frame_weights(task.settings, moment)[0]
     assert float(exact.min()) < -0.005
     torch.testing.assert_close(shown.nan_to_num(), exact, rtol=2e-3, atol=1e-6)
+    large = replace(moment, sinks=torch.full((1, 2), -1.5))  # a learned lambda may be negative: rows then sum to 2.5
+    exact, drawn = history.frame_weights(task.settings, large)[0], results.training.picture(task.settings, large)
+    assert drawn.over == float(exact.max()) > 1.2
+    shown = wire_weights(drawn.cells.codes, signed=True).nan_to_num() * drawn.over
+    torch.testing.assert_close(shown, exact, rtol=2e-3, atol=1e-6)
+    assert training_curves._ends([training_curves.Row("a", 0, 1.7, 0)]) == (0.0, 2.0)
     telling = replace(moment, scores=moment.scores | {"own": torch.tensor([[0.2, 0.9]])})
     said = training._heads_text(task.settings, telling, seen).replace("\\", "")
     assert f"Its λ is {float(moment.sinks[0, 1]):.3f}" in said

@@ -82,17 +82,19 @@ def progress(steps: int, most: float) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=64)
-def heads(layers: int, per: int, steps: int, label: str, earlier: str = "", least: float = 0.0) -> dict[str, Any]:
+def heads(
+    layers: int, per: int, steps: int, label: str, earlier: str = "", domain: tuple[float, float] = (0.0, 1.0)
+) -> dict[str, Any]:
     """Returns a statistic of every head over the columns series, layer, step, value, name, place of a table.
 
     `series`: the head; `name`: what is written at the end of its curve, at the height `place`; "" for nothing (`place_names`).
     `earlier`: the name of a statistic that has to grow first, in the series EARLIER; a broad grey line behind the others.
-    `least`: the lower end of the axis, below 0 if weights may be negative.
+    `domain`: the ends of the axis, below 0 or above 1 if weights are.
     """
     names = [format_head(head, layer) for layer in range(layers) for head in range(per)]
     colors = theme.head_colors(len(names))
     color = alt.Color("series:N", legend=None, scale=alt.Scale(domain=names, range=colors))
-    y = alt.Y("value:Q", title=label, scale=alt.Scale(domain=[least, 1]), axis=alt.Axis(tickCount=4))
+    y = alt.Y("value:Q", title=label, scale=alt.Scale(domain=list(domain)), axis=alt.Axis(tickCount=4))
     lines = (
         _curves()
         .transform_filter(f"datum.series != '{NOW}' && datum.series != '{EARLIER}'")

@@ -141,18 +141,20 @@ def training_grid(
     *,
     key: str = "grid",
     on_pin: Callable[[], None] | None = None,
+    over: float = 1.0,
 ) -> None:
     """Draws the cells `(layers x heads)` of a recipe after a step; heads are named by layer and head.
 
     `focus`: the selected head. `names`: what each head does, "" if there is no word for it. `on_pin` runs before the rerun
-    that a pin causes.
+    that a pin causes. `over`: what the weights were divided by.
     """
+    signed = SIGNED_SCALE + (f"; divided by {over:.3g}, the largest" if over > 1 else "")
     header = theme.grid_header(
         f"{RECIPES.link(recipe)} {step}",
         focus,
         recipe.row,
         "linear" if cells.signed else FORMING,
-        why=SIGNED_SCALE if cells.signed else FORMS,
+        why=signed if cells.signed else FORMS,
         per=recipe.heads,
         tokens=list(tokens),
         names=list(names),

@@ -20,6 +20,7 @@ from torch import Tensor
 
 from attention.maps.tiles import EXTREME, GREATEST, Pool
 from attention.masks import MASKS, Rule
+from attention.operations.forgetting import near_sums
 from attention.operations.positions import POSITIONS
 from attention.operations.query_scale import OFF
 from attention.operations.softcap import soft_cap
@@ -124,7 +125,9 @@ class Scoring:
             yield to_scores(rows, cols, torch.tensor(head, device=like.device), heads)
         if self.kept is not None:
             kept = self.kept[head].to(like.device)
-            yield (kept[rows] - kept[cols]).abs_().neg_()
+            left, right = kept[rows], kept[cols]
+            ref = left.flatten()[:1]
+            yield (near_sums(left, ref, like.dtype) - near_sums(right, ref, like.dtype)).abs_().neg_()
 
     def adjust_scores(self, scores: Tensor, q: At, k: At, head: int, heads: int, unit: float) -> Tensor:
         """Applies softcap, position bias and forgetting to scaled products in place; `q` and `k` broadcast to them."""

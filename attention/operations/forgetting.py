@@ -16,6 +16,7 @@ from attention.operations.operation import Operation, Source, Spec
 
 OFF, ON = FORGETS = ("off", "on")
 SEEDS = 40_001  # the map to the gates has a generator of its own, with a seed that no other random numbers have
+CELLS = 2**19  # of all heads that are computed together: two megabytes of float32
 SPREAD = 2.0  # standard deviation of the logits of the gates around their bias, for tokens of variance one
 
 
@@ -35,13 +36,22 @@ def retention(logits: Float[Tensor, "n h"]) -> Float[Tensor, "h n"]:
     return logsigmoid(logits.double()).cumsum(0).T
 
 
-def forget_bias(kept: Float[Tensor, "h n"], heads: Int[Tensor, " s"], dtype: torch.dtype) -> Float[Tensor, "s n n"]:
-    """Returns what forgetting adds to the logits of some heads; a head at a time, as float64 takes twice the memory."""
-    n = kept.shape[-1]
-    found = torch.empty(len(heads), n, n, dtype=dtype)
-    for at, head in enumerate(heads.tolist()):
-        found[at] = (kept[head, :, None] - kept[head]).abs_().neg_()
+def forget_bias(
+    kept: Float[Tensor, "h n"], heads: Int[Tensor, " s"], dtype: torch.dtype, out: Tensor | None = None
+) -> Float[Tensor, "s n n"]:
+    """Returns what forgetting adds to the logits of some heads, some rows at a time, so that they stay in a cache."""
+    n, own = kept.shape[-1], kept[heads]
+    found = torch.empty(len(heads), n, n, dtype=dtype) if out is None else out
+    height = max(1, CELLS // max(1, len(heads) * n))
+    for first in range(0, n, height):
+        near, rows = near_sums(own, own[:, first : first + 1], dtype), slice(first, first + height)
+        torch.sub(near[:, rows, None], near[:, None], out=found[:, rows]).abs_().neg_()
     return found
+
+
+def near_sums(kept: Float[Tensor, "*n"], ref: Float[Tensor, "*one"], dtype: torch.dtype) -> Float[Tensor, "*n"]:
+    """Returns sums of logarithms from one token on: small where a row near it has weight, so float32 is accurate there."""
+    return (kept - ref).to(dtype)
 
 
 def _map_code(spec: Spec) -> str:

@@ -34,6 +34,7 @@ class Picture(NamedTuple):
     at: int  # the last position whose answer can be known
     most: tuple[int, ...]  # per head, the key with the largest weight at that position
     next: str  # the token that follows that position
+    over: float = 1.0  # what weights are divided by in the cells, as those of a difference may be above one
 
 
 class Said(NamedTuple):
@@ -75,11 +76,12 @@ def _picture(recipe: Recipe, moment: Checkpoint) -> Picture:
     )  # among few different tokens nearly all repeat, which says nothing
     signed = SOFTMAXES[recipe.softmax].signed
     named = ["" if signed or not role else role.name for layer in found for role in roles(layer, mask, several)]
-    squares = cells(found.flatten(0, 1), mask, theme.side(recipe.layers * recipe.heads), signed=signed)
+    over = max(1.0, float(found.abs().max())) if signed else 1.0
+    squares = cells(found.flatten(0, 1) / over, mask, theme.side(recipe.layers * recipe.heads), signed=signed)
     at = int(drawn_from.counted[0].nonzero()[-1])
     most = tuple(found.flatten(0, 1)[:, at].argmax(-1).tolist())
     comes = recipe.what.texts[int(drawn_from.ids[0, at + 1])]
-    return Picture(squares, words, tuple(named), even(recipe, drawn_from), at, most, comes)
+    return Picture(squares, words, tuple(named), even(recipe, drawn_from), at, most, comes, over)
 
 
 @tensor_lru_cache(16)

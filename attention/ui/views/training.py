@@ -105,6 +105,7 @@ def _pictures(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
         seen.tokens,
         ("",) * len(seen.names) if questions.unsaid(recipe) else seen.names,
         on_pin=gestures.on_training_pin,
+        over=seen.over,
     )
     st.markdown(_heads_text(recipe, moment, seen, _has_failed(found, moment)))
     terms.draw("training")

@@ -95,7 +95,7 @@ def _heads(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
     rows = _name_ends(rows, _short_names(recipe) | {charts.EARLIER: LABELS.get(earlier, "").lower()})
     st.vega_lite_chart(
         _table(rows),
-        charts.heads(recipe.layers, recipe.heads, recipe.steps, name, LABELS.get(earlier, ""), _least(rows)),
+        charts.heads(recipe.layers, recipe.heads, recipe.steps, name, LABELS.get(earlier, ""), _ends(rows)),
         key="heads",
         width="stretch",
         alt=text.CURVES_ALT.format(statistic=name.lower()),
@@ -105,9 +105,10 @@ def _heads(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
     st.caption(text.CURVES.format(statistic=escape(name)), help=escape(help))
 
 
-def _least(rows: list[Row]) -> float:
-    """The lower end of the axis of a metric: 0, or half or one below it if weights are negative."""
-    return math.floor(2 * min(0.0, *(row.value for row in rows))) / 2
+def _ends(rows: list[Row]) -> tuple[float, float]:
+    """The ends of the axis of a metric: 0 and 1, or the next halves beyond them if weights are."""
+    values = [row.value for row in rows]
+    return math.floor(2 * min(0.0, *values)) / 2, math.ceil(2 * max(1.0, *values)) / 2
 
 
 def _earlier(recipe: Recipe) -> str:
