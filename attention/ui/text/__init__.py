@@ -18,7 +18,8 @@ The texts of a page are a module of its name, as templates with named fields: `s
     softmax_precision    number types, another
     terms       the terms of each page with their explanations, which are also those of docs/GLOSSARY.md
 
-Labels and help texts are in `attention/knobs.py` and the other settings; sentences are beside what they describe.
+Labels and help texts of knobs are in `attention/knobs.py` and the other settings; sentences of packages without a page (charts,
+tables, analysis) are beside what they describe.
 docs/text.md lists all words by page. Words of the browser are in its modules, which it loads once: messages to them carry only
 sentences that depend on what is shown.
 """
