@@ -14,7 +14,7 @@ HOSTILE = "<b>x</b> [y](http://evil.example) http://evil.example www.evil.exampl
 
 def open_dialog(tab: Tab) -> Page:
     """The dialog of a class."""
-    tab.widget("class-button").get_by_role("button").click()
+    tab.widget("class-button").get_by_role("button", name="Class").click()
     tab.page.get_by_label("Question", exact=True).wait_for()
     tab.quiet()
     return tab.page

@@ -78,7 +78,8 @@ function scratchError({ how }, shape, { scores, partial }, limit) {
   const bytes = scoreBytes(shape);
   if (!how.startsWith("materialised") || (scores && bytes <= limit)) return "";
   const needed = Math.ceil(bytes / MIB);
-  const room = limit === SCORES ? `${limit / MIB} MiB are used at most` : `${scores ? Math.floor(limit / MIB) : 0} MiB can be bound`;
+  const bound = scores ? Math.floor(limit / MIB) : 0;
+  const room = limit === SCORES ? `${limit / MIB} MiB are used at most` : `${bound} MiB can be bound`;
   return `out of memory: the scores of one head take ${needed} MiB, and ${room}`;
 }
 
