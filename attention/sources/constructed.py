@@ -52,7 +52,7 @@ def queries_to_keys(c: int, heads: int, seed: int, own: int) -> tuple[Float[Tens
     to_q, to_k = torch.zeros(2, heads, c, d, dtype=torch.float32)
 
     def words(h, sure, keys=0, room=d):  # equal vectors have the largest product; `keys`: the first channel of the keys
-        many = min(room, own, before or own)
+        many = min(room, own)
         same = torch.eye(many, dtype=torch.float32) * (sure * d**0.5 / max(many, 1)) ** 0.5
         to_q[h, :many, :many], to_k[h, keys : keys + many, :many] = same, same
 
