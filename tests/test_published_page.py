@@ -227,6 +227,6 @@ def test_colours_change_no_letter_of_the_code():
 
 def test_where_no_weight_differs_the_empty_picture_says_so():
     right = opened(implementation="fused", version="as meant")
-    assert re.search(r"No visible difference: at most \de-1\d, which is rounding\.", page_text(right))
+    assert re.search(r"No visible difference of the weights: at most \de-1\d, which is rounding\.", page_text(right))
     wrong = opened(implementation="two-heads", version="as printed")
     assert "No visible difference" not in page_text(wrong) and not wrong.exception

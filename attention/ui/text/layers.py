@@ -47,16 +47,13 @@ ALIKE_MATRIX = (
 )
 ALIKE_MATRIX_ALT = "Heatmap by two heads: their distance in bits"
 ALIKE_MAP = (
-    "Similar heads are near each other; click a point to select its head. Only distances have a meaning: two dimensions keep "
-    "{kept} of the variance (classical scaling of their square roots)."
+    "Similar heads are near each other; only distances have a meaning. Two dimensions keep {kept} of the variance (classical "
+    "scaling)."
 )
 ALIKE_MAP_ALT = "Points by head on a map of their distances, coloured by {statistic}"
 
 # Two statistics.
-TWO = (
-    "**Two statistics compared.** Each point is a head, coloured as in the map; {label} is {head}. Click a point to select its "
-    "head."
-)
+TWO = "**Two statistics compared.** Each point is a head ({label}: {head}); click it to select it."
 TWO_NONE = "Nothing to compare: no query has a visible key, or the statistic needs token texts."
 TWO_ALT = "Points by head: {upwards} against {across}"
 

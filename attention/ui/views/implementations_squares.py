@@ -36,10 +36,16 @@ def grid(config: Config, name: str, printed: bool, found: Comparison) -> None:
 
 
 def pictures(config: Config, name: str, printed: bool, found: Comparison) -> None:
-    """Draws one head against the reference, the output against the reference's, and the influence, two by two."""
+    """Draws one head against the reference, the output against the reference's, and the influence, two by two.
+
+    If all weights are right, the output and the influence come first: an error can only be there.
+    """
     head, shown = min(config.head, len(found.reference) - 1), _grid_config(config, found)
     where = text.HEAD.format(head=head, first=_first(config))
-    above, below = st.columns(2, gap="medium"), st.columns(2, gap="medium")
+    most = None if found.difference is None else float(found.difference.abs().nan_to_num(0).max())
+    same = most is not None and most < NOTHING
+    rows = st.columns(2, gap="medium"), st.columns(2, gap="medium")
+    above, below = rows[::-1] if same else rows
     with above[0]:
         scaled = text.UNIFORM if shown.color_scale == "times even" else ""
         st.caption(text.REFERENCE.format(where=where, scaled=scaled))
@@ -49,12 +55,12 @@ def pictures(config: Config, name: str, printed: bool, found: Comparison) -> Non
         st.caption(text.DIFFERENCE.format(where=where), help=text.DIFFERENCE_HELP)
         if found.difference is None:
             st.info(text.RAISES_WEIGHTS)
+        elif same:
+            st.caption(text.NO_DIFFERENCE.format(largest=most))
         else:
             square, tile = tile_extremes(found.difference[head].float(), heatmap.PIXELS)
             square = square.masked_fill(~found.visible[head], torch.nan) if tile == 1 else square
             _plot(heatmap.difference(square, tile, []), "difference")
-            if (most := float(found.difference.abs().nan_to_num(0).max())) < NOTHING:
-                st.caption(text.NO_DIFFERENCE.format(largest=most))
     with below[0]:
         st.caption(text.OUTPUT.format(first=_first(config)), help=text.OUTPUT_HELP)
         _output(found)
