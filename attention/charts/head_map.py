@@ -49,6 +49,12 @@ def color_cells(
     return pixels.round().astype(np.uint8)
 
 
+def on_ground(pixels: UInt8[np.ndarray, "p r 3"], colors: str) -> UInt8[np.ndarray, "p r 3"]:
+    """Returns the pixels of a map for a light or a dark page: on a dark one, masked cells are dark grey."""
+    masked = (pixels == np.array(rgb(MASKED), np.uint8)).all(-1, keepdims=True)
+    return np.where(masked, np.array(rgb(theme.NEUTRALS[colors]["masked"]), np.uint8), pixels)
+
+
 def _largest(size: Float[Tensor, "p r"], seeing: Float[Tensor, "p r"]) -> float:
     """The largest of some weights, without rows that have a single visible key unless all rows have."""
     several = size[seeing > 1].nan_to_num()

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from textwrap import wrap
 
 from attention.charts import theme
-from attention.charts.head_map import HeadMap
+from attention.charts.head_map import HeadMap, on_ground
 from attention.charts.thumbnail import png
 
 WIDTH, HEIGHT, EDGE = 1000, 700, 24
@@ -36,7 +36,7 @@ def head_svg(title: str, lines: Iterable[str], shown: HeadMap, colors: str = "li
     ink = theme.NEUTRALS[colors]["text"]
     parts = [f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{GROUNDS[colors]}"/>']
     parts.append(draw_text(EDGE, 44, title, TITLE, "start", 'font-weight="650"'))
-    data = base64.b64encode(png(shown.pixels)).decode()
+    data = base64.b64encode(png(on_ground(shown.pixels, colors))).decode()
     parts.append(
         f'<image x="{left}" y="{top}" width="{wide:.2f}" height="{high:.2f}" preserveAspectRatio="none" '
         f'style="image-rendering: pixelated" href="data:image/png;base64,{data}"/>'

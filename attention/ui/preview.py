@@ -182,10 +182,11 @@ def _row(found: HeadMap) -> list[str]:
         return []
     at = found.query - found.first[0]
     query = found.queries[at] if 0 <= at < len(found.queries) else ""
-    keys = ", ".join(
-        f"{format_token(token, key, 'key')} {format_weight(weight)}" for key, token, weight in found.heaviest
-    )
-    return [text.ROW.format(query=format_token(query, found.query), keys=keys)]
+    keys = [
+        text.KEY.format(key=format_token(token, key, "key"), weight=format_weight(w))
+        for key, token, w in found.heaviest
+    ]
+    return [text.ROW.format(query=format_token(query, found.query)), *keys]
 
 
 def _font() -> Path | None:

@@ -13,7 +13,7 @@ import streamlit as st
 
 from attention.components.present import present_keys
 from attention.config import Config
-from attention.ui import preview
+from attention.ui import preview, results
 from attention.ui.markdown import escape as escape_markdown
 from attention.ui.question_codec import decode
 from attention.ui.session import address_bar, share
@@ -103,7 +103,8 @@ def _draw_presentation(config: Config, change: Callable[..., None]) -> None:
     if asked and asked.hides and not shown:
         st.html(f'<div class="presentation {theme}"></div>')
     else:
-        svg = b64encode(share.draw_head(config.truncated, theme, bare=asked is not None).encode()).decode()
+        head = share.draw_head(config.truncated, theme, bare=asked is not None, said=_role(config))
+        svg = b64encode(head.encode()).decode()
         place = " beside-question" if asked else ""
         st.html(f'<img class="presentation {theme}{place}" src="data:image/svg+xml;base64,{svg}" alt="{title}">')
     if asked:
@@ -117,6 +118,12 @@ def _draw_presentation(config: Config, change: Callable[..., None]) -> None:
             st.button(label, key=f"present {by}", on_click=change, kwargs={"head": other}, disabled=off)
         st.button(text.LEAVE, key="present leave", on_click=change, kwargs={"view": "page"})
     present_keys(lambda: move_head(change), reveal_answer, lambda: change(view="page"))
+
+
+def _role(config: Config) -> tuple[str, ...]:
+    """What the presented head does, in a sentence; nothing if it has no role, or if only a part of its tokens is shown."""
+    role = results.heads.roles(config)[config.head] if config == config.truncated else None
+    return (f"{role.says[:1].upper()}{role.says[1:]}",) if role else ()
 
 
 def _draw_question(asked: Asked, shown: bool) -> None:

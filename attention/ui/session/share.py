@@ -104,11 +104,14 @@ def draw_grid(config: Config) -> str:
     return grid_svg(preview.grid_title(config), preview.origin_lines(config), [task.result() for task in tasks])
 
 
-def draw_head(config: Config, colors: str = "light", bare: bool = False) -> str:
-    """The selected head of a config as an SVG; a `bare` one has room for a question in place of the lines beside the map."""
+def draw_head(config: Config, colors: str = "light", bare: bool = False, said: tuple[str, ...] = ()) -> str:
+    """The selected head of a config as an SVG; a `bare` one has room for a question in place of the lines beside the map.
+
+    `said` comes first among these lines, unless the question of a card is open, which it might answer.
+    """
     found = results.sharing.head_map(config)
     asked = current_card(session())  # a card asks about the picture: its numbers would answer
-    lines = preview.origin_lines(config) if asked else preview.lines(config, found)
+    lines = preview.origin_lines(config) if asked else [*said, *preview.lines(config, found)]
     return head_svg(preview.head_title(config), () if bare else lines, found, colors)
 
 
