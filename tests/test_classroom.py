@@ -16,6 +16,7 @@ from attention.settings import EDITION
 from attention.ui.markdown import escape
 from attention.ui.question_codec import OPTIONS, QUESTION, CustomQuestion, decode, encode
 from attention.ui.session.visit_state import KEY
+from attention.ui.text.questions import OFFERS
 from attention.ui.views import questions
 from attention.ui.views.question_form import TYPED
 from tests.samples import sample
@@ -204,7 +205,7 @@ def test_a_teacher_sees_it_as_the_class_does_and_may_change_it():
     "page", sample(PAGES, lambda page: page.stem in ("masks", "implementations")), ids=lambda page: page.stem
 )
 def test_our_questions_are_offered_at_one_place(page):
-    for name in questions.OFFERS:
+    for name in OFFERS:
         test = classroom(page)
         test.button(key=f"ask {name} class").click().run()
         assert query_without_edition(test.query_params) == {"predict": name} | (

@@ -60,7 +60,7 @@ def test_the_answer_has_the_ratio_its_parts_and_the_numbers_of_both():
     # 8 s on the CPU; 2.749e11 operations at 420e12 a second; 4 · 16,384 · 2,048 · 2 bytes at 25 GB/s
     alone, moved = 8.0 / 6.5447e-4, 8.0 / (6.5447e-4 + 268_435_456 / 25e9)
     said = answer_text(CpuGpuSettings(), CPU)
-    assert "At 4,096 tokens, causal, d_head 64, an H100 (fp16, FlashAttention-3, published)" in said
+    assert "At 4,096 tokens, causal, d_head 64, an H100 (float16, FlashAttention-3, published)" in said
     assert (
         round(alone, -3) == 12_000
         and "12,000 times as fast as this CPU (Test CPU, 2 cores, 2 threads; float32, SDPA, " in said
@@ -115,19 +115,19 @@ def test_every_ratio_names_the_numbers_of_both(picture, mask, d_head, work, dtyp
     cpu, gpus = cpu_gpu_series.cpu(versus, timings), cpu_gpu_series.gpus(versus, timings)
     mine = rf"is .* CPU \(.*; {dtype}, SDPA, measured here"
     assert re.search(rf"\({dtype}, SDPA, measured here \S+\) {mine}", answer_text(versus, timings))
-    assert re.search(rf"\(fp16, Flash.*, published\) {mine}", answer_text(versus, timings[:4]))
+    assert re.search(rf"\(float16, Flash.*, published\) {mine}", answer_text(versus, timings[:4]))
     table = cpu_gpu_summary.columns(cpu, gpus)
     for ratio, numbers in zip(table["times as fast as the CPU"], table["precisions"], strict=True):
         assert (ratio is None) == (numbers == "")
-        assert not numbers or re.fullmatch(rf"(fp16|{dtype}) against {dtype}", numbers)
+        assert not numbers or re.fullmatch(rf"(float16|{dtype}) against {dtype}", numbers)
     for some in (timings, timings[:4]):
         written = [text for text in annotation_texts(versus, some) if "times" in text]
         assert len(written) == (picture == "time")
-        assert all(re.fullmatch(rf"[\d,.]+ times (fp16|{dtype}) against {dtype}", text) for text in written)
+        assert all(re.fullmatch(rf"[\d,.]+ times (float16|{dtype}) against {dtype}", text) for text in written)
     for trace in traces(versus, timings) if picture == "times faster" else ():
-        assert re.search(rf"(fp16|{dtype}), .*, against {dtype} on the CPU", trace["name"])
+        assert re.search(rf"(float16|{dtype}), .*, against {dtype} on the CPU", trace["name"])
         assert all(
-            re.search(rf"(fp16|bf16|{dtype}) against {dtype}", text.replace("<br>", " "))
+            re.search(rf"(float16|bfloat16|{dtype}) against {dtype}", text.replace("<br>", " "))
             for _, text in trace["customdata"]
         )
 
@@ -285,10 +285,10 @@ def test_a_limit_is_called_one_of_a_data_sheet_and_stands_over_what_was_publishe
     found = traces(CpuGpuSettings(picture="limits", gpus=("H100", "T4")), [])
     roofs = {trace["name"]: trace for trace in found if "limit" in trace["name"]}
     assert list(roofs) == [
-        "H100 SXM5, limit by its data sheet (fp16, dense)",
-        "T4, limit by its data sheet (fp16, dense, not bf16)",
+        "H100 SXM5, limit by its data sheet (float16, dense)",
+        "T4, limit by its data sheet (float16, dense, not bfloat16)",
     ]
-    assert max(roofs["T4, limit by its data sheet (fp16, dense, not bf16)"]["y"]) == 65e12
+    assert max(roofs["T4, limit by its data sheet (float16, dense, not bfloat16)"]["y"]) == 65e12
     (points,) = (trace for trace in found if "published" in trace["name"])
     # causal forward, 2 bytes: (4 n² w b / 2) / (4 n w b · 2) = n / 4 operations a byte
     assert points["x"] == [n / 4 for n in (512, 1024, 2048, 4096, 8192, 16_384)]

@@ -32,8 +32,8 @@ def test_the_page_answers_its_headline_at_once():
     words = [text.value.replace("\\", "") for text in test.markdown]
     assert words[0] == "### :gray[Measure ·] Timing"
     assert words[1] == (
-        "At 4,096 tokens an H100 in fp16 is 12,000 times as fast as a CPU in float32, or 702 times including the copy to "
-        "the GPU and back."
+        "At 4,096 tokens an H100 in float16 is 12,000 times as fast as a 2-core CPU in float32, or 702 times including the "
+        "copy to the GPU and back."
     )
     assert words[2].startswith(
         "The GPU is faster at every common length: 512 to 4,096 tokens. GPU: H100, FlashAttention-3, published. CPU: Test CPU, "
@@ -43,7 +43,7 @@ def test_the_page_answers_its_headline_at_once():
         text for text in page_text(test).splitlines() if text.startswith("At 4,096 tokens, causal, d_head 64,")
     )
     assert "recorded 2026-01-31" in rests_on and "(far.json)" not in rests_on
-    assert "H100: FlashAttention-3, fp16, published" in spec(test) and "A100" not in spec(test)
+    assert "H100: FlashAttention-3, float16, published" in spec(test) and "A100" not in spec(test)
     assert "forward + backward of an A100 and an H100. Published at other sizes, as rates only" in page_text(test)
     assert "precisions" in test.dataframe[0].proto.column_order
     assert "recorded 2026-01-31 (far.json)" in spec(test)
@@ -60,9 +60,9 @@ def test_widgets_move_the_picture_and_the_link():
     test.segmented_control(key="sweep_d_head").set_value("128").run()
     assert dict(test.query_params) == {"v": "2", "picture": "rate", "d_head": "128"} and "H200" in spec(test)
     test.segmented_control(key="sweep_lines").set_value("all").run()
-    assert "H200: cuDNN, bf16, published" in spec(test) and "operations per second" in spec(test)
+    assert "H200: cuDNN, bfloat16, published" in spec(test) and "operations per second" in spec(test)
     test.selectbox(key="sweep_method").set_value("FlashAttention-2").run()
-    assert "FlashAttention-2, fp16, published" in spec(test) and "H200" not in spec(test)
+    assert "FlashAttention-2, float16, published" in spec(test) and "H200" not in spec(test)
     test.button(key="reset").click().run()
     assert dict(test.query_params) == {}
     assert "FlashAttention-3" in spec(test)

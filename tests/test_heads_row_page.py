@@ -13,8 +13,9 @@ from attention.knobs import DEFAULTS, KNOBS
 from attention.tables import rows as tables
 from attention.trace import trace
 from attention.ui import results
+from attention.ui.text.questions import EVEN
 from attention.ui.views import heads_parts, heads_row
-from attention.ui.views.row_question import EVEN, fair, question
+from attention.ui.views.row_question import fair, question
 from tests.strategies import query_without_edition
 from tests.test_pages import ROOT, run
 

@@ -261,7 +261,7 @@ def test_a_question_hides_the_picture_until_it_is_opened():
     (guess,) = [each for each in app.button_group if each.label == "Your guess"]
     assert "8" in guess.options
     reveal(app)
-    assert "Query 17 attends to key 2, 7, 12 to 17." in " ".join(each.value for each in [*app.info, *app.success])
+    assert "Query 17 attends to keys 2, 7, 12 to 17." in " ".join(each.value for each in [*app.info, *app.success])
     assert len(cards(app)) == len(MASKS)
 
 

@@ -92,7 +92,7 @@ def test_passes_that_were_timed_apart_are_added():
 def test_every_table_names_its_place_and_every_method_can_be_chosen():
     assert len(series()) == 16 + 12 + 20 + 2 + 2
     for printed in PRINTED:
-        assert printed.place and printed.address.startswith("https://") and printed.dtype in ("fp16", "bf16")
+        assert printed.place and printed.address.startswith("https://") and printed.dtype in ("float16", "bfloat16")
         assert printed.gpu in DATA_SHEETS
     assert {each.method for each in series()} == set(METHODS) - {"fastest"}
     assert "FlashAttention-3" not in methods("forward + backward") and "FlashAttention-3" in methods("forward")

@@ -11,7 +11,8 @@ from attention import Config, trace
 from attention.number_format import format_token
 from attention.tables.rows import labels
 from attention.ui.markdown import escape
-from attention.ui.views.row_question import ALIKE, EVEN, PART, ROUNDING, question
+from attention.ui.text.questions import EVEN, PART
+from attention.ui.views.row_question import ALIKE, ROUNDING, question
 from tests.samples import examples
 from tests.strategies import configs
 

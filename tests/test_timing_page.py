@@ -78,7 +78,7 @@ def figure_text(test: AppTest) -> str:
 def test_the_empty_page_says_that_there_is_no_gpu_and_what_to_run():
     test = run()
     assert not test.exception
-    assert "No GPU, and no recording of one" in page_text(test)
+    assert "This server has no GPU, and there is no recording of one" in page_text(test)
     assert "python -m attention.timing --out gpu.json" in page_text(test)
     assert "Up to 72 cases in at most 60 seconds" in page_text(test)
     assert not figures(test)
@@ -111,7 +111,8 @@ def test_a_device_that_is_not_on_this_host_is_named_and_cannot_be_measured():
     assert not test.exception
     assert test.button(key="measure").disabled
     assert re.search(
-        r"This server does not have: cuda:0\. It has cpu \(.+\)\. Choose other devices, or none", page_text(test)
+        r"This server does not have these devices: cuda:0\. It has cpu \(.+\)\. Choose other devices, or none",
+        page_text(test),
     )
     assert "Up to" not in page_text(test)
     assert not run({"devices": "cpu"}).button(key="measure").disabled
@@ -169,7 +170,7 @@ def test_a_recording_stands_beside_and_says_so_in_every_chart(chart):
     assert not test.exception
     assert "SDPA · Test GPU, recorded 2026-01-31 (gpu.json)" in figure_text(test)
     assert "faster from about 128 tokens on" in page_text(test)
-    assert "No GPU, and no recording" not in page_text(test)
+    assert "This server has no GPU" not in page_text(test)
     assert "Use *Lines* to choose" not in page_text(test), (
         "what a chart has nothing to say of is not left out by choice"
     )
@@ -187,7 +188,7 @@ def test_opened_recordings_stay_until_they_are_taken_away_one_by_one():
     assert "(b.json)" in figure_text(test)
     test.button(key="remove_b.json").click().run()
     assert not figures(test)
-    assert "No GPU, and no recording" in page_text(test)
+    assert "This server has no GPU" in page_text(test)
 
 
 def many() -> dict[str, list[Timing]]:
@@ -337,7 +338,7 @@ def test_who_waits_behind_one_that_is_held_up_is_told(monkeypatch):
 
 def test_that_leaving_ends_a_sweep_is_said_before_and_after():
     said_before = page_text(run(sweep=TimingJob(Sweep(), "running")))
-    assert "The measurement ends 120 seconds after its last viewer left this page." in said_before
+    assert "The measurement ends 120 seconds after its last viewer leaves this page." in said_before
     found = {timing.case: timing for timing in line(LENGTHS, [0.001, 0.016, 0.256])}
     told = run(sweep=TimingJob(Sweep(), "left", 0.5, timings=found)).get("progress")[0].proto.text
     assert told == "Ended 120 seconds after the last viewer left; 3 cases were measured and are kept."
@@ -377,7 +378,9 @@ def test_an_owner_can_switch_measuring_off(monkeypatch):
     test = run()
     assert test.button(key="measure").disabled
     assert "Measuring is switched off" in page_text(test)
-    assert "No GPU, and no recording of one. On a machine" in page_text(test), "nothing is measured here"
+    assert "This server has no GPU, and there is no recording of one. On a machine" in page_text(test), (
+        "nothing is measured here"
+    )
 
 
 def test_an_owner_can_bound_the_budget(monkeypatch):
@@ -462,5 +465,5 @@ def test_the_visitors_gpu_is_compared_with_a_recorded_cpu_in_the_dtype_that_the_
     gpu = {"device": WEBGPU, "device_name": "Acme 9", "source": BROWSER, "implementation": "WebGPU fused"}
     timed = Timed(heads=(16,), d_heads=(128,), dtypes=("bfloat16",), queries=(1,), lengths=(64, 8192))
     first, *_ = subject(timed, line([64, 8192], [4e-3, 1e-3], **(plain | gpu)), [], cpu).answers
-    assert "1 ms on your GPU (Acme 9), 2 times as fast as a CPU (2 ms)" in first.headline
+    assert "1 ms on your GPU (Acme 9), 2 times as fast as a 2-core CPU (2 ms)" in first.headline
     assert subject(timed, [], [], cpu).timings == (), "without a measurement only the dtype that is set"

@@ -168,7 +168,7 @@ def _limits(found: go.Figure, versus: CpuGpuSettings, cpu: TimingSeries | None, 
     for name in names:
         sheet = DATA_SHEETS[name]
         note = f", {sheet.note}" if sheet.note else ""
-        label = f"{sheet.name}, limit by its data sheet (fp16, dense{note})"
+        label = f"{sheet.name}, limit by its data sheet (float16, dense{note})"
         _roof(found, label, (sheet.operations, sheet.traffic), ends, SHEETS[name], "dashdot")
     if cpu and cpu.peaks:
         label = f"{cpu.device}, limit as {cpu.whence} ({cpu.dtype})"

@@ -144,7 +144,7 @@ def _gpu_name(timing: Timing) -> str:
 
 def _cpu_name(timing: Timing, gpu: Timing | None = None) -> str:
     if timing.source:
-        return "a CPU"
+        return cpu_gpu_summary.a_cpu(timing.device_name)
     return "this server's CPU" if gpu and gpu.source == BROWSER else "this CPU"
 
 

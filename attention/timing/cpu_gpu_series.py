@@ -34,7 +34,7 @@ FUSED = (
     "flex_attention",
     "WebGPU fused",
 )  # name prefixes of implementations that return no weights, as in the papers
-BYTES = 2  # per number on a GPU: fp16 and bf16
+BYTES = 2  # per number on a GPU: float16 and bfloat16
 ADDED = "forward and backward timed apart, and added"
 
 

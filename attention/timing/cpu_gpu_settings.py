@@ -39,7 +39,7 @@ class CpuGpuSettings:
     d_head: str = choice("64", ("64", "128"), "d_head", "Channels per head. All heads have 2,048 together: 32 heads of 64, or 16 of 128.")
     work: str = choice("forward", PASSES, "Pass", "Forward: inference. Forward + backward: with the gradients that training needs.")
     method: str = choice(FASTEST, METHODS, "GPU method", "How the GPU computes attention. Fastest: the method that is fastest at 4,096 tokens, for each GPU.")
-    cpu_dtype: str = choice("float32", ("float32", "bfloat16"), "CPU precision", "The CPU's dtype. Published figures of GPUs are fp16 or bf16.")
+    cpu_dtype: str = choice("float32", ("float32", "bfloat16"), "CPU precision", "The CPU's dtype. Published figures of GPUs are float16 or bfloat16.")
     lines: str = choice("few", ("few", "all"), "Lines", "Few: the CPU, measured and recorded GPUs, and GPUs published at these sizes. All: also GPUs published at other sizes, which have rates only. GPUs selected below override this.")
     gpus: tuple[str, ...] = axis((), "GPUs", "Leave empty for all with published figures. The others have a data sheet only, for Limits.", choices=tuple(DATA_SHEETS))
     transfer: str = choice("without and with", ("without and with", "without", "with"), "CPU–GPU transfer", "Copying q, k and v to the GPU and the results back. Data that stay on the GPU need none.")

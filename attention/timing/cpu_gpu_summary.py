@@ -17,7 +17,7 @@ from attention.timing.data_sheets import BUSES
 from attention.timing.published import PRINTED
 from attention.timing.recordings import Timing
 
-SPELT = r"[AEFHILMNORSX](?![a-z])|[AEIO]"  # beginnings of names that take the article "an"
+SPELT = r"[AEFHILMNORSX](?![a-z])|[AEIO]|8|1[18]\b"  # beginnings of names that take the article "an"
 MASKS = {"causal": "causal", "full": "no mask"}
 NOT_KNOWN = "The length from which a GPU is faster lies below the shortest length here. A recording of shorter lengths shows it."
 LOOSE = "unstable"
@@ -71,7 +71,9 @@ def headline(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuS
     if cpu is None or found is None:
         return _missing(cpu, gpus, versus)
     gpu, _, at = found
-    mine = ("this server's CPU" if gpu.kind == IN_BROWSER else "this CPU") if cpu.kind == MEASURED else "a CPU"
+    mine = (
+        ("this server's CPU" if gpu.kind == IN_BROWSER else "this CPU") if cpu.kind == MEASURED else a_cpu(cpu.device)
+    )
     device = f"your GPU ({gpu.device})" if gpu.kind == IN_BROWSER else name_with_article(gpu.device)
     return (
         f"At {at.length:,} tokens {device} in {gpu.dtype} is {times(at.alone)} times as fast as {mine} in "
@@ -238,6 +240,12 @@ def _cpu(cpu: TimingSeries) -> str:
 def name_with_article(name: str) -> str:
     """A name after "a" or "an", as it is spoken."""
     return f"{'an' if re.match(SPELT, name) else 'a'} {name}"
+
+
+def a_cpu(name: str) -> str:
+    """A recorded CPU within a sentence, with its cores if its name has them, as in "a 2-core CPU"."""
+    cores = re.search(r"\b(\d+) cores?\b", name)
+    return name_with_article(f"{cores[1]}-core CPU" if cores else "CPU")
 
 
 def name_lengths(lengths: list[int]) -> str:

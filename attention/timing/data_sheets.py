@@ -19,9 +19,9 @@ FUSED = Implementation(fused, skips=always)  # one kernel that computes visible 
 
 @dataclass(frozen=True)
 class DataSheet:
-    """Peak rates of a GPU by its data sheet: TFLOP/s of dense fp16 and fp32 products, and GB/s of its memory.
+    """Peak rates of a GPU by its data sheet: TFLOP/s of dense float16 and float32 products, and GB/s of its memory.
 
-    `float32` is without TF32. `bfloat16`: whether its rate is that of fp16, or it has none.
+    `float32` is without TF32. `bfloat16`: whether its rate is that of float16, or it has none.
     """
 
     name: str
@@ -33,7 +33,7 @@ class DataSheet:
 
     @property
     def operations(self) -> float:
-        """Peak operations per second in fp16."""
+        """Peak operations per second in float16."""
         return self.teraflops * 1e12
 
     @property
@@ -52,9 +52,9 @@ DATA_SHEETS: dict[str, DataSheet] = {
     "A100": DataSheet("A100 80GB SXM", 312, 19.5, 2039),
     "H100": DataSheet("H100 SXM5", 989.4, 66.9, 3350),
     "H200": DataSheet("H200 SXM", 989, 67, 4800),
-    "T4": DataSheet("T4", 65, 8.1, 320, "not bf16", bfloat16=False),
+    "T4": DataSheet("T4", 65, 8.1, 320, "not bfloat16", bfloat16=False),
     "L4": DataSheet("L4", 121, 30.3, 300),
-    "RTX 4090": DataSheet("RTX 4090", 165.2, 82.6, 1008, "added up in fp32"),
+    "RTX 4090": DataSheet("RTX 4090", 165.2, 82.6, 1008, "accumulated in float32"),
 }
 BUSES: dict[str, float] = {  # assumed bytes per second: about four fifths of the bandwidth of 16 lanes
     "PCIe 3.0 x16": 12.5e9,

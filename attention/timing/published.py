@@ -62,7 +62,7 @@ CUDNN = "https://github.com/NVIDIA/cudnn-frontend/blob/3929da2e/benchmark/sdpa_b
 GROUPED = "batch 1, 64 query heads, 8 key-value heads, d_head 128"
 
 PRINTED = (
-    Printed("A100", "forward + backward", "fp16", f"{DAO[0]}, figure 4", DAO[1], """
+    Printed("A100", "forward + backward", "float16", f"{DAO[0]}, figure 4", DAO[1], """
 full    64   PyTorch            36   40   43   45   46   oom
 full    64   FlashAttention     91   92   104  108  110  110
 full    64   xformers           68   73   76   77   75   75
@@ -79,7 +79,7 @@ causal  128  PyTorch            23   28   32   32   34   oom
 causal  128  FlashAttention     55   62   69   76   80   83
 causal  128  xformers           58   72   82   87   91   92
 causal  128  FlashAttention-2   99   133  155  173  182  189"""),
-    Printed("H100", "forward + backward", "fp16", f"{DAO[0]}, figure 7", DAO[1], """
+    Printed("H100", "forward + backward", "float16", f"{DAO[0]}, figure 7", DAO[1], """
 full    64   PyTorch            62   72   81   86   87   oom
 full    64   FlashAttention     157  159  161  161  166  168
 full    64   FlashAttention-2   215  254  274  288  294  296
@@ -92,7 +92,7 @@ causal  64   FlashAttention-2   141  192  232  257  273  284
 causal  128  PyTorch            40   50   57   61   63   oom
 causal  128  FlashAttention     98   109  108  126  135  137
 causal  128  FlashAttention-2   163  221  265  294  308  328"""),
-    Printed("H100", "forward", "fp16", f"{SHAH[0]}, figure 5", SHAH[1], """
+    Printed("H100", "forward", "float16", f"{SHAH[0]}, figure 5", SHAH[1], """
 full    64   standard attention 52   63   67   72   73   oom
 full    64   FlashAttention-2   282  306  318  321  322  324
 full    64   Triton             340  382  396  400  401  403
@@ -113,11 +113,11 @@ causal  128  FlashAttention-2   191  260  298  319  333  335
 causal  128  Triton             146  273  323  353  369  378
 causal  128  cuDNN              315  410  484  518  529  539
 causal  128  FlashAttention-3   292  423  521  579  602  616"""),
-    Printed("H200", "forward", "bf16", "NVIDIA, cudnn-frontend, results of cuDNN 9.19.1 of 2026-02-27", CUDNN, """
+    Printed("H200", "forward", "bfloat16", "NVIDIA, cudnn-frontend, results of cuDNN 9.19.1 of 2026-02-27", CUDNN, """
 causal  128  cuDNN              484  591  644  673  688
 full    128  cuDNN              633  671  691  702  693""",
         lengths=(2048, 4096, 8192, 16_384, 32_768), setting=GROUPED),
-    Printed("H200", "backward", "bf16", "NVIDIA, cudnn-frontend, results of cuDNN 9.19.1 of 2026-02-27", CUDNN, """
+    Printed("H200", "backward", "bfloat16", "NVIDIA, cudnn-frontend, results of cuDNN 9.19.1 of 2026-02-27", CUDNN, """
 causal  128  cuDNN              370  474  541  579  581
 full    128  cuDNN              504  560  594  612  572""",
         lengths=(2048, 4096, 8192, 16_384, 32_768), setting=GROUPED),

@@ -12,6 +12,7 @@ The texts of a page are a module of its name, as templates with named fields: `s
     leaks       the leak test on the Model page
     lessons     a lesson of several questions: its editor, and the bar of a step
     model_run   a model's run that a typed text or a link asks for, on any page
+    questions   questions that hide an answer, on every page
     rooms       rooms, in which a class answers
     sharing     descriptions of pages for programs that show links, and the Share dialog
     softmax_positions    positions, a topic of the Softmax page

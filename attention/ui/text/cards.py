@@ -1,7 +1,7 @@
 """The words of cards: the bar above a picture, the path, and the five questions at its end."""
 
 PATH = "Learn in 20 minutes"
-TO_PATH = "Learn in 20 minutes: twelve steps → Examples"
+TO_PATH = "Learn in 20 minutes: twelve steps"
 PLACE = "{number} of {count}"
 TRY = "**Try:** {do}"
 CHANGED = "You have changed the settings, so the sentence may no longer be true."

@@ -9,7 +9,7 @@ MOVED = "Moved"
 MOVED_HELP = "Weight moved to other keys: half the sum of |w' - w| per row, averaged over rows with a visible key"
 OUTPUT = "Output"
 OUTPUT_HELP = "Relative change of the output after W_o: |y' - y| / |y|, Frobenius norms"
-BYTES = {"float32": "Bytes, fp32", "bfloat16": "Bytes, bf16"}
+BYTES = {"float32": "Bytes, float32", "bfloat16": "Bytes, bfloat16"}
 BYTES_HELP = "KV cache of one layer in {dtype}"
 BLIND = (
     "{blind} of {queries:,} queries have no visible key: their weights and outputs are zero under every grouping, and “Moved” "

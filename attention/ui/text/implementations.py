@@ -22,8 +22,8 @@ RELATIVE = (
     "Up to {within:.0e} counts as equal."
 )
 NAN_ROWS = "For fully masked queries the published code gives NaN, the reference zeros."
-CORRECTED_ERRORS = "Corrected versions: at most {error:.0e}{raised}."
-CORRECTED_EXACT = "Corrected versions: all exact{raised}."
+CORRECTED_ERRORS = "The corrected versions differ by at most {error:.0e}{raised}."
+CORRECTED_EXACT = "The corrected versions are exact{raised}."
 STILL_RAISES = "; {count} still raises an error, see its row"
 NO_ERROR = "none"
 ERRORS = "output {output}, weights {weights}"

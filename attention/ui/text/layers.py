@@ -1,6 +1,8 @@
 """The words of the Layers page."""
 
-FINDING = "{head} has the highest “{statistic}” of all {count} heads: {value}.{others}"
+FINDING = "{head} has the highest “{statistic}” of {heads}: {value}.{others}"
+ALL_HEADS = "all {count:,} heads"
+SHOWN_HEADS = "the {count:,} heads in the {layers} layers shown"
 OTHERS = " These stand out too: {heads}."
 HIGHER = "No head is high here. Show “{statistic}”"
 NONE = "No head has a value: no query has a visible key, or the tokens have no texts."

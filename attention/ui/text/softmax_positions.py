@@ -52,11 +52,11 @@ NO_PAIR = "{off}No pair of channels is rotated: a head has {channels}."
 IN_SOURCE = (
     "The queries and keys of this source include their positions already. This is what rotary positions would do: "
 )
-OTHER_POSITIONS = "Positions are *{positions}* here. With *rotary* under Advanced: "
+OTHER_POSITIONS = "Positions are *{positions}* here. With *rotary* under More settings, Advanced: "
 WITHIN = "Distance {distance:,} is within the original length of {length:,}: every angle occurs in training."
 BEYOND = (
     "Distance {distance:,} is beyond the original length of {length:,}: {new} pairs that make less than a turn in training "
-    "are at angles that never occurred there. A scaling under Advanced changes that."
+    "are at angles that never occurred there. A scaling under More settings, Advanced, changes that."
 )
 STRETCHED = (
     "The base grows to {base:,.0f}: the first pair rotates as in training, the last {factor:g} times more slowly, those "

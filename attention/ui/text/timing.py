@@ -38,6 +38,96 @@ METHOD = """
   needs an explicit mask for causal attention, so it can't skip masked pairs.
 """
 
+# A measurement on this server.
+MEASURE = "Measure here"
+LEAVING = "The measurement ends {seconds:g} seconds after its last viewer leaves this page."
+FINISHED = "Finished cases are kept. {leaving}"
+NO_MEASURING = "{why} Recordings can still be shown."
+ABSENT = "This server does not have these devices: {absent}. It has {present}. Choose other devices, or none to use them all."
+PRESENT = "{key} ({name})"
+ESTIMATE = (
+    "Up to {cases} in at most {seconds:g} seconds, the shortest first, on {devices}, with {count} CPU {threads}, in a process of "
+    "its own."
+)
+THREAD, THREADS = "thread", "threads"
+COUNT = "{count:,} {cases}"
+CASE, CASES = "case", "cases"
+STATES = {
+    "waiting": "{why}",
+    "running": "Measuring: {cases} so far.",
+    "done": "Measured {cases}.",
+    "left": "Ended {seconds:g} seconds after the last viewer left; {cases} {kept}.",
+    "cancelled": "Cancelled; {cases} {kept}.",
+    "failed": "{what}. {said}",
+}
+ONE_AT_A_TIME = "This server runs one measurement or map at a time.{held}"
+HELD_FIRST = " The first waits for a measurement of another program on this server."
+HELD = "Waiting for a measurement of another program on this server. The time budget starts after that."
+NOT_MEASURED, BROKE_OFF = "Not measured", "Measuring failed"
+CASE_KEPT, CASES_KEPT = "was measured and is kept", "were measured and are kept"
+MEASURED = "Measured here {ago}: {cases}.{rest}"
+JUST_NOW = "less than a minute ago"
+MINUTES_AGO = "{count} {minutes} ago"
+MINUTE, MINUTES = "minute", "minutes"
+HOURS_AGO = "{hours:.0f} hours ago"
+LOOSE = " {count} did not become stable: the server was busy, or the time budget was short."
+FAILED = " {count} failed; see *Every case*."
+NOT_STARTED = " {count} {were} not started{why}."
+WAS, WERE = "was", "were"
+TIME_UP = " before the time was up"
+NO_GPU = (
+    "This server has no GPU, and there is no recording of one{here}. On a machine with a GPU, run `{command}` and open its file "
+    "under *Recordings* below; its lines are then shown {where}."
+)
+ONLY_CPU = ": only the CPU is measured"
+WITH_THESE, HERE = "with these", "here"
+
+# CPU against GPU.
+PICTURES = {"time": "Time", "times faster": "Speedup", "rate": "Rate", "limits": "Limits"}
+ABOUT = {
+    "time": "Lower is faster. Seconds per call against length, both axes logarithmic.",
+    "times faster": "Above 1, the GPU is faster. The CPU's time divided by the GPU's, at each common length.",
+    "rate": (
+        "Higher is faster. Operations per second against length, counted as in the papers: 4 b h n² d forward, half of that "
+        "with a causal mask, 3.5 times with the backward pass."
+    ),
+    "limits": (
+        "Operations per second against operations per byte of memory traffic (two bytes per number), below the limit of each "
+        "device: bandwidth on the slope, matrix products on the ceiling. A GPU's limits are those of its data sheet."
+    ),
+}
+CAPTION = "{about} Sizes: 16,384 tokens in total (longer sequences in smaller batches), 2,048 channels over all heads."
+MARKS = (
+    "{apart}{published} Solid lines with filled marks were measured here, dashed lines on another machine. Long dashes with "
+    "stars were measured in a browser (with wide gaps: in an opened recording). Dotted lines with thin marks were published by "
+    "others. Open, faint marks that no line joins are unstable times."
+)
+APART = "{device} was timed at other sizes ({sizes}) and has rates only. "
+USE = "Use these settings"
+USE_HELP = "Sets the sidebar to the CPU of this chart. *Measure here* then measures it."
+MORE = "More"
+VERSUS_ALT = "Lines: {about} {answer}"
+NO_RATIO = "No ratio yet: it needs one CPU and one GPU timing."
+QUOTED = "Published figures are quoted as printed. They were not measured by this app."
+VERSUS_COLUMNS = {  # labels of the numbers in the table
+    "tokens": "tokens",
+    "ms": "ms",
+    "TFLOP/s": "TFLOP/s",
+    "times as fast as the CPU": "times the CPU",
+    "with transfer": "with transfer",
+}
+CSV = "CSV"
+
+# The visitor's own GPU.
+ONLY_FORWARD = "The browser measures forward passes. Choose the pass “forward” to measure your GPU."
+UNUSABLE = "The measurement can't be used. {why}"
+HOW_YOURS = "How your GPU was measured"
+SAVE = "Save as a recording"
+KEPT = (
+    "These timings are kept for this visit only and are not part of a link. Save them as a recording, which can be opened "
+    "below."
+)
+
 # The charts and tables.
 FAINT = "Open, faint marks are unstable times; hover to see why. "
 CHARTS = {
@@ -96,7 +186,6 @@ RECORDING_FILES = "Recordings (.json)"
 UNREADABLE = "A recording that ships with the app can't be read. {problem}"
 REMOVE = "Remove"
 RECORDING = "{name}: {count:,} {cases} on {devices}, {days}"
-CASE, CASES = "case", "cases"
 INTERRUPTED = "The upload of a file was interrupted. Open it again."
 PROBLEM = "{file}: {problem}"
 EMPTY = "The recording has no timings."

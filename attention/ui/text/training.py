@@ -105,3 +105,27 @@ SOURCE_GATED = (
     " The model multiplies the output of each head by a gate, which is not part of this source: weights are those before the "
     "gate."
 )
+
+# Questions to the trained model, and its files.
+SWITCH_OFF = "**Switch heads off.** Which heads does the model need?"
+SWITCH_OFF_HELP = (
+    "A head that is off contributes nothing. Results are for the model after its last step, whichever step is shown."
+)
+SWITCHED_OFF = "Heads switched off"
+POINTS = "{change} points"
+TRY = "**Try a sequence.** What does the trained model predict, and what do its heads attend to?"
+TOKENS = "Tokens, separated by spaces"
+TOKENS_HELP = "Sequence that the model continues. Known tokens: {known}"
+TOO_LONG = "Only the first {most} tokens are used: {why}."
+LEARNED = "the model has learned no further positions"
+SHORTER = "training sequences are shorter"
+UNKNOWN = "Unknown tokens: {unknown}. The model knows: {known}."
+TOO_SHORT = "Enter at least two tokens."
+PREDICTS = "After “{last}”, the model predicts **{next}** with probability {probability}."
+PREDICTIONS = ("position", "token", "prediction", "probability", "correct")
+ATTENDS = ("head", "attends to position", "token", "weight")
+DOWNLOADS = "Downloads"
+WEIGHTS = "Weights (.safetensors)"
+RUN = "Run (.json)"
+PROGRAM = "Program (.py)"
+PROGRAM_HELP = "Downloads plain PyTorch that trains the same model from the same seed."

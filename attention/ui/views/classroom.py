@@ -18,6 +18,7 @@ from attention.ui.session import page
 from attention.ui.session.share import LONG
 from attention.ui.session.visit_state import session
 from attention.ui.text import lessons as text
+from attention.ui.text.questions import OFFERS
 from attention.ui.views import lesson_editor, question_form, questions
 
 WIDE = 1080  # pixels of the dialog
@@ -96,7 +97,7 @@ def ready_questions(config: Any) -> dict[str, str]:
     """The built-in questions that can be asked about these settings, with the labels of their buttons."""
     if not isinstance(config, Config):
         return {}
-    return {name: label for name, label in questions.OFFERS.items() if questions.can_be_asked(name, config)}
+    return {name: label for name, label in OFFERS.items() if questions.can_be_asked(name, config)}
 
 
 def _draw_warning(config: Any, code: str, wrong: str) -> None:

@@ -55,7 +55,7 @@ def _draw_card(card: Card) -> None:
         st.html(PICTURE.format(b64encode(results.examples.picture(card.name)).decode()), width="content")
         st.markdown(f"**{escape(example.title)}**  \n{escape(example.says)}")
     needs = cards.NEEDS.format(needs=example.needs) if example.needs else cards.NO_NEEDS
-    st.caption(f"{text.ASK.format(asks=escape(example.asks))} {needs}")
+    st.caption(f"{text.ASK.format(asks=escape(example.asks))}  \n{needs}")
     next_step.page_link(
         example.page, text.OPEN.format(page=page_title(example.page)), card.query, ":material/arrow_forward:"
     )

@@ -183,10 +183,13 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
     if not held:
         return text.NONE
     cell, most = max(held.items(), key=lambda cell: cell[1])
+    numbers = layers(config.source)
+    some = len(numbers) > 1 and numbers != tuple(range(len(numbers)))
+    heads_shown = text.SHOWN_HEADS if some else text.ALL_HEADS
     others = ", ".join(f"{head_label(config, each)} ({format_mean(held[each])})" for each in outstanding(held)[1:])
     return text.FINDING.format(
         head=head_title(config, cell).capitalize(),
-        count=f"{len(held):,}",
+        heads=heads_shown.format(count=len(held), layers=len(numbers)),
         value=f"{format_mean(most)} {described.unit}".rstrip(),
         statistic=escape(described.label.lower()),
         others=text.OTHERS.format(heads=others) if others else "",

@@ -28,6 +28,7 @@ from attention.ui.markdown import escape
 from attention.ui.role_note import role_note
 from attention.ui.session import page
 from attention.ui.text import heads as text
+from attention.ui.text.questions import UNSAID
 from attention.ui.views import own_text, questions
 
 LOGARITHMIC = ("log", "times even")  # scales
@@ -88,7 +89,7 @@ def does(config: Config, role: Role | None) -> str:
     """What the selected head does, as Markdown."""
     said = escape(role.says) if role else text.CHANCE if _by_chance(config, config.head) else text.NO_ROLE
     if questions.unsaid(config):
-        return questions.UNSAID
+        return UNSAID
     template = text.DOES_IN_LAYER if len(layers(config.source)) > 1 else text.DOES
     does = template.format(layer=config.layer, head=config.head, role=said)
     return f"{does} {role_note(config, role)}".rstrip()

@@ -23,6 +23,7 @@ from attention.ui.role_note import role_note
 from attention.ui.session import browser_yield, page
 from attention.ui.text import layers as text
 from attention.ui.text import terms
+from attention.ui.text.questions import UNSAID
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import layers_changed, own_text, questions
@@ -49,7 +50,7 @@ def view(config: Config) -> None:
     sides = layers_changed.layer_sides(config)
     before = results.layers.layers(sides.a.truncated) if sides else None
     finding = layers_changed.finding(config, before, found) if before else maps.finding(config, found)
-    draw_finding(questions.UNSAID if questions.unsaid(config) else finding)
+    draw_finding(UNSAID if questions.unsaid(config) else finding)
     if len(layers(config.source)) == 1:
         _several()
     left, right = parts.beside()
@@ -110,7 +111,7 @@ def _focus(config: Config, layer: Layer) -> None:
     does = escape(role.says) if role else none
     called = maps.head_title(config, (config.layer, config.head))
     does = text.DOES.format(head=called.capitalize(), role=does)
-    st.markdown(questions.UNSAID if questions.unsaid(config) else f"{does} {role_note(config, role)}".rstrip())
+    st.markdown(UNSAID if questions.unsaid(config) else f"{does} {role_note(config, role)}".rstrip())
     with st.container(horizontal=True, vertical_alignment="top"):
         image = b64encode(results.layers.picture(config, config.head)).decode()
         st.html(PICTURE.format(text.PICTURE_ALT.format(head=called), image), width="content")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from attention.config import Config
 from attention.tables.rows import ranges
 from attention.ui.predict import Question
+from attention.ui.text import questions as text
 
 
 def question(config: Config) -> Question:
@@ -12,13 +13,16 @@ def question(config: Config) -> Question:
     n, row = config.tokens, config.query_index
     seen = config.rule.square(n, config.n_keys, config.span)[row]
     answer, where = int(seen.sum()), [i for i, see in enumerate(seen.tolist()) if see]
-    span = f", span {config.span}" if config.rule.span else ""
-    text = (
-        f"Picture the mask **{config.rule_name}**{span} for {n:,} queries and {config.n_keys:,} keys, counted from 0. "
-        f"{config.rule.help} How many keys are visible to query {row}?"
+    told = text.MASK.format(
+        mask=config.rule_name,
+        span=text.SPAN.format(span=config.span) if config.rule.span else "",
+        queries=n,
+        keys=config.n_keys,
+        help=config.rule.help,
+        query=row,
     )
     guesses = tuple(str(guess) for guess in sorted(_near(answer, row, config)))
-    return Question(text, guesses, str(answer), f"Query {row} attends to {_name_keys(where)}.")
+    return Question(told, guesses, str(answer), text.MASK_ANSWER.format(query=row, keys=_name_keys(where)))
 
 
 def _near(answer: int, row: int, config: Config) -> set[int]:
@@ -30,4 +34,4 @@ def _near(answer: int, row: int, config: Config) -> set[int]:
 
 
 def _name_keys(where: list[int]) -> str:
-    return f"key {ranges(where)}" if where else "no key"
+    return text.KEYS.format(keyword=text.KEYWORDS[len(where) > 1], keys=ranges(where)) if where else text.NO_KEYS

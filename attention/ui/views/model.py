@@ -32,7 +32,7 @@ from attention.ui.views import (
 )
 
 LOOK = 0.5  # seconds between two checks of a model that is being loaded or run
-STAYS = f"It stops if no one views this page for {Task.leave_after_s:g} seconds."
+STAYS = text.CANCEL_HELP.format(seconds=Task.leave_after_s)
 
 
 def view(prompt: Prompt) -> None:
@@ -61,7 +61,7 @@ def _live(prompt: Prompt, live: bool) -> None:
     if live and not task.open:
         st.rerun()
     if task.open:
-        said = f"{task.now or 'Preparing'}: {task.settings.offer.name}."
+        said = text.PROGRESS.format(now=task.now or text.PREPARING, model=task.settings.offer.name)
         job_status.show_progress(task, JOBS, escape(said), partial(task.leave, page.visitor()), STAYS)
     elif task.found is not None:
         model_result.draw(prompt, task)
@@ -74,7 +74,7 @@ def _show_failure(task: Task) -> None:
     if task.state == "failed":
         st.error(escape(task.said), icon=":material/error:")
     else:
-        st.caption("Stopped before it was done. Run the model to start over.")
+        st.caption(text.STOPPED)
 
 
 def _absent() -> bool:

@@ -72,12 +72,12 @@ def _draw(prompt: Prompt) -> None:
         with left:
             knobs.area("text", prompt, height=HIGH, on_change=page.change)
         with right:
-            knobs.area("second", prompt, height=HIGH, placeholder="None", on_change=page.change)
+            knobs.area("second", prompt, height=HIGH, placeholder=text.NO_SECOND, on_change=page.change)
     same = _same(ask(prompt))
     with st.container(horizontal=True, vertical_alignment="center"):
         # Never disabled: the browser sends typed text when the field loses focus, and a click on a disabled button is lost.
         st.button(
-            "Run model",
+            text.RUN,
             key="read",
             type="secondary" if same else "primary",
             icon=":material/play_arrow:",
@@ -92,12 +92,12 @@ def _run_caption(prompt: Prompt, same: bool) -> str:
     if offer is None:
         return ""
     if same:
-        return "The result is below." if now is not None and now.state == "done" else ""
-    loads = "" if offer in model_jobs.LOADED_MODELS else " Loading it takes some seconds."
+        return text.DONE if now is not None and now.state == "done" else ""
+    loads = "" if offer in model_jobs.LOADED_MODELS else text.LOADS
     if now is not None and now.state == "done":
-        return f"The result below is from the previous input.{loads}"
-    unknown = " Whether it takes a text or a picture is known once it is loaded." if peek(offer) == UNKNOWN else ""
-    return f"Runs {offer.name} on this server.{loads}{unknown}"
+        return text.BEFORE.format(loads=loads)
+    unknown = text.UNKNOWN if peek(offer) == UNKNOWN else ""
+    return text.RUNS.format(model=offer.name, loads=loads, unknown=unknown)
 
 
 def _picture() -> None:
@@ -107,12 +107,11 @@ def _picture() -> None:
     left.image(
         own or pictures.png(pictures.sample_picture()),
         width=160,
-        caption="Your picture" if own else "Sample picture",
+        caption=text.YOUR_PICTURE if own else text.SAMPLE_PICTURE,
     )
     with right:
-        label = "Your picture (PNG, JPEG, WebP)"
         st.file_uploader(
-            label, KINDS, key=PLACE, max_upload_size=16, on_change=_accept_picture, help="Kept for this visit only."
+            text.UPLOAD, KINDS, key=PLACE, max_upload_size=16, on_change=_accept_picture, help=text.UPLOAD_HELP
         )
         if page.visit_state().refused:
             st.error(escape(page.visit_state().refused), icon=":material/error:")

@@ -21,6 +21,7 @@ from attention.ui import results
 from attention.ui.controls import knobs
 from attention.ui.markdown import escape
 from attention.ui.session import page
+from attention.ui.text import model as text
 from attention.ui.views import heads_parts as parts
 
 MEAN = -1  # the mean of all heads
@@ -41,10 +42,10 @@ def draw(prompt: Prompt, run: Run, part: Part, config: Config) -> None:
             width="content",
             on_select=lambda: _on_patch_click(first, cols),
             selection_mode=chart.CELL,
-            alt=f"The picture, brighter where {part.queries.texts[query]} attends",
+            alt=text.PATCHES_ALT.format(query=part.queries.texts[query]),
         )
     with right:
-        st.markdown(f"**{_who(part, query)} attends to the bright patches.** Click a patch to select it as the query.")
+        st.markdown(text.ATTENDS.format(query=_who(part, query)))
         _menus(prompt, part, config, head, query)
         st.caption(escape(_patch_sentence(found, part, slice(first, first + rows * cols))))
 
@@ -77,17 +78,16 @@ def _table(weights: list[float], cols: int, focus: int) -> pa.Table:
 
 
 def _who(part: Part, query: int) -> str:
-    text = escape(part.queries.texts[query])
-    return text if part.queries.special[query] else f"The patch at row {text.replace(', ', ', column ')}"
+    name = escape(part.queries.texts[query])
+    return name if part.queries.special[query] else text.PATCH.format(place=name.replace(", ", text.COLUMN))
 
 
 def _menus(prompt: Prompt, part: Part, config: Config, head: int, query: int) -> None:
     """Draws the menus for layer, head and query."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         option_menu("layer", prompt, layers(config.source), config.layer)
-        option_menu(
-            "head", prompt, (MEAN, *range(config.heads)), head, lambda each: "Mean" if each == MEAN else str(each)
-        )
+        heads = (MEAN, *range(config.heads))
+        option_menu("head", prompt, heads, head, lambda each: text.MEAN if each == MEAN else str(each))
         option_menu("patch", prompt, tuple(range(len(part.queries))), query, lambda each: part.queries.texts[each])
 
 
@@ -103,11 +103,9 @@ def _patch_sentence(found: list[float], part: Part, patches: slice) -> str:
     weights = found[patches]
     at = max(range(len(weights)), key=weights.__getitem__)
     most, even, where = weights[at], 1 / len(found), part.keys.texts[patches.start + at]
-    times = f"{most / even:.1f} × uniform"
-    told = f"Largest weight on a patch: {format_weight(most)} ({times}), at {where} (row, column)."
-    if len(weights) == len(found):
-        return told
-    return f"{told} Special tokens get {format_percent(sum(found) - sum(weights))} of the weight."
+    share = format_percent(sum(found) - sum(weights))
+    special = text.SPECIAL.format(share=share) if len(weights) < len(found) else ""
+    return text.LARGEST.format(weight=format_weight(most), times=most / even, place=where, special=special)
 
 
 def _on_patch_click(first: int, cols: int) -> None:

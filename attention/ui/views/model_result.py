@@ -25,6 +25,7 @@ from attention.ui.jobs.model_jobs import ModelJob as Task
 from attention.ui.markdown import escape
 from attention.ui.role_note import role_note
 from attention.ui.session import model_run, page
+from attention.ui.text import model as text
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import model_picture
@@ -92,9 +93,14 @@ def with_selected_head(prompt: Prompt, source: str, sees: bool = False, first: t
 def layers_map(prompt: Prompt, config: Config) -> None:
     """Draws the map of layers and heads, and what the selected head does."""
     found, here = results.layers.layers(config), (config.layer, config.head)
-    many = f"{len(found)} layer{'s' * (len(found) > 1)} of {config.heads} head{'s' * (config.heads > 1)}"
-    over = f"{config.tokens:,} tokens" + f" that attend to {config.n_keys:,} of another sequence" * config.is_cross
-    st.markdown(f"**Layers and heads.** {many} over {over}. Click a cell to select its head.")
+    many = text.LAYERS.format(
+        count=len(found),
+        layers=text.LAYER_WORDS[len(found) > 1],
+        heads=config.heads,
+        kind=text.HEAD_WORDS[config.heads > 1],
+    )
+    over = (text.CROSS if config.is_cross else text.TOKENS).format(count=config.tokens, keys=config.n_keys)
+    st.markdown(text.MAP.format(layers=many, tokens=over))
     left, right = parts.beside()
     with left:
         _selected_head(config, found[config.layer].roles[config.head])
@@ -102,8 +108,8 @@ def layers_map(prompt: Prompt, config: Config) -> None:
         maps.menu(prompt, config)
         maps.draw_map(config, found)
         st.caption(f"{maps.metric_sentence(config, found)} {maps.formula(maps.number(config, found))}".lstrip())
-        next_step.page_link("heads", f"Open {maps.head_title(config, here)} → Heads", to_query(config))
-        next_step.page_link("layers", "Compare all heads → Layers", to_query(config))
+        next_step.page_link("heads", text.OPEN.format(head=maps.head_title(config, here)), to_query(config))
+        next_step.page_link("layers", text.COMPARE, to_query(config))
 
 
 def _selected_head(config: Config, role: Role | None) -> None:
@@ -114,7 +120,7 @@ def _selected_head(config: Config, role: Role | None) -> None:
     st.markdown(" ".join(filter(None, (f"**{title[:1].upper()}{title[1:]}**", said, note))))
     if config.is_cross or config.tokens > CHIPS or not rows.labels(config):
         image = b64encode(results.layers.picture(config, config.head)).decode()
-        st.html(PICTURE.format(f"Weights of {title}: queries down, keys across", image))
+        st.html(PICTURE.format(text.PICTURE_ALT.format(head=title), image))
         return
     whole = (0, config.tokens), (0, config.tokens)
     sentence_head(config, results.heads.lines(config, config.head, whole), key="model sentence")

@@ -10,15 +10,7 @@ from attention.ui.markdown import escape
 from attention.ui.predict import Question
 from attention.ui.question_codec import CustomQuestion, decode
 from attention.ui.session import page
-
-BY = "Question from the person who shared this link."
-MINE = "Your question, as it appears to people who open its link."
-KEPT = {
-    True: "The pictures are hidden until the answer is revealed.",
-    False: "The answer is hidden until it is revealed, and so are the descriptions of heads.",
-}
-NO_ANSWER = "This is an open question without a given answer. Compare your answer with others."
-NOT_MARKED = "No answer was marked as right. What do you think of each?"
+from attention.ui.text import questions as text
 
 
 def question_gate(config: Any) -> bool:
@@ -35,11 +27,11 @@ def is_hidden(config: Any) -> bool:
 def question(asked: CustomQuestion) -> Question:
     """The question, as it is drawn."""
     answer = escape(asked.right) if asked.right is not None else ""
-    none = NOT_MARKED if asked.options else NO_ANSWER
+    none = text.NOT_MARKED if asked.options else text.NO_ANSWER
     why = escape(asked.why) or ("" if answer else none)
-    said = MINE if _mine(asked) else BY
+    said, keeps = text.MINE if _mine(asked) else text.BY, text.HIDES[asked.hides]
     return Question(
-        escape(asked.text), tuple(map(escape, asked.options)), answer, why, said=said, keeps=KEPT[asked.hides], own=True
+        escape(asked.text), tuple(map(escape, asked.options)), answer, why, said=said, keeps=keeps, own=True
     )
 
 

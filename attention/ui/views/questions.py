@@ -26,14 +26,6 @@ def _row(config: Config) -> bool:
 
 ASKS: dict[str, Asks] = {"mask": _mask, "temperature": softmax_questions.temperature_opened, "row": _row}
 ABOUT = {"mask": "mask", "temperature": "temperature"}  # the knob that each question is about
-OFFERS = {
-    "row": "Ask about the row",
-    "temperature": "Ask about the temperature",
-    "mask": "Ask about the mask",
-}
-
-
-UNSAID = "A description of what heads do appears here once the answer is revealed."
 
 
 def offer(

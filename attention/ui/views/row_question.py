@@ -17,11 +17,10 @@ from attention.tables import rows as tables
 from attention.trace import Trace
 from attention.ui.markdown import escape
 from attention.ui.predict import Question
+from attention.ui.text import questions as text
 
 ALIKE = 0.05  # of the largest weight: a smaller difference makes no fair question
 ROUNDING = 1e-5  # of it: a smaller difference counts as equal, so that the last key is the answer on every machine
-EVEN = "all about equally"
-PART = ("all of it", "a part of it", "nothing")  # of its weight, for a key that is the only visible one
 WHOLE = 5e-4  # within this distance a share is shown as nothing or all of it
 LISTED, FIRST, AROUND = (
     60,
@@ -45,19 +44,22 @@ def question(trace: Trace) -> Question:
     even = not wrong
     others = _thinkable(config, equal)[: 3 if even else 1] + _thinkable(config, wrong)[:3]
     keys = sorted([best, *others])
-    guesses = (*(_token_label(config, key) for key in keys), EVEN)
-    query = _token_label(config, config.query_index, "Query")
-    text = (
-        f"{query} in head {config.head} has {len(seen):,} visible keys{_under(config)}. Which key "
-        f"gets the largest weight?\n\n{_token_lines(config, keys)}\n\n{_known_facts(config)}"
+    guesses = (*(_token_label(config, key) for key in keys), text.EVEN)
+    asked = text.ROW.format(
+        query=_query_label(config),
+        head=config.head,
+        visible=len(seen),
+        mask=_under(config),
+        tokens=_token_lines(config, keys),
+        facts=_known_facts(config),
     )
     if even:
-        least = float(weights[seen].min())
-        return Question(text, guesses, EVEN, f"Each of the {len(seen):,} keys gets {_between(least, most)}.")
-    spread = format_weight(1 / len(seen))
-    why = f"It gets {format_weight(most)}{_ties_text(config, equal)}; the uniform weight is {spread}."
+        weight = _between(float(weights[seen].min()), most)
+        return Question(asked, guesses, text.EVEN, text.EACH.format(count=len(seen), weight=weight))
+    ties, spread = _ties_text(config, equal), format_weight(1 / len(seen))
+    why = text.LARGEST.format(weight=format_weight(most), ties=ties, even=spread)
     also = tuple(_token_label(config, key) for key in others if key in equal)
-    return Question(text, guesses, _token_label(config, best), why, also)
+    return Question(asked, guesses, _token_label(config, best), why, also)
 
 
 def fair(trace: Trace) -> int:
@@ -77,19 +79,18 @@ def fair(trace: Trace) -> int:
 
 def _under(config: Config) -> str:
     """The mask rule, if it is the one that is set."""
-    return f" under **{mask_name(config)}**" if mask_in_use(config.source) else ""
+    return text.UNDER.format(mask=mask_name(config)) if mask_in_use(config.source) else ""
 
 
 def _token_lines(config: Config, keys: list[int]) -> str:
     """The tokens with their positions: all of a short sequence; of a long one, those around the query and the guesses."""
     names = [escape(name) for name in tables.labels(config)]
     if not names:
-        return f"The tokens have no texts, only positions from 0 to {config.tokens - 1:,}."
+        return text.NO_TEXTS.format(last=config.tokens - 1)
     shown, said, last = _places(config, keys), [], -1
     for at in shown:
-        said += ["…"] * (at > last + 1) + [
-            f"{'**' * (at == config.query_index)}{format_token(names[at], at)}{'**' * (at == config.query_index)}"
-        ]
+        token = format_token(names[at], at)
+        said += ["…"] * (at > last + 1) + [text.SELECTED.format(token=token) if at == config.query_index else token]
         last = at
     return " · ".join([*said, *(["…"] if last < config.tokens - 1 else [])])
 
@@ -107,9 +108,10 @@ def _known_facts(config: Config) -> str:
     """What may be known about queries and keys; what the head does would be the answer."""
     if config.source != GENERATED:
         return escape(provenance(config))
-    tied = f"Equal {unit(config)}s have equal vectors. " if config.input in SPLIT else f"Input: {_first(config.input)} "
+    split = config.input in SPLIT
+    tied = text.TIED.format(unit=unit(config)) if split else text.INPUT.format(about=_first(config.input))
     projections = KNOBS["projections"].names.get(config.projections, config.projections)
-    return f"{escape(tied)}Projections: {projections}; positions: {config.positions}."
+    return text.FACTS.format(input=escape(tied), projections=projections, positions=config.positions)
 
 
 def _first(name: str) -> str:
@@ -118,7 +120,7 @@ def _first(name: str) -> str:
 
 def _between(least: float, most: float) -> str:
     low, high = format_weight(least), format_weight(most)
-    return high if low == high else f"between {low} and {high}"
+    return high if low == high else text.BETWEEN.format(least=low, largest=high)
 
 
 def _ties_text(config: Config, others: list[int]) -> str:
@@ -126,29 +128,29 @@ def _ties_text(config: Config, others: list[int]) -> str:
     if not others:
         return ""
     some = ", ".join(_token_label(config, key) for key in others[:3])
-    return f" (nearly as much: {some}{f' and {len(others) - 3:,} more' * (len(others) > 3)})"
+    more = text.MORE.format(count=len(others) - 3) if len(others) > 3 else ""
+    return text.TIES.format(keys=some, more=more)
 
 
 def _nothing(config: Config) -> Question:
-    text = (
-        f"{_token_label(config, config.query_index, 'Query')} has no visible key{_under(config)}. What are its weights?"
-    )
-    return Question(text, ("zeros", "all equal", "NaN"), "zeros", "Without a visible key, all weights are zero here.")
+    asked = text.NO_KEY.format(query=_query_label(config), mask=_under(config))
+    return Question(asked, text.NO_KEY_GUESSES, text.NO_KEY_GUESSES[0], text.NO_KEY_ANSWER)
 
 
 def _alone(config: Config, key: int, weight: float) -> Question:
     """The question about a row with a single visible key: how much weight it gets."""
-    answer = PART[0] if weight > 1 - WHOLE else PART[1] if weight > WHOLE else PART[2]
-    query, only = _token_label(config, config.query_index, "Query"), _token_label(config, key)
-    text = (
-        f"{query} in head {config.head} has one visible key{_under(config)}, {only}, "
-        f"under the softmax “{config.softmax}”. How much of the weight does it get?"
+    answer = text.PART[0 if weight > 1 - WHOLE else 1 if weight > WHOLE else 2]
+    asked = text.ONE_KEY.format(
+        query=_query_label(config),
+        head=config.head,
+        mask=_under(config),
+        key=_token_label(config, key),
+        softmax=config.softmax,
     )
     softmax = SOFTMAXES[config.softmax]
-    alone = "with a single visible key the score does not matter"
-    own = f"{softmax.rest} gets the rest" if softmax.rest else "a sigmoid weighs every key by itself"
-    reason = alone if softmax.sums_to_one else f"{own}, so it depends on the score"
-    return Question(text, PART, answer, f"It gets {format_weight(weight)}: {reason}.")
+    own = text.REST.format(rest=softmax.rest) if softmax.rest else text.SIGMOID
+    reason = text.SCORE_IRRELEVANT if softmax.sums_to_one else own
+    return Question(asked, text.PART, answer, text.ONE_KEY_ANSWER.format(weight=format_weight(weight), reason=reason))
 
 
 def _thinkable(config: Config, keys: list[int]) -> list[int]:
@@ -164,3 +166,7 @@ def _token_label(config: Config, at: int, kind: str = "key") -> str:
     """A token with its position, escaped for markdown."""
     names = tables.labels(config)
     return format_token(escape(names[at]) if names else "", at, kind)
+
+
+def _query_label(config: Config) -> str:
+    return _token_label(config, config.query_index, text.QUERY)

@@ -32,9 +32,7 @@ from attention.ui.views import (
 )
 
 EVERY = 1.5  # seconds between two updates during a measurement
-LEAVING = f"The measurement ends {TimingJob.leave_after_s:g} seconds after its last viewer left this page."
-WHY = {"done": " before the time was up"}
-HELD = " for a measurement of another program on this server."
+LEAVING = text.LEAVING.format(seconds=TimingJob.leave_after_s)
 
 
 def view(timed: Timed) -> None:
@@ -96,7 +94,7 @@ def _start(sweep: Sweep, task: TimingJob | None) -> None:
     going = task is not None and task.open
     off = going or not limits().measure or bool(_absent(sweep))
     how = {"on_click": _measure, "args": (sweep,), "disabled": off, "type": "secondary" if off else "primary"}
-    button.button("Measure here", key="measure", width="stretch", **how)
+    button.button(text.MEASURE, key="measure", width="stretch", **how)
     told.caption(LEAVING if going else _estimate(sweep))
 
 
@@ -105,21 +103,23 @@ def _measure(sweep: Sweep) -> None:
 
 
 def _estimate(sweep: Sweep) -> str:
+    """What the button would do, or why it can't."""
     if not limits().measure:
-        return escape(f"{limits().why} Recordings can still be shown.")
+        return escape(text.NO_MEASURING.format(why=limits().why))
+    present = results.timing.devices()
     if absent := _absent(sweep):
-        here = ", ".join(f"{key} ({name})" for key, name in results.timing.devices().items())
-        return escape(
-            f"This server does not have: {', '.join(absent)}. It has {here}. Choose other devices, or none for all."
-        )
-    names = ", ".join(
-        name for key, name in results.timing.devices().items() if not sweep.devices or key in sweep.devices
-    )
-    count = sweep.combinations * (1 if sweep.devices else len(results.timing.devices()))
-    threads, seconds = sweep.threads or devices.cores(), min(sweep.seconds, limits().seconds)
+        here = ", ".join(text.PRESENT.format(key=key, name=name) for key, name in present.items())
+        return escape(text.ABSENT.format(absent=", ".join(absent), present=here))
+    names = [name for key, name in present.items() if not sweep.devices or key in sweep.devices]
+    threads = sweep.threads or devices.cores()
     return escape(
-        f"Up to {count:,} case{'s' * (count != 1)} in at most {seconds:g} seconds, the shortest first, on {names}, with "
-        f"{threads} CPU thread{'s' * (threads != 1)}, in a process of its own."
+        text.ESTIMATE.format(
+            cases=_cases(sweep.combinations * (1 if sweep.devices else len(present))),
+            seconds=min(sweep.seconds, limits().seconds),
+            devices=", ".join(names),
+            count=threads,
+            threads=text.THREAD if threads == 1 else text.THREADS,
+        )
     )
 
 
@@ -160,9 +160,10 @@ def _show_progress(task: TimingJob) -> None:
     said, rest = _outcome_text(task, measured), _rest(task, measured)
     if task.open:
         cancel = partial(task.leave, page.visitor())
-        job_status.show_progress(task, TIMING_JOBS.line, said + rest, cancel, f"Finished cases are kept. {LEAVING}")
+        job_status.show_progress(task, TIMING_JOBS.line, said + rest, cancel, text.FINISHED.format(leaving=LEAVING))
     elif task is not page.visit_state().sweep:
-        job_status.show_end(task, f"Measured here {ago(task.clock() - (task.ended or 0))}: {_cases(measured)}.{rest}")
+        since = ago(task.clock() - (task.ended or 0))
+        job_status.show_end(task, text.MEASURED.format(ago=since, cases=_cases(measured), rest=rest))
     elif task.state == "failed":
         st.error("\n\n".join(filter(None, (said, rest.strip()))), icon=":material/error:")
     else:
@@ -171,52 +172,55 @@ def _show_progress(task: TimingJob) -> None:
 
 def _outcome_text(task: TimingJob, measured: int) -> str:
     """The state of a measurement in words; `_rest` has the cases that need a comment."""
-    cases, stay = _cases(measured), "was measured and is kept" if measured == 1 else "were measured and are kept"
-    held = f" The first waits{HELD}" if TIMING_JOBS.is_blocked else ""
-    return {
-        "waiting": escape(task.lacks) or f"This server runs one measurement or map at a time.{held}",
-        "running": f"Waiting{HELD} The time budget starts after that." if task.held else f"Measuring: {cases} so far.",
-        "done": f"Measured {cases}.",
-        "left": f"Ended {task.leave_after_s:g} seconds after the last viewer left; {cases} {stay}.",
-        "cancelled": f"Cancelled; {cases} {stay}.",
-        "failed": f"{'Not measured' if task.started is None else 'Measuring failed'}. {escape(task.said)}",
-    }[task.state]
+    if task.state == "running" and task.held:
+        return text.HELD
+    held = text.HELD_FIRST if TIMING_JOBS.is_blocked else ""
+    return text.STATES[task.state].format(
+        cases=_cases(measured),
+        kept=text.CASE_KEPT if measured == 1 else text.CASES_KEPT,
+        seconds=task.leave_after_s,
+        why=escape(task.lacks) or text.ONE_AT_A_TIME.format(held=held),
+        what=text.NOT_MEASURED if task.started is None else text.BROKE_OFF,
+        said=escape(task.said),
+    )
 
 
-def _cases(measured: int) -> str:
-    return f"{measured} case{'s' * (measured != 1)}"
+def _cases(count: int) -> str:
+    return text.COUNT.format(count=count, cases=text.CASE if count == 1 else text.CASES)
 
 
 def ago(seconds: float) -> str:
     """A time span since an event, in words."""
     minutes = int(seconds // 60)
     if minutes < 1:
-        return "less than a minute ago"
-    return f"{minutes} minute{'s' * (minutes != 1)} ago" if minutes < 100 else f"{minutes / 60:.0f} hours ago"
+        return text.JUST_NOW
+    if minutes >= 100:
+        return text.HOURS_AGO.format(hours=minutes / 60)
+    return text.MINUTES_AGO.format(count=minutes, minutes=text.MINUTE if minutes == 1 else text.MINUTES)
 
 
 def _rest(task: TimingJob, measured: int) -> str:
     """Sentences about the cases that are not stable, failed or were not begun."""
     loose = sum(timing.error is None and not timing.settled for timing in task.timings.values())
-    nothing, unbegun = len(task.timings) - measured, task.unbegun
-    said = [
-        f" {loose} did not become stable: the server was busy, or the time budget was short."
-        * (loose > 0 and not task.open),
-        f" {nothing} failed; see *Every case*." * (nothing > 0),
-        f" {unbegun} {'was' if unbegun == 1 else 'were'} not started{WHY.get(task.state, '')}."
-        * (unbegun > 0 and not task.open),
-    ]
-    return "".join(said)
+    failed, unbegun = len(task.timings) - measured, task.unbegun
+    found = []
+    if loose and not task.open:
+        found.append(text.LOOSE.format(count=loose))
+    if failed > 0:
+        found.append(text.FAILED.format(count=failed))
+    if unbegun > 0 and not task.open:
+        were, why = text.WAS if unbegun == 1 else text.WERE, text.TIME_UP if task.state == "done" else ""
+        found.append(text.NOT_STARTED.format(count=unbegun, were=were, why=why))
+    return "".join(found)
 
 
 def _gpu_or_how(sweep: Sweep, found: Sequence[Timing]) -> None:
     """If there is no GPU and no recording of one, says so, and which command records one."""
     if len(results.timing.devices()) > 1 or any(timing.device != "cpu" for timing in found):
         return
-    here = ": only the CPU is measured" * limits().measure
-    text = (
-        f"No GPU, and no recording of one{here}. On a machine with a GPU, run "
-        f"`{timing_recordings.command(sweep)}` and open the file under *Recordings* below; its lines are then shown "
-        f"{'with these' if found else 'here'}."
+    told = text.NO_GPU.format(
+        here=text.ONLY_CPU if limits().measure else "",
+        command=timing_recordings.command(sweep),
+        where=text.WITH_THESE if found else text.HERE,
     )
-    st.caption(text) if found else st.info(text, icon=":material/info:")
+    st.caption(told) if found else st.info(told, icon=":material/info:")

@@ -19,13 +19,9 @@ from attention.timing.webgpu.summary import answer, details
 from attention.timing.webgpu.summary import left_out as not_started
 from attention.ui.markdown import escape
 from attention.ui.session import page
+from attention.ui.text import timing as text
 
 MOST = 12  # measurements of a visit that are kept
-KEPT = (
-    "These timings are kept for this visit only and are not part of a link. Save them as a recording, which can be opened "
-    "below."
-)
-FORWARD = "The browser measures forward passes. Choose the pass “forward” to measure your GPU."
 
 
 def timings() -> list[Timing]:
@@ -44,25 +40,25 @@ def draw(timed: Timed, others: Iterable[Timing], follows: bool) -> None:
     like = [each for each in found.gpu if is_like(each, timed.sweep, any_dtype=True)] if found else []
     answered = bool(like) if follows else found is not None
     asked = plan(timed.sweep, timed.versus) if forward else None
-    gpu_timing(asked, "" if forward else FORWARD, answered, on_measured=_take_in)
+    gpu_timing(asked, "" if forward else text.ONLY_FORWARD, answered, on_measured=_take_in)
     if forward and (missing := left_out(timed.sweep)):
         st.caption(escape(missing))
     if kept.unmeasured:
-        st.error(escape(f"The measurement can't be used. {kept.unmeasured}"), icon=":material/error:")
+        st.error(escape(text.UNUSABLE.format(why=kept.unmeasured)), icon=":material/error:")
     if found is None:
         return
     for sentence in answer(found, others, like if follows else ()):
         st.markdown(escape(sentence))
     if missing := not_started(found):
         st.caption(escape(missing))
-    with st.expander("How your GPU was measured"):
+    with st.expander(text.HOW_YOURS):
         st.markdown(escape(" ".join(details(found))))
     with st.container(horizontal=True, vertical_alignment="center"):
-        text = partial(recordings.write_recording, _all())
+        recording = partial(recordings.write_recording, _all())
         how: dict[str, Any] = {"key": "browser_recording", "on_click": "ignore"}
-        st.download_button("Save as a recording", text, "my-gpu.json", "application/json", **how)
-        st.button("Remove", key="browser_remove", on_click=_remove)
-    st.caption(KEPT)
+        st.download_button(text.SAVE, recording, "my-gpu.json", "application/json", **how)
+        st.button(text.REMOVE, key="browser_remove", on_click=_remove)
+    st.caption(text.KEPT)
 
 
 def _all() -> list[Timing]:

@@ -21,34 +21,13 @@ from attention.ui.session import page
 from attention.ui.text import terms
 from attention.ui.text import timing as text
 
-NAMES = {"time": "Time", "times faster": "Speedup", "rate": "Rate", "limits": "Limits"}
-SETTING = "16,384 tokens in total (longer sequences in smaller batches), 2,048 channels over all heads"
-ABOUT = {
-    "time": "Lower is faster. Seconds per call against length, both axes logarithmic.",
-    "times faster": "Above 1, the GPU is faster. The CPU's time divided by the GPU's, at each common length.",
-    "rate": "Higher is faster. Operations per second against length, counted as in the papers: 4 b h n² d forward, half of "
-    "that with a causal mask, 3.5 times with the backward pass.",
-    "limits": "Operations per second against operations per byte of memory traffic (two bytes per number), below the limit of "
-    "each device: bandwidth on the slope, matrix products on the ceiling. A GPU's limits are those of its data sheet.",
-}
-KEY = (
-    "Solid lines with filled marks were measured here, long strokes with stars in a browser (with wide gaps: in an opened "
-    "recording), dashed lines recorded on another machine, dotted lines with thin marks published by others. Unstable times "
-    "are open, faint marks that no line joins."
-)
 MINE = (512, 1024, 2048, 4096)  # lengths that a CPU computes within a minute or two
 FORMATS: dict[str, Any] = {
-    name: st.column_config.NumberColumn(said, format="localized", width=width)
-    for name, said, width in (
-        ("tokens", "tokens", 70),
-        ("ms", "ms", 80),
-        ("TFLOP/s", "TFLOP/s", 80),
-        ("times as fast as the CPU", "times the CPU", 110),
-        ("with transfer", "with transfer", 100),
-    )
+    name: st.column_config.NumberColumn(label, format="localized", width=width)
+    for (name, label), width in zip(text.VERSUS_COLUMNS.items(), (70, 80, 80, 110, 100), strict=True)
 } | {
     name: st.column_config.TextColumn(width=width)
-    for name, width in (("method", 130), ("precision", 80), ("precisions", 130), ("origin", 100))
+    for name, width in (("method", 130), ("precision", 80), ("precisions", 165), ("origin", 100))
 }
 SHOWN = (  # the columns of the file that fit into a window
     "device", "method", "precision", "tokens", "ms", "times as fast as the CPU", "with transfer", "precisions",
@@ -67,8 +46,7 @@ def draw(timed: Timed, timings: list[Timing], headed: bool) -> None:
     else:
         st.markdown(headline)
     if cpu is None:
-        said = "Sets the sidebar to the CPU of this chart. *Measure here* then measures it."
-        st.button("Use these settings", key="versus_sweep", on_click=page.change, kwargs=_like(versus), help=said)
+        st.button(text.USE, key="versus_sweep", on_click=page.change, kwargs=_like(versus), help=text.USE_HELP)
     _choices(timed)
     _picture(versus, cpu, gpus)
     mine = any(gpu.kind == IN_BROWSER for gpu in gpus)  # of which `timing_browser` says from which length on it pays
@@ -77,11 +55,11 @@ def draw(timed: Timed, timings: list[Timing], headed: bool) -> None:
 
 def _choices(timed: Timed) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        knobs.segments("picture", timed, format_func=NAMES.__getitem__, width="content")
+        knobs.segments("picture", timed, format_func=text.PICTURES.__getitem__, width="content")
         knobs.segments("mask", timed, width="content")
         knobs.segments("d_head", timed, width="content")
         knobs.segments("work", timed, width="content")
-        with st.popover("More"):
+        with st.popover(text.MORE):
             knobs.segments("lines", timed)
             knobs.pills("gpus", timed)
             offered = [name for name in METHODS if is_published(name, timed.work)]
@@ -96,10 +74,11 @@ def _picture(
 ) -> None:
     camera = {"format": "png", "filename": "attention-cpu-against-gpu", "scale": 2}
     config = {"displaylogo": False, "displayModeBar": "hover", "toImageButtonOptions": camera}
-    alt = f"Lines: {ABOUT[versus.picture]} {cpu_gpu_summary.answer(cpu, gpus, versus)}"
+    answer = cpu_gpu_summary.answer(cpu, gpus, versus)
+    alt = text.VERSUS_ALT.format(about=text.ABOUT[versus.picture], answer=answer)
     figure = charts.figure(versus, cpu, gpus)
     if not figure.data:
-        st.info("No ratio yet: it needs one CPU and one GPU timing.", icon=":material/info:")
+        st.info(text.NO_RATIO, icon=":material/info:")
         return
     st.plotly_chart(figure, key="versus_chart", width="stretch", config=config, alt=alt)
 
@@ -111,14 +90,14 @@ def _below(
     crossing: str,
 ) -> None:
     """Draws a caption of the chart, and the table of numbers with what the headline compares."""
-    st.caption(f"{ABOUT[versus.picture]} Sizes: {SETTING}.")
+    st.caption(text.CAPTION.format(about=text.ABOUT[versus.picture]))
     with st.expander(text.NUMBERS, icon=":material/table:"):
         st.markdown(escape(cpu_gpu_summary.between(cpu, gpus)), help=escape(crossing) or None)
         if cpu_gpu_summary.against(cpu, gpus):
             st.markdown(escape(cpu_gpu_summary.answer(cpu, gpus, versus)))
         apart = [gpu for gpu in gpus if gpu.setting]
-        other = f"{apart[0].device} was timed at other sizes ({apart[0].setting}) and has rates only. " if apart else ""
-        st.caption(f"{other}{escape(cpu_gpu_summary.published_sentence())} {KEY}")
+        other = text.APART.format(device=apart[0].device, sizes=apart[0].setting) if apart else ""
+        st.caption(text.MARKS.format(apart=other, published=escape(cpu_gpu_summary.published_sentence())))
         table: dict[str, Any] = cpu_gpu_summary.columns(cpu, gpus)
         st.dataframe(
             pd.DataFrame(table),
@@ -128,9 +107,9 @@ def _below(
             column_order=[name for name in SHOWN if name != "note" or any(table.get("note", ()))],
         )
         if any(gpu.kind == PUBLISHED for gpu in gpus):
-            st.caption("Published figures are quoted as printed. They were not measured by this app.")
+            st.caption(text.QUOTED)
         csv = partial(recordings.sheet, table)
-        st.download_button("CSV", csv, "cpu-against-gpu.csv", "text/csv", key="versus_csv", on_click="ignore")
+        st.download_button(text.CSV, csv, "cpu-against-gpu.csv", "text/csv", key="versus_csv", on_click="ignore")
 
 
 def _like(versus: CpuGpuSettings) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from attention.ui.results.training import Picture
 from attention.ui.session import browser_yield, gestures, page
 from attention.ui.text import terms
 from attention.ui.text import training as text
+from attention.ui.text.questions import UNSAID
 from attention.ui.views import questions, training_curves
 from attention.ui.views import training_course as courses
 from attention.ui.views.training_course import Shown
@@ -288,7 +289,7 @@ def _heads_text(recipe: Recipe, moment: Checkpoint, seen: Picture, failed: bool 
     elif failed:
         told = [text.NO_HEAD.format(head=_name(recipe, best), **own_part)]
     heads = escape(" ".join(told) or text.NO_HEAD_YET * (moment.accuracy < courses.STRONG))
-    return questions.UNSAID if questions.unsaid(recipe) else heads
+    return UNSAID if questions.unsaid(recipe) else heads
 
 
 def _rest(recipe: Recipe, moment: Checkpoint, head: int) -> list[str]:

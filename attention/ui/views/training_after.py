@@ -36,15 +36,18 @@ def _ask_model(recipe: Recipe) -> None:
 def _switches(recipe: Recipe, course: TrainingHistory) -> None:
     """Draws switches for all heads, and the resulting loss and accuracy."""
     st.markdown(
-        "**Switch heads off.** Which heads does the model need?",
-        help="A head that is off contributes nothing. Results are for the model after its last step, whichever step is shown.",
+        words.SWITCH_OFF,
+        help=words.SWITCH_OFF_HELP,
     )
     every = [f"{layer}.{head}" for layer in range(recipe.layers) for head in range(recipe.heads)]
-    st.pills("Heads switched off", every, format_func=_head_name, selection_mode="multi", key=OFF)
+    st.pills(words.SWITCHED_OFF, every, format_func=_head_name, selection_mode="multi", key=OFF)
     whole, rest = (results.training.without(course, off) for off in ((), _off(recipe)))
     left, right = st.columns(2)
     left.metric(
-        words.ACCURACY_AFTER, format_percent(rest[1]), _change(100 * (rest[1] - whole[1]), 1, " points"), border=True
+        words.ACCURACY_AFTER,
+        format_percent(rest[1]),
+        _change(100 * (rest[1] - whole[1]), 1, words.POINTS),
+        border=True,
     )
     right.metric(
         words.LOSS_AFTER, format_mean(rest[0]), _change(rest[0] - whole[0], 3), delta_color="inverse", border=True
@@ -57,8 +60,8 @@ def _head_name(value: str) -> str:
     return format_head(head, layer)
 
 
-def _change(by: float, places: int, unit: str = "") -> str | None:
-    return f"{by:+.{places}f}{unit}" if abs(by) >= 0.5 / 10**places else None
+def _change(by: float, places: int, told: str = "{change}") -> str | None:
+    return told.format(change=f"{by:+.{places}f}") if abs(by) >= 0.5 / 10**places else None
 
 
 def _off(recipe: Recipe) -> tuple[tuple[int, int], ...]:
@@ -69,33 +72,29 @@ def _off(recipe: Recipe) -> tuple[tuple[int, int], ...]:
 
 def _words(recipe: Recipe, course: TrainingHistory) -> None:
     """Draws a field for a sequence, the predictions of the model for it, and what each head attends to from its end."""
-    st.markdown("**Try a sequence.** What does the trained model predict, and what do its heads attend to?")
-    texts = [text for text in dict.fromkeys(recipe.what.texts) if text != "·"]
+    st.markdown(words.TRY)
+    known = escape(" ".join(text for text in dict.fromkeys(recipe.what.texts) if text != "·"))
     usual = " ".join(recipe.what.texts[token] for token in probe(recipe).ids[0, :-1].tolist())
     typed = st.text_input(
-        "Tokens, separated by spaces",
+        words.TOKENS,
         usual,
         max_chars=400,
         key=f"{TYPED} {recipe.task}",
-        help=f"Sequence that the model continues. Known tokens: {escape(' '.join(texts))}",
+        help=words.TOKENS_HELP.format(known=known),
     )
     ids, strange = _parse_tokens(recipe, typed)
     if len(typed.split()) > _longest(recipe):
-        st.caption(f"Only the first {_longest(recipe)} tokens are used: {_limit(recipe)}.")
+        why = words.LEARNED if recipe.positions == LEARNED else words.SHORTER
+        st.caption(words.TOO_LONG.format(most=_longest(recipe), why=why))
     if strange:
-        st.warning(
-            f"Unknown tokens: {escape(', '.join(strange))}. The model knows: {escape(' '.join(texts))}.",
-            icon=":material/info:",
-        )
+        told = words.UNKNOWN.format(unknown=escape(", ".join(strange)), known=known)
+        st.warning(told, icon=":material/info:")
     if len(ids) < 2:
-        st.caption("Enter at least two tokens.")
+        st.caption(words.TOO_SHORT)
         return
     said = results.training.read_sequence(course, ids, _off(recipe))
-    told = recipe.what.texts
-    st.markdown(
-        f"After “{escape(told[ids[-1]])}”, the model predicts **{escape(told[said.next[-1]])}** with probability "
-        f"{format_percent(said.sure[-1])}."
-    )
+    last, predicted = (escape(recipe.what.texts[token]) for token in (ids[-1], said.next[-1]))
+    st.markdown(words.PREDICTS.format(last=last, next=predicted, probability=format_percent(said.sure[-1])))
     left, right = st.columns(2)
     left.dataframe(_places(recipe, said), hide_index=True, height=260, key="places")
     right.dataframe(_looks(recipe, said), hide_index=True, height=260, key="looks")
@@ -115,28 +114,19 @@ def _longest(recipe: Recipe) -> int:
     return recipe.what.tokens if recipe.positions == LEARNED else LONGEST
 
 
-def _limit(recipe: Recipe) -> str:
-    return (
-        "the model has learned no further positions"
-        if recipe.positions == LEARNED
-        else "training sequences are shorter"
-    )
-
-
 def _places(recipe: Recipe, said: results.training.Said) -> pa.Table:
     """A table with a line per position, last first: its token, the most likely next one, and whether that is correct."""
     told = recipe.what.texts
     came = [*said.ids[1:], None]
     rows = list(zip(range(len(said.ids)), said.ids, said.next, said.sure, came, strict=True))[::-1]
-    return pa.table(
-        {
-            "position": [place for place, *_ in rows],
-            "token": [told[token] for _, token, *_ in rows],
-            "prediction": [told[token] for _, _, token, *_ in rows],
-            "probability": [format_percent(sure) for *_, sure, _ in rows],
-            "correct": ["✓" if guess == next_ else "" for _, _, guess, _, next_ in rows],
-        }
-    )
+    columns = [
+        [place for place, *_ in rows],
+        [told[token] for _, token, *_ in rows],
+        [told[token] for _, _, token, *_ in rows],
+        [format_percent(sure) for *_, sure, _ in rows],
+        ["✓" if guess == next_ else "" for _, _, guess, _, next_ in rows],
+    ]
+    return pa.table(columns, words.PREDICTIONS)
 
 
 def _looks(recipe: Recipe, said: results.training.Said) -> pa.Table:
@@ -144,31 +134,30 @@ def _looks(recipe: Recipe, said: results.training.Said) -> pa.Table:
     told, last = recipe.what.texts, said.weights[:, :, -1]
     most, key = last.max(-1)
     rows = [(layer, head) for layer in range(recipe.layers) for head in range(recipe.heads)]
-    return pa.table(
-        {
-            "head": [format_head(head, layer) for layer, head in rows],
-            "attends to position": [int(key[at]) for at in rows],
-            "token": [told[said.ids[int(key[at])]] for at in rows],
-            "weight": [format_weight(float(most[at])) for at in rows],
-        }
-    )
+    columns = [
+        [format_head(head, layer) for layer, head in rows],
+        [int(key[at]) for at in rows],
+        [told[said.ids[int(key[at])]] for at in rows],
+        [format_weight(float(most[at])) for at in rows],
+    ]
+    return pa.table(columns, words.ATTENDS)
 
 
 def _files(recipe: Recipe) -> None:
     """Draws downloads of the weights, the run and the program; they are made on a click, outside of a run."""
     training_elsewhere.draw(recipe)
     found = courses.current_training(recipe)
-    with st.expander("Downloads", icon=":material/download:"), st.container(horizontal=True):
+    with st.expander(words.DOWNLOADS, icon=":material/download:"), st.container(horizontal=True):
         if found.has_usable_model:
             st.download_button(
-                "Weights (.safetensors)",
+                words.WEIGHTS,
                 lambda: _weights(found.course),
                 f"{recipe.task}.safetensors",
                 key="weights",
                 on_click="ignore",
             )
         st.download_button(
-            "Run (.json)",
+            words.RUN,
             lambda: _run(found.course),
             f"{recipe.task}.json",
             "application/json",
@@ -176,13 +165,13 @@ def _files(recipe: Recipe) -> None:
             on_click="ignore",
         )
         st.download_button(
-            "Program (.py)",
+            words.PROGRAM,
             lambda: training_program.source(recipe.alone),
             f"train_{recipe.task}.py",
             "text/x-python",
             key="program",
             on_click="ignore",
-            help="Downloads plain PyTorch that trains the same model from the same seed.",
+            help=words.PROGRAM_HELP,
         )
 
 
