@@ -55,13 +55,20 @@ def subject(
     """Returns what a page is about.
 
     `mine`: what the visitor measured and opened, in the order in which it is answered. `measured_here`: what others measured on
-    this server. `shipped`: recordings, of which those of the sweep are taken.
+    this server. `shipped`: recordings, of which those of the sweep are taken, and GPUs at the sizes of what was opened.
     """
     sweep, mine = timed.sweep, list(mine)
     like = [timing for timing in mine if is_like(timing, sweep, any_dtype=timing.source == BROWSER)]
     others = [timing for timing in mine if timing not in like and timing.source != BROWSER]
     in_browser = any(timing.source == BROWSER for timing in like)  # which times float32 whatever is set
-    known = [*measured_here, *(each for each in shipped if is_like(each, sweep, in_browser and _is_float32_cpu(each)))]
+    opened = {comparison.setting(timing) for timing in others}
+
+    def belongs(each: Timing) -> bool:
+        """Whether a recording is of the sweep, or of a GPU at the sizes of an opened file."""
+        same = each.device != "cpu" and comparison.setting(each) in opened
+        return same or is_like(each, sweep, in_browser and _is_float32_cpu(each))
+
+    known = [*measured_here, *filter(belongs, shipped)]
     set_sizes = is_set(sweep) and not _is_of_the_picture(timed)
     found = [*like, *known, *others] if set_sizes or like else [*others, *known]
     apart = bool(mine) and not cpu_gpu_series.alike(timed.versus, mine)
