@@ -91,11 +91,16 @@ KNOWN = {  # at 65,536 tokens: keys of the query at q under a span w, and the re
 }
 
 
+def test_the_pairs_of_every_rule_are_counted():
+    assert KNOWN.keys() == MASKS.keys(), (
+        "count a new rule in KNOWN: the keys of a query at q, and the reach of four layers"
+    )
+
+
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("span", sample([4, 300, 512], lambda span: span == 300))
 @pytest.mark.parametrize("name", MASKS)
 def test_at_65536_tokens_every_rule_is_as_its_formula(name, span):
-    assert name in KNOWN, f"count {name!r} in KNOWN: the keys of a query at q, and the reach of four layers"
     keys, far = KNOWN[name]
     found = exhibit(name, MASKS[name], LONG, span, 4)
     assert found.pairs == sum(keys(q, span) for q in range(LONG))

@@ -49,7 +49,7 @@ def add(
 
     `known`: how many tiles hold values of earlier cells, all by default; the others are overwritten.
     """
-    return _order_tiles(SUM, tiles, cells, at, tile, known)
+    return _pool_into(SUM, tiles, cells, at, tile, known)
 
 
 def lift(
@@ -64,10 +64,10 @@ def lift(
 
     With the pool EXTREME, tiles have the cell of largest magnitude instead.
     """
-    return _order_tiles(pool, tiles, cells, at, tile, known)
+    return _pool_into(pool, tiles, cells, at, tile, known)
 
 
-def _order_tiles(
+def _pool_into(
     pool: Pool, tiles: Float[Tensor, "p r"], cells: Float[Tensor, "w r"], at: int, tile: int, known: int | None
 ) -> list[Float[Tensor, "_ r"]]:
     found, known = [], len(tiles) if known is None else known
@@ -88,7 +88,7 @@ def by_rows(
     """Pools columns of cells, the first with index `at`, into rows of tiles; `ordered`: if in the order of `apart`."""
     if not ordered:
         turned = cells.T.contiguous() if tile <= SHORT else cells.T  # reducing along a short last axis is slow
-        _order_tiles(pool, tiles, turned, at, tile, None)
+        _pool_into(pool, tiles, turned, at, tile, None)
         return
     for first, start, stop, size in _stretches(at, cells.shape[1], tile):
         part = cells[:, start:stop]

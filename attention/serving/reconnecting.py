@@ -24,7 +24,7 @@ class Returning:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "websocket" or has_live_session(scope):
+        if scope["type"] != "websocket" or needs_no_reopening(scope):
             await self.app(scope, receive, send)
         else:
             back = Return(receive, send)
@@ -62,8 +62,8 @@ class Return:
         await self.sends(message)
 
 
-def has_live_session(scope: Scope) -> bool:
-    """Whether a browser has no session yet, or one that this server has."""
+def needs_no_reopening(scope: Scope) -> bool:
+    """Whether a connection asks for no session, or for one that this server has."""
     session = asked_for(scope)
     return not session or find_session(session) is not None
 

@@ -16,6 +16,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
+from attention import masks as rules
 from attention.config import Config
 from attention.inputs import (
     BEFORE,
@@ -32,7 +33,7 @@ from attention.inputs import (
     tokens,
 )
 from attention.knobs import DEFAULTS
-from attention.masks import FIRST, GAP, MASKS
+from attention.masks import MASKS
 from attention.operations.forgetting import ON
 from attention.operations.positions import POSITIONS
 from attention.operations.scale import factor_code
@@ -181,10 +182,10 @@ def condition(config: Config) -> str:
 
 @cache
 def _expression(mask: str) -> str:
-    """Returns the expression of one mask, read from its source code."""
+    """Returns the expression of one mask, read from its source code, with the numbers of its constants."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(MASKS[mask].allows)))
     answer = next(node.value for node in ast.walk(tree) if isinstance(node, ast.Return) and node.value)
-    return ast.unparse(answer).replace("FIRST", str(FIRST)).replace("GAP", str(GAP))
+    return re.sub(r"\b[A-Z][A-Z_]+\b", lambda name: str(getattr(rules, name[0])), ast.unparse(answer))
 
 
 def mask_mod(config: Config) -> str:

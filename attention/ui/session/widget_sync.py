@@ -21,7 +21,8 @@ class WidgetSync:
     """Everything that the browser was sent about the widgets of one page.
 
     `turn`: the number of the last update. `waiting`: the widgets that were set and not drawn since. `says`: for each of
-    these and of those on their way, the values that a browser may send which has received a given number of updates.
+    these and of those on their way, by the number of an update, the values that a browser at that update may still send
+    without that its user has moved the widget.
     `marks`: the mark that carries a widget's number.
     """
 
@@ -34,7 +35,7 @@ class WidgetSync:
         """Sets widget values. The next run that draws the widgets sends them; until then the browser sends the old ones."""
         for name, value in values.items():
             if name not in self.waiting:
-                self._new(held, name)
+                self._record_if_new(held, name)
                 self.waiting.add(name)
             held[name] = value
 
@@ -52,7 +53,7 @@ class WidgetSync:
         """
         for name in self.says:
             if name in self.waiting or self._mark(held, name) < max(self.says[name]):
-                if not self._new(held, name, meant[name]):
+                if not self._record_if_new(held, name, meant[name]):
                     held[name] = meant[name]
                 self.waiting.add(name)
 
@@ -81,7 +82,7 @@ class WidgetSync:
         mark = self.marks.get(name)
         return int((held.get(mark, LAST) if mark else LAST)[1:], 16)
 
-    def _new(self, held: Widgets, name: str, *meant: Any) -> bool:
+    def _record_if_new(self, held: Widgets, name: str, *meant: Any) -> bool:
         """Whether the value of a widget is new, i.e. neither set by us nor reported before. Records it.
 
         A value in `meant` is not new: if the server reruns by itself, a widget that no run has drawn still holds it.
