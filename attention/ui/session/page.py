@@ -105,7 +105,7 @@ def note(notes: Sequence[str]) -> None:
 
 
 def resend_menu(name: str, said: str) -> None:
-    """Call this before drawing a menu whose choices change their names: the browser has to be sent the new name."""
+    """Sends a menu's value again if the label of its choice, `said`, has changed. Call it before the menu is drawn."""
     here = session().here
     if here.labels.get(name, said) != said:
         session().told.set(widgets(), here.by_widget_key({name: getattr(here.setting, name)}))

@@ -145,8 +145,9 @@ class VisitState:
 class Session:
     """What this app knows of a visitor: settings, what is on the screen, and what the browser was sent.
 
-    `page`: the name of the page. `about`: the kind of settings it shows, a key of `held`. `parts`: the parts next to its
-    view; `looks`: what they were drawn with; `follow`: those that are rerun after a change, once the view is drawn.
+    `page`: the name of the page. `held`: the settings of each kind; `about`: the kind that the page shows. `told`: what the
+    browser has received of the page's widgets. `parts`: the parts next to its view; `looks`: what they were drawn with;
+    `follow`: parts to rerun after a change, once the view is drawn.
     `run`: the fragments of the last run that took up the values of widgets. `fresh`: whether a callback has already done
     so for the run that it requested. `ahead` starts what the view waits for. `drawn`: the settings that the view has
     drawn, and `viewed` the time of that. `arrives`: whether the view is the first of the session; `hurried`: whether it
