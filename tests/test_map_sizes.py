@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from attention import HeadMaps, head_maps
-from attention.maps import jobs, pooling, scoring, sizes, tiles, zoom
+from attention.maps import pooling, scoring, sizes, tiles, zoom
 from attention.maps.exact import each_head
 from attention.masks import causal, documents
 from attention.operations.softmax import CONSTANT
@@ -153,7 +153,7 @@ def test_blocks_are_as_tall_whatever_the_tile(monkeypatch, tile):
         heights.extend(stop - start for start, stop in itertools.pairwise(job.blocks.rows))
         return real(job)
 
-    monkeypatch.setattr(jobs, "pool_rows", spied)
+    monkeypatch.setattr("attention.maps.exact.pool_rows", spied)
     query, key = inputs()
     found = head_maps(query[:1], key, "causal", tile=tile)
     assert heights == [220, 512, 512, 256]  # from the last rows on; two threads should not begin blocks at once
@@ -201,7 +201,7 @@ def test_each_head_is_of_float32_or_float64_by_its_own_scores(monkeypatch):
         dtypes[job.head] = job.query.dtype, job.key.dtype
         return real(job)
 
-    monkeypatch.setattr(jobs, "pool_rows", spied)
+    monkeypatch.setattr("attention.maps.exact.pool_rows", spied)
     query[1] *= 10
     every = list(each_head(query, key, "causal", progress=told.append))
     assert {head: found for head, (found, _) in dtypes.items()} == {

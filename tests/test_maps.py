@@ -332,7 +332,7 @@ def test_whoever_waits_while_a_job_has_failed_does_not_look_all_the_time(monkeyp
             sleep(3 * jobs.PATIENCE)
         raise OSError("lost")
 
-    monkeypatch.setattr(jobs, "pool_rows", failing)
+    monkeypatch.setattr("attention.maps.exact.pool_rows", failing)
     monkeypatch.setattr(jobs, "wait", lambda *given: looks.append(given) or wait(*given))
     with ThreadPoolExecutor(2) as pool, pytest.raises(OSError, match="lost"):
         head_maps(normal(4, 1, 40, 4), normal(5, 1, 40, 4), executor=pool)

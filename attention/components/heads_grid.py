@@ -88,7 +88,7 @@ def difference_message(
 def difference_header(config: Config, height: int) -> dict[str, Any]:
     """Returns the header of a message of differences: everything but the cells and what they are about."""
     colors = config.colors if config.colors == "linear" else "root" if config.color_scale == "linear" else "log"
-    return header(config, height, "") | theme.difference_look() | {"colors": colors, "why": MASKED_ONCE}
+    return header(config, height, "") | theme.difference_look() | {"colors": colors, "why": MASKED_ONCE, "pool": "max"}
 
 
 def message(

@@ -22,7 +22,7 @@ from attention.maps.blocks import Blocks
 from attention.maps.checks import check, check_choice, check_finite, check_kept, check_size, within
 from attention.maps.jobs import report_progress, results
 from attention.maps.picture import HeadMaps, counts, join_maps, scale_queries, vectors
-from attention.maps.pooling import SAFE, Job, Pooled, Tiles, ceil, length
+from attention.maps.pooling import SAFE, Job, Pooled, Tiles, ceil, length, pool_rows
 from attention.maps.scoring import Scoring
 from attention.maps.sizes import PRECISE, bands, sizes, working
 from attention.maps.tiles import SUM
@@ -113,7 +113,7 @@ def each_head(
     before, every = (sum(len(plan.bands) for plan in some) for some in (plans[:begun], plans))
     jobs = (job for plan in plans[begun:] for job in _jobs(query, key, picture, plan, stats, canvases))
     together = (len(plan.bands) for plan in plans[begun:])
-    done = report_progress(results(jobs, together, executor, cancelled), every, progress, before)
+    done = report_progress(results(jobs, together, executor, cancelled, pool_rows), every, progress, before)
     for plan in plans[begun:]:
         parts = list(islice(done, len(plan.bands)))
         yield _assemble_head(picture, plan, parts, canvases.pop(plan.head, None))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, wait
 from itertools import islice
+from typing import TypeVar
 
-from attention.maps.pooling import Job, Pooled, pool_rows
-
+J = TypeVar("J")
+R = TypeVar("R")
 PATIENCE = 0.1  # seconds between two checks whether to stop
 
 
@@ -23,9 +24,13 @@ class Cancelled(Exception):  # noqa: N818 (as in asyncio and concurrent.futures,
 
 
 def results(
-    jobs: Iterable[Job], together: Iterable[int], executor: Executor | None, cancelled: Callable[[], bool] | None
-) -> Iterator[Pooled]:
-    """Yields the results in the order of the jobs; if one fails or is cancelled, jobs not yet started are dropped.
+    jobs: Iterable[J],
+    together: Iterable[int],
+    executor: Executor | None,
+    cancelled: Callable[[], bool] | None,
+    run: Callable[[J], R],
+) -> Iterator[R]:
+    """Yields the results of `run` in the order of the jobs; if one fails or is cancelled, jobs not yet started are dropped.
 
     `together`: how many results are of use at once, for one head after another. The waiting thread is woken when
     these are done, and every PATIENCE seconds, but not by each result, since it competes for the interpreter's lock
@@ -34,9 +39,9 @@ def results(
     if executor is None:
         for job in jobs:
             _stop(cancelled)
-            yield pool_rows(job)
+            yield run(job)
         return
-    futures = [executor.submit(pool_rows, job) for job in jobs]
+    futures = [executor.submit(run, job) for job in jobs]
     try:
         rest = iter(futures)
         for count in together:
@@ -58,8 +63,8 @@ def _stop(cancelled: Callable[[], bool] | None) -> None:
 
 
 def report_progress(
-    results: Iterator[Pooled], total: int, progress: Callable[[float], object] | None, before: int = 0
-) -> Iterator[Pooled]:
+    results: Iterator[R], total: int, progress: Callable[[float], object] | None, before: int = 0
+) -> Iterator[R]:
     """Yields the same results and calls `progress` with the fraction done, where `before` jobs were done earlier."""
     for done, result in enumerate(results, before + 1):
         if progress is not None:

@@ -71,7 +71,7 @@ def _pool_into(
     pool: Pool, tiles: Float[Tensor, "p r"], cells: Float[Tensor, "w r"], at: int, tile: int, known: int | None
 ) -> list[Float[Tensor, "_ r"]]:
     found, known = [], len(tiles) if known is None else known
-    for first, start, stop, size in _stretches(at, len(cells), tile):
+    for first, start, stop, size in stretches(at, len(cells), tile):
         part = (cells if stop - start == len(cells) else cells[start:stop]).view(-1, size, cells.shape[1])
         into = tiles[first : first + len(part)]
         if first >= known:
@@ -90,7 +90,7 @@ def by_rows(
         turned = cells.T.contiguous() if tile <= SHORT else cells.T  # reducing along a short last axis is slow
         _pool_into(pool, tiles, turned, at, tile, None)
         return
-    for first, start, stop, size in _stretches(at, cells.shape[1], tile):
+    for first, start, stop, size in stretches(at, cells.shape[1], tile):
         part = cells[:, start:stop]
         whole = size == tile
         found = pool.reduce(part.unflatten(1, (tile, -1) if whole else (-1, size)), 1 if whole else 2)
@@ -104,7 +104,7 @@ def apart(at: int, width: int, tile: int) -> Int[Tensor, " r"] | None:
     """
     if not 1 < tile <= SHORT:
         return None
-    longest = max(stop - start for _, start, stop, _ in _stretches(at, width, tile))
+    longest = max(stop - start for _, start, stop, _ in stretches(at, width, tile))
     return _apart(at % tile, width, tile) if longest >= LANES * tile else None
 
 
@@ -114,12 +114,12 @@ def _apart(at: int, width: int, tile: int) -> Int[Tensor, " r"]:
     return torch.cat(
         [
             every[start:stop].view(-1, tile).T.flatten() if size == tile else every[start:stop]
-            for _, start, stop, size in _stretches(at, width, tile)
+            for _, start, stop, size in stretches(at, width, tile)
         ]
     )
 
 
-def _stretches(at: int, width: int, tile: int) -> Iterator[tuple[int, int, int, int]]:
+def stretches(at: int, width: int, tile: int) -> Iterator[tuple[int, int, int, int]]:
     """Yields first tile, start, stop and cells per tile: the rest of a tile, whole tiles, the start of the last."""
     lead = min(-at % tile, width)
     last = lead + (width - lead) // tile * tile

@@ -24,7 +24,7 @@ from attention.maps.checks import POOLS, check_choice, check_size
 from attention.maps.exact import blank
 from attention.maps.picture import HeadMaps, counts, scale_queries, split, vectors
 from attention.maps.pooling import Job, ceil, length, sample_queries
-from attention.maps.scoring import HIDDEN, Exponential, exponentials, factors, penalty, way_of
+from attention.maps.scoring import HIDDEN, LEAST, Exponential, exponentials, factors, penalty, way_of
 from attention.maps.sizes import HEIGHT, STEP, across, fitting, precision
 from attention.maps.tiles import Pool, add, lift
 from attention.operations.differential import HALVES
@@ -49,7 +49,7 @@ def window(
     _check_window(maps, rows, cols)
     weights = query.new_empty(len(maps.lse), rows[1] - rows[0], cols[1] - cols[0], dtype=precision(query))
     with torch.inference_mode():
-        _fill(maps, query, key, range(*rows), Span(*cols, cuts=(cols,)), weights)
+        fill(maps, query, key, range(*rows), Span(*cols, cuts=(cols,)), weights)
     return weights
 
 
@@ -82,7 +82,7 @@ def pool_window(
             for span in blocks.spans(at, BATCH // (heads * (stop - start))):
                 shape = heads, span.stop - span.start, stop - start
                 weights = space[: math.prod(shape)].view(shape).mT  # stored key by key, the fastest layout to pool
-                _fill(maps, query, key, range(start, stop), span, weights)
+                fill(maps, query, key, range(start, stop), span, weights)
                 _fold(pixels, weights, start - rows[0], span.start - cols[0], tile, pool, maps.scoring.top_pool)
     return pixels if pool == "max" else pixels / counts(rows, tile, pixels)[:, None] / counts(cols, tile, pixels)
 
@@ -155,7 +155,7 @@ def _check_window(maps: HeadMaps, rows: tuple[int, int], cols: tuple[int, int]) 
     check(maps)
 
 
-def _fill(maps: HeadMaps, query: Tensor, key: Tensor, down: range, span: Span, weights: Float[Tensor, "a r w"]) -> None:
+def fill(maps: HeadMaps, query: Tensor, key: Tensor, down: range, span: Span, weights: Float[Tensor, "a r w"]) -> None:
     """Computes the weights of these rows and of the keys of a span, for every head of the maps, into `weights`."""
     across, first = range(span.start, span.stop), maps.rows[0]
     hidden, way = [], way_of(maps.scoring.softmax, weights)
@@ -175,7 +175,8 @@ def _fill(maps: HeadMaps, query: Tensor, key: Tensor, down: range, span: Span, w
             maps.scoring.adjust_scores(scores, *place)
             for part, added in hidden:
                 scores[:, part].add_(added)
-            return _exponentials(scores, lse[own], way)
+            least = -maps.scoring.score_bound(length(q), length(k)) - float(lse[own].max())
+            return _exponentials(scores, lse[own], way, faint=bool(hidden) or least < LEAST + 1)
 
         _by_halves(maps, head, q, k, weights[at], weigh)
 
@@ -205,12 +206,12 @@ def _fold(pixels: Tensor, weights: Tensor, top: int, left: int, tile: int, pool:
         into(head[top // tile :, left // tile : left // tile + wide], strip.T.contiguous(), top % tile, tile)
 
 
-def _exponentials(scores: Tensor, lse: Tensor, way: Exponential) -> Tensor:
+def _exponentials(scores: Tensor, lse: Tensor, way: Exponential, faint: bool = True) -> Tensor:
     """Converts scores, with HIDDEN added for masked pairs, to weights in place; fully masked rows get zeros.
 
-    `lse` is the statistic of each row, as in `HeadMaps`.
+    `lse` is the statistic of each row, as in `HeadMaps`; `faint`: whether some weights may be too small for float32.
     """
-    return exponentials(scores.sub_(lse.clamp(min=HIDDEN / 10).mul(way.unit).to(scores.dtype)), scores, way, faint=True)
+    return exponentials(scores.sub_(lse.clamp(min=HIDDEN / 10).mul(way.unit).to(scores.dtype)), scores, way, faint)
 
 
 def pairs(maps: HeadMaps, query: Tensor, key: Tensor, at: int, rows: Tensor, cols: Tensor) -> Float[Tensor, "*b r w"]:

@@ -96,22 +96,27 @@ def bin_row(found: Row, most: int) -> tuple[dict[str, list[Any]], int]:
 
     A bar has the largest weight of its keys, with the position and the token of that key.
     """
-    weights = torch.tensor(found.keys["weight"])
-    tile = -(-len(weights) // most)
-    starts = torch.arange(0, len(weights), tile)
-    padded = F.pad(weights.abs(), (0, -len(weights) % tile), value=-1.0).view(-1, tile)
-    return _at(found, (starts + padded.argmax(-1)).tolist()), tile
+    return bin_columns(found.keys, "weight", most)
+
+
+def bin_columns(columns: dict[str, list[Any]], by: str, most: int) -> tuple[dict[str, list[Any]], int]:
+    """Returns columns in at most `most` bars, and the number of keys per bar: its key of the largest number `by` by size."""
+    numbers = torch.tensor(columns[by])
+    tile = -(-len(numbers) // most)
+    starts = torch.arange(0, len(numbers), tile)
+    padded = F.pad(numbers.abs(), (0, -len(numbers) % tile), value=-1.0).view(-1, tile)
+    return _at(columns, (starts + padded.argmax(-1)).tolist()), tile
 
 
 def heaviest(found: Row, many: int) -> dict[str, list[Any]]:
     """Returns the columns of the `many` keys with the largest weights, the largest first."""
     return _at(
-        found, torch.tensor(found.keys["weight"]).abs().topk(min(many, len(found.keys["weight"]))).indices.tolist()
+        found.keys, torch.tensor(found.keys["weight"]).abs().topk(min(many, len(found.keys["weight"]))).indices.tolist()
     )
 
 
-def _at(found: Row, keys: list[int]) -> dict[str, list[Any]]:
-    return {name: [column[key] for key in keys] for name, column in found.keys.items()}
+def _at(columns: dict[str, list[Any]], keys: list[int]) -> dict[str, list[Any]]:
+    return {name: [column[key] for key in keys] for name, column in columns.items()}
 
 
 def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:

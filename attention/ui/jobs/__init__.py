@@ -1,7 +1,8 @@
 """Work in the background while pages show its progress: jobs with progress, pause, cancel and a place in one queue.
 
 `job` defines a job and its states, `job_queue` who runs when, `pace` how long it will still take; none of these knows
-Streamlit. The kinds are maps of long sequences (`map_jobs`, with their `vectors`), timings (`timing_jobs`, in a
+Streamlit. The kinds are maps of long sequences (`map_jobs`, with their `vectors`) and of two compared
+(`difference_jobs`), timings (`timing_jobs`, in a
 `timing_process` of their own), `training_jobs` of small models, `model_jobs` of other people's models, and `study_jobs` that
 change these while they run;
 `attention/ui/views/job_status.py` shows any of them.

@@ -77,12 +77,13 @@ def long_row(config: Config, drawing: MapJob) -> Row:
     """The selected row of a long sequence, computed exactly."""
     given = config.for_page(), config.head, config.query_index
     found = RESULTS.ask(
-        ("row", *given), lambda: FORWARD.then(drawing.preview, lambda _: _long_row(*given, drawing.vectors))
+        ("row", *given), lambda: FORWARD.then(drawing.preview, lambda _: compute_row(*given, drawing.vectors))
     )
     return tables.describe_row(config, *found.result())
 
 
-def _long_row(config: Config, head: int, at: int, vectors: Vectors) -> tuple[Tensor, Tensor]:
+def compute_row(config: Config, head: int, at: int, vectors: Vectors) -> tuple[Tensor, Tensor]:
+    """The weights of one query in one head of a long sequence, and which keys it sees."""
     group, query, key = vectors.of(head)
     options = {"held": group, "of": config.heads, "begun": head - group.start, "rows": (at, at + 1), "tile": 1}
     maps = next(each_head(query, key, stats=False, **options, **head_maps_arguments(config)))

@@ -70,7 +70,8 @@ class VisitState:
 
     Heads: `code`, whether the expander with the program was open when it was last drawn. `large`: whether the expander
     with the selected head was last opened or closed by default; None before that. `turns`: number of clicks in the map of
-    layers and heads. `stopped`: the long sequence whose drawing this visitor has cancelled. Predict: `revealed`, the
+    layers and heads. `stopped`: the long sequence whose drawing, or those whose comparison, this visitor has cancelled.
+    Predict: `revealed`, the
     question that was opened, and whether a question hides the page (`closed`). `answers`: the answers given, by the keys
     of their widgets; `here`: the keys of those that were drawn on this page. Find the bug: the `first_guesses`, by the name of
     the bug, "" if its answer was revealed first. For classes: whether the dialog is open
@@ -96,7 +97,7 @@ class VisitState:
     code: bool = False
     large: bool | None = None
     turns: int = 0
-    stopped: Config | None = None
+    stopped: Config | tuple[Config, Config] | None = None
     revealed: str | None = None
     closed: bool = False
     answers: dict[str, Any] = field(default_factory=dict)

@@ -15,7 +15,16 @@ from attention.ui.heading import reserve_finding
 from attention.ui.session import address_bar, browser_yield, gestures, page, present
 from attention.ui.text import comparing, terms
 from attention.ui.text import heads as text
-from attention.ui.views import grouping, heads_compared, heads_large, heads_long, heads_row, own_text, questions
+from attention.ui.views import (
+    grouping,
+    heads_compared,
+    heads_large,
+    heads_long,
+    heads_long_compared,
+    heads_row,
+    own_text,
+    questions,
+)
 from attention.ui.views import heads_parts as parts
 
 PROGRAM = "heads program"  # key of the expander with the code
@@ -25,7 +34,8 @@ FOCUS = frozenset({"head", "query"})
 def begin(config: Config) -> None:
     """Starts the computations that the page waits for."""
     if config.truncated is not config:
-        heads_long.begin(config)
+        if shown := heads_long_compared.shown_alone(config):
+            heads_long.begin(shown)
         return
     if config.against:
         heads_compared.begin(config)
@@ -39,8 +49,10 @@ def view(config: Config) -> None:
     if questions.question_closes(config.truncated):
         return
     if config.truncated is not config:
-        heads_compared.say_too_long(config)
-        heads_long.view(config)
+        if sides := sides_of(config):
+            heads_long_compared.view(sides)
+        else:
+            heads_long.view(config)
         return
     if sides := sides_of(config):
         heads_compared.view(sides)

@@ -9,6 +9,7 @@ import streamlit as st
 
 from attention.codec import link
 from attention.comparison import head_changes
+from attention.comparison.head_changes import Changes
 from attention.comparison.row_numbers import EVERY
 from attention.comparison.sides import why_not_comparable
 from attention.components.heads_grid import difference_grid, heads_grid
@@ -48,15 +49,6 @@ def _pin() -> None:
         page.change(against=pin(page.setting()), side="difference")
     except ConfigError as error:  # a long text may not fit into a link twice
         st.toast(escape(str(error)))
-
-
-def say_too_long(config: Config) -> None:
-    """Says that a long sequence is not compared, with a button that ends the comparison, if there is one."""
-    if not config.against:
-        return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(text.TOO_LONG.format(tokens=f"{config.tokens:,}", most=f"{config.truncated.tokens:,}"))
-        pinned_sides.draw_unpin()
 
 
 def view(sides: Sides) -> None:
@@ -166,9 +158,13 @@ def _picture(sides: Sides, reason: str) -> None:
 
 def numbers(sides: Sides) -> None:
     """Draws how much every head changed as a table, the largest change first."""
-    if why_not(sides):
-        return
-    found = head_changes.columns(results.heads.changes(*_args(sides)))
+    if not why_not(sides):
+        table(results.heads.changes(*_args(sides)))
+
+
+def table(changes: Changes) -> None:
+    """Draws the numbers of every head, with the formula of each."""
+    found = head_changes.columns(changes)
     st.markdown(text.NUMBERS)
     columns: dict[str, Any] = {"head": st.column_config.TextColumn("Head")}
     for name in found:

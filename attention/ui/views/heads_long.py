@@ -29,8 +29,8 @@ from attention.ui.jobs.map_jobs import MapJob
 from attention.ui.markdown import escape
 from attention.ui.session import address_bar, browser_yield, gestures, page
 from attention.ui.text import heads as text
+from attention.ui.views import heads_compared, job_status
 from attention.ui.views import heads_parts as parts
-from attention.ui.views import job_status
 from attention.wire.cells import pixel_cells
 
 TICK = 0.4  # seconds between two updates of a map job
@@ -235,6 +235,8 @@ def _large(config: Config, drawing: MapJob) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         parts.focus(config, 150)
         knobs.segments("pool", config)
+        if not page.setting().against:
+            heads_compared.offer()
     exact = config.head < len(drawing.heads)
     rows, cols = config.window if exact else ((0, config.tokens), (0, config.tokens))
     maps = (

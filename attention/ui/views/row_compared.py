@@ -27,6 +27,7 @@ from attention.ui.text import comparing as text
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import heads_row, questions
 
+CHANGE_ALT = "Bars by key: weights of the selected query in B minus A"
 Shown = Sequence[Config]  # the sides whose own rows are shown, none for the difference
 
 
@@ -34,13 +35,14 @@ def row(sides: Sides, found: Changes, shown: Shown) -> None:
     """Draws a sentence about the selected row of both sides, the choice of its form, and the row."""
     rows = [tables.row(results.heads.trace(side)) for side in sides[:2]]
     said, chosen = st.columns([9, 7], vertical_alignment="bottom")
-    said.caption(escape(_row_sentence(sides, found, rows)))
+    said.caption(escape(row_sentence(sides, found, rows)))
     with chosen:
         knobs.segments("row_as", sides.b, on_change=page.change)
     WAYS[sides.b.row_as](sides, rows, shown)
 
 
-def _row_sentence(sides: Sides, found: Changes, rows: Sequence[tables.Row]) -> str:
+def row_sentence(sides: Sides, found: Changes, rows: Sequence[tables.Row]) -> str:
+    """Returns how much the selected row changed, and the largest weight of both sides."""
     if questions.unsaid(sides.b):
         return text.ROW_ALONE.format(query=parts.query_name(rows[1]), head=sides.b.head)
     at = next((at for at, (_, head) in enumerate(found.heads) if head == sides.b.head), 0)
@@ -75,7 +77,7 @@ def _bars(sides: Sides, rows: Sequence[tables.Row], shown: Shown) -> None:
         ),
         "row change": (
             row_change.change(names, sides.b.n_keys),
-            "Bars by key: weights of the selected query in B minus A",
+            CHANGE_ALT,
         ),
     }
     for key, (spec, alt) in charts.items():
