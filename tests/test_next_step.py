@@ -122,6 +122,7 @@ def test_every_page_ends_with_its_step_and_its_links_are_right_in_a_new_tab(page
     for link in test.get("page_link"):
         address = urlsplit(urljoin(f"http://host/lab/{page}?tokens=9", f"{link.proto.page}?{link.proto.query_string}"))
         named = [other for other in FILES if link.proto.label.lower().endswith(other.replace("_", " "))]
+        named = [page] if link.proto.page == page else named  # one to another view of the page itself needs no name
         assert [address.path] == [f"/lab/{other if other != 'start' else ''}" for other in named], link.proto
         assert parse_qsl(address.query) == parse_qsl(link.proto.query_string)
     texts = [each.value for each in (*test.markdown, *test.caption)]
