@@ -10,7 +10,8 @@ from typing import Any
 
 from attention.config import Config
 from attention.fitting import coerce, fixed_by_source, source_defaults, why_invalid
-from attention.settings import Settings, short
+from attention.settings import Settings
+from attention.summary import short
 
 # Old defaults, from the first edition on, if they have changed since.
 EDITIONS: tuple[dict[str, Any], ...] = (

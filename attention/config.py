@@ -28,7 +28,8 @@ from attention.operations.differential import NAME as DIFFERENTIAL
 from attention.operations.normalisers import Normaliser
 from attention.operations.scale import SCALES
 from attention.operations.softmax import SOFTMAXES, head_sinks, head_softmax
-from attention.settings import ConfigError, short
+from attention.settings import ConfigError
+from attention.summary import short
 
 
 @dataclass(frozen=True, kw_only=True)

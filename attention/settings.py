@@ -18,15 +18,15 @@ from __future__ import annotations
 import difflib
 import math
 import re
-import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Generic, TypeVar, cast
 from urllib.parse import urlencode
 
+from attention.summary import readable, short
+
 S = TypeVar("S")
-TURNING = {chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}  # marks of writing direction
 WHOLE = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
 REAL = re.compile(r"[+-]?([0-9]{1,9}\.?[0-9]{0,20}|\.[0-9]{1,20})(e[+-]?[0-9]{1,3})?", re.ASCII | re.IGNORECASE)
 EDITION, CARD, LESSON = "v", "card", "lesson"  # the entries of a link that are no knobs, on every page
@@ -113,23 +113,6 @@ class Knob:
         if self.low is None:
             return f"printable text of at most {self.high:,} characters"
         return f"a {'whole ' * self.whole}number between {self.low:,} and {self.high:,}"
-
-
-def legible(text: str) -> str:
-    """Returns the text without control characters (except line breaks and tabs), surrogates and writing direction marks."""
-    return "".join(
-        sign for sign in text if sign in "\n\t" or not (sign in TURNING or unicodedata.category(sign) in ("Cc", "Cs"))
-    )
-
-
-def readable(text: str) -> bool:
-    """Whether all of a text is legible."""
-    return legible(text) == text
-
-
-def short(value: Any, longest: int = 80) -> str:
-    """Returns the repr of a value, cut to `longest` characters."""
-    return text if len(text := repr(value)) <= longest else text[: longest - 1] + "…"
 
 
 def whole(default: int, low: int, high: int, label: str, help: str, **more: Any) -> Any:

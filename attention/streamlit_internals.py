@@ -118,6 +118,12 @@ def run_context() -> Any:
     return get_script_run_ctx()
 
 
+def running_fragments() -> list[str] | None:
+    """Returns the fragments that run now, as the list object of this run; None if the whole page runs."""
+    run = run_context()
+    return run.fragment_ids_this_run if run else None
+
+
 def change_is_waiting() -> bool:
     """Whether a change by the user waits for the end of this run of a fragment.
 

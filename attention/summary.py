@@ -1,7 +1,8 @@
-"""Short texts for `repr`: a tensor is written as dtype and shape, without its numbers."""
+"""Short and legible texts; for `repr`, a tensor is written as dtype and shape, without its numbers."""
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from torch import Tensor
 
 LONGEST = 60  # characters of a value
+TURNING = {chr(code) for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}  # marks of writing direction
 
 
 def describe(value: Any) -> str:
@@ -38,3 +40,20 @@ def summarize_fields(self: Any) -> str:
 
 
 EMPTY: tuple[Any, ...] = (None, (), "", {})
+
+
+def legible(text: str) -> str:
+    """Returns the text without control characters (except line breaks and tabs), surrogates and writing direction marks."""
+    return "".join(
+        sign for sign in text if sign in "\n\t" or not (sign in TURNING or unicodedata.category(sign) in ("Cc", "Cs"))
+    )
+
+
+def readable(text: str) -> bool:
+    """Whether all of a text is legible."""
+    return legible(text) == text
+
+
+def short(value: Any, longest: int = 80) -> str:
+    """Returns the repr of a value, cut to `longest` characters."""
+    return text if len(text := repr(value)) <= longest else text[: longest - 1] + "…"

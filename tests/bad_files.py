@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from attention.array_files import safe_file
-from attention.array_files.limits import BroughtError
+from attention.array_files.limits import DataError
 from attention.imported import detect, token_file
 from attention.imported.reading import Reading, read_stack
 from attention.imported.registry import register
@@ -409,6 +409,6 @@ def try_file(name: str, data: bytes) -> bool:
             token_file.read_text(data)
         else:
             register(read_stack(detect.arrays(data, name, MOST), {}, Reading()).stack)
-    except (BroughtError, recordings.RecordingError) as error:
+    except (DataError, recordings.RecordingError) as error:
         return not str(error)  # without a sentence it would be no refusal
     return True

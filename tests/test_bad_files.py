@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from attention.array_files.deadline import limited
-from attention.array_files.limits import BroughtError
+from attention.array_files.limits import DataError
 from attention.imported import detect, pickle_tensors, token_file, torch_file
 from attention.imported.reading import Reading, read_stack
 from attention.imported.registry import register
@@ -38,7 +38,7 @@ def test_a_bad_file_is_refused_with_its_sentence(name):
 
 
 def assert_refused(file: str, data: bytes, words: str) -> None:
-    with peak_memory() as peak, pytest.raises(BroughtError) as refusal:
+    with peak_memory() as peak, pytest.raises(DataError) as refusal:
         register(read_stack(detect.arrays(data, file), {}, Reading()).stack)
     assert words in str(refusal.value)
     assert len(str(refusal.value)) < 600 and "weights_only=False" not in str(refusal.value)
@@ -48,7 +48,7 @@ def assert_refused(file: str, data: bytes, words: str) -> None:
 @pytest.mark.parametrize("name", TOKENS)
 def test_bad_tokens_are_refused_with_their_sentence(name):
     file, data, words = TOKENS[name]
-    with pytest.raises(BroughtError) as refusal:
+    with pytest.raises(DataError) as refusal:
         token_file.read_json(data) if file.endswith(".json") else token_file.read_text(data)
     assert words in str(refusal.value)
 
@@ -59,7 +59,7 @@ def test_there_are_as_many_as_were_promised():
 
 
 def test_an_owner_can_switch_files_of_torch_off():
-    with pytest.raises(BroughtError, match="PyTorch files are switched off on this server"):
+    with pytest.raises(DataError, match="PyTorch files are switched off on this server"):
         detect.arrays(BAD["pt model"][1](), "x.pt", torch_files=False)
 
 
@@ -94,7 +94,7 @@ def test_a_long_mask_that_is_no_rule_is_compared_in_blocks():
     for _ in range(2):  # the first call also pays for what libraries set up once
         with (
             peak_memory() as peak,
-            pytest.raises(BroughtError, match="1 heads of 3,000 x 3,000 weights are more than this app can show"),
+            pytest.raises(DataError, match="1 heads of 3,000 x 3,000 weights are more than this app can show"),
         ):
             register(read_stack(detect.arrays(data, "x.npz"), {}, Reading()).stack)
     assert peak[0] <= 2 * mask.nbytes + GROWTH
@@ -115,7 +115,7 @@ def test_a_long_mask_that_is_a_rule_is_recognised_in_blocks(rule):
 @pytest.mark.parametrize("number", range(4))
 def test_reading_ends_at_its_deadline(number):
     name, data = good()[number]
-    with limited(0), pytest.raises(BroughtError, match="takes longer than files may here"):
+    with limited(0), pytest.raises(DataError, match="takes longer than files may here"):
         read_stack(detect.arrays(data, name), {}, Reading())
 
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from attention.array_files.limits import BroughtError
+from attention.array_files.limits import DataError
 from attention.imported import detect
 from attention.imported.checks import has_relative_columns
 from attention.imported.reading import Reading, read_stack
@@ -233,7 +233,7 @@ def test_relative_columns_alone_are_refused(tokens, everywhere, padded):
     assert weights[0].shape[3] == 5 + len(everywhere)
     with pytest.raises(ValueError, match=r"columns are relative to each query \(Longformer"):
         stack_of(weights)
-    with pytest.raises(BroughtError, match="columns are relative to each query"):
+    with pytest.raises(DataError, match="columns are relative to each query"):
         read_stack(detect.arrays(pt(list(weights)), "x.pt"), {}, Reading())
 
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from attention.array_files import safe_file
-from attention.array_files.limits import LONGEST, BroughtError
+from attention.array_files.limits import LONGEST, DataError
 from attention.imported import detect, token_file
 from attention.imported.layer_weights import layer
 from attention.imported.reading import Read, Reading, read_stack
@@ -32,7 +32,7 @@ def of(how: Reading = Reading(), /, **arrays: object) -> Read:  # noqa: B008  it
 
 
 def refusal_text(**arrays: object) -> str:
-    with pytest.raises(BroughtError) as refusal:
+    with pytest.raises(DataError) as refusal:
         of(**arrays)
     return str(refusal.value)
 
@@ -279,7 +279,7 @@ def test_only_line_feeds_end_a_line_of_tokens(text, tokens):
 def test_as_many_words_as_there_can_be_tokens_are_read():
     assert len(token_file.read_text(b"a " * LONGEST)[1]) == LONGEST
     assert token_file.read_text(b"a\nb c " + b"a " * LONGEST) == (("a", "b c " + "a " * LONGEST), ())
-    with pytest.raises(BroughtError, match="more than 65,536 lines or words"):
+    with pytest.raises(DataError, match="more than 65,536 lines or words"):
         token_file.read_text(b"a " * (LONGEST + 1))
 
 
@@ -368,17 +368,17 @@ def test_steps_of_several_sequences_say_what_nobody_knows():
     assert found.said[0].endswith(
         "Sequence 2 of 4 was taken in each step: that is one sequence unless these are beams."
     )
-    with pytest.raises(BroughtError, match="There is no sequence 4 in each of its steps"):
+    with pytest.raises(DataError, match="There is no sequence 4 in each of its steps"):
         of_torch(steps(3, sequences=4), Reading(item=4))
 
 
 def test_steps_whose_positions_nobody_knows_or_that_are_too_many_are_refused():
-    with pytest.raises(BroughtError, match="Its steps have not got the same layers each"):
+    with pytest.raises(DataError, match="Its steps have not got the same layers each"):
         of_torch([*steps(3)[:2], steps(3)[2][:1]])
     row = torch.ones(1, 64, 1, 1)
-    with pytest.raises(BroughtError, match="more than its steps have room for"):
+    with pytest.raises(DataError, match="more than its steps have room for"):
         of_torch([(row,)] * 900)
-    with pytest.raises(BroughtError, match="are shown at the most"):
+    with pytest.raises(DataError, match="are shown at the most"):
         of_torch([(torch.full((1, 1, 1100, 1), 1.0),), (torch.ones(1, 1, 1, 1),)])
 
 
@@ -403,7 +403,7 @@ def test_weights_after_dropout_are_told_from_scores():
     layers = tuple(torch.from_numpy(weights_after_dropout()).split(1))
     for saved in (layers, {"weights": torch.cat(layers)}):
         with pytest.raises(
-            BroughtError, match=r"as after dropout: save them from a model in evaluation mode, model\.eval"
+            DataError, match=r"as after dropout: save them from a model in evaluation mode, model\.eval"
         ):
             of_torch(saved)
 
@@ -458,7 +458,7 @@ def test_a_padding_mask_tells_a_batch_from_layers():
     q = np.random.default_rng(0).normal(size=(2, 3, 5, 4)).astype(np.float32)
     stack = of(Reading(item=1), q=q, k=q, attention_mask=PADDED).stack
     assert stack.q is not None and torch.equal(stack.q[0], torch.from_numpy(q[1]))
-    with pytest.raises(BroughtError, match=r"padding mask of 2 sequences, choose axes with a b, as b h q k"):
+    with pytest.raises(DataError, match=r"padding mask of 2 sequences, choose axes with a b, as b h q k"):
         of(Reading(weights="l h q k"), weights=one_layer, attention_mask=PADDED)
     assert of(weights=np.stack([W[0]] * 5), mask=CAUSAL).stack.weights.shape[0] == 5, "a square mask, and five layers"
 

@@ -17,7 +17,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from attention import Config, trace
-from attention.array_files.limits import BroughtError
+from attention.array_files.limits import DataError
 from attention.codec import from_query
 from attention.imported import registry
 from attention.number_format import format_percent
@@ -385,7 +385,7 @@ def test_heads_with_sinks_qk_norm_and_a_gate_open_elsewhere_as_they_were_trained
     recipe, moment = task.settings, task.moments[-1]
     stack = training_elsewhere._stack(recipe, moment)
     held = registry.register(stack, "training", "reverse after 20 steps")
-    with pytest.raises(BroughtError, match=r"it is \(1, 2\)"):
+    with pytest.raises(DataError, match=r"it is \(1, 2\)"):
         registry.register(replace(stack, sinks=None))
     rows = history.frame_weights(recipe, moment)
     for layer in range(recipe.layers):

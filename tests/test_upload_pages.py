@@ -9,7 +9,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from attention.array_files.limits import BroughtError
+from attention.array_files.limits import DataError
 from attention.imported.registry import register
 from attention.knobs import KNOBS
 from attention.ui.controls.picture import PICTURE
@@ -141,13 +141,13 @@ def test_one_visit_has_so_many_at_a_time_and_so_much_memory(monkeypatch):
     for _ in range(visit.MOST):
         visit.hold(example_uploads.weights())
     assert len(visit.sources()) == visit.MOST == len(here.session.kept.brought)
-    with pytest.raises(BroughtError, match="8 files are open already"):
+    with pytest.raises(DataError, match="8 files are open already"):
         visit.hold(example_uploads.weights())
     visit.close(visit.sources()[0])
     size = example_uploads.weights().bytes
     monkeypatch.setattr(visit, "SHARE", 7.5 * size / visit.BUDGET.most)
     with pytest.raises(
-        BroughtError, match=r"This takes 1\.73 kB of memory, and 12\.1 kB are open; the limit per visit is 13"
+        DataError, match=r"This takes 1\.73 kB of memory, and 12\.1 kB are open; the limit per visit is 13"
     ):
         visit.hold(example_uploads.weights())
 
@@ -158,7 +158,7 @@ def test_what_is_brought_counts_in_the_memory_that_all_share(monkeypatch):
     source = visit.hold(example_uploads.named_upload())
     assert before - visit.BUDGET.free_bytes == visit.holdings()[0].stack.bytes
     monkeypatch.setattr(visit.BUDGET, "room", lambda size: False)
-    with pytest.raises(BroughtError, match=r"[\d.]+ .?B are free right now"):
+    with pytest.raises(DataError, match=r"[\d.]+ .?B are free right now"):
         visit.hold(example_uploads.named_upload())
     visit.close(source)
     gc.collect()

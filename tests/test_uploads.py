@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from attention import Config, ConfigError, knobs, trace
 from attention.analysis.mask_effect import baseline
 from attention.analysis.parity import parity
-from attention.array_files.limits import BroughtError
+from attention.array_files.limits import DataError
 from attention.codec import from_query, to_query
 from attention.fitting import layers
 from attention.imported import registry as held
@@ -148,7 +148,7 @@ def test_any_name_makes_a_source_that_a_link_carries(name):
 def test_what_steers_the_text_around_it_is_left_out_of_tokens_and_words():
     words = ("a\u202eb", "\x00", "\u2066", "plain", "x" * 3000, "é")
     stack = replace(example_uploads.named_upload(), queries=words, keys=words, what="Bad\u202e words\x07")
-    with pytest.raises(BroughtError, match=r"A token has 3,000 characters; 2,000 are allowed\."):
+    with pytest.raises(DataError, match=r"A token has 3,000 characters; 2,000 are allowed\."):
         register(stack)
     words = (*words[:4], "x", "é")
     found = register(replace(stack, queries=words, keys=words)).stack
@@ -205,7 +205,7 @@ MISFITS = {
 @pytest.mark.parametrize("name", MISFITS)
 def test_what_does_not_fit_is_refused_with_a_sentence(name):
     stack, words = MISFITS[name]
-    with pytest.raises(BroughtError) as refused:
+    with pytest.raises(DataError) as refused:
         register(stack)
     assert words in str(refused.value)
 
@@ -246,5 +246,5 @@ def test_layers_have_the_masks_that_came_with_them():
     assert baseline(chosen, trace(chosen).mask).mask == "causal"
     assert baseline(chosen.of_layer(7), trace(chosen).mask).rule_name == "window"
     assert baseline(chosen.of_layer(7), trace(chosen).mask).span == 3
-    with pytest.raises(BroughtError, match="There are 2 rules of masks for 3 layers"):
+    with pytest.raises(DataError, match="There are 2 rules of masks for 3 layers"):
         register(Stack("Mine", "", q=q, k=k, rules=rules[:2]))

@@ -16,7 +16,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from attention.array_files import safe_file
-from attention.array_files.limits import BroughtError
+from attention.array_files.limits import DataError
 from attention.imported import detect, sample
 from attention.imported.reading import Reading, read_stack
 from attention.ui import results
@@ -168,7 +168,7 @@ def test_room_is_asked_for_what_a_packed_file_unpacks_to(monkeypatch):
     asked = []
     monkeypatch.setattr(results.uploads.BUDGET, "room", lambda needed: bool(asked.append(needed)))
     packed = npz(weights=np.zeros((1, 1, 1000, 1000), np.float32))
-    with pytest.raises(BroughtError, match=r"reading this file needs 8 MiB, .* A \.safetensors file needs"):
+    with pytest.raises(DataError, match=r"reading this file needs 8 MiB, .* A \.safetensors file needs"):
         results.uploads.open_upload(packed, "x.npz", None, Reading())
     assert asked[0] >= 8_000_000 > 100 * len(packed)
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from attention.array_files.deadline import check_deadline
-from attention.array_files.limits import BroughtError
+from attention.array_files.limits import DataError
 
 ARRAYS = 1024  # per file: 128 layers of queries, keys, values and weights are half as many
 AXES = 6  # per array: layers, batch, heads, queries, keys, and one to spare
@@ -110,28 +110,28 @@ def short(name: str) -> str:
 
 
 def bytes_of(name: str, kind: str, shape: tuple[int, ...]) -> int:
-    """Returns the bytes of an array; raises BroughtError if its name, type or shape is not allowed."""
+    """Returns the bytes of an array; raises DataError if its name, type or shape is not allowed."""
     if len(name) > NAME:
-        raise BroughtError(f"An array has a name of {len(name):,} characters; {NAME} are allowed.")
+        raise DataError(f"An array has a name of {len(name):,} characters; {NAME} are allowed.")
     if kind not in TYPES:
-        raise BroughtError(f"{short(name)} is of type {short(kind)}; these are read: {', '.join(TYPES)}.")
+        raise DataError(f"{short(name)} is of type {short(kind)}; these are read: {', '.join(TYPES)}.")
     if len(shape) > AXES:
-        raise BroughtError(f"{short(name)} has {len(shape):,} axes; {AXES} are read at the most.")
+        raise DataError(f"{short(name)} has {len(shape):,} axes; {AXES} are read at the most.")
     if any(type(size) is not int or not 0 <= size < LONGEST for size in shape):
-        raise BroughtError(f"{short(name)} has sizes that are not whole numbers from 0 on.")
+        raise DataError(f"{short(name)} has sizes that are not whole numbers from 0 on.")
     size = math.prod(shape) * TYPES[kind][1]
     if size > LARGEST:
-        raise BroughtError(f"{short(name)} is said to have {size:,} bytes; {LARGEST:,} are read at the most.")
+        raise DataError(f"{short(name)} is said to have {size:,} bytes; {LARGEST:,} are read at the most.")
     if not size:
-        raise BroughtError(f"{short(name)} is empty: its sizes are {shape}.")
+        raise DataError(f"{short(name)} is empty: its sizes are {shape}.")
     return size
 
 
 def bearable(sizes: Mapping[str, int], most: int = LARGEST) -> None:
-    """Raises BroughtError if there are no arrays, too many of them, or too many bytes."""
+    """Raises DataError if there are no arrays, too many of them, or too many bytes."""
     if not sizes:
-        raise BroughtError("It has no arrays.")
+        raise DataError("It has no arrays.")
     if len(sizes) > ARRAYS:
-        raise BroughtError(f"There are {len(sizes):,} arrays in it; {ARRAYS:,} are read at the most.")
+        raise DataError(f"There are {len(sizes):,} arrays in it; {ARRAYS:,} are read at the most.")
     if sum(sizes.values()) > most:
-        raise BroughtError(f"Its arrays have {sum(sizes.values()):,} bytes; {most:,} are read at the most here.")
+        raise DataError(f"Its arrays have {sum(sizes.values()):,} bytes; {most:,} are read at the most here.")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from math import inf
 
-from attention.array_files.limits import BroughtError
+from attention.array_files.limits import DataError
 
 SECONDS = 10.0  # of the reading thread; the largest file that is accepted takes 4 on two cores (docs/HOSTING.md)
 _until: ContextVar[float] = ContextVar("until", default=inf)
@@ -25,6 +25,6 @@ def limited(seconds: float = SECONDS) -> Iterator[None]:
 
 
 def check_deadline() -> None:
-    """Raises BroughtError if the time is over. Readers call it for every array, layer and piece."""
+    """Raises DataError if the time is over. Readers call it for every array, layer and piece."""
     if time.thread_time() > _until.get():
-        raise BroughtError("Reading it takes longer than files may here. Save fewer layers, heads or tokens.")
+        raise DataError("Reading it takes longer than files may here. Save fewer layers, heads or tokens.")

@@ -7,5 +7,5 @@ TEXT = 2000  # characters of a token, of a title and of a description
 COMMAS = 5 * LONGEST // 2  # commas and opening brackets of JSON: those between two lists' texts and within texts
 
 
-class BroughtError(ValueError):
+class DataError(ValueError):
     """A file can't be read or shown; the message names the part, its size, what is allowed and a way out."""

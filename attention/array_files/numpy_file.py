@@ -22,7 +22,7 @@ from attention.array_files.arrays import (
     short,
     within,
 )
-from attention.array_files.limits import LONGEST, TEXT, BroughtError
+from attention.array_files.limits import LONGEST, TEXT, DataError
 from attention.array_files.zip_file import Member
 
 MAGIC = b"\x93NUMPY"
@@ -43,15 +43,15 @@ LETTER = {"U": 4, "S": 1}  # bytes
 
 
 def read_one(data: memoryview, called: str, most: int) -> Arrays:
-    """Returns the array of a .npy, which has no name; raises BroughtError."""
+    """Returns the array of a .npy, which has no name; raises DataError."""
     return _read_parts([("array", bytes(data[: BEFORE + HEADER]), len(data), within(data))], called, most)
 
 
 def read_many(data: bytes, called: str, most: int) -> Arrays:
-    """Returns the arrays of a .npz; raises BroughtError. The total size is checked before anything is unpacked."""
+    """Returns the arrays of a .npz; raises DataError. The total size is checked before anything is unpacked."""
     members = zip_file.members(data, most)
     if len(members) > ARRAYS:
-        raise BroughtError(f"There are {len(members):,} arrays in it; {ARRAYS:,} are read at the most.")
+        raise DataError(f"There are {len(members):,} arrays in it; {ARRAYS:,} are read at the most.")
     return _read_parts([_array_part(member) for member in members], called, most)
 
 
@@ -79,7 +79,7 @@ def _array(
     arrays: dict[str, Array],
     texts: dict[str, tuple[str, ...]],
 ) -> None:
-    """Adds the array of a .npy to `arrays`, or its texts to `texts`; raises BroughtError for any other type."""
+    """Adds the array of a .npy to `arrays`, or its texts to `texts`; raises DataError for any other type."""
     descr, turned, shape, start = _header(name, head, length)
     there = length - start
     if number := NUMBER.fullmatch(descr):
@@ -88,7 +88,7 @@ def _array(
         if kind in FOUND and (kind != "BOOL" or number["size"] == "1"):
             size = bytes_of(name, kind, shape)
             if size != there:
-                raise BroughtError(f"{short(name)} has {size:,} bytes by its shape; there are {there:,}.")
+                raise DataError(f"{short(name)} has {size:,} bytes by its shape; there are {there:,}.")
             strides = row_major(shape[::-1])[::-1] if turned else ()
             arrays[name] = Array(kind, shape, lambda most: content(start + most)[start:], strides, big=descr[0] == ">")
             return
@@ -96,31 +96,29 @@ def _array(
         texts[name] = _texts(name, written, shape, there, lambda: content(length)[start:])
         return
     if "O" in descr:
-        raise BroughtError(
+        raise DataError(
             f"{short(name)} holds Python objects, which are not read. Save numbers: an array for each "
             "layer, np.savez('layers.npz', *layers), or what generate returned as it is, torch.save(out.attentions, 'steps.pt')."
         )
-    raise BroughtError(
-        f"{short(name)} is of type {short(descr)}; numbers of 1 to 8 bytes are read, and texts of tokens."
-    )
+    raise DataError(f"{short(name)} is of type {short(descr)}; numbers of 1 to 8 bytes are read, and texts of tokens.")
 
 
 def _header(name: str, head: bytes, length: int) -> tuple[str, bool, tuple[int, ...], int]:
-    """Returns type, order (whether the first axis is the fastest), shape, and the offset of the data; raises BroughtError."""
+    """Returns type, order (whether the first axis is the fastest), shape, and the offset of the data; raises DataError."""
     if head[:6] != MAGIC or len(head) < BEFORE:
-        raise BroughtError(f"{short(name)} is not an .npy file: it does not start like one.")
+        raise DataError(f"{short(name)} is not an .npy file: it does not start like one.")
     wide = head[6] >= 2  # versions 2 and 3 have longer headers
     if head[6] not in (1, 2, 3):
-        raise BroughtError(f"{short(name)} is of version {head[6]} of .npy; 1 to 3 are read.")
+        raise DataError(f"{short(name)} is of version {head[6]} of .npy; 1 to 3 are read.")
     start = BEFORE if wide else BEFORE - 2
     (long,) = struct.unpack("<I" if wide else "<H", head[8:start])
     if long > HEADER:
-        raise BroughtError(f"{short(name)} has a header of {long:,} characters; {HEADER:,} are read at the most.")
+        raise DataError(f"{short(name)} has a header of {long:,} characters; {HEADER:,} are read at the most.")
     written = head[start : start + long].decode("latin-1")
     found = FORM.fullmatch(written)
     if found is None:
         why = "holds Python objects or a table" if "'|O" in written else "has a header that is none, or of a table"
-        raise BroughtError(f"{short(name)} {why}: plain arrays of numbers are read.")
+        raise DataError(f"{short(name)} {why}: plain arrays of numbers are read.")
     shape = tuple(int(size) for size in found["shape"].split(",") if size.strip())
     return found["descr"], found["order"] == "True", shape, min(start + long, length)
 
@@ -128,13 +126,13 @@ def _header(name: str, head: bytes, length: int) -> tuple[str, bool, tuple[int, 
 def _texts(
     name: str, written: re.Match[str], shape: tuple[int, ...], there: int, content: Callable[[], memoryview]
 ) -> tuple[str, ...]:
-    """Returns the texts of an array with one axis, or the text of one with none, of any length; raises BroughtError."""
+    """Returns the texts of an array with one axis, or the text of one with none, of any length; raises DataError."""
     letters, wide = int(written["size"]), LETTER[written["kind"]]
     many, step = shape[0] if shape else 1, letters * wide
     if len(shape) > 1 or not step or (shape and letters > TEXT) or many * step != there:
-        raise BroughtError(f"{short(name)} is not a list of texts of 1 to {TEXT:,} characters.")
+        raise DataError(f"{short(name)} is not a list of texts of 1 to {TEXT:,} characters.")
     if many > LONGEST or there > TEXTS:
-        raise BroughtError(
+        raise DataError(
             f"{short(name)} has {many:,} texts in {there:,} bytes; {LONGEST:,} and {TEXTS:,} are read at the most. Long lists of "
             "tokens take less in a .json or .txt of their own."
         )
@@ -143,4 +141,4 @@ def _texts(
     try:
         return tuple(str(data[at : at + step], coded).rstrip("\0") for at in range(0, there, step))
     except UnicodeDecodeError:
-        raise BroughtError(f"{short(name)} has texts that can't be read.") from None
+        raise DataError(f"{short(name)} has texts that can't be read.") from None

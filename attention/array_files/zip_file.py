@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 from attention.array_files.arrays import ARRAYS, short
 from attention.array_files.deadline import check_deadline
-from attention.array_files.limits import BroughtError
+from attention.array_files.limits import DataError
 
 FILES = ARRAYS + 16  # a .pt has some of its own in addition to one per array
 DIRECTORY = 2**18  # bytes of the directory
@@ -56,12 +56,12 @@ class Member:
         self.begun = False
 
     def head(self, most: int) -> bytes:
-        """Returns the first `most` bytes; raises BroughtError if the file can't be unpacked."""
+        """Returns the first `most` bytes; raises DataError if the file can't be unpacked."""
         with _zip_errors(), self.parts.open(self.entry) as member:
             return member.read(most)
 
     def content(self, most: int) -> memoryview:
-        """Returns the first `most` bytes; raises BroughtError. The file is unpacked once as a whole and kept.
+        """Returns the first `most` bytes; raises DataError. The file is unpacked once as a whole and kept.
 
         Only the first request, if it is for less than a quarter of the file, unpacks no more than these bytes.
         """
@@ -80,55 +80,55 @@ class Member:
                 at += read
                 check_deadline()
             if at < self.size or member.read(1):
-                raise BroughtError(BROKEN)
+                raise DataError(BROKEN)
         return found
 
 
 def members(data: bytes, most: int) -> list[Member]:
-    """Returns all files within a zip; raises BroughtError if there are too many, or if they unpack to more than `most` bytes."""
+    """Returns all files within a zip; raises DataError if there are too many, or if they unpack to more than `most` bytes."""
     with _zip_errors():
         _check_directory(data)
         parts = zipfile.ZipFile(io.BytesIO(data))
     entries = parts.infolist()
     if len(entries) > FILES:
-        raise BroughtError(f"There are {len(entries):,} files in it; {FILES:,} are read at the most.")
+        raise DataError(f"There are {len(entries):,} files in it; {FILES:,} are read at the most.")
     if (size := sum(entry.file_size for entry in entries)) > most:
-        raise BroughtError(f"It unpacks to {size:,} bytes; {most:,} are read at the most here.")
+        raise DataError(f"It unpacks to {size:,} bytes; {most:,} are read at the most here.")
     if len({entry.filename for entry in entries}) < len(entries):
-        raise BroughtError("It has two files of one name.")
+        raise DataError("It has two files of one name.")
     for entry in entries:
         if entry.flag_bits & 1 or entry.compress_type not in STORED:
-            raise BroughtError(f"{short(entry.filename)} is encrypted, or packed in a way that NumPy does not use.")
+            raise DataError(f"{short(entry.filename)} is encrypted, or packed in a way that NumPy does not use.")
     return [Member(parts, entry) for entry in entries]
 
 
 @contextmanager
 def _zip_errors() -> Iterator[None]:
-    """Raises BroughtError for any error in a zip."""
+    """Raises DataError for any error in a zip."""
     try:
         yield
-    except BroughtError:
+    except DataError:
         raise
     except FAULTS:
-        raise BroughtError(BROKEN) from None
+        raise DataError(BROKEN) from None
 
 
 def _check_directory(data: bytes) -> None:
-    """Raises BroughtError if the directory of a zip is too long, or if the records at its end disagree about it."""
+    """Raises DataError if the directory of a zip is too long, or if the records at its end disagree about it."""
     at = data.rfind(MARKS[END], max(0, len(data) - END.size - COMMENT))
     if at < 0 or len(data) - at < END.size:
-        raise BroughtError("It is damaged: its zip has no end.")
+        raise DataError("It is damaged: its zip has no end.")
     _, _, _, _, many, size, _, _ = END.unpack_from(data, at)
     if many > FILES:
-        raise BroughtError(f"There are {many:,} files in it; {FILES:,} are read at the most.")
+        raise DataError(f"There are {many:,} files in it; {FILES:,} are read at the most.")
     if size > DIRECTORY:
-        raise BroughtError(f"The list of its files has {size:,} bytes; {DIRECTORY:,} are read at the most.")
+        raise DataError(f"The list of its files has {size:,} bytes; {DIRECTORY:,} are read at the most.")
     before = at - LOCATOR.size
     if before < 0 or data[before : before + 4] != MARKS[LOCATOR]:
         return
     long = before - LONG_END.size
     if long < 0 or LOCATOR.unpack_from(data, before)[2] != long or data[long : long + 4] != MARKS[LONG_END]:
-        raise BroughtError("It is damaged: its zip has an end in 64 bits that is not where it should be.")
+        raise DataError("It is damaged: its zip has an end in 64 bits that is not where it should be.")
     *_, there, all_, length, _ = LONG_END.unpack_from(data, long)
     if (there, all_, length) != (many, many, size):
-        raise BroughtError("It is damaged: its zip has two ends, and they differ about what is in it.")
+        raise DataError("It is damaged: its zip has two ends, and they differ about what is in it.")

@@ -12,7 +12,7 @@ from attention.charts import theme
 from attention.codec import link
 from attention.components.registry import component, nothing
 from attention.config import Config
-from attention.tables.rows import mask_card
+from attention.tables.mask_cards import mask_card
 from attention.wire.message import frame_message
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from attention.array_files.limits import BroughtError
+from attention.array_files.limits import DataError
 
 AUTO = "auto"
 NAMES = {"l": "layers", "b": "sequences", "h": "heads", "q": "queries", "k": "keys", "n": "tokens", "d": "channels"}
@@ -49,9 +49,7 @@ def weights(shape: tuple[int, ...], square: Tensor | None, named: bool) -> str:
     """Returns the axes of weights by shape and first matrix; `named`: whether layers have arrays of their own."""
     axes = len(shape)
     if not 2 <= axes <= 5:
-        raise BroughtError(
-            f"Weights of {axes} axes are not read: 2 (queries, keys) to 5 (with layers, sequences, heads)."
-        )
+        raise DataError(f"Weights of {axes} axes are not read: 2 (queries, keys) to 5 (with layers, sequences, heads).")
     usual = {2: "q k", 3: "h q k", 4: "b h q k" if named or shape[0] == 1 else "l h q k", 5: "l b h q k"}[axes]
     if square is None or sums(square, -1) or not sums(square, -2):
         return usual
@@ -65,7 +63,7 @@ def vectors(shape: tuple[int, ...], pair: tuple[tuple[int, ...], ...], named: bo
     """
     axes = len(shape)
     if not 2 <= axes <= 5:
-        raise BroughtError(
+        raise DataError(
             f"Queries of {axes} axes are not read: 2 (tokens, channels) to 5 (with layers, sequences, heads)."
         )
     if axes == 2:
@@ -104,7 +102,7 @@ def arrange_axes(part: Tensor, axes: str, item: int, order: str) -> Tensor:
     if "b" in letters:
         at = letters.index("b")
         if item >= part.shape[at]:
-            raise BroughtError(f"There is no sequence {item} among {part.shape[at]} (counted from 0).")
+            raise DataError(f"There is no sequence {item} among {part.shape[at]} (counted from 0).")
         part = part.select(at, item)
         letters.remove("b")
     wanted = order.split()

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attention.array_files.deadline import check_deadline
-from attention.array_files.limits import BroughtError
+from attention.array_files.limits import DataError
 from attention.imported.stack import Stack
 
 ROUNDED = 0.01  # largest deviation of a row sum if weights were stored with 16 bits or less
@@ -33,7 +33,7 @@ AXES |= {"weights": ("layer", "head", "query", "key")}
 
 
 def numbers(name: str, part: Tensor, layers: tuple[int, ...]) -> None:
-    """Raises BroughtError if a part `(l h n d)` has numbers that are not finite, too large, or as weights not from 0 to 1."""
+    """Raises DataError if a part `(l h n d)` has numbers that are not finite, too large, or as weights not from 0 to 1."""
     least, most = (0.0, OVER) if name == "weights" else (-GREATEST, GREATEST)
     for at, layer in enumerate(part):
         check_deadline()
@@ -111,7 +111,7 @@ class Worst:
 
 
 def _raise(name: str, square: Tensor, layer: int, head: int, least: float, most: float) -> None:
-    """Raises BroughtError for the first invalid number of a head, and says how many there are."""
+    """Raises DataError for the first invalid number of a head, and says how many there are."""
     finite = bool(square.isfinite().all())
     wrong = ~square.isfinite() if not finite else (square < least) | (square > most)
     first, many = int(wrong.flatten().byte().argmax()), int(wrong.sum())
@@ -128,7 +128,7 @@ def _raise(name: str, square: Tensor, layer: int, head: int, least: float, most:
         what, then = "is negative; weights are between 0 and 1", SCORES
     else:
         what, then = "is over 1; weights are between 0 and 1", DROPPED if looks_dropped_out(square) else SCORES
-    raise BroughtError(f"{name} at {where} {what}: {value:.3g}{more}.{then}")
+    raise DataError(f"{name} at {where} {what}: {value:.3g}{more}.{then}")
 
 
 def looks_dropped_out(square: Tensor) -> bool:
@@ -162,7 +162,7 @@ def _is_band(local: Bool[Tensor, "q w"], width: int) -> bool:
 
 
 def odd_numbers(stack: Stack) -> list[str]:
-    """Returns warnings about odd numbers in a stack; raises BroughtError for numbers that can't be shown."""
+    """Returns warnings about odd numbers in a stack; raises DataError for numbers that can't be shown."""
     layers, found = stack.numbers or tuple(range(128)), []
     for name in ("q", "k", "v", "weights"):
         part = getattr(stack, name)
@@ -172,6 +172,6 @@ def odd_numbers(stack: Stack) -> list[str]:
             numbers(name, part, layers)
     if stack.weights is not None:
         if has_relative_columns(stack.weights):
-            raise BroughtError(RELATIVE)
+            raise DataError(RELATIVE)
         found.extend(filter(None, (rows(stack.weights, layers), hidden_weight_warning(stack, layers))))
     return found

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from attention.array_files.arrays import Array
-from attention.array_files.limits import BroughtError
+from attention.array_files.limits import DataError
 from attention.imported.nearest_mask import knobs_of, nearest
 from attention.imported.stack import Stack
 from attention.imported.validate import check_parts, parts_of, sizes
@@ -46,7 +46,7 @@ def apply_file_masks(
     If the stack has queries and keys and the mask is a rule, the knobs are those of the rule, and the stack is
     unchanged. Otherwise the knobs are empty, and the mask is the `square` of the stack.
 
-    `batch`: number of sequences in the arrays, of which `item` is shown. Raises BroughtError if heads differ.
+    `batch`: number of sequences in the arrays, of which `item` is shown. Raises DataError if heads differ.
     """
     each = _of_layers(stack, masks, item, batch)
     square = each[0] if all(torch.equal(one, each[0]) for one in each) else torch.stack(each)
@@ -139,7 +139,7 @@ def without_padding(stack: Stack, padding: Tensor, own: dict[str, Any]) -> Stack
 
 
 def _of_layers(stack: Stack, masks: Mapping[int, Array], item: int, batch: int) -> list[Tensor]:
-    """Returns the mask of each layer; one without a layer applies to all. Raises BroughtError if some differ or are missing."""
+    """Returns the mask of each layer; one without a layer applies to all. Raises DataError if some differ or are missing."""
     layers = range(sizes(stack)[0])
     found: dict[int, tuple[str, Tensor]] = {}
     for number, array in sorted(masks.items()):
@@ -147,21 +147,19 @@ def _of_layers(stack: Stack, masks: Mapping[int, Array], item: int, batch: int) 
             for each in layers if at is None else (at,):
                 first, other = found.setdefault(each, (place, square))
                 if other.shape != square.shape or not torch.equal(other, square):
-                    raise BroughtError(f"The mask of {place} differs from that of {first}. {APART}.")
+                    raise DataError(f"The mask of {place} differs from that of {first}. {APART}.")
     if lacking := [at for at in layers if at not in found]:
-        raise BroughtError(
-            f"There are masks for some layers, but none for layer {_number(stack, 'layer', lacking[0])}."
-        )
+        raise DataError(f"There are masks for some layers, but none for layer {_number(stack, 'layer', lacking[0])}.")
     return [found[at][1] for at in layers]
 
 
 def _squares(stack: Stack, layer: int, array: Array, item: int, batch: int) -> Iterator[tuple[int | None, str, Tensor]]:
     """Yields the masks in an array: the index of the layer in the stack (None: all), the name of the place, and the mask."""
     if len(array.shape) < 2:
-        raise BroughtError(f"mask is of shape {array.shape}; queries x keys are two axes.")
+        raise DataError(f"mask is of shape {array.shape}; queries x keys are two axes.")
     *_, queries, keys, _ = sizes(stack)
     if array.shape[-2:] != (queries, keys) or math.prod(array.shape[:-2]) > SQUARES:
-        raise BroughtError(
+        raise DataError(
             f"The mask is of shape {array.shape}; with the others it would end in {queries, keys}.{_advice(array.shape, keys)}"
         )
     part, whose = array.tensor(), "mask" if layer < 0 else f"mask of layer {layer}"
@@ -205,12 +203,12 @@ def _name_leading_axes(stack: Stack, leading: tuple[int, ...], layer: int, batch
 
 
 def _place(stack: Stack, layer: int) -> int | None:
-    """Returns the index of a layer in the stack, None for an array without a layer; raises BroughtError for an unknown layer."""
+    """Returns the index of a layer in the stack, None for an array without a layer; raises DataError for an unknown layer."""
     if layer < 0:
         return None
     numbers = stack.numbers or tuple(range(sizes(stack)[0]))
     if layer not in numbers:
-        raise BroughtError(f"There is a mask of layer {layer}; the layers are {', '.join(map(str, numbers))}.")
+        raise DataError(f"There is a mask of layer {layer}; the layers are {', '.join(map(str, numbers))}.")
     return numbers.index(layer)
 
 
@@ -222,7 +220,7 @@ def _visible_pairs(part: Tensor, whose: str) -> Tensor:
     """Returns a mask that is True where a pair takes part, from a boolean mask or from one that is added to scores."""
     if part.is_floating_point():
         if bool(((part != 0) & (part > HIDES)).any()) or bool(part.isnan().any()):
-            raise BroughtError(
+            raise DataError(
                 f"{whose} adds numbers other than 0 and minus infinity to scores; only its masked pairs are shown."
             )
         return part == 0

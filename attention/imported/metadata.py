@@ -11,12 +11,12 @@ import math
 from dataclasses import replace
 
 from attention.array_files.arrays import Arrays, short
-from attention.array_files.limits import TEXT, BroughtError
+from attention.array_files.limits import TEXT, DataError
 from attention.imported import tensor_roles
 from attention.imported.token_file import WORDS, decode_json
 from attention.masks import MASKS
 from attention.recorded.file import OWN, RANGES
-from attention.settings import legible
+from attention.summary import legible
 
 TEXTS = ("token", "key", "text", "label", "word")  # the name of a list of tokens contains one of these
 KNOWN = {"title", "what", "mask", "scale", *RANGES, *WORDS}
@@ -25,14 +25,14 @@ NAMED = 5  # names in a sentence
 
 
 def merge_header(arrays: Arrays) -> Arrays:
-    """Moves single numbers and texts to the metadata, where texts of a header take precedence; raises BroughtError."""
+    """Moves single numbers and texts to the metadata, where texts of a header take precedence; raises DataError."""
     numbers = {
         name: array
         for name, array in arrays.arrays.items()
         if array.shape == () or (array.shape == (1,) and not tensor_roles.of(name)[0])
     }
     if numbers and len(numbers) == len(arrays.arrays):
-        raise BroughtError(f"It has only single numbers, no arrays: {', '.join(map(short, list(numbers)[:NAMED]))}.")
+        raise DataError(f"It has only single numbers, no arrays: {', '.join(map(short, list(numbers)[:NAMED]))}.")
     alone = {name: texts[0] for name, texts in arrays.texts.items() if len(texts) == 1}
     words = {name: text for name, text in alone.items() if name in WORDS or not _lists(name)}
     words |= {name: json.dumps(array.tensor().reshape(()).item()) for name, array in numbers.items()}
@@ -78,18 +78,18 @@ def mask_numbers(arrays: Arrays) -> dict[str, float]:
 
 
 def rules(arrays: Arrays, layers: int) -> tuple[tuple[str, int], ...]:
-    """Returns the mask rule and the span of each layer, if the file lists them; raises BroughtError if a list doesn't fit."""
+    """Returns the mask rule and the span of each layer, if the file lists them; raises DataError if a list doesn't fit."""
     names, spans = (decode_json(arrays.said.get(name, "")) for name in ("mask", "span"))
     if not isinstance(names, list):
         return ()
     spans = spans if isinstance(spans, list) else [OWN["span"]] * len(names)
     low, high = RANGES["span"]
     if len(names) != layers or len(spans) != layers or any(name not in tuple(MASKS) for name in names):
-        raise BroughtError(
+        raise DataError(
             f"The masks of the layers are {short(str(names))}: a name for each of {layers} layers, of {', '.join(MASKS)}."
         )
     if any(type(span) is not int or not low <= span <= high for span in spans):
-        raise BroughtError(f"The spans of the masks are {short(str(spans))}: whole numbers from {low} to {high:,}.")
+        raise DataError(f"The spans of the masks are {short(str(spans))}: whole numbers from {low} to {high:,}.")
     return tuple(zip(names, spans, strict=True))
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from attention.array_files.limits import BroughtError
+from attention.array_files.limits import DataError
 
 OPERATIONS = 2**18  # a list of 65,536 tokens needs half as many
 ARGUMENTS = 64  # largest number of arguments of a call, and of axes of a tensor
@@ -56,18 +56,18 @@ class Unknown(dict):
 
 
 def parse(data: bytes) -> Any:
-    """Returns the value that a pickle describes; raises BroughtError."""
+    """Returns the value that a pickle describes; raises DataError."""
     machine = Machine()
     try:
         for count, (operation, given, _) in enumerate(pickletools.genops(data)):
             if count >= OPERATIONS:
-                raise BroughtError(f"Its list of tensors has more than {OPERATIONS:,} steps.")
+                raise DataError(f"Its list of tensors has more than {OPERATIONS:,} steps.")
             machine.do(operation.name, given)
         return machine.stack[-1]
-    except BroughtError:
+    except DataError:
         raise
     except (ValueError, TypeError, LookupError, AttributeError, OverflowError):
-        raise BroughtError(BROKEN) from None
+        raise DataError(BROKEN) from None
 
 
 class Machine:
@@ -78,7 +78,7 @@ class Machine:
         self.memo: dict[int, Any] = {}
 
     def do(self, operation: str, given: Any) -> None:
-        """Carries out one operation; raises BroughtError if it builds no plain value."""
+        """Carries out one operation; raises DataError if it builds no plain value."""
         if operation in VALUES:
             self.stack.append(given)
         elif operation in MADE:
@@ -86,7 +86,7 @@ class Machine:
         elif operation in DONE:
             DONE[operation](self, given)
         elif operation not in ("PROTO", "FRAME", "STOP"):
-            raise BroughtError(f"It is not a file of tensors only: its list of them has a step {operation}.")
+            raise DataError(f"It is not a file of tensors only: its list of them has a step {operation}.")
 
     def since_mark(self) -> list[Any]:
         """Removes what is on the stack above the last mark, and returns it."""
@@ -113,7 +113,7 @@ class Machine:
     def set(self, pairs: list[Any]) -> None:
         for name, value in zip(pairs[::2], pairs[1::2], strict=True):
             if not isinstance(name, (str, int)):
-                raise BroughtError("A name in it is neither a text nor a whole number.")
+                raise DataError("A name in it is neither a text nor a whole number.")
             self.stack[-1][name] = value
 
     def store(self) -> None:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from attention.array_files.arrays import TYPES, Array, Arrays, short
-from attention.array_files.limits import BroughtError
+from attention.array_files.limits import DataError
 from attention.imported import axes, checks, layer_weights, metadata, steps, tensor_roles
 from attention.imported import masks as hiding
 from attention.imported.axes import AUTO
@@ -50,7 +50,7 @@ class Read:
 
 
 def read_stack(arrays: Arrays, texts: Mapping[str, tuple[str, ...]], how: Reading) -> Read:
-    """Returns the stack of a file; `texts`: tokens and keys from a file of their own. Raises BroughtError."""
+    """Returns the stack of a file; `texts`: tokens and keys from a file of their own. Raises DataError."""
     arrays, joined = steps.join(metadata.merge_header(arrays), how.item)
     there = tensor_roles.parts(arrays.arrays)
     part = there[min(how.part, len(there) - 1)]
@@ -101,24 +101,24 @@ def _left_out(stack: Stack, found: list[tuple[int, Array]], how: Reading, out: R
     out.said.append("weights were not used: they follow from queries and keys.")
     try:
         given = _together("weights", found[:1], _axes("weights", {"weights": found}, how, _Sizes())[0], how.item)[0]
-    except BroughtError:
+    except DataError:
         return
     if note := layer_weights.differing(stack, given, (stack.numbers or (0,))[0]):
         out.found.append(note)
 
 
 def _of_layers(part: Part) -> tuple[Roles, tuple[int, ...]]:
-    """Returns the arrays of each role in the order of layers, and the layer numbers; raises BroughtError if roles differ."""
+    """Returns the arrays of each role in the order of layers, and the layer numbers; raises DataError if roles differ."""
     roles = {role: sorted(found.items()) for role, found in part.roles.items() if role != "mask"}
     layers = {role: tuple(number for number, _ in found) for role, found in roles.items()}
     first = next(iter(layers))
     for role, numbers in layers.items():
         if numbers != layers[first]:
-            raise BroughtError(f"There is {first} of layers {_list(layers[first])}, and {role} of {_list(numbers)}.")
+            raise DataError(f"There is {first} of layers {_list(layers[first])}, and {role} of {_list(numbers)}.")
     for role, found in roles.items():
         for number, array in found:
             if array.shape != found[0][1].shape:
-                raise BroughtError(
+                raise DataError(
                     f"{role} of layer {number} is of shape {array.shape}; that of layer {found[0][0]} is {found[0][1].shape}. "
                     "All layers need the same sizes."
                 )
@@ -146,7 +146,7 @@ def _axes(role: str, roles: Roles, how: Reading, known: _Sizes) -> tuple[str, st
         square = array.square() if len(array.shape) >= 2 else None
         order = axes.choose_axes(how.weights, axes.weights(array.shape, square, named), len(array.shape))
         if how.item == 0 and order[0].endswith(("q k", "k q")) and square is not None and bool(square.isnan().all()):
-            raise BroughtError("weights is NaN throughout its first head.")
+            raise DataError("weights is NaN throughout its first head.")
         return order
     pair = tuple(_one(roles[name]).shape for name in ("q", "k") if name in roles)
     guessed = axes.vectors(array.shape, pair, named, known.tokens)
@@ -160,11 +160,11 @@ def _has_batch(shape: tuple[int, ...], padding: tuple[int, ...], roles: Roles) -
 
 
 def _plan_role(role: str, found: list[tuple[int, Array]], order: str, item: int) -> Tensor:
-    """Returns a tensor with the sizes of all layers of a role that takes no memory; raises BroughtError for integer types."""
+    """Returns a tensor with the sizes of all layers of a role that takes no memory; raises DataError for integer types."""
     array = _one(found)
     dtype, _ = TYPES[array.type]
     if not dtype.is_floating_point:
-        raise BroughtError(f"{role} has numbers of type {array.type}; floating-point types are supported.")
+        raise DataError(f"{role} has numbers of type {array.type}; floating-point types are supported.")
     one = torch.empty((), dtype=torch.float32 if dtype == torch.float64 else dtype)
     part = axes.arrange_axes(one.expand(array.shape), order, item, ORDER[role])
     return one.expand(len(found) * part.shape[0], *part.shape[1:])

@@ -18,7 +18,8 @@ from attention.imported.nearest_mask import nearest
 from attention.imported.stack import Stack
 from attention.imported.validate import check, shape_of
 from attention.recorded.file import Shape
-from attention.settings import ConfigError, legible
+from attention.settings import ConfigError
+from attention.summary import legible
 
 KINDS = {
     "file": "a file that was opened in another visit",
@@ -83,7 +84,7 @@ UPLOADS = UploadRegistry()
 
 
 def register(stack: Stack, kind: str = "file", name: str = "") -> Upload:
-    """Registers a stack as a source of a kind, under `name` or else its title; raises BroughtError if it can't be shown.
+    """Registers a stack as a source of a kind, under `name` or else its title; raises DataError if it can't be shown.
 
     Weights are dropped if the stack has queries and keys, as they are computed from these.
     """

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from attention.array_files.arrays import TYPES, Array, Arrays, within
-from attention.array_files.limits import BroughtError
+from attention.array_files.limits import DataError
 from attention.imported import tensor_roles
 from attention.imported.generated import join_steps
 from attention.recorded.file import TOKENS
@@ -28,7 +28,7 @@ Steps = dict[int, dict[int, Array]]  # arrays by step and layer
 
 
 def join(arrays: Arrays, item: int) -> tuple[Arrays, list[str]]:
-    """Returns the arrays with steps joined, and sentences that say so; raises BroughtError if positions are unknown."""
+    """Returns the arrays with steps joined, and sentences that say so; raises DataError if positions are unknown."""
     parts: dict[str, Steps] = {}
     for name, array in arrays.arrays.items():
         found = NAME.fullmatch(name)
@@ -53,26 +53,26 @@ def _within(name: str, parts: Mapping[str, Steps]) -> bool:
 
 
 def _join_steps(part: str, steps: Steps, item: int) -> Tensor:
-    """Returns the weights of all layers (l h q k) for one sequence; raises BroughtError."""
+    """Returns the weights of all layers (l h q k) for one sequence; raises DataError."""
     first = next(iter(steps.values()))
     if sorted(steps) != list(range(len(steps))) or any(
         sorted(step) != list(range(len(first))) for step in steps.values()
     ):
-        raise BroughtError("Its steps have not got the same layers each.")
+        raise DataError("Its steps have not got the same layers each.")
     shapes = [array.shape for layers in steps.values() for array in layers.values()]
     if any(shape[0] <= item for shape in shapes):
-        raise BroughtError(f"There is no sequence {item} in each of its steps (counted from 0).")
+        raise DataError(f"There is no sequence {item} in each of its steps (counted from 0).")
     tokens = max(max(shape[2:]) for shape in shapes) + len(steps)
     if tokens > TOKENS:
-        raise BroughtError(f"Its steps have up to {tokens:,} tokens; {TOKENS:,} of weights are shown at the most.")
+        raise DataError(f"Its steps have up to {tokens:,} tokens; {TOKENS:,} of weights are shown at the most.")
     heads, size = shapes[0][1], TYPES[first[0].type][1]
     if len(first) * heads * tokens**2 * size > ROOM + TIMES * sum(math.prod(shape) for shape in shapes) * size:
-        raise BroughtError(f"{heads} heads of {tokens:,} x {tokens:,} weights are more than its steps have room for.")
+        raise DataError(f"{heads} heads of {tokens:,} x {tokens:,} weights are more than its steps have room for.")
     rows = [[steps[at][layer].tensor()[item : item + 1] for layer in range(len(first))] for at in range(len(steps))]
     try:
         return join_steps(rows, crossing=CROSS in part or None).weights
     except ValueError as error:
-        raise BroughtError(f"{error}") from None
+        raise DataError(f"{error}") from None
 
 
 def _describe_steps(steps: Steps, item: int) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from attention.array_files.arrays import Array, short
-from attention.array_files.limits import BroughtError
+from attention.array_files.limits import DataError
 from attention.imported.axes import sums
 from attention.imported.checks import looks_dropped_out
 
@@ -48,9 +48,9 @@ class Part:
 
 
 def parts(arrays: Mapping[str, Array]) -> list[Part]:
-    """Returns the stacks of a file, in its order; raises BroughtError if there is none."""
+    """Returns the stacks of a file, in its order; raises DataError if there is none."""
     if all(_parameter(name) and not _weights(name, array) for name, array in arrays.items()):
-        raise BroughtError(
+        raise DataError(
             f"It has the parameters of a model, such as {short(next(iter(arrays)))}. Attention is "
             "computed from them on a text: save weights, or queries and keys, while the model runs."
         )
@@ -61,14 +61,14 @@ def parts(arrays: Mapping[str, Array]) -> list[Part]:
         if role:
             layers = masks.setdefault(stem, {}) if role == "mask" else found.setdefault(stem, {}).setdefault(role, {})
             if layer in layers:
-                raise BroughtError(
+                raise DataError(
                     f"{short(name)} and another array are both {role} of one layer: their names must differ by layer."
                 )
             layers[layer] = array
     if not found and (layers := numbered_weights(arrays)):
         found[""] = {"weights": layers}
     if not found:
-        raise BroughtError(
+        raise DataError(
             f"No array is named like weights, or like q and k: found {', '.join(map(short, list(arrays)[:5]))}. Call "
             "them so, as in weights, or layers.0.q and layers.0.k. Layers of weights may have any name with a number, if their "
             "rows sum to 1."
@@ -95,11 +95,11 @@ def _alike_weights(array: Array) -> bool:
 
 
 def _masks(stem: str, masks: Mapping[str, Mapping[int, Array]]) -> dict[str, Mapping[int, Array]]:
-    """Returns the masks of a stack: those with its name, else the one that all stacks share; raises BroughtError if ambiguous."""
+    """Returns the masks of a stack: those with its name, else the one that all stacks share; raises DataError if ambiguous."""
     if stem in masks or not masks:
         return {"mask": masks[stem]} if masks else {}
     if len(masks) > 1 and "" not in masks:
-        raise BroughtError(
+        raise DataError(
             f"There are several masks, {', '.join(map(short, masks))}: their names must say which layer each belongs to."
         )
     return {"mask": masks.get("") or next(iter(masks.values()))}

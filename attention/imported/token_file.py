@@ -8,7 +8,7 @@ from typing import Any
 
 from attention.array_files import bounded_json
 from attention.array_files.bounded_json import JSONError
-from attention.array_files.limits import COMMAS, LONGEST, TEXT, BroughtError
+from attention.array_files.limits import COMMAS, LONGEST, TEXT, DataError
 
 LARGEST = 2**22  # bytes of a file in ASCII
 WIDE = 2**21  # bytes of a file with other characters: Python takes up to four bytes for each of its characters
@@ -18,23 +18,23 @@ WORDS = ("tokens", "keys")
 
 
 def read_json(data: bytes) -> dict[str, tuple[str, ...]]:
-    """Returns the lists of texts by name; raises BroughtError."""
+    """Returns the lists of texts by name; raises DataError."""
     text = _text(data)
     try:
         found = bounded_json.parse(text, COMMAS, NAMES)
     except JSONError as error:
-        raise BroughtError(f"It has {error}: it is not a list of at most {LONGEST:,} texts.") from None
+        raise DataError(f"It has {error}: it is not a list of at most {LONGEST:,} texts.") from None
     except ValueError:
-        raise BroughtError('It is not JSON: expected a list of texts, like ["the", "cat"].') from None
+        raise DataError('It is not JSON: expected a list of texts, like ["the", "cat"].') from None
     named = found if isinstance(found, dict) else {"tokens": found}
     lists = {name: texts(named[name], name) for name in WORDS if name in named}
     if not lists:
-        raise BroughtError("It has no list “tokens”: expected a list of texts, or an object with tokens and keys.")
+        raise DataError("It has no list “tokens”: expected a list of texts, or an object with tokens and keys.")
     return lists
 
 
 def read_text(data: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Returns the lines and the words of a text; the number of tokens decides which of them are used. Raises BroughtError.
+    """Returns the lines and the words of a text; the number of tokens decides which of them are used. Raises DataError.
 
     Lines end with a line feed, or in a file of Windows with a carriage return and a line feed. Other line separators of
     Unicode may be part of a token.
@@ -46,7 +46,7 @@ def read_text(data: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]:
     lines = tuple(text.split("\n", LONGEST)) if text else ()
     found = words(text)
     if len(lines) > LONGEST or (len(lines) == 1 and len(found) > LONGEST):
-        raise BroughtError(f"It has more than {LONGEST:,} lines or words; there can be {LONGEST:,} tokens.")
+        raise DataError(f"It has more than {LONGEST:,} lines or words; there can be {LONGEST:,} tokens.")
     return lines, found if len(found) <= LONGEST else ()
 
 
@@ -56,11 +56,11 @@ def words(text: str) -> tuple[str, ...]:
 
 
 def texts(value: Any, name: str) -> tuple[str, ...]:
-    """Returns a list of texts as a tuple; raises BroughtError if it is none, or too long."""
+    """Returns a list of texts as a tuple; raises DataError if it is none, or too long."""
     if not isinstance(value, (list, tuple)) or not all(isinstance(text, str) for text in value):
-        raise BroughtError(f"“{name}” is not a list of texts.")
+        raise DataError(f"“{name}” is not a list of texts.")
     if len(value) > LONGEST or any(len(text) > TEXT for text in value):
-        raise BroughtError(f"“{name}” has more than {LONGEST:,} texts, or one of more than {TEXT:,} characters.")
+        raise DataError(f"“{name}” has more than {LONGEST:,} texts, or one of more than {TEXT:,} characters.")
     return tuple(value)
 
 
@@ -84,10 +84,10 @@ def decode_json(text: str) -> Any:
 
 def _text(data: bytes) -> str:
     if len(data) > (LARGEST if data.isascii() else WIDE):
-        raise BroughtError(
+        raise DataError(
             f"It has {len(data):,} bytes; {LARGEST:,} of tokens are read at the most, {WIDE:,} where not all are ASCII."
         )
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise BroughtError("It is not UTF-8 text.") from None
+        raise DataError("It is not UTF-8 text.") from None

@@ -11,7 +11,7 @@ from typing import Any
 
 from attention.array_files import zip_file
 from attention.array_files.arrays import ARRAYS, NAME, TYPES, Array, Arrays, bearable, bytes_of, short
-from attention.array_files.limits import BroughtError
+from attention.array_files.limits import DataError
 from attention.array_files.zip_file import Member
 from attention.imported import pickle_tensors
 from attention.imported.pickle_tensors import Saved, Unknown
@@ -41,22 +41,22 @@ Found = tuple[dict[str, Saved], dict[str, tuple[str, ...]], dict[str, str], dict
 
 
 def read_torch_file(data: bytes, called: str, most: int) -> Arrays:
-    """Returns the contents of a file; raises BroughtError. Nothing is executed, and only the pickle and the byte order
+    """Returns the contents of a file; raises DataError. Nothing is executed, and only the pickle and the byte order
     are unpacked.
     """
     members = {member.name: member for member in zip_file.members(data, most)}
     listed = next((name for name in members if name.rpartition("/")[2] == LIST), None)
     if listed is None:
-        raise BroughtError("It is not a PyTorch file: its zip has no list of tensors.")
+        raise DataError("It is not a PyTorch file: its zip has no list of tensors.")
     if members[listed].size > LISTED:
-        raise BroughtError(f"Its list of tensors has {members[listed].size:,} bytes; {LISTED:,} are read at the most.")
+        raise DataError(f"Its list of tensors has {members[listed].size:,} bytes; {LISTED:,} are read at the most.")
     folder = listed.removesuffix(LIST)
     tensors, texts, said, unknown = contents_by_name(pickle_tensors.parse(bytes(members[listed].content(LISTED))))
     for name, kind in unknown.items():
         if kind.startswith("torch._utils._rebuild"):
-            raise BroughtError(f"{short(name)} is not a dense tensor of a supported type: {', '.join(TYPES)}.")
+            raise DataError(f"{short(name)} is not a dense tensor of a supported type: {', '.join(TYPES)}.")
     if not tensors:
-        raise BroughtError(OTHERS.format(*map(short, next(iter(unknown.items())))) if unknown else "It has no tensors.")
+        raise DataError(OTHERS.format(*map(short, next(iter(unknown.items())))) if unknown else "It has no tensors.")
     big = f"{folder}{ORDER}" in members and bytes(members[f"{folder}{ORDER}"].content(3)) == b"big"
     arrays = {
         name: _array(name, tensor, members.get(f"{folder}{DATA}/{tensor.storage.key}"), big)
@@ -66,7 +66,7 @@ def read_torch_file(data: bytes, called: str, most: int) -> Arrays:
     bearable(sizes, most)
     size, stored = sum(sizes.values()), sum(member.size for member in members.values())
     if size > stored + REPEATED:
-        raise BroughtError(
+        raise DataError(
             f"Its tensors repeat numbers, as after expand: they take {size:,} bytes of memory, and the file has {stored:,}. "
             "Save copies instead: tensor.contiguous()."
         )
@@ -74,16 +74,16 @@ def read_torch_file(data: bytes, called: str, most: int) -> Arrays:
 
 
 def _array(name: str, tensor: Saved, member: Member | None, big: bool) -> Array:
-    """Returns a tensor as an array; raises BroughtError if its storage does not contain it."""
+    """Returns a tensor as an array; raises DataError if its storage does not contain it."""
     kind = STORAGES.get(tensor.storage.kind)
     if kind is None:
-        raise BroughtError(f"{short(name)} is of type {tensor.storage.kind[:60]}; these are read: {', '.join(TYPES)}.")
+        raise DataError(f"{short(name)} is of type {tensor.storage.kind[:60]}; these are read: {', '.join(TYPES)}.")
     bytes_of(name, kind, tensor.shape)
     if member is None or len(tensor.shape) != len(tensor.strides):
-        raise BroughtError(f"{short(name)} has no numbers in it: it is damaged.")
+        raise DataError(f"{short(name)} has no numbers in it: it is damaged.")
     found = Array(kind, tensor.shape, member.content, tensor.strides, tensor.first, big, tensor.negative)
     if found.end * TYPES[kind][1] > member.size:
-        raise BroughtError(f"{short(name)} has more numbers than its file: it is damaged.")
+        raise DataError(f"{short(name)} has more numbers than its file: it is damaged.")
     return found
 
 
@@ -104,7 +104,7 @@ def contents_by_name(value: Any) -> Found:
         elif isinstance(part, (str, int, float)):
             said[name or "said"] = part if isinstance(part, str) else json.dumps(part)
         if len(tensors) > ARRAYS:
-            raise BroughtError(
+            raise DataError(
                 f"There are more than {ARRAYS:,} tensors in it. Of what generate returned, save fewer steps."
             )
     return tensors, texts, said, unknown
@@ -120,14 +120,14 @@ def _leaves(value: Any, path: tuple[str, ...], left: list[int]) -> Iterator[tupl
         return
     left[0] -= len(value) + 1
     if left[0] < 0:
-        raise BroughtError(f"It has lists and dictionaries of more than {PLACES:,} places.")
+        raise DataError(f"It has lists and dictionaries of more than {PLACES:,} places.")
     if len(path) > DEEP:
-        raise BroughtError(f"It has lists or dictionaries more than {DEEP} deep, or such as contain themselves.")
+        raise DataError(f"It has lists or dictionaries more than {DEEP} deep, or such as contain themselves.")
     if isinstance(value, (list, tuple)) and value and all(isinstance(part, str) for part in value):
         yield path, value
         return
     for key, part in value.items() if isinstance(value, dict) else enumerate(value):
         if isinstance(value, dict) or not isinstance(part, (str, int, float)):
             if len(str(key)) > NAME:
-                raise BroughtError(f"A name in it has {len(str(key)):,} characters; {NAME} are allowed.")
+                raise DataError(f"A name in it has {len(str(key)):,} characters; {NAME} are allowed.")
             yield from _leaves(part, (*path, str(key)), left)

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from torch import Tensor
 
-from attention.array_files.limits import LONGEST, TEXT, BroughtError
+from attention.array_files.limits import LONGEST, TEXT, DataError
 from attention.imported.stack import Stack
 from attention.operations.qk_norm import OFF, ON
 from attention.operations.softmax import SOFTMAXES
@@ -34,11 +34,11 @@ ONE_QUERY = (
 
 
 def check(stack: Stack) -> None:
-    """Raises BroughtError unless the parts of a stack fit each other and the limits of the pages."""
+    """Raises DataError unless the parts of a stack fit each other and the limits of the pages."""
     check_parts(parts_of(stack), stack.square)
     layers, heads, _, queries, keys, d_head = sizes(stack)
     if queries == 1:
-        raise BroughtError(ONE_QUERY)
+        raise DataError(ONE_QUERY)
     for what, value, least, most in (
         ("layers", layers, 1, LAYERS),
         ("heads", heads, 1, HEADS),
@@ -47,18 +47,18 @@ def check(stack: Stack) -> None:
         ("channels of all heads", heads * d_head, 1, WIDTH),
     ):
         if not least <= value <= most:
-            raise BroughtError(f"There are {value:,} {what}; {least} to {most:,} can be shown.")
+            raise DataError(f"There are {value:,} {what}; {least} to {most:,} can be shown.")
     _words(stack, layers, queries, keys)
     _sinks(stack, layers, heads)
     _bearable(stack, heads, queries, keys, d_head)
 
 
 def check_parts(parts: Parts, square: Tensor | None = None) -> None:
-    """Raises BroughtError unless parts, by their names in `PARTS`, form a stack and fit each other and a mask."""
+    """Raises DataError unless parts, by their names in `PARTS`, form a stack and fit each other and a mask."""
     _whole(parts)
     layers, heads, groups, queries, keys, d_head = _sizes(parts)
     if not groups or heads % groups:
-        raise BroughtError(f"{groups} heads of keys and values don't divide {heads} heads of queries.")
+        raise DataError(f"{groups} heads of keys and values don't divide {heads} heads of queries.")
     value = parts.get("v")
     wanted = {
         "q": (layers, heads, queries, d_head),
@@ -69,9 +69,9 @@ def check_parts(parts: Parts, square: Tensor | None = None) -> None:
     for name, sizes in wanted.items():
         part = parts.get(name)
         if part is not None and tuple(part.shape) != sizes:
-            raise BroughtError(f"{name} is {_describe_part(part)}; with the others it would be {sizes}.")
+            raise DataError(f"{name} is {_describe_part(part)}; with the others it would be {sizes}.")
     if square is not None and tuple(square.shape) not in ((queries, keys), (layers, queries, keys)):
-        raise BroughtError(f"The mask is {_describe_part(square)}; with the others it would be {(queries, keys)}.")
+        raise DataError(f"The mask is {_describe_part(square)}; with the others it would be {(queries, keys)}.")
 
 
 def parts_of(stack: Stack) -> Parts:
@@ -119,70 +119,70 @@ def layer_numbers(stack: Stack) -> tuple[int, ...]:
 
 
 def _whole(parts: Parts) -> None:
-    """Raises BroughtError unless there are weights, or queries and keys, and each part has four axes of floating numbers."""
+    """Raises DataError unless there are weights, or queries and keys, and each part has four axes of floating numbers."""
     q, k, _, weights = (parts.get(name) for name in PARTS)
     if (q is None) != (k is None):
         there, lacks = ("q", "k") if k is None else ("k", "q")
-        raise BroughtError(f"There is {there} without {lacks}. Queries and keys belong together.")
+        raise DataError(f"There is {there} without {lacks}. Queries and keys belong together.")
     if q is None and weights is None:
-        raise BroughtError("There are neither weights nor queries and keys, so no attention can be shown.")
+        raise DataError("There are neither weights nor queries and keys, so no attention can be shown.")
     for name, axes in PARTS.items():
         part = parts.get(name)
         if part is not None and (part.ndim != 4 or not part.is_floating_point()):
-            raise BroughtError(f"{name} is {_describe_part(part)}; {axes} are four axes of floating numbers.")
+            raise DataError(f"{name} is {_describe_part(part)}; {axes} are four axes of floating numbers.")
 
 
 def _sinks(stack: Stack, layers: int, heads: int) -> None:
-    """Raises BroughtError unless there is a sink for each head exactly if the softmax has learned ones."""
+    """Raises DataError unless there is a sink for each head exactly if the softmax has learned ones."""
     found = () if stack.sinks is None else tuple(stack.sinks.shape)
     wanted = (layers, heads) if SOFTMAXES[stack.own.get("softmax", OWN["softmax"])].learned else ()
     if found != wanted:
-        raise BroughtError(
+        raise DataError(
             f"The sinks have the shape {found}; with the softmax and the heads of this stack it is {wanted}."
         )
 
 
 def _words(stack: Stack, layers: int, queries: int, keys: int) -> None:
-    """Raises BroughtError unless texts, layer numbers, rules and knobs fit the sizes."""
+    """Raises DataError unless texts, layer numbers, rules and knobs fit the sizes."""
     for what, texts, count in (("queries", stack.queries, queries), ("keys", stack.keys, keys)):
         if texts and len(texts) != count:
-            raise BroughtError(f"{len(texts):,} texts of tokens don't fit {count:,} {what}.")
+            raise DataError(f"{len(texts):,} texts of tokens don't fit {count:,} {what}.")
         if any(len(text) > TEXT for text in texts):
-            raise BroughtError(f"A token has {max(map(len, texts)):,} characters; {TEXT:,} are allowed.")
+            raise DataError(f"A token has {max(map(len, texts)):,} characters; {TEXT:,} are allowed.")
     rising = all(one < next for one, next in pairwise(stack.numbers))
     if stack.numbers and (
         len(stack.numbers) != layers or not rising or not 0 <= stack.numbers[0] <= stack.numbers[-1] < LAYERS
     ):
-        raise BroughtError(f"The {layers} layers are numbered {stack.numbers}: each from 0 to {LAYERS - 1}, rising.")
+        raise DataError(f"The {layers} layers are numbered {stack.numbers}: each from 0 to {LAYERS - 1}, rising.")
     if stack.rules and (len(stack.rules) != layers or stack.square is not None or stack.q is None):
-        raise BroughtError(f"There are {len(stack.rules)} rules of masks for {layers} layers of queries and keys.")
+        raise DataError(f"There are {len(stack.rules)} rules of masks for {layers} layers of queries and keys.")
     said = [*stack.own.items(), *(pair for rule in stack.rules for pair in zip(("mask", "span"), rule, strict=True))]
     for name, value in said:
         if name not in SET:
-            raise BroughtError(f"{name!r} is nothing that a source sets. These are: {', '.join(SET)}.")
+            raise DataError(f"{name!r} is nothing that a source sets. These are: {', '.join(SET)}.")
         if name in ALLOWED and value not in ALLOWED[name]:
-            raise BroughtError(f"{name}={value!r} is not one of: {', '.join(ALLOWED[name])}.")
+            raise DataError(f"{name}={value!r} is not one of: {', '.join(ALLOWED[name])}.")
         if name in RANGES and not RANGES[name][0] <= value <= RANGES[name][1]:
-            raise BroughtError(f"{name}={value!r} is not between {RANGES[name][0]} and {RANGES[name][1]:,}.")
+            raise DataError(f"{name}={value!r} is not between {RANGES[name][0]} and {RANGES[name][1]:,}.")
 
 
 def _bearable(stack: Stack, heads: int, queries: int, keys: int, d_head: int) -> None:
-    """Raises BroughtError if a stack is too large both for single weights and for maps."""
+    """Raises DataError if a stack is too large both for single weights and for maps."""
     cells, most = heads * queries * keys, math.isqrt(CELLS // heads)
     few = max(queries, keys) <= TOKENS and cells <= CELLS
     if few:
         return
     said = f"{heads} heads of {queries:,} x {keys:,} weights are more than this app can show weight by weight"
     if stack.q is None:
-        raise BroughtError(
+        raise DataError(
             f"{said}: at most {min(most, TOKENS):,} tokens with so many heads. Upload queries and keys instead, which can "
             f"have {LONGEST:,} tokens, or fewer tokens or heads."
         )
     if stack.square is not None or not itself(stack):
         why = "another sequence" if not itself(stack) else "a mask that is not a rule of this app"
-        raise BroughtError(f"{said}, and longer ones can't have {why}: at most {min(most, TOKENS):,} tokens here.")
+        raise DataError(f"{said}, and longer ones can't have {why}: at most {min(most, TOKENS):,} tokens here.")
     if queries * heads * d_head > CHANNELS:
-        raise BroughtError(
+        raise DataError(
             f"{queries:,} tokens of {heads * d_head:,} channels are over the limit of {CHANNELS:,} channels in a layer."
         )
 

@@ -29,7 +29,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention.array_files import numpy_file
-from attention.array_files.limits import BroughtError
+from attention.array_files.limits import DataError
 from attention.masks import MASKS
 from attention.operations.positions import POSITIONS
 from attention.operations.scale import SCALES
@@ -144,7 +144,7 @@ def _arrays(data: bytes, name: str) -> tuple[dict[str, Tensor], str]:
     try:
         found = numpy_file.read_many(data, name, LARGEST)
         arrays = {part: array.tensor() for part, array in found.arrays.items()}
-    except BroughtError as error:
+    except DataError as error:
         raise RecordingError(f"{name} is not an .npz of arrays without pickles: {error}") from None
     there = found.texts.keys() | arrays.keys()
     for part in sorted(there):

@@ -18,23 +18,17 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attention.analysis.head_numbers import OF_DISTRIBUTIONS
-from attention.analysis.mask_gallery import BLOCK, Exhibit
 from attention.codec import link
 from attention.config import Config
 from attention.heads import Profile, profile, row_entropy
 from attention.imported.nearest_mask import ranges as ranges
 from attention.maps.picture import HeadMaps
-from attention.masks import COMBINATIONS, MASKS
 from attention.number_format import format_mean, format_percent, format_weight
 from attention.sources.layer_inputs import Source
 from attention.sources.providers import (
     UPLOADED,
     distributes,
-    has_own_mask,
     has_scores,
-    idle,
-    mask_in_use,
-    mask_name,
     tokens,
 )
 from attention.sources.providers import keys as looked_at
@@ -117,51 +111,6 @@ def heaviest(found: Row, many: int) -> dict[str, list[Any]]:
 
 def _at(columns: dict[str, list[Any]], keys: list[int]) -> dict[str, list[Any]]:
     return {name: [column[key] for key in keys] for name, column in columns.items()}
-
-
-def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:
-    """Returns what a mask's card shows: name, up to three lines, and its relation to the rule in use."""
-    rule, single = exhibit.rule, exhibit.name in MASKS
-    locked, own = bool(idle("mask", config)), has_own_mask(config.source)
-    used, mark = exhibit.name == mask_name(config), "in use" if mask_in_use(config.source) else "chosen"
-    joined = config.combine if single and config.combine != "none" and exhibit.name == config.second else ""
-    return {
-        "name": exhibit.name,
-        "single": single,
-        "used": used,
-        "mark": mark if used else joined or ("first" if single and exhibit.name == config.mask and not own else ""),
-        "lines": [
-            f"{format_percent(exhibit.share)} of pairs",
-            _saved_text(exhibit),
-            _reach_text(exhibit, config.depth),
-        ],
-        "title": "\n".join([rule.help, *([f"Used by: {rule.users}"] if rule.users else []), f"Source: {rule.source}"]),
-        "joins": [how for how in COMBINATIONS if how != "none"]
-        if single and exhibit.name != config.mask and not locked
-        else [],
-        "joined": joined,
-    }
-
-
-def _saved_text(exhibit: Exhibit) -> str:
-    """What a kernel saves; "" if there is only one block, so that the share of pairs says all."""
-    if max(exhibit.tokens, exhibit.keys) <= BLOCK:
-        return ""
-    return f"saves {format_percent(1 - exhibit.share)} in theory, {format_percent(1 - exhibit.blocks)} in blocks"
-
-
-def _reach_text(exhibit: Exhibit, layers: int) -> str:
-    """How far the last query is reached through stacked layers, or the number of keys of another sequence."""
-    blind = f"; {exhibit.blind:,} fully masked" if exhibit.blind else ""
-    if exhibit.back is None or exhibit.ahead is None:
-        return f"{exhibit.keys:,} keys of another sequence{blind}"
-    both = exhibit.back == exhibit.ahead
-    far = (
-        f"{exhibit.back:,} both ways"
-        if both
-        else f"{exhibit.back:,} back" + (f", {exhibit.ahead:,} ahead" if exhibit.ahead else "")
-    )
-    return f"{f'{layers} layers reach' if layers > 1 else 'reaches'} {far}{blind}"
 
 
 def focus(trace: Trace, side: int) -> tuple[Float[Tensor, "p r"], int, Float[Tensor, "p r"]]:

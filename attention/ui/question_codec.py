@@ -12,7 +12,8 @@ from functools import lru_cache
 
 from attention.knobs import KNOBS
 from attention.packed_text import pack_text, unpack_text
-from attention.settings import ConfigError, readable
+from attention.settings import ConfigError
+from attention.summary import readable
 
 QUESTION, OPTION, OPTIONS, WHY = 300, 80, 6, 400  # characters, characters per option, options, characters
 PACKED = int(KNOBS["ask"].high or 0)  # characters of an encoded question

@@ -12,7 +12,7 @@ from typing import Any
 
 from attention.array_files import bounded_json
 from attention.array_files.bounded_json import JSONError
-from attention.settings import short
+from attention.summary import short
 from attention.timing.recordings.labels import labels
 from attention.timing.recordings.schema import LONGEST, TRAVELS, RecordingError, from_row, row
 from attention.timing.recordings.timing import Timing, name

@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
-from attention.settings import short
+from attention.summary import short
 from attention.timing.recordings.timing import NAME, Timing
 from attention.timing.sweep import SWEEPS
 

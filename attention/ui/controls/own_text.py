@@ -12,8 +12,8 @@ from attention.config import Config
 from attention.imported.registry import is_uploaded
 from attention.inputs import SPLIT
 from attention.knobs import GENERATED, KNOBS, SENTENCE
-from attention.settings import legible
 from attention.sources.providers import source_title, unit
+from attention.summary import legible
 from attention.ui.text import model_run as run_text
 
 LONGEST = int(KNOBS["text"].high or 0)  # characters

@@ -6,7 +6,7 @@ import math
 
 from attention.array_files.arrays import LARGEST
 from attention.array_files.deadline import limited
-from attention.array_files.limits import BroughtError
+from attention.array_files.limits import DataError
 from attention.imported import detect, token_file
 from attention.imported.reading import Read, read_stack
 from attention.imported.reading_knobs import Reading
@@ -24,14 +24,14 @@ SMALL = RankedExecutor("small files", 0, 1)  # these do not wait for large files
 
 
 def open_upload(data: bytes, name: str, tokens: tuple[bytes, str] | None, how: Reading) -> Read:
-    """The stack of a file with this name, with tokens from another file; raises BroughtError."""
+    """The stack of a file with this name, with tokens from another file; raises DataError."""
     if len(data) > most():
-        raise BroughtError(f"It has {quantity(len(data), 'B')}; the limit of this server is {quantity(most(), 'B')}.")
+        raise DataError(f"It has {quantity(len(data), 'B')}; the limit of this server is {quantity(most(), 'B')}.")
     size = detect.unpacked_size(data, most())
     needed = TIMES * size
     if not BUDGET.room(needed):
         why = refusal_sentence("reading this file", needed, BUDGET.free_bytes)
-        raise BroughtError(f"{why} A .safetensors file needs the least memory.")
+        raise DataError(f"{why} A .safetensors file needs the least memory.")
     lane = SMALL if size <= LITTLE else FILES
     return wait_with_spinner(
         lane.submit(with_memory(needed, _open_file), data, name, tokens, how), f"Reading {quantity(len(data), 'B')} …"

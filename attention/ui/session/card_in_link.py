@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from attention.lessons.cards import Card, find_card, path
-from attention.settings import CARD, LESSON, ConfigError, short
+from attention.settings import CARD, LESSON, ConfigError
+from attention.summary import short
 from attention.ui import lesson_codec
 from attention.ui.controls.kind import Kind
 from attention.ui.lesson_codec import Lesson

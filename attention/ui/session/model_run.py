@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attention.array_files.limits import BroughtError
+from attention.array_files.limits import DataError
 from attention.codec import to_query
 from attention.config import Config
 from attention.knobs import SENTENCE
@@ -126,7 +126,7 @@ def take_result() -> dict[str, str] | None:
         return None
     try:
         source, _ = register_part(wanted.job, wanted.prompt)
-    except (ModelError, BroughtError) as error:
+    except (ModelError, DataError) as error:
         kept.requested = replace(wanted, job=None, why=str(error))
         return None
     kept.requested = None
@@ -134,7 +134,7 @@ def take_result() -> dict[str, str] | None:
 
 
 def register_part(task: ModelJob, prompt: Prompt) -> tuple[str, Part]:
-    """The source of a part of a run, summed up as the prompt says, and that part; raises ModelError and BroughtError."""
+    """The source of a part of a run, summed up as the prompt says, and that part; raises ModelError and DataError."""
     assert task.found is not None
     kept, parts = session().kept, task.found.parts
     name = prompt.part if prompt.part in parts else next(iter(parts))

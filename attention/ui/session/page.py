@@ -20,7 +20,7 @@ import streamlit as st
 from attention.components.copy_link import copy_link
 from attention.lessons.cards import Card
 from attention.runtime.threads import one_thread
-from attention.streamlit_internals import has_pages_directory, run_context
+from attention.streamlit_internals import has_pages_directory, running_fragments
 from attention.ui import next_step
 from attention.ui.budget import UNDER_WAY
 from attention.ui.controls.kind import Kind
@@ -94,7 +94,7 @@ def change(**values: Any) -> None:
     reconcile()
     put(**values)
     _start_computing(taken_up())
-    if _fragments():  # otherwise the whole page is about to run
+    if running_fragments():  # otherwise the whole page is about to run
         state.fresh, state.follow = not state.told.waiting, state.stale_parts
         st.rerun(["view", *(name for name in state.parts if name in state.follow)])
 
@@ -207,15 +207,9 @@ def _through_menu(name: str) -> None:
         st.rerun()
 
 
-def _fragments() -> list[str] | None:
-    """The fragments that run now, as the list object of this run; None if the whole page runs."""
-    run = run_context()
-    return run.fragment_ids_this_run if run else None
-
-
 def _now() -> Any:
     """The settings of this run. The first fragment takes them up from the widgets, before any widget is drawn."""
-    state, run = session(), _fragments()
+    state, run = session(), running_fragments()
     if run is not None and run is not state.run:
         state.run = run
         if not state.fresh:  # otherwise the callback that requested this run has done so, and set no widget

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from attention.array_files.limits import BroughtError
+from attention.array_files.limits import DataError
 from attention.imported import registry
 from attention.imported.files import File, Files
 from attention.imported.registry import UPLOADS, Upload
@@ -32,23 +32,23 @@ FILES = BUDGET.register(Files())
 
 
 def hold(stack: Stack, kind: str = "file", name: str = "", instead: str = "") -> str:
-    """Keeps a stack for this visit and returns the name of its source; raises BroughtError if there is no room.
+    """Keeps a stack for this visit and returns the name of its source; raises DataError if there is no room.
 
     It replaces the source `instead`, which is kept if there is no room.
     """
     kept = {source: holding for source, holding in session().kept.brought.items() if source != instead}
     if len(kept) >= MOST:
-        raise BroughtError(f"{MOST} files are open already. Close one of them first.")
+        raise DataError(f"{MOST} files are open already. Close one of them first.")
     own = sum(each.stack.bytes for each in kept.values())
     room = int(SHARE * BUDGET.most)
     if own + stack.bytes > room:
         more = f", and {quantity(own, 'B')} are open" if own else ""
-        raise BroughtError(
+        raise DataError(
             f"This takes {quantity(stack.bytes, 'B')} of memory{more}; the limit per visit is {quantity(room, 'B')}."
         )
     if not BUDGET.room(stack.bytes):
         left = quantity(max(BUDGET.free_bytes, 0), "B")
-        raise BroughtError(
+        raise DataError(
             f"This takes {quantity(stack.bytes, 'B')} of memory; {left} are free right now. Try again in a few minutes."
         )
     found = registry.register(stack, kind, name)

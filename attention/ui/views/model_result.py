@@ -8,7 +8,7 @@ from dataclasses import replace
 import streamlit as st
 
 from attention.analysis.head_roles import Role
-from attention.array_files.limits import BroughtError
+from attention.array_files.limits import DataError
 from attention.codec import to_query
 from attention.components.sentence_head import sentence_head
 from attention.config import Config
@@ -45,7 +45,7 @@ def draw(prompt: Prompt, task: Task) -> None:
         st.caption(escape(note))
     try:
         source, part = model_run.register_part(task, prompt)
-    except (ModelError, BroughtError) as error:
+    except (ModelError, DataError) as error:
         st.warning(escape(str(error)), icon=":material/info:")
         return
     config = with_selected_head(prompt, source, sees=run.patches is not None)

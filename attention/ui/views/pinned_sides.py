@@ -12,8 +12,9 @@ from attention.config import Config
 from attention.fitting import layers
 from attention.knobs import KNOBS
 from attention.pinned import Sides, differing_knobs, exchange, sides_of
-from attention.settings import ConfigError, short
+from attention.settings import ConfigError
 from attention.sources.providers import source_title
+from attention.summary import short
 from attention.tables import rows as tables
 from attention.ui import next_step, results
 from attention.ui.markdown import escape

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
-from attention.array_files.limits import BroughtError
+from attention.array_files.limits import DataError
 from attention.codec import to_query
 from attention.config import Config
 from attention.imported.stack import Stack
@@ -71,7 +71,7 @@ def _open(name: str, recipe: Recipe) -> None:
     moment = courses.current_training(recipe).course.nearest_frame(recipe.at)
     try:
         query = to_query(_of(register_step(recipe.alone, moment), recipe))
-    except BroughtError as error:
+    except DataError as error:
         st.warning(escape(str(error)), icon=":material/info:")
         return
     try:
@@ -81,7 +81,7 @@ def _open(name: str, recipe: Recipe) -> None:
 
 
 def register_step(recipe: Recipe, moment: Checkpoint) -> str:
-    """The source of a step of a training in this visit; raises BroughtError if there is no room for it."""
+    """The source of a step of a training in this visit; raises DataError if there is no room for it."""
     kept, key = page.visit_state().steps, (recipe, moment.step)
     if kept.get(key) in uploads.sources():
         return kept[key]

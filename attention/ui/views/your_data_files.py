@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from attention.array_files.limits import BroughtError
+from attention.array_files.limits import DataError
 from attention.config import Config
 from attention.imported import sample
 from attention.imported.files import File
@@ -108,5 +108,5 @@ def _read_upload(file: File, data: bytes, asked: Taken) -> Taken:
         source = uploads.hold(found.stack, "file", file.name, asked.source)
         question_in_link.remember_config(session(), Config.of(source))
         return replace(asked, found=found, source=source)
-    except BroughtError as error:
+    except DataError as error:
         return replace(asked, problem=str(error))
