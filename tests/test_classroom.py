@@ -170,7 +170,7 @@ def test_what_is_written_stays_while_settings_change_and_pages_are_left():
     other.run()
     assert [other.text_input(key=f"class answer {at}").value for at in range(OPTIONS)] == [*QUERY.options, "", "", ""]
     assert other.radio(key="class right").value == 2
-    write_question(other, "the river", "the one before", "its own place")  # the answer is written anew
+    write_question(other, "the river", "the one before", "its own place")  # the answer is written again
     assert other.session_state[KEY].kept.draft.right_option == "its own place"
 
 

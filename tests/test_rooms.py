@@ -49,7 +49,7 @@ class Clock:
         return self.now
 
 
-def opened(asked: Asked | None = ASKED) -> tuple[Rooms, Clock, str]:
+def open_room(asked: Asked | None = ASKED) -> tuple[Rooms, Clock, str]:
     """Rooms with one that is open, their clock, and its code."""
     clock = Clock()
     found = Rooms(clock)
@@ -65,7 +65,7 @@ ANSWERS = st.lists(st.tuples(st.integers(0, 7), st.integers(-1, 3)), max_size=30
 @given(ANSWERS)
 @settings(max_examples=examples(50), deadline=None)
 def test_a_tally_counts_the_last_valid_answer_of_each_student(given_answers):
-    found, clock, code = opened()
+    found, clock, code = open_room()
     last: dict[int, int] = {}
     for student, guess in given_answers:
         clock.now += REST
@@ -83,7 +83,7 @@ def test_a_tally_counts_the_last_valid_answer_of_each_student(given_answers):
 
 @pytest.mark.parametrize("key", ["", STUDENT, THIEF, "Teacher"])
 def test_nobody_without_the_key_reads_asks_reveals_or_closes(key):
-    found, _, code = opened()
+    found, _, code = open_room()
     found.answer(code, STUDENT, 1, 2)
     for act in (
         lambda: found.tally(key),
@@ -100,7 +100,7 @@ def test_nobody_without_the_key_reads_asks_reveals_or_closes(key):
 
 
 def test_a_student_is_told_the_answer_once_it_is_revealed_and_can_not_change_theirs_then():
-    found, clock, code = opened()
+    found, clock, code = open_room()
     found.answer(code, STUDENT, 1, 0)
     assert found.look(code, STUDENT) == Sheet(1, ASKED, 0)
     found.reveal(TEACHER, ASKED, Verdict((1,), "why"))
@@ -111,7 +111,7 @@ def test_a_student_is_told_the_answer_once_it_is_revealed_and_can_not_change_the
 
 
 def test_an_answer_to_an_earlier_question_is_not_one_to_the_next_and_a_question_asked_again_keeps_its_answers():
-    found, clock, code = opened()
+    found, clock, code = open_room()
     found.answer(code, STUDENT, 1, 2)
     found.ask(TEACHER, OTHER)
     clock.now += REST
@@ -124,7 +124,7 @@ def test_an_answer_to_an_earlier_question_is_not_one_to_the_next_and_a_question_
 
 
 def test_a_room_is_gone_when_it_is_closed_when_its_teacher_stays_away_and_after_its_time():
-    found, clock, code = opened()
+    found, clock, code = open_room()
     clock.now += ABSENT
     assert found.code_of(TEACHER) == code  # a reload
     clock.now += ABSENT + 1
@@ -144,7 +144,7 @@ def test_a_room_is_gone_when_it_is_closed_when_its_teacher_stays_away_and_after_
 
 
 def test_rooms_students_questions_and_codes_have_bounds():
-    found, clock, code = opened()
+    found, clock, code = open_room()
     assert len({found.open(f"{number}") for number in range(ROOMS - 1)} | {code}) == ROOMS
     assert found.open(TEACHER) == code
     with pytest.raises(RoomError, match="in use"):
@@ -166,7 +166,7 @@ def test_rooms_students_questions_and_codes_have_bounds():
 
 
 def test_who_guesses_codes_is_refused_for_a_minute_even_if_one_is_right():
-    found, clock, code = opened()
+    found, clock, code = open_room()
     for _ in range(MISSES):
         with pytest.raises(RoomError, match="no room"):
             found.look("AAAAA", THIEF)
@@ -178,7 +178,7 @@ def test_who_guesses_codes_is_refused_for_a_minute_even_if_one_is_right():
 
 
 def test_a_flood_of_one_student_is_refused_and_a_replay_changes_nothing():
-    found, clock, code = opened()
+    found, clock, code = open_room()
     found.answer(code, STUDENT, 1, 0)
     found.answer(code, STUDENT, 1, 0)
     with pytest.raises(RoomError, match="quick"):
@@ -190,7 +190,7 @@ def test_a_flood_of_one_student_is_refused_and_a_replay_changes_nothing():
 
 @pytest.mark.parametrize("guess", [True, 3, 10**30, -1])
 def test_what_is_no_number_of_an_answer_is_refused(guess: int):
-    found, _, code = opened()
+    found, _, code = open_room()
     with pytest.raises(RoomError, match="not one of the answers"):
         found.answer(code, STUDENT, 1, guess)
 
@@ -224,7 +224,7 @@ def test_a_typed_code_is_short_and_the_room_is_found_in_small_letters_with_space
 
 
 def test_nothing_of_a_key_is_kept():
-    found, _, code = opened()
+    found, _, code = open_room()
     found.look(code, "secret of a browser")
     kept = repr(vars(found.rooms[code]))
     assert "secret" not in kept

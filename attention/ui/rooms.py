@@ -21,7 +21,10 @@ LETTERS, LENGTH = "BCDFGHJKLMNPQRSTVWXZ", 5  # of a code: no vowels, so that it 
 GUESSES, TEXT = 10, 2000  # answers to choose from, characters of a question
 REST = 0.5  # seconds between two answers of a student
 MISSES, MINUTE, MISSING = 10, 60.0, 1000  # codes that a browser may miss in a minute; browsers that this is known of
-BUSY, SLOWEST = 25, 64.0  # students' pages that look again in a second, all together; seconds between two looks at most
+BUSY, SLOWEST = (
+    25,
+    64.0,
+)  # students' pages that look again in a second, all together; seconds between two checks at most
 NONE = 255  # no answer
 
 

@@ -103,7 +103,7 @@ def _draw_presentation(config: Config, change: Callable[..., None]) -> None:
     if asked and asked.hides and not shown:
         st.html(f'<div class="presentation {theme}"></div>')
     else:
-        head = share.draw_head(config.truncated, theme, bare=asked is not None, said=_role(config))
+        head = share.draw_head(config.truncated, theme, bare=asked is not None, said=() if asked else _role(config))
         svg = b64encode(head.encode()).decode()
         place = " beside-question" if asked else ""
         st.html(f'<img class="presentation {theme}{place}" src="data:image/svg+xml;base64,{svg}" alt="{title}">')

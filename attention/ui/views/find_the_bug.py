@@ -101,13 +101,17 @@ def _after(series: BugSeries, hunt: Hunt) -> None:
 
 def _bug_label(name: str) -> str:
     """The label of a bug in the series: a mark if the first guess at it was right."""
-    label, hunt = f"{NAMES.index(name) + 1}", BUGS[name]
-    return text.SOLVED.format(bug=label) if page.visit_state().first_guesses.get(hunt.name) == hunt.answer else label
+    label = f"{NAMES.index(name) + 1}"
+    return text.SOLVED.format(bug=label) if _is_solved(BUGS[name]) else label
+
+
+def _is_solved(hunt: Hunt) -> bool:
+    """Whether the first guess at a bug was right."""
+    return page.visit_state().first_guesses.get(hunt.name) == hunt.answer
 
 
 def _score() -> int:
-    first = page.visit_state().first_guesses
-    return sum(first.get(hunt.name) == hunt.answer for hunt in HUNTS)
+    return sum(map(_is_solved, HUNTS))
 
 
 def _maps(hunt: Hunt, found: HuntMaps) -> list[str]:

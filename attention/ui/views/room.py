@@ -24,7 +24,7 @@ from attention.ui.session.share import qr_code
 from attention.ui.text import rooms as text
 from attention.ui.views import card_bar, mask_question, own_question, questions, row_question
 
-EVERY = 1.0  # seconds between two looks at the answers
+EVERY = 1.0  # seconds between two counts of the answers
 READY_MADE: dict[str, Callable[[Config], Question]] = {
     "mask": mask_question.question,
     "row": lambda config: row_question.question(results.heads.trace(config.truncated)),
