@@ -438,7 +438,7 @@ def test_a_button_sets_sizes_that_are_asked_for():
 def test_an_opened_file_of_a_cpu_is_compared_with_a_gpu_that_was_recorded_at_its_sizes():
     sizes = {"heads": 16, "d_head": 128, "dtype": "bfloat16"}
     opened = line([64, 256], [0.01, 0.1], source="mine.json", **sizes)
-    ships = [*line([64, 256], [0.001, 0.001], source="h100.json", **GPU, **sizes), *line([64], [1e-4], heads=4, **GPU)]
+    ships = [*line([64, 256], [0.001, 0.001], source="h100.json", **GPU, **sizes), *line([64], [1e-4], **GPU)]
     found = subject(Timed(), opened, [], ships)
     assert {each.device_name for each in found.timings} == {"Test CPU, 2 cores", "Test GPU"}
     assert len(found.timings) == 4, "not the GPU at other sizes"

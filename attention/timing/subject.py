@@ -70,6 +70,8 @@ def subject(
 
     known = [*measured_here, *filter(belongs, shipped)]
     set_sizes = is_set(sweep) and not _is_of_the_picture(timed)
+    if others and not (set_sizes or like):  # what was opened is compared with its own sizes alone
+        known = [timing for timing in known if comparison.setting(timing) in opened]
     found = [*like, *known, *others] if set_sizes or like else [*others, *known]
     apart = bool(mine) and not cpu_gpu_series.alike(timed.versus, mine)
     return Subject(sweep, set_sizes, apart, tuple(dict.fromkeys(found)))
