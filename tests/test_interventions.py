@@ -117,6 +117,12 @@ def test_mean_and_resample_take_their_values_from_this_text_and_another():
     with projections.replace_heads(chosen, {(1, 3): there[1][:8, 3]}):
         resampled = logits(model)
     torch.testing.assert_close(ablation.switch_heads_off(model, IDS, [(1, 3)], "resample", OTHER), resampled)
+    means = {head: outputs[head[0]][:, head[1]].mean(0, keepdim=True) for head in ((0, 1), (1, 3))}
+    with projections.replace_heads(chosen, means):
+        both = logits(model)
+    torch.testing.assert_close(
+        ablation.switch_heads_off(model, IDS, means, "mean"), both, msg="means of the whole model"
+    )
     same = ablation.switch_heads_off(model, IDS, [(1, 3)], "resample", IDS)
     torch.testing.assert_close(same, logits(model), msg="another text that is this one changes nothing")
 
@@ -136,6 +142,18 @@ def test_what_heads_off_change_is_measured_as_defined():
     assert float(costs.loss[0, 1]) == pytest.approx(found.after.loss - found.before.loss, abs=1e-5)
     chances = found.probabilities[:, answer]
     assert float(costs.probability[0, 1]) == pytest.approx(float(chances[1] - chances[0]), abs=1e-6)
+
+
+@pytest.mark.parametrize(("at", "passes"), [(-1, 1), (5, 2)])
+def test_known_predictions_of_the_last_position_save_a_pass(at, passes):
+    model, runs = family("GPT-2"), []
+    before = predictions.predict_tokens(model, IDS)
+    model.register_forward_pre_hook(lambda module, given: runs.append(1))
+    found = ablation.compare_without(model, IDS, [(0, 1)], at=at, before=before)
+    assert len(runs) == passes
+    whole = ablation.compare_without(model, IDS, [(0, 1)], at=at)
+    torch.testing.assert_close(found.logits, whole.logits)
+    torch.testing.assert_close(found.before.losses, whole.before.losses, equal_nan=True)
 
 
 def test_what_cannot_be_switched_off_is_refused_by_name():

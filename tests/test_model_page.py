@@ -142,12 +142,20 @@ def test_a_decoder_says_its_next_words_and_appends_one(model, monkeypatch, folde
     assert f"after “{before.labels[1]}” (1)" in page_text(test) and link(test)["at"] == "1"
     token = next(each for each in range(60, 90) if before.decode(each).isalpha())
     monkeypatch.setattr("attention.ui.views.model_words.choose_token", lambda logits, temperature, seed: token)
+    passes: list[int] = []
+    hook = LOADED_MODELS.models[
+        test.session_state[KEY].kept.reading.settings.offer
+    ].language_model.register_forward_hook(
+        lambda module, given, named, output: passes.append(named["input_ids"].shape[1]), with_kwargs=True
+    )
     test.button(key="append").click().run()
     end = time.monotonic() + PATIENCE
     while test.session_state[KEY].kept.reading.open and time.monotonic() < end:
         time.sleep(0.05)
+    hook.remove()
     test.run()
     after = test.session_state[KEY].kept.reading.found.words
+    assert passes == [1 if after.ids == (*before.ids, token) else len(after.ids)], "keys and values are used again"
     assert link(test)["text"] == "the street was" + before.decode(token) and not test.exception
     assert after.ids == (*before.ids, token) or "splits the longer text" in page_text(test)
 

@@ -295,3 +295,14 @@ def test_the_real_llama_equals_that_of_transformers():
     wanted = theirs(ids, output_attentions=True)
     torch.testing.assert_close(model.net(ids).logits, wanted.logits, **REAL)
     torch.testing.assert_close(attention_of(model.net, ids), [each[0] for each in wanted.attentions], **REAL)
+
+
+@pytest.mark.extended
+def test_a_token_of_the_real_llama_with_a_cache_equals_the_whole_pass():
+    assert all(INSTALLED.values()), "make models"
+    model = loaded("smollm2")
+    before, longer = (run(model, text, "", None, lambda share: None) for text in (TEXT, f"{TEXT} It"))
+    found = run(model, f"{TEXT} It", "", None, lambda share: None, before=before)
+    assert found.words is not None and longer.words is not None
+    torch.testing.assert_close(found.words.predictions.last, longer.words.predictions.last, **REAL)
+    torch.testing.assert_close(list(every(found.parts[""].stack)), list(every(longer.parts[""].stack)), **REAL)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -27,6 +28,7 @@ from attention.interventions.predictions import (
 from attention.interventions.projections import (
     Head,
     Projection,
+    Replacement,
     check_heads,
     find_projections,
     record_heads,
@@ -141,28 +143,38 @@ def switch_heads_off(
         torch.Size([3, 11])
     """
     found = find_projections(model)
-    outputs = _replacements(
-        found, _run_recorded(model, found, ids)[1], heads, how, _read_other(model, found, ids, how, other)
-    )
-    with replace_heads(found, outputs):
+    with replace_heads(found, _changes(model, found, ids, heads, how, _read_other(model, found, ids, how, other))):
         return run_logits(model, ids)
 
 
 def compare_without(
-    model: Any, ids: Ids, heads: Iterable[Head], how: str = "zero", other: OtherIds | None = None, at: int = -1
+    model: Any,
+    ids: Ids,
+    heads: Iterable[Head],
+    how: str = "zero",
+    other: OtherIds | None = None,
+    at: int = -1,
+    before: Predictions | None = None,
 ) -> Ablation:
-    """Compares a causal model's predictions with all heads and without some; arguments and errors as `switch_heads_off`.
+    """Compares a causal model's predictions with all heads and without some.
 
-    `at`: the position whose logits are kept, negative ones from the end.
+    Args:
+        at: the position whose logits are kept, negative ones from the end.
+        before: what the model predicts with all heads, if that is known already: saves a pass if `at` is the last position.
+
+    Others, and errors, as `switch_heads_off`; ValueError also if the text does not have the position.
     """
     found, tokens, chosen = find_projections(model), one_sequence(ids)[0], tuple(heads)
     at = place_in(tokens, at)
-    whole, recorded = _run_recorded(model, found, ids)
-    there = _read_other(model, found, ids, how, other)
-    with replace_heads(found, _replacements(found, recorded, chosen, how, there)):
+    changes = _changes(model, found, ids, chosen, how, _read_other(model, found, ids, how, other))
+    if before is None or at < len(tokens) - 1:
+        logits = run_logits(model, ids)
+        before, whole = summarize_logits(logits, tokens), logits[at]
+    else:
+        whole = before.last
+    with replace_heads(found, changes):
         without = run_logits(model, ids)
-    before, after = (summarize_logits(each, tokens) for each in (whole, without))
-    return Ablation(chosen, how, at, before, after, torch.stack([whole[at], without[at]]))
+    return Ablation(chosen, how, at, before, summarize_logits(without, tokens), torch.stack([whole, without[at]]))
 
 
 def measure_every_head(
@@ -194,14 +206,13 @@ def measure_every_head(
     """
     found, tokens = find_projections(model), one_sequence(ids)[0]
     at = place_in(tokens, at)
-    whole, recorded = _run_recorded(model, found, ids)
-    there = _read_other(model, found, ids, how, other)
+    whole, there = run_logits(model, ids), _read_other(model, found, ids, how, other)
     cells = [(layer, head) for layer, each in sorted(found.items()) for head in range(each.heads)]
     base, rows = _measure(whole, tokens, at, answer, against), []
     together = texts_together(len(tokens))
     for first in range(0, len(cells), together):
         group = cells[first : first + together]
-        with replace_in_texts(found, [_replacements(found, recorded, [cell], how, there) for cell in group]):
+        with replace_in_texts(found, [_changes(model, found, ids, [cell], how, there) for cell in group]):
             logits = run_texts(model, tokens.expand(len(group), -1))
         rows += [_measure(each, tokens, at, answer, against) - base for each in logits]
         if progress is not None:
@@ -250,12 +261,20 @@ def _read_other(
     return _run_recorded(model, found, other)[1]
 
 
-def _replacements(
-    found: Mapping[int, Projection], outputs: Outputs, heads: Iterable[Head], how: str, there: OtherOutputs | None
-) -> dict[Head, Float[Tensor, "_ e"]]:
+def _changes(
+    model: Any, found: Mapping[int, Projection], ids: Ids, heads: Iterable[Head], how: str, there: OtherOutputs | None
+) -> dict[Head, Replacement]:
+    """What replaces the outputs of these heads.
+
+    Before the first layer that is changed, outputs are those of the whole model. So only means of heads in several layers need a
+    pass of their own.
+    """
     chosen = list(heads)
     check_heads(found, chosen)
+    if how == "mean" and len({layer for layer, _ in chosen}) > 1:
+        here = _run_recorded(model, found, ids)[1]
+        return {(layer, head): mean(here[layer][:, head], None) for layer, head in chosen}
     return {
-        (layer, head): WAYS[how](outputs[layer][:, head], there[layer][:, head] if there is not None else None)
+        (layer, head): partial(WAYS[how], there=None if there is None else there[layer][:, head])
         for layer, head in chosen
     }

@@ -20,6 +20,7 @@ from attention.summary import summarize
 TOP = 10
 ROWS = 64  # of logits whose softmax is computed at a time
 MASKED = 8  # sequences with a masked token in one pass
+ROW_FIELDS = ("ids", "probabilities", "losses", "entropy")  # of predictions: an entry per position
 TOGETHER = 144  # tokens of a pass over copies of a text: with few, a processor mostly waits for the weights
 
 
@@ -105,6 +106,15 @@ def summarize_logits(logits: Float[Tensor, "n v"], ids: Int[Tensor, " n"], top: 
     best, probabilities, losses, entropy = (torch.cat(each) for each in zip(*parts, strict=True))
     shifted = torch.cat([losses.new_full((1,), torch.nan), losses[:-1]])
     return Predictions(best, probabilities, shifted, entropy, logits[-1].float())
+
+
+def append_prediction(before: Predictions, token: int, logits: Float[Tensor, " v"]) -> Predictions:
+    """Returns the predictions of a causal model for one more token, from the logits after it."""
+    two = summarize_logits(
+        torch.stack([before.last, logits.float()]), torch.tensor([token, token]), before.ids.shape[1]
+    )
+    rows = {name: torch.cat([getattr(before, name), getattr(two, name)[1:]]) for name in ROW_FIELDS}
+    return Predictions(**rows, last=two.last)
 
 
 def _summarize(

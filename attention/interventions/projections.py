@@ -8,7 +8,7 @@ tests/test_interventions.py.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 Head = tuple[int, int]  # layer and head, both from 0
+Replacement = Float[Tensor, "#n e"] | Float[Tensor, "#n 1"] | Callable[[Tensor], Tensor]
 
 LLAMA, BERT = "self_attn.o_proj", "attention.output.dense"
 FAMILIES = {
@@ -149,10 +150,10 @@ def record_heads(projections: Mapping[int, Projection]) -> Iterator[dict[int, Fl
 
 
 @contextmanager
-def replace_heads(
-    projections: Mapping[int, Projection], outputs: Mapping[Head, Float[Tensor, "#n e"] | Float[Tensor, "#n 1"]]
-) -> Iterator[None]:
+def replace_heads(projections: Mapping[int, Projection], outputs: Mapping[Head, Replacement]) -> Iterator[None]:
     """Within the context, these heads have these outputs (one row for all tokens, or one per token) in every pass.
+
+    A function is given the head's own outputs, (n e), and returns others.
 
     Raises:
         ValueError: if the model has no such head.
@@ -164,7 +165,7 @@ def replace_heads(
 @contextmanager
 def replace_in_texts(
     projections: Mapping[int, Projection],
-    outputs: Sequence[Mapping[Head, Float[Tensor, "#n e"] | Float[Tensor, "#n 1"]]],
+    outputs: Sequence[Mapping[Head, Replacement]],
 ) -> Iterator[None]:
     """Within the context, heads have other outputs in each text of a pass: `outputs` has an entry per text, in their order.
 
@@ -179,7 +180,7 @@ def replace_in_texts(
         for text, replaced in enumerate(outputs):
             for (layer, head), value in replaced.items():
                 if layer == each.layer:
-                    x[text, :, head] = value.to(x)
+                    x[text, :, head] = value(x[text, :, head]) if callable(value) else value.to(x)
         return x.reshape(given[0].shape), *given[1:]
 
     handles = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,6 +17,7 @@ from torch import Tensor, nn
 from attention.models.config_fields import field as of_config
 from attention.models.config_fields import sizes
 from attention.models.inputs import Given, model_inputs
+from attention.models.kv_cache import append_row, last_token, make_cache, reusable_part
 from attention.models.labels import Labels, of_patches
 from attention.models.linear_hooks import Following, follow_model
 from attention.models.loading import BOTH, PICTURE, Model
@@ -59,9 +61,18 @@ class Run:
 
 
 def run(
-    model: Model, text: str, second: str, picture: Image.Image | None, hear: Hear, room: Room = lambda size: True
+    model: Model,
+    text: str,
+    second: str,
+    picture: Image.Image | None,
+    hear: Hear,
+    room: Room = lambda size: True,
+    before: Run | None = None,
 ) -> Run:
-    """Runs a model on a text, two texts or a picture; raises ModelError if the result can't be shown or memory is lacking."""
+    """Runs a model on a text, two texts or a picture; raises ModelError if the result can't be shown or memory is lacking.
+
+    `before`: a run whose keys and values are used if the text has just one more token than its text, at the end.
+    """
     with torch.no_grad():
         found = model_inputs(model, text, second, picture)
         needed = size(model, found)
@@ -71,6 +82,8 @@ def run(
                 "that now. A shorter text fits."
             )
         says = model.language_model is not None and room(needed + logit_bytes(model, found))
+        if before is not None and says and (longer := _run_last_token(model, found, hear, before)) is not None:
+            return longer
         seen, output = _forward_pass(model, found, hear, says and not model.fills)
         parts, notes = _parts(model, found, seen)
         words = predict_words(model, found, output) if says else None
@@ -80,11 +93,25 @@ def run(
     return Run(parts, model.about, found.notes + notes, found.patches, found.picture, words, alike)
 
 
-def _forward_pass(model: Model, found: Given, hear: Hear, says: bool) -> tuple[Following, Any]:
+def _run_last_token(model: Model, found: Given, hear: Hear, before: Run) -> Run | None:
+    """Returns the result of a run on the last token and the keys and values of a run on the others; None if it has none."""
+    part = reusable_part(model, found.tensors, before.parts, before.words)
+    if part is None:
+        return None
+    last, cache = replace(found, tensors=last_token(found.tensors)), make_cache(model, part.stack)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # rows that are not seen are those of the run before
+        seen, output = _forward_pass(model, last, hear, True, past_key_values=cache, use_cache=True)
+    longer = append_row(part, seen, found.reads, _what(model, found))
+    words = predict_words(model, found, output, before.words)
+    return None if longer is None else replace(before, parts={"": longer}, notes=found.notes, words=words)
+
+
+def _forward_pass(model: Model, found: Given, hear: Hear, says: bool, **more: Any) -> tuple[Following, Any]:
     """Returns what was recorded of a pass, and what the model returned; `says`: with its output layer."""
     many = expected_calls(model)
     with follow_model(model.net, lambda count: hear(min(1.0, count / many))) as seen:
-        output = (model.language_model if says else model.net)(**_arguments(model, found))
+        output = (model.language_model if says else model.net)(**_arguments(model, found) | more)
     hear(1.0)
     return seen, output
 

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from attention.interventions.predictions import (
     Predictions,
+    append_prediction,
     compare_sentences,
     fill_tokens,
     summarize_logits,
@@ -48,13 +49,17 @@ def logit_bytes(model: Model, found: Given) -> int:
     return NUMBER * rows * len(layer.weight)
 
 
-def predict_words(model: Model, found: Given, output: Any) -> Words | None:
+def predict_words(model: Model, found: Given, output: Any, before: Words | None = None) -> Words | None:
     """Returns what a language model predicts, from the `output` of its pass; a fill-mask model is run again with masks.
+
+    `before`: what it predicted for the tokens before the last, if the pass was for the last alone.
 
     None if a text for a fill-mask model is too long, or its tokenizer has no mask.
     """
     ids = found.tensors["input_ids"][0]
-    if not model.fills:
+    if before is not None:
+        predictions = append_prediction(before.predictions, int(ids[-1]), output.logits[0, -1])
+    elif not model.fills:
         predictions = summarize_logits(output.logits[0], ids)
     elif len(ids) <= FILLED and getattr(model.tokenizer, "mask_token_id", None) is not None:
         inputs = {name: value for name, value in found.tensors.items() if name != "input_ids"}
@@ -62,7 +67,8 @@ def predict_words(model: Model, found: Given, output: Any) -> Words | None:
     else:
         return None
     known = {*predictions.ids.flatten().tolist(), *ids.tolist()}
-    texts = {each: token_text(model.tokenizer, each) for each in known}
+    texts = dict(before.texts) if before is not None else {}
+    texts |= {each: token_text(model.tokenizer, each) for each in known - texts.keys()}
     decode = partial(plain_text, model.tokenizer)
     return Words(predictions, tuple(ids.tolist()), found.reads.texts, texts, model.fills, decode)
 

@@ -142,15 +142,20 @@ class LoadedModelJob(Job):
 
 @dataclass(eq=False)
 class ModelJob(LoadedModelJob):
-    """A pass of a model over a visitor's input. `found`: the result."""
+    """A pass of a model over a visitor's input. `found`: the result.
 
+    `before`: the run on the same text without its last token, whose keys and values are used; None once it has run.
+    """
+
+    before: Run | None = field(default=None, kw_only=True)
     found: Run | None = field(default=None, init=False)
 
     kind: ClassVar[str] = "model"
 
     def use(self, model: Model, text: str, second: str, image: Image.Image | None) -> None:
         """Runs the model once."""
-        self.found = run(model, text, second, image, self._on_pass_progress, self._reserve)
+        self.found = run(model, text, second, image, self._on_pass_progress, self._reserve, self.before)
+        self.before = None
 
     @property
     def claim(self) -> int:

@@ -12,7 +12,7 @@ from PIL import Image
 from torch import Tensor
 
 from attention.interventions import ablation, attribution, patching
-from attention.interventions.predictions import texts_together
+from attention.interventions.predictions import Predictions, texts_together
 from attention.interventions.projections import Head, UnsupportedError
 from attention.interventions.stream import Stream
 from attention.models.catalogue import Offer
@@ -115,8 +115,9 @@ class StudyJob(LoadedModelJob):
 
 @dataclass(eq=False)
 class SwitchJob(StudyJob):
-    """Some heads are switched off together. `found`: the effect."""
+    """Some heads are switched off together. `found`: the effect. `before`: what the model predicts with all heads."""
 
+    before: Predictions | None = field(default=None, kw_only=True)
     found: Switched | None = field(default=None, init=False)
 
     kind: ClassVar[str] = "heads off"
@@ -124,9 +125,10 @@ class SwitchJob(StudyJob):
     def study(
         self, model: Model, ids: Int[Tensor, " n"], labels: tuple[str, ...], other: Int[Tensor, " m"] | None
     ) -> None:
-        """Runs the model with all heads and without some."""
+        """Runs the model without some heads, and with all unless that is known."""
         of = self.settings
-        found = ablation.compare_without(model.language_model, ids, of.heads, of.how, other, min(of.at, len(ids) - 1))
+        at = min(of.at, len(ids) - 1)
+        found = ablation.compare_without(model.language_model, ids, of.heads, of.how, other, at, self.before)
         tokens = self._tokens(model, ids, labels, other, found.logits[0])
         chances = found.probabilities
         best = chances.amax(0).topk(min(SHOWN, chances.shape[1])).indices.tolist()

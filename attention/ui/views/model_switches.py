@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
@@ -38,7 +39,7 @@ def draw(prompt: Prompt) -> None:
         _controls(prompt)
         wanted = make_study(prompt, task, words, heads_off(prompt))
         if prompt.off:
-            request(OFF, SwitchJob, wanted)
+            request(OFF, SwitchJob, wanted, partial(SwitchJob, wanted, clock=JOBS.clock, before=words.predictions))
             live = is_open(OFF)
             st.fragment(_live_switched, run_every=LOOK if live else None)(wanted, live)
         else:
@@ -100,11 +101,13 @@ def is_open(name: str) -> bool:
     return job is not None and job.open
 
 
-def request(name: str, kind: type[LoadedModelJob], wanted: Study) -> None:
-    """Starts a study unless it is the last one."""
+def request(
+    name: str, kind: type[LoadedModelJob], wanted: Study, make: Callable[[], LoadedModelJob] | None = None
+) -> None:
+    """Starts a study unless it is the last one. `make`: makes its job, if that takes more than the settings."""
     kept = page.visit_state().studies
     if name not in kept or kept[name].settings != wanted:
-        kept[name] = JOBS.request(kind, wanted, page.visitor())
+        kept[name] = JOBS.request(kind, wanted, page.visitor(), make)
 
 
 def wait(name: str, wanted: Study, live: bool, said: str) -> LoadedModelJob | None:

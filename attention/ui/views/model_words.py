@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -99,7 +100,8 @@ def append() -> None:
         return
     kept.appended = (*words.ids, token)
     wanted = settings._replace(text=settings.text + piece)
-    kept.reading = JOBS.request(ModelJob, wanted, page.visitor())
+    job = partial(ModelJob, wanted, before=run, clock=JOBS.clock)
+    kept.reading = JOBS.request(ModelJob, wanted, page.visitor(), job)
     page.change(text=wanted.text, at=-1)
 
 
