@@ -15,7 +15,7 @@ import streamlit as st
 from attention.streamlit_internals import change_is_waiting
 from attention.ui.session import address_bar, page
 
-GAP, CALM = 0.06, 0.25  # seconds before the rest is sent, and in addition while changes follow each other
+GAP, CALM = 0.12, 0.25  # seconds before the rest is sent, and in addition while changes follow each other
 ARRIVAL = 0.5  # instead of GAP at a session's first picture: the browser has yet to load the code that draws the rest
 LOOK = 0.01  # seconds between two checks for a change
 
