@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from attention.analysis import head_survey
+from attention.analysis import head_survey, survey_files
 from attention.analysis.head_survey import EACH, FARTHEST, KINDS, SCALE, SHIPPED, shipped_survey, survey_heads
 from attention.models.catalogue import FOLDER, Offer
 from attention.models.loading import Model, load
@@ -85,3 +86,23 @@ def test_the_surveys_that_ship_have_the_heads_that_are_known(name, layer, head, 
 def test_texts_differ_and_no_survey_is_made_up():
     assert len(set(head_survey.short_texts())) == 200
     assert shipped_survey("another model") is None and set(SHIPPED.values()) == {"minilm", "smollm2"}
+
+
+def test_a_survey_is_kept_while_the_weights_are_the_same(model, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(survey_files, "MOST", 2)
+    assert survey_files.find_survey(model.offer) is None
+    found = survey_heads(model, TEXTS)
+    survey_files.keep_survey(model.offer, found)
+    again = survey_files.find_survey(model.offer)
+    assert again is not None and again.tokens == found.tokens
+    path = survey_files.survey_file(model.offer)
+    weights = Path(model.offer.where) / "model.safetensors"
+    for moment in (1, 2):
+        os.utime(weights, (moment, moment))
+        assert survey_files.find_survey(model.offer) is None, "the weights are others"
+        survey_files.keep_survey(model.offer, found)
+    assert len([*path.parent.iterdir()]) == 2 and not path.exists(), "the oldest made way"
+    survey_files.survey_file(model.offer).write_bytes(b"no survey")
+    assert survey_files.find_survey(model.offer) is None
+    assert survey_files.find_survey(Offer("gone", str(tmp_path / "gone"), FOLDER)) is None

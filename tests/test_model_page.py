@@ -14,6 +14,7 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
+from attention.analysis import head_survey
 from attention.config import Config
 from attention.imported.registry import UPLOADS
 from attention.models import catalogue, pictures
@@ -304,6 +305,24 @@ def test_what_a_patch_looks_at_lies_over_the_picture():
     test.selectbox(key="model_layer").set_value(1).run()
     assert "Layer 1, head 2" in page_text(test)
     assert link(test) == {"model": "vit", "patch": "9", "head": "2", "layer": "1"}
+
+
+@pytest.mark.parametrize("kept", ["on", "off"])
+def test_heads_of_another_model_are_surveyed_once(kept, monkeypatch, folder, tmp_path):
+    monkeypatch.setenv("ATTENTION_MODELS", f"gpt2 = {folder / 'gpt2'}")
+    monkeypatch.setenv("ATTENTION_SURVEYS", kept)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    few = head_survey.short_texts()[:10]
+    monkeypatch.setattr(head_survey, "short_texts", lambda: few)
+    test = run_model(opened(model="gpt2", text="the street was"))
+    assert [each.label for each in test.expander if each.label.endswith("over 10 texts")]
+    test.button(key="survey texts").click().run()
+    test = wait_for_study(test, "survey")
+    assert "Strongest tenth" in page_text(test) and not test.exception
+    assert len([*tmp_path.rglob("heads-*.npz")]) == (kept == "on")
+    JOBS.forget(test.session_state[KEY].kept.studies["survey"])
+    after = page_text(test.run())
+    assert ("Strongest tenth" in after) == (kept == "on"), "of the file"
 
 
 @pytest.fixture

@@ -71,6 +71,11 @@ class HeadSurvey:
     queries: Int[np.ndarray, "l h x"]
     rows: Int[np.ndarray, "l h x n"]
 
+    @property
+    def bytes(self) -> int:
+        """Bytes that its numbers take in memory."""
+        return sum(value.nbytes for value in vars(self).values() if isinstance(value, np.ndarray))
+
     def __repr__(self) -> str:
         return summarize(self, texts=len(self.tokens), layers=len(self.kinds), heads=self.kinds.shape[1])
 

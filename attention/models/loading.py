@@ -71,7 +71,7 @@ def load(offer: Offer, most: int, room: Callable[[int], bool], hear: Told, downl
         return Model(offer, net, TEXT, size, tokenizer, language_model=net if hasattr(net, "lm_head") else None)
     hear("Loading the libraries", 0.0)
     library("transformers.modeling_utils")
-    where, begun = _where(offer, most, hear) if download else (_local_files(offer), 0.0)
+    where, begun = _where(offer, most, hear) if download else (local_files(offer), 0.0)
     hear("Reading its files", begun)
     files = weight_files(where)
     with _once(files[0]):
@@ -94,7 +94,7 @@ def _fitting(offer: Offer, where: Path, files: list[Path], most: int, room: Call
         return _load_offer(offer, where, files, size)
 
 
-def _local_files(offer: Offer) -> Path:
+def local_files(offer: Offer) -> Path:
     """Returns the folder or file of a model that is on this machine; raises ModelError if it is not."""
     return hub.find_download(offer.where) if offer.kind == NET else place(offer)
 

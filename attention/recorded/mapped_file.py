@@ -22,6 +22,11 @@ ALIGNED = 64  # the numbers begin at a multiple of this
 TYPES = {"F32": torch.float32, "I64": torch.int64}
 
 
+def cache_folder() -> Path:
+    """Returns the folder of what this app computes once for a user: it need not exist."""
+    return Path(os.environ.get("XDG_CACHE_HOME", "") or os.path.expanduser("~/.cache")) / "attention-lab"
+
+
 def map_tensors(path: Path) -> dict[str, Tensor]:
     """Returns the tensors of a file by name; raises ValueError if the file is incomplete."""
     size = path.stat().st_size

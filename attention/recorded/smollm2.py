@@ -9,7 +9,6 @@ the next start maps them into memory at once.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -24,7 +23,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from attention.recorded.gguf_file import GGUF
-from attention.recorded.mapped_file import map_tensors, write_tensors
+from attention.recorded.mapped_file import cache_folder, map_tensors, write_tensors
 from attention.recorded.minilm import make_table
 from attention.recorded.packages import SMOLLM2, library, weights_file
 
@@ -210,8 +209,7 @@ def _mapped(hear: Callable[[float], object]) -> dict[str, Tensor]:
 
 def converted_file() -> Path:
     """Returns the path of the weights in float32, in the user's cache folder; its name has the SHA-256 of their origin."""
-    cache = os.environ.get("XDG_CACHE_HOME", "") or os.path.expanduser("~/.cache")
-    return Path(cache) / "attention-lab" / f"smollm2-{SMOLLM2.sha256[:12]}.safetensors"
+    return cache_folder() / f"smollm2-{SMOLLM2.sha256[:12]}.safetensors"
 
 
 def _tensor_names(file: GGUF) -> dict[str, str]:

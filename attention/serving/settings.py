@@ -50,6 +50,7 @@ class Settings:
     models: tuple[tuple[str, str], ...] | None = ()  # besides installed ones, by name: a folder or hub name; None: none
     models_free: bool | None = None  # whether visitors may load any model of the hub; None: only from this machine
     models_size: float = 2000.0  # limit in MB of the memory of a model
+    surveys: bool = True  # whether what heads do over many texts is kept as a file, once it was computed
     open: tuple[str, ...] = ()  # files that are open for every visitor, on a private machine
     dask: str = ""  # the scheduler of a cluster that draws long maps
     class_: bool = False  # whether visitors may open rooms, in which a class answers questions
@@ -196,6 +197,7 @@ READ: dict[str, tuple[Callable[[str], Any], str]] = {
     "models": (models, "off, installed or a list like BERT = google-bert/bert-base-uncased; Ours = /srv/models/ours"),
     "models_free": (anywhere, "on, off or local"),
     "models_size": (number(1, 10_000_000, "mb"), "a number of MB up to 10,000,000, like 2000"),
+    "surveys": (switch, "on or off"),
     "open": (files, f"paths of files, with {os.pathsep} between them"),
     "dask": (address, "the address of a scheduler, like tcp://host:8786"),
     "class_": (switch, "on or off"),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from attention.analysis.head_roles import Role
-from attention.analysis.head_survey import shipped_survey
 from attention.config import Config
+from attention.ui import results
 from attention.ui.session import model_run
 from attention.ui.text import head_survey as text
 
@@ -14,7 +14,7 @@ def role_note(config: Config, role: Role | None) -> str:
     prompt = model_run.reader(config.source)
     if prompt is None or prompt.summary != "heads":
         return ""
-    survey = shipped_survey(prompt.model)
+    survey = results.head_surveys.of_model(prompt.model)
     if survey is None:
         return text.ONE_TEXT if role else ""
     if role:

@@ -3,8 +3,8 @@
 `job` defines a job and its states, `job_queue` who runs when, `pace` how long it will still take; none of these knows
 Streamlit. The kinds are maps of long sequences (`map_jobs`, with their `vectors`) and of two compared
 (`difference_jobs`), timings (`timing_jobs`, in a
-`timing_process` of their own), `training_jobs` of small models, `model_jobs` of other people's models, and `study_jobs` that
-change these while they run;
+`timing_process` of their own), `training_jobs` of small models, `model_jobs` of other people's models, `study_jobs` that
+change these while they run, and `survey_jobs` that let them read many texts;
 `attention/ui/views/job_status.py` shows any of them.
 
 A new kind is a class with a `run`:

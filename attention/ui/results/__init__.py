@@ -7,6 +7,7 @@ task and is decorated with `RESULTS` returns its result when it is called; `begi
 
 from attention.ui.results import (
     examples,
+    head_surveys,
     heads,
     layers,
     long,
@@ -24,6 +25,7 @@ from attention.ui.results import (
 
 __all__ = [
     "examples",
+    "head_surveys",
     "heads",
     "layers",
     "long",

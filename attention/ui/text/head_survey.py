@@ -10,6 +10,12 @@ ABOUT = (
     "One text rarely shows what a head does. These are means over {texts} short texts: prose, dialogue, lists, numbers, code, "
     "and a few lines in six other languages."
 )
+UNKNOWN = (
+    "One text rarely shows what a head does. Let this model read {texts} short texts: prose, dialogue, lists, numbers, code, and "
+    "a few lines in six other languages. All of its heads are surveyed at once."
+)
+RUN = "Read {texts} texts"
+RUNNING = "{model} reads {texts} texts."
 ROLES = "**Its roles:** {roles}; none of these on {none} texts."
 ROLE = "“{name}” on {many}"
 NO_ROLES = "**It has no role** on any of these texts."

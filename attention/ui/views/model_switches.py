@@ -15,7 +15,7 @@ from attention.models.words import Words
 from attention.number_format import format_change, format_head, format_token
 from attention.ui.controls import knobs
 from attention.ui.jobs.job_queue import JOBS
-from attention.ui.jobs.model_jobs import LoadedModelJob, ModelJob
+from attention.ui.jobs.model_jobs import Ask, LoadedModelJob, ModelJob
 from attention.ui.jobs.study_jobs import EveryHeadJob, Study, Switched, SwitchJob
 from attention.ui.markdown import escape
 from attention.ui.session import page
@@ -102,7 +102,7 @@ def is_open(name: str) -> bool:
 
 
 def request(
-    name: str, kind: type[LoadedModelJob], wanted: Study, make: Callable[[], LoadedModelJob] | None = None
+    name: str, kind: type[LoadedModelJob], wanted: Study | Ask, make: Callable[[], LoadedModelJob] | None = None
 ) -> None:
     """Starts a study unless it is the last one. `make`: makes its job, if that takes more than the settings."""
     kept = page.visit_state().studies
@@ -110,7 +110,7 @@ def request(
         kept[name] = JOBS.request(kind, wanted, page.visitor(), make)
 
 
-def wait(name: str, wanted: Study, live: bool, said: str) -> LoadedModelJob | None:
+def wait(name: str, wanted: Study | Ask, live: bool, said: str) -> LoadedModelJob | None:
     """Returns the job if it has ended, after drawing why it has no result; draws its progress otherwise."""
     job = page.visit_state().studies.get(name)
     if live != (job is not None and job.open):
@@ -167,7 +167,14 @@ def _live_every(wanted: Study, live: bool) -> None:
 
 
 def offer_study(
-    name: str, kind: type[AStudy], wanted: Study, live: bool, said: str, label: str, key: str, about: str | None = None
+    name: str,
+    kind: type[AStudy],
+    wanted: Study | Ask,
+    live: bool,
+    said: str,
+    label: str,
+    key: str,
+    about: str | None = None,
 ) -> AStudy | None:
     """Returns a study that is done; draws its progress otherwise, or a button that starts it."""
     job = wait(name, wanted, live, said)
@@ -176,7 +183,7 @@ def offer_study(
     return job if isinstance(job, kind) and job.state == "done" else None
 
 
-def begin(name: str, kind: type[LoadedModelJob], wanted: Study) -> None:
+def begin(name: str, kind: type[LoadedModelJob], wanted: Study | Ask) -> None:
     """Starts a study; again after it failed or was stopped."""
     kept = page.visit_state().studies
     JOBS.forget(kept.pop(name, None))
