@@ -50,7 +50,7 @@ CONFIGS = Settings(
     nearest=fit_values,
     editions=EDITIONS,
     renamed=RENAMED,
-    brought=_source_defaults_of,
+    derived_defaults=_source_defaults_of,
     refused=_ignored_knobs,
 )
 NEWEST = CONFIGS.newest

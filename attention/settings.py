@@ -163,7 +163,7 @@ class Settings(Generic[S]):
     `called`: what the settings belong to, in words. `prefix` precedes a knob's name in the keys of widgets, `linked` in
     links, where names without it are read, too. `nearest` moves values that are each allowed to values that fit
     together, and returns notes on what it moved; without it, `make` raises. `said`: a value of a knob as text.
-    `brought`: defaults that follow from other values. `refused(values, named)`: one sentence for each named value that
+    `derived_defaults`: defaults that follow from other values. `refused(values, named)`: one sentence for each named value that
     has no effect.
     """
 
@@ -175,7 +175,7 @@ class Settings(Generic[S]):
     said: Callable[[Any], str] = str
     editions: tuple[Mapping[str, Any], ...] = ({},)  # old defaults, if they have changed since
     renamed: Mapping[str, str] = field(default_factory=dict)  # knobs by old names that links may still have
-    brought: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda values: {}
+    derived_defaults: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda values: {}
     refused: Callable[[Mapping[str, Any], Mapping[str, Any]], list[str]] = lambda values, named: []
     rising: frozenset[str] = frozenset()  # axes whose values are sorted, whatever the order in which they were chosen
 
@@ -220,7 +220,7 @@ class Settings(Generic[S]):
 
     def to_query(self, setting: S) -> dict[str, str]:
         """Returns the knobs that differ from their defaults, as text; `from_query` returns the same settings."""
-        usual = self.defaults | dict(self.brought(vars(setting)))
+        usual = self.defaults | dict(self.derived_defaults(vars(setting)))
         differing = {
             self.linked + name: self._text(value) for name, value in vars(setting).items() if value != usual[name]
         }
@@ -228,7 +228,7 @@ class Settings(Generic[S]):
 
     def follow_defaults(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
         """Returns the new values of knobs that are at a default that has changed, for example with the source."""
-        usual, now = (self.defaults | dict(self.brought(values)) for values in (before, after))
+        usual, now = (self.defaults | dict(self.derived_defaults(values)) for values in (before, after))
         return {name: now[name] for name, value in after.items() if value == before[name] == usual[name] != now[name]}
 
     def link(self, setting: S) -> str:
@@ -250,7 +250,7 @@ class Settings(Generic[S]):
                     named[name] = self._value(name, _last(given))
             except ConfigError as error:
                 notes.append(str(error))
-        values = counted | dict(self.brought(counted | named)) | named
+        values = counted | dict(self.derived_defaults(counted | named)) | named
         notes += self.refused(values, named)
         try:
             found, moved = self.coerce(values)

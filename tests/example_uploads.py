@@ -89,7 +89,7 @@ STACKS = {
 def open_page(page: Path, holding: Upload, query: dict[str, str] | None = None, seconds: int = 60) -> AppTest:
     """A page that shows what its visitor has brought."""
     test = AppTest.from_file(str(page), default_timeout=seconds)
-    test.session_state[KEY] = Session(kept=VisitState(brought={holding.source: holding}))
+    test.session_state[KEY] = Session(kept=VisitState(uploaded={holding.source: holding}))
     test.query_params.update(newest({"source": holding.source, **(query or {})}))
     return test.run()
 

@@ -370,7 +370,7 @@ def test_somebody_elses_upload_is_not_opened_as_side_a(monkeypatch):
     said = {KEY: state, **state.here.widget_values, "against": against}
     monkeypatch.setattr(streamlit, "session_state", said)
     assert taken_up().against == "" == said["against"]
-    state.kept.brought[theirs.source] = theirs
+    state.kept.uploaded[theirs.source] = theirs
     said["against"] = against
     assert taken_up().against == against
 

@@ -125,7 +125,7 @@ class Promises(RuleBasedStateMachine):
     @precondition(lambda self: self.begun)
     @rule()
     def a_thread_takes_one(self) -> None:
-        waiting = [task for task in self.line.tasks if task.next_state() == "waiting" and task not in self.line.busy]
+        waiting = [task for task in self.line.tasks if task.update_state() == "waiting" and task not in self.line.busy]
         task = self.line.take()
         assert task is (waiting[0] if waiting else None), "the first in line that waits"
         if task is None:
@@ -140,7 +140,7 @@ class Promises(RuleBasedStateMachine):
     def a_run_is_over(self, data, fails: bool) -> None:
         task = data.draw(st.sampled_from(self.running))
         self.running.remove(task)
-        state = task.next_state()
+        state = task.update_state()
         self.line.finished(task, RuntimeError() if fails else None)
         self.begun.append(self.line._work)  # the same thread looks for the next
         assert task not in self.line.busy
@@ -158,15 +158,15 @@ class Promises(RuleBasedStateMachine):
     @invariant()
     def who_waits_has_a_thread_coming(self) -> None:
         assert self.line.threads == len(self.begun) + len(self.running) <= self.line.at_once
-        ready = [task for task in self.line.tasks if task.next_state() == "waiting"]
+        ready = [task for task in self.line.tasks if task.update_state() == "waiting"]
         self.line.tidy()
         assert not ready or self.line.threads == min(self.line.at_once, max(self.line.threads, len(ready)))
 
     @invariant()
     def places_are_in_the_order_of_the_line(self) -> None:
-        places = [self.line.before(task) for task in self.line.tasks if task.next_state() == "waiting"]
+        places = [self.line.before(task) for task in self.line.tasks if task.update_state() == "waiting"]
         assert places == sorted(set(places)), "nobody has another one's place"
-        ahead = sum(task.next_state() in ("waiting", "running") for task in self.line.tasks)
+        ahead = sum(task.update_state() in ("waiting", "running") for task in self.line.tasks)
         assert all(place < ahead for place in places)
 
     @invariant()
@@ -179,7 +179,7 @@ class Promises(RuleBasedStateMachine):
     @invariant()
     def nobody_is_forgotten_who_looks(self) -> None:
         for task in self.every:
-            if task.next_state() in ("waiting", "running", "paused"):
+            if task.update_state() in ("waiting", "running", "paused"):
                 assert task in self.line.tasks
                 assert any(self.clock() - at < task.pause_limit_s for at in task.looks.values())
 
@@ -251,15 +251,15 @@ def test_who_pauses_stops_nothing_for_others_and_leaves_nothing_running_for_nobo
     clock.move(Count.leave_after_s - 1)
     task.look(ME)
     clock.move(1)
-    assert task.next_state() == "paused", "the other one has gone"
+    assert task.update_state() == "paused", "the other one has gone"
     line.request(Count, 1, SHE)
     assert task.state == "waiting"
     task.leave(SHE)
     assert task.state == "paused"
     clock.move(Count.pause_limit_s - 2)
-    assert task.next_state() == "paused", "a hidden tab asks seldom"
+    assert task.update_state() == "paused", "a hidden tab asks seldom"
     clock.move(1)
-    assert task.next_state() == "left"
+    assert task.update_state() == "left"
 
 
 def test_a_visitor_who_has_gone_ends_what_runs_within_seconds():

@@ -107,7 +107,7 @@ def test_a_model_reads_and_its_heads_are_a_source_of_other_pages():
     assert told and told.groups()[:2] == told.groups()[2:]  # nobody has chosen one yet
     (label,) = [each for each in leads(test) if each.startswith(f"Open layer {told[1]}, head {told[2]}")]
     source = leads(test)[label]["source"]
-    assert source.startswith("model:") and source.endswith(":bert") and source in test.session_state[KEY].kept.brought
+    assert source.startswith("model:") and source.endswith(":bert") and source in test.session_state[KEY].kept.uploaded
 
 
 def test_a_leak_test_names_a_model_that_reads_both_directions():
@@ -374,7 +374,7 @@ def test_of_patches_nothing_is_said_that_needs_a_line():
     test = run_model(opened(model="vit"))
     assert "Entropy: mean over queries" in page_text(test) and "Induction" not in page_text(test)
     assert not {"Previous", "Distance", "Induction"} & {*test.selectbox(key="model_layer_map").options}
-    (held,) = test.session_state[KEY].kept.brought.values()
+    (held,) = test.session_state[KEY].kept.uploaded.values()
     config = Config.of(held.source)
     for numbers in results.layers.layers(config).values():
         assert not [
@@ -394,7 +394,7 @@ def test_a_model_of_another_is_read_anew_and_at_most_four_stacks_stay():
     for summary in ("mean of heads", "mean of layers", "rollout", "weights times norms", "heads"):
         test.selectbox(key="model_summary").set_value(summary).run()
         assert not test.exception and not test.warning
-    assert len(test.session_state[KEY].kept.brought) == 4
+    assert len(test.session_state[KEY].kept.uploaded) == 4
 
 
 def test_a_model_that_this_host_has_not_is_told():

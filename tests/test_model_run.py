@@ -133,7 +133,7 @@ def test_a_pair_and_a_summary_are_in_the_link_too():
     assert {name: found[name] for name in ("run", "run_text", "run_second", "run_tokens")} == {
         name: query[name] for name in ("run", "run_text", "run_second", "run_tokens")
     }
-    (holding,) = state(test).kept.brought.values()
+    (holding,) = state(test).kept.uploaded.values()
     assert "[SEP]" not in holding.stack.queries and "street" in holding.stack.queries
 
 

@@ -138,12 +138,14 @@ def test_files_that_an_owner_names_are_open_once(tmp_path, monkeypatch):
     monkeypatch.setenv("ATTENTION_OPEN", f"{path}{os.pathsep}{broken}")
     test = AppTest.from_file(str(ROOT / "pages/your_data.py"), default_timeout=60).run()
     assert not test.exception and "broken.npz can't be shown" in test.error[0].value.replace("\\", "")
-    (source,) = test.session_state[KEY].kept.brought
+    (source,) = test.session_state[KEY].kept.uploaded
     assert source.startswith("file:") and source.endswith(":heads.safetensors") and "Open files" in page_text(test)
     assert "weights: 4 heads x 6 queries x 6 keys, each of 3 layers." in page_text(test)
     test.button(key=f"close {source}").click().run()
     assert (
-        not test.exception and not test.session_state[KEY].kept.brought and "was read as follows" not in page_text(test)
+        not test.exception
+        and not test.session_state[KEY].kept.uploaded
+        and "was read as follows" not in page_text(test)
     )
 
 
@@ -153,5 +155,5 @@ def test_one_file_that_an_owner_names_is_read_otherwise(tmp_path, monkeypatch):
     test = AppTest.from_file(str(ROOT / "pages/your_data.py"), default_timeout=60).run()
     assert "weights: 4 heads x 6 queries x 6 keys, each of 3 layers." in page_text(test)
     test.selectbox(key="read mask").set_value("causal").run()
-    (holding,) = test.session_state[KEY].kept.brought.values()
+    (holding,) = test.session_state[KEY].kept.uploaded.values()
     assert not test.exception and holding.shape.square and "rows have weight on masked pairs" in page_text(test)

@@ -23,7 +23,7 @@ from attention.tracing.call import Call
 from attention.tracing.hooks import SDPA
 from attention.tracing.layer_names import layer_numbers
 from attention.tracing.model_calls import of_transformers
-from attention.tracing.sdpa_call import Batched
+from attention.tracing.sdpa_call import SdpaBatch
 from attention.tracing.track import Track
 from attention.tracing.watched import watch
 from tests.samples import sample
@@ -41,9 +41,9 @@ def _same() -> None:
     torch.manual_seed(11)
 
 
-def one(found: Batched, batch: int = 0) -> Call:
+def one(found: SdpaBatch, batch: int = 0) -> Call:
     """A call by itself."""
-    return Track.of(found.step(batch), None, None, False).call()
+    return Track.of(found.copy_to_cpu(batch), None, None, False).call()
 
 
 def masks(kind: str) -> dict[str, torch.Tensor]:
@@ -307,7 +307,7 @@ def test_texts_must_fit():
 def call_of(scores: list[list[float]], mask: torch.Tensor) -> Call:
     """A call whose scores are these, under a mask."""
     row = torch.tensor(scores)
-    return one(Batched(torch.eye(len(scores))[None], row.T[None], row.T[None], mask, scale=1.0))
+    return one(SdpaBatch(torch.eye(len(scores))[None], row.T[None], row.T[None], mask, scale=1.0))
 
 
 def test_a_finite_mask_is_added_and_hides_only_what_has_no_weight():

@@ -75,7 +75,7 @@ def test_the_heads_of_ones_own_training_go_to_other_pages_and_make_way_for_later
         assert "trained here" in page_text(test)
         moment = task.course.nearest_frame(step)
         torch.testing.assert_close(trace(Config.of(source)).weights, weights(task.settings, moment.q, moment.k)[0])
-    held = test.session_state[KEY].kept.brought
+    held = test.session_state[KEY].kept.uploaded
     assert [source.rpartition(":")[2] for source in held] == [f"reverse after {step} steps" for step in (0, 6, 12, 24)]
     stranger = AppTest.from_file(str(ROOT / "pages" / "heads.py"), default_timeout=SECONDS)
     stranger.query_params.update(link(test))
@@ -93,13 +93,13 @@ def test_a_training_goes_on_while_its_visitor_reads_other_pages(monkeypatch):
     heads.session_state[KEY] = state
     for _ in range(3):
         clock += 0.9 * task.leave_after_s
-        assert not heads.run().exception and task.next_state() == "waiting"
+        assert not heads.run().exception and task.update_state() == "waiting"
     again = AppTest.from_file(str(PAGE), default_timeout=SECONDS)
     again.session_state[KEY] = state
     clock += 0.9 * task.leave_after_s
     assert "0 of 40 steps" in again.run().get("progress")[0].proto.text and task.open
     clock += 1.1 * task.leave_after_s
-    assert task.next_state() == "left", "of one who has gone it ends"
+    assert task.update_state() == "left", "of one who has gone it ends"
 
 
 def test_every_page_asks_again_while_a_training_goes_on(monkeypatch):

@@ -78,7 +78,7 @@ def test_a_browser_that_names_what_somebody_else_has_gets_nothing_of_it(monkeypa
     monkeypatch.setattr(st, "session_state", said)
     assert taken_up().source == "generated" == state.here.setting.source
     assert {name: said[name] for name in state.here.widget_values} == state.here.widget_values
-    state.kept.brought[theirs.source] = theirs
+    state.kept.uploaded[theirs.source] = theirs
     said["source"] = theirs.source
     assert taken_up().source == theirs.source
 
@@ -121,8 +121,8 @@ def test_a_long_one_is_drawn_as_maps_and_cut_where_a_page_needs_every_weight():
 
 def test_what_is_brought_is_gone_with_its_visit():
     session = Session()
-    session.kept.brought = {found.source: found for found in [example_uploads.holding("named")]}
-    (holding,) = map(weakref.ref, session.kept.brought.values())
+    session.kept.uploaded = {found.source: found for found in [example_uploads.holding("named")]}
+    (holding,) = map(weakref.ref, session.kept.uploaded.values())
     del session
     gc.collect()
     assert holding() is None
@@ -140,7 +140,7 @@ def test_one_visit_has_so_many_at_a_time_and_so_much_memory(monkeypatch):
     here = Visit(monkeypatch)
     for _ in range(visit.MOST):
         visit.hold(example_uploads.weights())
-    assert len(visit.sources()) == visit.MOST == len(here.session.kept.brought)
+    assert len(visit.sources()) == visit.MOST == len(here.session.kept.uploaded)
     with pytest.raises(DataError, match="8 files are open already"):
         visit.hold(example_uploads.weights())
     visit.close(visit.sources()[0])

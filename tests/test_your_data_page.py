@@ -66,11 +66,11 @@ def test_an_example_opens_with_a_click():
     test = opened()
     test.button(key="try").click().run()
     assert not test.exception and not test.error
-    (source,) = test.session_state[KEY].kept.brought
+    (source,) = test.session_state[KEY].kept.uploaded
     assert sample.NAME in source and "**Two layers by hand** was read as follows." in page_text(test)
     assert "try" not in {button.key for button in test.button}, "one is open: nobody need try"
     test.button(key=f"close {source}").click().run()
-    assert not test.exception and not test.session_state[KEY].kept.brought
+    assert not test.exception and not test.session_state[KEY].kept.uploaded
 
 
 def test_a_file_is_opened_read_and_shown():
@@ -80,13 +80,13 @@ def test_a_file_is_opened_read_and_shown():
     assert "**mine.npz** was read as follows. From the file mine.npz." in words
     assert "weights: 3 layers x 4 heads x 6 queries x 6 keys." in words
     assert "Open files" in words and "mine.npz: weights, 3 layers of 4 heads, 6 tokens, 1.73 kB" in words
-    (source,) = test.session_state[KEY].kept.brought
+    (source,) = test.session_state[KEY].kept.uploaded
     assert source.startswith("file:") and source.endswith(":mine.npz")
 
 
 def test_tokens_come_from_a_file_of_their_own():
     test = put(opened(), "mine.npz", FILE, ("words.txt", b"the cat sat on the mat"))
-    (holding,) = test.session_state[KEY].kept.brought.values()
+    (holding,) = test.session_state[KEY].kept.uploaded.values()
     assert holding.stack.queries == example_uploads.WORDS
     test = put(opened(), "mine.npz", FILE, ("words.json", json.dumps(example_uploads.WORDS[:4]).encode()))
     assert "4 texts of tokens don't fit 6: positions are shown instead." in page_text(test)
@@ -96,11 +96,11 @@ def test_another_reading_takes_the_place_of_the_first():
     test = put(opened(), "mine.npz", FILE)
     test.selectbox(key="read weights").set_value("b h q k").run()
     assert not test.exception
-    (holding,) = test.session_state[KEY].kept.brought.values()
+    (holding,) = test.session_state[KEY].kept.uploaded.values()
     assert holding.shape.layers == 1 and "3 sequences x 4 heads" in page_text(test)
     test.number_input(key="read item").set_value(9).run()
     assert "There is no sequence 9 among 3 (counted from 0)." in test.error[0].value.replace("\\", "")
-    assert len(test.session_state[KEY].kept.brought) == 1, "what was read before stays open"
+    assert len(test.session_state[KEY].kept.uploaded) == 1, "what was read before stays open"
 
 
 def through_menu(page: str, test: AppTest | None = None) -> AppTest:
@@ -111,17 +111,17 @@ def through_menu(page: str, test: AppTest | None = None) -> AppTest:
 
 def test_after_another_page_the_account_stands_and_another_reading_works():
     test = put(through_menu("your_data"), "mine.npz", FILE, ("words.txt", b"the cat sat on the mat"))
-    (before,) = test.session_state[KEY].kept.brought
+    (before,) = test.session_state[KEY].kept.uploaded
     through_menu("your_data", through_menu("masks", test))
     assert (
         not test.exception
         and "**mine.npz** was read as follows." in page_text(test)
         and not test.get("download_button")
     )
-    assert list(test.session_state[KEY].kept.brought) == [before]
+    assert list(test.session_state[KEY].kept.uploaded) == [before]
     test.selectbox(key="read weights").set_value("b h q k").run()
     assert not test.exception and "3 sequences x 4 heads" in page_text(test)
-    (holding,) = test.session_state[KEY].kept.brought.values()
+    (holding,) = test.session_state[KEY].kept.uploaded.values()
     assert holding.source != before and holding.shape.layers == 1 and holding.stack.queries == example_uploads.WORDS
     test.button(key=f"close {holding.source}").click().run()
     assert "was read as follows" not in page_text(test) and not test.error and len(test.get("download_button")) == 1
@@ -133,13 +133,13 @@ def test_a_file_that_was_forgotten_is_asked_for_again():
     through_menu("your_data", through_menu("masks", test))
     visit.FILES.give_back(visit.FILES.used_bytes)
     assert visit.FILES.used_bytes == 0
-    before = dict(test.session_state[KEY].kept.brought)
+    before = dict(test.session_state[KEY].kept.uploaded)
     test.selectbox(key="read weights").set_value("b h q k").run()
     assert not test.exception and not test.error
     assert "To read the file in another way, open it again" in page_text(test) and "3 layers x 4 heads" in page_text(
         test
     )
-    assert dict(test.session_state[KEY].kept.brought) == before
+    assert dict(test.session_state[KEY].kept.uploaded) == before
 
 
 def test_a_file_for_which_there_is_no_room_is_not_kept(monkeypatch):
@@ -185,17 +185,17 @@ def test_a_small_file_does_not_wait_for_a_large_one():
 
 def test_a_bad_file_leaves_everything_as_it_was():
     test = put(opened(), "mine.npz", FILE)
-    before = dict(test.session_state[KEY].kept.brought)
+    before = dict(test.session_state[KEY].kept.uploaded)
     put(test, "<b>bad</b>.npz", b"PK nonsense")
     assert not test.exception and "its zip has no end" in test.error[0].value
-    assert dict(test.session_state[KEY].kept.brought) == before
+    assert dict(test.session_state[KEY].kept.uploaded) == before
 
 
 def test_what_is_open_can_be_closed():
     test = put(opened(), "mine.npz", FILE)
-    (source,) = test.session_state[KEY].kept.brought
+    (source,) = test.session_state[KEY].kept.uploaded
     test.button(key=f"close {source}").click().run()
-    assert not test.exception and test.session_state[KEY].kept.brought == {}
+    assert not test.exception and test.session_state[KEY].kept.uploaded == {}
     assert "It was closed" in test.error[0].value
 
 
@@ -262,11 +262,11 @@ def test_what_a_snippet_saves_is_read(name, tmp_path):
 
 def test_where_there_is_no_room_for_another_reading_the_first_stays(monkeypatch):
     test = put(opened(), "mine.npz", FILE)
-    before = dict(test.session_state[KEY].kept.brought)
+    before = dict(test.session_state[KEY].kept.uploaded)
     monkeypatch.setattr(visit, "SHARE", 0.0)
     test.selectbox(key="read weights").set_value("b h q k").run()
     assert not test.exception and "the limit per visit is 0 B" in test.error[0].value
-    assert dict(test.session_state[KEY].kept.brought) == before
+    assert dict(test.session_state[KEY].kept.uploaded) == before
 
 
 def test_what_a_link_showed_is_shown_of_ones_own_file_of_that_name():
@@ -275,6 +275,6 @@ def test_what_a_link_showed_is_shown_of_ones_own_file_of_that_name():
     wanted = {"source": theirs.source, "layer": "2", "head": "3", "v": "3"}
     test.session_state[KEY] = Session(kept=VisitState(wanted=wanted))
     test = put(test.run(), "weights.npz", FILE)
-    (source,) = test.session_state[KEY].kept.brought
+    (source,) = test.session_state[KEY].kept.uploaded
     first = next(link.proto for link in test.get("link_button") if "All heads" in link.proto.label)
     assert f"source={quote_plus(source)}&layer=2&head=3" in first.url

@@ -19,7 +19,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attention.comparison.pooling import Differences
-from attention.maps.blocks import Blocks, Span, classify_blocks, edges
+from attention.maps.blocks import Blocks, KeyRange, classify_blocks, edges
 from attention.maps.exact import each_head
 from attention.maps.jobs import report_progress, results
 from attention.maps.picture import HeadMaps, vectors
@@ -247,7 +247,7 @@ def _weights(side: LongSide, at: int, piece: _Piece, rows: range, dtype: torch.d
     if not piece.seen[at]:
         return weights.zero_()
     ends = piece.start, piece.stop
-    fill(side.maps, side.query, side.key, rows, Span(*ends, (ends,) if piece.cut[at] else ()), weights.mT[None])
+    fill(side.maps, side.query, side.key, rows, KeyRange(*ends, (ends,) if piece.cut[at] else ()), weights.mT[None])
     return weights
 
 

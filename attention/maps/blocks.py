@@ -24,7 +24,7 @@ GRID = 2**18  # blocks that are classified at once: some megabytes
 
 
 @dataclass(frozen=True)
-class Span:
+class KeyRange:
     """Adjacent keys that a block of queries attends to; in the parts `cuts` the rule masks some of the pairs."""
 
     start: int
@@ -55,20 +55,20 @@ class Blocks:
         """The number of columns of the widest block."""
         return max(stop - start for start, stop in pairwise(self.cols))
 
-    def spans(self, row: int, widest: int, stops: tuple[int, ...] = ()) -> Iterator[Span]:
+    def spans(self, row: int, widest: int, stops: tuple[int, ...] = ()) -> Iterator[KeyRange]:
         """Yields the keys that one row of blocks attends to, in pieces of up to `widest` keys that end at `stops`."""
         start, edges, cuts = None, self.cols, []
         for (left, right), seen, cut in zip(
             pairwise(edges), self.seen[row].tolist(), self.cut[row].tolist(), strict=True
         ):
             if start is not None and (not seen or right - start > widest or left in stops):
-                yield Span(start, left, _merge_neighbours(cuts))
+                yield KeyRange(start, left, _merge_neighbours(cuts))
                 start, cuts = None, []
             if seen:
                 start = left if start is None else start
                 cuts += [(left, right)] if cut else []
         if start is not None:
-            yield Span(start, edges[-1], _merge_neighbours(cuts))
+            yield KeyRange(start, edges[-1], _merge_neighbours(cuts))
 
     def bands(self, height: int) -> Iterator[Blocks]:
         """Yields the same blocks, `height` rows of blocks at a time."""

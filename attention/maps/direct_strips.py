@@ -8,10 +8,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention.maps.blocks import Span
+from attention.maps.blocks import KeyRange
 from attention.maps.scoring import exponentials
-from attention.maps.strips import NOTHING, Job, Strip, ceil
-from attention.maps.tiles import EXTREME, add, lift
+from attention.maps.strips import NOTHING, MapJob, Strip, ceil
+from attention.maps.tiles import EXTREME, add, pool_maxima
 from attention.operations.differential import HALVES
 from attention.operations.softmax import SOFTMAXES
 from attention.operations.sparse import Threshold
@@ -20,7 +20,7 @@ from attention.operations.thresholds import find_threshold, weigh_above
 CHUNK = 2**20  # cells whose thresholds are found together: with the memory of each step they stay in a cache
 
 
-def strip_class(job: Job) -> type[Strip]:
+def strip_class(job: MapJob) -> type[Strip]:
     """The kind of strip that computes the weights of a job."""
     how = SOFTMAXES[job.scoring.softmax]
     if isinstance(how, Threshold):
@@ -33,7 +33,7 @@ def strip_class(job: Job) -> type[Strip]:
 class SigmoidStrip(Strip):
     """A sigmoid of every score: the weights of a piece depend on no other. They have no entropy and no mean distance."""
 
-    def take(self, span: Span, shown: list[Tensor]) -> None:
+    def take(self, span: KeyRange, shown: list[Tensor]) -> None:
         scores, powers = self.space.piece(span.stop - span.start, len(self.query))
         self.fill_scores(scores, span, shown)
         self.pool(torch.sigmoid(scores.sub_(self._shift), out=powers), span.start)
@@ -54,16 +54,16 @@ class DifferentialStrip(Strip):
         super().__init__(*given, **named)
         self.parts = [*zip(self.query.chunk(HALVES, -1), self.key.chunk(HALVES, -1), strict=True)]
         self.lse = torch.full((HALVES, len(self.query)), NOTHING * 10, dtype=torch.float64, device=self.query.device)
-        self.spans: list[Span] = []
+        self.spans: list[KeyRange] = []
 
-    def take(self, span: Span, shown: list[Tensor]) -> None:
+    def take(self, span: KeyRange, shown: list[Tensor]) -> None:
         self.spans.append(span)
         scores, _ = self.space.piece(span.stop - span.start, len(self.places[0]))
         for at, lse in enumerate(self.lse):
             self._fill_half(at, scores, span, shown)
             torch.logaddexp(lse, scores.logsumexp(0).double(), out=lse)
 
-    def _fill_half(self, at: int, scores: Float[Tensor, "w r"], span: Span, shown: list[Tensor]) -> None:
+    def _fill_half(self, at: int, scores: Float[Tensor, "w r"], span: KeyRange, shown: list[Tensor]) -> None:
         self.query, self.key = self.parts[at]
         self.fill_scores(scores, span, shown)
 
@@ -94,7 +94,7 @@ class DifferentialStrip(Strip):
             self.reach(at // job.tile)
             add(self.sums, weights, at, job.tile, self.known)
             if self.tops is not None:
-                lift(self.tops, weights, at, job.tile, self.known, EXTREME)
+                pool_maxima(self.tops, weights, at, job.tile, self.known, EXTREME)
             self.known = max(self.known, ceil(at + len(weights), job.tile))
         self.top = torch.maximum(self.top, weights.amax(0))
 
@@ -110,7 +110,7 @@ class ThresholdStrip(Strip):
         self.held = self.query.new_empty(len(self.job.key), len(self.query))
         self.spans: list[tuple[int, slice]] = []  # the first key of each piece, and its place in `held`
 
-    def take(self, span: Span, shown: list[Tensor]) -> None:
+    def take(self, span: KeyRange, shown: list[Tensor]) -> None:
         start = self.spans[-1][1].stop if self.spans else 0
         place = slice(start, start + span.stop - span.start)
         self.fill_scores(self.held[place], span, shown)

@@ -17,8 +17,8 @@ from torch import Tensor
 
 from attention.maps.direct_strips import strip_class
 from attention.maps.scratch import Space, room
-from attention.maps.strips import Job, Tiles, ceil
-from attention.maps.tiles import SUM, apart, by_rows
+from attention.maps.strips import MapJob, Tiles, ceil
+from attention.maps.tiles import SUM, by_rows, tile_order
 
 OWN = ("sums", "tops")  # results of a block of rows by tile
 SAFE = 40.0  # scores up to this bound are exponentiated and summed in float32 without subtracting a maximum
@@ -32,7 +32,7 @@ class Pooled(NamedTuple):
     numbers: Float[Tensor, "s r"]
 
 
-def pool_rows(job: Job) -> Pooled:
+def pool_rows(job: MapJob) -> Pooled:
     """Computes the rows of a job. `numbers`: log-sum-exp, and with statistics entropy, largest weight and distance."""
     with torch.inference_mode():
         edges, tile, numbers = job.blocks.rows, job.tile, []
@@ -49,7 +49,7 @@ def pool_rows(job: Job) -> Pooled:
         for row, (start, stop) in enumerate(itertools.pairwise(edges)):
             part, size = job.query[start - job.first : stop - job.first], (shape[1], stop - start)
             own = (room(name, math.prod(size), part).view(size) for name in OWN)
-            order = apart(start - base, stop - start, tile)
+            order = tile_order(start - base, stop - start, tile)
             strip = strip_class(job)(job, part, range(start, stop), space, bounded, *own, order=order)
             for span in job.blocks.spans(row, job.widest, job.cols):
                 strip.take(span, strip.visible_parts(span))
@@ -61,7 +61,7 @@ def pool_rows(job: Job) -> Pooled:
         return Pooled(sums, most, torch.cat(numbers, 1))
 
 
-def sample_queries(jobs: list[Job], rows: Int[Tensor, "r 1"]) -> list[Pooled]:
+def sample_queries(jobs: list[MapJob], rows: Int[Tensor, "r 1"]) -> list[Pooled]:
     """Computes some queries, one head per job; each is a row of tiles by itself. `numbers`: log-sum-exp.
 
     The jobs contain only these queries, and their blocks are one band of rows that contains all of them.
@@ -83,7 +83,7 @@ def sample_queries(jobs: list[Job], rows: Int[Tensor, "r 1"]) -> list[Pooled]:
         return [Pooled(*strip.weights()) for strip in strips]
 
 
-def _scores_are_bounded(job: Job) -> bool:
+def _scores_are_bounded(job: MapJob) -> bool:
     """Whether no score of these queries exceeds SAFE, which may hold even if another query of the head is longer."""
     return job.longest is None or job.scoring.score_bound(length(job.query), job.longest) <= SAFE
 

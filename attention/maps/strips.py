@@ -15,10 +15,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from attention.maps.blocks import Blocks, Span, along, differences
+from attention.maps.blocks import Blocks, KeyRange, along, differences
 from attention.maps.scoring import At, Scoring, column, exponentials, factors, penalty, way_of
 from attention.maps.scratch import Space
-from attention.maps.tiles import add, lift
+from attention.maps.tiles import add, pool_maxima
 from attention.operations.normalisers import Softmax
 from attention.operations.softmax import head_softmax
 
@@ -38,7 +38,7 @@ class Tiles(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
+class MapJob:
     """Some rows of one head: the queries from `first` on, all keys, and how the result is pooled.
 
     Pixels are tiles of `tile` x `tile` cells within `rows` and `cols`. `widest`: the largest number of keys in a
@@ -81,7 +81,7 @@ class Strip:
 
     def __init__(
         self,
-        job: Job,
+        job: MapJob,
         query: Float[Tensor, "r d"],
         rows: At,
         space: Space,
@@ -105,11 +105,11 @@ class Strip:
         places = column(self.rows, self.query).T
         return places if self.order is None else places.index_select(1, self.order)
 
-    def visible_parts(self, span: Span) -> list[Tensor]:
+    def visible_parts(self, span: KeyRange) -> list[Tensor]:
         """Factors, 1 for visible and 0 for masked pairs, of each part of a piece that has both."""
         return [self._rule_cells(left, right) for left, right in span.cuts]
 
-    def take(self, span: Span, shown: list[Tensor]) -> None:
+    def take(self, span: KeyRange, shown: list[Tensor]) -> None:
         """Adds one piece of keys; `shown` are its `visible_parts`."""
         job = self.job
         scores, powers = self.space.piece(span.stop - span.start, len(self.query))
@@ -125,7 +125,7 @@ class Strip:
             self.moment += scores.mul_(powers).sum(0)
             self.away += self.distances(powers, span.start, total, scores)
 
-    def fill_scores(self, scores: Float[Tensor, "w r"], span: Span, shown: list[Tensor]) -> None:
+    def fill_scores(self, scores: Float[Tensor, "w r"], span: KeyRange, shown: list[Tensor]) -> None:
         """Writes the scores of a piece; `shown` are its `visible_parts`, [] if masked pairs are left as they are."""
         job, keys, unit = self.job, slice(span.start, span.stop), self.way.unit
         job.scoring.products(self.key[keys], self.query, scores, unit)
@@ -164,7 +164,7 @@ class Strip:
         found = [powers] if at is None else add(self.sums, powers, at, job.tile, self.known)
         total = reduce(torch.add, [part.sum(0) for part in found])
         self.total += total
-        tops = [powers] if self.tops is None or at is None else lift(self.tops, powers, at, job.tile, self.known)
+        tops = [powers] if self.tops is None or at is None else pool_maxima(self.tops, powers, at, job.tile, self.known)
         if at is not None:
             self.known = max(self.known, ceil(at + len(powers), job.tile))
         if job.stats:
@@ -213,7 +213,7 @@ class Strip:
         return numbers if self.order is None else torch.empty_like(numbers).index_copy_(1, self.order, numbers)
 
 
-def _cuts(span: Span) -> list[slice]:
+def _cuts(span: KeyRange) -> list[slice]:
     """The parts of a piece in which some pairs are masked, counted from its first key."""
     return [slice(left - span.start, right - span.start) for left, right in span.cuts]
 

@@ -2,7 +2,7 @@
 
 torch reduces a middle axis many times as fast as a short last one. Keys are the rows of a piece, so their tiles are
 middle axes of any size. For queries, which are its columns, the first queries of all tiles may come first, then all
-second ones, and so on (`apart`).
+second ones, and so on (`tile_order`).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def add(
     return _pool_into(SUM, tiles, cells, at, tile, known)
 
 
-def lift(
+def pool_maxima(
     tiles: Float[Tensor, "p r"],
     cells: Float[Tensor, "w r"],
     at: int,
@@ -85,7 +85,7 @@ def _pool_into(
 def by_rows(
     pool: Pool, tiles: Float[Tensor, "a p"], cells: Float[Tensor, "p r"], at: int, tile: int, ordered: bool
 ) -> None:
-    """Pools columns of cells, the first with index `at`, into rows of tiles; `ordered`: if in the order of `apart`."""
+    """Pools columns of cells, the first with index `at`, into rows of tiles; `ordered`: if in the order of `tile_order`."""
     if not ordered:
         turned = cells.T.contiguous() if tile <= SHORT else cells.T  # reducing along a short last axis is slow
         _pool_into(pool, tiles, turned, at, tile, None)
@@ -97,7 +97,7 @@ def by_rows(
         pool.join(tiles[first : first + found.shape[1]], found.T)
 
 
-def apart(at: int, width: int, tile: int) -> Int[Tensor, " r"] | None:
+def tile_order(at: int, width: int, tile: int) -> Int[Tensor, " r"] | None:
     """An order of rows for pooling: the first rows of all whole tiles, then all second ones, and so on.
 
     The first row has index `at`. Returns None if the rows are pooled at least as fast unordered.
@@ -105,11 +105,11 @@ def apart(at: int, width: int, tile: int) -> Int[Tensor, " r"] | None:
     if not 1 < tile <= SHORT:
         return None
     longest = max(stop - start for _, start, stop, _ in stretches(at, width, tile))
-    return _apart(at % tile, width, tile) if longest >= LANES * tile else None
+    return _tile_order(at % tile, width, tile) if longest >= LANES * tile else None
 
 
 @tensor_lru_cache(2 * SHORT)
-def _apart(at: int, width: int, tile: int) -> Int[Tensor, " r"]:
+def _tile_order(at: int, width: int, tile: int) -> Int[Tensor, " r"]:
     every = torch.arange(width)
     return torch.cat(
         [

@@ -19,14 +19,14 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from attention.maps.blocks import Span, classify_blocks, edges
+from attention.maps.blocks import KeyRange, classify_blocks, edges
 from attention.maps.checks import POOLS, check_choice, check_size
 from attention.maps.exact import blank
 from attention.maps.picture import HeadMaps, counts, scale_queries, split, vectors
-from attention.maps.pooling import Job, ceil, length, sample_queries
+from attention.maps.pooling import MapJob, ceil, length, sample_queries
 from attention.maps.scoring import HIDDEN, LEAST, Exponential, exponentials, factors, penalty, way_of
 from attention.maps.sizes import HEIGHT, STEP, across, fitting, precision
-from attention.maps.tiles import Pool, add, lift
+from attention.maps.tiles import Pool, add, pool_maxima
 from attention.operations.differential import HALVES
 from attention.operations.softmax import SOFTMAXES
 
@@ -49,7 +49,7 @@ def window(
     _check_window(maps, rows, cols)
     weights = query.new_empty(len(maps.lse), rows[1] - rows[0], cols[1] - cols[0], dtype=precision(query))
     with torch.inference_mode():
-        fill(maps, query, key, range(*rows), Span(*cols, cuts=(cols,)), weights)
+        fill(maps, query, key, range(*rows), KeyRange(*cols, cuts=(cols,)), weights)
     return weights
 
 
@@ -155,7 +155,9 @@ def _check_window(maps: HeadMaps, rows: tuple[int, int], cols: tuple[int, int]) 
     check(maps)
 
 
-def fill(maps: HeadMaps, query: Tensor, key: Tensor, down: range, span: Span, weights: Float[Tensor, "a r w"]) -> None:
+def fill(
+    maps: HeadMaps, query: Tensor, key: Tensor, down: range, span: KeyRange, weights: Float[Tensor, "a r w"]
+) -> None:
     """Computes the weights of these rows and of the keys of a span, for every head of the maps, into `weights`."""
     across, first = range(span.start, span.stop), maps.rows[0]
     hidden, way = [], way_of(maps.scoring.softmax, weights)
@@ -199,7 +201,10 @@ def _by_halves(
 
 def _fold(pixels: Tensor, weights: Tensor, top: int, left: int, tile: int, pool: str, top_pool: Pool) -> None:
     """Pools the weights of a part, whose first cell is at (top, left) of the window, into its pixels."""
-    into, wide = (add if pool == "mean" else partial(lift, pool=top_pool)), ceil(left % tile + weights.shape[2], tile)
+    into, wide = (
+        (add if pool == "mean" else partial(pool_maxima, pool=top_pool)),
+        ceil(left % tile + weights.shape[2], tile),
+    )
     for head, cells in zip(pixels, weights.mT, strict=True):
         strip = cells.new_zeros(wide, cells.shape[1])
         into(strip, cells, left % tile, tile)
@@ -242,7 +247,7 @@ def _sample(maps: HeadMaps, query: Tensor, key: Tensor, some: Tensor, rows: Int[
     found = [vectors(maps, head, query, key) for head in maps.numbers]
     rest = maps.scoring, blocks, maps.tile, maps.rows, maps.cols, step
     jobs = [
-        Job(
+        MapJob(
             scale_queries(maps, q[rows].to(dtype), rows),
             k.to(dtype),
             int(down[0]),

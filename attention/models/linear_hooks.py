@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from attention.tracing.call import Call
 from attention.tracing.recorder import Recorder
-from attention.tracing.sdpa_call import Batched
+from attention.tracing.sdpa_call import SdpaBatch
 from attention.tracing.selection import Choice
 from attention.tracing.watched import Watched
 
@@ -23,12 +23,12 @@ FAR, NEAR = 1e-3, 1e-4  # relative and absolute tolerance between the computed c
 class OneSequence(Recorder):
     """Records calls with one sequence, as the model got only one. Several are windows or pieces of it, not rows of its tokens."""
 
-    def on_call(self, tell: Callable[[], Batched]) -> None:
+    def on_call(self, tell: Callable[[], SdpaBatch]) -> None:
         """Records a call."""
         super().on_call(lambda: _one(tell()))
 
 
-def _one(call: Batched) -> Batched:
+def _one(call: SdpaBatch) -> SdpaBatch:
     """Returns the call; raises ValueError if it has several sequences."""
     many = max(math.prod(each.shape[:-3]) for each in (call.q, call.k))
     if many > 1:

@@ -25,7 +25,7 @@ from attention.streamlit_internals import (
     widget_value,
 )
 
-SAID = (  # sent by Streamlit's page outside of development
+ALLOWED_TYPES = (  # sent by Streamlit's page outside of development
     "rerun_script",
     "stop_script",
     "file_urls_request",
@@ -33,7 +33,7 @@ SAID = (  # sent by Streamlit's page outside of development
     "backend_operation_request",
 )
 UNREADABLE = 1003  # close code for data that can't be accepted (RFC 6455, section 7.4.1)
-TOLD = 8  # number of first messages to a browser, one of which names its session
+SESSION_WITHIN = 8  # number of first messages to a browser, one of which names its session
 
 
 class Messages:
@@ -49,19 +49,19 @@ class Messages:
         if scope["type"] != "websocket":
             await self.app(scope, receive, send)
             return
-        heard = Heard(receive, send, asked_for(scope))
+        socket = Socket(receive, send, asked_for(scope))
         try:
-            await self.app(scope, heard.receive, heard.send)
+            await self.app(scope, socket.receive, socket.send)
         finally:
-            self.away(heard.session)
+            self.away(socket.session)
 
 
-class Heard:
+class Socket:
     """One websocket; its session is known as soon as it is sent to the browser."""
 
     def __init__(self, receive: Receive, send: Send, session: str) -> None:
         self.receives, self.sends, self.session = receive, send, session
-        self.looks, self.closed = TOLD, False
+        self.looks, self.closed = SESSION_WITHIN, False
 
     async def receive(self) -> Message:
         """The next allowed message. Text is skipped, as no page sends it; unreadable data closes the connection."""
@@ -69,16 +69,16 @@ class Heard:
             message = await self.receives()
             if message.get("text") is not None:
                 continue
-            said = parse_frame(message.get("bytes"))
-            if said is None and message.get("bytes"):
+            parsed = parse_frame(message.get("bytes"))
+            if parsed is None and message.get("bytes"):
                 await self.sends({"type": "websocket.close", "code": UNREADABLE})
                 self.closed = True
                 return {"type": "websocket.disconnect", "code": UNREADABLE}
-            if said is None:
+            if parsed is None:
                 return message
-            if said.WhichOneof("type") in SAID:
-                kept = clean_message(said, self.session)
-                return message if kept is said else {**message, "bytes": kept.SerializeToString()}
+            if parsed.WhichOneof("type") in ALLOWED_TYPES:
+                kept = clean_message(parsed, self.session)
+                return message if kept is parsed else {**message, "bytes": kept.SerializeToString()}
 
     async def send(self, message: Message) -> None:
         """Sends a message and notes its session; sends nothing after the connection was closed."""
@@ -86,16 +86,16 @@ class Heard:
             return
         if self.looks and message.get("bytes"):
             self.looks -= 1
-            told = ForwardMsg.FromString(message["bytes"])
-            if told.WhichOneof("type") == "new_session":
-                self.session, self.looks = told.new_session.initialize.session_id or self.session, 0
+            sent = ForwardMsg.FromString(message["bytes"])
+            if sent.WhichOneof("type") == "new_session":
+                self.session, self.looks = sent.new_session.initialize.session_id or self.session, 0
         await self.sends(message)
 
 
 def asked_for(scope: Scope) -> str:
     """The session that a browser wants to resume; empty if it has none."""
-    said = [part.strip() for part in (header(scope, b"sec-websocket-protocol") or "").split(",")]
-    return said[2] if len(said) > 2 else ""
+    protocols = [part.strip() for part in (header(scope, b"sec-websocket-protocol") or "").split(",")]
+    return protocols[2] if len(protocols) > 2 else ""
 
 
 def parse_frame(frame: bytes | None) -> BackMsg | None:
@@ -108,26 +108,26 @@ def parse_frame(frame: bytes | None) -> BackMsg | None:
     return found if frame else None
 
 
-def clean_message(said: BackMsg, session: str) -> BackMsg:
+def clean_message(message: BackMsg, session: str) -> BackMsg:
     """A message without invalid widget values or values of unknown widgets; the message itself if all are valid."""
-    states = said.rerun_script.widget_states.widgets
-    if said.WhichOneof("type") != "rerun_script" or not states:
-        return said
+    states = message.rerun_script.widget_states.widgets
+    if message.WhichOneof("type") != "rerun_script" or not states:
+        return message
     try:
         there = widget_lookup(session)
-        good = [state for state in states if can_be(state, there(state.id), session)]
+        good = [state for state in states if is_valid(state, there(state.id), session)]
     except AttributeError:  # this version of Streamlit differs
-        return said
+        return message
     if len(good) == len(states):
-        return said
+        return message
     found = BackMsg()
-    found.CopyFrom(said)
+    found.CopyFrom(message)
     del found.rerun_script.widget_states.widgets[:]
     found.rerun_script.widget_states.widgets.extend(good)
     return found
 
 
-def can_be(state: WidgetState, widget: Any, session: str = "") -> bool:
+def is_valid(state: WidgetState, widget: Any, session: str = "") -> bool:
     """Whether a widget can have this value, which is tried as the next run would; a cleared widget has no value."""
     kind = state.WhichOneof("value")
     if widget is None or (kind and widget.value_type and alike(kind) != alike(widget.value_type)):

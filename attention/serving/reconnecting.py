@@ -14,10 +14,10 @@ from attention.serving.asgi import App, Message, Receive, Scope, Send
 from attention.serving.messages import asked_for, parse_frame
 from attention.streamlit_internals import BackMsg, ForwardMsg, find_session
 
-PATIENCE = 60.0  # seconds after which a rerun no longer waits for the page to open
+OPEN_WITHIN = 60.0  # seconds after which a rerun no longer waits for the page to open
 
 
-class Returning:
+class ReopenPages:
     """Opens the page from its link before the first rerun of a browser that reconnects."""
 
     def __init__(self, app: App) -> None:
@@ -27,38 +27,38 @@ class Returning:
         if scope["type"] != "websocket" or needs_no_reopening(scope):
             await self.app(scope, receive, send)
         else:
-            back = Return(receive, send)
-            await self.app(scope, back.receive, back.send)
+            browser = Reconnection(receive, send)
+            await self.app(scope, browser.receive, browser.send)
 
 
-class Return:
+class Reconnection:
     """The messages of one browser that reconnects."""
 
     def __init__(self, receive: Receive, send: Send) -> None:
         self.receives, self.sends = receive, send
-        self.begun, self.change, self.there = False, None, asyncio.Event()
+        self.begun, self.change, self.page_is_open = False, None, asyncio.Event()
 
     async def receive(self) -> Message:
         """The next message; before the first rerun of a part, one that opens the page."""
         if self.change is not None:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self.there.wait(), PATIENCE)
+                await asyncio.wait_for(self.page_is_open.wait(), OPEN_WITHIN)
             message, self.change = self.change, None
             return message
         message = await self.receives()
-        asked = None if self.begun else run(message.get("bytes"))
+        asked = None if self.begun else rerun_request(message.get("bytes"))
         if asked is None:
             return message
         self.begun = True
         if not asked.rerun_script.fragment_id:
             return message
         self.change = message
-        return {**message, "bytes": arrival(asked)}
+        return {**message, "bytes": opening_request(asked)}
 
     async def send(self, message: Message) -> None:
         """Sends a message, and notes when the page has been opened."""
         if self.change is not None and is_script_finished(message.get("bytes")):
-            self.there.set()
+            self.page_is_open.set()
         await self.sends(message)
 
 
@@ -68,13 +68,13 @@ def needs_no_reopening(scope: Scope) -> bool:
     return not session or find_session(session) is not None
 
 
-def run(frame: bytes | None) -> BackMsg | None:
+def rerun_request(frame: bytes | None) -> BackMsg | None:
     """The message, if it requests a run."""
     asked = parse_frame(frame)  # Streamlit reports frames that can't be parsed
     return asked if asked and asked.WhichOneof("type") == "rerun_script" else None
 
 
-def arrival(asked: BackMsg) -> bytes:
+def opening_request(asked: BackMsg) -> bytes:
     """Converts a request to one that opens the page from its link alone."""
     found = BackMsg()
     found.CopyFrom(asked)
@@ -87,5 +87,5 @@ def arrival(asked: BackMsg) -> bytes:
 
 def is_script_finished(frame: bytes | None) -> bool:
     """Whether a message to a browser says that a run has finished."""
-    told = ForwardMsg.FromString(frame or b"")
-    return told.WhichOneof("type") == "script_finished" and told.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
+    sent = ForwardMsg.FromString(frame or b"")
+    return sent.WhichOneof("type") == "script_finished" and sent.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY

@@ -14,7 +14,7 @@ from attention.serving.leaving import away
 from attention.serving.messages import Messages
 from attention.serving.moved_links import MovedLinks
 from attention.serving.previews import Previews
-from attention.serving.reconnecting import Returning
+from attention.serving.reconnecting import ReopenPages
 from attention.serving.settings import Settings, SettingsError, settings, there
 from attention.serving.startup import Door, Warmth
 from attention.serving.uploads import Uploads
@@ -35,7 +35,7 @@ def middleware() -> list[Middleware]:
         Middleware(Previews, said, WARMTH.trouble),
         Middleware(Uploads, said),
         Middleware(Door, WARMTH),
-        Middleware(Returning),
+        Middleware(ReopenPages),
         Middleware(Messages, away),
     ]
 

@@ -9,5 +9,5 @@ arguments of torch's functions and of transformers', `torch_layers` what the lay
 and recognises those of attention, `parts` makes `imported.stack.Stack`s, `differential` those of differences of two softmaxes,
 and `saved` writes files.
 
-To support another kind of call: add a place in `hooks._places`, and a function that makes a `Batched` of its arguments.
+To support another kind of call: add a place in `hooks._places`, and a function that makes an `SdpaBatch` of its arguments.
 """

@@ -25,12 +25,12 @@ from attention.attend import Attention
 from attention.tracing import generating
 from attention.tracing.model_calls import of_flex, of_torch, of_transformers
 from attention.tracing.patching import PLACES
-from attention.tracing.sdpa_call import Batched, of_weights, with_batch
+from attention.tracing.sdpa_call import SdpaBatch, of_weights, with_batch
 from attention.tracing.torch_layers import of_encoder, of_layer
 
 SDPA, FLEX = "scaled_dot_product_attention", "flex_attention"
 GIVES = tuple((f"{name}.modeling_{name}", "DisentangledSelfAttention") for name in ("deberta", "deberta_v2"))
-Tell = Callable[..., Batched]  # converts the arguments of a call
+Tell = Callable[..., SdpaBatch]  # converts the arguments of a call
 
 
 @runtime_checkable
@@ -70,7 +70,7 @@ class Watcher(Protocol):
         """
         ...
 
-    def on_call(self, tell: Callable[[], Batched]) -> None:
+    def on_call(self, tell: Callable[[], SdpaBatch]) -> None:
         """A call of attention starts. Never raises."""
         ...
 

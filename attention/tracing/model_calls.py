@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attention.tracing.sdpa_call import Batched, of_weights
+from attention.tracing.sdpa_call import SdpaBatch, of_weights
 
 FLASH = "flash"  # in the name of an implementation whose masks are those of flash attention
 HARMLESS = {  # arguments of transformers that change no weight, or repeat what the mask says
@@ -34,12 +34,12 @@ def of_torch(
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
-) -> Batched:
+) -> SdpaBatch:
     """Reads the arguments of torch's function, whose causal mask counts from the first query and key."""
     queries, keys = query.shape[-2], key.shape[-2]
     if is_causal and queries != keys:
         attn_mask = _first_keys(query, key)
-    return Batched(query, key, value, attn_mask, is_causal and queries == keys, scale)
+    return SdpaBatch(query, key, value, attn_mask, is_causal and queries == keys, scale)
 
 
 def of_transformers(
@@ -59,7 +59,7 @@ def of_transformers(
     sinks: Tensor | None = None,
     cache: Any = None,
     **more: Any,
-) -> Batched:
+) -> SdpaBatch:
     """Reads the arguments of a function of transformers; raises ValueError if they do not determine the weights.
 
     Sinks are called `s_aux`, and `sinks` by Inkling 2. Of other arguments only the HARMLESS ones are known.
@@ -80,7 +80,7 @@ def of_transformers(
     if implementation == "sdpa" and position_bias is not None and mask is not None and mask.dtype == torch.bool:
         position_bias, mask = torch.where(mask, position_bias, torch.finfo(key.dtype).min), None
     unknown = tuple(name for name, given in more.items() if given is not None and name not in HARMLESS)
-    return Batched(
+    return SdpaBatch(
         query,
         key,
         value,
@@ -106,11 +106,11 @@ def of_flex(
     scale: float | None = None,
     *more: Any,
     **named: Any,
-) -> Batched:
+) -> SdpaBatch:
     """Reads the arguments of flex attention; if it changes scores, computes its weights."""
     mask = _dense(block_mask, query.shape[-2], key.shape[-2])
     if score_mod is None:
-        return Batched(query, key, value, mask, scale=scale)
+        return SdpaBatch(query, key, value, mask, scale=scale)
     query, keys = (x if x.dtype == torch.float64 else x.float() for x in (query, key))  # as its kernels do
     keys = keys.repeat_interleave(query.shape[1] // key.shape[1], 1)
     scores = query @ keys.mT * (query.shape[-1] ** -0.5 if scale is None else scale)

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention.tracing.call import Call
-from attention.tracing.sdpa_call import Step
+from attention.tracing.sdpa_call import SdpaCall
 
 ROWS = 8  # number of queries that are compared; all of them if there are unknown arguments
 CPU, OTHER = 2**-16, 2**-9  # smallest tolerated relative errors of products: kernels of GPUs may use TF32
@@ -23,14 +23,14 @@ NOT_COMPARED = "it has arguments that may change its weights, and its output can
 GIVEN = " (arguments that are not known: {})"
 
 
-def mismatch(step: Step, output: Any, batch: int, unknown: Sequence[str]) -> str:
-    """Why the weights of a step can't be those of its output `(b q h d)`; "" if they can.
+def mismatch(sdpa: SdpaCall, output: Any, batch: int, unknown: Sequence[str]) -> str:
+    """Why the weights of a call can't be those of its output `(b q h d)`; "" if they can.
 
-    `output` is None if it can't be compared. `batch`: the index in the output of the first sequence of the step;
+    `output` is None if it can't be compared. `batch`: the index in the output of the first sequence of the call;
     `unknown`: the arguments whose effect is unknown.
     """
-    heads, queries = step.q.shape[1:3]
-    shape = (queries, heads, step.v.shape[-1])
+    heads, queries = sdpa.q.shape[1:3]
+    shape = (queries, heads, sdpa.v.shape[-1])
     if not isinstance(output, Tensor) or output.shape[1:] != shape or not len(output):
         why = NOT_COMPARED if unknown else ""
     else:
@@ -38,17 +38,17 @@ def mismatch(step: Step, output: Any, batch: int, unknown: Sequence[str]) -> str
         sequence = output[batch if len(output) > 1 else 0].detach()
         given = sequence[rows.to(output.device)].to("cpu", torch.float32).transpose(0, 1)
         least = max(CPU if output.device.type == "cpu" else OTHER, torch.finfo(output.dtype).eps)  # under autocast
-        largest = _largest_difference(_call(step, rows), given, least)
+        largest = _largest_difference(_call(sdpa, rows), given, least)
         why = DIFFERS.format(largest) if largest else ""
     return why + GIVEN.format(", ".join(unknown)) if why and unknown else why
 
 
-def _call(step: Step, rows: Tensor) -> Call:
-    """Some queries of the first sequence of a step."""
-    mask = None if step.mask is None else step.mask[0][:, rows]
-    sinks = None if step.sinks is None else step.sinks[0][:, rows]
-    q = step.q[0][:, rows]
-    return Call(q, step.k[0], step.v[0], step.scale, mask, step.softcap, sinks, score_dtype=step.score_dtype)
+def _call(sdpa: SdpaCall, rows: Tensor) -> Call:
+    """Some queries of the first sequence of a call."""
+    mask = None if sdpa.mask is None else sdpa.mask[0][:, rows]
+    sinks = None if sdpa.sinks is None else sdpa.sinks[0][:, rows]
+    q = sdpa.q[0][:, rows]
+    return Call(q, sdpa.k[0], sdpa.v[0], sdpa.scale, mask, sdpa.softcap, sinks, score_dtype=sdpa.score_dtype)
 
 
 def _largest_difference(call: Call, given: Tensor, least: float) -> float:

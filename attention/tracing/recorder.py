@@ -14,7 +14,7 @@ from attention.tracing.generating import Update
 from attention.tracing.layer_names import is_attention, layer_numbers
 from attention.tracing.output_check import mismatch
 from attention.tracing.parts import CROSSING
-from attention.tracing.sdpa_call import Batched, Step, of_weights
+from attention.tracing.sdpa_call import SdpaBatch, SdpaCall, of_weights
 from attention.tracing.selection import Choice
 from attention.tracing.track import Beams, Place, Track
 
@@ -42,8 +42,8 @@ class Recorder:
         self.layer_numbers = layer_numbers(name for name, _ in names)
         self._running: list[tuple[nn.Module, int]] = []
         self._turns: Counter[str] = Counter()
-        self._last: dict[str, Step] = {}
-        self._newest: tuple[str, Step, tuple[str, ...]] | None = (
+        self._last: dict[str, SdpaCall] = {}
+        self._newest: tuple[str, SdpaCall, tuple[str, ...]] | None = (
             None  # the running call, with the names of its unknown arguments
         )
         self._outputs: Counter[str] = Counter()
@@ -101,9 +101,9 @@ class Recorder:
         if self.batch < len(indices):
             rows = indices[self.batch]
             beams = Beams(rows[rows >= 0], prompt)
-            self._beams = {name: beams for name, track in self.tracks.items() if len(track.step.q) > 1}
+            self._beams = {name: beams for name, track in self.tracks.items() if len(track.sdpa.q) > 1}
 
-    def on_call(self, tell: Callable[[], Batched]) -> None:
+    def on_call(self, tell: Callable[[], SdpaBatch]) -> None:
         """Copies the tensors of a call. Never raises."""
         self.count += 1
         self._newest = None
@@ -123,13 +123,13 @@ class Recorder:
         """Compares the output of the last call; a layer with a different output is not shown. Never raises."""
         if self._newest is None:
             return
-        name, step, unknown = self._newest
+        name, sdpa, unknown = self._newest
         self._outputs[name] += 1
         if not unknown and self._outputs[name] > COMPARED and self._outputs[name] % EVERY:
             return
         try:
             with torch.no_grad():
-                why = mismatch(step, output, 0 if self._searching else self.batch, unknown)
+                why = mismatch(sdpa, output, 0 if self._searching else self.batch, unknown)
         except Exception as error:
             why = f"{error}"
         if why:
@@ -177,32 +177,32 @@ class Recorder:
         for each in (self._turns, self._last, self._updates, self._lengths):
             each.clear()
 
-    def _keep(self, name: str, found: Batched) -> None:
+    def _keep(self, name: str, found: SdpaBatch) -> None:
         """Keeps a call; a layer called several times per run counts as several layers, unless only its values differ."""
         if 0 < self._pictures < len(found.q) and found.q.ndim == 4 and self._now is None:
             raise ValueError(WINDOWS)
-        step = found.step(None if self._searching else self.batch)
-        last, self._last[name] = self._last.get(name), step
-        if last is not None and _same_scores(last, step):
+        sdpa = found.copy_to_cpu(None if self._searching else self.batch)
+        last, self._last[name] = self._last.get(name), sdpa
+        if last is not None and _same_scores(last, sdpa):
             return
-        place = self._place(name, step)
+        place = self._place(name, sdpa)
         turn = self._turns[name]
         self._turns[name] += 1
         name = f"{name} ({turn + 1})" if turn else name
         if self.choice.layers is not None and self.number(name) not in self.choice.layers:
             self.missed.pop(name, None)
             return
-        self._newest = (name, step, found.unknown)
-        step, lost = self.choice.convert(self.choice.of(step))
+        self._newest = (name, sdpa, found.unknown)
+        sdpa, lost = self.choice.convert(self.choice.of(sdpa))
         self.lost[name] = max(lost, self.lost.get(name, 0.0))
         before = self.tracks.get(name)
-        self.tracks[name] = Track.of(step, place, before, self._searching)
+        self.tracks[name] = Track.of(sdpa, place, before, self._searching)
         self._beams.pop(name, None)
         self.missed.pop(name, None)
 
-    def _place(self, name: str, step: Step) -> Place | None:
+    def _place(self, name: str, sdpa: SdpaCall) -> Place | None:
         """The place of a call according to its own cache, else that of another layer of this run with as many keys."""
-        queries, keys = step.q.shape[2], step.k.shape[2]
+        queries, keys = sdpa.q.shape[2], sdpa.k.shape[2]
         cross = bool(CROSSING.search(name))
         update = self._updates.pop(name, None)
         if update is None and not cross and self._now is not None and self._now.new == queries:
@@ -247,7 +247,7 @@ def _are_weights(x: Tensor) -> bool:
     return bool((x >= 0).all()) and bool(((x.sum(-1, dtype=torch.float32) - 1).abs() < SUM).all())
 
 
-def _same_scores(one: Step, two: Step) -> bool:
+def _same_scores(one: SdpaCall, two: SdpaCall) -> bool:
     """Whether queries and keys of two calls are the same, so that both have the same weights, on parts of the values."""
     if one.scale != two.scale or not one.q.shape[-1]:
         return False

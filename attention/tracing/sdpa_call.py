@@ -16,7 +16,7 @@ from attention.attend import HALVES
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class SdpaCall:
     """A call of one layer, copied to the CPU: of one sequence, or of all sequences of the batch (`b`).
 
     `mask (1 or b, 1 or h, q, k)` is boolean, True where a query attends to a key, or is added to the scaled scores;
@@ -33,7 +33,7 @@ class Step:
     score_dtype: torch.dtype | None = None
 
 
-class Batched(NamedTuple):
+class SdpaBatch(NamedTuple):
     """q, k, v `(... h n d)`, with fewer heads in k and v if these are shared; a batch may have any number of axes.
 
     `mask` is that of torch's function: True where a query attends to a key, or added. `causal` masks the keys after a
@@ -58,7 +58,7 @@ class Batched(NamedTuple):
     unknown: tuple[str, ...] = ()
     eager: bool = False
 
-    def step(self, batch: int | None) -> Step:
+    def copy_to_cpu(self, batch: int | None) -> SdpaCall:
         """Copies one sequence, or all; raises ValueError if it does not exist or tensors have no data."""
         if any(_has_no_numbers(x) for x in (self.q, self.k, self.v)):
             raise ValueError("there are no numbers, only shapes (a meta or fake tensor, or a transform of torch.func)")
@@ -77,7 +77,7 @@ class Batched(NamedTuple):
         )
         scale = 1 / math.sqrt(q.shape[-1] or 1) if self.scale is None else float(self.scale)
         rounded = self.q.dtype if self.eager and self.q.dtype in HALVES else None
-        return Step(q, k, v, scale, mask, float(self.softcap), sinks, rounded)
+        return SdpaCall(q, k, v, scale, mask, float(self.softcap), sinks, rounded)
 
     def _expand_mask(self, mask: Any, batch: int | None) -> Tensor:
         """A mask as `(1 or b, 1 or h, q, k)`."""
@@ -97,12 +97,12 @@ class Batched(NamedTuple):
         return seen & (apart > -self.window) if self.window else seen
 
 
-def of_weights(weights: Tensor, module: nn.Module | None = None) -> Batched:
+def of_weights(weights: Tensor, module: nn.Module | None = None) -> SdpaBatch:
     """A call of which only weights `(... h q k)` are known: q and k have no channels, the mask is log weights."""
     heads = weights[(None,) * (4 - weights.ndim)] if weights.ndim < 4 else weights
     q, k = (heads.new_empty(*heads.shape[:-2], size, 0) for size in heads.shape[-2:])
     wide = heads if heads.dtype == torch.float64 else heads.float()
-    return Batched(q, k, k, wide.log(), scale=1.0, module=module)
+    return SdpaBatch(q, k, k, wide.log(), scale=1.0, module=module)
 
 
 def with_batch(x: Tensor) -> Tensor:

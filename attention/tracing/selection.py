@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from attention.tracing.call import Call
-from attention.tracing.sdpa_call import Step
+from attention.tracing.sdpa_call import SdpaCall
 
 
 @dataclass(frozen=True)
@@ -21,27 +21,27 @@ class Choice:
     queries: range | None = None
     dtype: torch.dtype | None = None
 
-    def of(self, step: Step) -> Step:
+    def of(self, sdpa: SdpaCall) -> SdpaCall:
         """A call with these heads alone; raises ValueError for a head that does not exist."""
         if self.heads is None:
-            return step
-        many = step.q.shape[1]
+            return sdpa
+        many = sdpa.q.shape[1]
         if wrong := [head for head in self.heads if not 0 <= head < many]:
             raise ValueError(f"heads has {wrong[0]}; there are {many} heads, counted from 0")
-        heads, share = torch.tensor(self.heads), many // step.k.shape[1]
+        heads, share = torch.tensor(self.heads), many // sdpa.k.shape[1]
         groups = heads // share
         whole = groups.unique().repeat_interleave(share)
         groups = groups.unique() if torch.equal(groups, whole) else groups
-        sinks = None if step.sinks is None else step.sinks[:, heads]
-        mask = step.mask if step.mask is None or step.mask.shape[1] == 1 else step.mask[:, heads]
-        return replace(step, q=step.q[:, heads], k=step.k[:, groups], v=step.v[:, groups], sinks=sinks, mask=mask)
+        sinks = None if sdpa.sinks is None else sdpa.sinks[:, heads]
+        mask = sdpa.mask if sdpa.mask is None or sdpa.mask.shape[1] == 1 else sdpa.mask[:, heads]
+        return replace(sdpa, q=sdpa.q[:, heads], k=sdpa.k[:, groups], v=sdpa.v[:, groups], sinks=sinks, mask=mask)
 
-    def convert(self, step: Step) -> tuple[Step, float]:
+    def convert(self, sdpa: SdpaCall) -> tuple[SdpaCall, float]:
         """A call in the chosen dtype, and the largest difference that this makes to a weight."""
-        if self.dtype is None or self.dtype == step.q.dtype:
-            return step, 0.0
-        narrow = replace(step, **{name: getattr(step, name).to(self.dtype) for name in "qkv"})
-        return narrow, float((_weights(step) - _weights(narrow)).abs().max())
+        if self.dtype is None or self.dtype == sdpa.q.dtype:
+            return sdpa, 0.0
+        narrow = replace(sdpa, **{name: getattr(sdpa, name).to(self.dtype) for name in "qkv"})
+        return narrow, float((_weights(sdpa) - _weights(narrow)).abs().max())
 
     def rows(self, call: Call) -> Call:
         """The chosen queries, and keys up to the last one visible to any; raises ValueError without such queries."""
@@ -87,8 +87,8 @@ def make_choice(
     )
 
 
-def _weights(step: Step) -> Tensor:
+def _weights(sdpa: SdpaCall) -> Tensor:
     """The weights of the first sequence of a call."""
-    mask, sinks = (None if part is None else part[0] for part in (step.mask, step.sinks))
-    q, k, v = step.q[0], step.k[0], step.v[0]
-    return Call(q, k, v, step.scale, mask, step.softcap, sinks, score_dtype=step.score_dtype).weights()
+    mask, sinks = (None if part is None else part[0] for part in (sdpa.mask, sdpa.sinks))
+    q, k, v = sdpa.q[0], sdpa.k[0], sdpa.v[0]
+    return Call(q, k, v, sdpa.scale, mask, sdpa.softcap, sinks, score_dtype=sdpa.score_dtype).weights()

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from einops import rearrange
 from torch import Tensor, nn
 
-from attention.tracing.sdpa_call import Batched
+from attention.tracing.sdpa_call import SdpaBatch
 
 
 def of_layer(
@@ -24,7 +24,7 @@ def of_layer(
     attn_mask: Tensor | None = None,
     average_attn_weights: bool = True,
     is_causal: bool = False,
-) -> Batched:
+) -> SdpaBatch:
     """Reads the arguments of the layer's forward; raises ValueError for a layer that adds keys of its own."""
     if layer.bias_k is not None or layer.add_zero_attn:
         raise ValueError("it adds keys of its own (add_bias_kv, add_zero_attn)")
@@ -37,7 +37,7 @@ def of_layer(
     mapped = [F.linear(*each) for each in zip(inputs, weights, biases, strict=True)]
     q, k, v = (rearrange(x, "b n (h d) -> b h n d", h=layer.num_heads) for x in mapped)
     mask = _joint(attn_mask, padding, len(q), layer.num_heads, q.shape[2])
-    return Batched(q, k, v, mask, is_causal and mask is None, module=layer, eager=need_weights)
+    return SdpaBatch(q, k, v, mask, is_causal and mask is None, module=layer, eager=need_weights)
 
 
 def of_encoder(
@@ -46,7 +46,7 @@ def of_encoder(
     src_mask: Tensor | None = None,
     src_key_padding_mask: Tensor | None = None,
     is_causal: bool = False,
-) -> Batched:
+) -> SdpaBatch:
     """Reads the arguments of an encoder layer's forward, whose attention is self-attention."""
     x = layer.norm1(src) if layer.norm_first else src
     return of_layer(layer.self_attn, x, x, x, src_key_padding_mask, False, src_mask, is_causal=is_causal)

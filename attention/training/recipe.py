@@ -147,5 +147,5 @@ def nearest(values: Mapping[str, Any]) -> tuple[Recipe, list[str]]:
 
 EDITIONS: tuple[dict[str, Any], ...] = ({"head": 0}, {})  # earlier defaults that have changed since
 RECIPES = Settings(
-    Recipe, "a training", prefix="train_", linked="train_", nearest=nearest, brought=_task_defaults, editions=EDITIONS
+    Recipe, "a training", prefix="train_", linked="train_", nearest=nearest, derived_defaults=_task_defaults, editions=EDITIONS
 )

@@ -168,8 +168,8 @@ def _joined_masks(config: Config) -> str:
     return "" if config.combine == "none" else f"{config.mask} {config.combine} {config.second}"
 
 
-def _source(config: Config, brought: tuple[str, ...], change: Change) -> None:
-    offered = (*brought, *KNOBS["source"].choices)
+def _source(config: Config, uploaded: tuple[str, ...], change: Change) -> None:
+    offered = (*uploaded, *KNOBS["source"].choices)
     knobs.menu("source", config, offered, format_func=source_title, on_change=change)
 
 

@@ -99,7 +99,7 @@ class Job:
     @property
     def given_up(self) -> bool:
         """Whether its visitors have cancelled or left it. The next request gets a new job."""
-        return self.next_state() in ("cancelled", "left")
+        return self.update_state() in ("cancelled", "left")
 
     @property
     def seconds_spent(self) -> float:
@@ -140,31 +140,31 @@ class Job:
             self.resting.discard(visitor)
             if looked is not None and not self._here():
                 self.end("cancelled")
-        self.next_state()
+        self.update_state()
 
     def pause(self, visitor: str) -> None:
         """Pauses it for a visitor; it stops running once every viewer has paused it."""
         with self.lock:
             self.look(visitor)
             self.resting |= {visitor} if self.pauses else set()
-        self.next_state()
+        self.update_state()
 
     def go_on(self, visitor: str) -> None:
         """Ends the pause of a visitor; it runs again at its place in the queue."""
         with self.lock:
             self.look(visitor)
             self.resting.discard(visitor)
-        self.next_state()
+        self.update_state()
 
     @property
     def makes_way(self) -> bool:
         """Whether it has been paused for so long that others may take its memory."""
-        return self.next_state() == "paused" and self.clock() - self.rested >= self.evict_after_s
+        return self.update_state() == "paused" and self.clock() - self.rested >= self.evict_after_s
 
     def begin(self) -> bool:
         """Takes its turn and returns True; returns False if it no longer waits for one."""
         with self.lock:
-            if self.next_state() != "waiting":
+            if self.update_state() != "waiting":
                 return False
             self.state, self.started = "running", self.clock()
             return True
@@ -185,9 +185,9 @@ class Job:
 
     def should_stop(self) -> bool:
         """Whether `run` must return; `run` has to call this often."""
-        return self.next_state() != "running"
+        return self.update_state() != "running"
 
-    def next_state(self) -> str:
+    def update_state(self) -> str:
         """Updates the state from the current viewers and the time, and returns it."""
         with self.lock:
             if self.open:

@@ -154,9 +154,9 @@ class JobQueue:
     def before(self, task: Job) -> int:
         """The number of jobs whose turn comes before this one, including those that run now."""
         with self.lock:
-            if task not in self.tasks or task.next_state() != "waiting":
+            if task not in self.tasks or task.update_state() != "waiting":
                 return 0
-            return sum(other.next_state() in ("waiting", "running") for other in self.tasks[: self.tasks.index(task)])
+            return sum(other.update_state() in ("waiting", "running") for other in self.tasks[: self.tasks.index(task)])
 
     def other(self, task: Job) -> str:
         """What a running job of another kind does while this one waits, in words; empty if there is none."""
@@ -166,12 +166,12 @@ class JobQueue:
     def waiting(self, kind: type[Job]) -> int:
         """The number of jobs of a kind that wait for their turn."""
         with self.lock:
-            return sum(task.next_state() == "waiting" for task in self.tasks if task.kind == kind.kind)
+            return sum(task.update_state() == "waiting" for task in self.tasks if task.kind == kind.kind)
 
     def tidy(self) -> None:
         """Ends jobs that every visitor has left, drops those that ended long ago, and starts those that can run."""
         with self.lock:
-            ready = sum(task.next_state() == "waiting" for task in self.tasks)
+            ready = sum(task.update_state() == "waiting" for task in self.tasks)
             self._drop()
             for _ in range(min(ready, self.at_once - self.threads)):
                 self.threads += 1
@@ -189,7 +189,7 @@ class JobQueue:
     def _fits(self, task: Job) -> bool:
         """Whether a job waits and there is memory for it. A job without keeps its place, and later ones go first."""
         visitor = next(iter(task.looks), "")
-        return task.next_state() == "waiting" and task.fits(lambda needed: self.room(needed, visitor))
+        return task.update_state() == "waiting" and task.fits(lambda needed: self.room(needed, visitor))
 
     def finished(self, task: Job, error: Exception | None = None) -> None:
         """Ends a job whose run has returned, unless it was paused meanwhile."""

@@ -36,7 +36,7 @@ def hold(stack: Stack, kind: str = "file", name: str = "", instead: str = "") ->
 
     It replaces the source `instead`, which is kept if there is no room.
     """
-    kept = {source: holding for source, holding in session().kept.brought.items() if source != instead}
+    kept = {source: holding for source, holding in session().kept.uploaded.items() if source != instead}
     if len(kept) >= MOST:
         raise DataError(f"{MOST} files are open already. Close one of them first.")
     own = sum(each.stack.bytes for each in kept.values())
@@ -53,7 +53,7 @@ def hold(stack: Stack, kind: str = "file", name: str = "", instead: str = "") ->
         )
     found = registry.register(stack, kind, name)
     close(instead)
-    session().kept.brought[found.source] = found
+    session().kept.uploaded[found.source] = found
     return found.source
 
 
@@ -67,18 +67,18 @@ def remember_file(name: str, data: bytes, tokens: tuple[bytes, str] | None) -> F
 
 def holdings() -> tuple[Upload, ...]:
     """The uploads of this visit, in the order in which they were opened."""
-    return tuple(session().kept.brought.values())
+    return tuple(session().kept.uploaded.values())
 
 
 def sources() -> tuple[str, ...]:
     """The names of their sources, in the same order."""
-    return tuple(session().kept.brought)
+    return tuple(session().kept.uploaded)
 
 
 def close(source: str) -> None:
     """Removes an upload and the settings that show it; those start again with the defaults."""
     state = session()
-    state.kept.brought.pop(source, None)
+    state.kept.uploaded.pop(source, None)
     state.kept.prompts.pop(source, None)
     for about, here in list(state.held.items()):
         if getattr(here.setting, "source", None) == source:

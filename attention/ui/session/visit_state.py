@@ -66,80 +66,73 @@ class Requested:
 
 @dataclass
 class VisitState:
-    """What single pages keep for their next run.
+    """What single pages keep for their next run, page by page."""
 
-    Heads: `code`, whether the expander with the program was open when it was last drawn. `large`: whether the expander
-    with the selected head was last opened or closed by default; None before that. `turns`: number of clicks in the map of
-    layers and heads. `stopped`: the long sequence whose drawing, or those whose comparison, this visitor has cancelled.
-    Predict: `revealed`, the
-    question that was opened, and whether a question hides the page (`closed`). `answers`: the answers given, by the keys
-    of their widgets; `here`: the keys of those that were drawn on this page. Find the bug: the `first_guesses`, by the name of
-    the bug, "" if its answer was revealed first. For classes: whether the dialog is open
-    (`classroom`), and the `draft` of a question. Timing: the `sweep` that this visitor has requested, and whether it was
-    open when it was last drawn (`going`); the recordings that are `opened`, by name, what was wrong with the last ones
-    (`problems`), and the number of `uploads`; the `measurements` of this visitor's browser, by mask and d_head, and why
-    the last one was not taken (`unmeasured`). Training: the training that this visitor has requested (`learning`), the
-    film that is playing and its next tick (`film`), its `speed`, the training that was shown last (`trained`), the
-    sources made in this visit from `steps` of trainings, and the page that one of them `leads` to. Model: the reading
-    that this visitor has run (`reading`), the `leak_test` and the `studies` of its heads, by kind, the ids of the text to which a
-    token was `appended` or why none was (`refused_token`), the `selected` head,
-    their own `picture` as a PNG, why the last one was `refused`,
-    and what was `shown` of readings: by reading, part and choices, the source and its content. The run that was last
-    `requested` by a typed text or a link, and the `prompts` that give a source of a model again. `brought`: the uploads of
-    this visit, by source; an upload exists as long as it is listed here. `absent`: the source that the last link named and
-    this visit does not have; `wanted`: the query of that link. Your data: the file that was `taken` last, and the results for the
-    files that the owner has named (`given`), once they were opened. Examples: the name of the `card` that its page shows, and
-    the last step of the path that was opened (`step`); the `lesson` of the link, the steps of one that is being made
-    (`chain`), the index of the one that is in the form (`editing`), and the
-    question of a presentation whose answer is shown (`presented`).
-    """
+    # Heads
+    code: bool = False  # the expander with the program was open when it was last drawn
+    large: bool | None = None  # the expander with the selected head was last opened by default; None before that
+    turns: int = 0  # clicks in the map of layers and heads
+    stopped: Config | tuple[Config, Config] | None = None  # the long drawing or comparison that was cancelled
 
-    code: bool = False
-    large: bool | None = None
-    turns: int = 0
-    stopped: Config | tuple[Config, Config] | None = None
-    revealed: str | None = None
-    closed: bool = False
-    answers: dict[str, Any] = field(default_factory=dict)
-    here: set[str] = field(default_factory=set)
-    first_guesses: dict[str, str] = field(default_factory=dict)
-    classroom: bool = False
+    # Predict
+    revealed: str | None = None  # the question whose answer was opened
+    closed: bool = False  # a question hides the page
+    answers: dict[str, Any] = field(default_factory=dict)  # by the keys of their widgets
+    here: set[str] = field(default_factory=set)  # the keys that were drawn on this page
+
+    # Find the bug, and classes
+    first_guesses: dict[str, str] = field(default_factory=dict)  # by bug; "" if its answer was revealed first
+    classroom: bool = False  # the dialog is open
     draft: Draft = field(default_factory=Draft)
-    sweep: TimingJob | None = None
-    going: bool = False
-    opened: dict[str, list[Timing]] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
-    uploads: int = 0
-    measurements: dict[tuple[str, str], Measurement] = field(default_factory=dict)
-    unmeasured: str = ""
-    learning: TrainingJob | None = None
-    film: tuple[Recipe, int] | None = None
+
+    # Timing
+    sweep: TimingJob | None = None  # requested by this visitor
+    going: bool = False  # the sweep was under way when it was last drawn
+    opened: dict[str, list[Timing]] = field(default_factory=dict)  # recordings, by name
+    problems: list[str] = field(default_factory=list)  # with the last recordings that were opened
+    uploads: int = 0  # uploads so far
+    measurements: dict[tuple[str, str], Measurement] = field(default_factory=dict)  # of the browser, by mask and d_head
+    unmeasured: str = ""  # why the last measurement was not taken
+
+    # Training
+    learning: TrainingJob | None = None  # requested by this visitor
+    film: tuple[Recipe, int] | None = None  # the recipe that is playing and its next tick
     speed: float = 1.0
-    trained: Recipe | None = None
-    steps: dict[tuple[Recipe, int], str] = field(default_factory=dict)
-    leads: str = ""
-    reading: ModelJob | None = None
+    trained: Recipe | None = None  # shown last
+    steps: dict[tuple[Recipe, int], str] = field(default_factory=dict)  # sources made of steps of trainings
+    leads: str = ""  # the page that opens one of these
+
+    # Model
+    reading: ModelJob | None = None  # run by this visitor
     leak_test: LeakJob | None = None
-    studies: dict[str, LoadedModelJob] = field(default_factory=dict)
-    appended: tuple[int, ...] = ()
-    refused_token: str = ""
-    selected: tuple[int, int] | None = None
-    picture: bytes = b""
-    refused: str = ""
-    shown: dict[tuple[Any, ...], tuple[str, Layers]] = field(default_factory=dict)
-    requested: Requested | None = None
-    prompts: dict[str, Prompt] = field(default_factory=dict)
-    brought: dict[str, Upload] = field(default_factory=dict)
-    absent: str = ""
-    taken: Taken | None = None
-    given: list[Taken] | None = None
-    wanted: dict[str, str] = field(default_factory=dict)
-    card: str = ""
-    step: str = ""
-    lesson: str = ""
-    chain: list[Step] = field(default_factory=list)
-    editing: int | None = None
-    presented: str = ""
+    studies: dict[str, LoadedModelJob] = field(default_factory=dict)  # of the model's heads, by kind
+    appended: tuple[int, ...] = ()  # ids of the text to which a token was appended
+    refused_token: str = ""  # why none was
+    selected: tuple[int, int] | None = None  # layer and head
+    picture: bytes = b""  # their own, as a PNG
+    refused: str = ""  # why the last picture was refused
+    shown: dict[tuple[Any, ...], tuple[str, Layers]] = field(
+        default_factory=dict
+    )  # source and content by reading and part
+    requested: Requested | None = None  # the run that a typed text or a link requested last
+    prompts: dict[str, Prompt] = field(default_factory=dict)  # what to run again, by source
+
+    # Uploads and Your data
+    uploaded: dict[str, Upload] = field(
+        default_factory=dict
+    )  # by source; an upload exists as long as it is listed here
+    absent: str = ""  # the source that the last link named and this visit does not have
+    wanted: dict[str, str] = field(default_factory=dict)  # the query of that link
+    taken: Taken | None = None  # the last file
+    given: list[Taken] | None = None  # results for the owner's files, once they were opened
+
+    # Examples, lessons and presentations
+    card: str = ""  # shown on Examples
+    step: str = ""  # the last step of the path that was opened
+    lesson: str = ""  # that of the link
+    chain: list[Step] = field(default_factory=list)  # the steps of a lesson that is being made
+    editing: int | None = None  # the index of the step that is in the form
+    presented: str = ""  # the question whose answer a presentation shows
 
 
 @dataclass
@@ -227,7 +220,7 @@ def may_see(setting: Any) -> bool:
 
 def foreign_uploads(*sources: str) -> list[str]:
     """The uploads among these sources that this visit does not have."""
-    return [source for source in sources if is_uploaded(source) and source not in session().kept.brought]
+    return [source for source in sources if is_uploaded(source) and source not in session().kept.uploaded]
 
 
 def reconcile() -> None:

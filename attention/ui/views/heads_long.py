@@ -253,13 +253,13 @@ def _large(config: Config, drawing: MapJob) -> None:
 
 
 def _take_away(config: Config, drawing: MapJob) -> None:
-    brought = is_uploaded(config.source)
-    parts.code(LONG_PROGRAM, lambda: (file_program if brought else program).long_source(config, drawing.side))
+    uploaded = is_uploaded(config.source)
+    parts.code(LONG_PROGRAM, lambda: (file_program if uploaded else program).long_source(config, drawing.side))
     if drawing.state != "done":
         st.empty()  # replaces the expander of another job
         return
     with st.expander(text.DOWNLOADS, icon=":material/download:"):
-        if brought:
+        if uploaded:
             st.download_button(
                 text.VECTORS,
                 lambda: tables.vectors_npz(config),
