@@ -23,8 +23,8 @@ from attention.imported import registry
 from attention.number_format import format_percent
 from attention.training import history, shipped
 from attention.training.head_scores import weights
-from attention.training.recipe import RECIPES, Recipe
-from attention.training.run import Run
+from attention.training.recipe import RECIPES, TEST, Recipe
+from attention.training.run import HELD_OUT, Run, draw_sequences, evaluate
 from attention.training.tasks import TASKS
 from attention.ui import results
 from attention.ui.controls.reasons import why
@@ -33,7 +33,8 @@ from attention.ui.jobs import training_jobs
 from attention.ui.jobs.job_queue import JOBS
 from attention.ui.jobs.training_jobs import TrainingJob
 from attention.ui.session.visit_state import KEY
-from attention.ui.views import training, training_after, training_curves, training_elsewhere
+from attention.ui.text import training as text
+from attention.ui.views import training, training_after, training_costs, training_curves, training_elsewhere
 from attention.wire.cells import weights as wire_weights
 from tests.test_job_queue import ME, YOU, a_line
 from tests.test_pages import ROOT, SECONDS
@@ -272,6 +273,28 @@ def test_a_head_that_is_switched_off_is_missed():
     course = shipped.course("induction")
     assert test.metric[0].value == format_percent(results.training.without(course, ((0, 1),))[1]) != whole
     assert float(test.metric[0].value.rstrip("%")) < 90
+
+
+def test_every_head_and_every_pair_is_missed():
+    """Layer 0 has two heads that attend to the token before: without one of them the model still knows most answers."""
+    test = run({"at": "1000"})
+    test.toggle(key=training_costs.EVERY).set_value(True).run()
+    course = shipped.course("induction")
+    model, on = course.model(), draw_sequences(course.recipe, HELD_OUT, TEST)
+    whole, alone, other, both = (evaluate(model, on, off)[0] for off in ((), [(0, 1)], [(0, 3)], [(0, 1), (0, 3)]))
+    told = page_text(test)
+    assert f"Layer 0, head 1 matters most alone:** without it, the loss rises by {alone - whole:.2f}" in told
+    rise, one, two = (f"+{each - whole:.2f}" for each in (both, alone, other))
+    assert f"head 1 and layer 0, head 3 stand in for each other:** without both, it changes by {rise}" in told
+    assert f"without one, by {one} or {two}" in told and not test.exception
+    assert any('"0.3"' in each.proto.spec and '"row"' in each.proto.spec for each in test.get("vega_lite_chart"))
+
+
+def test_of_many_heads_each_is_missed_alone():
+    costs = {((0, 0),): 0.2, ((0, 1),): -0.1}
+    said = "**Layer 0, head 0 matters most alone:** without it, the loss rises by 0.20 nats."
+    assert training_costs._finding(costs) == said
+    assert training_costs._finding(costs | {((0, 0), (0, 1)): 0.15}) == f"{said} {text.NO_PAIR}"
 
 
 def test_one_asks_it_about_a_sequence_of_ones_own():

@@ -21,7 +21,7 @@ from attention.wire.cells import Cells, cells
 Off = tuple[tuple[int, int], ...]  # heads that are switched off: (layer, head)
 SEEN = 64  # pictures of checkpoints that are kept, of at most 0.4 MB each
 FEW = 10  # tasks with at most this many different tokens
-TRIED = 64  # results about a model that are kept
+TRIED = 128  # results about a model that are kept
 
 
 class Picture(NamedTuple):

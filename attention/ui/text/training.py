@@ -113,6 +113,20 @@ SWITCH_OFF_HELP = (
 )
 SWITCHED_OFF = "Heads switched off"
 POINTS = "{change} points"
+EVERY = "Every head in turn"
+EVERY_PAIR = "Every head and every pair"
+EVERY_HELP = (
+    "Switches each head off in turn, and each two if there are eight at most, and measures the loss on test sequences."
+)
+MEASURING = "{done} of {count} measured"
+ALONE = "**{head} matters most alone:** without it, the loss rises by {cost} nats."
+PAIR = "**{one} and {two} stand in for each other:** without both, it changes by {both}; without one, by {first} or {second}."
+NO_PAIR = "No two heads stand in for each other: no pair costs more than its heads cost one by one."
+COST = "Change of the loss (nats)"
+PAIRS_AXIS = "layer.head →"
+COSTS_AXIS = "head →"
+PAIRS_MAP = "Change of the loss in nats without two heads; on the diagonal, without one. Green: the model needs them."
+COSTS_MAP = "Change of the loss in nats without a head, by layer (rows) and head. Green: the model needs it."
 TRY = "**Try a sequence.** What does the trained model predict, and what do its heads attend to?"
 TOKENS = "Tokens, separated by spaces"
 TOKENS_HELP = "Sequence that the model continues. Known tokens: {known}"

@@ -19,7 +19,7 @@ from attention.ui import results
 from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.text import training as words
-from attention.ui.views import questions, training_elsewhere
+from attention.ui.views import questions, training_costs, training_elsewhere
 from attention.ui.views import training_course as courses
 
 OFF, TYPED = "heads off", "typed"  # keys of widgets
@@ -52,6 +52,7 @@ def _switches(recipe: Recipe, course: TrainingHistory) -> None:
     right.metric(
         words.LOSS_AFTER, format_mean(rest[0]), _change(rest[0] - whole[0], 3), delta_color="inverse", border=True
     )
+    training_costs.draw(recipe, course)
 
 
 def _head_name(value: str) -> str:
