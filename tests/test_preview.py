@@ -13,7 +13,8 @@ import torch
 from PIL import Image
 
 from attention.charts import theme
-from attention.charts.head_map import MASKED, color_cells
+from attention.charts.head_map import MASKED, HeadMap, color_cells, color_changes
+from attention.charts.preview import Card, draw_card
 from attention.charts.qr_code import LONGEST as LONGEST_CODE
 from attention.charts.qr_code import qr_svg
 from attention.charts.thumbnail import rgb
@@ -21,9 +22,13 @@ from attention.codec import link
 from attention.config import Config
 from attention.imported.registry import register
 from attention.lessons.cards import gallery
+from attention.pinned import pin
+from attention.published import ROWS, hunt_name
+from attention.published.hunts import BUGS
 from attention.serving import previews
 from attention.serving.previews import AT_ONCE, LONGEST, Previews
 from attention.serving.settings import Settings
+from attention.story.head import SENTENCES
 from attention.ui import preview
 from attention.ui.budget import UNDER_WAY
 from attention.ui.question_codec import CustomQuestion, encode
@@ -62,6 +67,83 @@ def test_the_colours_of_a_picture_are_those_of_the_weights_and_masked_pairs_are_
     signed = color_cells(torch.tensor([[-1.0, 0.0]]), torch.tensor([[2.0, 2.0]]), "linear", signed=True)
     assert tuple(signed[0, 0]) == rgb(theme.NEGATIVE[-1])
     assert signed[0, 1].max() <= 0x11  # zero is black
+
+
+def test_a_difference_is_white_at_zero_and_has_the_colours_of_the_app_at_its_ends():
+    change, seen = torch.tensor([[1.0, -1.0, 0.0, 0.25, 0.0]]), torch.tensor([[True] * 4 + [False]])
+    more, less, none, quarter, masked = color_changes(change, seen, "auto", "linear")[0].tolist()
+    assert [tuple(each) for each in (more, less, none, masked)] == [
+        rgb(theme.MORE),
+        rgb(theme.LESS),
+        (255, 255, 255),
+        rgb(MASKED),
+    ]
+    half = [(255 + channel) / 2 for channel in rgb(theme.MORE)]
+    assert np.abs(np.array(quarter) - half).max() <= 1, "the square root of a quarter"
+    linear, log = (color_changes(change, seen, *scale)[0, 3] for scale in (("linear", "linear"), ("log", "log")))
+    assert linear.min() > quarter[0] > log.min()
+
+
+def drawn_card(monkeypatch, page: str, query: str) -> tuple[Card, HeadMap]:
+    found = []
+    monkeypatch.setattr(preview, "_draw_card", lambda *given: found.append(given) or b"drawn")
+    assert preview.draw(page, query) == b"drawn"
+    return found[0]
+
+
+def test_a_comparison_is_drawn_as_b_minus_a(monkeypatch):
+    query = f"v=3&mask=window&head=2&against={pin(Config())}"
+    card, shown = drawn_card(monkeypatch, "heads", query)
+    assert card.title == "B − A: Head 2 of 8"
+    assert card.lines == ("Mask: causal in A, window in B",)
+    assert tuple(shown.pixels[0, 0]) == (255, 255, 255), "the first query sees itself on both sides"
+    brown, green = (shown.pixels.astype(int)[..., at] for at in (0, 1))
+    assert (brown > green + 60)[8:, 0].all(), "what the first key had under A is gone"
+    assert shown.masked.sum() == np.triu(np.ones(shown.masked.shape), 1).sum()
+    card, _ = drawn_card(monkeypatch, "softmax", f"{query}&side=a")
+    assert "causal mask" in card.lines[1]
+
+
+@pytest.mark.parametrize("page", ["heads", "layers", "softmax"])
+def test_a_side_that_nobody_else_has_is_not_drawn(page):
+    held = register(example_uploads.named_upload(), name="secret")
+    for code in (pin(Config.of(held.source)), "x", pin(Config(tokens=7))[:-3]):
+        for side in ("a", "difference"):
+            compared = image(page, f"v=3&head=1&side={side}&against={quote(code)}")
+            assert np.array_equal(compared, image(page, "v=3&head=1"))
+
+
+def test_a_mask_a_training_times_published_code_and_a_bug_have_pictures_of_their_own(monkeypatch):
+    card, shown = drawn_card(monkeypatch, "masks", "v=3&mask=window&span=3&tokens=9")
+    assert (card.title, card.lines[0]) == ("Window mask, span 3", "24 of 81 pairs are visible (29.6%)")
+    assert (~shown.masked).sum() == 24
+    card, _ = drawn_card(monkeypatch, "training", "")
+    assert card.title.endswith("trained on: induction")
+    assert card.lines[0].startswith("Step 1,000 of 1,000: 99")
+    card, _ = drawn_card(monkeypatch, "training", "v=2&train_at=0")
+    assert card.lines[0].startswith("Step 0 of 1,000")
+    for query, said in (("", "times as fast as"), ("lengths=256,512&heads=16", "16 heads of 64")):
+        card, _ = drawn_card(monkeypatch, "timing", query)
+        assert said in card.lines[0]
+    card, shown = drawn_card(
+        monkeypatch, "implementations", "v=3&implementation=boolean-mask&version=as printed&tokens=8"
+    )
+    assert card.lines == ("As published: disagrees with the reference", ROWS["boolean-mask"].mistake)
+    assert (shown.pixels == rgb(theme.WEIGHTS[0])).all(-1).tolist()[-1] == [True] * 8, "the last row has no key"
+    bug = hunt_name("boolean-mask")
+    card, shown = drawn_card(monkeypatch, "find_the_bug", f"bug={bug}")
+    assert (card.title, card.lines) == ("Find the bug: 3 of 10", (BUGS[bug].says,))
+    assert shown.masked.any()
+    card, shown = drawn_card(monkeypatch, "start", "start=sentence.account")
+    assert shown.queries == SENTENCES["account"].tokens
+
+
+def test_masked_cells_are_hatched_in_the_picture_of_a_chat():
+    shown = HeadMap(np.array([[[0, 0, 0], rgb(MASKED)]] * 2, np.uint8), 1, (0, 0), (), (), -1, ())
+    drawn = np.asarray(Image.open(io.BytesIO(draw_card(Card("Head"), shown))))
+    right = drawn[80:550, 44 + 260 : 44 + 490].reshape(-1, 3)
+    greys = {tuple(pixel) for pixel in np.unique(right, axis=0).tolist()}
+    assert greys == {rgb(theme.NEUTRALS["light"][name]) for name in ("masked", "hatch")}
 
 
 def test_every_page_has_a_description():

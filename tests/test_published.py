@@ -152,7 +152,7 @@ def test_at_any_setting_rows_agree_as_meant(**knobs):
     made = case(config)
     sees = bool(made.mask.any(-1).all())
     for name, row in ROWS.items():
-        if sees or row.mask in ("none", "causal"):
+        if sees or row.mask in ("none", "causal", "window"):
             assert judge(row, made).verdict == "agrees", name
 
 
@@ -377,6 +377,41 @@ def test_a_second_softmax_is_flat():
     for head in found.weights:
         assert (head.amax(-1) / head.masked_fill(~seen, 1).amin(-1)).max() <= math.e
     assert found.judgement.square.greatest > 0.2
+
+
+def test_an_inverted_mask_shows_later_tokens_alone_and_leaves_the_last_row_empty():
+    row, made = ROWS["boolean-mask"], small()
+    weights = row.as_printed(**made.inputs(row)).weights
+    assert (weights.tril() == 0).all() and (weights[..., -1, :] == 0).all()
+    assert torch.allclose(weights[..., :-1, :].sum(-1), torch.ones(2, 3, 4).double())
+    assert leak(row, case(NARROW)) == 0 < leak(row, case(NARROW), printed=True)
+
+
+def test_the_same_mask_means_the_opposite_to_two_functions_of_torch():
+    later = torch.ones(5, 5).triu(1).bool()
+    layer, x = nn.MultiheadAttention(6, 1, batch_first=True), torch.randn(1, 5, 6)
+    assert (layer(x, x, x, attn_mask=later)[1].triu(1) == 0).all()
+    seen = F.scaled_dot_product_attention(x, x, torch.eye(5)[None], later)[0, :-1]
+    assert (seen.tril() == 0).all() and torch.allclose(seen.sum(-1), torch.ones(4))
+
+
+def test_a_window_that_does_not_count_the_query_has_one_key_more_and_short_sequences_are_right():
+    row, made = ROWS["window-of-four"], small(tokens=7)
+    keys = [
+        (version(**made.inputs(row)).weights[0, 0] > 0).sum(-1).tolist() for version in (row.as_meant, row.as_printed)
+    ]
+    assert keys == [[1, 2, 3, 4, 4, 4, 4], [1, 2, 3, 4, 5, 5, 5]]
+    assert [judge(row, small(tokens=n), printed=True).verdict for n in (4, 5)] == ["agrees", "disagrees"]
+
+
+def test_heads_that_are_split_by_a_view_keep_a_token_in_its_quarter_of_the_sequence():
+    row, made = ROWS["split-by-view"], case(replace(NARROW, batch=1))
+    quarter = torch.arange(12) // 3
+    assert torch.equal(influence(row, made, printed=True) > 0, quarter[:, None] == quarter)
+    assert (influence(row, made) > 0).all()
+    x = torch.arange(12 * 8.0).view(1, 12, 8)
+    assert torch.equal(x.view(1, 4, 12, 2).view(4, -1, 2), x.view(4, -1, 2)), "as the thread has it"
+    assert compare(row, replace(NARROW, heads=1), printed=True).judgement.verdict == "agrees"
 
 
 @pytest.mark.parametrize("name", MISTAKEN)

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64decode
+from io import BytesIO
 from itertools import combinations, pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from PIL import Image
 from streamlit.testing.v1 import AppTest
 
+from attention.charts import theme
 from attention.charts.grid_svg import grid_svg
-from attention.charts.head_map import HeadMap
+from attention.charts.head_map import MASKED, HeadMap
 from attention.charts.head_svg import head_svg
 from attention.charts.qr_code import LONGEST as LONGEST_CODE
 from attention.charts.qr_code import QUIET, qr_svg
+from attention.charts.thumbnail import rgb
 from attention.config import Config
 from attention.lessons.cards import gallery
 from attention.ui.markdown import escape
@@ -43,6 +48,23 @@ def test_a_head_as_an_svg_has_one_picture_and_its_texts_as_text():
     assert found[1:4] == ["<script>", "&amp;", "\ufffd\ufffd"]
     assert len(found[4] or "") == 13
     assert all(float(element.get("font-size", 0)) >= 20 for element in root.findall(f"{SVG}text"))
+
+
+@pytest.mark.parametrize("colors", ["light", "dark"])
+def test_masked_cells_of_a_file_leave_the_hatching_of_the_app_visible(colors):
+    pixels = np.array([[[1, 2, 3], rgb(MASKED)]] * 2, np.uint8)
+    root = ElementTree.fromstring(head_svg("Head", [], HeadMap(pixels, 1, (0, 0), (), (), -1, ()), colors))
+    pattern = root.find(f".//{SVG}pattern")
+    assert pattern is not None
+    neutrals = theme.NEUTRALS[colors]
+    assert [part.get("fill") or part.get("stroke") for part in pattern] == [neutrals["masked"], neutrals["hatch"]]
+    (ground,) = [part for part in root.findall(f"{SVG}rect") if part.get("fill") == f"url(#{pattern.get('id')})"]
+    (image,) = root.findall(f"{SVG}image")
+    assert [ground.get(name) for name in ("x", "y", "width", "height")] == [
+        image.get(name) for name in ("x", "y", "width", "height")
+    ]
+    drawn = Image.open(BytesIO(b64decode((image.get("href") or "").partition(",")[2])))
+    assert np.asarray(drawn)[..., 3].tolist() == [[255, 0]] * 2
 
 
 @pytest.mark.parametrize("heads", [2, 7, 64])
@@ -151,7 +173,8 @@ def test_every_page_opens_the_dialog_with_its_link_and_the_code_that_embeds_it()
     test.session_state["share_site"] = "https://school.example"
     test.button("open_share").click().run()
     assert not test.exception
-    link, code = (element.value for element in test.code)
+    link, code, setting = (element.value for element in test.code)
+    assert setting == "ATTENTION_FRAMES=self,https://school.example"
     assert link.endswith("?v=3&mask=window&head=3")
     assert 'embed=true"' in code
     assert f"{len(link)} characters" in words(test)
@@ -212,12 +235,54 @@ def test_an_embedded_page_shows_its_picture_and_the_way_to_the_whole_one(monkeyp
     assert not test.main.expander
 
 
-def test_an_embedded_row_of_a_softmax_is_its_bars(monkeypatch):
-    drawn = lambda test: [len(test.get(kind)) for kind in ("vega_lite_chart", "bidi_component")]  # noqa: E731
-    charts, _ = drawn(open_page("softmax", v="3"))
+PICTURES = ("bidi_component", "plotly_chart", "vega_lite_chart", "imgs", "table")
+EMBEDDED = {
+    "heads": "bidi_component",
+    "softmax": "bidi_component",
+    "steps": "bidi_component",
+    "masks": "bidi_component",
+    "model": "bidi_component",
+    "training": "bidi_component",
+    "start": "bidi_component",
+    "layers": "vega_lite_chart",
+    "timing": "plotly_chart",
+    "implementations": "plotly_chart",
+    "examples": "",
+    "your_data": "",
+}
+CONTROLS = (
+    "expander",
+    "popover",
+    "slider",
+    "selectbox",
+    "number_input",
+    "text_input",
+    "download_button",
+    "file_uploader",
+)
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize(("page", "picture"), EMBEDDED.items())
+def test_an_embedded_page_is_one_picture_without_controls(page, picture, monkeypatch):
     monkeypatch.setattr(present, "is_embedded", lambda: True)
-    fewer, components = drawn(open_page("softmax", v="3"))
-    assert charts > 2 and fewer == 0 and components > 0
+    test = open_page(page)
+    assert not test.exception
+    assert [kind for kind in PICTURES for _ in test.main.get(kind)] == [picture] * bool(picture)
+    assert [kind for kind in CONTROLS for _ in test.main.get(kind)] == []
+    assert f"[{text.OPEN_IN_LAB}](./{page if page != 'start' else ''}" in words(test)
+
+
+def test_an_embedded_page_says_where_its_weights_come_from_unless_that_is_asked(monkeypatch):
+    monkeypatch.setattr(present, "is_embedded", lambda: True)
+    assert "Hand-built, not learned · window mask" in words(open_page(v="3", mask="window")).replace("\\", "")
+    assert "not learned" not in words(open_page(v="3", mask="window", predict="mask"))
+
+
+def test_a_page_without_a_picture_offers_no_code_that_embeds_it():
+    test = open_page("examples")
+    test.button("open_share").click().run()
+    assert text.NO_EMBED in words(test) and "iframe" not in words(test)
 
 
 def test_only_pages_of_a_head_are_presented(monkeypatch):

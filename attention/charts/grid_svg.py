@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from math import ceil, sqrt
 
 from attention.charts import theme
 from attention.charts.head_map import HeadMap
-from attention.charts.head_svg import EDGE, FONT, GROUNDS, LINE, TEXT, TITLE, TOP, WIDTH, draw_text, escape_text
-from attention.charts.thumbnail import png
+from attention.charts.head_svg import (
+    EDGE,
+    FONT,
+    GROUNDS,
+    LINE,
+    TEXT,
+    TITLE,
+    TOP,
+    WIDTH,
+    draw_hatch,
+    draw_map,
+    draw_text,
+    escape_text,
+)
 
 GAP, LABEL = 16, 30  # pixels between heads, and of the number above each
 WIDER = 1.3  # columns per row, of as many
@@ -21,15 +32,11 @@ def grid_svg(title: str, lines: Iterable[str], heads: Sequence[HeadMap]) -> str:
     wide = (WIDTH - 2 * EDGE - (columns - 1) * GAP) / columns
     rows, cells = heads[0].pixels.shape[:2]
     high = wide * rows / cells
-    parts = [draw_text(EDGE, 44, title, TITLE, "start", 'font-weight="650"')]
+    parts = [draw_hatch("light"), draw_text(EDGE, 44, title, TITLE, "start", 'font-weight="650"')]
     for head, shown in enumerate(heads):
         x, y = EDGE + head % columns * (wide + GAP), TOP + head // columns * (high + LABEL + GAP)
-        data = b64encode(png(shown.pixels)).decode()
         parts.append(draw_text(x, y + LABEL - 9, f"{head}", TEXT, "start"))
-        parts.append(
-            f'<image x="{x:.2f}" y="{y + LABEL:.2f}" width="{wide:.2f}" height="{high:.2f}" preserveAspectRatio="none" '
-            f'style="image-rendering: pixelated" href="data:image/png;base64,{data}"/>'
-        )
+        parts.append(draw_map(shown, x, y + LABEL, wide, high))
     below = TOP + ceil(len(heads) / columns) * (high + LABEL + GAP) + TEXT
     said = [*lines]
     parts += [draw_text(EDGE, below + at * LINE, line, TEXT, "start") for at, line in enumerate(said)]

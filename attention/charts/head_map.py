@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, UInt8
+from jaxtyping import Bool, Float, UInt8
 from torch import Tensor
 
 from attention.charts import theme
 from attention.charts.thumbnail import interpolate, rgb
 
-MASKED = "#d9dbe0"
+DECADES = 4  # of the logarithmic scale of differences
+MASKED = theme.NEUTRALS["light"]["masked"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +30,11 @@ class HeadMap:
     keys: tuple[str, ...]
     query: int
     heaviest: tuple[tuple[int, str, float], ...]
+
+    @property
+    def masked(self) -> Bool[np.ndarray, "p r"]:
+        """The cells that are masked: hatched in every picture."""
+        return (self.pixels == np.array(rgb(MASKED), np.uint8)).all(-1)
 
 
 def color_cells(
@@ -49,10 +55,22 @@ def color_cells(
     return pixels.round().astype(np.uint8)
 
 
-def on_ground(pixels: UInt8[np.ndarray, "p r 3"], colors: str) -> UInt8[np.ndarray, "p r 3"]:
-    """Returns the pixels of a map for a light or a dark page: on a dark one, masked cells are dark grey."""
-    masked = (pixels == np.array(rgb(MASKED), np.uint8)).all(-1, keepdims=True)
-    return np.where(masked, np.array(rgb(theme.NEUTRALS[colors]["masked"]), np.uint8), pixels)
+def color_changes(
+    change: Float[Tensor, "p r"], seen: Bool[Tensor, "p r"], colors: str, scale: str
+) -> UInt8[np.ndarray, "p r 3"]:
+    """Returns the colours of differences on the diverging map of the app, whose middle is the page; grey where not `seen`.
+
+    `colors` is the colour scale that was chosen, `scale` the one in use: linear if it was chosen, by the square root if it is
+    linear by default, otherwise logarithmic.
+    """
+    size = change.abs().clamp(max=1)
+    if colors != "linear":
+        size = size.sqrt() if scale == "linear" else (1 + size.log10() / DECADES).clamp(0, 1)
+    share = size.numpy()[..., None]
+    ink = np.where((change < 0).numpy()[..., None], rgb(theme.LESS), rgb(theme.MORE))
+    pixels = (1 - share) * 255.0 + share * ink
+    pixels[~seen.numpy()] = rgb(MASKED)
+    return pixels.round().astype(np.uint8)
 
 
 def _largest(size: Float[Tensor, "p r"], seeing: Float[Tensor, "p r"]) -> float:

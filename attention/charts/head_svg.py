@@ -8,8 +8,10 @@ import re
 from collections.abc import Iterable, Sequence
 from textwrap import wrap
 
+import numpy as np
+
 from attention.charts import theme
-from attention.charts.head_map import HeadMap, on_ground
+from attention.charts.head_map import HeadMap
 from attention.charts.thumbnail import png
 
 WIDTH, HEIGHT, EDGE = 1000, 700, 24
@@ -36,11 +38,7 @@ def head_svg(title: str, lines: Iterable[str], shown: HeadMap, colors: str = "li
     ink = theme.NEUTRALS[colors]["text"]
     parts = [f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{GROUNDS[colors]}"/>']
     parts.append(draw_text(EDGE, 44, title, TITLE, "start", 'font-weight="650"'))
-    data = base64.b64encode(png(on_ground(shown.pixels, colors))).decode()
-    parts.append(
-        f'<image x="{left}" y="{top}" width="{wide:.2f}" height="{high:.2f}" preserveAspectRatio="none" '
-        f'style="image-rendering: pixelated" href="data:image/png;base64,{data}"/>'
-    )
+    parts += [draw_hatch(colors), draw_map(shown, left, top, wide, high)]
     parts += [
         draw_text(left - 10, top + (at + 0.5) * cell + 7, text, TEXT, "end")
         for at, text in _labels(shown.queries, shown.first[0], rows, shown.tile, cell)
@@ -57,6 +55,27 @@ def head_svg(title: str, lines: Iterable[str], shown: HeadMap, colors: str = "li
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
         f'role="img" aria-label="{escape_text(title)}" font-family="{FONT}" fill="{ink}">{"".join(parts)}</svg>'
+    )
+
+
+def draw_hatch(colors: str) -> str:
+    """The pattern of masked cells, as the app draws it on a light or a dark page."""
+    ground, line = (theme.NEUTRALS[colors][name] for name in ("masked", "hatch"))
+    return (
+        '<defs><pattern id="masked" width="8" height="8" patternUnits="userSpaceOnUse">'
+        f'<rect width="8" height="8" fill="{ground}"/>'
+        f'<path d="M-8 8L0 0M0 8L8 0M8 8L16 0" stroke="{line}" stroke-width="2.4"/></pattern></defs>'
+    )
+
+
+def draw_map(shown: HeadMap, x: float, y: float, wide: float, high: float) -> str:
+    """The cells of a head as one picture of pixels, over the hatching that masked cells leave visible."""
+    opaque = np.where(shown.masked, 0, 255).astype(np.uint8)[..., None]
+    data = base64.b64encode(png(np.concatenate([shown.pixels, opaque], -1))).decode()
+    place = f'x="{x:.2f}" y="{y:.2f}" width="{wide:.2f}" height="{high:.2f}"'
+    return (
+        f'<rect {place} fill="url(#masked)"/><image {place} preserveAspectRatio="none" style="image-rendering: pixelated" '
+        f'href="data:image/png;base64,{data}"/>'
     )
 
 

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from attention.charts import theme
 from attention.charts.head_map import HeadMap
+from attention.charts.thumbnail import rgb, stripes
 
 WIDTH, HEIGHT, EDGE = 1200, 630, 44
 SIDE = 500  # maximum pixels per side of the map
@@ -115,7 +117,7 @@ def _draw_map(image: Image.Image, pen: Pen, shown: HeadMap) -> int:
     labelled = few and bool(texts) and pen.can_write("".join(texts))
     beside = 110 if labelled else 0
     left, top = EDGE + beside, (HEIGHT - high) // 2
-    image.paste(Image.fromarray(shown.pixels).resize((wide, high), Image.Resampling.NEAREST), (left, top))
+    image.paste(_hatched(shown, wide, high), (left, top))
     if labelled:
         _label_rows(pen, shown.queries, (left, top), cell, size, beside)
     at = (shown.query - shown.first[0]) // shown.tile
@@ -123,6 +125,15 @@ def _draw_map(image: Image.Image, pen: Pen, shown: HeadMap) -> int:
         box = (left - 2, top + at * cell - 2, left + columns * cell + 1, top + (at + 1) * cell + 1)
         pen.draw.rectangle(box, outline=theme.QUERY, width=4)
     return left + wide
+
+
+def _hatched(shown: HeadMap, wide: int, high: int) -> Image.Image:
+    """The cells of a head at this size, masked ones hatched."""
+    size = wide, high
+    pixels = np.array(Image.fromarray(shown.pixels).resize(size, Image.Resampling.NEAREST))
+    masked = np.array(Image.fromarray(shown.masked).resize(size, Image.Resampling.NEAREST))
+    pixels[masked & stripes(high, wide)] = rgb(INK["hatch"])
+    return Image.fromarray(pixels)
 
 
 def _label_rows(pen: Pen, texts: Sequence[str], corner: tuple[int, int], cell: float, size: int, width: int) -> None:

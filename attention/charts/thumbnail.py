@@ -15,11 +15,11 @@ from attention.charts.theme import HIDDEN, WEIGHTS
 
 SIDE = 168  # maximum number of pixels per side
 STRIPE, HATCH = 8, "#a9aeb8"  # pixels from stripe to stripe of masked cells, and their lighter colour
-EDGE = 16  # pixels around lines
+EDGE, WIDTH = 16, 6  # pixels around lines, and of a line
 
 
-def png(pixels: UInt8[np.ndarray, "p r 3"]) -> bytes:
-    """Returns pixels as a PNG file."""
+def png(pixels: UInt8[np.ndarray, "p r c"]) -> bytes:
+    """Returns pixels as a PNG file; their channels are red, green, blue and, if there are four, opacity."""
     memory = io.BytesIO()
     Image.fromarray(pixels).save(memory, "PNG")
     return memory.getvalue()
@@ -38,24 +38,29 @@ def thumbnail(
     pixels = interpolate(cells.clip(0, 1), colors)
     large = pixels.repeat(cell, 0).repeat(cell, 1)
     masked = (cells < 0).repeat(cell, 0).repeat(cell, 1)
-    stripes = np.add.outer(range(len(large)), range(large.shape[1])) % STRIPE < STRIPE // 2
-    large[masked], large[masked & stripes] = rgb(HIDDEN), rgb(HATCH)
+    large[masked], large[masked & stripes(*masked.shape)] = rgb(HIDDEN), rgb(HATCH)
     return large.round().astype(np.uint8)
 
 
-def lines(points: Sequence[Sequence[tuple[float, float]]]) -> UInt8[np.ndarray, "p r 3"]:
+def stripes(rows: int, columns: int) -> Bool[np.ndarray, "p r"]:
+    """Returns which pixels are of the lighter stripes of masked cells."""
+    return np.add.outer(range(rows), range(columns)) % STRIPE < STRIPE // 2
+
+
+def lines(points: Sequence[Sequence[tuple[float, float]]], side: int = SIDE) -> UInt8[np.ndarray, "p r 3"]:
     """Returns the pixels of lines through points, on two logarithmic axes; the first line is the brightest."""
+    edge, width = EDGE * side // SIDE, WIDTH * side // SIDE
     logs = [np.log10(np.array(line, dtype=float)) for line in points if line]
     low, high = (pick(np.concatenate(logs), axis=0) for pick in (np.min, np.max))
-    image = Image.new("RGB", (SIDE, SIDE), rgb(WEIGHTS[1]))
+    image = Image.new("RGB", (side, side), rgb(WEIGHTS[1]))
     pen = ImageDraw.Draw(image)
     for at, line in enumerate(logs):
-        across = (line - low) / np.maximum(high - low, 1e-9) * (SIDE - 2 * EDGE)
-        spots = [(EDGE + float(x), SIDE - EDGE - float(y)) for x, y in across]
+        across = (line - low) / np.maximum(high - low, 1e-9) * (side - 2 * edge)
+        spots = [(edge + float(x), side - edge - float(y)) for x, y in across]
         color = rgb(WEIGHTS[max(5, len(WEIGHTS) - 2 - 4 * at)])
-        pen.line(spots, color, 6, "curve")
+        pen.line(spots, color, width, "curve")
         for x, y in spots:
-            pen.ellipse((x - 6, y - 6, x + 6, y + 6), color)
+            pen.ellipse((x - width, y - width, x + width, y + width), color)
     return np.asarray(image)
 
 

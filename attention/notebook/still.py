@@ -21,7 +21,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from attention.charts import theme
-from attention.charts.thumbnail import interpolate, rgb
+from attention.charts.thumbnail import interpolate, rgb, stripes
 from attention.notebook.picture import Picture
 from attention.wire.cells import MASKED, weights
 
@@ -29,7 +29,7 @@ PIXELS = 180_000
 LARGEST, SMALLEST = 160, 6  # largest and smallest number of pixels per side of a head
 GAP = 2  # pixels between heads
 COLUMNS = 8  # heads in a row, if there is only one layer
-SHADES = 254  # colours of the map; the two after them are for masked cells and for the background
+SHADES = 253  # colours of the map; those after them are for masked cells, their lighter stripes and the background
 GROUND = "#ffffff"
 FIGURE = (
     '<figure style="margin: 0"><img alt="{alt}" src="data:image/png;base64,{data}" '
@@ -43,7 +43,7 @@ def still(picture: Picture) -> str:
     columns = max(layers) if len(layers) > 1 else min(layers[0], COLUMNS)
     rows = [math.ceil(heads / columns) for heads in layers]
     side, shown = _fit(columns, rows)
-    sheet = np.full((sum(rows[:shown]) * (side + GAP), columns * (side + GAP)), SHADES + 1, dtype=np.uint8)
+    sheet = np.full((sum(rows[:shown]) * (side + GAP), columns * (side + GAP)), SHADES + 2, dtype=np.uint8)
     top = 0
     for packed, count in zip(picture.layers[:shown], rows, strict=False):
         for at, head in enumerate(_shades(packed, side)):
@@ -96,7 +96,8 @@ def _shades(packed: bytes, side: int) -> UInt8[np.ndarray, "h p r"]:
         np.uint8
     )
     cell = max(1, side // max(rows, columns))
-    return shades.repeat(cell, 1).repeat(cell, 2)
+    large = shades.repeat(cell, 1).repeat(cell, 2)
+    return large + ((large == SHADES) & stripes(*large.shape[1:]))
 
 
 def _visible_keys(header: dict[str, Any], data: bytes, rows: int, tile: int) -> Float[Tensor, "s p 1"]:
@@ -111,7 +112,8 @@ def _png(sheet: UInt8[np.ndarray, "p r"]) -> bytes:
     """A PNG file whose palette has the colours of the weights."""
     colors = interpolate(np.linspace(0, 1, SHADES), theme.WEIGHTS).round().astype(int).flatten().tolist()
     image = Image.fromarray(sheet, "L")
-    image.putpalette([*colors, *rgb(theme.HIDDEN), *rgb(GROUND)])
+    masked = (theme.NEUTRALS["light"][name] for name in ("masked", "hatch"))
+    image.putpalette([*colors, *(channel for color in (*masked, GROUND) for channel in rgb(color))])
     memory = io.BytesIO()
     image.save(memory, "PNG", optimize=True)
     return memory.getvalue()

@@ -1,10 +1,10 @@
-"""Eight published implementations of attention, run on the same weights, with the mistakes that they were published with.
+"""Eleven published implementations of attention, run on the same weights, with the mistakes that they were published with.
 
     rows               every row by its name, and by the name that does not reveal it
     weights            one set of weights, in the layouts that the rows need
     row                the properties of a row besides its code
-    separate_maps head_matrices fused_map functional unrolled
-                       one module per document: its functions, corrected and as published, and its rows
+    separate_maps head_matrices fused_map functional unrolled threads
+                       one module per document, and one for threads: functions, corrected and as published, and rows
     record cost        shapes line by line, FLOPs, bytes and time of a function, observed while it runs
     compare supported_inputs    compares a row with the reference; finds the inputs that it supports by trying
     diff_lines hunts   the lines in which published and corrected code differ; the bugs of the page Find the bug

@@ -17,7 +17,7 @@ from attention.config import Config
 from attention.operations.positions import POSITIONS
 from attention.operations.scale import SCALES
 from attention.operations.softmax import SOFTMAXES
-from attention.published.row import FORMS, Row
+from attention.published.row import FORMS, WINDOW, Row
 from attention.published.weights import Weights
 from attention.runtime.tensor_cache import tensor_lru_cache
 from attention.sources.generated import WIDE, other, sequence
@@ -129,7 +129,9 @@ def reference(row: Row, case: Case) -> Attention:
 
 
 def masks(row: Row, case: Case) -> Bool[Tensor, "b 1 q k"] | None:
-    """The mask that applies to this row: None, causal independent of the settings, or the case's."""
+    """The mask that applies to this row: None, causal or a window independent of the settings, or the case's."""
     if row.mask == "none":
         return None
-    return (torch.ones_like(case.mask).tril() if row.mask == "causal" else case.mask)[:, None]
+    causal = torch.ones_like(case.mask).tril()
+    own = {"causal": causal, "window": causal.triu(1 - WINDOW)}
+    return own.get(row.mask, case.mask)[:, None]

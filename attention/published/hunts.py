@@ -111,6 +111,33 @@ HUNTS: tuple[Hunt, ...] = (
         ),
     ),
     Hunt(
+        name="boolean-mask",
+        config=Config(heads=1, projections="independent", **SMALL),
+        shows="weights",
+        says="One causal head: each token attends to itself and to earlier tokens.",
+        offered=(
+            ("The softmax runs over queries", "It runs over the last axis, `dim=-1`: rows of the map sum to one."),
+            ("The mask is inverted", ""),
+            ("The mask is off by one", "Then one diagonal would differ. Here every pair does."),
+            (
+                "Queries and keys are swapped",
+                "Then the map would be mirrored, and each token would still attend to itself.",
+            ),
+        ),
+    ),
+    Hunt(
+        name="window-of-four",
+        config=Config(heads=1, projections="independent", **SMALL),
+        shows="weights",
+        says="One head with a window: each token attends to four tokens, itself and the three before it.",
+        offered=(
+            ("The next token is visible", "Everything above the diagonal is hatched, in both versions."),
+            ("The token itself is not counted", ""),
+            ("The scale 1/√d is missing", "The line of `scores` applies it."),
+            ("The window begins at the first token", "It moves along with the query, in both versions."),
+        ),
+    ),
+    Hunt(
         name="two-heads",
         config=Config(heads=2, **SMALL),
         shows="weights",
@@ -140,6 +167,21 @@ HUNTS: tuple[Hunt, ...] = (
             ("The softmax runs over queries", "It runs over the last axis, `dim=-1`, which is the keys."),
             ("The head axis stays in front", ""),
             ("Queries and keys are swapped", "Each score is a query times a key, and rows of the scores are queries."),
+        ),
+    ),
+    Hunt(
+        name="split-by-view",
+        config=Config(heads=4, mask="full", projections="independent", **SMALL),
+        shows="influence",
+        says="Influence without a mask: how much the output of a row changes if the token of a column is replaced.",
+        offered=(
+            (
+                "A mask hides distant tokens",
+                "`everything` masks nothing, and a window would move along with the query.",
+            ),
+            ("The output projection is missing", "The line of `output` applies it. It mixes channels, never tokens."),
+            ("The softmax runs over queries", "It runs over the last axis, `dim=-1`, which is the keys."),
+            ("Heads are cut out of the sequence", ""),
         ),
     ),
     Hunt(

@@ -126,9 +126,11 @@ def boolean(mask: Bool[Tensor, "b q k"], like: Tensor) -> Tensor:
     return mask
 
 
+WINDOW = 4  # keys of the row that has a window, its query included
 FORMS: dict[str, Callable[[Bool[Tensor, "b q k"], Tensor], Tensor] | None] = {
     "none": None,
     "causal": None,  # always causal, independent of the settings
+    "window": None,  # always a causal window of `WINDOW` keys
     "added": additive_mask,
     "boolean": boolean,
 }

@@ -2,7 +2,7 @@
 
 from hashlib import blake2s
 
-from attention.published import functional, fused_map, head_matrices, separate_maps, unrolled
+from attention.published import functional, fused_map, head_matrices, separate_maps, threads, unrolled
 from attention.published.row import Row
 
 ROWS: dict[str, Row] = {
@@ -14,6 +14,9 @@ ROWS: dict[str, Row] = {
     "functional": functional.FUNCTIONAL,
     "single-causal": unrolled.SINGLE,
     "two-heads": unrolled.TWO,
+    "boolean-mask": threads.BOOLEAN_MASK,
+    "window-of-four": threads.TOO_LONG,
+    "split-by-view": threads.SPLIT,
 }
 
 

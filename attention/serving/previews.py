@@ -23,6 +23,7 @@ from attention.serving.settings import Settings
 
 PICTURE, OEMBED, QR_CODE = "/preview.png", "/oembed", "/qr.svg"
 SIZE = (1200, 630)
+WITHOUT_PICTURE = ("examples", "your_data")  # pages that have no picture to embed
 FRAME = (800, 640)  # width and height of an embedded page
 LEAST_FRAME, LARGEST_FRAME = 300, 2000
 AT_ONCE = 2  # pictures that are being drawn
@@ -118,7 +119,7 @@ class Previews:
             "thumbnail_width": SIZE[0],
             "thumbnail_height": SIZE[1],
         }
-        if set(self.settings.frames) - {"self"}:
+        if set(self.settings.frames) - {"self"} and page not in WITHOUT_PICTURE:
             width, height = (
                 clamp_size(asked.get(name, ""), usual)
                 for name, usual in zip(("maxwidth", "maxheight"), FRAME, strict=True)

@@ -253,7 +253,9 @@ IMPLEMENTATIONS: dict[str, Implementation] = {
     "flex_attention compiled": Implementation(flex, recomputes=True, skips=always, asked=True),
 }
 # fmt: on
-IMPLEMENTATIONS |= {f"published: {name}": _published_implementation(row) for name, row in ROWS.items()}
+IMPLEMENTATIONS |= {
+    f"published: {name}": _published_implementation(row) for name, row in ROWS.items() if row.mask != "window"
+}
 
 
 def _mask(q: Vectors, visible: Visible) -> dict[str, Any]:

@@ -12,7 +12,7 @@ Each may import what is listed before it:
     jobs                   what takes longer than a picture: maps of long sequences, timings, trainings, models
     results                cached calls into the core, one file per page
     controls               the sidebars, and the widget of a knob
-    preview                what a link shows before it is opened
+    preview_pages preview    what a link shows before it is opened
     session                how a page begins, what a visit keeps, and how the link follows it
     role_note              on how many other texts the role of a real model's head holds
     proof empty_states predict provenance    used by several pages: the comparison with PyTorch; what is shown if a source lacks

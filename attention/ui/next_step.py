@@ -138,7 +138,7 @@ def _timing(sweep: Any) -> NextStep:
 
 
 def _implementations(config: Config) -> NextStep:
-    return NextStep("find_the_bug", "seven bugs to find yourself, by their maps and lines", {})
+    return NextStep("find_the_bug", "ten bugs to find yourself, by their maps and lines", {})
 
 
 def _find_the_bug(series: Any) -> NextStep:

@@ -18,17 +18,17 @@ from attention.charts.preview import Card, draw_card
 from attention.config import Config
 from attention.examples import Example
 from attention.fitting import layers
-from attention.imported.registry import is_uploaded
-from attention.knobs import GENERATED, SOURCES
+from attention.knobs import GENERATED
 from attention.lessons.cards import find_card
 from attention.number_format import format_head, format_token, format_weight
 from attention.settings import CARD, ConfigError
 from attention.sources.providers import label, mask_in_use, mask_name, source_title
 from attention.trace import bytes_of
-from attention.ui import results
+from attention.ui import preview_pages, results
 from attention.ui.budget import UNDER_WAY
 from attention.ui.controls.kind import Kind
 from attention.ui.controls.picture import LAYERED, PICTURE, SCORES, SMALL
+from attention.ui.controls.story import STORY
 from attention.ui.menu import GROUPS, page_title
 from attention.ui.question_codec import decode
 from attention.ui.results.shared import LOW_PRIORITY
@@ -44,7 +44,6 @@ KINDS: dict[str, Kind[Config]] = {  # pages whose picture is of a head
 }
 USUAL = Config.of("recorded:minilm-river", layer=0, head=4, query=5)  # the head of the Start page
 OTHERS = ("page", CARD)  # entries of a link that are no settings
-PATIENCE = 8.0  # seconds that a picture may take; a chat waits about as long
 FONT = "static/media/SourceSansVF-Upright.*.woff2"  # the font of the app
 
 
@@ -72,18 +71,29 @@ def describe(page: str, query: str) -> About:
 
 def draw(page: str, query: str) -> bytes | None:
     """Returns the picture of a link as a PNG; None if this server is too busy to draw it now."""
-    config = _config(page, query) if page in PAGES else None
+    config = STORY.open(_entries(query))[0].config if page == "start" else _config(page, query)
+    if question := config and question_of(config):
+        return _draw_card(Card(question, (text.QUESTION,)))
+    if page in preview_pages.PAGES:
+        try:
+            drawn = preview_pages.PAGES[page](_entries(query))
+        except NotYet:
+            return None
+        if drawn:
+            return _draw_card(_of_card(query) or drawn[0], drawn[1])
     if config is None:
         return _draw_page(page)
-    if question := question_of(config):
-        return _draw_card(Card(question, (text.QUESTION,)))
+    config = preview_pages.shown_side(_entries(query), config)
     found = _map(config.truncated)
     if found is None:
         return None
+    return _draw_card(_of_card(query) or Card(head_title(config), tuple(lines(config, found))), found)
+
+
+def _of_card(query: str) -> Card | None:
+    """The words of the example whose card a link carries, which give no answer away."""
     example = _example(query)
-    said = (example.asks,) if example else tuple(lines(config, found))
-    words = Card(example.title if example else head_title(config), said)
-    return _draw_card(words, found)
+    return example and Card(example.title, (example.asks,))
 
 
 def _draw_page(page: str) -> bytes | None:
@@ -100,7 +110,7 @@ def _map(config: Config) -> HeadMap | None:
         return None
     with UNDER_WAY.reserve(config, size):
         try:
-            return results.sharing.begin_head_map(config).result(PATIENCE)
+            return results.sharing.begin_head_map(config).result(preview_pages.PATIENCE)
         except NotYet:
             return None
 
@@ -115,7 +125,7 @@ def _config(page: str, query: str) -> Config | None:
     if kind is None:
         return None
     entries = _entries(query)
-    if not _is_ours(entries.get("source", GENERATED)):
+    if not preview_pages.is_ours(entries.get("source", GENERATED)):
         return None
     found, _ = kind.open({**entries, "against": ""} if entries else kind.begins)
     return found
@@ -131,11 +141,6 @@ def _example(query: str) -> Example | None:
     """The example whose card a link carries. Its question is about the picture, of which nothing more is said."""
     card = find_card(dict(parse_qsl(query)).get(CARD, ""))
     return card and card.example
-
-
-def _is_ours(source: str) -> bool:
-    """Whether a source is one that every visitor has."""
-    return source in SOURCES and not is_uploaded(source)
 
 
 def question_of(config: Config) -> str:

@@ -12,7 +12,8 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import EDITION, GRID, open_page
+from attention.ui.text import sharing as text
+from tests.browser.conftest import EDITION, GRID, SECONDS, open_page
 from tests.browser.test_app import KNOBS
 from tests.browser.test_app import PAGES as OF_CONFIGS
 from tests.server import run_server
@@ -92,7 +93,19 @@ def test_the_app_stands_in_frames_of_sites_that_its_owner_names_and_of_no_others
                 frame = page.frame_locator("iframe")
                 if count:
                     expect(frame.locator(f"{GRID}[data-painted]")).to_be_visible()
+                    expect(frame.locator(".stSidebar")).to_be_hidden()
+                    expect(frame.get_by_role("link", name=text.OPEN_IN_LAB)).to_have_attribute("target", "_blank")
                 else:
                     page.wait_for_timeout(1000)
                     assert frame.locator(".stApp").count() == 0
+                    assert page.frames[1].url == "chrome-error://chromewebdata/"
+                page.goto(f"{server.url}/heads")
+                page.get_by_role("button", name=text.SHARE, exact=True).click(timeout=SECONDS)
+                page.get_by_label(text.SITE, exact=True).fill(f"{site}/course")
+                page.keyboard.press("Enter")
+                expect(page.get_by_test_id("stAlert")).to_contain_text(
+                    text.SITE_ALLOWED if count else "may not embed pages"
+                )
+                setting = page.get_by_test_id("stCode").get_by_text(f"ATTENTION_FRAMES=self,{site}", exact=True)
+                expect(setting).to_have_count(1 - count)
                 page.context.close()

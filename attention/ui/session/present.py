@@ -13,6 +13,7 @@ import streamlit as st
 
 from attention.components.present import present_keys
 from attention.config import Config
+from attention.serving.previews import START
 from attention.ui import preview, results
 from attention.ui.markdown import escape as escape_markdown
 from attention.ui.question_codec import decode
@@ -154,9 +155,12 @@ def draw_way_out() -> None:
     """Draws the link from an embedded page to the whole one."""
     if not is_embedded():
         return
-    page, query = session().page, address_bar.link_query()
-    with st.container(key="open-in-lab"):
-        st.markdown(f"[{text.OPEN_IN_LAB}](./{page}{'?' * bool(query)}{query})")
+    page, query, setting = session().page, address_bar.link_query(), session().here.setting
+    with st.container(horizontal=True, vertical_alignment="center", key="open-in-lab"):
+        there = f"./{page if page != START else ''}{'?' * bool(query)}{query}"
+        st.markdown(f"[{text.OPEN_IN_LAB}]({there})", width="content")
+        if page in preview.KINDS and not preview.question_of(setting):
+            st.caption(escape_markdown(" · ".join(preview.origin_lines(setting))), width="stretch")
 
 
 def move_head(change: Callable[..., None]) -> None:

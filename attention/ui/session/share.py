@@ -16,7 +16,7 @@ from attention.charts.qr_code import qr_svg
 from attention.components.copy_link import copy_link
 from attention.components.picture_file import chart_files, picture_file
 from attention.config import Config
-from attention.serving.previews import FRAME, frame, picture_address
+from attention.serving.previews import FRAME, WITHOUT_PICTURE, frame, picture_address
 from attention.serving.settings import SITES, settings
 from attention.ui import preview, results
 from attention.ui.markdown import escape as escape_markdown
@@ -118,6 +118,9 @@ def draw_head(config: Config, colors: str = "light", bare: bool = False, said: t
 def _draw_embed(base: str, page: str, query: str) -> None:
     """Draws the code that embeds the page, and whether another site may."""
     st.markdown(text.EMBED)
+    if page in WITHOUT_PICTURE:
+        st.caption(text.NO_EMBED)
+        return
     title = preview.describe(page, query).title
     st.code(frame(base, query, title, *FRAME), language=None, wrap_lines=True)
     site = st.text_input(text.SITE, key="share_site", placeholder="https://school.example/course", help=text.SITE_HELP)
@@ -129,7 +132,10 @@ def _draw_embed(base: str, page: str, query: str) -> None:
     elif may_frame(site, allowed, base):
         st.success(text.SITE_ALLOWED)
     else:
-        st.warning(escape_markdown(text.SITE_REFUSED.format(origin=origin_of(site) or site[:80])))
+        origin = origin_of(site)
+        st.warning(escape_markdown(text.SITE_REFUSED.format(origin=origin or site[:80])))
+        if origin:  # as code, because it is copied
+            st.code(f"ATTENTION_FRAMES={','.join([*allowed, origin])}", language=None, wrap_lines=True)
 
 
 def may_frame(site: str, allowed: tuple[str, ...], base: str) -> bool:

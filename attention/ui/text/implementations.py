@@ -36,6 +36,7 @@ PADDED = "With several sequences, sequence i has its last i keys masked as paddi
 MASKS = {
     "none": "Neither this code nor its reference has a mask.",
     "causal": "This code and its reference are always causal, regardless of the mask setting.",
+    "window": "This code and its reference have a causal window of four tokens, regardless of the mask setting.",
     "added": "The mask is added to the scores: zero, or minus infinity for masked keys. {padded}",
     "boolean": "The mask is boolean: 0 means masked. {padded}",
 }

@@ -25,6 +25,14 @@ SEQUENCE = "{mask} mask, {tokens} tokens"
 FIRST = "{mask} mask, the first {shown} of {tokens} tokens"
 ROW = "{query} attends to"
 KEY = "{key}: {weight}"
+DIFFERENCE = "B − A: {head} of {heads}"
+DIFFERS = "{label}: {a} in A, {b} in B"
+MASK, SPAN = "{name} mask{span}", ", span {span}"
+PAIRS = "{pairs} of {whole} pairs are visible ({share})"
+TRAINED_HEAD = "{head}, trained on: {task}"
+TRAINING = "Step {step} of {steps}: {accuracy} of the answers are right, loss {loss}"
+VERDICTS = {True: "As published: {verdict} with the reference", False: "Corrected: {verdict} with the reference"}
+BUG = "Find the bug: {number} of {count}"
 SHARE = "Share"
 LINK = "**Link**"
 LINK_SHORT = "{characters} characters: short enough for any program. It opens what you see, without an account."
@@ -53,12 +61,12 @@ PDF = (
     "was revealed comes last, on a page of its own."
 )
 EMBED = "**Embed**"
+NO_EMBED = "This page has no picture of its own. Open one, and share it from there."
 SITE = "Page that will embed it"
 SITE_HELP = "Checks whether the owner of this server lets that page show it in a frame."
 SITE_ALLOWED = "This page may embed it."
 SITE_REFUSED = (
-    "{origin} may not embed pages of this server. Its owner can allow it: ATTENTION_FRAMES=self,{origin}. Until then, paste "
-    "the link."
+    "{origin} may not embed pages of this server. Its owner can allow it by a setting. Until then, paste the link."
 )
 FRAMES_SELF = (
     "Only pages of this server may embed it. Its owner can allow others, for example by "

@@ -14,7 +14,7 @@ from attention.ui import next_step, predict, results
 from attention.ui.heading import draw_heading, reserve_heading
 from attention.ui.markdown import escape
 from attention.ui.menu import page_title
-from attention.ui.session import page
+from attention.ui.session import page, present
 from attention.ui.text import cards
 from attention.ui.text import examples as text
 from attention.ui.views import card_bar
@@ -31,6 +31,8 @@ def view(tour: Tour) -> None:
         return
     shown = {name: card for name, card in gallery().items() if tour.about in ("all", card.example.page)}
     draw_heading("examples", text.FINDING.format(count=len(shown)), help=text.HELP)
+    if present.is_embedded():
+        return
     if tour.about == "all":
         next_step.page_link("examples", cards.TO_PATH, {"about": "learn"}, ":material/school:")
     for name in shown:

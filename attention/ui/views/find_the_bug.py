@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attention.charts import theme
 from attention.charts.word_map import word_map
@@ -21,7 +22,7 @@ from attention.ui import next_step, predict, results
 from attention.ui.controls import knobs
 from attention.ui.heading import draw_heading
 from attention.ui.markdown import escape
-from attention.ui.session import browser_yield, page
+from attention.ui.session import browser_yield, page, present
 from attention.ui.text import find_the_bug as text
 from attention.ui.views import code
 
@@ -32,12 +33,7 @@ def view(series: BugSeries) -> None:
     """Draws one bug of the series."""
     hunt, found = BUGS[series.bug], results.published.hunt_maps(BUGS[series.bug])
     draw_heading("find_the_bug", text.FINDING)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        knobs.pills(
-            "bug", series, format_func=_bug_label, on_change=page.change, label_visibility="collapsed", width="content"
-        )
-        score = st.container(width="content")  # filled after the guess
-        copy_link("copy_bug", text.COPY)
+    score = None if present.is_embedded() else _series(series)  # filled after the guess
     maps, beside = st.columns(2, gap="medium")
     with maps:
         st.markdown(hunt.says)
@@ -50,8 +46,20 @@ def view(series: BugSeries) -> None:
         else:
             changes(hunt.row)
             _after(series, hunt)
-    score.markdown(text.SCORE.format(right=_score(), count=len(HUNTS)))
+    if score:
+        score.markdown(text.SCORE.format(right=_score(), count=len(HUNTS)))
     browser_yield.yield_to_browser()
+
+
+def _series(series: BugSeries) -> DeltaGenerator:
+    """Draws the choice of a bug, and returns the place of the score."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        knobs.pills(
+            "bug", series, format_func=_bug_label, on_change=page.change, label_visibility="collapsed", width="content"
+        )
+        score = st.container(width="content")
+        copy_link("copy_bug", text.COPY)
+    return score
 
 
 def _question(hunt: Hunt) -> bool:

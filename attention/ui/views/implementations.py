@@ -12,7 +12,7 @@ from attention.ui.controls import knobs
 from attention.ui.empty_states import missing_parts, too_large
 from attention.ui.heading import draw_heading
 from attention.ui.markdown import escape
-from attention.ui.session import browser_yield
+from attention.ui.session import browser_yield, present
 from attention.ui.text import implementations as text
 from attention.ui.text import terms
 from attention.ui.views import implementations_details, implementations_overview, implementations_squares, questions
@@ -30,6 +30,11 @@ def view(config: Config) -> None:
     name = config.implementation
     row = ROWS[name]
     printed = bool(row.as_printed) and config.version == "as printed"
+    if present.is_embedded():
+        found = results.published.comparison(config.for_page(results.published.PAGE), name, printed)
+        implementations_overview.row(config, name, printed, found)
+        implementations_squares.draw_alone(config, name, printed, found)
+        return
     words = st.container()  # filled after the grid, which the user waits for
     found = results.published.comparison(config.for_page(results.published.PAGE), name, printed)
     implementations_squares.grid(config, name, printed, found)

@@ -14,7 +14,7 @@ from attention.published.case import longest
 from attention.published.compare import WITHIN, Comparison, Error, Judgement
 from attention.ui import results
 from attention.ui.markdown import escape
-from attention.ui.session import page
+from attention.ui.session import page, present
 from attention.ui.text import implementations as text
 from attention.ui.views import find_the_bug
 
@@ -57,7 +57,7 @@ def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
     if found.judgement.error:
         st.error(text.RAISED_IN.format(error=escape(found.judgement.error), function=found.raised_at))
     with st.container(horizontal=True):
-        for label, knobs in row.tries:
+        for label, knobs in () if present.is_embedded() else row.tries:
             st.button(label, on_click=page.change, kwargs=knobs, key=f"try {label}")
 
 

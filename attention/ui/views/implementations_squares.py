@@ -42,7 +42,7 @@ def pictures(config: Config, name: str, printed: bool, found: Comparison) -> Non
     """
     head, shown = min(config.head, len(found.reference) - 1), _grid_config(config, found)
     where = text.HEAD.format(head=head, first=_first(config))
-    most = None if found.difference is None else float(found.difference.abs().nan_to_num(0).max())
+    most = _largest(found)
     same = most is not None and most < NOTHING
     rows = st.columns(2, gap="medium"), st.columns(2, gap="medium")
     above, below = rows[::-1] if same else rows
@@ -71,6 +71,21 @@ def pictures(config: Config, name: str, printed: bool, found: Comparison) -> Non
             _plot(heatmap.vector(square, tile, shown.color_scale, seeing), "vector")
         else:
             _influence(config, name, printed, found)
+
+
+def draw_alone(config: Config, name: str, printed: bool, found: Comparison) -> None:
+    """Draws all heads, or the difference of the output if that alone is wrong."""
+    most = _largest(found)
+    if found.judgement.verdict == "disagrees" and most is not None and most < NOTHING:
+        st.caption(text.OUTPUT.format(first=_first(config)))
+        _output(found)
+    else:
+        grid(config, name, printed, found)
+
+
+def _largest(found: Comparison) -> float | None:
+    """The largest difference of a weight; None if there are no weights of the shape of the reference."""
+    return None if found.difference is None else float(found.difference.abs().nan_to_num(0).max())
 
 
 def _output(found: Comparison) -> None:

@@ -20,7 +20,7 @@ from attention.ui.heading import draw_finding
 from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
 from attention.ui.role_note import role_note
-from attention.ui.session import browser_yield, page
+from attention.ui.session import browser_yield, page, present
 from attention.ui.text import layers as text
 from attention.ui.text import terms
 from attention.ui.text.questions import UNSAID
@@ -51,20 +51,24 @@ def view(config: Config) -> None:
     before = results.layers.layers(sides.a.truncated) if sides else None
     finding = layers_changed.finding(config, before, found) if before else maps.finding(config, found)
     draw_finding(UNSAID if questions.unsaid(config) else finding)
-    if len(layers(config.source)) == 1:
+    alone = present.is_embedded()
+    if len(layers(config.source)) == 1 and not alone:
         _several()
-    left, right = parts.beside()
+    left, right = (st.container(), None) if alone else parts.beside()
     with left:
-        maps.menu(config, config)
+        if not alone:
+            maps.menu(config, config)
         if before:
             layers_changed.draw_map(config, before, found)
         else:
             maps.draw_map(config, found)
-            _offer_higher(config, found)
+            if not alone:
+                _offer_higher(config, found)
         st.caption(f"{maps.selected_sentence(config, found)} {maps.formula(maps.number(config, found))}".lstrip())
-    with right:
-        _focus(config, found[config.layer])
-    terms.draw("layers")
+    if right:
+        with right:
+            _focus(config, found[config.layer])
+        terms.draw("layers")
     browser_yield.yield_to_browser()
 
 

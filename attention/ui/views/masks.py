@@ -83,7 +83,7 @@ def _gallery(config: Config) -> None:
     template = text.IN_USE if mask_in_use(config.source) else text.NOT_IN_USE
     said = template.format(name=used.name, about=_about(config, used), tiles=_tiles(used), users=_users(used))
     about, layers = st.columns([3, 2], gap="medium")
-    if not config.is_cross:  # beside the cards, whose reach it sets
+    if not (config.is_cross or present.is_embedded()):  # beside the cards, whose reach it sets
         with layers:
             knobs.slider("depth", config)
     about.markdown(  # below the cards, because its length would move them

@@ -17,7 +17,7 @@ from attention.ui.jobs.job_queue import JOBS
 from attention.ui.jobs.model_jobs import ModelJob as Task
 from attention.ui.limits import models
 from attention.ui.markdown import escape
-from attention.ui.session import browser_yield, page
+from attention.ui.session import browser_yield, page, present
 from attention.ui.text import model as text
 from attention.ui.text import terms
 from attention.ui.views import (
@@ -42,6 +42,8 @@ def view(prompt: Prompt) -> None:
         return
     task = page.visit_state().reading
     st.fragment(_live, run_every=LOOK if task is not None and task.open else None)(prompt, bool(task and task.open))
+    if present.is_embedded():
+        return
     head_survey.draw()
     model_words.draw(prompt)
     model_switches.draw(prompt)
@@ -101,8 +103,11 @@ def _unchosen(any_listed: bool) -> bool:
 
 
 def _show_sources(said: str, command: str, absent: bool = True) -> None:
-    model_input.draw_state(absent)
+    if not present.is_embedded():
+        model_input.draw_state(absent)
     _show_recorded()
+    if present.is_embedded():
+        return
     with st.container(border=True):
         st.markdown(f":material/inventory_2: {escape(said)}")
         if command:

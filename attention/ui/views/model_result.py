@@ -24,7 +24,7 @@ from attention.ui.controls.picture import first_line
 from attention.ui.jobs.model_jobs import ModelJob as Task
 from attention.ui.markdown import escape
 from attention.ui.role_note import role_note
-from attention.ui.session import model_run, page
+from attention.ui.session import model_run, page, present
 from attention.ui.text import model as text
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import heads_parts as parts
@@ -40,7 +40,8 @@ def draw(prompt: Prompt, task: Task) -> None:
     run = task.found
     assert run is not None
     name = prompt.part if prompt.part in run.parts else next(iter(run.parts))
-    _choices(prompt, run, name)
+    if not present.is_embedded():
+        _choices(prompt, run, name)
     for note in run.notes:
         st.caption(escape(note))
     try:
@@ -52,7 +53,8 @@ def draw(prompt: Prompt, task: Task) -> None:
     page.visit_state().selected = (config.layer, config.head) if prompt.summary == next(iter(WAYS)) else None
     if run.patches is not None:
         model_picture.draw(prompt, run, part, config)
-    layers_map(prompt, config)
+    if run.patches is None or not present.is_embedded():
+        layers_map(prompt, config)
 
 
 def _choices(prompt: Prompt, run: Run, name: str) -> None:
@@ -91,8 +93,11 @@ def with_selected_head(prompt: Prompt, source: str, sees: bool = False, first: t
 
 
 def layers_map(prompt: Prompt, config: Config) -> None:
-    """Draws the map of layers and heads, and what the selected head does."""
+    """Draws the map of layers and heads, and what the selected head does; this head alone if the page is embedded."""
     found, here = results.layers.layers(config), (config.layer, config.head)
+    if present.is_embedded():
+        _selected_head(config, found[config.layer].roles[config.head])
+        return
     many = text.LAYERS.format(
         count=len(found),
         layers=text.LAYER_WORDS[len(found) > 1],

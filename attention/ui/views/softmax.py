@@ -24,7 +24,7 @@ from attention.ui.controls import knobs
 from attention.ui.empty_states import missing_parts
 from attention.ui.heading import reserve_finding
 from attention.ui.markdown import escape
-from attention.ui.session import page
+from attention.ui.session import page, present
 from attention.ui.text import softmax as text
 from attention.ui.text import terms
 from attention.ui.views import (
@@ -62,10 +62,12 @@ def view(config: Config) -> None:
     if questions.question_closes(config, **own):
         place.markdown(_finding(config, "all"))
         return
-    knobs.segments("topic", config, format_func=text.TOPICS.get, label_visibility="collapsed")
+    if not present.is_embedded():
+        knobs.segments("topic", config, format_func=text.TOPICS.get, label_visibility="collapsed")
     topic = TOPICS[config.topic]
     if config.topic == "all" or not missing_parts(config, text.TOPICS[config.topic], "q", "k"):
-        _choices(config)
+        if not present.is_embedded():
+            _choices(config)
         topic(results.heads.trace(config))
     _foot(config)
     place.markdown(_finding(config, "all" if questions.unsaid(config) else config.topic))
@@ -146,7 +148,7 @@ def _row_finding(config: Config) -> str:
 
 def _foot(config: Config) -> None:
     """Draws the proof of the picture, a button that switches scaling off, and the terms of the page."""
-    if not has_scores(config.source):
+    if present.is_embedded() or not has_scores(config.source):
         proof.badge(config)
         return
     scaled = config.scale != "none"

@@ -22,7 +22,7 @@ from attention.trace import Trace
 from attention.ui import heading, next_step, proof, results
 from attention.ui.controls import knobs
 from attention.ui.markdown import escape
-from attention.ui.session import gestures, model_run, page
+from attention.ui.session import gestures, model_run, page, present
 from attention.ui.text import model_run as run_text
 from attention.ui.text import start as text
 from attention.ui.views import card_bar
@@ -60,6 +60,22 @@ def view(story: Story) -> None:
         on_change=page.change,
         label_visibility="collapsed",
     )
+    if not present.is_embedded():
+        _draw_field()
+    picture, told = st.columns([3, 2], gap="medium")
+    with picture:
+        whole = (0, config.tokens), (0, config.tokens)
+        sentence_head(config, results.heads.lines(config, config.head, whole), on_pin=gestures.on_sentence_pin)
+        proof.badge(config)
+    with told:
+        knobs.segments(
+            "step", story, format_func=text.STEPS.__getitem__, on_change=page.change, label_visibility="collapsed"
+        )
+        STEPS[story.step](story, trace)
+
+
+def _draw_field() -> None:
+    """Draws the field for a sentence that MiniLM reads."""
     absent = model_run.refusal(SENTENCES["river"].source)
     with st.container(key="own-text"):
         st.text_input(
@@ -71,16 +87,6 @@ def view(story: Story) -> None:
             autocomplete="off",
             on_change=_read_own_sentence,
         )
-    picture, told = st.columns([3, 2], gap="medium")
-    with picture:
-        whole = (0, config.tokens), (0, config.tokens)
-        sentence_head(config, results.heads.lines(config, config.head, whole), on_pin=gestures.on_sentence_pin)
-        proof.badge(config)
-    with told:
-        knobs.segments(
-            "step", story, format_func=text.STEPS.__getitem__, on_change=page.change, label_visibility="collapsed"
-        )
-        STEPS[story.step](story, trace)
 
 
 def _read_own_sentence() -> None:

@@ -54,8 +54,9 @@ def view(config: Config) -> None:
     plan = by_name(config)
     current = nearest(config.step, list(plan))
     draw_finding(_finding(config, plan, current))
-    with st.container(horizontal=True, vertical_alignment="center"):
-        _choices(config)
+    if not present.is_embedded():
+        with st.container(horizontal=True, vertical_alignment="center"):
+            _choices(config)
     order = step_names().index
     if config.step not in plan and (made_here(config) or order(config.step) > order(current)):
         st.info(text.NO_STEP.format(wanted=config.step, shown=current), icon=":material/info:")

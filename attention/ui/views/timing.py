@@ -18,7 +18,7 @@ from attention.ui.jobs.timing_jobs import TIMING_JOBS
 from attention.ui.jobs.timing_process import TimingJob
 from attention.ui.limits import limits
 from attention.ui.markdown import escape
-from attention.ui.session import page
+from attention.ui.session import page, present
 from attention.ui.text import terms
 from attention.ui.text import timing as text
 from attention.ui.views import (
@@ -46,6 +46,9 @@ def view(timed: Timed) -> None:
         *timing_recordings.opened_timings(),
         *results.timing.shipped_timings(),
     ]
+    if present.is_embedded():
+        _draw_alone(timed, found, others)
+        return
     live = st.fragment(_live, run_every=EVERY if task and task.open else None)
     if found.follows:
         draw_title("timing")
@@ -68,6 +71,15 @@ def view(timed: Timed) -> None:
     timing_recordings.draw(sweep)
     with st.expander(text.HOW, icon=":material/science:"):
         st.markdown(text.METHOD)
+
+
+def _draw_alone(timed: Timed, found: Subject, others: list[Timing]) -> None:
+    """Draws the chart of an embedded page, with the sentence that it answers."""
+    if found.follows:
+        draw_finding(escape(found.answers[0].headline))
+        timing_results.draw_alone(found.timings, found.cases)
+    else:
+        timing_versus.draw_alone(timed.versus, others)
 
 
 def _subject(timed: Timed) -> Subject:

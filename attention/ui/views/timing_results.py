@@ -58,6 +58,15 @@ def draw(found: Sequence[Timing], cases: Sequence[Case], lengths: Sequence[int],
         _table(found, chosen)
 
 
+def draw_alone(found: Sequence[Timing], cases: Sequence[Case]) -> None:
+    """Draws the chart of times alone; if there are none, that of the limits by a data sheet."""
+    timed = timing_lines.first(comparison.with_times(found), timing_lines.MOST)
+    limits = {} if timed or len(set(map(comparison.setting, cases))) != 1 else answers.limits(cases, [answers.SHEET])
+    figure = charts.seconds(timed, () if timed else {case.length for case in cases}, limits)
+    alt = text.LINES_ALT.format(chart=text.LIMITS_HELP if limits else text.CHARTS["time"].format(drawn="", faint=""))
+    st.plotly_chart(figure, key="timing_time", width="stretch", config={"displaylogo": False}, alt=alt)
+
+
 def _bounds(cases: Sequence[Case]) -> None:
     """Draws the limits by data sheets of a sweep of which nothing was timed."""
     lines = _limits(cases)

@@ -15,7 +15,7 @@ from attention.timing.cpu_gpu_settings import METHODS, CpuGpuSettings, Timed, is
 from attention.timing.published import TOKENS, WIDTH
 from attention.timing.recordings import Timing
 from attention.ui.controls import knobs
-from attention.ui.heading import draw_heading
+from attention.ui.heading import draw_finding, draw_heading
 from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.text import terms
@@ -51,6 +51,14 @@ def draw(timed: Timed, timings: list[Timing], headed: bool) -> None:
     _picture(versus, cpu, gpus)
     mine = any(gpu.kind == IN_BROWSER for gpu in gpus)  # of which `timing_browser` says from which length on it pays
     _below(versus, cpu, gpus, "" if mine else cpu_gpu_summary.crossing(versus, timings))
+
+
+def draw_alone(versus: CpuGpuSettings, timings: list[Timing]) -> None:
+    """Draws the sentence and the chart alone."""
+    cpu, gpus = cpu_gpu_series.cpu(versus, timings), cpu_gpu_series.gpus(versus, timings)
+    draw_finding(escape(cpu_gpu_summary.headline(cpu, gpus, versus)))
+    _picture(versus, cpu, gpus)
+    st.caption(text.CAPTION.format(about=text.ABOUT[versus.picture]))
 
 
 def _choices(timed: Timed) -> None:

@@ -19,7 +19,7 @@ from attention.ui.heading import draw_finding, draw_title
 from attention.ui.jobs.training_jobs import refusal
 from attention.ui.markdown import escape
 from attention.ui.results.training import Picture
-from attention.ui.session import browser_yield, gestures, page
+from attention.ui.session import browser_yield, gestures, page, present
 from attention.ui.text import terms
 from attention.ui.text import training as text
 from attention.ui.text.questions import UNSAID
@@ -48,7 +48,7 @@ def view(recipe: Recipe) -> None:
         st.fragment(_live, run_every=every)(recipe, found.live, playing)
     else:
         _draw_changed(recipe, found, shown)
-    if not questions.unsaid(recipe):
+    if not (questions.unsaid(recipe) or present.is_embedded()):
         failed = _has_failed(found, found.course.last)
         with st.expander(text.HEADS_FAILED if failed else text.HEADS, icon=":material/school:", key="heads learn"):
             st.markdown(escape(recipe.what.heads))
@@ -77,7 +77,7 @@ def _live(recipe: Recipe, live: bool, playing: bool) -> None:
             _back(found, moment)
     courses.show_end(recipe, found)
     _pictures(recipe, found, moment)
-    training_curves.lessons(recipe)
+    _failures(recipe)
     if playing and _film(recipe) is None:
         st.rerun()
 
@@ -87,12 +87,19 @@ def _draw_changed(recipe: Recipe, found: Shown, shown: Recipe) -> None:
     draw_finding(text.CHANGED)
     with st.container(key="course"):
         label = text.TRAIN_CHANGED.format(time=duration(seconds(recipe.alone)))
-        _train_button(recipe, label, primary=True)
+        if not present.is_embedded():
+            _train_button(recipe, label, primary=True)
     courses.show_end(recipe, found)
     before = courses.current_training(shown)
     with st.container(key="dimmed"):
         _pictures(shown, before, before.course.nearest_frame(shown.at))
-    training_curves.lessons(recipe)
+    _failures(recipe)
+
+
+def _failures(recipe: Recipe) -> None:
+    """Draws the trainings that fail; a page that is embedded has none."""
+    if not present.is_embedded():
+        training_curves.lessons(recipe)
 
 
 def _pictures(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
@@ -109,8 +116,9 @@ def _pictures(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
         over=seen.over,
     )
     st.markdown(_heads_text(recipe, moment, seen, _has_failed(found, moment)))
-    terms.draw("training")
-    training_curves.draw(recipe, found, moment)
+    if not present.is_embedded():
+        terms.draw("training")
+        training_curves.draw(recipe, found, moment)
 
 
 def _moment(recipe: Recipe, found: Shown) -> Checkpoint:
@@ -190,8 +198,9 @@ def _controls(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
                 st.select_slider(
                     text.STEP, steps, key=STEP, format_func="{:,}".format, on_change=_on_slider_move, args=(steps[-1],)
                 )
-            _speed()
-        if found.task is None or found.task.state != "done":
+            if not present.is_embedded():
+                _speed()
+        if not present.is_embedded() and (found.task is None or found.task.state != "done"):
             again = found.ships or found.task is not None
             label = text.TRAIN_AGAIN if again else text.TRAIN.format(steps=recipe.steps)
             _train_button(recipe, label, primary=not again)

@@ -16,7 +16,7 @@ from attention.tables.rows import quantity
 from attention.ui import next_step, results
 from attention.ui.heading import draw_heading
 from attention.ui.markdown import escape
-from attention.ui.session import page, uploads
+from attention.ui.session import page, present, uploads
 from attention.ui.session.visit_state import Taken
 from attention.ui.text import terms
 from attention.ui.text import your_data as text
@@ -35,6 +35,8 @@ def view(how: Reading) -> None:
     if page.arrives():
         _lead()
     draw_heading("your_data", _finding(), help=text.HELP)
+    if present.is_embedded():
+        return
     if new := not uploads.holdings():
         _saving(expanded=True)
     if not settings().uploads:
