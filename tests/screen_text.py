@@ -86,6 +86,18 @@ def browser_literals(file: Path) -> list[str]:
     return [re.sub(r"\$\{.*?\}", "{}", text) for pair in pairs for text in pair if text]
 
 
+def browser_sentences(*files: Path) -> list[str]:
+    """What a reader sees of some modules of the browser, in markup too, each once."""
+    texts = [text for file in files for text in browser_literals(file)]
+    markup = (
+        part
+        for text in texts
+        if text.lstrip().startswith("<")
+        for part in re.findall(r">([^<>]+)<|(?:aria-\w+|title|placeholder)=\"(.+?)\"", text)
+    )
+    return _readable([*texts, *(" ".join(part) for part in markup)])
+
+
 def sentences(*files: Path) -> list[str]:
     """What a reader sees of some modules, each once, in the order of the source."""
     return _readable(text for file in files for _, text in sorted(literals(file)))
@@ -116,7 +128,7 @@ def document() -> str:
     shared = [file for file in _files("ui/text/*.py ui/views/*.py") if file not in placed and file.name != "terms.py"]
     own["Parts of several pages"] = sentences(*shared)
     own |= {title: sentences(*_files(patterns)) for title, patterns in OTHERS.items()}
-    own["Browser"] = _readable(text for file in scripts() for text in browser_literals(file))
+    own["Browser"] = browser_sentences(*(file for file in scripts() if file.stem.endswith("_words")))
     own["Terms"] = [f"**{term}**: {meaning}" for term, meaning in TERMS.items()]
     own["Masks"] = [
         f"**{name}**: {first_line(rule)}" for rules in (MASKS, COMBINATIONS) for name, rule in rules.items()

@@ -109,7 +109,7 @@ def test_what_is_no_page_or_draws_nothing_names_nothing():
 @every_script
 def test_what_a_script_imports_is_there(file):
     assert all(other.is_file() for other in imports(file))
-    assert len(imports(file)) == len(re.findall(r"^(?:import|export .* from)\b", file.read_text(), re.MULTILINE))
+    assert len(imports(file)) == len(re.findall(r'^(?:import\b|export .* from ")', file.read_text(), re.MULTILINE))
 
 
 @every_script

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from itertools import product
+from itertools import pairwise, product
 
 import plotly.graph_objects as go
 import pytest
 
 from attention.charts import cpu_gpu as charts
-from attention.charts import timing_look
+from attention.charts import line_ends, timing_look
 from attention.charts.timing_marks import LOOSE, PALE
 from attention.settings import ConfigError
 from attention.timing import cpu_gpu_series, cpu_gpu_summary, recordings
@@ -22,6 +22,7 @@ from tests.samples import sample
 from tests.test_house import contrast
 from tests.timings import GPU, make_timing
 
+SHIPPED = recordings.shipped_recordings()
 LENGTHS = (512, 1024, 2048, 4096)
 SIZES = {"heads": 32, "d_head": 64, "mask": "causal", "tokens": 16_384}
 
@@ -375,3 +376,30 @@ def test_a_link_carries_the_picture_beside_the_sweep():
 def test_every_knob_explains_itself():
     for name, knob in VERSUS.knobs.items():
         assert knob.label and knob.help.endswith("."), name
+
+
+@pytest.mark.parametrize("picture", ["time", "times faster", "rate", "limits"])
+def test_every_line_has_its_name_at_its_end_and_none_covers_another(picture):
+    versus = CpuGpuSettings(picture=picture)
+    cpu, gpus = cpu_gpu_series.cpu(versus, SHIPPED), cpu_gpu_series.gpus(versus, SHIPPED)
+    figure = charts.figure(versus, cpu, gpus)
+    low, high = figure.layout.yaxis.range
+    pixels = (figure.layout.height - line_ends.AXIS) / (high - low)
+    names = [each for each in figure.layout.annotations if "●" in each.text]
+    assert {re.sub("<.*> ", "", each.text) for each in names} == {trace.meta for trace in figure.data if trace.meta}
+    places = sorted(pixels * each.y + each.yshift for each in names)
+    assert all(after - before >= line_ends.LINE - 2 for before, after in pairwise(places))
+    entries = {trace.name for trace in figure.data if trace.name and trace.showlegend is not False}
+    assert entries <= {LOOSE}, "a line with a name at its end needs none below"
+
+
+def test_more_lines_than_have_room_for_names_keep_their_legend():
+    devices = [
+        make_timing(n, 1e-3 * n, batch=16_384 // n, **(SIZES | GPU | {"device_name": f"GPU {at}"}))
+        for at in range(9)
+        for n in LENGTHS
+    ]
+    versus = CpuGpuSettings()
+    figure = charts.figure(versus, cpu_gpu_series.cpu(versus, CPU), cpu_gpu_series.gpus(versus, [*CPU, *devices]))
+    assert not any("●" in each.text for each in figure.layout.annotations)
+    assert sum(trace.showlegend is not False for trace in figure.data if trace.meta) >= 9

@@ -40,9 +40,11 @@ EDGES = [
 ]
 
 
-def run(page: Path, query: dict[str, str]) -> AppTest:
-    """A page opened by a link. The menu opens a page that stands in it by that page's own path."""
+def run(page: Path, query: dict[str, str], state: dict[str, bool] | None = None) -> AppTest:
+    """A page opened by a link. The menu opens a page that stands in it by that page's own path; `state`: open expanders."""
     test = AppTest.from_file(str(page), default_timeout=SECONDS)
+    for key, is_open in (state or {}).items():
+        test.session_state[key] = is_open
     test.query_params.update(newest(query) or NEWEST)  # an empty link opens the page as it begins
     return test.run()
 

@@ -21,9 +21,9 @@ from attention.analysis.row_stages import stages
 from attention.codec import from_query, to_query
 from attention.heads import row_entropy
 from attention.number_format import format_weight
-from tests import drawings
+from tests import drawings, test_pages
 from tests.strategies import query_without_edition
-from tests.test_pages import page_text, reveal, run
+from tests.test_pages import page_text, reveal
 
 PAGE = Path(__file__).parents[1] / "pages" / "softmax.py"
 EDGES = [
@@ -40,6 +40,14 @@ TOPICS = {
     "precision": ["worst"],
     "positions": ["wavelengths", "scores"],
 }
+
+
+FOLDS = ("row steps", "row mass", "row variants")
+
+
+def run(page: Path, query: dict[str, str]) -> AppTest:
+    """The page with all expanders of a row open."""
+    return test_pages.run(page, query, dict.fromkeys(FOLDS, True))
 
 
 def tables(test: AppTest) -> list[dict[str, list]]:
@@ -164,6 +172,10 @@ def test_another_setting_closes_the_question_again():
     test.button(key="end").click().run()
     assert query_without_edition(test.query_params) == {"temperature": "5.0"}
     assert len(tables(test)) == len(TOPICS["row"])
+
+
+def test_the_rest_of_a_row_is_folded():
+    assert tables(test_pages.run(PAGE, {})) == [], "what is not seen is not sent"
 
 
 def test_specifications_carry_no_data():

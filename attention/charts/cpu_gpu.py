@@ -50,6 +50,7 @@ THIN = ("asterisk", "cross-thin", "x-thin", "y-up", "y-down", "hash", "line-ns",
 FILLED = ("diamond", "square", "triangle-up", "pentagon")  # marks of GPUs that were timed; a CPU's is a circle
 LEFT_OUT = {"without": ("moved",), "with": ("alone",), "without and with": ()}
 WITH = "with transfer"
+LONGEST = 24  # letters of the name of a device at the end of a line
 
 
 @dataclass(frozen=True)
@@ -115,11 +116,14 @@ def _apart(found: go.Figure, versus: CpuGpuSettings, cpu: TimingSeries | None, g
 
 
 def _widest_gap(found: go.Figure, x: float, low: float, high: float) -> float:
-    """Returns the middle of the widest gap between two lines near `x`, between two heights, as a logarithm."""
+    """Returns the middle of the widest gap between two lines near `x`, between two heights, as a logarithm.
+
+    Of gaps that are about as wide it is the highest, as names of lines are close to the lower ones.
+    """
     lines: Sequence[Any] = found.data  # pyright: ignore[reportAssignmentType]  of scatter lines only
     near = [y for line in lines for at, y in zip(line.x or (), line.y or (), strict=True) if y and x / 3 < at <= x]
     inside = [low, high, *(y for y in near if low < y < high)]
-    below, above = max(pairwise(sorted(map(log10, inside))), key=lambda gap: gap[1] - gap[0])
+    below, above = max(pairwise(sorted(map(log10, inside))), key=lambda gap: (round(gap[1] - gap[0], 1), gap[1]))
     return (below + above) / 2
 
 
@@ -169,17 +173,20 @@ def _limits(found: go.Figure, versus: CpuGpuSettings, cpu: TimingSeries | None, 
         sheet = DATA_SHEETS[name]
         note = f", {sheet.note}" if sheet.note else ""
         label = f"{sheet.name}, limit by its data sheet (float16, dense{note})"
-        _roof(found, label, (sheet.operations, sheet.traffic), ends, SHEETS[name], "dashdot")
+        short = f"{name}, limit by its data sheet"
+        _roof(found, label, short, (sheet.operations, sheet.traffic), ends, SHEETS[name], "dashdot")
     if cpu and cpu.peaks:
         label = f"{cpu.device}, limit as {cpu.whence} ({cpu.dtype})"
-        _roof(found, label, cpu.peaks, ends, look(cpu, ())["color"], DASHES[cpu.kind])
+        _roof(found, label, f"CPU, limit as {cpu.kind}", cpu.peaks, ends, look(cpu, ())["color"], DASHES[cpu.kind])
     for rival in every:
         at = [cpu_gpu_series.intensity(point.length, versus) for point in rival.points]
         marks = [Mark(point, x, point.rate, _describe_rates(point)) for x, point in zip(at, rival.points, strict=True)]
         _line(found, rival, gpus, marks)
 
 
-def _roof(found: go.Figure, label: str, limit: tuple[float, float], ends: list[float], color: str, dash: str) -> None:
+def _roof(
+    found: go.Figure, label: str, short: str, limit: tuple[float, float], ends: list[float], color: str, dash: str
+) -> None:
     """Adds a roofline: a slope given by the bytes per second, and a ceiling given by the operations per second."""
     ceiling, slope = limit
     xs = sorted({min(ends) / 4, ceiling / slope, max(ends) * 2})
@@ -187,6 +194,7 @@ def _roof(found: go.Figure, label: str, limit: tuple[float, float], ends: list[f
         x=xs,
         y=[min(ceiling, slope * x) for x in xs],
         name=wrap_label(label),
+        meta=short,
         mode="lines",
         line={"color": color, "width": 1.5, "dash": dash},
         hovertemplate=f"{wrap_hover_label(label)}<br>{ceiling / 1e12:,.4g} TFLOP/s, {slope / 1e9:,.4g} GB/s<extra></extra>",
@@ -230,14 +238,20 @@ def _line(
 ) -> None:
     """Adds a line with marks through the stable times; the others are faint marks that no line joins."""
     looks, label = look(rival, gpus, carried), f"{rival.label}{more}{f', {WITH}' * carried}"
-    name = _short(rival, gpus, carried) + more
+    name, end = _short(rival, gpus, carried) + more, _end_name(rival, gpus, carried)
     firm, loose = ([mark for mark in marks if mark.point.is_stable is kind] for kind in (True, False))
     if firm:
         opacity = 0.75 if carried else 1.0
-        found.add_scatter(**_marker_trace(rival, firm, looks, label, name), mode="lines+markers", opacity=opacity)
+        found.add_scatter(
+            **_marker_trace(rival, firm, looks, label, name), meta=end, mode="lines+markers", opacity=opacity
+        )
     if loose:
         found.add_scatter(
-            **_marker_trace(rival, loose, looks, label, name), mode="markers", opacity=PALE, showlegend=not firm
+            **_marker_trace(rival, loose, looks, label, name),
+            meta=end,
+            mode="markers",
+            opacity=PALE,
+            showlegend=not firm,
         )
         says_loose(found)
 
@@ -247,6 +261,15 @@ def _short(rival: TimingSeries, gpus: Sequence[TimingSeries], carried: bool) -> 
     if [gpu.short for gpu in gpus].count(rival.short) > 1:
         return f"{rival.label}{f', {WITH}' * carried}"
     return f"{rival.device}, {rival.dtype}, {WITH}" if carried else rival.short
+
+
+def _end_name(rival: TimingSeries, gpus: Sequence[TimingSeries], carried: bool) -> str:
+    """Returns the name at the end of a line: its method only where two lines of a device differ in nothing else."""
+    short = next((name for name in DATA_SHEETS if name in rival.device), rival.device[:LONGEST])
+    device = short if rival in gpus else "CPU"
+    alike = [gpu for gpu in gpus if (gpu.device, gpu.dtype, gpu.kind) == (rival.device, rival.dtype, rival.kind)]
+    which = [rival.method] * (len(alike) > 1) + [rival.dtype] * (len(alike) > 1 or not carried)
+    return ", ".join([device, *which, rival.kind, *[WITH] * carried])
 
 
 def _marker_trace(

@@ -9,13 +9,14 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from attention.charts.line_ends import name_lines
 from attention.charts.timing_marks import FONT, LEGEND, ROW, WIDTH
 from attention.timing import cpu_gpu_series
 from attention.timing.cpu_gpu_series import TimingSeries
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
 from attention.timing.published import LENGTHS
 
-HEIGHT = 360  # pixels, without its legend
+HEIGHT = 420  # pixels, without its legend
 Y = {"time": "seconds per call", "times faster": "times as fast as the CPU", "rate": "operations per second"}
 ENDS = {"time": (5e-5, 30.0), "times faster": (0.7, 2e4), "rate": (2e10, 1.2e15), "limits": (2e10, 1.2e15)}
 SAMPLE = 46  # pixels of the line of a legend entry
@@ -23,6 +24,8 @@ SAMPLE = 46  # pixels of the line of a legend entry
 
 def lay_out(found: go.Figure, versus: CpuGpuSettings, every: Sequence[TimingSeries]) -> None:
     """Sets the layout. The axes keep their ranges when settings change, unless a point lies beyond them."""
+    ends = _ends(found, versus.picture)
+    name_lines(found, HEIGHT, ends)
     names = dict.fromkeys(trace.name for trace in _traces(found) if trace.showlegend is not False and trace.name)
     rows = sum(len(wrap(name.replace("<br>", " "), WIDTH)) for name in names)
     found.update_layout(
@@ -36,7 +39,7 @@ def lay_out(found: go.Figure, versus: CpuGpuSettings, every: Sequence[TimingSeri
     unit = {"time": {"ticksuffix": "s"}, "times faster": {}}.get(versus.picture, {"ticksuffix": "FLOP/s"})
     form = ",~g" if versus.picture == "times faster" else "~s"
     title = Y.get(versus.picture, Y["rate"])
-    found.update_yaxes(type="log", title=title, dtick=1, tickformat=form, range=_ends(found, versus.picture), **unit)
+    found.update_yaxes(type="log", title=title, dtick=1, tickformat=form, range=ends, **unit)
 
 
 def _across(versus: CpuGpuSettings, every: Sequence[TimingSeries]) -> dict[str, Any]:

@@ -82,8 +82,8 @@ def entropy(most: float) -> dict[str, Any]:
 @lru_cache(maxsize=1)
 def greatest() -> dict[str, Any]:
     """Returns the mean of the largest weight of a row."""
-    layers = _curve("greatest", "largest weight", alt.Scale(domain=[0, 1]), alt.Axis(tickCount=4))
-    return bare(alt.layer(*layers).properties(height=theme.CURVE_HEIGHT))
+    layers = _curve("greatest", "largest weight (mean)", alt.Scale(domain=[0, 1]), alt.Axis(tickCount=4))
+    return bare(alt.layer(*layers).properties(height=theme.LESSON_HEIGHT))
 
 
 @lru_cache(maxsize=1)

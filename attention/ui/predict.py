@@ -18,6 +18,7 @@ import streamlit as st
 
 from attention.codec import link
 from attention.ui.session import page
+from attention.ui.text import questions as words
 
 T = TypeVar("T")
 ANSWERS = 64  # answers that are remembered: those to the latest questions
@@ -37,8 +38,8 @@ class Question:
     answer: str
     why: str
     also: tuple[str, ...] = ()
-    said: str = "This link asks a question."
-    keeps: str = "Every page hides the answer until it is revealed."
+    said: str = words.ASKS
+    keeps: str = words.HIDDEN
     own: bool = False
 
 
@@ -50,11 +51,11 @@ def question_gate(config: Any, question: Question) -> bool:
         page.widgets()[switch] = is_revealed(config)
     st.caption(f"{question.said} {question.keeps}" if not page.widgets()[switch] else question.said)
     with st.container(border=True):
-        st.markdown(f"**{'Question' if question.own else 'Predict, then reveal'}.** {question.text}")
+        st.markdown(f"**{words.OWN if question.own else words.PREDICT}.** {question.text}")
         guess = draw_guesses(question, f"guess {this}")
         with st.container(horizontal=True, vertical_alignment="center"):
             found = reveal_switch(switch, question, guess)
-            st.button("End question", on_click=page.change, kwargs=none(config), key="end")
+            st.button(words.END, on_click=page.change, kwargs=none(config), key="end")
         if found:
             show_verdict(question, guess)
     page.visit_state().revealed = this if found else None
@@ -83,11 +84,11 @@ def is_answer_shown(key: str) -> bool:
 def reveal_switch(key: str, question: Question, guess: str | None, on_reveal: Callable[[], None] | None = None) -> bool:
     """Draws the switch that reveals an answer, and a button that skips the guess that it waits for; True once it is on."""
     waits = bool(question.guesses) and guess is None and not page.widgets().get(key)
-    help = "Choose your guess first, or skip it." if waits else None
+    help = words.GUESS_FIRST if waits else None
     shown = bool(page.widgets().get(key))
-    found = st.toggle("Reveal answer", shown, key=key, disabled=waits, help=help, on_change=on_reveal)
+    found = st.toggle(words.REVEAL, shown, key=key, disabled=waits, help=help, on_change=on_reveal)
     if waits:
-        st.button("Skip", on_click=_skip_guess, args=(key, on_reveal), key=f"skip {key}", type="tertiary")
+        st.button(words.SKIP, on_click=_skip_guess, args=(key, on_reveal), key=f"skip {key}", type="tertiary")
     return found
 
 
@@ -138,11 +139,11 @@ def draw_guesses(question: Question, key: str, **more: Any) -> str | None:
 
 
 def _sentences(guesses: tuple[str, ...], key: str, more: dict[str, Any]) -> str | None:
-    return st.radio("Your guess", guesses, index=None, key=key, **more)
+    return st.radio(words.GUESS, guesses, index=None, key=key, **more)
 
 
 def _words(guesses: tuple[str, ...], key: str, more: dict[str, Any]) -> str | None:
-    return st.pills("Your guess", guesses, key=key, **more)
+    return st.pills(words.GUESS, guesses, key=key, **more)
 
 
 def is_right(question: Question, guess: str | None) -> bool:
@@ -166,4 +167,4 @@ def show_verdict(question: Question, guess: str | None) -> None:
 def _verdict(question: Question, guess: str | None, right: bool) -> str:
     if guess is None or not question.answer:
         return ""
-    return "Right. " if right else f"Not quite: you chose “{guess}”. The answer is "
+    return words.RIGHT if right else words.WRONG.format(guess=guess)

@@ -41,7 +41,7 @@ WIDEST = {  # what comes last of what could be too wide
     "layers": "stVegaLiteChart",
     "masks": "stPlotlyChart",
     "model": "stPageLink",
-    "softmax": "stVegaLiteChart",
+    "softmax": "stExpander",
     "start": "sentence-head",
     "steps": "stDataFrame",
     "timing": "stExpander",

@@ -13,10 +13,12 @@ from attention.components.score_bars import form
 from attention.operations.softmax import SOFTMAXES, head_sinks, head_softmax
 from tests.browser.conftest import SECONDS, open_page
 
-CHARTS = {"row": 3, "all": 2, "scaling": 4, "precision": 1, "positions": 2}
+CHARTS = {"row": 0, "all": 2, "scaling": 1, "precision": 1, "positions": 2}  # others are in expanders
+STEPS = "From q · k to the weights, with numbers"
+FOLDS = (STEPS, "How many keys hold most of the weight", "The same row with other softmaxes")
 
 TOPICS = {
-    "row": "One row, step by step",
+    "row": "One row",
     "all": "All rows and heads",
     "scaling": "Why divide by √d_head",
     "positions": "Positions",
@@ -25,19 +27,28 @@ TOPICS = {
 
 
 def painted_charts(tab, count: int) -> list[Locator]:
-    """The Vega charts of the page, once so many are painted."""
+    """The visible Vega charts of the page, once so many are painted."""
     tab.page.wait_for_function(
         """count => {  // at once: those of the topic before may still be there
-            const charts = [...document.querySelectorAll('[data-testid="stVegaLiteChart"]')];
+            const all = [...document.querySelectorAll('[data-testid="stVegaLiteChart"]')];
+            const charts = all.filter((chart) => chart.checkVisibility());
             return charts.length === count && charts.every((chart) => chart.querySelector("canvas, svg.marks"));
         }""",
         arg=count,
         timeout=SECONDS,
     )
     tab.quiet()
-    charts = tab.page.get_by_test_id("stVegaLiteChart")
+    charts = tab.page.locator('[data-testid="stVegaLiteChart"]:visible')
     expect(charts).to_have_count(count)
     return charts.all()
+
+
+def painted_row(tab) -> list[Locator]:
+    """The charts of one row, which are in expanders."""
+    for count, fold in enumerate(FOLDS, 1):
+        tab.page.get_by_text(fold).click()
+        charts = painted_charts(tab, count)
+    return charts
 
 
 def pick(tab, knob: str, choice: str) -> None:
@@ -51,7 +62,8 @@ def test_every_topic_is_picked_and_none_is_wider_than_the_screen(visit, size, th
     tab = visit("softmax?heads=6&tokens=90", size=size, theme=theme)
     for topic, label in TOPICS.items():
         pick(tab, "topic", label)
-        for chart in painted_charts(tab, CHARTS[topic]):
+        charts = painted_charts(tab, CHARTS[topic]) or painted_row(tab)
+        for chart in charts:
             box = chart.locator("canvas, svg.marks").first.bounding_box()
             assert box["width"] > 150
             assert box["x"] + box["width"] <= size[0]
@@ -68,7 +80,8 @@ def test_every_topic_is_picked_and_none_is_wider_than_the_screen(visit, size, th
 def test_one_pointer_for_all_panels(visit):
     """The same key under it in every step, with the value that it has there."""
     tab = visit("softmax?order=weight&head=2")
-    chart = painted_charts(tab, CHARTS["row"])[0]
+    tab.page.get_by_text(STEPS).click()
+    (chart,) = painted_charts(tab, 1)
     chart.scroll_into_view_if_needed()
     box = chart.bounding_box()
     tab.page.mouse.move(box["x"] + 60, box["y"] + 130)
@@ -153,7 +166,7 @@ def test_no_scaling_at_all_is_one_click(visit):
     painted_charts(tab, CHARTS["scaling"])
     tab.page.get_by_role("button", name="Turn scaling off").click()
     tab.page.wait_for_url("**scale=none*")
-    tab.page.get_by_text("dot products times 1 (scale").wait_for()
+    tab.page.get_by_text("dot products times 1 (scale").wait_for(state="attached")  # in an expander
 
 
 @pytest.mark.extended
@@ -167,7 +180,7 @@ def test_predict_then_reveal(visit):
     tab.page.get_by_text("Reveal answer").click()
     tab.page.get_by_text("The entropy goes from").wait_for()
     tab.page.get_by_text("Right.").wait_for()
-    painted_charts(tab, CHARTS["row"])
+    tab.page.locator(".score-bars[data-painted]").wait_for()
     assert tab.link == {"predict": "temperature", "temperature": "0.3"}
 
 
@@ -190,7 +203,7 @@ def test_another_page_keeps_the_answer_until_it_is_revealed(visit):
 @pytest.mark.extended
 def test_a_strangers_token_is_a_token(visit):
     tab = visit("softmax?tokens=3&text=**bold**%20%5Bx%5D(http%3A%2F%2Fevil.example)%20%24x%24")
-    painted_charts(tab, CHARTS["row"])
+    painted_row(tab)
     assert tab.page.locator('a[href*="evil"]:not([data-testid=stPageLink-NavLink]), img[src*="evil"]').count() == 0
 
 

@@ -22,8 +22,8 @@ def time_chart(tab):
 def test_cpu_against_gpu_is_the_first_picture_and_its_words_have_numbers(visit):
     tab = visit("timing")
     first = tab.page.locator(".js-plotly-plot").first
-    expect(first.locator(".legendtext").filter(has_text="published").first).to_be_visible()
-    expect(first.locator(".legendtext").filter(has_text="recorded").first).to_be_visible()
+    for name in ("CPU, float32, recorded", "H100, float16, published", "H100, published, with transfer"):
+        expect(first.locator(".annotation-text", has_text=name)).to_be_visible()
     expect(
         tab.page.get_by_text(re.compile(r"At 4,096 tokens an NVIDIA H100 [\w ]+ is [\d,]+ times as fast"))
     ).to_be_visible()

@@ -36,10 +36,10 @@ SCREENS = {  # links, and how many charts each has
     "layers?predict=row": 0,
     **{
         f"softmax?topic={topic}": count
-        for topic, count in zip(KNOBS["topic"].choices or (), (3, 2, 4, 2, 2), strict=True)
+        for topic, count in zip(KNOBS["topic"].choices or (), (0, 2, 4, 2, 2), strict=True)
     },
-    "softmax?tokens=60&colors=own+maximum": 3,
-    f"softmax?{BLIND}&colors=log": 3,
+    "softmax?tokens=60&colors=own+maximum": 0,
+    f"softmax?{BLIND}&colors=log": 0,
     "softmax?topic=precision&dtype=float16&exponent=naive&scale=none": 2,
     "softmax?predict=temperature&temperature=0.3": 1,
     **{f"masks?mask_detail={d}": n for d, n in zip(KNOBS["mask_detail"].choices or (), (4, 0, 0), strict=True)},

@@ -1,6 +1,9 @@
 // The button “Measure my GPU”: its states, progress and cancel. What is measured is in webgpu/.
 
 import { find, createRoot } from "./elements.js";
+import {
+  ABOUT, ASKING, BROWSER, CANCELLED, failedText, HIDDEN_TAB, lostText, MARKUP, memoryEnded, noGpu, resultText, software,
+} from "./gpu_timing_words.js";
 import { findAdapter, openDevice } from "./webgpu/adapter.js";
 import { DeviceLost, OutOfMemory, watchDevice } from "./webgpu/device.js";
 import { measure } from "./webgpu/measure.js";
@@ -14,26 +17,6 @@ import { emptyResult } from "./webgpu/plan.js";
  */
 
 class Cancelled extends Error {}
-
-const MARKUP = `
-<div class="actions">
-  <button type="button" data-action="measure">Measure my GPU</button>
-  <button type="button" data-action="cancel" hidden>Cancel</button>
-  <input type="text" maxlength="80" aria-label="Name of this GPU (optional)" placeholder="Name of this GPU (optional)">
-</div>
-<progress max="1" value="0" hidden aria-label="Progress of the measurement"></progress>
-<p role="status"></p>
-<button type="button" class="link" data-action="answer" hidden>Show the answer at the top of the page</button>`;
-const ABOUT = "Runs attention on the GPU of this device, in this browser, for a minute at most. Its timings are kept for this "
-  + "visit alone.";
-const SHORTER = "Measure again, or choose shorter lengths first.";
-const INSTEAD = " The chart has recorded and published GPUs.";
-const SOFTWARE = `on the processor. That is not a GPU, so it is not measured.${INSTEAD}`;
-const WHY = {
-  insecure: "No WebGPU here: browsers offer it only on https pages and on localhost, and this page came by plain http.",
-  absent: "No WebGPU in this browser. Chrome and Edge have it from version 113, Safari from 26, Firefox from 141 on Windows.",
-  refused: "This browser has WebGPU, but offers no GPU: it has none that it can use, or its use is switched off.",
-};
 
 /**
  * Draws the button in an element.
@@ -72,7 +55,7 @@ export function draw(parent, first, ways) {
     if (!plan || running) return;
     running = true;
     controller = new AbortController();
-    show("running", "Asking the browser for a GPU");
+    show("running", ASKING);
     try {
       const say = (/** @type {number} */ part, /** @type {string} */ text) => {
         progress.value = part;
@@ -112,10 +95,8 @@ function showAnswer() {
  */
 async function run(plan, say, signal) {
   const found = await findAdapter(/** @type {any} */ (navigator).gpu, isSecureContext);
-  if (found.state === "software") {
-    return { state: "software", text: `This browser computes WebGPU in software (${found.name}), ${SOFTWARE}` };
-  }
-  if (found.state !== "ready") return { state: found.state, text: WHY[found.state] + INSTEAD };
+  if (found.state === "software") return { state: "software", text: software(found.name) };
+  if (found.state !== "ready") return { state: found.state, text: noGpu(found.state) };
   const result = emptyResult(), { watch, stop } = createWatch(say, signal);
   let device = null, ended = "", state = "done";
   try {
@@ -128,9 +109,7 @@ async function run(plan, say, signal) {
     device?.destroy();
   }
   const kept = result.rows.some(({ how, times }) => how !== "JavaScript" && times.length);
-  const measured = `Measured on ${found.name}${ended ? ", before that" : ""}.`;
-  const sentences = [ended, kept ? measured : "Nothing was measured.", wrongText(result.wrong)];
-  const text = sentences.filter(Boolean).join(" ");
+  const text = resultText({ ended, measured: kept, name: found.name, wrong: result.wrong });
   if (!kept) return { state: state === "done" ? "nothing" : state, text };
   const message = { ...result, device: found.name, browser: browserName(), mask: plan.mask, d_head: plan.d_head, ended };
   return { state, text, message };
@@ -141,16 +120,10 @@ async function run(plan, say, signal) {
  * @returns {[string, string]}
  */
 function describeEnd(error) {
-  if (error instanceof Cancelled) return ["cancelled", "Cancelled."];
-  if (error instanceof DeviceLost) return ["lost", `The browser lost the GPU (${error.message}). ${SHORTER}`];
-  if (error instanceof OutOfMemory) return ["memory", `The GPU ran out of memory (${error.message}). ${SHORTER}`];
-  return ["failed", `Measuring failed: ${`${error instanceof Error ? error.message : error}`.replace(/\.$/, "")}.`];
-}
-
-/** @param {string[]} wrong */
-function wrongText(wrong) {
-  const why = "Not timed, as it did not agree with the exact result or could not be built";
-  return wrong.length ? `${why}: ${wrong.join("; ")}.` : "";
+  if (error instanceof Cancelled) return ["cancelled", CANCELLED];
+  if (error instanceof DeviceLost) return ["lost", lostText(error.message)];
+  if (error instanceof OutOfMemory) return ["memory", memoryEnded(error.message)];
+  return ["failed", failedText(`${error instanceof Error ? error.message : error}`)];
 }
 
 /**
@@ -166,7 +139,7 @@ export function createWatch(say, signal) {
   document.addEventListener("visibilitychange", count);
   const rest = async () => {
     await new Promise((then) => { setTimeout(then); });  // lets the page paint, and a click on Cancel arrive
-    if (document.hidden) say(0, "Waiting: this tab is hidden, and a hidden tab can't be timed");
+    if (document.hidden) say(0, HIDDEN_TAB);
     const start = performance.now();
     while (document.hidden && !signal.aborted) await new Promise((then) => { setTimeout(then, 200); });
     waited += (performance.now() - start) / 1000;
@@ -181,6 +154,6 @@ function browserName() {
   const agent = navigator.userAgent, found = /(Edg|Firefox|Chrome)\/(\d+)/.exec(agent) ?? /(Version)\/(\d+)/.exec(agent);
   const names = { Edg: "Edge", Version: "Safari" };
   const system = /Windows|Mac OS|Android|iPhone|iPad|CrOS|Linux/.exec(agent)?.[0] ?? "";
-  const name = found ? `${names[/** @type {"Edg"} */ (found[1])] ?? found[1]} ${found[2]}` : "a browser";
+  const name = found ? `${names[/** @type {"Edg"} */ (found[1])] ?? found[1]} ${found[2]}` : BROWSER;
   return [name, system].filter(Boolean).join(", ");
 }

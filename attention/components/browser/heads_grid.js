@@ -5,7 +5,9 @@ import { cellAt, greatestCell, unpackCells } from "./cells.js";
 import { alive, find, createRoot } from "./elements.js";
 import { listen } from "./heads_grid_events.js";
 import { arrangeSquares, setFigures, setLayout } from "./heads_grid_layout.js";
-import { findReadout, READOUT, setScale } from "./heads_grid_readout.js";
+import { findReadout } from "./heads_grid_readout.js";
+import { setScale } from "./heads_grid_scale.js";
+import { gridLabel, MARKUP } from "./heads_grid_words.js";
 import { cellUnderPointer, show, showPinned } from "./heads_grid_pointer.js";
 import { createFigure, paintHead, setCaption } from "./heads_grid_square.js";
 import { applyTheme } from "./theme.js";
@@ -22,35 +24,6 @@ import { applyTheme } from "./theme.js";
  * @property {(data: GridData) => void} [onPainted]
  * @property {boolean} [echoes]  whether each pin comes back with a later message, as from a server; true if it isn't given
  */
-
-const MARKUP = `
-<div class="heads" tabindex="0" role="application" aria-roledescription="heat maps of attention weights">
-  <div class="squares"></div>
-</div>
-<div class="panel">
-  <div class="scale">
-    <div class="scale-head"><span class="scale-name"></span><span><i class="swatch"></i>masked</span></div>
-    <canvas class="bar" width="256" height="1"></canvas>
-    <div class="ticks"></div>
-    <p class="why"></p>
-  </div>
-  ${READOUT}
-  <div class="spread"><div class="bars"><canvas></canvas><i></i></div><p></p></div>
-  <details>
-    <summary>Row as table</summary>
-    <div class="rows" tabindex="0" aria-label="Keys of the row, largest weight first"><table>
-      <thead><tr><th scope="col">key</th><th scope="col">token</th><th scope="col">weight</th></tr></thead>
-      <tbody></tbody>
-    </table></div>
-  </details>
-  <p class="hint"><kbd>↑</kbd><kbd>↓</kbd><kbd>←</kbd><kbd>→</kbd> cell, <kbd>[</kbd><kbd>]</kbd> head,
-    click or <kbd>Enter</kbd> pins, <kbd>Esc</kbd> releases</p>
-  <div class="foot">
-    <span class="mark"></span>
-    <button type="button" class="png" title="Save all heads as one picture">PNG</button>
-  </div>
-</div>
-<p class="live" aria-live="polite"></p>`;
 
 /**
  * Draws the heads at the end of an element.
@@ -161,9 +134,7 @@ function laidOut(grid) {
   setFigures(grid);
   setLayout(grid, arrangeSquares(data, grid.width));
   snap(heads, grid.plan.ratio);
-  const sizes = `${data.heads} heads, ${data.queries} queries by ${data.keys} keys`;
-  const keys = "Arrow keys move, brackets change the head, Enter pins.";
-  heads.setAttribute("aria-label", `Attention weights of ${sizes}. ${keys}`);
+  heads.setAttribute("aria-label", gridLabel(data));
   grid.figures.forEach((figure, h) => paintHead(figure, data, h));
   setCaptions(grid);
   find(root, ".mark").textContent = data.note ?? "";

@@ -3,6 +3,7 @@
 
 import { createElement, signs } from "./elements.js";
 import { across, APART, down, EDGE, GAP, isRoomy, keyTokens, setSquare, snapSide, TITLE, WIDE } from "./heads_grid_square.js";
+import { KEY, QUERY_DOWN } from "./heads_grid_words.js";
 
 /**
  * @typedef {import("./heads_grid_layout.js").Grid} Grid
@@ -15,6 +16,7 @@ const LETTER = 6.6, BESIDE = 14, MOST_ROOM = 84, NUMBERED = 40;  // pixels
 const PANEL = [160, 230], TALLEST = 720, NARROW = 440;
 const SHARE = 0.68;  // of the width for the large head, if there are others
 const LINE = 13;  // pixels from one label to the next
+const ONE_LINE = 96;  // width of a square from which its number and a name fit into one line, in pixels
 
 /**
  * Returns the size of the large head and of the squares: the large one as high as the grid, or as wide as the window.
@@ -32,22 +34,36 @@ export function arrangeLarge(data, width) {
   const side = wide ? Math.min(tall - TITLE - room, data.heads > 1 ? SHARE * area : area) : Math.min(NARROW, area - EDGE);
   const large = { ...snapSide({ side: Math.max(24, Math.floor(side)) }, data), room };
   const left = wide ? area - large.width - GAP - 2 * EDGE : width - 2 * EDGE;
-  const fit = fitBeside(data, left, wide ? TITLE + large.height + room : Infinity, wide);
+  const fit = fitNamed(data, left, wide ? TITLE + large.height + room : Infinity, wide);
   const shown = { wide, margin: EDGE, below: wide ? 0 : 12, panel, tall: TITLE + large.height + room };
   return { ...snapSide({ ...fit, ...shown }, data), large };
 }
 
 /**
- * Returns the columns and the side of the squares that make them largest.
+ * Returns columns and side of the squares. If these are too narrow for a number and a name in one line, they take two.
  * @param {GridData} data
  * @param {number} width
  * @param {number} height
  * @param {boolean} wide
  */
-function fitBeside({ heads }, width, height, wide) {
+function fitNamed(data, width, height, wide) {
+  const plain = fitBeside(data, width, height, wide, TITLE);
+  if (plain.side >= ONE_LINE || !data.names.some(Boolean)) return plain;
+  return { ...fitBeside(data, width, height, wide, TITLE + LINE), stacked: true };
+}
+
+/**
+ * Returns the columns and the side of the squares that make them largest, below titles of this height.
+ * @param {GridData} data
+ * @param {number} width
+ * @param {number} height
+ * @param {boolean} wide
+ * @param {number} title
+ */
+function fitBeside({ heads }, width, height, wide, title) {
   const sideOf = (/** @type {number} */ columns) => {
     const rows = Math.ceil(heads / columns);
-    const [broad, high] = [(width - GAP * (columns - 1)) / columns, (height - GAP * (rows - 1)) / rows - TITLE];
+    const [broad, high] = [(width - GAP * (columns - 1)) / columns, (height - GAP * (rows - 1)) / rows - title];
     return Math.floor(Math.min(broad, high));
   };
   const choices = wide ? Array.from({ length: heads }, (_, i) => i + 1) : [Math.min(3, heads)];
@@ -75,7 +91,7 @@ export function setLarge({ heads, large, data }, plan) {
   for (const [i, name] of names(keyTokens(data), data.columns, cell.width)) {
     square.append(across(name, i, plan, room, LINE));
   }
-  const query = createElement("span", "axis", "query ↓"), key = createElement("span", "axis", "key →");
+  const query = createElement("span", "axis", QUERY_DOWN), key = createElement("span", "axis", KEY);
   Object.assign(query.style, { right: `${plan.width + 4}px`, top: 0 });
   Object.assign(key.style, { top: "calc(100% + 2px)", right: `${plan.width + 7}px` });
   element.append(query);

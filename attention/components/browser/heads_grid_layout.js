@@ -5,6 +5,7 @@ import { arrangeLarge, setLarge } from "./heads_grid_large.js";
 import {
   across, APART, createFigure, down, EDGE, GAP, isRoomy, keyTokens, setSquare, snapSide, TITLE, WIDE,
 } from "./heads_grid_square.js";
+import { KEY, QUERY_ACROSS, QUERY_DOWN } from "./heads_grid_words.js";
 
 /**
  * @typedef {Omit<import("./message.js").GridHeader, "places" | "sums"> & import("./cells.js").Bytes} GridData
@@ -32,6 +33,7 @@ import {
  * @property {number} [labels]  room for the token texts, if they are shown
  * @property {number} [panel]  width of the readout, if it is not what is left
  * @property {number} [tall]  height of the grid, if it is not the given one
+ * @property {boolean} [stacked]  whether names are below the numbers of heads
  * @typedef {{ ratio: number, high: number, broad: number, height: number, width: number }} Size
  * @typedef {Size & { cell: { height: number, width: number } }} Square
  * @typedef {Fit & Square & { large?: import("./heads_grid_large.js").Large }} Plan
@@ -146,6 +148,7 @@ export function setLayout(grid, plan) {
   squares.style.setProperty("--gap", `${GAP}px`);
   squares.style.gridTemplateColumns = `repeat(${plan.columns}, ${plan.width}px)`;
   squares.classList.toggle("roomy", isRoomy(plan));
+  squares.classList.toggle("stacked", Boolean(plan.stacked));
   for (const figure of grid.figures) setSquare(figure, plan);
   for (const part of [grid.squares, grid.large.element]) {
     for (const old of part.querySelectorAll(".axis, .label")) old.remove();
@@ -170,9 +173,9 @@ function setLabels({ figures, data, plan }) {
     if (h + columns < figures.length) return;
     keyTokens(data).forEach((token, i) => square.append(across(token, i, plan, labels)));
   });
-  const query = createElement("span", labels ? "axis" : "axis upright", labels ? "query ↓" : "query →");
+  const query = createElement("span", labels ? "axis" : "axis upright", labels ? QUERY_DOWN : QUERY_ACROSS);
   Object.assign(query.style, labels ? { right: `${plan.width + 4}px`, top: 0 } : { left: "-14px", top: `${TITLE}px` });
-  const key = createElement("span", "axis", "key →");
+  const key = createElement("span", "axis", KEY);
   Object.assign(key.style, { top: "calc(100% + 2px)" }, labels ? { right: `${plan.width + 7}px` } : { left: 0 });
   figures[0].element.append(query);
   figures[Math.floor((figures.length - 1) / columns) * columns].element.append(key);

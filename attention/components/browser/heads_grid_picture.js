@@ -2,7 +2,8 @@
 
 import { find, createElement, penOf, saveAs } from "./elements.js";
 import { GAP } from "./heads_grid_square.js";
-import { ticks } from "./heads_grid_readout.js";
+import { ticks } from "./heads_grid_scale.js";
+import { MASKED_CELLS, scaleOfFile } from "./heads_grid_words.js";
 import { hatch } from "./theme.js";
 
 /** @typedef {import("./heads_grid_layout.js").Grid} Grid */
@@ -105,8 +106,8 @@ function drawScale(pen, grid, width) {
     pen.fillText(text, at * width, 22);
   });
   pen.textAlign = "left";
-  pen.fillText(`${find(root, ".scale-name").textContent}, by query ↓ and key →`, 0, 36);
-  pen.fillText("masked", width + 34, 8);
+  pen.fillText(scaleOfFile(find(root, ".scale-name").textContent ?? ""), 0, 36);
+  pen.fillText(MASKED_CELLS, width + 34, 8);
   pen.fillStyle = hatch(pen, neutrals);
   pen.fillRect(width + 14, 0, 15, 10);
 }

@@ -2,10 +2,13 @@
 
 import { cellAt, greatest, height as heightOf, MASKED, number, ZERO } from "./cells.js";
 import { find, createElement, penOf } from "./elements.js";
-import { evenMarks, mirrorMarks, timesEven } from "./uniform.js";
-import { differenceNumber, differenceTicks, onlyIn, sizeOf } from "./difference_cells.js";
-import { headNumber, headTitle, keyTokens } from "./heads_grid_square.js";
-import { RAMP, ramp } from "./theme.js";
+import { timesEven } from "./uniform.js";
+import { differenceNumber, onlyIn, sizeOf } from "./difference_cells.js";
+import { headNumber, keyTokens } from "./heads_grid_square.js";
+import {
+  cellText, FULLY_MASKED, headAndCell, headTitle, largest, pairTexts, pooledText, PREVIEW, rowName, rowSum, spokenCell,
+  tableTitle, tokenText,
+} from "./heads_grid_words.js";
 
 /**
  * @typedef {import("./cells.js").Cell} Cell
@@ -18,21 +21,6 @@ const TABLE = 50;
 const LINES = /** @type {const} */ (["said", "head", "query", "key", "weight", "first", "second", "even", "note"]);
 
 /** @typedef {Record<typeof LINES[number], HTMLElement>} Readout */
-
-// The lines of the readout. To add one, write it here and in LINES, and its text in `setReadout`. A narrow window shows only
-// the lines that heads_grid.css names (`&:not(.wide) .readout`).
-export const READOUT = `
-  <dl class="readout">
-    <dd class="said" data-of="said"></dd>
-    <dt>head</dt><dd data-of="head"></dd>
-    <dt class="of-query">query</dt><dd data-of="query"></dd>
-    <dt class="of-key">key</dt><dd data-of="key"></dd>
-    <dt class="of-weight">weight</dt><dd data-of="weight"></dd>
-    <dt class="of-side">A</dt><dd class="of-side" data-of="first"></dd>
-    <dt class="of-side">B</dt><dd class="of-side" data-of="second"></dd>
-    <dt class="of-even">vs uniform</dt><dd class="of-even" data-of="even"></dd>
-    <dd class="note" data-of="note"></dd>
-  </dl>`;
 
 /**
  * Returns the elements of the readout, by name.
@@ -51,9 +39,8 @@ export function findReadout(root) {
  * @param {string[]} [tokens]
  */
 function nameToken(data, token, count, tokens = data.tokens) {
-  const name = tokens[token];
-  if (count > 1 && data.tile > 1 && !data.places) return `${token} to ${token + count - 1}`;
-  return name === undefined ? `${token}` : `“${name}” (${token})`;
+  const several = count > 1 && data.tile > 1 && !data.places;
+  return tokenText({ token, name: tokens[token], last: several ? token + count - 1 : token });
 }
 
 /**
@@ -71,10 +58,10 @@ export function setReadout(grid, cell) {
   of.first.textContent = sideNumber(cell.before);
   of.second.textContent = sideNumber(cell.after);
   of.even.textContent = timesEven(data, cell);
-  const said = sentence(data, cell), role = data.names[cell.head] ? `, ${data.names[cell.head]}` : "";
-  of.said.textContent = `${headTitle(data, cell.head)}${role}: ${said}`;
+  const said = sentence(data, cell), role = data.names[cell.head] ?? "";
+  of.said.textContent = headAndCell({ title: headTitle(data, cell.head), role, cell: said });
   const alone = grid.plan.wide && data.tokens.length ? said : "";  // without token texts it would repeat the numbers
-  of.note.textContent = blind ? "This query has no visible key." : where && cell.code > ZERO ? noteOf(data, cell) : alone;
+  of.note.textContent = blind ? FULLY_MASKED : where && cell.code > ZERO ? noteOf(data, cell) : alone;
   grid.root.style.setProperty("--head", data.head_colors[cell.head % data.head_colors.length]);
 }
 
@@ -103,7 +90,7 @@ function sideNumber(code) {
 function totalOf(data, cell) {
   if (!data.sums) return "";
   const sum = data.sums[cell.head * data.queries + cell.query];
-  return data.rest === null ? ` · sum ${sum.toFixed(2)}` : ` · ${data.rest} ${(100 * Math.max(0, 1 - sum)).toFixed(1)}%`;
+  return rowSum({ rest: data.rest, sum });
 }
 
 /**
@@ -112,14 +99,9 @@ function totalOf(data, cell) {
  * @param {Cell} cell
  */
 function sentence(data, cell) {
-  const [who, whom] = namePair(data, cell);
-  const weight = numberOf(data, cell);
-  if (data.sides && cell.code !== MASKED) {
-    const alone = onlyIn(cell.code), only = alone ? ` (masked in ${alone === "A" ? "B" : "A"})` : "";
-    return `${who} to ${whom}: ${weight}${only}.`;
-  }
-  const puts = data.rest === null ? `${who} weighs ${whom} by ${weight}` : `${who} puts ${weight} of its weight on ${whom}`;
-  return `${cell.code === MASKED ? `${whom} is masked for ${who}` : puts}.`;
+  const [query, key] = namePair(data, cell), masked = cell.code === MASKED, sides = Boolean(data.sides);
+  const alone = sides && !masked ? onlyIn(cell.code) : "";
+  return cellText({ query, key, weight: numberOf(data, cell), masked, rest: data.rest, sides, alone });
 }
 
 /**
@@ -128,8 +110,8 @@ function sentence(data, cell) {
  * @param {Cell} cell
  */
 function namePair(data, cell) {
-  const query = nameToken(data, cell.query, cell.tall), key = nameToken(data, cell.key, cell.broad, keyTokens(data));
-  return [query.startsWith("“") ? query : `query ${query}`, key.startsWith("“") ? key : `key ${key}`];
+  const key = nameToken(data, cell.key, cell.broad, keyTokens(data));
+  return pairTexts({ query: nameToken(data, cell.query, cell.tall), key });
 }
 
 /**
@@ -137,10 +119,9 @@ function namePair(data, cell) {
  * @param {Cell} cell
  */
 function noteOf(data, cell) {
-  const sampled = cell.head < data.certain ? "" : "preview from one query per tile: ";
-  const several = Math.max(cell.tall, cell.broad) > data.tile, mean = several ? "largest mean" : "mean";
-  const of = `${sampled}${data.pool === "mean" ? mean : "largest"} of ${cell.tall} × ${cell.broad}`;
-  return data.places || data.tile === 1 ? `${of}, at query ${cell.query}, key ${cell.key}` : of;
+  const { tall, broad, query, key } = cell, several = Math.max(tall, broad) > data.tile;
+  const at = /** @type {[number, number] | null} */ (data.places || data.tile === 1 ? [query, key] : null);
+  return pooledText({ sampled: cell.head >= data.certain, pool: data.pool, several, tall, broad, at });
 }
 
 /**
@@ -157,11 +138,11 @@ function seesNothing(data, { head, row }) {
  * @param {Cell} cell
  */
 export function cellSentence(data, cell) {
-  const even = timesEven(data, cell), sides = data.sides ? `, A ${sideNumber(cell.before)}, B ${sideNumber(cell.after)}` : "";
-  const said = `${data.sides ? "difference" : "weight"} ${numberOf(data, cell)}${sides}${even && `, ${even}`}`;
-  const weight = cell.code === MASKED ? "masked" : said;
-  const rest = seesNothing(data, cell) ? ", no visible key" : "";
-  return `${headTitle(data, cell.head)}, ${namePair(data, cell).join(", ")}: ${weight}${rest}`;
+  const sides = data.sides ? { before: sideNumber(cell.before), after: sideNumber(cell.after) } : null;
+  return spokenCell({
+    title: headTitle(data, cell.head), pair: namePair(data, cell), weight: numberOf(data, cell),
+    masked: cell.code === MASKED, even: timesEven(data, cell), blind: seesNothing(data, cell), sides,
+  });
 }
 
 /**
@@ -204,11 +185,10 @@ export function setSpread(grid, cell) {
     pen.fillStyle = grid.neutrals.muted;
     pen.fillRect(0, Math.round(height / 2), width, Math.max(1, Math.round(ratio)));
   }
-  const at = nameToken(data, top.key, top.broad, []);
-  const most = top.weight ? `: largest ${numberOf(data, top)} at key ${at}` : "";
-  const first = cell.row * data.tile, last = Math.min(first + data.tile, data.queries) - 1;
-  const who = data.tile > 1 ? `Queries ${first}–${last}` : `Query ${cell.query}`;
-  find(spread, "p").textContent = `${cell.head < data.certain ? who : "Preview"}${most}`;
+  const key = nameToken(data, top.key, top.broad, []), first = data.tile > 1 ? cell.row * data.tile : cell.query;
+  const most = top.weight ? largest({ weight: numberOf(data, top), key }) : "";
+  const last = data.tile > 1 ? Math.min(first + data.tile, data.queries) - 1 : first;
+  find(spread, "p").textContent = `${cell.head < data.certain ? rowName({ first, last }) : PREVIEW}${most}`;
 }
 
 /**
@@ -240,60 +220,6 @@ export function setTable(grid, cell) {
     return line;
   });
   find(details, "tbody").replaceChildren(...lines);
-  const rest = seen.length > TABLE ? `, the first ${TABLE} of ${seen.length}` : "";
-  const head = headTitle(data, cell.head).toLowerCase();
-  find(details, "summary").textContent = `Row as table: ${head}, query ${cell.query}${rest}`;
-}
-
-/**
- * Draws the colour bar with its ticks.
- * @param {Grid} grid
- */
-export function setScale({ root, data }) {
-  const colors = ramp(data.stops), canvas = find(root, ".bar", HTMLCanvasElement), image = new ImageData(256, 1);
-  new Uint32Array(image.data.buffer).forEach((_, i, out) => (out[i] = colors[Math.round((i * (RAMP - 1)) / 255)]));
-  penOf(canvas).putImageData(image, 0, 0);
-  const marks = ticks(data).map(([at, text]) => {
-    const mark = createElement("span", "", text);
-    mark.style.left = `${100 * at}%`;
-    return mark;
-  });
-  find(root, ".ticks").replaceChildren(...marks);
-  find(root, ".scale-name").textContent = nameOf(data);
-  find(root, ".why").textContent = data.why;
-  root.classList.toggle("even", data.colors === "times even" && !data.sides);
-  root.classList.toggle("sides", Boolean(data.sides));
-  find(root, ".of-weight").textContent = data.sides ? "B − A" : "weight";
-}
-
-/**
- * Returns the name of the scale.
- * @param {GridData} data
- */
-function nameOf({ colors, sides }) {
-  if (sides) return `B − A, from −1 to 1${{ root: " (square root)", log: " (log)" }[/** @type {string} */ (colors)] ?? ""}`;
-  if (colors === "times even") return "weight × visible keys";
-  return colors === "linear" ? "weight" : `weight (${colors})`;
-}
-
-/**
- * @param {GridData} data
- * @returns {[number, string][]}
- */
-export function ticks(data) {
-  if (data.sides) return differenceTicks(data.colors);
-  return data.signed ? mirrorMarks(ticksOfPositive(data)) : ticksOfPositive(data);
-}
-
-/**
- * @param {GridData} data
- * @returns {[number, string][]}
- */
-function ticksOfPositive(data) {
-  if (data.colors === "own maximum") return [[0, "0"], [0.5, "half"], [1, "head max"]];
-  if (data.colors === "linear") return [0, 0.25, 0.5, 0.75, 1].map((at) => [at, `${at}`]);
-  if (data.colors === "times even") return evenMarks(data.times);
-  const decades = Math.round(-Math.log10(data.floor));
-  const said = (/** @type {number} */ power) => (power > -4 ? `${Number((10 ** power).toPrecision(1))}` : `1e${power}`);
-  return Array.from({ length: decades + 1 }, (_, i) => [i / decades, said(i - decades)]);
+  const title = { head: headTitle(data, cell.head), query: cell.query, shown: TABLE, all: seen.length };
+  find(details, "summary").textContent = tableTitle(title);
 }

@@ -2,6 +2,7 @@
 
 import { number, paint, weightsOf } from "./cells.js";
 import { createElement, find } from "./elements.js";
+import { headTitle, sharedHead, upTo } from "./heads_grid_words.js";
 
 /**
  * @typedef {import("./heads_grid_layout.js").GridData} GridData
@@ -137,20 +138,11 @@ function same(a, b) {
 export function setCaption({ element }, data, h, width) {
   element.style.setProperty("--head", data.head_colors[h % data.head_colors.length]);
   const own = data.colors === "own maximum" && !data.sides && width > 100, most = data.most[h];
-  const upTo = own ? `to ${data.signed ? "±" : ""}${number(most, weightsOf(data)[most])}` : "", short = headNumber(data, h);
-  find(element, "figcaption b").textContent = width < 110 ? short : headTitle(data, h);
-  const shared = data.group > 1 ? `kv ${Math.floor(h / data.group)}` : "";
-  const told = [data.names[h] || "", shared, upTo].filter(Boolean).join(" · ");
+  const maximum = own ? upTo(`${data.signed ? "±" : ""}${number(most, weightsOf(data)[most])}`) : "";
+  find(element, "figcaption b").textContent = width < 110 ? headNumber(data, h) : headTitle(data, h);
+  const shared = data.group > 1 ? sharedHead(Math.floor(h / data.group)) : "";
+  const told = [data.names[h] || "", shared, maximum].filter(Boolean).join(" · ");
   Object.assign(find(element, "figcaption span"), { textContent: told, title: told });
-}
-
-/**
- * Returns a head in words, as `format_head` in attention/number_format.py: Head 3, or Layer 5, head 3.
- * @param {GridData} data
- * @param {number} head
- */
-export function headTitle({ per }, head) {
-  return per ? `Layer ${Math.floor(head / per)}, head ${head % per}` : `Head ${head}`;
 }
 
 /**

@@ -5,6 +5,7 @@
 import { find, createElement, createRoot } from "./elements.js";
 import { draw as drawGrid } from "./heads_grid.js";
 import { withFocus, wordsOf } from "./heads_layers_parts.js";
+import { MARKUP, rowTitle } from "./heads_layers_words.js";
 import { openMessage } from "./message.js";
 import { applyTheme } from "./theme.js";
 import { draw as drawWords } from "./word_lines.js";
@@ -32,29 +33,6 @@ import { draw as drawWords } from "./word_lines.js";
  * @property {View | null} words
  * @property {number} turn  number of layers requested so far
  */
-
-const MARKUP = `
-<p class="title"></p>
-<p class="what"></p>
-<div class="choices">
-  <label class="of-part">Part <select class="parts"></select></label>
-  <span class="of-layer">
-    <label>Layer <select class="layers"></select></label>
-    <button type="button" class="before" aria-label="Previous layer">‹</button>
-    <button type="button" class="after" aria-label="Next layer">›</button>
-  </span>
-  <label>Colours <select class="colors">
-    <option value="">automatic</option>
-    <option value="linear">linear</option>
-    <option value="log">log</option>
-    <option value="times even">× uniform weight</option>
-    <option value="own maximum">per-head maximum</option>
-  </select></label>
-</div>
-<div class="grid"></div>
-<p class="row-title"></p>
-<div class="words-of-row"></div>
-<p class="layers-note"></p>`;
 
 /**
  * Draws a picture at the end of an element.
@@ -158,7 +136,7 @@ function onPin(all, pin) {
 function setWords(all) {
   const place = find(all.root, ".words-of-row"), title = find(all.root, ".row-title");
   const words = all.bytes && all.focus && wordsOf(all.bytes, all.focus, all.colors.value);
-  title.textContent = words ? `Head ${all.focus?.head}, query ${all.focus?.query}: attended tokens` : "";
+  title.textContent = words && all.focus ? rowTitle(all.focus) : "";
   if (!words) {
     all.words?.destroy();
     all.words = null;

@@ -8,6 +8,7 @@ import { listen, PATIENCE } from "./large_head_events.js";
 import { laidOut, placeSquare } from "./large_head_picture.js";
 import { point } from "./large_head_pointer.js";
 import { nameOf, whole, windowOf } from "./large_head_view.js";
+import { MARKUP, partLabel } from "./large_head_words.js";
 import { applyTheme } from "./theme.js";
 
 /**
@@ -16,22 +17,6 @@ import { applyTheme } from "./theme.js";
  * @typedef {{ rows: [number, number], cols: [number, number], count: number }} Frame  first and last
  * @typedef {{ onFrame?: (frame: Frame) => void }} Ways
  */
-
-const MARKUP = `
-<div class="square" tabindex="0" role="application" aria-roledescription="heat map of attention weights">
-  <canvas></canvas><i class="row"></i><i class="column"></i><i class="box"></i>
-</div>
-<p class="said"></p>
-<div class="foot">
-  <button type="button" data-act="in" title="Zoom in (+)">Zoom in</button>
-  <button type="button" data-act="out" title="Zoom out (−)">Zoom out</button>
-  <button type="button" data-act="whole" title="The whole head (0)">Whole head</button>
-  <button type="button" data-act="png" title="Save this picture">PNG</button>
-  <span class="hint pointer">Drag a rectangle, or click and scroll; <kbd>+</kbd><kbd>−</kbd> zoom,
-    <kbd>←</kbd><kbd>→</kbd><kbd>↑</kbd><kbd>↓</kbd> move, <kbd>0</kbd> whole</span>
-  <span class="hint touch">Tap a cell to read it, then Zoom in</span>
-</div>
-<p class="live" aria-live="polite"></p>`;
 
 /**
  * Draws the head at the end of an element.
@@ -77,9 +62,9 @@ function update(lab, data) {
     const { act } = button.dataset;
     button.disabled = act !== "png" && (!data.zooms || (act !== "in" && whole(lab.view, data)));
   }
-  const { first, queries, keys } = data, last = [first[0] + queries - 1, first[1] + keys - 1];
-  const part = `Head ${data.head}, queries ${first[0]} to ${last[0]}, keys ${first[1]} to ${last[1]}.`;
-  lab.square.setAttribute("aria-label", `${part} Plus and minus zoom, arrow keys move, 0 shows the whole head.`);
+  const { first: [row, column], queries, keys } = data;
+  const part = partLabel({ head: data.head, rows: [row, row + queries - 1], columns: [column, column + keys - 1] });
+  lab.square.setAttribute("aria-label", part);
   lab.root.classList.toggle("closed", !data.zooms);
   laidOut(lab);
   point(lab, lab.pointer);

@@ -4,6 +4,7 @@ import { find, createElement, penOf, saveAs } from "./elements.js";
 import { laidOut } from "./large_head_picture.js";
 import { at, inside, point, showBox } from "./large_head_pointer.js";
 import { coveredTokens, nameOf, windowOf, within, zoomAround } from "./large_head_view.js";
+import { partText } from "./large_head_words.js";
 
 /**
  * @typedef {import("./large_head_view.js").Lab} Lab
@@ -49,7 +50,7 @@ function ask(lab) {
   const asked = (lab.asked = { name, since: Date.now() });
   lab.ways.onFrame?.({ rows, cols, count: ++lab.count });
   setTimeout(() => lab.asked === asked && lab.renew(), PATIENCE + 50);
-  find(lab.root, ".live").textContent = `Queries ${rows[0]} to ${rows[1]}, keys ${cols[0]} to ${cols[1]}.`;
+  find(lab.root, ".live").textContent = partText({ rows, columns: cols });
 }
 
 /**

@@ -5,6 +5,7 @@ import { differenceTicks } from "./difference_cells.js";
 import { createElement, penOf, signs } from "./elements.js";
 import { evenMarks, mirrorMarks } from "./uniform.js";
 import { windowOf } from "./large_head_view.js";
+import { KEY, QUERY } from "./large_head_words.js";
 import { hatch, RAMP, ramp } from "./theme.js";
 
 /**
@@ -135,10 +136,10 @@ function drawAxes(pen, { place, view, data, neutrals }) {
     pen.restore();
   }
   pen.textAlign = "center";
-  pen.fillText("key →", place.left + place.width / 2, place.top + place.height + place.below - 8);
+  pen.fillText(KEY, place.left + place.width / 2, place.top + place.height + place.below - 8);
   pen.translate(9, place.top + place.height / 2);
   pen.rotate(-Math.PI / 2);
-  pen.fillText("query ←", 0, 0);
+  pen.fillText(QUERY, 0, 0);
   pen.rotate(Math.PI / 2);
   pen.translate(-9, -place.top - place.height / 2);
 }

@@ -3,6 +3,7 @@
 import { greatestCell, number } from "./cells.js";
 import { differenceNumber, sideNumbers } from "./difference_cells.js";
 import { find, createElement } from "./elements.js";
+import { cellText, tokenText } from "./large_head_words.js";
 import { timesEven } from "./uniform.js";
 
 /**
@@ -83,14 +84,12 @@ export function point(lab, event) {
 function describeCell(data, { query, key, tall, broad }) {
   const exact = Boolean(data.sides && data.places);  // where the number is, not only in which tile
   const placed = (/** @type {0 | 1} */ side, /** @type {number} */ at, /** @type {number} */ count) => {
-    const from = data.first[side] + at, name = data.names[side][at], start = from.toLocaleString("en");
-    if (count > 1 && !exact) return `${start} to ${(from + count - 1).toLocaleString("en")}`;
-    return name === undefined ? start : `${start} ${name}`;
+    return tokenText({ from: data.first[side] + at, count: exact ? 1 : count, name: data.names[side][at] });
   };
-  const sampled = data.zooms ? "" : "preview from one query per tile: ";
-  const pooled = `${data.pool === "max" ? "largest" : "mean"} of ${tall} × ${broad}`;
-  const where = `query ${placed(0, query, tall)}, key ${placed(1, key, broad)}`;
-  return `${sampled}${where}: ${tall * broad > 1 ? pooled : data.sides ? "B − A" : "weight"} `;
+  return cellText({
+    sampled: !data.zooms, query: placed(0, query, tall), key: placed(1, key, broad), pool: data.pool, tall, broad,
+    sides: Boolean(data.sides),
+  });
 }
 
 /** @param {Lab} lab */

@@ -1,6 +1,7 @@
 // The gallery of masks: `draw` adds one picture per mask to an element of any page, and reports a choice or combination.
 
 import { createElement, find, penOf, createRoot } from "./elements.js";
+import { cardLabel, MARKUP } from "./mask_gallery_words.js";
 import { openMessage } from "./message.js";
 import { channels, applyTheme } from "./theme.js";
 
@@ -23,11 +24,6 @@ import { channels, applyTheme } from "./theme.js";
  */
 
 const SIDE = 88;  // length of the longer side of a picture in pixels
-const MARKUP = `
-<ul aria-label="Masks">
-  <li class="room">Combine cards with “and”, “or” or “without”.</li>
-</ul>`;
-
 /**
  * Draws the masks at the end of an element.
  * @param {Element} element
@@ -108,7 +104,7 @@ function show({ item, button, name, lines, join }, card, send) {
   item.title = card.title;
   button.disabled = !card.single;
   button.setAttribute("aria-pressed", `${card.used}`);
-  button.setAttribute("aria-label", card.single ? `Use this mask: ${card.name}` : card.name);
+  button.setAttribute("aria-label", cardLabel(card));
   button.onclick = () => send({ mask: card.name, combine: "none" });
   name.onclick = card.single ? button.onclick : null;  // a click on the name works as well
   name.replaceChildren(card.name, ...(card.mark ? [createElement("small", "", card.mark)] : []));

@@ -5,10 +5,11 @@ import { alive, find, createRoot } from "./elements.js";
 import { listen } from "./matrices_events.js";
 import { cellAt, greatestIn, unpackMatrices } from "./matrices_cells.js";
 import { laidOut } from "./matrices_layout.js";
-import { PASS, followDiagram, drawDiagram } from "./matrices_pass.js";
+import { followDiagram, drawDiagram } from "./matrices_pass.js";
 import { axesOf } from "./matrices_readout.js";
 import { headOf, show } from "./matrices_picture.js";
-import { onStepDrawn, followButtons, stop, TRANSPORT } from "./matrices_transport.js";
+import { onStepDrawn, followButtons, stop } from "./matrices_transport.js";
+import { MARKUP } from "./matrices_words.js";
 import { applyTheme } from "./theme.js";
 
 /**
@@ -21,14 +22,6 @@ import { applyTheme } from "./theme.js";
  * @property {(to: { step: string, steps?: string }) => void} [onTurn]
  * @property {(to: { query?: number, head?: number }) => void} [onPin]
  */
-
-const MARKUP = `
-${PASS}${TRANSPORT}
-<div class="panels" tabindex="0" role="application" aria-roledescription="matrices of a pass of attention"></div>
-<div class="told"><p class="cell"></p><p class="arithmetic"></p><p class="from"></p></div>
-<p class="hint"><kbd>↑</kbd><kbd>↓</kbd><kbd>←</kbd><kbd>→</kbd> cell, <kbd>[</kbd><kbd>]</kbd> head,
-  <kbd>PageUp</kbd><kbd>PageDown</kbd> step, <kbd>Tab</kbd> in, <kbd>Enter</kbd> or click pins, <kbd>Esc</kbd> back</p>
-<p class="live" aria-live="polite"></p>`;
 
 /**
  * Draws the matrices at the end of an element.

@@ -1,7 +1,7 @@
 // The sizes of the matrices: equal lengths have equal sides in every matrix, and long ones are shrunk most, unless tokens
 // are written next to their rows.
 
-import { room, wordsOf } from "./matrices_words.js";
+import { room, wordsOf } from "./matrices_tokens.js";
 
 /**
  * @typedef {import("./matrices_layout.js").Lab} Lab

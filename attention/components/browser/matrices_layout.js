@@ -4,7 +4,8 @@ import { createElement } from "./elements.js";
 import { endOf } from "./matrices_cells.js";
 import { NARROW, sidesOf } from "./matrices_axes.js";
 import { turnTo } from "./matrices_transport.js";
-import { writeTokens } from "./matrices_words.js";
+import { writeTokens } from "./matrices_tokens.js";
+import { HATCHED, panelsLabel, showStep, tileText } from "./matrices_words.js";
 
 /**
  * @typedef {import("./matrices_cells.js").Data} Data
@@ -75,9 +76,7 @@ export function laidOut(lab) {
     resizeAll(lab, matrix, figure, sides(matrix));
     return [figure.element, ...(one && signs[i] ? [createElement("span", "sign", signs[i])] : [])];
   }));
-  const names = data.matrices.map(({ name }) => name).join(", ");
-  const keys = "Arrow keys move the cell, PageUp and PageDown change the step, Enter pins.";
-  panels.setAttribute("aria-label", `Matrices ${names}. ${keys}`);
+  panels.setAttribute("aria-label", panelsLabel(data.matrices.map(({ name }) => name)));
 }
 
 /**
@@ -129,7 +128,7 @@ function resizeAll(lab, matrix, figure, { width, height, left, top }) {
  */
 export function scaleEnds(matrix, figure, head) {
   const end = endOf(matrix, head);
-  const ends = { signed: [`−${end}`, "0", `${end}`], weights: ["0", "0.5", "1"], mask: ["hatched: masked"] };
+  const ends = { signed: [`−${end}`, "0", `${end}`], weights: ["0", "0.5", "1"], mask: [HATCHED] };
   figure.ends.replaceChildren(...ends[matrix.scale].map((text) => createElement("span", "", text)));
 }
 
@@ -139,8 +138,8 @@ export function scaleEnds(matrix, figure, head) {
  * @param {Figure} figure
  */
 function writeCaptions(lab, matrix, figure) {
-  const [down, across] = matrix.tiles, { name, title } = matrix;
-  figure.tile = down * across > 1 ? `one cell: largest of ${down} × ${across}` : "";
+  const { name, title } = matrix;
+  figure.tile = tileText(matrix.tiles);
   const label = name === lab.data.step ? createElement("b", "", name) : leading(lab, name, title);
   figure.caption.replaceChildren(label, figure.head);
   figure.axes.textContent = `${matrix.axes} = ${matrix.sizes}`;
@@ -157,5 +156,5 @@ function writeCaptions(lab, matrix, figure) {
 function leading(lab, step, title) {
   const onclick = () => turnTo(lab, step);
   const button = createElement("button", "", step);
-  return Object.assign(button, { type: "button", title: `${title}: show this step`, onclick });
+  return Object.assign(button, { type: "button", title: showStep(title), onclick });
 }

@@ -9,8 +9,6 @@ import { turnBy, turnTo } from "./matrices_transport.js";
  * @typedef {import("./matrices_cells.js").Data} Data
  */
 
-export const PASS = `<div class="pass" role="toolbar" aria-label="The pass, part by part"></div>`;
-
 const BESIDE = ["q", "k", "v"];  // parts that are placed below each other
 const LATE = "values";  // the part in which the values are used
 /** @type {Record<string, number>} */

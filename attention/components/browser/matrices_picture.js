@@ -5,7 +5,8 @@ import { greatestIn, paint, under } from "./matrices_cells.js";
 import { scaleEnds, stopsOf } from "./matrices_layout.js";
 import { litBy, runs } from "./matrices_highlight.js";
 import { arithmetic, figure as valueOf, locateCell, origins } from "./matrices_readout.js";
-import { writeNumbers } from "./matrices_words.js";
+import { writeNumbers } from "./matrices_tokens.js";
+import { cellText, headText, POOLED } from "./matrices_words.js";
 
 /**
  * @typedef {import("./matrices_layout.js").Lab} Lab
@@ -37,8 +38,8 @@ export function show(lab) {
   if (!matrix) return;
   for (const each of data.matrices) showOne(lab, each, cell, boxes.get(each.name) ?? []);
   const say = (/** @type {string} */ name, /** @type {string} */ text) => (find(root, name).textContent = text);
-  const value = valueOf(matrix, cell), pooled = cell.of > 1 ? `, the largest in magnitude of ${cell.of}` : "";
-  say(".cell", `${matrix.name} = ${value}${pooled}: ${locateCell(data, matrix, cell)}`);
+  const place = locateCell(data, matrix, cell);
+  say(".cell", cellText({ matrix: matrix.name, value: valueOf(matrix, cell), pooled: cell.of, place }));
   say(".arithmetic", arithmetic(data, matrix, cell, boxes));
   say(".from", origins(data, matrix, boxes));
   const lit = [...boxes].map(([name, all]) => [name, all.map(({ heads, rows, columns }) => [heads, rows, columns])]);
@@ -66,11 +67,9 @@ function showOne(lab, matrix, cell, boxes) {
   const own = { heads: [head], rows: [cell.row], columns: [cell.column] };
   const lit = here ? [own] : boxes.filter((box) => box.heads.includes(head));
   veil(lab, figure, matrix, lit);
-  const all = heads.length > 1 ? ", highlighted in all" : "";
-  const elsewhere = boxes.length && !lit.length ? `, highlighted in ${heads.join(", ")}` : all;
-  const shared = matrix.axes.includes(" g ") && data.repeats > 1 ? "kv head" : "head";
-  const several = matrix.heads > 1 ? `${shared} ${head} of ${matrix.heads}${elsewhere}` : "";
-  figure.head.textContent = [several, figure.tile ? "pooled" : ""].filter(Boolean).join(", ");
+  const shared = matrix.axes.includes(" g ") && data.repeats > 1, count = matrix.heads;
+  const several = count > 1 ? headText({ head, count, shared, lit: heads, here: lit.length > 0 }) : "";
+  figure.head.textContent = [several, figure.tile ? POOLED : ""].filter(Boolean).join(", ");
 }
 
 /**

@@ -1,6 +1,9 @@
 // Describes a cell: its position, its value, its arithmetic, and the number of cells that it was computed from.
 
 import { exact } from "./matrices_cells.js";
+import {
+  about, columnText, HIDDEN, locationText, logitText, maskedWeight, originsText, placeText, VISIBLE,
+} from "./matrices_words.js";
 
 /**
  * @typedef {import("./matrices_cells.js").Data} Data
@@ -19,16 +22,14 @@ const TERMS = 4;
  */
 export function figure(matrix, cell) {
   const { value, code } = cell;
-  if (matrix.scale === "mask") return value ? "1, visible" : "0, masked";
-  if (value === -Infinity) return matrix.name === "weights" || matrix.scale === "weights" ? "0, masked" : "−∞";
+  if (matrix.scale === "mask") return value ? VISIBLE : HIDDEN;
+  if (value === -Infinity) return matrix.name === "weights" || matrix.scale === "weights" ? HIDDEN : "−∞";
   if (value === 0) return "0";
   const size = Math.abs(value), whole = size >= 1000 && size < 1e5;  // toPrecision would write a power of ten
   const text = whole ? Number(value.toPrecision(3)).toString() : value.toPrecision(3);
-  return ((code & 0x7fff) < 0x400 ? "about " : "") + text.replace("-", "−").replace("e+", "e");
+  const figures = text.replace("-", "−").replace("e+", "e");
+  return (code & 0x7fff) < 0x400 ? about(figures) : figures;
 }
-
-/** @type {Record<string, string>} */
-const NAMES = { q: "query", k: "key", c: "channel", d: "channel", e: "channel" };
 
 /**
  * Describes a row or column: `query “boat” (4)`, `channel 7`; columns of heads side by side include the head.
@@ -38,12 +39,8 @@ const NAMES = { q: "query", k: "key", c: "channel", d: "channel", e: "channel" }
  */
 function placeInWords(data, axis, at) {
   const letter = axis.replace(/[()]/g, "");
-  if (letter.includes(" ")) {
-    const width = data.lengths[letter[2]];
-    return `column ${at} (head ${Math.floor(at / width)}, channel ${at % width})`;
-  }
-  const token = data.tokens[letter]?.[at];
-  return token === undefined ? `${NAMES[letter]} ${at}` : `${NAMES[letter]} “${token}” (${at})`;
+  if (letter.includes(" ")) return columnText({ column: at, width: data.lengths[letter[2]] });
+  return placeText({ axis: letter, at, token: data.tokens[letter]?.[at] });
 }
 
 /**
@@ -62,8 +59,8 @@ export function axesOf(matrix) {
 export function locateCell(data, matrix, cell) {
   const axes = axesOf(matrix), [rows, columns] = axes.slice(-2), shared = axes.includes("g") && data.repeats > 1;
   const several = matrix.heads > 1 || axes.includes("h") || axes.includes("g");
-  const head = several ? `${shared ? "kv " : ""}head ${cell.head}, ` : "";
-  return `${head}${placeInWords(data, rows, cell.row)}, ${placeInWords(data, columns, cell.column)}`;
+  const row = placeInWords(data, rows, cell.row), column = placeInWords(data, columns, cell.column);
+  return locationText({ head: several ? cell.head : null, shared, row, column });
 }
 
 /**
@@ -88,7 +85,7 @@ export function arithmetic(data, matrix, cell, boxes) {
   const drawn = matrix.sources.map(({ name }) => data.found.get(name));
   if (matrix.name === "logits") return logit(matrix, cell, drawn[0]);
   const here = index(matrix, cell), hidden = matrix.name === "weights" && cell.value === -Infinity;
-  if (hidden) return `weight[${here}] = ${matrix.scale === "signed" ? "" : "exp(−∞) / … = "}0: masked`;
+  if (hidden) return maskedWeight({ at: here, signed: matrix.scale === "signed" });
   const group = Math.floor(cell.head / data.repeats);
   /** @type {Record<string, string | number>} */
   const given = { name: matrix.name, at: here, value: figure(matrix, cell) };
@@ -113,10 +110,9 @@ export function arithmetic(data, matrix, cell, boxes) {
  * @param {Matrix | undefined} source
  */
 function logit(matrix, cell, source) {
-  const hidden = cell.value === -Infinity, before = exact(source, cell.head, cell.row, cell.column);
-  const score = source && before ? ` (${source.name}: ${figure(source, before)})` : "";
-  const seen = `${figure(matrix, cell)}: visible, so the score is kept`;
-  return `logit[${index(matrix, cell)}] = ${hidden ? `−∞: masked, regardless of the score${score}` : seen}`;
+  const masked = cell.value === -Infinity, before = exact(source, cell.head, cell.row, cell.column);
+  const score = source && before ? `${source.name}: ${figure(source, before)}` : "";
+  return logitText({ at: index(matrix, cell), score, value: figure(matrix, cell), masked });
 }
 
 /**
@@ -145,15 +141,12 @@ function terms(matrix, boxes, drawn) {
  * @param {Lit} boxes
  */
 export function origins(data, matrix, boxes) {
-  const parameter = matrix.name.startsWith("W");
-  if (!matrix.sources.length) return parameter ? "Parameter." : "Input.";
   const parts = data.matrices.filter(({ name }) => boxes.has(name)).map(({ name }) => {
     const size = (/** @type {import("./matrices_highlight.js").Box} */ box) =>
       box.heads.length * box.rows.length * box.columns.length;
     const count = (boxes.get(name) ?? []).reduce((sum, box) => sum + size(box), 0);
-    return `${count.toLocaleString("en")} ${count > 1 ? "cells" : "cell"} of ${name}`;
+    return { name, count };
   });
   const drawn = matrix.sources.some(({ name }) => data.found.has(name));
-  if (!parts.length && drawn) return "Fully masked query: computed from no key.";
-  return parts.length ? `Computed from ${parts.join(", ")}.` : "The matrices it is computed from are not shown.";
+  return originsText({ parts, drawn, input: !matrix.sources.length, parameter: matrix.name.startsWith("W") });
 }

@@ -1,24 +1,12 @@
 // Selects a step of the pass: by a key, by a button, or automatically while the pass is played.
 
 import { find } from "./elements.js";
+import { PAUSE_HELP, PLAY_HELP, playName, stepText } from "./matrices_words.js";
 
 /** @typedef {import("./matrices_layout.js").Lab} Lab */
 
 const PACE = 3000;  // milliseconds for which a step is shown while the pass is played
 const PATIENCE = 2000;  // milliseconds in which the next turn counts from the requested step, even if it is not drawn yet
-
-const icon = (/** @type {string} */ kind, /** @type {string} */ shape) =>
-  `<svg class="${kind}" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><path d="${shape}"/></svg>`;
-const BACK = icon("", "M10.5 3 5 8l5.5 5z"), NEXT = icon("", "M5.5 3 11 8l-5.5 5z");
-const PLAY = icon("on", "M4.5 2.5v11l8.5-5.5z") + icon("off", "M4 3h3v10H4zM9 3h3v10H9z");
-
-export const TRANSPORT = `
-<div class="transport">
-  <button type="button" class="back" title="Previous step" aria-label="Previous step">${BACK}</button>
-  <button type="button" class="play">${PLAY}<span></span></button>
-  <button type="button" class="next" title="Next step" aria-label="Next step">${NEXT}</button>
-  <p class="where" role="status"><b></b> <span></span></p>
-</div>`;
 
 /**
  * Handles the buttons of the transport.
@@ -124,14 +112,13 @@ function ask(lab, step) {
  */
 function updateTransport({ root, data, playing }) {
   const { order, step } = data, at = step === null ? -1 : order.indexOf(step), last = order.length - 1;
-  const button = find(root, ".transport .play"), name = playing ? "Pause" : at === last ? "Play again" : "Play";
+  const button = find(root, ".transport .play");
   root.classList.toggle("playing", Boolean(playing));
-  find(button, "span", HTMLSpanElement).textContent = name;
-  button.title = playing ? "Pause at this step" : "Play the steps, one every three seconds";
+  find(button, "span", HTMLSpanElement).textContent = playName({ playing: Boolean(playing), ended: at === last });
+  button.title = playing ? PAUSE_HELP : PLAY_HELP;
   const ends = { ".back": at <= 0, ".next": at < 0 || at === last };
   for (const [which, end] of Object.entries(ends)) find(root, `.transport ${which}`).ariaDisabled = `${end}`;
-  const where = step === null ? `All ${order.length} steps at once` : `Step ${at + 1} of ${order.length}: ${step}`;
-  for (const [part, text] of [["b", where], ["span", data.lesson]]) {
+  for (const [part, text] of [["b", stepText({ step, at, count: order.length })], ["span", data.lesson]]) {
     const told = find(root, `.where ${part}`);
     if (told.textContent !== text) told.textContent = text;  // screen readers announce each change
   }

@@ -1,96 +1,111 @@
-// Texts of the matrices, if there is room: tokens next to rows and above columns, and numbers in cells.
+// The words of the matrices of a pass: their markup, the transport, captions, and sentences about a cell.
 
-import { createElement } from "./elements.js";
-import { cellAt, coloring } from "./matrices_cells.js";
-import { axesOf } from "./matrices_readout.js";
+const icon = (/** @type {string} */ kind, /** @type {string} */ shape) =>
+  `<svg class="${kind}" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><path d="${shape}"/></svg>`;
+const BACK = icon("", "M10.5 3 5 8l5.5 5z"), NEXT = icon("", "M5.5 3 11 8l-5.5 5z");
+const PLAY = icon("on", "M4.5 2.5v11l8.5-5.5z") + icon("off", "M4 3h3v10H4zM9 3h3v10H9z");
 
-/**
- * @typedef {import("./matrices_layout.js").Lab} Lab
- * @typedef {import("./matrices_layout.js").Figure} Figure
- * @typedef {import("./matrices_cells.js").Data} Data
- * @typedef {import("./matrices_cells.js").Matrix} Matrix
- */
+export const MARKUP = `
+<div class="pass" role="toolbar" aria-label="The pass, part by part"></div>
+<div class="transport">
+  <button type="button" class="back" title="Previous step" aria-label="Previous step">${BACK}</button>
+  <button type="button" class="play">${PLAY}<span></span></button>
+  <button type="button" class="next" title="Next step" aria-label="Next step">${NEXT}</button>
+  <p class="where" role="status"><b></b> <span></span></p>
+</div>
+<div class="panels" tabindex="0" role="application" aria-roledescription="matrices of a pass of attention"></div>
+<div class="told"><p class="cell"></p><p class="arithmetic"></p><p class="from"></p></div>
+<p class="hint"><kbd>↑</kbd><kbd>↓</kbd><kbd>←</kbd><kbd>→</kbd> cell, <kbd>[</kbd><kbd>]</kbd> head,
+  <kbd>PageUp</kbd><kbd>PageDown</kbd> step, <kbd>Tab</kbd> in, <kbd>Enter</kbd> or click pins, <kbd>Esc</kbd> back</p>
+<p class="live" aria-live="polite"></p>`;
 
-const MOST = { one: 27, all: 8 };  // maximum number of tokens of a side that are written next to it
-const LETTER = 6.1, LEAST = 14, WIDEST = 62;  // width of a letter, and of a column of words, in pixels
-const BROAD = 29, HIGH = 14;  // minimum width and height of a cell with a readable number, in pixels
-const LARGE = 38;  // width of a cell from which its number is larger, in pixels
-const BRIGHT = 0.179;  // luminance from which on black stands out more than white (WCAG 2.2)
+export const PLAY_HELP = "Play the steps, one every three seconds", PAUSE_HELP = "Pause at this step";
+export const HATCHED = "hatched: masked", POOLED = "pooled", VISIBLE = "1, visible", HIDDEN = "0, masked";
+/** @type {Record<string, string>} */
+const AXES = { q: "query", k: "key", c: "channel", d: "channel", e: "channel" };
 
-/**
- * Returns the tokens of the rows or columns of a matrix; empty if they have none or there are too many.
- * @param {Data} data
- * @param {Matrix} matrix
- * @param {"rows" | "columns"} which
- * @returns {string[]}
- */
-export function wordsOf(data, matrix, which) {
-  const letter = axesOf(matrix).slice(-2)[which === "rows" ? 0 : 1], count = matrix[which];
-  const words = data.tokens[letter] ?? [], most = data.step === null ? MOST.all : MOST.one;
-  return count <= most && words.length >= count ? words.slice(0, count) : [];
+/** @param {{ playing: boolean, ended: boolean }} state */
+export function playName({ playing, ended }) {
+  return playing ? "Pause" : ended ? "Play again" : "Play";
+}
+
+/** @param {{ step: string | null, at: number, count: number }} state */
+export function stepText({ step, at, count }) {
+  return step === null ? `All ${count} steps at once` : `Step ${at + 1} of ${count}: ${step}`;
+}
+
+/** @param {string[]} names */
+export function panelsLabel(names) {
+  return `Matrices ${names.join(", ")}. Arrow keys move the cell, PageUp and PageDown change the step, Enter pins.`;
+}
+
+/** @param {number[]} tile  the rows and the columns that a drawn cell stands for */
+export function tileText([down, across]) {
+  return down * across > 1 ? `one cell: largest of ${down} × ${across}` : "";
+}
+
+/** @param {string} title */
+export function showStep(title) {
+  return `${title}: show this step`;
+}
+
+/** @param {{ matrix: string, value: string, pooled: number, place: string }} cell  `pooled`: the cells it is the largest of */
+export function cellText({ matrix, value, pooled, place }) {
+  return `${matrix} = ${value}${pooled > 1 ? `, the largest in magnitude of ${pooled}` : ""}: ${place}`;
 }
 
 /**
- * Returns the width of a column of words in pixels: that of the longest word, between LEAST and WIDEST.
- * @param {string[]} words
+ * Which head is shown of several, and in which others cells are highlighted.
+ * @param {{ head: number, count: number, shared: boolean, lit: number[], here: boolean }} heads
  */
-export function room(words) {
-  if (!words.length) return 0;
-  return Math.max(LEAST, Math.min(WIDEST, Math.ceil(Math.max(...words.map(({ length }) => length)) * LETTER) + 7));
+export function headText({ head, count, shared, lit, here }) {
+  const elsewhere = lit.length && !here ? `, highlighted in ${lit.join(", ")}` : "";
+  const all = here && lit.length > 1 ? ", highlighted in all" : "";
+  return `${shared ? "kv head" : "head"} ${head} of ${count}${elsewhere || all}`;
+}
+
+/** @param {string} value */
+export function about(value) {
+  return `about ${value}`;
 }
 
 /**
- * Writes tokens next to the rows of a matrix, and above its columns.
- * @param {Data} data
- * @param {Matrix} matrix
- * @param {Figure} figure
+ * A row or column: query “boat” (4), or channel 7.
+ * @param {{ axis: string, at: number, token: string | undefined }} place
  */
-export function writeTokens(data, matrix, figure) {
-  for (const [which, element] of /** @type {const} */ ([["rows", figure.rows], ["columns", figure.columns]])) {
-    const words = wordsOf(data, matrix, which);
-    element.style[which === "rows" ? "width" : "height"] = `${room(words)}px`;
-    if (element.dataset.words === JSON.stringify(words)) continue;
-    element.dataset.words = JSON.stringify(words);
-    element.replaceChildren(...words.map((word) => createElement("span", "", word)));
-  }
+export function placeText({ axis, at, token }) {
+  return token === undefined ? `${AXES[axis]} ${at}` : `${AXES[axis]} “${token}” (${at})`;
+}
+
+/** @param {{ column: number, width: number }} place  a column of heads side by side, each `width` channels wide */
+export function columnText({ column, width }) {
+  return `column ${column} (head ${Math.floor(column / width)}, channel ${column % width})`;
+}
+
+/** @param {{ head: number | null, shared: boolean, row: string, column: string }} place */
+export function locationText({ head, shared, row, column }) {
+  return `${head === null ? "" : `${shared ? "kv " : ""}head ${head}, `}${row}, ${column}`;
+}
+
+/** @param {{ at: string, score: string, value: string, masked: boolean }} logit */
+export function logitText({ at, score, value, masked }) {
+  if (masked) return `logit[${at}] = −∞: masked, regardless of the score${score && ` (${score})`}`;
+  return `logit[${at}] = ${value}: visible, so the score is kept`;
+}
+
+/** @param {{ at: string, signed: boolean }} weight */
+export function maskedWeight({ at, signed }) {
+  return `weight[${at}] = ${signed ? "" : "exp(−∞) / … = "}0: masked`;
 }
 
 /**
- * Writes the numbers of one head into its cells, if cells are large enough to read them.
- * @param {Matrix} matrix
- * @param {Figure} figure
- * @param {number} head
- * @param {string[]} stops
+ * What a cell was computed from.
+ * @param {{ parts: { name: string, count: number }[], drawn: boolean, input: boolean, parameter: boolean }} sources
  */
-export function writeNumbers(matrix, figure, head, stops) {
-  const { high, broad, tiles } = matrix, ratio = window.devicePixelRatio || 1;
-  const wide = figure.values.width / ratio / broad, tall = figure.values.height / ratio / high;
-  const fits = wide >= BROAD && tall >= HIGH && tiles[0] * tiles[1] === 1;
-  const colorOf = coloring(matrix, head, stops);
-  figure.numbers.style.gridTemplate = `repeat(${high}, 1fr) / repeat(${broad}, 1fr)`;
-  figure.numbers.classList.toggle("large", wide >= LARGE);
-  figure.numbers.replaceChildren(...(fits ? Array.from({ length: high * broad }, (_, i) => {
-    const cell = cellAt(matrix, head, Math.floor(i / broad), i % broad), color = colorOf(cell.code);
-    const kind = color === null ? "" : luminance(color) > BRIGHT ? "on-bright" : "on-dark";
-    return createElement("span", kind, brief(matrix, cell.value));
-  }) : []));
-}
-
-/**
- * Formats a number for a cell: two decimals, fewer for large numbers.
- * @param {Matrix} matrix
- * @param {number} value
- */
-export function brief(matrix, value) {
-  if (value === -Infinity) return matrix.name === "weights" || matrix.scale === "weights" ? "0" : "−∞";
-  if (value === 0 || matrix.scale === "mask") return `${value}`;
-  const size = Math.abs(value), text = value.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0);
-  return (/[1-9]/.test(text) ? text : text.replace("-", "")).replace("-", "−");
-}
-
-/** @param {number} color  the four bytes of a pixel */
-function luminance(color) {
-  const parts = [color & 255, (color >> 8) & 255, (color >> 16) & 255].map((part) => part / 255);
-  const [r, g, b] = parts.map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+export function originsText({ parts, drawn, input, parameter }) {
+  if (input) return parameter ? "Parameter." : "Input.";
+  const nothing = drawn ? "Fully masked query: computed from no key." : "The matrices it is computed from are not shown.";
+  if (!parts.length) return nothing;
+  const cells = parts.map(({ name, count }) => `${count.toLocaleString("en")} ${count > 1 ? "cells" : "cell"} of ${name}`);
+  return `Computed from ${cells.join(", ")}.`;
 }

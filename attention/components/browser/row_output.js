@@ -4,6 +4,9 @@
 
 import { alive, find, createElement, createRoot } from "./elements.js";
 import { channelUnder, figure, most, paint, unpackStrips } from "./row_output_strips.js";
+import {
+  channelText, GATE, GATED, GATES, HANDED_ON, MARKUP, ONE_GATE, OUTPUT, outputText, productsTitle, SUM, valuesTitle,
+} from "./row_output_words.js";
 import { applyTheme } from "./theme.js";
 
 /**
@@ -20,19 +23,6 @@ import { applyTheme } from "./theme.js";
  * @property {number} channel
  * @property {number} width  the width for which it is painted
  */
-
-const MARKUP = `
-<p class="said"></p>
-<table>
-  <colgroup><col class="who"><col class="weight"><col><col class="number"><col><col class="number"></colgroup>
-  <thead><tr>
-    <th scope="col">key</th><th scope="col">weight</th><th scope="col" colspan="2" class="of-values"></th>
-    <th scope="col" colspan="2" class="of-products"></th>
-  </tr></thead>
-  <tbody></tbody>
-</table>
-<label class="channel"><span></span><input type="range" min="0" step="1"></label>
-<p class="hint"><i class="less"></i>below 0 <i class="more"></i>above 0. Point at a channel for its values.</p>`;
 
 /**
  * Draws the sum at the end of an element.
@@ -88,12 +78,12 @@ function setLines(sum) {
     return row;
   });
   const total = figure(weights.reduce((all, weight) => all + weight, 0));
-  const last = line("output", total, "sum"), what = createElement("td", "what");
-  Object.assign(what, { colSpan: 2, textContent: "sum of all rows" });
+  const last = line(OUTPUT, total, "sum"), what = createElement("td", "what");
+  Object.assign(what, { colSpan: 2, textContent: SUM });
   last.append(what, ...strip(sum, output, narrow));
   find(root, "tbody").replaceChildren(...lines, last, ...gateLines(sum, line, narrow));
-  find(root, ".of-values").textContent = `× value, to ±${figure(wide)}`;
-  find(root, ".of-products").textContent = `= product, to ±${figure(narrow)}`;
+  find(root, ".of-values").textContent = valuesTitle(figure(wide));
+  find(root, ".of-products").textContent = productsTitle(figure(narrow));
 }
 
 /**
@@ -106,8 +96,8 @@ function gateLines(sum, line, end) {
   const { gate, after } = sum.data;
   if (!gate.length) return [];
   const alike = gate.every((part) => part === gate[0]);
-  const lines = [line("× gate", alike ? figure(gate[0]) : "", "gate"), line("= gated", "", "sum")];
-  const says = [alike ? "one for all channels" : "one per channel", "what the head hands on"];
+  const lines = [line(GATE, alike ? figure(gate[0]) : "", "gate"), line(GATED, "", "sum")];
+  const says = [alike ? ONE_GATE : GATES, HANDED_ON];
   lines.forEach((row, i) => {
     const what = createElement("td", "what");
     Object.assign(what, { colSpan: 2, textContent: says[i] });
@@ -157,9 +147,8 @@ function say({ root, data, strips }, channel) {
   const { head, query, channels, names, output, gate, after } = data;
   for (const { strip, said } of strips) said.textContent = figure(strip[channel]);
   root.style.setProperty("--at-share", `${(channel + 0.5) / channels}`);
-  find(root, ".channel span").textContent = `channel ${channel} of ${channels}`;
-  const gated = gate.length ? `, times its gate ${figure(gate[channel])}: ${figure(after[channel])}` : "";
-  const sum = `Channel ${channel} is ${figure(output[channel])}${gated}`;
-  const how = names.length ? "the sum of weights times values" : "zero, as it has no visible key";
-  find(root, ".said").textContent = `Output of head ${head} for ${query}: ${how}. ${sum}.`;
+  find(root, ".channel span").textContent = channelText({ channel, channels });
+  const gated = /** @type {[string, string] | null} */ (gate.length ? [figure(gate[channel]), figure(after[channel])] : null);
+  const said = { head, query, blind: !names.length, channel, value: figure(output[channel]), gate: gated };
+  find(root, ".said").textContent = outputText(said);
 }

@@ -4,6 +4,7 @@
 import { cellAt, MASKED, unpackCells } from "./cells.js";
 import { alive, createElement, createRoot, find, target } from "./elements.js";
 import { layOutMap, spotUnder } from "./sentence_head_map.js";
+import { MARKUP, mapLabel, pairText, percent } from "./sentence_head_words.js";
 import { applyTheme } from "./theme.js";
 
 /**
@@ -28,12 +29,6 @@ import { applyTheme } from "./theme.js";
  * @property {number} count
  * @property {Pointed | null} pointed  the row, and the cell if there is one, under the pointer
  */
-
-const MARKUP = `
-<div class="chips" role="group" aria-label="Tokens. Choose the one whose weights are shown."></div>
-<div class="map" role="img"><canvas></canvas><i class="row"></i><i class="cell"></i></div>
-<p class="said" aria-live="polite"></p>
-<p class="scale" aria-hidden="true">weight 0% <i class="ramp"></i> 100% <i class="swatch"></i> masked</p>`;
 
 const NAMED = 0.05;  // weights from which a token shows its share
 
@@ -122,7 +117,7 @@ function show(sentence) {
   map.style.setProperty("--row", `${row}`);
   map.style.setProperty("--column", `${pointed?.column ?? 0}`);
   map.classList.toggle("pointed", pointed?.column != null);
-  map.setAttribute("aria-label", `Heat map of ${data.rows} by ${data.columns} weights. ${said.textContent}`);
+  map.setAttribute("aria-label", mapLabel({ rows: data.rows, columns: data.columns, said: said.textContent }));
 }
 
 /**
@@ -131,14 +126,8 @@ function show(sentence) {
  * @param {number} key
  */
 function describe({ data }, query, key) {
-  const { weight, code } = cellAt(data, 0, query, key), [from, to] = [data.tokens[query], data.tokens[key]];
-  if (code === MASKED) return `“${to}” is masked for “${from}”.`;
-  return `“${from}” gives ${percent(weight)} of its weight to “${to}”.`;
-}
-
-/** @param {number} weight */
-function percent(weight) {
-  return `${(100 * weight).toFixed(1)}%`;
+  const { weight, code } = cellAt(data, 0, query, key);
+  return pairText({ query: data.tokens[query], key: data.tokens[key], weight, masked: code === MASKED });
 }
 
 /** @param {Sentence} sentence */

@@ -8,30 +8,13 @@ import { intoView, listen } from "./word_lines_events.js";
 import { laidOut } from "./word_lines_picture.js";
 import { say, setWords } from "./word_lines_readout.js";
 import { home, rankPairs } from "./word_lines_view.js";
+import { boxLabel, MARKUP } from "./word_lines_words.js";
 
 /**
  * @typedef {import("./word_lines_view.js").Web} Web
  * @typedef {import("./word_lines_view.js").LinesData} LinesData
  * @typedef {{ onPin?: (pin: { query: number, count: number }) => void }} Ways
  */
-
-const MARKUP = `
-<p class="said"></p>
-<div class="sides">
-  <span class="of-query">query</span><span class="left-out"></span><span class="of-key">key</span>
-</div>
-<div class="box" tabindex="0" role="application" aria-roledescription="words with lines">
-  <div class="stage">
-    <div class="words queries"></div>
-    <div class="middle"><canvas class="base"></canvas><canvas class="lit"></canvas></div>
-    <div class="words keys"></div>
-  </div>
-</div>
-<p class="hint"><kbd>↑</kbd><kbd>↓</kbd> word, <kbd>←</kbd><kbd>→</kbd> side, click or <kbd>Enter</kbd> selects a
-  query, <kbd>Esc</kbd> goes back</p>
-<p class="files">Save as <button type="button" data-file="svg">SVG</button>
-  <button type="button" data-file="png">PNG</button></p>
-<p class="live" aria-live="polite"></p>`;
 
 /**
  * Draws the words at the end of an element.
@@ -73,8 +56,7 @@ function update(web, data) {
   web.root.style.setProperty("--head", data.head_colors[head % data.head_colors.length]);
   web.box.style.maxHeight = `${data.height}px`;
   if (told !== web.told) Object.assign(web, { cursor: home(data), hover: null });
-  const words = `${queries} queries on the left, ${keys} keys on the right`;
-  web.box.setAttribute("aria-label", `Head ${head}: ${words}, joined by their weights. Arrow keys move.`);
+  web.box.setAttribute("aria-label", boxLabel({ head, queries, keys }));
   setWords(web);
   laidOut(web);
   say(web);

@@ -5,6 +5,7 @@ import { cut, paragraph, put, saveSvg, sheet, wrapText, toSvg } from "./picture_
 import { DASHES, strokes } from "./word_lines_picture.js";
 import { sentence, SIDES } from "./word_lines_readout.js";
 import { countOf, every, pairsOf, SEEN } from "./word_lines_view.js";
+import { linkOfFile } from "./word_lines_words.js";
 
 /**
  * @typedef {import("./word_lines_view.js").Web} Web
@@ -32,7 +33,7 @@ export function save(web, kind) {
 export function fileOf(web) {
   const { data } = web, { text, muted } = data.neutrals.light, wide = WIDTH - 2 * EDGE;
   const said = wrapText(sentence({ ...web, hover: null }), LETTERS, wide);
-  const opens = data.link ? [`Attention Lab: ?${data.link}`] : [];
+  const opens = data.link ? [linkOfFile(data.link)] : [];
   const whose = [data.provenance, ...opens].flatMap((each) => wrapText(each, SMALL, wide));
   const high = Math.max(data.queries, data.keys) * PITCH;
   const top = EDGE + 1.4 * (HEADING + said.length * LETTERS) + EDGE, below = top + high + EDGE;

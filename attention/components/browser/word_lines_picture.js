@@ -2,6 +2,7 @@
 
 import { find, penOf } from "./elements.js";
 import { drawLine, every, home, pairsOf, SEEN } from "./word_lines_view.js";
+import { leftOut } from "./word_lines_words.js";
 
 /**
  * @typedef {import("./word_lines_view.js").Web} Web
@@ -36,8 +37,7 @@ export function laidOut(web) {
 function paintAll(web) {
   const lines = every(web.data).filter(drawLine), seen = lines.filter(({ share }) => share >= SEEN);
   paint(web, web.base, seen);
-  const out = lines.length - seen.length;
-  find(web.root, ".left-out").textContent = out ? `${out.toLocaleString("en")} under 1/256 of the scale left out` : "";
+  find(web.root, ".left-out").textContent = leftOut(lines.length - seen.length);
 }
 
 /**

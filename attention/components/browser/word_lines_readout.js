@@ -3,6 +3,7 @@
 import { MASKED, number } from "./cells.js";
 import { find, createElement } from "./elements.js";
 import { countOf, home, nameWord, pairsOf, isPinned, rankPairs } from "./word_lines_view.js";
+import { rowText } from "./word_lines_words.js";
 
 /**
  * @typedef {import("./word_lines_view.js").Web} Web
@@ -72,15 +73,12 @@ export function say(web) {
 export function sentence({ data, hover, cursor }) {
   const shown = hover ?? cursor, { side, at } = shown, other = /** @type {Side} */ (1 - side);
   const seen = rankPairs(data, shown);
-  const name = nameWord(data, side, at), who = `${name[0].toUpperCase()}${name.slice(1)}`;
-  const outside = !side && at === home(data).at && !isPinned(data, shown) && !hover ? " (not selected)" : "";
-  const none = data.difference
-    ? `is equal in A and B for these ${side ? "queries" : "keys"}`
-    : side ? "gets weight from none of these queries" : "attends to none of these keys";
-  if (!seen.length) return `${who}${outside} ${none}.`;
-  const some = seen.slice(0, HEAVIEST).map((pair) => {
-    return `${number(pair.code, pair.weight)} ${side ? "from" : "on"} ${nameWord(data, other, other ? pair.key : pair.query)}`;
+  const outside = !side && at === home(data).at && !isPinned(data, shown) && !hover;
+  const nameOf = (/** @type {Line} */ { query, key }) => nameWord(data, other, other ? key : query);
+  const largest = seen.slice(0, HEAVIEST).map((pair) => /** @type {[string, string]} */ (
+    [number(pair.code, pair.weight), nameOf(pair)]));
+  return rowText({
+    token: nameWord(data, side, at), side, selected: !outside, difference: Boolean(data.difference), largest,
+    rest: Math.max(0, seen.length - HEAVIEST),
   });
-  const rest = seen.length > HEAVIEST ? `, and ${seen.length - HEAVIEST} more` : "";
-  return `${who}${outside}${data.difference ? ", B − A:" : side ? " gets" : " puts"} ${some.join(", ")}${rest}.`;
 }

@@ -1,6 +1,7 @@
 // The lines of a word and their weights. This file does not depend on the page.
 
 import { greatest, MASKED, position, weightAt, weightsOf, ZERO } from "./cells.js";
+import { tokenText } from "./word_lines_words.js";
 
 /**
  * @typedef {Omit<import("./message.js").LinesHeader, "places" | "sums"> & import("./cells.js").Bytes} LinesData
@@ -56,8 +57,6 @@ export function countOf({ queries, keys }, side) {
   return side ? keys : queries;
 }
 
-const KINDS = /** @type {const} */ (["query", "key"]);
-
 /**
  * Returns a word and its position in the sequence, as in “boat” (17), or `query 17` if it has no text.
  * @param {LinesData} data
@@ -65,8 +64,7 @@ const KINDS = /** @type {const} */ (["query", "key"]);
  * @param {number} at
  */
 export function nameWord({ first, names }, side, at) {
-  const text = names[side][at];
-  return text === undefined ? `${KINDS[side]} ${first[side] + at}` : `“${text}” (${first[side] + at})`;
+  return tokenText({ side, at: first[side] + at, name: names[side][at] });
 }
 
 /**

@@ -14,6 +14,7 @@ from attention.inputs import SPLIT
 from attention.knobs import GENERATED, KNOBS, SENTENCE
 from attention.sources.providers import source_title, unit
 from attention.summary import legible
+from attention.ui.text import controls as words
 from attention.ui.text import model_run as run_text
 
 LONGEST = int(KNOBS["text"].high or 0)  # characters
@@ -46,12 +47,10 @@ def fit_text(text: str) -> tuple[str, list[str]]:
     first, notes = text[: 2 * LONGEST], []
     found = legible(first)
     if found != first:
-        notes.append("Invisible control characters were removed from your text.")
+        notes.append(words.CONTROL_CHARACTERS)
     if len(found) > LONGEST:
         found = found[:LONGEST] if found[LONGEST].isspace() else _whole(found[:LONGEST])
-        notes.append(
-            f"Your text has {len(text):,} characters. It is part of the link, so only the first {len(found):,} are kept."
-        )
+        notes.append(words.LONG_TEXT.format(characters=len(text), kept=len(found)))
     return found, notes
 
 
@@ -68,29 +67,29 @@ def fitting(text: str, input: str) -> int:
 def text_notice(config: Config) -> str:
     """A message if a text is cut, repeated or not in use; empty if every word of it is shown once."""
     if not _uses_text(config):
-        recorded = "you are viewing an uploaded file" if is_uploaded(config.source) else "you are viewing a recording"
-        instead = recorded if config.source != GENERATED else f"the input is “{config.input}”"
-        return f"Not used: {instead}."
+        recorded = words.UPLOAD_SHOWN if is_uploaded(config.source) else words.RECORDING_SHOWN
+        other = words.OTHER_INPUT.format(input=config.input)
+        return words.NOT_USED.format(instead=recorded if config.source != GENERATED else other)
     many, what = len(SPLIT[config.input](config.text)), unit(config)
     if not many:
-        return f"The text has no {what}s, so each token is a dot."
+        return words.NO_TOKENS.format(unit=what)
     if many > config.tokens:
-        return f"The first {config.tokens:,} of {many:,} {what}s are used."
+        return words.FIRST_TOKENS.format(tokens=config.tokens, many=many, unit=what)
     if many < config.tokens:
-        return f"The text is repeated to fill {config.tokens:,} tokens."
+        return words.REPEATED.format(tokens=config.tokens)
     return ""
 
 
 def offer_length(config: Config) -> tuple[str, dict[str, Any]]:
     """A button label and the knobs that show a text once and in full; an empty label if nothing would."""
     if not _uses_text(config):
-        return "Use this text", {"source": GENERATED, "input": _split(config.input)}
+        return words.USE_TEXT, {"source": GENERATED, "input": _split(config.input)}
     fit = fitting(config.text, config.input)
     if not SPLIT[config.input](config.text):
-        return "Sample text", {"text": SENTENCE, "tokens": fitting(SENTENCE, config.input)}
+        return words.SAMPLE, {"text": SENTENCE, "tokens": fitting(SENTENCE, config.input)}
     if config.tokens == fit:
         return "", {}
-    return (f"Show all {fit:,}" if config.tokens < fit else "Show it once"), {"tokens": fit}
+    return (words.SHOW_ALL.format(tokens=fit) if config.tokens < fit else words.SHOW_ONCE), {"tokens": fit}
 
 
 def _uses_text(config: Config) -> bool:

@@ -34,6 +34,7 @@ from attention.ui.controls.kind import Change, Kind, Stops
 from attention.ui.controls.lengths import ends
 from attention.ui.controls.reasons import why
 from attention.ui.markdown import escape
+from attention.ui.text import controls as text
 
 LEADING = ("tokens", "heads", "d_model", "mask", "span", "scale")
 ORIGIN = ("source", "layer", "training_step")
@@ -65,11 +66,11 @@ def draw(config: Config, stops: Stops, change: Change, first: Sequence[str] = FI
     """Draws every control with its callback for changes: the `first` ones, and the others in an expander."""
     for name in filter(partial(shows, config), first):
         widget(name, config, stops, change)
-    with st.expander("More settings", icon=":material/tune:", key="more settings"):
+    with st.expander(text.MORE, icon=":material/tune:", key="more settings"):
         _recorded_note(config, change)
         for name in (name for name in (*FIRST, *MORE) if name not in first):
             widget(name, config, stops, change)
-        with st.expander("Advanced", icon=":material/tune:", key="advanced settings"):
+        with st.expander(text.ADVANCED, icon=":material/tune:", key="advanced settings"):
             for name in filter(partial(shows, config), ADVANCED):
                 widget(name, config, stops, change)
 
@@ -128,7 +129,7 @@ def _d_model(config: Config, stops: tuple[int, ...], change: Change) -> None:
     if not has_scores(config.source):  # unknown if there are only weights
         return
     knobs.slider("d_model", config, stops, on_change=change)
-    st.caption(f"d_head = d_model / heads = {config.d_head}")
+    st.caption(text.D_HEAD.format(d_head=config.d_head))
 
 
 def _span(config: Config, stops: tuple[int, ...], change: Change) -> None:
@@ -139,12 +140,12 @@ def _span(config: Config, stops: tuple[int, ...], change: Change) -> None:
 
 def _span_help(config: Config) -> str:
     meaning = config.rule.span
-    return KNOBS["span"].help + (f" For this mask: {meaning}." if meaning else "")
+    return KNOBS["span"].help + (text.OF_THIS_MASK.format(meaning=meaning) if meaning else "")
 
 
 def _beyond(config: Config) -> str:
     over = config.rule.span and config.span > config.tokens >= config.keys
-    return f"Longer than the sequence: acts as {config.tokens:,}." if over else ""
+    return text.LONG_SPAN.format(tokens=config.tokens) if over else ""
 
 
 def _mask(config: Config, change: Change) -> None:
@@ -179,12 +180,12 @@ def _recorded_note(config: Config, change: Change) -> None:
         return
     st.caption(escape(provenance(config)))
     st.button(
-        "As recorded",
+        text.RESTORE,
         key="as recorded",
         disabled=_as_recorded(config),
         on_click=change,
         kwargs=_own(config),
-        help="Restores the mask, the scale and all other settings of the source.",
+        help=text.RESTORE_HELP,
     )
 
 
@@ -218,8 +219,7 @@ def _seed(config: Config, change: Change) -> None:
 
 def _kv_heads(config: Config, change: Change) -> None:
     sizes = [0, *(n for n in range(1, config.heads + 1) if config.heads % n == 0)]
-    names = {0: "0: one per head", 1: "1: multi-query"}  # constant per option: Streamlit compares labels
-    knobs.menu("kv_heads", config, sizes, format_func=lambda n: names.get(n, str(n)), on_change=change)
+    knobs.menu("kv_heads", config, sizes, format_func=lambda n: text.KV_HEADS.get(n, str(n)), on_change=change)
 
 
 def _positions(config: Config, change: Change) -> None:
@@ -283,9 +283,7 @@ def _traceable(config: Config) -> tuple[Config, str]:
     """The shown side with as many of its tokens as are shown weight by weight, and a message if they are not all."""
     config = shown_side(config)
     shown = config.truncated
-    return shown, "" if shown is config else (
-        f"This page computes every weight, so it shows {shown.tokens:,} of {config.tokens:,} tokens. Heads shows all."
-    )
+    return shown, "" if shown is config else text.CUT.format(shown=shown.tokens, tokens=config.tokens)
 
 
 def _bytes(config: Config) -> int:

@@ -16,41 +16,39 @@ from attention.ui.controls import knobs
 from attention.ui.controls.kind import Change, Kind, Stops
 from attention.ui.limits import models
 from attention.ui.markdown import escape
+from attention.ui.text import controls as words
 from attention.ui.text import model_run as text
 
 NAMES = frozenset({"model"})
-LISTED = (
-    "Models of this server. Its owner can allow any model of the hub with ATTENTION_MODELS_FREE=on (docs/HOSTING.md)."
-)
-FREE = "Choose a model, or type the name of one on the hub, like google-bert/bert-base-uncased."
 
 
 def draw(prompt: Prompt, stops: Stops, change: Change) -> None:
     """Draws the choice of the model, and a caption about it."""
     host = models()
     if not (host.offers or host.free):
-        st.caption("Models are switched off on this server." if host.off else "No model is installed yet.")
+        st.caption(words.MODELS_OFF if host.off else words.NO_MODEL)
         return
     # Labels must be unique: the browser sends the label, so that two equal ones would be ambiguous.
     names = [*host.offers] if prompt.model else ["", *[*host.offers][1:]]
     options = tuple(dict.fromkeys([*names, prompt.model]))
-    more = {"accept_new_options": True, "placeholder": "Choose, or type a hub name"} if host.free else {}
+    more = {"accept_new_options": True, "placeholder": words.TYPE_MODEL} if host.free else {}
     knobs.menu(
         "model",
         prompt,
         options,
         format_func=_choice_label,
-        help=FREE if host.free else LISTED,
+        help=words.FREE if host.free else words.LISTED,
         on_change=change,
         **more,
     )
     if offer := find_offer(prompt):
-        st.caption(escape(f"{offer.says[:1].upper()}{offer.says[1:]}. At most {megabytes(host.most)} of memory."))
+        about = f"{offer.says[:1].upper()}{offer.says[1:]}"
+        st.caption(escape(words.MODEL.format(about=about, memory=megabytes(host.most))))
 
 
 def _choice_label(name: str) -> str:
     """The label of a choice; that of the first model in the list if none was chosen."""
-    return name or next(iter(models().offers), "Choose a model")
+    return name or next(iter(models().offers), words.CHOOSE_MODEL)
 
 
 def find_offer(prompt: Prompt) -> Offer | None:

@@ -7,13 +7,14 @@ import streamlit as st
 from attention.imported.reading_knobs import READINGS, Reading
 from attention.ui.controls import knobs
 from attention.ui.controls.kind import Change, Kind, Stops
+from attention.ui.text import controls as text
 
 MENUS = ("weights", "vectors", "mask", "scale")
 
 
 def draw(how: Reading, stops: Stops, change: Change) -> None:
     """Draws a widget for each guess."""
-    st.markdown("**How the file is read.** Correct a wrong guess here.")
+    st.markdown(text.READING)
     for name in MENUS:
         knobs.menu(name, how, on_change=change)
     for name in ("item", "part"):

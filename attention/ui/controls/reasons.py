@@ -12,38 +12,39 @@ from attention.operations.softmax import SOFTMAXES
 from attention.sources.providers import idle
 from attention.timing.cpu_gpu_settings import Timed
 from attention.training.recipe import Recipe
+from attention.ui.text import controls as text
 
 
 def _span(config: Config) -> str:
-    return "" if config.rule.span else f"The mask {config.rule_name} has none."
+    return "" if config.rule.span else text.NO_SPAN.format(mask=config.rule_name)
 
 
 def _sink_logit(config: Config) -> str:
-    return "" if SOFTMAXES[config.softmax].learned else f"The softmax “{config.softmax}” has no learned sink."
+    return "" if SOFTMAXES[config.softmax].learned else text.NO_SINK.format(softmax=config.softmax)
 
 
 def _sigmoid_length(config: Config) -> str:
-    return "" if config.softmax == "sigmoid" else f"The softmax “{config.softmax}” is no sigmoid."
+    return "" if config.softmax == "sigmoid" else text.NO_SIGMOID.format(softmax=config.softmax)
 
 
 def _diff_lambda(config: Config) -> str:
-    return "" if config.softmax == DIFFERENTIAL else f"The softmax “{config.softmax}” subtracts nothing."
+    return "" if config.softmax == DIFFERENTIAL else text.NO_DIFFERENCE.format(softmax=config.softmax)
 
 
 def _keys(config: Config) -> str:
-    return "Forgetting needs the tokens between a query and a key." if config.forgetting == ON else ""
+    return text.FORGETTING_NEEDS if config.forgetting == ON else ""
 
 
 def _forget_bias(config: Config) -> str:
-    return "" if config.forgetting == ON else "Forgetting is off."
+    return "" if config.forgetting == ON else text.FORGETTING_OFF
 
 
 def _batches(timed: Timed) -> str:
-    return "The batch follows from *Total tokens*." if timed.tokens else ""
+    return text.BATCH_FOLLOWS if timed.tokens else ""
 
 
 def _span_of_recipe(recipe: Recipe) -> str:
-    return "" if recipe.rule.span else f"The mask {recipe.mask} has none."
+    return "" if recipe.rule.span else text.NO_SPAN.format(mask=recipe.mask)
 
 
 REASONS: dict[tuple[type, str], Callable[[Any], str]] = {

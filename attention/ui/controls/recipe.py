@@ -14,6 +14,7 @@ from attention.training.tasks import TASKS
 from attention.ui.controls import knobs
 from attention.ui.controls.kind import Change, Kind, Stops
 from attention.ui.controls.picture import help_with_rules
+from attention.ui.text import controls as text
 
 OFFERED: dict[str, tuple[Any, ...]] = {
     "steps": (100, 200, 400, 600, 800, 1000, 1500, 2000, 3000),
@@ -30,7 +31,7 @@ def draw(recipe: Recipe, stops: Stops, change: Change) -> None:
     """Draws every control with its callback for changes; the most important ones come first."""
     for name in FIRST:
         _widget(name, recipe, change)
-    with st.expander("More settings", icon=":material/tune:", key="more settings"):
+    with st.expander(text.MORE, icon=":material/tune:", key="more settings"):
         for name in MORE:
             _widget(name, recipe, change)
 

@@ -14,6 +14,7 @@ from attention.ui.controls import knobs
 from attention.ui.controls.kind import Change, Kind, Stops
 from attention.ui.controls.lengths import ends
 from attention.ui.controls.picture import help_with_rules
+from attention.ui.text import controls as text
 
 RULES: dict[str, Mapping[str, object]] = {"mask": MASKS, "scale": SCALES}
 NAMES = frozenset((*SIZES, "mask", "span", "scale", "temperature"))
@@ -21,10 +22,10 @@ NAMES = frozenset((*SIZES, "mask", "span", "scale", "temperature"))
 
 def draw(story: Story, stops: Stops, change: Change) -> None:
     """Draws every control with its callback for changes."""
+    st.caption(text.OPENS_HEADS)
     knobs.stops("tokens", story, stops["tokens"], format_func="{:,}".format, on_change=change)
     knobs.slider("heads", story, on_change=change)
     knobs.slider("d_model", story, stops["d_model"], on_change=change)
-    st.caption("Length, heads and width belong to hand-built heads: moving one opens Heads.")
     for name, rules in RULES.items():
         knobs.menu(name, story, help=help_with_rules(STORIES.knobs[name].help, rules), on_change=change)
         if name == "mask" and MASKS[story.mask].span:

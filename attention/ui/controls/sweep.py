@@ -14,6 +14,7 @@ from attention.ui import results
 from attention.ui.controls import knobs
 from attention.ui.controls.kind import Change, Kind, Stops
 from attention.ui.limits import limit_budget, limits
+from attention.ui.text import controls as text
 
 OFFERED: dict[str, Sequence[Any]] = {
     "lengths": [2**i for i in range(4, 17)],
@@ -24,19 +25,17 @@ OFFERED: dict[str, Sequence[Any]] = {
     "kv_heads": [0, 1, 2, 4, 8],
     "windows": [0, 128, 512, 1024, 4096],
 }
-ALL = {"queries": "All tokens", "kv_heads": "As many as heads", "windows": "No window"}  # for 0
-EMPTY = {"implementations": "All except compiled and published", "devices": "All"}
 FEW = ("masks", "dtypes", "passes")
 FIRST = ("lengths", "implementations", "masks", "dtypes", "passes", "seconds")
 
 
 def draw(sweep: Timed, stops: Stops, change: Change) -> None:
     """Draws every control with its callback for changes; the most important ones come first."""
-    with st.expander("Sizes and measurement", icon=":material/timer:"):
-        st.caption("What is answered and measured. The page follows these sizes once one of them is changed.")
+    with st.expander(text.SWEEP, icon=":material/timer:"):
+        st.caption(text.SWEEP_ABOUT)
         for name in FIRST:
             _widget(name, sweep, change)
-        st.markdown("**Sizes, devices and threads**")
+        st.markdown(text.SWEEP_MORE)
         for name in SWEEPS.knobs:
             if name not in FIRST:
                 _widget(name, sweep, change)
@@ -51,8 +50,8 @@ def _widget(name: str, sweep: Sweep, change: Change) -> None:
     if name in FEW:
         knobs.pills(name, sweep, on_change=change)
     elif name in SWEEPS.axes:
-        more = {"format_func": partial(_format, name)} if name in ALL or name == "devices" else {}
-        empty = EMPTY.get(name, "At least one")
+        more = {"format_func": partial(_format, name)} if name in text.ALL_VALUES or name == "devices" else {}
+        empty = text.EVERY_VALUE.get(name, text.ONE_VALUE)
         knobs.several(name, sweep, _axis_options(name, sweep), placeholder=empty, on_change=change, **more)
     elif name == "seconds":
         ends = (float(SWEEPS.knobs[name].low or 0), _longest(sweep), 1.0)
@@ -70,8 +69,8 @@ def _axis_options(name: str, sweep: Sweep) -> list[Any]:
 
 def _format(name: str, value: Any) -> str:
     if name == "devices":
-        return f"{value}: {results.timing.devices().get(value, 'not on this machine')}"
-    return f"{value:,}" if value else ALL[name]
+        return f"{value}: {results.timing.devices().get(value, text.ABSENT_DEVICE)}"
+    return f"{value:,}" if value else text.ALL_VALUES[name]
 
 
 def _longest(sweep: Sweep) -> float:

@@ -20,6 +20,7 @@ from attention.ui.budget import BUDGET, EXPIRY, refusal_sentence
 from attention.ui.jobs.job import Job
 from attention.ui.jobs.map_jobs import MapJob, MapJobs, drawing_estimate, head_maps_arguments
 from attention.ui.jobs.vectors import Vectors
+from attention.ui.text import jobs as words
 
 WALK = 0.5  # share of the time that the second walk takes
 CELL = 5 * 4  # bytes of a cell of a difference, on average
@@ -91,7 +92,7 @@ class DifferenceJob(Job):
     @property
     def doing(self) -> str:
         """What is done, as visitors who wait behind it read it."""
-        return "two long sequences are being compared"
+        return words.COMPARED
 
     @property
     def claim(self) -> int:
@@ -131,4 +132,4 @@ def refusal(studio: MapJobs, a: Config, b: Config, visitor: str) -> str:
     needed = claim(a, b)
     if (there is not None and not there.given_up) or studio.line.room(needed, visitor):
         return ""
-    return refusal_sentence("this comparison", needed, BUDGET.free_bytes)
+    return refusal_sentence(words.THIS_COMPARISON, needed, BUDGET.free_bytes)

@@ -16,10 +16,9 @@ from time import monotonic
 from typing import ClassVar
 
 from attention.ui.jobs import pace
+from attention.ui.text import jobs as words
 
 OPEN = ("waiting", "running", "paused")
-TOO_LONG = "Stopped after {:g} minutes, the limit per job on this server."
-MADE_WAY = "Stopped while paused, because its memory was needed for other visitors."
 STILL = 3.0  # seconds without progress after which they count for the pace as well
 
 
@@ -84,12 +83,13 @@ class Job:
     @property
     def doing(self) -> str:
         """What is done while it runs, as visitors who wait behind it read it."""
-        return f"a {self.kind} is being computed"
+        return words.COMPUTED.format(kind=self.kind)
 
     @property
     def overdue(self) -> str:
         """Why it has run for too long; empty if it has not."""
-        return TOO_LONG.format(self.max_run_s / 60) if self.ran + self.running > self.max_run_s else ""
+        late = self.ran + self.running > self.max_run_s
+        return words.TOO_LONG.format(minutes=self.max_run_s / 60) if late else ""
 
     @property
     def open(self) -> bool:

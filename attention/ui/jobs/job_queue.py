@@ -14,11 +14,11 @@ from time import monotonic
 from typing import TypeVar
 
 from attention.ui.budget import BUDGET
-from attention.ui.jobs.job import MADE_WAY, Job
+from attention.ui.jobs.job import Job
+from attention.ui.text import jobs as words
 
 T = TypeVar("T", bound=Job)
 ROUND = 15.0  # seconds between two checks for jobs that no visitor requests
-FAILED = "The job failed; the server log has the reason."
 log = logging.getLogger(__name__)
 
 
@@ -131,7 +131,7 @@ class JobQueue:
         if not BUDGET.room(needed):
             with self.lock:
                 for task in self._resting(visitor):
-                    task.end("failed", MADE_WAY)
+                    task.end("failed", words.MADE_WAY)
         return BUDGET.room(needed)
 
     def _resting(self, visitor: str) -> list[Job]:
@@ -196,7 +196,7 @@ class JobQueue:
         with self.lock:
             self.busy.discard(task)
             if error is not None:
-                task.end("failed", FAILED)
+                task.end("failed", words.FAILED)
             elif task.state == "running":
                 task.end("done")
             self._drop()

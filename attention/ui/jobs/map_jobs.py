@@ -34,6 +34,7 @@ from attention.ui.budget import BUDGET, EXPIRY, refusal_sentence, shrink
 from attention.ui.jobs.job import Job
 from attention.ui.jobs.job_queue import JobQueue
 from attention.ui.jobs.vectors import Vectors, room
+from attention.ui.text import jobs as words
 
 MUCH = 2  # requests for more than this many times as much memory let later ones go first
 MODEST = 15  # niceness of the threads that compute blocks
@@ -102,7 +103,7 @@ class MapJob(Job):
     @property
     def doing(self) -> str:
         """What is done, as visitors who wait behind it read it."""
-        return "the map of a long sequence is being computed"
+        return words.MAP
 
     @property
     def claim(self) -> int:
@@ -169,11 +170,11 @@ class MapJobs:
             free = BUDGET.free_bytes
         if needed <= BUDGET.most:
             self.asking[visitor] = self.line.clock(), needed
-        turn = f" {before} {'visitors are' if before > 1 else 'visitor is'} ahead of you." if before else ""
+        visitors = words.VISITORS if before > 1 else words.VISITOR
+        turn = words.TURN.format(count=before, visitors=visitors) if before else ""
         smaller = shrink(config, lambda each: drawing_estimate(each).bytes <= free, _halve_tokens)
-        return refusal_sentence(
-            "this picture", needed, free, f"It starts automatically when memory is free.{turn}"
-        ), smaller
+        later = words.STARTS_LATER.format(turn=turn)
+        return refusal_sentence(words.THIS_PICTURE, needed, free, later), smaller
 
     def waits(self, visitor: str) -> bool:
         """Whether a visitor waits for room for a picture."""
@@ -223,7 +224,7 @@ class MapJobs:
         )
         for group in drawing.vectors.groups:
             if drawing.given_up:
-                raise Cancelled("This picture is no longer needed.")
+                raise Cancelled(words.NOT_NEEDED)
             _, query, key = drawing.vectors.of(group.start)
             found.append(preview(query, key, executor=self.sketchers, held=group, **options))
         return join_maps(found)

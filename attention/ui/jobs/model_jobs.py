@@ -28,6 +28,7 @@ from attention.runtime.executors import RankedExecutor
 from attention.runtime.threads import one_thread
 from attention.ui.budget import BUDGET
 from attention.ui.jobs.job import Job
+from attention.ui.text import jobs as words
 
 log = logging.getLogger(__name__)
 SAID = 300  # characters of a library's error message
@@ -88,15 +89,16 @@ class LoadedModelJob(Job):
         """What failed, with the message of the library, but without the path of the model on this host."""
         offer, said = self.settings.offer, " ".join(str(error).split())
         said = said.replace(offer.where, "it") if offer.kind == FOLDER else said
-        doing = f"{self.now[:1].lower()}{self.now[1:]}" or "getting it ready"
-        return f"“{offer.name}” can't be shown. It failed while {doing}: {type(error).__name__}{f': {said[:SAID]}' * bool(said)}"
+        doing = f"{self.now[:1].lower()}{self.now[1:]}" or words.GETTING_READY
+        more = words.MODEL_SAID.format(said=said[:SAID]) if said else ""
+        return words.MODEL_FAILED.format(name=offer.name, doing=doing, error=type(error).__name__, said=more)
 
     def _run_model(self) -> None:
         ask = self.settings
         self.cold = ask.offer not in LOADED_MODELS
         image = Image.open(io.BytesIO(ask.picture)) if ask.picture else None
         with LOADED_MODELS.using(ask.offer, self._load) as model:
-            self.reserved, self.now = 0, "Running the model"
+            self.reserved, self.now = 0, words.RUNNING
             self.use(model, ask.text, ask.second, image)
             self.reserved = 0
 
@@ -132,7 +134,7 @@ class LoadedModelJob(Job):
     @property
     def doing(self) -> str:
         """What is done, as visitors who wait behind it read it."""
-        return "a model is being run"
+        return words.MODEL
 
     @property
     def claim(self) -> int:
@@ -175,13 +177,13 @@ class LeakJob(LoadedModelJob):
         """Replaces each token in turn; raises ModelError if the text is too long or memory is lacking."""
         given = model_inputs(model, text, second, image)
         if given.patches is not None:
-            raise ModelError("A picture has no tokens of which one comes later. Choose a model that reads text.")
+            raise ModelError(words.PICTURE_IN_TEST)
         read, written = given.tensors["input_ids"], given.tensors.get("decoder_input_ids")
         labels, ids = (given.reads, read) if given.writes is None or written is None else (given.writes, written)
         if len(labels) > LONGEST_TEST:
-            raise ModelError(f"The text has {len(labels):,} tokens; the leak test takes up to {LONGEST_TEST}.")
+            raise ModelError(words.LONG_TEST.format(tokens=len(labels), most=LONGEST_TEST))
         if not self._reserve(2 * TEST_MEMORY):
-            raise ModelError("This host has no memory for the test right now. Try again later.")
+            raise ModelError(words.MEMORY_OF_TEST)
         inputs = {} if ids is read else {"input_ids": read}
         self.found = leaks(
             model.net, ids, tokens=labels.texts, inputs=inputs, memory=TEST_MEMORY, progress=self._on_pass_progress

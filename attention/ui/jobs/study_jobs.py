@@ -22,6 +22,7 @@ from attention.models.loading import Model
 from attention.models.packages import ModelError
 from attention.models.words import find_token, logit_bytes, token_text
 from attention.ui.jobs.model_jobs import LoadedModelJob
+from attention.ui.text import jobs as words
 
 SHOWN = 12  # tokens whose probabilities are compared
 COPIES = 4  # of the logits at a time
@@ -77,10 +78,10 @@ class StudyJob(LoadedModelJob):
     def use(self, model: Model, text: str, second: str, image: Image.Image | None) -> None:
         """Runs the study; raises ModelError if the model can't be changed in this way."""
         if model.language_model is None or model.fills:
-            raise ModelError("Heads can be switched off in models that predict the next token; this one does not.")
+            raise ModelError(words.NO_NEXT_TOKEN)
         given = model_inputs(model, text, second, image)
         if not self._reserve((COPIES + texts_together(len(given.reads))) * logit_bytes(model, given)):
-            raise ModelError("This host has no memory for this right now. A shorter text takes less.")
+            raise ModelError(words.MEMORY_OF_STUDY)
         ids, settings = given.tensors["input_ids"][0], self.settings
         other = None
         if settings.how == "resample":

@@ -14,6 +14,7 @@ from attention.models.loading import TEXT, Model
 from attention.models.packages import ModelError
 from attention.serving.settings import settings
 from attention.ui.jobs.model_jobs import LoadedModelJob
+from attention.ui.text import jobs as words
 
 log = logging.getLogger(__name__)
 READING = 2**26  # bytes of the heads on one text, and of the summaries of all
@@ -32,9 +33,9 @@ class SurveyJob(LoadedModelJob):
     def use(self, model: Model, text: str, second: str, image: Image.Image | None) -> None:
         """Runs the model once per text; raises ModelError if its heads can't be surveyed."""
         if model.reads != TEXT:
-            raise ModelError("Heads are surveyed in models that read one text; this one does not.")
+            raise ModelError(words.TWO_TEXTS)
         if not self._reserve(READING):
-            raise ModelError("This host has no memory for this right now. Try again later.")
+            raise ModelError(words.MEMORY_OF_SURVEY)
         self.found = survey_heads(model, progress=self._on_pass_progress)
         if settings().surveys:
             try:

@@ -13,6 +13,7 @@ from attention.timing.sweep import Sweep
 from attention.ui.jobs.job_queue import JOBS, JobQueue
 from attention.ui.jobs.timing_process import TimingJob
 from attention.ui.limits import limit_budget, limits
+from attention.ui.text import jobs as words
 
 LINE = 8  # sweeps that may wait
 
@@ -49,4 +50,4 @@ def _refusal(waiting: int) -> str:
     """Why no more sweeps are accepted at the moment; empty if they are."""
     if not limits().measure:
         return limits().why
-    return "Too many measurements are waiting; try again in a few minutes." if waiting >= LINE else ""
+    return words.MANY_MEASUREMENTS if waiting >= LINE else ""

@@ -27,6 +27,7 @@ from attention.timing.sweep import Case, Sweep, flags
 from attention.ui.budget import BUDGET, refusal_sentence
 from attention.ui.jobs.job import Job
 from attention.ui.limits import NEEDED
+from attention.ui.text import jobs as words
 
 if sys.platform == "linux":
     import resource
@@ -36,9 +37,6 @@ GRACE = 60.0  # seconds beyond its budget after which a process is ended
 WATCH = 0.5  # seconds between two checks of a process
 MODEST = 5  # niceness of a process: other visitors' sliders go first, and a timing is the fastest of many calls
 SHARE = 0.5  # of the free memory, which a process may have if that is more than NEEDED
-LATE = "Stopped {:g} seconds after its time budget, because it did not end by itself."
-BEGINS = "It starts automatically when memory is free."
-MEMORY = "The measuring process was killed by the system, most likely because memory ran out."
 
 
 @dataclass(eq=False)
@@ -102,12 +100,12 @@ class TimingJob(Job):
 
     def fits(self, has_room: Callable[[int], bool]) -> bool:
         """Whether there is memory for its process, in the budget and on this machine; sets `lacks` to the reason if not."""
-        there = devices.free_bytes("cpu")
+        there, later = devices.free_bytes("cpu"), words.STARTS_LATER.format(turn="")
         if not has_room(NEEDED):
-            self.lacks = refusal_sentence("measuring", NEEDED, BUDGET.free_bytes, BEGINS)
+            self.lacks = refusal_sentence(words.A_MEASUREMENT, NEEDED, BUDGET.free_bytes, later)
         elif there is not None and there < NEEDED:
-            sizes = f"measuring needs {NEEDED / 2**20:,.0f} MiB, this machine has {there / 2**20:,.0f} MiB free"
-            self.lacks = f"Not enough memory right now: {sizes}. {BEGINS}"
+            sizes = words.SIZES.format(needed=NEEDED / 2**20, free=there / 2**20)
+            self.lacks = words.NO_MEMORY.format(sizes=sizes, then=later)
         else:
             self.lacks = ""
         return not self.lacks
@@ -121,7 +119,7 @@ class TimingJob(Job):
     def overdue(self) -> str:
         """The error message if it is far beyond its time budget, else empty."""
         late = not self.held and self.running > self.settings.seconds + GRACE
-        return LATE.format(GRACE) if late else ""
+        return words.OVERDUE.format(seconds=GRACE) if late else ""
 
     @property
     def claim(self) -> int:
@@ -131,7 +129,7 @@ class TimingJob(Job):
     @property
     def doing(self) -> str:
         """What is done, as visitors who wait behind it read it."""
-        return "a measurement waits for another program" if self.held else "a measurement is running"
+        return words.MEASURING_WAITS if self.held else words.MEASURING
 
     @property
     def seconds_left(self) -> float | None:
@@ -158,8 +156,8 @@ def _watch(task: TimingJob, process: subprocess.Popen) -> None:
 def _last_words(task: TimingJob, code: int) -> str:
     """Why a process ended: the signal that ended it, else its own last output."""
     if code == -signal.SIGKILL:
-        return MEMORY
-    return f"The measuring process ended by the signal {signal.Signals(-code).name}." if code < 0 else task.said
+        return words.KILLED
+    return words.SIGNAL.format(name=signal.Signals(-code).name) if code < 0 else task.said
 
 
 def take_in(task: TimingJob, line: str) -> None:

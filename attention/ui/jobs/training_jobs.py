@@ -27,12 +27,9 @@ from attention.training.tasks import VOCABULARY
 from attention.ui.budget import refusal_sentence, shrink
 from attention.ui.jobs.job import Job
 from attention.ui.jobs.job_queue import JOBS
+from attention.ui.text import jobs as words
 
 MODEST = 10  # niceness of the thread that trains
-BROKEN = (
-    "Training diverged after {:,} steps (the loss is not finite). Lower the learning rate or scale the scores. The last finite "
-    "step is shown."
-)
 NUMBER = 4  # bytes per number
 ROUND = 50  # a suggested number of steps is a multiple of this
 LONGEST = Job.max_run_s / 2  # processor seconds that a training may take: next to other work it takes twice as long
@@ -84,7 +81,7 @@ class TrainingJob(Job):
             self.moments.append(run.checkpoint())
         self.parameters = parameters(run.model)
         if self.moments and not self.moments[-1].sound:
-            self.end("failed", BROKEN.format(self.moments[-1].step))
+            self.end("failed", words.DIVERGED.format(steps=self.moments[-1].step))
 
     @property
     def course(self) -> TrainingHistory:
@@ -107,7 +104,7 @@ class TrainingJob(Job):
     @property
     def doing(self) -> str:
         """What is done, as visitors who wait behind it read it."""
-        return "a small model is being trained"
+        return words.TRAINING
 
     @property
     def claim(self) -> int:
@@ -139,7 +136,7 @@ def refusal(recipe: Recipe, visitor: str) -> tuple[str, Recipe] | None:
         lambda each: TrainingJob(each).claim <= free,
         lambda each: nearest(vars(each) | {"d_model": max(NARROWEST, each.d_model // 2)})[0],
     )
-    return refusal_sentence("this training", needed, free), smaller
+    return refusal_sentence(words.THIS_TRAINING, needed, free), smaller
 
 
 def begin_training(recipe: Recipe, visitor: str) -> TrainingJob | None:
@@ -158,7 +155,7 @@ def _too_long(recipe: Recipe) -> tuple[str, Recipe] | None:
         return None
     steps = max(RECIPES.knobs["steps"].low or 1, int(recipe.steps * LONGEST / needed) // ROUND * ROUND)
     return (
-        f"This training would take about {duration(needed)} of processor time; {duration(LONGEST)} are allowed.",
+        words.LONG_TRAINING.format(needed=duration(needed), most=duration(LONGEST)),
         nearest(vars(recipe) | {"steps": int(steps)})[0],
     )
 

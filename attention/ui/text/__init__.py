@@ -5,6 +5,7 @@ The texts of a page are a module of its name, as templates with named fields: `s
 
     comparing   the comparison of two sides
     cards       the bar of an example, and the path of twelve
+    controls    sidebars: what belongs to no single knob
     head_survey    a head of a real model over many texts
     interventions    next words and heads switched off, on the Model page
     grouping    the comparison of groupings on the Heads page

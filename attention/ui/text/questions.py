@@ -1,5 +1,14 @@
 """The words of the questions that hide an answer: those of a link's author, and the built-in ones."""
 
+# Around every question.
+ASKS = "This link asks a question."
+HIDDEN = "Every page hides the answer until it is revealed."
+OWN, PREDICT = "Question", "Predict, then reveal"
+REVEAL, SKIP, END = "Reveal answer", "Skip", "End question"
+GUESS, GUESS_FIRST = "Your guess", "Choose your guess first, or skip it."
+RIGHT = "Right. "
+WRONG = "Not quite: you chose “{guess}”. The answer is "
+
 # A question in the words of a link's author.
 BY = "Question from the person who shared this link."
 MINE = "Your question, as it appears to people who open its link."

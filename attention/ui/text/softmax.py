@@ -16,7 +16,7 @@ HELP = (
     r"temperature T = {temperature}, d\_head = {d_head}."
 )
 TOPICS = {
-    "row": "One row, step by step",
+    "row": "One row",
     "all": "All rows and heads",
     "scaling": "Why divide by √d_head",
     "precision": "Number types",
@@ -75,25 +75,30 @@ ROW_ONLY = "{who}."
 ROW_NUMBERS = "{who}, with the numbers of the key with the largest weight, {key}."
 ROW_SUM = "Visible keys: {visible}. {support}Sum of weights: {sums}. {missing}{entropy}."
 SUPPORT = "Support: {support} of them; {zeros} have a weight of exactly zero, not above the threshold. "
-MASS = "**Cumulative weight** of the keys with the largest weights"
+FOLDS = {  # label and icon
+    "steps": ("From q · k to the weights, with numbers", "functions"),
+    "mass": ("How many keys hold most of the weight", "stacked_line_chart"),
+    "variants": ("The same row with other softmaxes", "compare"),
+}
 MASS_SET = "{size} have {share:.0%}"
 MASS_SETS = "Smallest sets of keys: {sets}{negative}."
 NEGATIVE = "; negative weights count by their size"
 FULLY_MASKED = "The row is fully masked."
 MASS_ALT = "Line: the total weight of the keys with the largest weights, by their number"
-VARIANTS = "**The same row with other softmaxes**: difference from {name}"
+VARIANTS = "The first panel is the row with {name}; the others show what another softmax adds to it.{note}"
 VARIANTS_ALT = (
     "Bars by key, one panel per softmax: its weights of the selected query minus those of the selected softmax"
 )
-VARIANT = "{name}: largest {largest}, sum {sums}, {support} keys"
+VARIANT_COLUMNS = ("Softmax", "Largest weight", "Sum", "Keys with weight")
 NO_SOFTCAP = " No softcap is set; 50 is shown, as in Gemma 2."
 
 # All rows.
-SIZES = "**Weights by size**: ${size}$ of the {pairs:,} visible pairs"
+SIZES = "**Weights by size**"
+SIZES_HELP = "${size}$ of the {pairs:,} visible pairs, one strip per head."
 SIZES_ALT = "Bars by size, one strip per head: the number of weights of each size"
-ENTROPY = r"**Entropy by query**: $H_q = -\sum_k p_{{qk}} \ln p_{{qk}}$. Dashed: upper bound"
+ENTROPY = "**Entropy by query**"
+ENTROPY_HELP = r"$H_q = -\sum_k p_{qk} \ln p_{qk}$, one strip per head. Dashed: its upper bound."
 ENTROPY_ALT = "Lines by query, one strip per head: the entropy of its weights and its upper bound"
-NO_ENTROPY_TITLE = "**Entropy by query**"
 NO_DISTRIBUTION = "{why}, so rows are no distributions and have no entropy."
 SUMS = "Head {head}: rows sum to {smallest} to {largest}, mean {mean}."
 SUMS_MASKED = "All queries are fully masked, so every row sums to 0."
@@ -120,9 +125,9 @@ MANY_ZEROS = "{share} of all weights are zero in float32: the scores are far apa
 
 # Scaling.
 WHY_SCALE = (
-    "**Why divide by √d_head?** The wider a head, the larger its scores, by chance alone. With {width:,} channels and no "
-    "scaling, the largest of {keys:,} weights is {largest} on average, and hardly any gradient passes. With scaling it is "
-    "{scaled}, and between {low} and {high} at every width from {first} on."
+    "The wider a head, the larger its scores, by chance alone. With {width:,} channels and no scaling, the largest of "
+    "{keys:,} weights is {largest} on average, and hardly any gradient passes. With scaling it is {scaled}, and between {low} "
+    "and {high} at every width from {first} on."
 )
 VARIANCE_THEORY = r"""
 For independent $q, k$ of mean 0 and variance 1: $\mathrm{{Var}}(q \cdot k) = \sum_{{i=1}}^{{d_\mathrm{{head}}}}
@@ -134,6 +139,7 @@ CURVES_DATA = (
     "{keys:,} keys of normal noise (seeded), without mask, positions and softcap, with the standard softmax. Diamond: the "
     "current d_head, scale and temperature."
 )
+MORE_CURVES = "Variance, entropy and gradient by d_head"
 CURVES = {  # alternative texts
     "variance": "Points by d_head: the variance of the logits, with and without scaling",
     "entropy": "Lines by d_head: the mean entropy of a row, with and without scaling",

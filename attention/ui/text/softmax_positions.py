@@ -25,6 +25,7 @@ ALTS = {
     "biases": "Lines by distance: what each head adds to the score",
 }
 EVERY_PAIR = "Every pair"
+NUMBERS = "Numbers to compare other code with"
 TABLE = {  # label and help of the columns of every pair
     "pair": ("Pair", "Channels j and j + m of a head, where m pairs are rotated."),
     "wavelength": ("Full turn", "Tokens in which the pair makes a full turn, as trained."),

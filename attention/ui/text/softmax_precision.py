@@ -23,7 +23,7 @@ ENDS = {
     "vanishes": ("exp(x) is 0 below", "ln of half the smallest positive number."),
 }
 
-EVERY_TYPE = "**Every type**, against float64. {methods} {why}"
+EVERY_TYPE = "Every number type against float64"
 METHODS = (
     "*Max-subtracted* and *naive* round every step to the type, like code that stores its scores. *Fused* keeps scores and "
     "softmax in float32, like the fused kernels of `F.scaled_dot_product_attention`, which are used by default."
@@ -42,7 +42,7 @@ No maximum is subtracted: $1 / (1 + e^{{-\ell}})$ (naive) is correct even if the
 The other two use `torch.sigmoid`.
 """
 
-OVERFLOWS = "**What overflows when.** {demands}"
+OVERFLOWS = "What overflows when"
 NO_OVERFLOW = "All queries are fully masked, so nothing can overflow."
 DEMANDS = "The largest |q·k| of this head is {dot:.4g}, and the largest logit {logit:.4g}."
 

@@ -47,7 +47,7 @@ TOPICS = {
     "positions": softmax_positions.draw,
 }
 FOCUSED = {
-    "row": ("head", "query", "order", "colors"),
+    "row": ("head", "query", "order"),
     "all": ("head",),
     "scaling": (),
     "precision": ("head", "dtype", "exponent"),
@@ -170,7 +170,7 @@ def _choices(config: Config) -> None:
     names = FOCUSED[config.topic]
     if not names:
         return
-    for name, column in zip(names, st.columns(4 if len(names) != 3 else [1, 1.3, 1.7]), strict=False):
+    for name, column in zip(names, st.columns([1, 1.3, 1.7]), strict=False):
         with column:
             CHOICES[name](config)
 
@@ -180,11 +180,7 @@ def _segmented_control(name: str) -> Callable[[Config], None]:
     return lambda config: knobs.segments(name, config)
 
 
-def _colors(config: Config) -> None:
-    knobs.menu("colors", config, label=text.WEIGHT_AXIS)
-
-
-CHOICES = {"head": focus.head, "query": focus.query, "colors": _colors} | {
+CHOICES = {"head": focus.head, "query": focus.query} | {
     name: _segmented_control(name) for name in ("order", "dtype", "exponent")
 }
 

@@ -83,7 +83,6 @@ def _draw_rotary(config: Config) -> None:
     for name, column in zip(names, st.columns(4), strict=False):
         with column:
             knobs.number(name, config)
-    _numbers(rotation, d, config.distance)
     st.markdown("\n\n".join(sentences(config)))
     farthest, scaled = _reach(rotation, config.distance), rotation.scaling != UNSCALED
     left, right = st.columns(2, gap="medium")
@@ -101,6 +100,8 @@ def _draw_rotary(config: Config) -> None:
     right.markdown(text.SCORES)
     _chart(right, curves, charts.by_distance(farthest, *ends, scaled), "scores")
     browser_yield.yield_to_browser()
+    with st.expander(text.NUMBERS, icon=":material/calculate:"):
+        _numbers(rotation, d, config.distance)
     with st.expander(text.EVERY_PAIR, icon=":material/table_rows:"):
         _table(tables.every_pair(rotation, config.distance), text.TABLE, "every pair")
 

@@ -18,15 +18,17 @@ from attention.ui.text import softmax_precision as text
 
 
 def draw(trace: Trace) -> None:
-    """Draws the map and the worst row of the chosen type, and the tables of all types."""
+    """Draws the map and the worst row of the chosen type; the tables of all types are folded."""
     config = trace.config
     found = results.softmax.number_types_of(config, config.head)
     by_name = {(each.dtype, each.exponent): each for each in found}
     _show_type(by_name[config.dtype, config.exponent], by_name[config.dtype, FUSED], trace)
-    st.markdown(text.EVERY_TYPE.format(methods=text.METHODS, why=_why(config.head_softmax)))
-    _table(_types(found), text.FOUND, "types")
-    st.markdown(text.OVERFLOWS.format(demands=_head_demands(trace)))
-    _table(softmax.ends(), text.ENDS, "ends")
+    with st.expander(text.EVERY_TYPE, icon=":material/table_rows:"):
+        st.markdown(f"{text.METHODS} {_why(config.head_softmax)}")
+        _table(_types(found), text.FOUND, "types")
+    with st.expander(text.OVERFLOWS, icon=":material/functions:"):
+        st.markdown(_head_demands(trace))
+        _table(softmax.ends(), text.ENDS, "ends")
 
 
 def _why(softmax: Normaliser) -> str:

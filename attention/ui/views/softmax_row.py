@@ -1,6 +1,8 @@
-"""The Softmax page, one row: its steps over the keys with formulas, cumulative mass, and other softmaxes."""
+"""The Softmax page, one row: its bars first; its steps with formulas, cumulative mass and other softmaxes are folded."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import pyarrow as pa
 import streamlit as st
@@ -33,6 +35,7 @@ from attention.sources.spec import spec_of
 from attention.tables import rows as tables
 from attention.tables import softmax
 from attention.trace import Trace
+from attention.ui.controls import knobs
 from attention.ui.markdown import escape
 from attention.ui.session import browser_yield, present
 from attention.ui.text import softmax as text
@@ -41,7 +44,7 @@ FAINT = 0.05  # a weight that is hardly visible on an axis from 0 to 1
 
 
 def draw(trace: Trace) -> None:
-    """Draws the selected row; its bars alone if the page is embedded."""
+    """Draws the selected row, and the rest of it in expanders; its bars alone if the page is embedded."""
     found = stages(trace)
     for sentence in oddities(found):
         st.info(sentence, icon=":material/info:")
@@ -49,19 +52,33 @@ def draw(trace: Trace) -> None:
         score_bars(found)
         if present.is_embedded():
             return
+        browser_yield.yield_to_browser()
+        _fold("steps", found, _steps)
     else:
         st.caption(text.TWO)
+        _steps(found)
+    _fold("mass", found, _mass)
+    _fold("variants", found, _variants)
+
+
+def _fold(name: str, found: Stages, draw_part: Callable[[Stages], None]) -> None:
+    """Draws an expander with a part of the row, which is computed only if it is open."""
+    label, icon = text.FOLDS[name]
+    fold = st.expander(label, icon=f":material/{icon}:", key=f"row {name}", on_change="rerun")
+    if fold.open:
+        with fold:
+            draw_part(found)
+
+
+def _steps(found: Stages) -> None:
+    """Draws every step over the keys, with its formula beside it."""
     picture, formulas = st.columns([3, 2], gap="medium")
     with picture:
         _panels(found)
+        knobs.menu("colors", found.config, label=text.WEIGHT_AXIS)
     browser_yield.yield_to_browser()
     with formulas:
         _formulas(found)
-    left, right = st.columns(2, gap="medium")
-    with left:
-        _mass(found)
-    with right:
-        _variants(found)
 
 
 def _panels(found: Stages) -> None:
@@ -178,7 +195,6 @@ def _axis_texts(found: Stages) -> list[str]:
 def _mass(found: Stages) -> None:
     sizes = smallest(found.weights)
     sets = ", ".join(text.MASS_SET.format(size=size, share=share) for share, size in sizes.items())
-    st.markdown(text.MASS)
     negative = text.NEGATIVE if found.config.head_softmax.signed else ""
     st.caption(text.MASS_SETS.format(sets=sets, negative=negative) if found.visible.any() else text.FULLY_MASKED)
     frame = pa.table(softmax.mass(found))
@@ -193,8 +209,9 @@ def _mass(found: Stages) -> None:
 
 def _variants(found: Stages) -> None:
     names, columns = softmax.variant_rows(found)
-    st.markdown(text.VARIANTS.format(name=names[0]))
-    st.caption(f"{'; '.join(_sum_up(name, weights) for name, weights in variants(found).items())}.{_note(found)}")
+    st.markdown(text.VARIANTS.format(name=names[0], note="" if found.config.softcap else text.NO_SOFTCAP))
+    rows = [(name, *_sum_up(weights)) for name, weights in variants(found).items()]
+    st.dataframe(dict(zip(text.VARIANT_COLUMNS, zip(*rows, strict=True), strict=True)), hide_index=True, key="sums")
     axes = _difference_ends(names, columns), *_axis(found)
     spec = charts.differences(names, _labels(found, columns), found.config.n_keys, *axes)
     st.vega_lite_chart(
@@ -214,15 +231,6 @@ def _difference_ends(names: tuple[str, ...], columns: dict[str, list]) -> tuple[
     return tuple(charts.reach(common if name in shares else each) for name, each in most.items())
 
 
-def _sum_up(name: str, weights: Tensor) -> str:
-    """The largest weight, the sum and the support of a row under a softmax."""
-    return text.VARIANT.format(
-        name=name,
-        largest=format_weight(float(weights.max())),
-        sums=format_mean(float(weights.sum())),
-        support=int((weights > 0).sum()),
-    )
-
-
-def _note(found: Stages) -> str:
-    return "" if found.config.softcap else text.NO_SOFTCAP
+def _sum_up(weights: Tensor) -> tuple[str, str, int]:
+    """The largest weight, the sum and the support of a row."""
+    return format_weight(float(weights.max())), format_mean(float(weights.sum())), int((weights > 0).sum())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pyarrow as pa
 import streamlit as st
@@ -18,25 +19,30 @@ from attention.ui.text import softmax as text
 
 
 def draw(trace: Trace) -> None:
-    """Draws the four curves for the current number of keys, with the current setting on them."""
+    """Draws the largest weight by d_head, with the current setting on it; what else changes with d_head is folded."""
     config = trace.config
     points = results.softmax.sweep(config.tokens)
     now = results.softmax.scaling_point(config.tokens, config.d_head, trace.scale)
     st.markdown(_plainly(points, config.tokens))
-    st.markdown(text.VARIANCE_THEORY.format())
-    st.caption(text.CURVES_DATA.format(keys=config.tokens))
     frame = pa.table(softmax.curves(points, now))
-    drawn = {
-        "variance": charts.variance(),
-        "entropy": charts.entropy(round(math.log(config.tokens), 6)),
-        "greatest": charts.greatest(),
-        "jacobian": charts.jacobian(),
-    }
-    columns = [*st.columns(2, gap="medium"), *st.columns(2, gap="medium")]
-    for (name, spec), column in zip(drawn.items(), columns, strict=True):
-        column.vega_lite_chart(frame, spec, key=f"curve {name}", width="stretch", alt=text.CURVES[name])
+    _draw_curve(frame, "greatest", charts.greatest())
     browser_yield.yield_to_browser()
-    st.markdown("\n".join(f"- {sentence}" for sentence in curve_sentences(points, now, config.tokens)))
+    st.caption(text.CURVES_DATA.format(keys=config.tokens))
+    with st.expander(text.MORE_CURVES, icon=":material/stacked_line_chart:"):
+        st.markdown(text.VARIANCE_THEORY.format())
+        drawn = {
+            "variance": charts.variance(),
+            "entropy": charts.entropy(round(math.log(config.tokens), 6)),
+            "jacobian": charts.jacobian(),
+        }
+        for (name, spec), column in zip(drawn.items(), st.columns(3, gap="medium"), strict=True):
+            with column:
+                _draw_curve(frame, name, spec)
+        st.markdown("\n".join(f"- {sentence}" for sentence in curve_sentences(points, now, config.tokens)))
+
+
+def _draw_curve(frame: pa.Table, name: str, spec: dict[str, Any]) -> None:
+    st.vega_lite_chart(frame, spec, key=f"curve {name}", width="stretch", alt=text.CURVES[name])
 
 
 def _plainly(points: list[tuple[Point, Point]], keys: int) -> str:

@@ -6,6 +6,7 @@
 import { newest } from "../latest_message.js";
 import "./carry_link.js";
 import "./printed_page.js";
+import { COPIED, longLink, MARKUP, OLD, SELECTED } from "../copy_link_words.js";
 import { find, createRoot } from "../elements.js";
 import { appendStyles } from "./mount.js";
 import { onSettled, typing } from "./on_typing.js";
@@ -17,10 +18,6 @@ import { onSettled, typing } from "./on_typing.js";
 
 const SAID = 2500;  // milliseconds
 const LONG = 2000;  // length in characters that every program accepts for a link
-const MARKUP = `
-<button type="button"></button><span aria-live="polite"></span>
-<input type="text" readonly hidden aria-label="Link to what is on the screen">`;
-
 await appendStyles("copy_link.css");
 
 /** @type {WeakMap<Element, { wanted: Wanted, button: HTMLElement }>} */
@@ -54,7 +51,7 @@ function createButton(parent, wanted) {
     const copied = !nothing && ((await offerText(link)) || selectField(field, link));
     field.hidden = copied || !!nothing;
     if (!field.hidden) field.select();
-    said.textContent = nothing || (copied ? setLink(link, whole) : "Select and copy it from here");
+    said.textContent = nothing || (copied ? setLink(link, whole) : SELECTED);
     clearTimeout(timer);
     timer = setTimeout(() => copied && whole && link.length <= LONG && (said.textContent = ""), SAID);
   };
@@ -66,9 +63,8 @@ function createButton(parent, wanted) {
  * @param {boolean} whole
  */
 function setLink(link, whole) {
-  if (!whole) return "Copied without your last change, which is still being applied: copy again";
-  const long = `Copied, but it has ${link.length.toLocaleString("en")} characters: some programs cut links so long`;
-  return link.length > LONG ? long : "Copied";
+  if (!whole) return OLD;
+  return link.length > LONG ? longLink(link.length) : COPIED;
 }
 
 /** @param {Wanted} wanted */

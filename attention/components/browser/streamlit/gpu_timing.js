@@ -3,6 +3,7 @@
 // All dependencies are imported first: a browser that discovers them one by one takes longer.
 import { newest } from "../latest_message.js";
 import "../elements.js";
+import "../gpu_timing_words.js";
 import "../webgpu/adapter.js";
 import "../webgpu/cpu.js";
 import "../webgpu/device.js";

@@ -10,6 +10,7 @@ import "../large_head_events.js";
 import "../large_head_picture.js";
 import "../large_head_pointer.js";
 import "../large_head_view.js";
+import "../large_head_words.js";
 import "../message.js";
 import "../latest_message.js";
 import "../theme.js";

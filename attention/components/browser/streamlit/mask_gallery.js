@@ -2,6 +2,7 @@
 
 // All dependencies are imported first: a browser that discovers them one by one takes longer.
 import "../elements.js";
+import "../mask_gallery_words.js";
 import "../message.js";
 import "../latest_message.js";
 import "../theme.js";

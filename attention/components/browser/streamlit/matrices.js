@@ -11,6 +11,7 @@ import "../matrices_readout.js";
 import "../matrices_picture.js";
 import "../matrices_axes.js";
 import "../matrices_transport.js";
+import "../matrices_tokens.js";
 import "../matrices_words.js";
 import "../message.js";
 import "../latest_message.js";

@@ -6,6 +6,7 @@ import "../matrices_cells.js";
 import "../message.js";
 import "../latest_message.js";
 import "../row_output_strips.js";
+import "../row_output_words.js";
 import "../theme.js";
 import { draw } from "../row_output.js";
 import { mountComponent } from "./mount.js";

@@ -9,6 +9,7 @@ import "../message.js";
 import "../latest_message.js";
 import "../theme.js";
 import "../sentence_head_map.js";
+import "../sentence_head_words.js";
 import { draw } from "../sentence_head.js";
 import { mountComponent } from "./mount.js";
 

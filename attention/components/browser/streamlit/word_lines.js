@@ -14,6 +14,7 @@ import "../word_lines_file.js";
 import "../word_lines_picture.js";
 import "../word_lines_readout.js";
 import "../word_lines_view.js";
+import "../word_lines_words.js";
 import { draw } from "../word_lines.js";
 import { mountComponent } from "./mount.js";
 

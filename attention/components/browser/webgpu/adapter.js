@@ -1,5 +1,7 @@
 // Finds the visitor's GPU, or the reason why there is none.
 
+import { UNNAMED } from "../gpu_timing_words.js";
+
 // Adapters that compute on the CPU; they are never shown as a GPU.
 const SOFTWARE = /swiftshader|llvmpipe|lavapipe|\bwarp\b|basic render|software/i;
 const LIMITS = [
@@ -42,7 +44,7 @@ function isSoftware(adapter) {
  */
 export function adapterName({ vendor = "", architecture = "", device = "", description = "" }) {
   const short = [vendor, architecture].filter(Boolean).join(" ");
-  return description || device || short || "a GPU without a name";
+  return description || device || short || UNNAMED;
 }
 
 /**

@@ -1,5 +1,7 @@
 // Runs compute passes on an open device and measures their seconds.
 
+import { NO_REASON, NO_ROOM } from "../gpu_timing_words.js";
+
 export class DeviceLost extends Error {}
 export class OutOfMemory extends Error {}
 
@@ -18,7 +20,7 @@ const READ = 1, COPY_SRC = 4, COPY_DST = 8, UNIFORM = 64, STORAGE = 128, RESOLVE
  */
 export function watchDevice(device) {
   const lost = device.lost.then((/** @type {any} */ { message, reason }) => {
-    throw new DeviceLost(message || reason || "no reason was given");
+    throw new DeviceLost(message || reason || NO_REASON);
   });
   lost.catch(() => {});
   return { device, stamped: device.features.has("timestamp-query"), lost };
@@ -37,7 +39,7 @@ export async function createBuffers({ device, lost }, sizes) {
   const error = errors[0] ?? errors[1];
   if (!error) return buffers;
   for (const buffer of buffers) buffer.destroy();
-  throw new OutOfMemory(error.message || "no room for the buffers");
+  throw new OutOfMemory(error.message || NO_ROOM);
 }
 
 /**

@@ -1,5 +1,8 @@
 // Measures attention on an open device: builds the kernels, proves them, and has those that agree timed.
 
+import {
+  building, comparing, CPU, fusedKernel, kernelName, NO_FIT, NONE_AGREED, NONE_BUILT, notBuilt, RATE, SLOW_BUILD, subgroupTile,
+} from "../gpu_timing_words.js";
 import { DeviceLost, createBuffers, runPasses } from "./device.js";
 import { createPipeline, fittingTiles, fusedPasses, partialBytes, passesOf, scoreBytes, sizesOf } from "./kernels.js";
 import { operationsOf, pieces, shapeOf } from "./plan.js";
@@ -29,14 +32,14 @@ export async function measure(open, plan, watch, result) {
   for (const [at, part] of plan.parts.entries()) {
     const say = (/** @type {number} */ done, /** @type {string} */ text) => watch.say((at + done) / plan.parts.length, text);
     const session = { open, watch: { ...watch, say }, result, left };
-    say(0.02, `Building the kernels for d_head ${part.d_head}`);
+    say(0.02, building(part.d_head));
     const whole = part.cases.filter(isWhole), kernels = [];
     if (whole.length) kernels.push(...await proveKernels(session, part, await chooseTile(session, part)));
     if (whole.length < part.cases.length) kernels.push(...await proveDecoding(session, part));
     if (!at) {
-      say(0.25, "A loop of fused multiply-adds, to know what this device can do");
+      say(0.25, RATE);
       result.rate = await fmaRate(session);
-      say(0.28, "One head in JavaScript, on one thread");
+      say(0.28, CPU);
       timeCpu(session, part);
     }
     await timeCases(session, part, kernels);
@@ -53,7 +56,7 @@ const isWhole = ({ queries }) => queries !== 1;
  */
 async function chooseTile(session, part) {
   const { open, watch, result, left } = session, { device } = open, tiles = fittingTiles(device, part.tiles);
-  if (!tiles.length) throw new Error("No kernel fits into the limits of this adapter.");
+  if (!tiles.length) throw new Error(NO_FIT);
   const building = tiles.map((tile) => inTime(createPipeline(device, "fused", { ...tile.values, HALF: 0 }), left()));
   const built = await Promise.race([Promise.allSettled(building), open.lost, watch.ended]);
   let best = null;
@@ -64,14 +67,14 @@ async function chooseTile(session, part) {
     const difference = await differenceOf(open, part.proofs.filter(isWhole), "float32", async (shape, buffers) =>
       fusedPasses(device, each.value, tile, shape, buffers, 1));
     if (!agrees(difference, "float32")) {
-      result.wrong.push(`fused, float32, ${tile.name}`);
+      result.wrong.push(fusedKernel(tile.name));
       continue;
     }
     result.difference = Math.max(result.difference, difference);
     const rate = tiles.length > 1 ? await fusedRate(session, part, each.value, tile) : SLOW;
     if (!best || rate > best.rate) best = { tile, rate, fused: each.value };
   }
-  if (!best) throw new Error(result.wrong.length ? "No kernel agreed with the exact result." : "No kernel could be built here.");
+  if (!best) throw new Error(result.wrong.length ? NONE_AGREED : NONE_BUILT);
   addTile(result, best.tile);
   return best;
 }
@@ -115,7 +118,7 @@ async function proveKernels(session, part, { tile, rate, fused }) {
     for (const how of /** @type {const} */ (["fused", "materialised"])) {
       if (how === "fused" && dtype === "float32") continue;
       await session.watch.rest();
-      session.watch.say(0.05 + 0.05 * kernels.length, `Comparing with the exact result: ${how}, ${dtype}`);
+      session.watch.say(0.05 + 0.05 * kernels.length, comparing({ how, dtype }));
       const guess = how === "fused" ? rate : rate / 4;
       const kernel = await proveKernel(session, part, { how, dtype, tile, rate: guess, pipelines: {} });
       if (kernel) kernels.push(kernel);
@@ -136,7 +139,7 @@ async function proveDecoding(session, part) {
       const kernels = [];
       for (const tile of decodingTiles(open, part)) {
         await watch.rest();
-        watch.say(0.2, `Comparing with the exact result: ${how}, ${dtype}`);
+        watch.say(0.2, comparing({ how, dtype }));
         const kernel = await proveKernel(session, part, { how, dtype, tile, rate: SLOW, pipelines: {} });
         if (kernel) kernels.push(kernel);
       }
@@ -155,7 +158,7 @@ async function proveDecoding(session, part) {
 export function decodingTiles({ device }, { decode }) {
   if (!device.features.has("subgroups")) return [decode];
   const values = { ...decode.values, SUBGROUPS: 1 };
-  return [{ ...decode, name: `${decode.name} with subgroup operations`, values }, decode];
+  return [{ ...decode, name: subgroupTile(decode.name), values }, decode];
 }
 
 /**
@@ -203,7 +206,7 @@ const dtypesOf = ({ device }) => (device.features.has("shader-f16") ? ["float32"
  */
 async function proveKernel({ open, watch, result, left }, part, kernel) {
   const { how, dtype, tile, pipelines } = kernel;
-  const name = `${how}, ${dtype}${tile.values.SUBGROUPS ? ", with subgroup operations" : ""}`;
+  const name = kernelName({ how, dtype, subgroups: Boolean(tile.values.SUBGROUPS) });
   const names = PIPELINES[how];
   const values = { ...tile.values, HALF: +(dtype === "float16") };
   try {
@@ -215,7 +218,7 @@ async function proveKernel({ open, watch, result, left }, part, kernel) {
     });
   } catch (error) {
     if (error instanceof DeviceLost || watch.stopped()) throw error;
-    result.wrong.push(`${name} (it can't be built here)`);
+    result.wrong.push(notBuilt(name));
     return null;
   }
   const proofs = part.proofs.filter((proof) => isWhole(proof) !== how.endsWith("decode"));
@@ -237,6 +240,6 @@ async function proveKernel({ open, watch, result, left }, part, kernel) {
  */
 function inTime(building, left) {
   const most = Math.max(0, Math.min(BUILD, left)) * 1000;
-  const late = new Promise((_, fail) => { setTimeout(() => fail(new Error("too slow to build")), most); });
+  const late = new Promise((_, fail) => { setTimeout(() => fail(new Error(SLOW_BUILD)), most); });
   return Promise.race([building, /** @type {Promise<never>} */ (late)]);
 }

@@ -1,5 +1,8 @@
 // Times kernels that agree with the exact result, and how long their data take to the GPU and back.
 
+import {
+  CPU_WRONG, noRoomForInput, noRoomForParts, noRoomForScores, notStarted, timing,
+} from "../gpu_timing_words.js";
 import { attendOnCpu } from "./cpu.js";
 import { OutOfMemory, createBuffers, createDispatch, createUniform, readBuffer, runPasses } from "./device.js";
 import { toHalf, uniforms } from "./input.js";
@@ -38,11 +41,11 @@ export async function timeCases(session, part, kernels) {
     for (const one of part.cases) {
       for (const kernel of kernels.filter((each) => each.dtype === dtype && timed(each, one))) {
         await watch.rest();
-        watch.say(0.3 + (0.7 * done++) / all, `${kernel.how}, ${dtype}, ${one.length.toLocaleString("en")} tokens`);
+        watch.say(0.3 + (0.7 * done++) / all, timing({ how: kernel.how, dtype, tokens: one.length }));
         const shape = shapeOf(one), count = operationsOf(shape, kernel.how), predicted = count / kernel.rate;
         if (predicted * (FEWEST + 1) > left()) {
           result.unbegun++;
-          const error = `not started: about ${short(predicted)} s a call, and ${short(Math.max(left(), 0))} s were left`;
+          const error = notStarted({ needed: predicted, left: left() });
           result.rows.push({ case: one, how: kernel.how, dtype, times: [], error, moves: [0, 0] });
           continue;
         }
@@ -73,18 +76,13 @@ function ignoreMemory(error) {
  */
 function scratchError({ how }, shape, { scores, partial }, limit) {
   if (how.endsWith("decode") && (partial?.size ?? 0) < partialBytes(shape)) {
-    return `out of memory: the parts of one query take ${Math.ceil(partialBytes(shape) / MIB)} MiB`;
+    return noRoomForParts(Math.ceil(partialBytes(shape) / MIB));
   }
   const bytes = scoreBytes(shape);
   if (!how.startsWith("materialised") || (scores && bytes <= limit)) return "";
-  const needed = Math.ceil(bytes / MIB);
-  const bound = scores ? Math.floor(limit / MIB) : 0;
-  const room = limit === SCORES ? `${limit / MIB} MiB are used at most` : `${bound} MiB can be bound`;
-  return `out of memory: the scores of one head take ${needed} MiB, and ${room}`;
+  const bound = limit !== SCORES, most = !bound || scores ? Math.floor(limit / MIB) : 0;
+  return noRoomForScores({ needed: Math.ceil(bytes / MIB), most, bound });
 }
-
-/** @param {number} seconds */
-const short = (seconds) => Number(seconds.toPrecision(2)).toLocaleString("en");
 
 /**
  * Returns buffers for a shape: those of the last case if they have the right size.
@@ -106,7 +104,7 @@ async function roomFor(session, last, shape, dtype) {
   } catch (error) {
     if (!(error instanceof OutOfMemory)) throw error;
     const all = bytes.reduce((sum, each) => sum + each);
-    return { sizes, buffers: [], moves: [0, 0], error: `out of memory: 4 buffers of ${Math.ceil(all / MIB)} MiB in all` };
+    return { sizes, buffers: [], moves: [0, 0], error: noRoomForInput(Math.ceil(all / MIB)) };
   }
 }
 
@@ -192,7 +190,7 @@ export function timeCpu({ result }, part) {
   const out = attendOnCpu(q, k, v, proof), own = proof.at.map((_, i) => i).filter((i) => proof.at[i] < out.length);
   const far = furthest(out, { ...proof, at: own.map((i) => proof.at[i]), exact: own.map((i) => proof.exact[i]) });
   if (!agrees(far, "float32")) {
-    result.wrong.push("JavaScript, float32");
+    result.wrong.push(CPU_WRONG);
     return;
   }
   const one = { ...part.cases[part.cases.length - 1], length: 512, heads: 1, kv_heads: 0, batch: 1, tokens: 0, queries: 0 };

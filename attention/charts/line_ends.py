@@ -1,0 +1,41 @@
+"""Names at the ends of the lines of a chart with logarithmic axes (Plotly), which need no legend then."""
+
+from __future__ import annotations
+
+from html import escape
+from math import log10
+from typing import Any
+
+import plotly.graph_objects as go
+
+from attention.charts.theme import PLOTLY_TEXT
+
+MOST = 7  # lines; more of them have a legend
+LINE = 14  # pixels from one name to the next
+SHIFTS = (11, 25, -26, 39, -40)  # pixels of a name above the end of its line, in the order in which they are tried
+AXIS = 66  # pixels of the height of a figure that its margins and the axis below take
+
+
+def name_lines(figure: go.Figure, height: int, ends: list[float]) -> None:
+    """Writes the name of each line, `meta` of its trace, where it ends, and takes it out of the legend.
+
+    A name is above its line, or elsewhere near if another name is there. `height` of the figure in pixels; `ends`: the
+    logarithms of both ends of the y axis. Leaves the legend as it is if there are more than `MOST` lines.
+    """
+    traces: list[Any] = [trace for trace in figure.data if trace.meta]
+    last: dict[str, tuple[tuple[float, float], str, str]] = {}  # of a line: its last point, its name and its colour
+    for trace in sorted(traces, key=lambda trace: "lines" in trace.mode):  # marks that no line joins are overwritten
+        if points := [each for each in zip(trace.x, trace.y, strict=True) if each[1]]:
+            last[trace.legendgroup or trace.meta] = (max(points), trace.meta, trace.line.color)
+    if len(last) > MOST:
+        return
+    scale, taken = (height - AXIS) / (ends[1] - ends[0]), []
+    for (x, y), name, color in sorted(last.values(), key=lambda each: -each[0][1]):
+        at = scale * log10(y)
+        shift = next((by for by in SHIFTS if all(abs(at + by - other) >= LINE for other in taken)), SHIFTS[0])
+        taken.append(at + shift)
+        text = f'<span style="color:{color}">●</span> {escape(name)}'
+        place = {"x": log10(x), "y": log10(y), "xanchor": "right", "yanchor": "middle", "xshift": 6, "yshift": shift}
+        figure.add_annotation(text=text, showarrow=False, font={"size": 11, "color": PLOTLY_TEXT}, **place)
+    for trace in traces:
+        trace.showlegend = False

@@ -1,0 +1,55 @@
+// The colour bar of the grid, with its ticks.
+
+import { find, createElement, penOf } from "./elements.js";
+import { differenceTicks } from "./difference_cells.js";
+import { DIFFERENCE, OWN_MAXIMUM, scaleName, WEIGHT } from "./heads_grid_words.js";
+import { RAMP, ramp } from "./theme.js";
+import { evenMarks, mirrorMarks } from "./uniform.js";
+
+/**
+ * @typedef {import("./heads_grid_layout.js").Grid} Grid
+ * @typedef {import("./heads_grid_layout.js").GridData} GridData
+ */
+
+/**
+ * Draws the colour bar with its ticks.
+ * @param {Grid} grid
+ */
+export function setScale({ root, data }) {
+  const colors = ramp(data.stops), canvas = find(root, ".bar", HTMLCanvasElement), image = new ImageData(256, 1);
+  new Uint32Array(image.data.buffer).forEach((_, i, out) => (out[i] = colors[Math.round((i * (RAMP - 1)) / 255)]));
+  penOf(canvas).putImageData(image, 0, 0);
+  const marks = ticks(data).map(([at, text]) => {
+    const mark = createElement("span", "", text);
+    mark.style.left = `${100 * at}%`;
+    return mark;
+  });
+  find(root, ".ticks").replaceChildren(...marks);
+  find(root, ".scale-name").textContent = scaleName({ colors: data.colors, sides: Boolean(data.sides) });
+  find(root, ".why").textContent = data.why;
+  root.classList.toggle("even", data.colors === "times even" && !data.sides);
+  root.classList.toggle("sides", Boolean(data.sides));
+  find(root, ".of-weight").textContent = data.sides ? DIFFERENCE : WEIGHT;
+}
+
+/**
+ * @param {GridData} data
+ * @returns {[number, string][]}
+ */
+export function ticks(data) {
+  if (data.sides) return differenceTicks(data.colors);
+  return data.signed ? mirrorMarks(ticksOfPositive(data)) : ticksOfPositive(data);
+}
+
+/**
+ * @param {GridData} data
+ * @returns {[number, string][]}
+ */
+function ticksOfPositive(data) {
+  if (data.colors === "own maximum") return OWN_MAXIMUM.map((text, i) => [i / 2, text]);
+  if (data.colors === "linear") return [0, 0.25, 0.5, 0.75, 1].map((at) => [at, `${at}`]);
+  if (data.colors === "times even") return evenMarks(data.times);
+  const decades = Math.round(-Math.log10(data.floor));
+  const said = (/** @type {number} */ power) => (power > -4 ? `${Number((10 ** power).toPrecision(1))}` : `1e${power}`);
+  return Array.from({ length: decades + 1 }, (_, i) => [i / decades, said(i - decades)]);
+}

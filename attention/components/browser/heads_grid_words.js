@@ -1,0 +1,170 @@
+// The words of the grid of heads: its markup, the lines of its readout, and sentences about a cell.
+
+/**
+ * A cell in words: its query and key, its weight, and whether it is masked. `rest` is what the rest of a row goes to, null if
+ * rows sum to anything; of a difference, `alone` is the only side on which the key is visible.
+ * @typedef {object} Pair
+ * @property {string} query
+ * @property {string} key
+ * @property {string} weight
+ * @property {boolean} masked
+ * @property {string | null | undefined} rest
+ * @property {boolean} sides
+ * @property {string} alone
+ */
+
+// The lines of the readout. To add one, write it here and in LINES of heads_grid_readout.js, and its text in `setReadout`. A
+// narrow window shows only the lines that heads_grid.css names (`&:not(.wide) .readout`).
+const READOUT = `
+  <dl class="readout">
+    <dd class="said" data-of="said"></dd>
+    <dt>head</dt><dd data-of="head"></dd>
+    <dt class="of-query">query</dt><dd data-of="query"></dd>
+    <dt class="of-key">key</dt><dd data-of="key"></dd>
+    <dt class="of-weight">weight</dt><dd data-of="weight"></dd>
+    <dt class="of-side">A</dt><dd class="of-side" data-of="first"></dd>
+    <dt class="of-side">B</dt><dd class="of-side" data-of="second"></dd>
+    <dt class="of-even">vs uniform</dt><dd class="of-even" data-of="even"></dd>
+    <dd class="note" data-of="note"></dd>
+  </dl>`;
+
+export const MARKUP = `
+<div class="heads" tabindex="0" role="application" aria-roledescription="heat maps of attention weights">
+  <div class="squares"></div>
+</div>
+<div class="panel">
+  <div class="scale">
+    <div class="scale-head"><span class="scale-name"></span><span><i class="swatch"></i>masked</span></div>
+    <canvas class="bar" width="256" height="1"></canvas>
+    <div class="ticks"></div>
+    <p class="why"></p>
+  </div>
+  ${READOUT}
+  <div class="spread"><div class="bars"><canvas></canvas><i></i></div><p></p></div>
+  <details>
+    <summary>Row as table</summary>
+    <div class="rows" tabindex="0" aria-label="Keys of the row, largest weight first"><table>
+      <thead><tr><th scope="col">key</th><th scope="col">token</th><th scope="col">weight</th></tr></thead>
+      <tbody></tbody>
+    </table></div>
+  </details>
+  <p class="hint"><kbd>↑</kbd><kbd>↓</kbd><kbd>←</kbd><kbd>→</kbd> cell, <kbd>[</kbd><kbd>]</kbd> head,
+    click or <kbd>Enter</kbd> pins, <kbd>Esc</kbd> releases</p>
+  <div class="foot">
+    <span class="mark"></span>
+    <button type="button" class="png" title="Save all heads as one picture">PNG</button>
+  </div>
+</div>
+<p class="live" aria-live="polite"></p>`;
+
+export const QUERY_DOWN = "query ↓", QUERY_ACROSS = "query →", KEY = "key →", MASKED_CELLS = "masked", PREVIEW = "Preview";
+export const WEIGHT = "weight", DIFFERENCE = "B − A", FULLY_MASKED = "This query has no visible key.";
+export const OWN_MAXIMUM = ["0", "half", "head max"];
+const ROOTS = { root: " (square root)", log: " (log)" };
+
+/** @param {{ heads: number, queries: number, keys: number }} sizes */
+export function gridLabel({ heads, queries, keys }) {
+  const sizes = `${heads} heads, ${queries} queries by ${keys} keys`;
+  return `Attention weights of ${sizes}. Arrow keys move, brackets change the head, Enter pins.`;
+}
+
+/**
+ * Returns a head in words, as `format_head` in attention/number_format.py: Head 3, or Layer 5, head 3.
+ * @param {{ per?: number }} data  `per`: heads per layer, if the grid shows several layers
+ * @param {number} head
+ */
+export function headTitle({ per }, head) {
+  return per ? `Layer ${Math.floor(head / per)}, head ${head % per}` : `Head ${head}`;
+}
+
+/** @param {number} group  heads that share keys and values */
+export function sharedHead(group) {
+  return `kv ${group}`;
+}
+
+/** @param {string} most  the largest weight of a head, with its sign or ± */
+export function upTo(most) {
+  return `to ${most}`;
+}
+
+/**
+ * A token in words, or the range of those of a cell: “boat” (17), 17, or 16 to 23.
+ * @param {{ token: number, name: string | undefined, last: number }} token  `last`: the last one of a range
+ */
+export function tokenText({ token, name, last }) {
+  if (last > token) return `${token} to ${last}`;
+  return name === undefined ? `${token}` : `“${name}” (${token})`;
+}
+
+/**
+ * A query and a key in words: “boat” (17), or query 17 without a text.
+ * @param {{ query: string, key: string }} texts
+ */
+export function pairTexts({ query, key }) {
+  return [query.startsWith("“") ? query : `query ${query}`, key.startsWith("“") ? key : `key ${key}`];
+}
+
+/** @param {Pair} pair */
+export function cellText({ query, key, weight, masked, rest, sides, alone }) {
+  if (sides && !masked) return `${query} to ${key}: ${weight}${alone && ` (masked in ${alone === "A" ? "B" : "A"})`}.`;
+  if (masked) return `${key} is masked for ${query}.`;
+  return rest === null ? `${query} weighs ${key} by ${weight}.` : `${query} puts ${weight} of its weight on ${key}.`;
+}
+
+/** @param {{ title: string, role: string, cell: string }} texts */
+export function headAndCell({ title, role, cell }) {
+  return `${title}${role && `, ${role}`}: ${cell}`;
+}
+
+/** @param {{ rest: string | null | undefined, sum: number }} row  `rest`: what the rest of the row goes to */
+export function rowSum({ rest, sum }) {
+  return rest === null ? ` · sum ${sum.toFixed(2)}` : ` · ${rest} ${(100 * Math.max(0, 1 - sum)).toFixed(1)}%`;
+}
+
+/**
+ * What the number of a cell of several pairs is, and at which of them it was found, if that is known.
+ * @param {{ sampled: boolean, pool: string, several: boolean, tall: number, broad: number, at: [number, number] | null }} tile
+ */
+export function pooledText({ sampled, pool, several, tall, broad, at }) {
+  const which = pool !== "mean" ? "largest" : several ? "largest mean" : "mean";
+  const of = `${sampled ? "preview from one query per tile: " : ""}${which} of ${tall} × ${broad}`;
+  return at ? `${of}, at query ${at[0]}, key ${at[1]}` : of;
+}
+
+/**
+ * A cell for screen readers; `before` and `after` are the weights of both sides of a difference.
+ * @param {{ title: string, pair: string[], weight: string, masked: boolean, even: string, blind: boolean,
+ *   sides: { before: string, after: string } | null }} cell
+ */
+export function spokenCell({ title, pair, weight, masked, even, blind, sides }) {
+  const both = sides ? `, A ${sides.before}, B ${sides.after}` : "", kind = sides ? "difference" : WEIGHT;
+  const said = masked ? "masked" : `${kind} ${weight}${both}${even && `, ${even}`}`;
+  return `${title}, ${pair.join(", ")}: ${said}${blind ? ", no visible key" : ""}`;
+}
+
+/** @param {{ first: number, last: number }} queries */
+export function rowName({ first, last }) {
+  return last > first ? `Queries ${first}–${last}` : `Query ${first}`;
+}
+
+/** @param {{ weight: string, key: string }} cell */
+export function largest({ weight, key }) {
+  return `: largest ${weight} at key ${key}`;
+}
+
+/** @param {{ head: string, query: number, shown: number, all: number }} table */
+export function tableTitle({ head, query, shown, all }) {
+  return `Row as table: ${head.toLowerCase()}, query ${query}${all > shown ? `, the first ${shown} of ${all}` : ""}`;
+}
+
+/** @param {{ colors: string, sides: boolean }} scale */
+export function scaleName({ colors, sides }) {
+  if (sides) return `${DIFFERENCE}, from −1 to 1${ROOTS[/** @type {"root" | "log"} */ (colors)] ?? ""}`;
+  if (colors === "times even") return "weight × visible keys";
+  return colors === "linear" ? WEIGHT : `${WEIGHT} (${colors})`;
+}
+
+/** @param {string} scale */
+export function scaleOfFile(scale) {
+  return `${scale}, by query ↓ and key →`;
+}

@@ -1,0 +1,50 @@
+// The words of the enlarged head.
+
+export const MARKUP = `
+<div class="square" tabindex="0" role="application" aria-roledescription="heat map of attention weights">
+  <canvas></canvas><i class="row"></i><i class="column"></i><i class="box"></i>
+</div>
+<p class="said"></p>
+<div class="foot">
+  <button type="button" data-act="in" title="Zoom in (+)">Zoom in</button>
+  <button type="button" data-act="out" title="Zoom out (−)">Zoom out</button>
+  <button type="button" data-act="whole" title="The whole head (0)">Whole head</button>
+  <button type="button" data-act="png" title="Save this picture">PNG</button>
+  <span class="hint pointer">Drag a rectangle, or click and scroll; <kbd>+</kbd><kbd>−</kbd> zoom,
+    <kbd>←</kbd><kbd>→</kbd><kbd>↑</kbd><kbd>↓</kbd> move, <kbd>0</kbd> whole</span>
+  <span class="hint touch">Tap a cell to read it, then Zoom in</span>
+</div>
+<p class="live" aria-live="polite"></p>`;
+
+export const QUERY = "query ←", KEY = "key →";
+
+/** @param {{ head: number, rows: [number, number], columns: [number, number] }} part  first and last token of each side */
+export function partLabel({ head, rows, columns }) {
+  const part = `queries ${rows[0]} to ${rows[1]}, keys ${columns[0]} to ${columns[1]}`;
+  return `Head ${head}, ${part}. Plus and minus zoom, arrow keys move, 0 shows the whole head.`;
+}
+
+/** @param {{ rows: [number, number], columns: [number, number] }} part */
+export function partText({ rows, columns }) {
+  return `Queries ${rows[0]} to ${rows[1]}, keys ${columns[0]} to ${columns[1]}.`;
+}
+
+/**
+ * A token: its position with its text, or the range of those of a cell.
+ * @param {{ from: number, count: number, name: string | undefined }} token
+ */
+export function tokenText({ from, count, name }) {
+  const start = from.toLocaleString("en");
+  if (count > 1) return `${start} to ${(from + count - 1).toLocaleString("en")}`;
+  return name === undefined ? start : `${start} ${name}`;
+}
+
+/**
+ * What precedes the number of a cell: its place, and of how many weights the number is the maximum or the mean.
+ * @param {{ sampled: boolean, query: string, key: string, pool: string, tall: number, broad: number, sides: boolean }} cell
+ */
+export function cellText({ sampled, query, key, pool, tall, broad, sides }) {
+  const pooled = `${pool === "max" ? "largest" : "mean"} of ${tall} × ${broad}`;
+  const what = tall * broad > 1 ? pooled : sides ? "B − A" : "weight";
+  return `${sampled ? "preview from one query per tile: " : ""}query ${query}, key ${key}: ${what} `;
+}

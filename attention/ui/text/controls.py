@@ -1,0 +1,63 @@
+"""The words of the sidebars that belong to no single knob, and the reasons why a knob has no effect."""
+
+MORE = "More settings"
+
+# Start.
+OPENS_HEADS = "Moving length, heads or width opens Heads, which has hand-built heads of any size."
+
+# A picture.
+ADVANCED = "Advanced"
+D_HEAD = "d_head = d_model / heads = {d_head}"
+OF_THIS_MASK = " For this mask: {meaning}."
+LONG_SPAN = "Longer than the sequence: acts as {tokens:,}."
+RESTORE = "As recorded"
+RESTORE_HELP = "Restores the mask, the scale and all other settings of the source."
+KV_HEADS = {0: "0: one per head", 1: "1: multi-query"}  # constant per option: Streamlit compares labels
+CUT = "This page computes every weight, so it shows {shown:,} of {tokens:,} tokens. Heads shows all."
+
+# The own text.
+CONTROL_CHARACTERS = "Invisible control characters were removed from your text."
+LONG_TEXT = "Your text has {characters:,} characters. It is part of the link, so only the first {kept:,} are kept."
+NOT_USED = "Not used: {instead}."
+UPLOAD_SHOWN = "you are viewing an uploaded file"
+RECORDING_SHOWN = "you are viewing a recording"
+OTHER_INPUT = "the input is “{input}”"
+NO_TOKENS = "The text has no {unit}s, so each token is a dot."
+FIRST_TOKENS = "The first {tokens:,} of {many:,} {unit}s are used."
+REPEATED = "The text is repeated to fill {tokens:,} tokens."
+USE_TEXT = "Use this text"
+SAMPLE = "Sample text"
+SHOW_ALL = "Show all {tokens:,}"
+SHOW_ONCE = "Show it once"
+
+# Models.
+LISTED = (
+    "Models of this server. Its owner can allow any model of the hub with ATTENTION_MODELS_FREE=on (docs/HOSTING.md)."
+)
+FREE = "Choose a model, or type the name of one on the hub, like google-bert/bert-base-uncased."
+MODELS_OFF = "Models are switched off on this server."
+NO_MODEL = "No model is installed yet."
+TYPE_MODEL = "Choose, or type a hub name"
+CHOOSE_MODEL = "Choose a model"
+MODEL = "{about}. At most {memory} of memory."
+
+# A file.
+READING = "**How the file is read.** Correct a wrong guess here."
+
+# Timings.
+SWEEP = "Sizes and measurement"
+SWEEP_ABOUT = "What is answered and measured. The page follows these sizes once one of them is changed."
+SWEEP_MORE = "**Sizes, devices and threads**"
+ALL_VALUES = {"queries": "All tokens", "kv_heads": "As many as heads", "windows": "No window"}  # for 0
+EVERY_VALUE = {"implementations": "All except compiled and published", "devices": "All"}
+ONE_VALUE = "At least one"
+ABSENT_DEVICE = "not on this machine"
+
+# Why a knob has no effect.
+NO_SPAN = "The mask {mask} has none."
+NO_SINK = "The softmax “{softmax}” has no learned sink."
+NO_SIGMOID = "The softmax “{softmax}” is no sigmoid."
+NO_DIFFERENCE = "The softmax “{softmax}” subtracts nothing."
+FORGETTING_NEEDS = "Forgetting needs the tokens between a query and a key."
+FORGETTING_OFF = "Forgetting is off."
+BATCH_FOLLOWS = "The batch follows from *Total tokens*."
