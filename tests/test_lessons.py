@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import quote_plus, urlencode
@@ -24,6 +25,7 @@ from attention.comparison.head_changes import Changes, compare_sides
 from attention.comparison.sides import side_of
 from attention.examples import EXAMPLES, LEVELS, Example
 from attention.inputs import DOCUMENTS, make_generator
+from attention.knobs import MAX_TRACE_TOKENS
 from attention.lessons.cards import find_card, gallery, path
 from attention.lessons.comparisons import COMPARISONS
 from attention.lessons.misconceptions import MISCONCEPTIONS
@@ -34,6 +36,7 @@ from attention.settings import CARD
 from attention.steps.plan import by_name
 from attention.timing import cpu_gpu_series, recordings
 from attention.trace import Trace, forget_logits
+from attention.ui import results
 from attention.ui.controls.kind import Kind
 from attention.ui.controls.picture import PICTURE
 from attention.ui.controls.recipe import RECIPE
@@ -481,9 +484,8 @@ def choose(test: AppTest, question: str, guess: str) -> AppTest:
     return (lines or [test.button_group(key=f"guess {question}")])[0].set_value(guess).run()
 
 
-SHORT = [
-    name for name, card in CARDS.items() if getattr(card.example.config, "tokens", 0) < 2000
-]  # others take a minute
+SHORT = [name for name, card in CARDS.items() if getattr(card.example.config, "tokens", 0) <= MAX_TRACE_TOKENS]
+LONG = sorted(CARDS.keys() - SHORT)  # their maps take half a minute of a processor each
 
 
 def hints(config) -> list[str]:
@@ -513,6 +515,23 @@ def test_a_page_shows_its_card_and_withholds_the_answer(name):
     assert test.toggle(key=key).disabled
     test.button(key=f"skip {key}").click().run()
     assert f"**{card.example.answer}.**" in test.info[0].value.replace("\\", "") and not test.toggle(key=key).disabled
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("name", LONG)
+def test_a_long_sequence_withholds_the_answer_of_its_card_once_all_of_its_weights_are_known(name):
+    card, test = CARDS[name], open_card(name)
+    config, deadline = card.example.config, time.monotonic() + 600
+    assert isinstance(config, Config)
+    while (drawing := results.long.STUDIO.find(config.for_page())) is None or drawing.open:
+        assert time.monotonic() < deadline, "the map is not done"
+        time.sleep(0.5)
+        test.run()
+    said = sent(test.run())
+    assert not test.exception and drawing.state == "done"
+    assert not given_away(test, card.example, f"{card.example.says} {card.do}") and card.example.why not in said
+    roles = [role.says for role in results.long.roles(config, drawing) if role]
+    assert roles and not any(role in said for role in roles)
 
 
 def test_a_right_and_a_wrong_guess_differ_in_icon_and_words():

@@ -206,7 +206,8 @@ def code(test: AppTest) -> list[str]:
 @pytest.mark.parametrize("name", ROWS)
 def test_a_row_names_its_document_and_shows_its_wrong_lines(name):
     row, test = ROWS[name], opened(implementation=name, tokens="6", d_model="16")
-    assert f"From the {row.document.kind} “{row.document.title}”" in page_text(test)
+    there, said = row.document.address, row.document.title_in_words
+    assert f"From {f'[{said}]({there})' if there else said}" in page_text(test)
     lines = difference(row)
     assert bool(lines) == bool(row.as_printed)
     if lines:
