@@ -51,11 +51,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from attention.attend import Attention, scaled_dot_product_attention
     from attention.config import Config
-    from attention.interventions.ablation import measure_every_head, switch_heads_off
-    from attention.interventions.attribution import attribute_logit
+    from attention.interventions.ablation import ablate_heads, measure_every_head, switch_heads_off
+    from attention.interventions.attribution import attribute_logit, logit_lens
     from attention.interventions.leaks import Leaks, leaks
-    from attention.interventions.patching import patch_heads
-    from attention.interventions.predictions import predict_tokens
+    from attention.interventions.patching import patch_heads, patch_residual
+    from attention.interventions.predictions import compare_sentences, continue_text, fill_tokens, predict_tokens
     from attention.layer import MultiHeadAttention
     from attention.maps.exact import head_maps
     from attention.maps.jobs import Cancelled
@@ -77,13 +77,19 @@ __all__ = [
     "Leaks",
     "MultiHeadAttention",
     "Trace",
+    "ablate_heads",
     "attribute_logit",
     "compare",
+    "compare_sentences",
+    "continue_text",
+    "fill_tokens",
     "head_maps",
     "html",
     "leaks",
+    "logit_lens",
     "measure_every_head",
     "patch_heads",
+    "patch_residual",
     "predict_tokens",
     "report",
     "scaled_dot_product_attention",
@@ -102,13 +108,19 @@ _HOMES = {  # module of each public name, imported on first use: a server starts
     "Leaks": "attention.interventions.leaks",
     "MultiHeadAttention": "attention.layer",
     "Trace": "attention.trace",
+    "ablate_heads": "attention.interventions.ablation",
     "attribute_logit": "attention.interventions.attribution",
     "compare": "attention.notebook.compared",
+    "compare_sentences": "attention.interventions.predictions",
+    "continue_text": "attention.interventions.predictions",
+    "fill_tokens": "attention.interventions.predictions",
     "head_maps": "attention.maps.exact",
     "html": "attention.notebook.display",
     "leaks": "attention.interventions.leaks",
+    "logit_lens": "attention.interventions.attribution",
     "measure_every_head": "attention.interventions.ablation",
     "patch_heads": "attention.interventions.patching",
+    "patch_residual": "attention.interventions.patching",
     "predict_tokens": "attention.interventions.predictions",
     "report": "attention.tracing.hooks",
     "scaled_dot_product_attention": "attention.attend",

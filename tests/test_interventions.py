@@ -129,7 +129,7 @@ def test_mean_and_resample_take_their_values_from_this_text_and_another():
 
 def test_what_heads_off_change_is_measured_as_defined():
     model, at, answer, against = family("GPT-2"), 5, 11, 12
-    found = ablation.compare_without(model, IDS, [(0, 1)], at=at)
+    found = ablation.ablate_heads(model, IDS, [(0, 1)], at=at)
     whole, without = logits(model), logits(zero_slice(model, PATHS["GPT-2"].format(0), 1))
     change = without[at] - whole[at]
     assert found.logit_change(answer, against) == pytest.approx(float(change[answer] - change[against]), abs=1e-4)
@@ -149,9 +149,9 @@ def test_known_predictions_of_the_last_position_save_a_pass(at, passes):
     model, runs = family("GPT-2"), []
     before = predictions.predict_tokens(model, IDS)
     model.register_forward_pre_hook(lambda module, given: runs.append(1))
-    found = ablation.compare_without(model, IDS, [(0, 1)], at=at, before=before)
+    found = ablation.ablate_heads(model, IDS, [(0, 1)], at=at, before=before)
     assert len(runs) == passes
-    whole = ablation.compare_without(model, IDS, [(0, 1)], at=at)
+    whole = ablation.ablate_heads(model, IDS, [(0, 1)], at=at)
     torch.testing.assert_close(found.logits, whole.logits)
     torch.testing.assert_close(found.before.losses, whole.before.losses, equal_nan=True)
 
@@ -219,12 +219,12 @@ def test_models_with_norms_elsewhere_are_refused_by_name(name):
     with pytest.raises(UnsupportedError, match=rf"logits of a {model.config.model_type} model can't be split"):
         attribution.attribute_logit(model, IDS, 9)
     with pytest.raises(UnsupportedError, match=model.config.model_type):
-        attribution.read_lens(model, IDS)
+        attribution.logit_lens(model, IDS)
 
 
 def test_the_lens_ends_with_what_the_model_says():
     model, at = family("GPT-2"), 5
-    found = attribution.read_lens(model, IDS, at)
+    found = attribution.logit_lens(model, IDS, at)
     chances = logits(model)[at].softmax(-1)
     assert found.ids.shape == (3, 10) and int(found.ids[-1, 0]) == int(chances.argmax())
     torch.testing.assert_close(found.probabilities[-1, 0], chances.max())

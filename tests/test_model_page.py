@@ -27,6 +27,7 @@ from attention.ui.jobs import model_jobs
 from attention.ui.jobs.job_queue import JOBS
 from attention.ui.jobs.model_jobs import LOADED_MODELS, LoadedModelJob
 from attention.ui.session.visit_state import KEY
+from attention.ui.views import token_rows
 from tests import example_uploads
 from tests.test_pages import ROOT, SECONDS
 from tests.tiny_models import write_model
@@ -133,14 +134,19 @@ def wait_for_study(test: AppTest, name: str) -> AppTest:
     return test.run()
 
 
+def test_a_token_without_a_look_of_its_own_has_a_name():
+    assert [token_rows.token_name(each) for each in (" a", "\n\n", "\u200b", "")] == ["␣a", "↵↵", "[U+200B]", "∅"]
+
+
 @pytest.mark.parametrize("model", ["gpt2", pytest.param("llama", marks=pytest.mark.extended)])
 def test_a_decoder_says_its_next_words_and_appends_one(model, monkeypatch, folder):
     monkeypatch.setenv("ATTENTION_MODELS", f"{model} = {folder / model}")
     test = run_model(opened(model=model, text="the street was"))
     before = test.session_state[KEY].kept.reading.found.words
-    assert f"after “{before.labels[-1]}”" in page_text(test) and before.predictions.ids.shape == (len(before.ids), 10)
+    assert f"after “{token_rows.token_name(before.labels[-1])}”" in page_text(test)
+    assert before.predictions.ids.shape == (len(before.ids), 10)
     test.selectbox(key="model_at").set_value(1).run()
-    assert f"after “{before.labels[1]}” (1)" in page_text(test) and link(test)["at"] == "1"
+    assert f"after “{token_rows.token_name(before.labels[1])}” (1)" in page_text(test) and link(test)["at"] == "1"
     token = next(each for each in range(60, 90) if before.decode(each).isalpha())
     monkeypatch.setattr("attention.ui.views.model_words.choose_token", lambda logits, temperature, seed: token)
     passes: list[int] = []
@@ -158,7 +164,10 @@ def test_a_decoder_says_its_next_words_and_appends_one(model, monkeypatch, folde
     after = test.session_state[KEY].kept.reading.found.words
     assert passes == [1 if after.ids == (*before.ids, token) else len(after.ids)], "keys and values are used again"
     assert link(test)["text"] == "the street was" + before.decode(token) and not test.exception
-    assert after.ids == (*before.ids, token) or "splits the longer text" in page_text(test)
+    split = after.ids != (*before.ids, token)
+    assert ("splits the longer text" in page_text(test)) == split
+    test.text_area(key="model_text").set_value("the animal").run()
+    assert "splits the longer text" not in page_text(run_model(test)), "it was said of another text"
 
 
 def test_heads_are_switched_off_and_each_in_turn(monkeypatch, folder):

@@ -147,7 +147,7 @@ def switch_heads_off(
         return run_logits(model, ids)
 
 
-def compare_without(
+def ablate_heads(
     model: Any,
     ids: Ids,
     heads: Iterable[Head],
@@ -156,13 +156,35 @@ def compare_without(
     at: int = -1,
     before: Predictions | None = None,
 ) -> Ablation:
-    """Compares a causal model's predictions with all heads and without some.
+    """Compares a causal model's predictions with all heads and without some (head ablation; Michel et al. 2019).
+
+    The three ways of `how` disagree: zero also takes away what a head adds whatever the text, mean only what differs between
+    tokens, resample only what depends on this text.
 
     Args:
+        model: `model(input_ids) -> .logits`, of a family in `projections.FAMILIES`.
+        ids: one sequence, (n) or (1 n).
+        heads: pairs of layer and head, from 0.
+        how: "zero", "mean" (over the tokens of this text) or "resample" (the head's output at the same position of `other`).
+        other: ids of a text with at least as many tokens, for "resample".
         at: the position whose logits are kept, negative ones from the end.
         before: what the model predicts with all heads, if that is known already: saves a pass if `at` is the last position.
 
-    Others, and errors, as `switch_heads_off`; ValueError also if the text does not have the position.
+    Returns:
+        Ablation: predictions `before` and `after`, with losses in nats, and the `logits` (2 v) at the position.
+
+    Raises:
+        UnsupportedError: for a family whose output projections are not known.
+        ValueError: if the model has no such head, the text no such position, or `how` is not one of these.
+
+    Example:
+        >>> import torch
+        >>> from transformers import GPT2Config, GPT2LMHeadModel
+        >>> sizes = {"n_layer": 2, "n_head": 2, "n_embd": 8, "n_positions": 16, "vocab_size": 11}
+        >>> model = GPT2LMHeadModel(GPT2Config(**sizes, bos_token_id=0, eos_token_id=0))
+        >>> found = ablate_heads(model, [3, 4, 7], [(1, 0)])
+        >>> found.probabilities.shape, found.logit_change(5, against=6) != 0
+        (torch.Size([2, 11]), True)
     """
     found, tokens, chosen = find_projections(model), one_sequence(ids)[0], tuple(heads)
     at = place_in(tokens, at)

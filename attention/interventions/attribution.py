@@ -135,10 +135,33 @@ def attribute_sources(
     return weights[at].float() * (values.float() @ (stream.projections[layer].per_head[head].detach().float() @ into))
 
 
-def read_lens(model: Any, ids: Int[Tensor, "*b n"] | Sequence[int], at: int = -1, top: int = TOP) -> Lens:
-    """Applies the last norm and the output layer after every layer (nostalgebraist 2020, "logit lens").
+def logit_lens(model: Any, ids: Int[Tensor, "*b n"] | Sequence[int], at: int = -1, top: int = TOP) -> Lens:
+    """Returns what a decoder would predict at a position after every layer (nostalgebraist 2020, "logit lens").
 
-    Arguments and errors as `attribute_logit`. Early layers were not trained to be read in this way.
+    The last norm and the output layer are applied to the stream after each layer. Early layers were not trained to be read in
+    this way.
+
+    Args:
+        model: as for `attribute_logit`.
+        ids: one sequence, (n) or (1 n).
+        at: the position after which the token would come, negative ones from the end.
+        top: how many tokens are returned per layer.
+
+    Returns:
+        Lens: `ids` and `probabilities` (r t) and the `entropy` (r) in nats; row 0 is the embeddings alone.
+
+    Raises:
+        UnsupportedError: as `attribute_logit`.
+        ValueError: if the text does not have the position.
+
+    Example:
+        >>> import torch
+        >>> from transformers import GPT2Config, GPT2LMHeadModel
+        >>> sizes = {"n_layer": 2, "n_head": 2, "n_embd": 8, "n_positions": 16, "vocab_size": 11}
+        >>> model = GPT2LMHeadModel(GPT2Config(**sizes, bos_token_id=0, eos_token_id=0))
+        >>> found, whole = logit_lens(model, [3, 4, 7]), attention.predict_tokens(model, [3, 4, 7])
+        >>> found.entropy.shape, bool(found.ids[-1, 0] == whole.ids[-1, 0])
+        (torch.Size([3]), True)
     """
     return lens_of(read_stream(model, ids), place_in(one_sequence(ids)[0], at), top)
 

@@ -121,10 +121,31 @@ def patch_residual(
     at: int = -1,
     progress: Callable[[float], object] | None = None,
 ) -> Patching:
-    """Replaces the output of each layer at each position in turn by that of the clean run.
+    """Replaces the output of each layer at each position in turn by that of the clean run (Meng et al. 2022, "causal tracing").
 
-    Positions before the first token that differs return nothing in a causal model, and are not run. Arguments and errors as
-    `patch_heads`.
+    Positions before the first token that differs return nothing in a causal model, and are not run.
+
+    Args:
+        model: `model(input_ids) -> .logits`, of a family in `projections.FAMILIES`.
+        clean, corrupted: ids of two texts of equal length.
+        answer, against: the tokens whose logits are compared.
+        at: the position after which they would come, negative ones from the end.
+        progress: called with the share that is done; an exception that it raises ends the work.
+
+    Returns:
+        Patching: `returns` (l n), the share of the logit difference; 0 as on the corrupted text, 1 as on the clean one.
+
+    Raises:
+        UnsupportedError: for a family whose layers are not known.
+        ValueError: if the texts have different lengths, or the two logit differences are equal.
+
+    Example:
+        >>> import torch
+        >>> from transformers import GPT2Config, GPT2LMHeadModel
+        >>> sizes = {"n_layer": 2, "n_head": 2, "n_embd": 8, "n_positions": 16, "vocab_size": 11}
+        >>> model = GPT2LMHeadModel(GPT2Config(**sizes, bos_token_id=0, eos_token_id=0))
+        >>> patch_residual(model, [3, 4, 7], [3, 9, 7], answer=5, against=6).returns[:, 0]
+        tensor([0., 0.])
     """
     found = find_projections(model)
     layers = {number: model.get_submodule(each.layer_name) for number, each in sorted(found.items())}

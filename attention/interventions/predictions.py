@@ -147,7 +147,13 @@ def fill_tokens(
         progress: called with the share that is done.
 
     Raises:
-        ValueError: as `run_logits`, or if a position does not exist.
+        ValueError: as `predict_tokens`, or if a position does not exist.
+
+    Example:
+        >>> import torch
+        >>> as_before = lambda ids: 9 * torch.eye(50)[torch.cat([ids[:, :1], ids[:, :-1]], 1)]
+        >>> fill_tokens(as_before, [3, 4, 7], mask=0).ids[:, 0].tolist()
+        [0, 3, 4]
     """
     given = one_sequence(ids)[0]
     places = list(range(len(given))) if at is None else list(at)
@@ -188,7 +194,21 @@ def continue_text(
 ) -> list[int]:
     """Returns the ids of a text and of `tokens` more that a causal model appends to it, one pass each.
 
-    The seed of the i-th new token is `seed` + i, so that appending one at a time gives the same text.
+    Args:
+        model: as for `predict_tokens`.
+        ids: one sequence, (n) or (1 n).
+        tokens: how many tokens are appended. A token that ends a text does not stop it.
+        temperature: 0 takes the most probable token; otherwise one is drawn from softmax(logits / temperature).
+        seed: that of the i-th new token is `seed` + i, so that appending one at a time gives the same text.
+
+    Raises:
+        ValueError: if the temperature is negative, or as `predict_tokens`.
+
+    Example:
+        >>> import torch
+        >>> next_is_following = lambda ids: 9 * torch.eye(50)[(ids + 1) % 50]
+        >>> continue_text(next_is_following, [3, 4], tokens=3)
+        [3, 4, 5, 6, 7]
     """
     found = one_sequence(ids)[0].tolist()
     for step in range(tokens):
@@ -199,9 +219,22 @@ def continue_text(
 def compare_sentences(
     model: Any, first: Int[Tensor, "*b n"] | Sequence[int], second: Int[Tensor, "*b m"] | Sequence[int]
 ) -> float:
-    """Returns the cosine similarity of two texts: of the means of the last hidden states over their tokens.
+    """Returns the cosine similarity of two texts, from -1 to 1: of the means of the last hidden states over their tokens.
 
     This is how the sentence encoder all-MiniLM-L6-v2 is used; for a model that was not trained for it the number says little.
+
+    Args:
+        model: `model(input_ids) -> .last_hidden_state`, or a callable that returns hidden states (1 n c).
+        first, second: ids of one sequence each.
+
+    Raises:
+        ValueError: if ids are not one sequence.
+
+    Example:
+        >>> import torch
+        >>> one_hot = lambda ids: torch.eye(50)[ids]
+        >>> round(compare_sentences(one_hot, [3, 4], [4, 5]), 3)
+        0.5
     """
     means = []
     for ids in (first, second):

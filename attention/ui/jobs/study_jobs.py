@@ -129,7 +129,7 @@ class SwitchJob(StudyJob):
         """Runs the model without some heads, and with all unless that is known."""
         of = self.settings
         at = min(of.at, len(ids) - 1)
-        found = ablation.compare_without(model.language_model, ids, of.heads, of.how, other, at, self.before)
+        found = ablation.ablate_heads(model.language_model, ids, of.heads, of.how, other, at, self.before)
         tokens = self._tokens(model, ids, labels, other, found.logits[0])
         chances = found.probabilities
         best = chances.amax(0).topk(min(SHOWN, chances.shape[1])).indices.tolist()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from time import monotonic, sleep
 
 import streamlit as st
 
@@ -15,6 +16,8 @@ from attention.ui.jobs.job import Job
 from attention.ui.jobs.job_queue import JobQueue
 from attention.ui.session import page
 from attention.ui.text import jobs as text
+
+BRIEFLY, LOOK = 0.3, 0.01  # seconds
 
 
 def show_progress(
@@ -46,6 +49,13 @@ def show_progress(
                 help=text.PAUSE_HELP,
             )
         st.button(word, key=key, on_click=cancel, help=why)
+
+
+def wait_briefly(task: Job) -> None:
+    """Waits for a job that is mostly done within a third of a second, so that no progress flashes up before its result."""
+    end = monotonic() + BRIEFLY
+    while task.open and monotonic() < end:
+        sleep(LOOK)
 
 
 def show_end(task: Job, said: str, again: Callable[[], None] | None = None) -> None:

@@ -74,7 +74,7 @@ def _show_parts(prompt: Prompt, parts: Parts) -> None:
 def _show_lens(prompt: Prompt, parts: Parts) -> None:
     lens, labels = parts.lens, parts.tokens.labels
     at = prompt.at if 0 <= prompt.at < len(labels) else len(labels) - 1
-    st.markdown(text.LENS.format(token=escape(labels[at])))
+    st.markdown(text.LENS.format(token=escape(token_rows.token_name(labels[at]))))
     names = [text.START, *(text.LAYER.format(layer=layer) for layer in lens.layers)]
     columns = [
         names,
@@ -120,7 +120,7 @@ def _show_patches(job: PatchJob) -> None:
     where = (
         format_head(at, layer).lower()
         if found.what == "heads"
-        else f"layer {layer}, {escape(tokens.labels[at])} ({at})"
+        else f"layer {layer}, {escape(token_rows.token_name(tokens.labels[at]))} ({at})"
     )
     st.markdown(
         text.PATCHED.format(

@@ -147,6 +147,7 @@ def begin() -> None:
     if kept.reading is not None and kept.reading.settings == wanted and not kept.reading.open:
         JOBS.forget(kept.reading)
     kept.reading = JOBS.request(model_jobs.ModelJob, wanted, page.visitor())
+    kept.appended, kept.refused_token = (), ""
     page.change(model=wanted.offer.name, layer=0, head=-1, patch=0, part="")
 
 

@@ -104,10 +104,12 @@ def is_open(name: str) -> bool:
 def request(
     name: str, kind: type[LoadedModelJob], wanted: Study | Ask, make: Callable[[], LoadedModelJob] | None = None
 ) -> None:
-    """Starts a study unless it is the last one. `make`: makes its job, if that takes more than the settings."""
+    """Starts a study unless it is the last one. `make`: makes a job that is mostly done at once."""
     kept = page.visit_state().studies
     if name not in kept or kept[name].settings != wanted:
         kept[name] = JOBS.request(kind, wanted, page.visitor(), make)
+        if make is not None:
+            job_status.wait_briefly(kept[name])
 
 
 def wait(name: str, wanted: Study | Ask, live: bool, said: str) -> LoadedModelJob | None:
@@ -153,7 +155,8 @@ def _show_effect(effect: Switched) -> None:
     )
     left, right = parts.beside()
     with left:
-        st.caption(text.TABLE.format(token=escape(format_token(tokens.labels[found.at], found.at))))
+        place = format_token(token_rows.token_name(tokens.labels[found.at]), found.at)
+        st.caption(text.TABLE.format(token=escape(place)))
         token_rows.draw_pairs(effect.chances)
     with right:
         st.caption(text.LOSS_CHANGE)

@@ -20,7 +20,7 @@ from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.text import interventions as text
 from attention.ui.views import heads_parts as parts
-from attention.ui.views import token_rows
+from attention.ui.views import job_status, token_rows
 
 
 def draw(prompt: Prompt) -> None:
@@ -53,7 +53,7 @@ def position_menu(prompt: Prompt, words: Words) -> None:
     options, shown = (*range(last), -1), -1 if at == last else at
     if prompt.at != shown:
         page.widgets()[PROMPTS.key("at")] = shown
-    named = lambda each: f"{each % (last + 1)}: {words.labels[each]}"  # noqa: E731
+    named = lambda each: f"{each % (last + 1)}: {token_rows.token_name(words.labels[each])}"  # noqa: E731
     knobs.menu("at", replace(prompt, at=shown), options, format_func=named, on_change=page.change, width=180)
 
 
@@ -62,7 +62,7 @@ def _draw_words(prompt: Prompt, words: Words, paired: bool) -> None:
     left, right = parts.beside()
     with left:
         said = text.FILLED if words.fills else text.NEXT
-        st.markdown(said.format(token=escape(format_token(words.labels[at], at))))
+        st.markdown(said.format(token=escape(format_token(token_rows.token_name(words.labels[at]), at))))
         rows = zip(found.ids[at].tolist(), found.probabilities[at].tolist(), strict=True)
         token_rows.draw_probabilities([(words.texts[each], share) for each, share in rows])
     with right:
@@ -102,6 +102,7 @@ def append() -> None:
     wanted = settings._replace(text=settings.text + piece)
     job = partial(ModelJob, wanted, before=run, clock=JOBS.clock)
     kept.reading = JOBS.request(ModelJob, wanted, page.visitor(), job)
+    job_status.wait_briefly(kept.reading)
     page.change(text=wanted.text, at=-1)
 
 

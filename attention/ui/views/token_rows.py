@@ -33,7 +33,7 @@ WORD = (
 
 def token_name(text: str) -> str:
     """A token with its spaces, line breaks and characters without a look of their own visible."""
-    shown = text.replace(" ", SPACE).replace("\n", "⏎")
+    shown = text.replace(" ", SPACE).replace("\n", "↵")
     return "".join(each if each.isprintable() else f"[U+{ord(each):04X}]" for each in shown) or "∅"
 
 
@@ -99,7 +99,7 @@ def draw_numbers(
         share = round(70 * abs(value) / top) if known else 0
         said = say(value) if known else "–"
         mix = f"color-mix(in srgb, {down if value < 0 else up} {share}%, transparent)"
-        words.append(WORD.format(title=said, color=mix, name=escape(label), said=said))
+        words.append(WORD.format(title=said, color=mix, name=escape(token_name(label)), said=said))
     st.html(f'<div style="font-size:15px;line-height:1.4">{"".join(words)}</div>')
 
 
