@@ -1,7 +1,8 @@
 """Slider to painted pixels, against a bare Streamlit app: `python -m benchmarks.paint`.
 
 Both run in the same browser and take turns. The bare app is one slider and one text: what Streamlit itself costs. The
-temperature is moved, so that every weight is computed, sent and painted anew. Linux only, for the processor time.
+temperature is moved, so that every weight is computed, sent and painted anew. A comparison (B − A) is measured against the
+same page without one. Linux only, for the processor time.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ from pathlib import Path
 from statistics import median, quantiles
 from time import monotonic, sleep
 from typing import NamedTuple
+from urllib.parse import parse_qsl
 
+from attention.codec import from_query
+from attention.pinned import pin
 from benchmarks.browser import Slider, open_slider
 from benchmarks.interleaved import environment
 from tests.chromium import launch_browser
@@ -34,7 +38,8 @@ PAINTED, DRAWN = "data-painted", "data-drawn"
 
 class View(NamedTuple):
     """A page at some settings: its link, the picture that one waits for and its attribute that changes with it, how
-    often a bare app's time it may take, and milliseconds of the server's processor a change.
+    often a bare app's time it may take, and milliseconds of the server's processor a change. `usual`: the view whose time the
+    bound is about instead, and whose settings are side A.
     """
 
     link: str
@@ -42,12 +47,16 @@ class View(NamedTuple):
     attribute: str
     bound: float
     cpu: float
+    usual: str = ""
 
 
+COMPARED = 1.5  # times the same change without a comparison
 VIEWS = {
     "heads, 8 x 128": View("?heads=8&tokens=128", GRID, PAINTED, 1.6, 25),
     "heads, 16 x 512": View("?heads=16&tokens=512", GRID, PAINTED, 2.5, 100),
     "heads, 8 x 1024": View("?heads=8&tokens=1024", GRID, PAINTED, 2.5, 150),
+    "B - A, 8 x 128": View("?heads=8&tokens=128", GRID, PAINTED, COMPARED, 60, "heads, 8 x 128"),
+    "B - A, 16 x 512": View("?heads=16&tokens=512", GRID, PAINTED, COMPARED, 250, "heads, 16 x 512"),
     "softmax, a row": View("softmax?heads=8&tokens=128", CHART, DRAWN, 3, 40),
     "softmax, all rows": View("softmax?topic=all&heads=8&tokens=128", CHART, DRAWN, 3, 40),
     "softmax, scaling": View(
@@ -94,9 +103,10 @@ def report(found: dict[str, list[float]], cpu: dict[str, float]) -> Iterator[str
     """A line a bound."""
     yield f"      bare: {quartile_line(found['bare'])}"
     for name, spent in cpu.items():
-        view, ratio = VIEWS[name], median(found[name]) / median(found["bare"])
-        line = quartile_line(found[name])
-        yield f"{mark(ratio <= view.bound)}  {ratio:.2f} of the bare app, at most {view.bound}: {name}: {line}"
+        view = VIEWS[name]
+        ratio, line = median(found[name]) / median(found[view.usual or "bare"]), quartile_line(found[name])
+        whole = view.usual or "the bare app"
+        yield f"{mark(ratio <= view.bound)}  {ratio:.2f} of {whole}, at most {view.bound}: {name}: {line}"
         yield f"{mark(spent <= view.cpu)}  {spent:.0f} ms of the server's processor a change, at most {view.cpu}: {name}"
 
 
@@ -109,20 +119,28 @@ def mark(holds: bool) -> str:
     return "pass" if holds else "FAIL"
 
 
+def _compared(link: str) -> str:
+    """A link with its settings as both sides, of another seed: no weight of the usual view may be found in the cache."""
+    link = f"{link}&input=noise&seed=1"
+    return f"{link}&against={pin(from_query(dict(parse_qsl(link.partition('?')[2])))[0])}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--changes", type=int, default=15, help="changes of each slider (15)")
-    parser.add_argument("--only", default="", help="measure only the views whose name begins with this")
+    parser.add_argument("--only", default="", help="measure only the views whose name has this in it")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, launch_browser() as browser:
         script = Path(folder) / "bare.py"
         script.write_text(BARE)
         with run_server(script, Path(folder)) as bare, run_server() as app:
             sliders = {"bare": open_slider(browser, bare.url, "value", '[data-testid="stText"]')}
-            for name, view in VIEWS.items():
-                if name.startswith(given.only):
-                    link = f"{app.url}/{view.link}&input=noise"
-                    sliders[name] = open_slider(browser, link, "temperature", view.shows, view.attribute)
+            chosen = [name for name in VIEWS if given.only in name]
+            for name in VIEWS:
+                if name in chosen or any(VIEWS[other].usual == name for other in chosen):
+                    view = VIEWS[name]
+                    link = _compared(view.link) if view.usual else f"{view.link}&input=noise"
+                    sliders[name] = open_slider(browser, f"{app.url}/{link}", "temperature", view.shows, view.attribute)
             found = seconds(sliders, given.changes)
             cpu = {name: processor(app, slider, given.changes) for name, slider in sliders.items() if name != "bare"}
     lines = list(report(found, cpu))

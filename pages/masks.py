@@ -2,12 +2,13 @@
 
 from attention.ui import results
 from attention.ui.session import page
-from attention.ui.views import card_bar, classroom, masks, own_text, pinned_sides, room
+from attention.ui.text import comparing
+from attention.ui.views import card_bar, classroom, masks, masks_changed, own_text, pinned_sides, room
 
 page.show(
     masks.view,
     ahead=results.heads.begin,
     any_length=True,
-    above=[pinned_sides.choice(says=pinned_sides.visible_pairs_text), own_text.READ_FIELD],
+    above=[pinned_sides.choice(masks_changed.has_mask_difference, comparing.OTHER_LENGTHS), own_text.READ_FIELD],
     aside=[card_bar.bar(), classroom.button(), room.part()],
 )

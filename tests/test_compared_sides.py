@@ -38,11 +38,12 @@ from attention.settings import ConfigError
 from attention.trace import Trace, trace
 from attention.ui import results
 from attention.ui.controls.picture import PICTURE
+from attention.ui.session import draw_if_changed
 from attention.ui.session.settings_state import SettingsState
 from attention.ui.session.visit_state import KEY, Session, taken_up
 from attention.wire.cells import WIDEST
 from attention.wire.difference_cells import LARGEST as LAST
-from attention.wire.difference_cells import SIZE, difference_codes, difference_payload, difference_values
+from attention.wire.difference_cells import SIZE, difference_codes, difference_payload, difference_values, side_payload
 from tests import example_uploads
 from tests.drawings import header as header_of
 from tests.strategies import configs
@@ -171,6 +172,18 @@ def test_codes_have_three_digits_or_a_millionth():
     assert torch.equal(found == 0, given == 0)  # only an exact zero is zero
     assert float(difference_values(difference_codes(torch.tensor([77.0]), seen[:1], seen[:1]))) == pytest.approx(9.99)
     assert LAST <= SIZE
+
+
+def test_the_codes_of_a_may_have_a_message_of_their_own():
+    found = pool_differences(side_of(trace(CAUSAL)), side_of(trace(WINDOW)), 12)
+    name, message = side_payload(found)
+    own, whole, rest = header_of(message), difference_payload({}, found), difference_payload({}, found, name)
+    assert own == {"name": name} and header_of(rest)["of_a"] == name and "of_a" not in header_of(whole)
+    codes = message[-2 * 4 * 12 * 12 :]
+    start, end = (whole[: -2 * len(codes)], whole[-len(codes) :])
+    assert whole == start + codes + end and rest[-len(end) :] == end and len(whole) - len(rest) > len(codes) - 50
+    assert side_payload(pool_differences(side_of(trace(CAUSAL)), side_of(trace(CAUSAL)), 12))[0] == name
+    assert side_payload(pool_differences(side_of(trace(WINDOW)), side_of(trace(CAUSAL)), 12))[0] != name
 
 
 def test_a_message_has_the_codes_of_all_three():
@@ -324,14 +337,48 @@ def test_lines_of_a_difference_are_its_numbers_with_their_signs():
     assert torch.equal((codes & 0x8000) > 0, exact < 0)
 
 
-def test_what_a_shows_beside_b_is_not_sent_again_when_b_changes():
-    found = []
-    for mask in ("causal", "window"):
-        test = run(HEADS, {"v": "3", "mask": mask, "against": pin(Config(mask="full")), "side": "both"})
-        sent = [each.proto for each in test.get("bidi_component") if each.proto.component_name.endswith("heads_grid")]
-        found.append([each.WhichOneof("data") and getattr(each, each.WhichOneof("data")) for each in sent])
-    (a, b), (again, other) = found
-    assert a == again and b != other
+def sent_cells(test) -> dict[str, bytes]:
+    """The cells that a run has sent: by the link of each grid, or as "" those of A for a picture of the difference."""
+    sent = [each.proto for each in test.get("bidi_component")]
+    names = "heads_grid", "large_head", "side_cells", "word_lines", "row_output"
+    data = [each.bytes for each in sent if each.component_name.removeprefix("attention-lab.") in names]
+    return {header_of(each).get("painted", ""): each for each in data}
+
+
+@pytest.fixture
+def in_fragments(monkeypatch):
+    """Pictures are drawn as in the rerun of a fragment, which leaves those of other fragments on the screen."""
+    return lambda: monkeypatch.setattr(draw_if_changed, "running_fragments", lambda: ["view"])
+
+
+@pytest.mark.parametrize("row_as", ["bars", "lines", "output"])
+def test_cells_of_a_are_not_sent_again_when_b_changes(in_fragments, row_as):
+    test = run(HEADS, {"v": "3", "against": pin(Config(mask="full")), "side": "both", "row_as": row_as})
+    assert any("mask=full" in link for link in sent_cells(test))
+    in_fragments()
+    for temperature in (2.0, 3.0):
+        found = sent_cells(test.slider(key="temperature").set_value(temperature).run())
+        assert found and all(f"temperature={temperature:g}" in link for link in found)
+    found = sent_cells(test.number_input(key="head").set_value(3).run())
+    assert any("mask=full" in link for link in found) and not test.exception  # A has another selected head
+
+
+def test_a_difference_names_the_cells_of_a_which_are_sent_once(in_fragments):
+    test = run(HEADS, {"v": "3", "mask": "window", "against": pin(Config(mask="full"))})
+    first, name = sent_cells(test), ""
+    assert set(first) > {""}
+    in_fragments()
+    for temperature in (2.0, 3.0):
+        found = sent_cells(test.slider(key="temperature").set_value(temperature).run())
+        (sent,) = found.values()
+        name = header_of(sent)["of_a"]
+        assert (
+            name == header_of(first[""])["name"]
+            and len(sent) < len(next(data for link, data in first.items() if link)) + 50
+        )
+    found = sent_cells(test.button(key="swap").click().run())
+    (picture,) = (data for link, data in found.items() if link)
+    assert header_of(found[""])["name"] == header_of(picture)["of_a"] != name
 
 
 @pytest.mark.parametrize("side", ["a", "b", "difference", "both"])

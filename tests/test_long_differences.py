@@ -10,6 +10,9 @@ import torch
 import torch.nn.functional as F
 
 from attention.comparison.long_differences import LongSide, log_sum_exps, of_head, subtract
+from attention.comparison.row_numbers import row_numbers
+from attention.comparison.sampled_rows import sampled_queries
+from attention.comparison.sides import side_of as side_of_trace
 from attention.config import Config
 from attention.fitting import coerce
 from attention.maps.jobs import Cancelled
@@ -107,15 +110,40 @@ def test_the_page_compares_two_long_sequences():
     assert any(
         f"total variation {float(change.max()):.3f} per row" in each.value.replace("\\", "") for each in test.markdown
     )
+    both = [side_of_trace(trace(each)) for each in (a, b)]
+    sampled = row_numbers(*both)
+    rows = sampled_queries(1500)
+    order = [int(head) for head in test.dataframe[-1].value["head"]]
+    for name, sign in (("distance", 1), ("entropy", 1), ("moved", 0)):
+        means = [
+            float((sampled[name][head][rows] if sign else sampled[name][head][rows].abs()).mean()) for head in order
+        ]
+        assert test.dataframe[-1].value[name].tolist() == pytest.approx(means, abs=1e-4)
     test.segmented_control(key="side").set_value("a").run()
     assert not test.exception and "B − A" not in "".join(each.value for each in test.caption)
+
+
+def test_one_head_of_a_long_sequence_is_compared_with_another():
+    link = {"v": "3", "tokens": "1500", "heads": "2", "d_model": "16", "input": "refrain", "head": "1"}
+    a = config_of({"tokens": 1500})
+    test = run(HEADS, link | {"against": pin(a, 0)})
+    deadline = time.monotonic() + 60
+    while "large_head" not in grids(test) and time.monotonic() < deadline:
+        time.sleep(0.1)
+        test.run()
+    assert not test.exception
+    weights = double_weights(trace(a))
+    change = float((weights[1] - weights[0]).abs().sum(-1).mean()) / 2
+    table = test.dataframe[-1].value
+    assert table["head"].tolist() == ["1 of B against 0 of A"] and table["variation"].tolist() == pytest.approx(
+        [change], abs=1e-5
+    )
 
 
 @pytest.mark.parametrize(
     ("other", "said"),
     [
         ({"tokens": 1400}, "A has 1,400 tokens and B has 1,500"),
-        ({"tokens": 1500, "heads": 4}, "both sides need equally many heads"),
         ({"tokens": 1500, "softmax": "differential"}, "weights below zero, which are not compared"),
     ],
 )

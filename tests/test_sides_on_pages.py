@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import pytest
+import torch
 
 from attention import heads
 from attention.codec import CONFIGS
@@ -12,6 +14,7 @@ from attention.config import Config
 from attention.fitting import layers
 from attention.pinned import pin
 from attention.trace import trace
+from attention.ui import results
 from tests.test_model_page import page_text
 from tests.test_pages import ROOT, run
 from tests.test_softmax_page import tables
@@ -35,8 +38,10 @@ def test_side_a_is_the_page_of_what_was_pinned(page):
     assert views(page, SHORT | {"against": pin(A), "side": "a"}) == views(page, FULL)
 
 
-@pytest.mark.parametrize("page", ["softmax", "steps", "masks"])
-@pytest.mark.parametrize("side", ["b", "difference", "both"])
+@pytest.mark.parametrize(
+    ("page", "side"),
+    [*((page, "b") for page in ("softmax", "steps", "masks")), ("softmax", "both"), ("steps", "difference")],
+)
 def test_any_other_side_is_the_page_of_the_settings(page, side):
     shown = views(page, SHORT | {"against": pin(A), "side": side})
     assert shown == views(page, SHORT) != views(page, FULL)
@@ -74,9 +79,17 @@ def test_layers_of_another_number_of_heads_have_no_difference_and_show_the_setti
     assert not test.exception and not any("share" in table for table in tables(test))
 
 
-@pytest.mark.parametrize(("page", "labels"), [("softmax", ["A", "B"]), ("layers", ["A", "B", "B − A"])])
-def test_a_side_is_chosen_on_the_page(page, labels):
-    test = run(ROOT / "pages" / f"{page}.py", SHORT | {"against": pin(A)})
+@pytest.mark.parametrize(
+    ("page", "topic", "labels"),
+    [
+        ("softmax", {}, ["A", "B"]),
+        ("softmax", {"topic": "all"}, ["A", "B", "B − A"]),
+        ("layers", {}, ["A", "B", "B − A"]),
+        ("masks", {}, ["A", "B", "B − A"]),
+    ],
+)
+def test_a_side_is_chosen_on_the_page(page, topic, labels):
+    test = run(ROOT / "pages" / f"{page}.py", SHORT | topic | {"against": pin(A)})
     (choice,) = [each for each in test.button_group if each.key and each.key.startswith("side of this page")]
     assert choice.options == labels
     choice.set_value("a").run()
@@ -88,10 +101,80 @@ def test_a_side_is_chosen_on_the_page(page, labels):
 def test_masks_counts_the_pairs_that_one_side_alone_has():
     test = run(ROOT / "pages" / "masks.py", SHORT | {"mask": "window", "span": "2", "against": pin(A)})
     assert "Visible pairs: 36 in A, 11 in B; 25 in A only, 0 in B only." in page_text(test)
+    assert "In use in B:" in page_text(test)
     other = run(ROOT / "pages" / "masks.py", SHORT | {"against": pin(Config(tokens=5, heads=2, d_model=16))})
-    assert "Visible pairs" not in page_text(other) and not other.exception
+    assert (
+        "Visible pairs" not in page_text(other) and "masks of equal sizes" in page_text(other) and not other.exception
+    )
 
 
-@pytest.mark.parametrize("page", ["softmax", "steps"])
-def test_a_page_without_a_difference_says_so(page):
-    assert "its steps are not subtracted" in page_text(run(ROOT / "pages" / f"{page}.py", SHORT | {"against": pin(A)}))
+@pytest.mark.parametrize("tokens", [40, 700, 3000])
+def test_the_map_of_two_masks_has_the_pairs_that_one_alone_keeps(tokens):
+    a, b = Config(tokens=tokens, mask="window", span=5), Config(tokens=tokens, mask="strided", span=9, combine="and")
+    found = results.masks.difference(a, b)
+    one, two = (side.rule.square(tokens, tokens, side.span) for side in (a, b))
+    tile = found.tile
+    assert tile == -(-tokens // 256)
+
+    def count(pairs: torch.Tensor) -> torch.Tensor:
+        padded = torch.nn.functional.pad(pairs, (0, -tokens % tile, 0, -tokens % tile))
+        return padded.unfold(0, tile, tile).unfold(1, tile, tile).flatten(2).sum(-1)
+
+    for counted, pairs in ((found.both, one & two), (found.only_a, one & ~two), (found.only_b, two & ~one)):
+        assert torch.equal(counted, count(pairs))
+    all_pairs, in_a, in_b = count(torch.ones_like(one)), count(one & ~two), count(two & ~one)
+    cells = torch.where(in_a > in_b, -in_a, in_b) / all_pairs
+    neither = count(one | two) == 0
+    assert torch.equal(found.cells.isnan(), neither) and neither.any()
+    assert torch.allclose(found.cells[~neither], cells[~neither])
+
+
+def test_layers_says_whose_number_the_selected_head_has():
+    a = Config.of("recorded:minilm-street", layer=1, head=3)
+    query = CONFIGS.to_query(replace(a, temperature=3.0, layer_map="entropy", against=pin(a)))
+    test = run(ROOT / "pages" / "layers.py", query)
+    before, after = (
+        float(heads.row_entropy(trace(replace(a, temperature=each)).weights).mean(-1)[3]) for each in (1.0, 3.0)
+    )
+    assert f"Layer 1, head 3 (selected): {before:.3f} nats in A, {after:.3f} nats in B." in page_text(test).replace(
+        "\\", ""
+    )
+    assert any(each.value == "**B**" for each in test.caption)
+
+
+@pytest.mark.parametrize(("page", "said"), [("softmax", "*All rows and heads* has B − A"), ("steps", "not subtracted")])
+def test_a_page_without_a_difference_says_so(page, said):
+    assert said in page_text(run(ROOT / "pages" / f"{page}.py", SHORT | {"against": pin(A)}))
+
+
+def test_softmax_shows_how_the_distributions_of_each_head_changed():
+    b = replace(A, temperature=3.0)
+    test = run(ROOT / "pages" / "softmax.py", FULL | {"temperature": "3", "topic": "all", "against": pin(A)})
+    assert not test.exception
+    before, after = (trace(side).weights.double() for side in (A, b))
+    entropies = [torch.special.entr(each).sum(-1) for each in (before, after)]
+    sizes, queries = (table for table in tables(test) if "change" in table)
+    wanted = dict(
+        zip(itertools.product(range(2), range(6)), (entropies[1] - entropies[0]).flatten().tolist(), strict=True)
+    )
+    found = zip(queries["strip"], queries["query"], queries["change"], strict=True)
+    assert {(head, query): change for head, query, change in found} == pytest.approx(wanted, abs=1e-5)
+    for head in range(2):
+        at = [place for place, strip in enumerate(sizes["strip"]) if strip == head]
+        for place in at:
+            low, high = (sizes[name][place] * (1 + 1e-5) for name in ("low", "high"))
+            a, b = (float(((each[head] >= low) & (each[head] < high)).double().mean()) for each in (before, after))
+            assert (sizes["a"][place], sizes["change"][place]) == pytest.approx((a, b - a), abs=1e-9)
+        assert sum(sizes["change"][place] for place in at) == pytest.approx(0, abs=1e-9)
+    most = int((entropies[1] - entropies[0]).mean(-1).abs().argmax())
+    assert f"Head {most} changed most: the mean entropy" in page_text(test)
+
+
+def test_softmax_compares_one_head_with_another_alone():
+    query = FULL | {"topic": "all", "against": pin(A, 1)}
+    test = run(ROOT / "pages" / "softmax.py", query)
+    weights = trace(A).weights.double()
+    entropy = torch.special.entr(weights).sum(-1)
+    queries = [table for table in tables(test) if "change" in table][-1]
+    assert set(queries["head"]) == {0} and not test.exception
+    assert queries["change"] == pytest.approx((entropy[0] - entropy[1]).tolist(), abs=1e-5)

@@ -93,5 +93,10 @@ def _mark_selected(chart: Any, heads: int, focus: int) -> alt.LayerChart | alt.F
         y=alt.YDatum(focus - 0.5, type="quantitative"),
         y2=alt.Y2Datum(focus + 0.5),
     )
-    height = max(150, min(FULL, 60 * heads), 24 * heads)
-    return alt.layer(around, *(chart.layer if isinstance(chart, alt.LayerChart) else [chart])).properties(height=height)
+    layers = chart.layer if isinstance(chart, alt.LayerChart) else [chart]
+    return alt.layer(around, *layers).properties(height=strips_height(heads))
+
+
+def strips_height(heads: int) -> int:
+    """Returns the height in pixels of the strips of so many heads."""
+    return max(150, min(FULL, 60 * heads), 24 * heads)

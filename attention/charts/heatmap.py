@@ -243,6 +243,23 @@ def difference(
     return figure.update_layout(plot_bgcolor="rgba(0,0,0,0)").update_xaxes(**edge).update_yaxes(**edge)
 
 
+def mask_difference(cells: Float[Tensor, "q k"], tile: int, height: int = theme.FOCUS_HEIGHT) -> go.Figure:
+    """Returns a heatmap of the pairs that one of two masks keeps alone: A below zero, B above; NaN: neither keeps one.
+
+    The scale is fixed at -1 to 1; grey is zero, pairs that both keep.
+    """
+    what = "" if tile == 1 else f"<br>%{{z:+.1%}} of {tile} x {tile}"
+    figure = weights(cells, tile, "linear", [], height=height)
+    bar = {"tickvals": [-1, 0, 1], "ticktext": ["A only", "both", "B only"], "title": {"text": ""}}
+    return figure.update_traces(
+        zmin=-1,
+        zmax=1,
+        colorscale=[(0, theme.LESS), (0.5, theme.KEPT), (1, theme.MORE)],
+        colorbar=bar | {"thickness": 12, "outlinewidth": 0},
+        hovertemplate=f"query %{{y}}<br>key %{{x}}{what}<extra></extra>",
+    )
+
+
 def outputs(cells: Float[Tensor, "q c"], tiles: tuple[int, int], limit: float) -> go.Figure:
     """Returns differences of outputs from -limit to limit, queries down, channels across; `tiles`: both per cell."""
     figure = difference(cells, 1, [])

@@ -44,6 +44,7 @@ HIDDEN = "#858b97"  # masked values and bounds in charts; a grey that is legible
 RAW, DIVIDED = ("#c8553d", "#1a9e8f")  # dot products without scaling, and divided by the square root of d_head
 BROKEN = "#d6336c"  # not a finite number
 LESS, MORE = ("#b8651b", "#0f8f82")  # a difference below and above zero; zero is the background, in either theme
+KEPT = "#a3a7ad"  # a pair that two masks keep
 ONE_SIDE = "#8a63d2"  # stripes on pairs that one side of a comparison masks
 OLIVE, STEEL = (100, 145, 24), (95, 125, 149)  # as far from white as from the dark background
 STRONGEST = 0.75  # opacity of the largest statistic, on which the text of the page can be read in either theme

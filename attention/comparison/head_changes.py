@@ -22,7 +22,8 @@ QUARTILES = (0.25, 0.75)
 class Changes:
     """The numbers of two sides per head and row, `rows[name] (h q)`, over the rows that `counted (h q)`.
 
-    A row counts if a key is visible to it on either side. `heads`: the numbers of the heads of A and of B in each pair.
+    A row counts if a key is visible to it on either side. Numbers that were computed for some rows alone are NaN in the
+    others. `heads`: the numbers of the heads of A and of B in each pair.
     """
 
     rows: dict[str, Float[Tensor, "h q"]]
@@ -37,7 +38,8 @@ class Changes:
     def mean(self, name: str) -> list[float]:
         """Returns the mean of a number over the rows of each head; of distances that have a sign, their magnitude."""
         rows = self.rows[name].abs() if name == "moved" else self.rows[name]
-        return [float(row[some].mean()) if some.any() else 0.0 for row, some in zip(rows, self.counted, strict=True)]
+        known = self.counted & ~rows.isnan()
+        return [float(row[some].mean()) if some.any() else 0.0 for row, some in zip(rows, known, strict=True)]
 
     def quartiles(self, head: int) -> tuple[float, float]:
         """Returns the lower and the upper quartile of the measure over the rows of a head; zeros if it has none."""

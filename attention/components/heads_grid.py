@@ -61,14 +61,23 @@ def difference_grid(
     on_pin: Callable[[], None] | None = None,
     names: Sequence[str] = (),
     address: tuple[str, str] | None = None,
+    of_a: str = "",
 ) -> dict[str, int] | None:
-    """Draws the differences of two sides of the same sizes, as `heads_grid` draws the cells of one; `config` is side B."""
-    data = difference_message(config, found, names=names, address=address)
+    """Draws the differences of two sides of the same sizes, as `heads_grid` draws the cells of one; `config` is side B.
+
+    `of_a`: the name of the codes of A, if `side_cells` has sent them.
+    """
+    data = difference_message(config, found, names=names, address=address, of_a=of_a)
     return component("heads_grid")(key=key, data=data, on_pin_change=on_pin or nothing).pin
 
 
 def difference_message(
-    config: Config, found: Differences, *, names: Sequence[str] = (), address: tuple[str, str] | None = None
+    config: Config,
+    found: Differences,
+    *,
+    names: Sequence[str] = (),
+    address: tuple[str, str] | None = None,
+    of_a: str = "",
 ) -> bytes:
     """Returns the message of differences to the browser, on a scale that ends at one.
 
@@ -82,7 +91,7 @@ def difference_message(
         "certain": len(found.change),
         "address": address,
     }
-    return difference_payload(difference_header(config, theme.GRID_HEIGHT) | told, found)
+    return difference_payload(difference_header(config, theme.GRID_HEIGHT) | told, found, of_a)
 
 
 def difference_header(config: Config, height: int) -> dict[str, Any]:

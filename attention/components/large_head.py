@@ -49,16 +49,20 @@ def large_difference(
     *,
     key: str = "focus",
     on_frame: Callable[[], None] | None = None,
+    of_a: str = "",
 ) -> dict[str, list[int]] | None:
-    """Draws the differences of one head of two sides, as `large_head` draws the cells of one; `config` is side B."""
-    data = difference_message(config, found, first)
+    """Draws the differences of one head of two sides, as `large_head` draws the cells of one; `config` is side B.
+
+    `of_a`: the name of the codes of A, if `side_cells` has sent them.
+    """
+    data = difference_message(config, found, first, of_a)
     return component("large_head")(key=key, data=data, on_frame_change=on_frame or nothing).frame
 
 
-def difference_message(config: Config, found: Differences, first: tuple[int, int]) -> bytes:
+def difference_message(config: Config, found: Differences, first: tuple[int, int], of_a: str = "") -> bytes:
     """Returns the message of the differences of one head to the browser."""
     about = difference_header(config, theme.FOCUS_HEIGHT)
-    return difference_payload(about | _part(config, found, first, True), found)
+    return difference_payload(about | _part(config, found, first, True), found, of_a)
 
 
 def _part(config: Config, cells: Cells | Differences, first: tuple[int, int], zooms: bool) -> dict[str, Any]:

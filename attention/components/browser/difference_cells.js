@@ -3,6 +3,7 @@
 
 import { penOf } from "./elements.js";
 import { spans } from "./pixels.js";
+import { sideCodes } from "./side_cells.js";
 import { RAMP, ramp } from "./theme.js";
 
 const SIGN = 0x8000, IN_B = 0x4000, IN_A = 0x2000, SIZE = 0x1fff;  // parts of a code
@@ -76,11 +77,22 @@ export function differenceNumber(code, plus = true) {
 }
 
 /**
+ * Returns the code of A at a cell; undefined if the cells are no differences, or if those of A have not arrived yet.
+ * @param {import("./cells.js").Data} data
+ * @param {number} head
+ * @param {number} index
+ */
+export function codeOfA({ of_a: name, before, rows, columns }, head, index) {
+  return name ? sideCodes(name)?.[head * rows * columns + index] : before?.[head][index];
+}
+
+/**
  * Returns the weights of both sides of a cell in words; "" if it is masked on both.
  * @param {import("./cells.js").Cell} cell
  */
-export function sideNumbers({ code, before = 0, after = 0 }) {
-  return code ? `A ${differenceNumber(before, false)}, B ${differenceNumber(after, false)}` : "";
+export function sideNumbers({ code, before, after = 0 }) {
+  const of = before === undefined ? "" : `A ${differenceNumber(before, false)}, `;
+  return code ? `${of}B ${differenceNumber(after, false)}` : "";
 }
 
 /** @type {Map<string, Uint32Array>} */

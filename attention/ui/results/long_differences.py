@@ -12,13 +12,14 @@ from attention.comparison.head_changes import Changes
 from attention.comparison.long_differences import subtract
 from attention.comparison.pooling import Differences
 from attention.comparison.row_numbers import HALF_L1, VARIATION
+from attention.config import Config
 from attention.maps.quadtree import Ends
 from attention.pinned import Sides
 from attention.sources.providers import distributes
 from attention.tables import rows as tables
 from attention.tables.rows import Row
 from attention.ui.jobs import difference_jobs
-from attention.ui.jobs.difference_jobs import DifferenceJob
+from attention.ui.jobs.difference_jobs import DifferenceJob, Pairs
 from attention.ui.results import long
 from attention.ui.results.shared import run_shared
 
@@ -27,7 +28,7 @@ PER_HEAD = ("change", "a", "b", "in_a", "in_b", "place")  # fields of Difference
 
 def job(sides: Sides, visitor: str) -> DifferenceJob:
     """The job that compares both sides for a visitor; started if there is none."""
-    return difference_jobs.ask(long.STUDIO, *sides[:2], visitor)
+    return difference_jobs.ask(long.STUDIO, settings(sides), visitor)
 
 
 def find(sides: Sides) -> DifferenceJob | None:
@@ -40,14 +41,15 @@ def leave(visitor: str) -> None:
     long.STUDIO.line.leave_previous(DifferenceJob, visitor)
 
 
-def settings(sides: Sides) -> tuple[object, object]:
+def settings(sides: Sides) -> tuple[Config, Config, Pairs]:
     """What the job of both sides is about."""
-    return sides.a.for_page(), sides.b.for_page()
+    pairs = sides.heads or tuple((head, head) for head in range(sides.b.heads))
+    return sides.a.for_page(), sides.b.for_page(), pairs
 
 
 def refusal(sides: Sides, visitor: str) -> str:
     """Why there is no room for the comparison; "" if there is."""
-    return difference_jobs.refusal(long.STUDIO, *sides[:2], visitor)
+    return difference_jobs.refusal(long.STUDIO, settings(sides), visitor)
 
 
 def every_head(found: DifferenceJob) -> Differences:
@@ -56,9 +58,9 @@ def every_head(found: DifferenceJob) -> Differences:
     return replace(cells[0], **{name: torch.cat([getattr(each, name) for each in cells]) for name in PER_HEAD})
 
 
-def part(found: DifferenceJob, head: int, rows: Ends, cols: Ends) -> Differences:
-    """The differences of a part of one head, as fine as its pixels; those of all of it are known."""
-    everything = 0, found.settings[0].tokens
+def part(sides: Sides, found: DifferenceJob, rows: Ends, cols: Ends) -> Differences:
+    """The differences of a part of the selected heads, as fine as its pixels; those of all of it are known."""
+    everything, head = (0, sides.b.tokens), found.pairs.index((sides.a.head, sides.b.head))
     if rows == cols == everything:
         return found.heads[head].found.cells
 
@@ -69,15 +71,16 @@ def part(found: DifferenceJob, head: int, rows: Ends, cols: Ends) -> Differences
 
 
 def changes(sides: Sides, found: DifferenceJob) -> Changes:
-    """How much every head of B differs from that of A, from the sums of a finished job.
+    """How much every head of B differs from that of A, from the sums of a finished job and the numbers of some rows.
 
     Of rows that are distributions, what is missing to one counts as one more key, whose difference is the sum of the others.
     """
     sums = torch.stack([each.found.sums for each in found.heads])
     both = distributes(sides.a) and distributes(sides.b)
     rows = {VARIATION: (sums[:, 0] + sums[:, 1].abs()) / 2} if both else {HALF_L1: sums[:, 0] / 2}
+    rows |= {name: torch.stack([each.numbers[name] for each in found.heads]) for name in found.heads[0].numbers}
     seeing = (long.keys_seen(sides.a) > 0) | (long.keys_seen(sides.b) > 0)
-    return Changes(rows, seeing.expand(sums[:, 0].shape), tuple((head, head) for head in range(len(sums))))
+    return Changes(rows, seeing.expand(sums[:, 0].shape), found.pairs)
 
 
 def row_bars(sides: Sides, found: DifferenceJob, most: int) -> tuple[tuple[Row, Row], dict[str, list[Any]], int]:

@@ -8,13 +8,16 @@ from torch import Tensor
 
 from attention.analysis.fully_masked_rows import Finding
 from attention.analysis.fully_masked_rows import audit as every_path
+from attention.analysis.mask_difference import MaskDifference, mask_difference
 from attention.analysis.mask_effect import hidden_weight
 from attention.analysis.mask_gallery import Exhibit, of_table
 from attention.analysis.mask_gallery import exhibit as one_mask
 from attention.analysis.mask_gallery import gallery as every_mask
+from attention.charts import heatmap
 from attention.config import Config
 from attention.imported.nearest_mask import Nearest
 from attention.imported.nearest_mask import nearest as nearest_rule
+from attention.masks import Rule
 from attention.runtime.executors import Task
 from attention.sources.providers import has_own_mask, mask_name, square
 from attention.ui.results.heads import after_trace, traced_by_rule
@@ -31,15 +34,25 @@ def gallery(tokens: int, span: int, layers: int, keys: int) -> Task[list[Exhibit
 def exhibit(config: Config, layers: int) -> Task[Exhibit]:
     """The mask in use, in the form of the gallery."""
     sizes = config.tokens, config.span, layers, other(config)
-    if has_own_mask(config.source):
-        return FORWARD.submit(lambda: one_mask(mask_name(config), of_table(_table(config)), *sizes))
-    return FORWARD.submit(one_mask, mask_name(config), config.rule, *sizes)
+    return FORWARD.submit(lambda: one_mask(mask_name(config), _rule(config), *sizes))
+
+
+@RESULTS
+def difference(a: Config, b: Config) -> Task[MaskDifference]:
+    """Which pairs the masks in use of two configs of equal sizes both keep, and which one of them keeps alone."""
+    sizes, spans = (a.tokens, a.n_keys), (a.span, b.span)
+    return FORWARD.submit(lambda: mask_difference(_rule(a), _rule(b), spans, sizes, heatmap.PIXELS))
 
 
 @RESULTS
 def nearest(config: Config) -> Task[Nearest]:
     """The rule nearest to a source's own mask."""
     return FORWARD.submit(lambda: nearest_rule(_table(config)))
+
+
+def _rule(config: Config) -> Rule:
+    """The mask in use as a rule: the source's own, or the one that is set."""
+    return of_table(_table(config)) if has_own_mask(config.source) else config.rule
 
 
 def _table(config: Config) -> Tensor:

@@ -207,9 +207,10 @@ def _through_menu(name: str) -> None:
         st.rerun()
 
 
-def _now() -> Any:
+def _now(fragment: str) -> Any:
     """The settings of this run. The first fragment takes them up from the widgets, before any widget is drawn."""
     state, run = session(), running_fragments()
+    state.begin(fragment)
     if run is not None and run is not state.run:
         state.run = run
         if not state.fresh:  # otherwise the callback that requested this run has done so, and set no widget
@@ -235,7 +236,7 @@ def _takes(drawn: Any, any_length: bool) -> int:
 @st.fragment(key="view")
 def _view(view: View, any_length: bool) -> None:
     one_thread()
-    state, setting, now = session(), _now(), monotonic()
+    state, setting, now = session(), _now("view"), monotonic()
     state.arrives, state.hurried = state.viewed is None, now - (state.viewed or 0.0) < HURRY
     state.viewed = now
     state.drawn, cut = (setting, "") if any_length else state.here.kind.shown(setting)
@@ -267,7 +268,7 @@ def _beside(parts: Sequence[Part]) -> None:
 
 def _part(part: Part) -> None:
     one_thread()
-    state, setting = session(), _now()
+    state, setting = session(), _now(part.name)
     look = part.look(setting)
     if look is None:
         for _ in range(part.blocks + bool(part.knobs)):  # a browser may keep an element that nothing replaces

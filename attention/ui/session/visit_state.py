@@ -14,7 +14,6 @@ from uuid import uuid4
 
 import streamlit as st
 
-from attention.config import Config
 from attention.imported.files import File
 from attention.imported.reading import Read
 from attention.imported.registry import Upload, is_uploaded
@@ -72,7 +71,7 @@ class VisitState:
     code: bool = False  # the expander with the program was open when it was last drawn
     large: bool | None = None  # the expander with the selected head was last opened by default; None before that
     turns: int = 0  # clicks in the map of layers and heads
-    stopped: Config | tuple[Config, Config] | None = None  # the long drawing or comparison that was cancelled
+    stopped: object = None  # the settings of the long drawing or comparison that was cancelled
 
     # Predict
     revealed: str | None = None  # the question whose answer was opened
@@ -142,6 +141,8 @@ class Session:
     `page`: the name of the page. `held`: the settings of each kind; `about`: the kind that the page shows. `told`: what the
     browser has received of the page's widgets. `parts`: the parts next to its view; `looks`: what they were drawn with;
     `follow`: parts to rerun after a change, once the view is drawn.
+    `pictures`: what `draw_if_changed` has drawn in each fragment, by name and look; `earlier`, `current`: in the last run and
+    in this one of the fragment that runs.
     `run`: the fragments of the last run that took up the values of widgets. `fresh`: whether a callback has already done
     so for the run that it requested. `ahead` starts what the view waits for. `drawn`: the settings that the view has
     drawn, and `viewed` the time of that. `arrives`: whether the view is the first of the session; `hurried`: whether it
@@ -156,6 +157,9 @@ class Session:
     parts: dict[str, Part] = field(default_factory=dict)
     looks: dict[str, object] = field(default_factory=dict)
     follow: frozenset[str] = frozenset()
+    pictures: dict[str, dict[str, object]] = field(default_factory=dict)
+    earlier: dict[str, object] = field(default_factory=dict)
+    current: dict[str, object] = field(default_factory=dict)
     run: list[str] | None = None
     fresh: bool = False
     ahead: Callable[[Any], object] | None = None
@@ -171,6 +175,11 @@ class Session:
     def here(self) -> SettingsState[Any]:
         """The settings that the page is about."""
         return self.held[self.about]
+
+    def begin(self, fragment: str) -> None:
+        """Notes which fragment draws from now on."""
+        self.earlier, self.current = self.pictures.get(fragment, {}), {}
+        self.pictures[fragment] = self.current
 
     @property
     def stale_parts(self) -> frozenset[str]:

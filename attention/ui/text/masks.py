@@ -13,8 +13,8 @@ TITLES = {
 QUESTION_SHORT = "The question is about the first {shown:,} of {tokens:,} tokens, as a sequence of their own."
 
 # The mask in use.
-IN_USE = "In use: **{name}**. {about} {tiles}{users}"
-NOT_IN_USE = "Selected, but not in use: **{name}**. {about} {tiles}{users}"
+IN_USE = "In use{side}: **{name}**. {about} {tiles}{users}"
+NOT_IN_USE = "Selected{side}, but not in use: **{name}**. {about} {tiles}{users}"
 OPERATIONS = (
     "{kept} operations per layer instead of {whole} ($4 n {keys} d_{{model}}$, for $q k^\\top$ and $w v$). {blocks} "
     "{reach}Source: {source}."

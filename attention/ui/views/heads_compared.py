@@ -10,9 +10,11 @@ import streamlit as st
 from attention.codec import link
 from attention.comparison import head_changes
 from attention.comparison.head_changes import Changes
+from attention.comparison.pooling import Differences
 from attention.comparison.row_numbers import EVERY
 from attention.comparison.sides import why_not_comparable
 from attention.components.heads_grid import difference_grid, heads_grid
+from attention.components.side_cells import side_cells
 from attention.config import Config
 from attention.pinned import Sides, pin, sides_of
 from attention.settings import ConfigError
@@ -21,10 +23,12 @@ from attention.ui.controls import knobs
 from attention.ui.heading import reserve_finding
 from attention.ui.markdown import escape
 from attention.ui.session import address_bar, browser_yield, gestures, page
+from attention.ui.session.draw_if_changed import draw_if_changed
 from attention.ui.text import comparing as text
 from attention.ui.text.questions import UNSAID
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import pinned_sides, questions, row_compared
+from attention.wire.difference_cells import side_payload
 
 NEAREST = "nearest"  # the head of A that is nearest to the selected one
 
@@ -85,11 +89,11 @@ def _controls(sides: Sides, reason: str) -> None:
     st.caption(pinned_sides.differences_text(sides, not why_not(sides)))
     with st.container(horizontal=True, vertical_alignment="bottom", key="comparison"):
         knobs.segments("side", config, on_change=page.change, label_visibility="collapsed")
-        _head_of_a(sides)
+        draw_head_of_a(sides)
         pinned_sides.draw_buttons()
 
 
-def _head_of_a(sides: Sides) -> None:
+def draw_head_of_a(sides: Sides) -> None:
     """Draws the menu of the head of A: the selected head, or another one."""
     key = f"head of a: {sides.a.heads} {sides.a.head if sides.of_head else ''}"
 
@@ -131,29 +135,45 @@ def _picture(sides: Sides, reason: str) -> None:
     """Draws the difference, one side, or both beside each other."""
     config, shown = sides.b, sides_to_show(sides)
     if not shown:
-        difference_grid(
-            config,
-            results.heads.differences(*_args(sides)),
-            on_pin=gestures.on_grid_pin,
-            address=address_bar.address(),
-        )
+        found = results.heads.differences(*_args(sides))
+        of_a = send_side(found, "cells of a")
+        difference_grid(config, found, on_pin=gestures.on_grid_pin, address=address_bar.address(), of_a=of_a)
         return
     places = st.columns(len(shown), gap="medium") if len(shown) > 1 else [st.container()]
     for place, side in zip(places, shown, strict=True):
-        alone = side is sides.b or len(shown) == 1
         with place:
             st.caption(side_name(sides, side))
-            heads_grid(
-                side,
-                results.heads.cells(side),
-                key="grid" if alone else "grid a",
-                on_pin=gestures.on_grid_pin if alone else gestures.on_side_pin,
-                names=parts.names(side, results.heads.roles(side)),
-                address=address_bar.address() if alone else None,
-                painted=link(config)
-                if alone
-                else "",  # what A shows beside B does not depend on B, and is not sent again
-            )
+            _grid(sides, side)
+
+
+def _grid(sides: Sides, side: Config) -> None:
+    """Draws the grid of one side. What A shows does not depend on B, and is not sent again with each change of B."""
+    names = parts.names(side, results.heads.roles(side))
+    if side is sides.b:
+        heads_grid(
+            side,
+            results.heads.cells(side),
+            on_pin=gestures.on_grid_pin,
+            names=names,
+            address=address_bar.address(),
+            painted=link(sides.b),
+        )
+        return
+
+    def draw() -> None:
+        heads_grid(side, results.heads.cells(side), key="grid a", on_pin=gestures.on_side_pin, names=names)
+
+    draw_if_changed("grid a", (side, names), draw)
+
+
+def send_side(found: Differences, key: str) -> str:
+    """Sends the codes of A apart from those that change with B, if each cell is one pair; returns their name, or ""."""
+    if found.tile > 1:  # a tile shows A at the place of the largest difference, which depends on B
+        return ""
+    name, data = side_payload(found)
+    with st.container(key=key):
+        draw_if_changed(key, name, lambda: side_cells(data, key=f"{key} sent"))
+    return name
 
 
 def numbers(sides: Sides) -> None:
@@ -162,10 +182,10 @@ def numbers(sides: Sides) -> None:
         table(results.heads.changes(*_args(sides)))
 
 
-def table(changes: Changes) -> None:
-    """Draws the numbers of every head, with the formula of each."""
+def table(changes: Changes, note: str = "") -> None:
+    """Draws the numbers of every head, with the formula of each; `note`: over which rows, if not over all."""
     found = head_changes.columns(changes)
-    st.markdown(text.NUMBERS)
+    st.markdown(f"{text.NUMBERS} {note}".rstrip())
     columns: dict[str, Any] = {"head": st.column_config.TextColumn("Head")}
     for name in found:
         if number := EVERY.get(name):

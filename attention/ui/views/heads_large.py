@@ -16,6 +16,7 @@ from attention.pinned import Sides, sides_of
 from attention.tables import rows as tables
 from attention.ui import results
 from attention.ui.session import gestures, page
+from attention.ui.session.draw_if_changed import draw_if_changed
 from attention.ui.text import comparing
 from attention.ui.text import heads as text
 from attention.ui.views import heads_compared
@@ -55,7 +56,10 @@ def _of_sides(sides: Sides) -> None:
         key = "focus" if side is shown[-1] else "focus a"
         with place:
             st.caption(heads_compared.side_name(sides, side))
-            _large_head(side, key)
+            if side is sides.b:
+                _large_head(side)
+            else:
+                draw_if_changed(key, side, partial(_large_head, side, key))
 
 
 def _difference(sides: Sides) -> None:
@@ -64,7 +68,8 @@ def _difference(sides: Sides) -> None:
     parts.extent(*config.window, tables.focus_tile(config, heatmap.PIXELS), comparing.STRIPES)
     found = results.heads.part_differences(*sides[:2], pair, config.window, heatmap.PIXELS)
     first = config.window[0][0], config.window[1][0]
-    large_difference(config, found, first, on_frame=gestures.on_part_choice)
+    of_a = heads_compared.send_side(found, "cells of the large a")
+    large_difference(config, found, first, on_frame=gestures.on_part_choice, of_a=of_a)
 
 
 def _large_head(config: Config, key: str = "focus") -> None:

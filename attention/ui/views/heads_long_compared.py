@@ -10,6 +10,7 @@ import streamlit as st
 from attention.charts import row_change
 from attention.comparison import head_changes
 from attention.comparison.head_changes import Changes
+from attention.comparison.sampled_rows import ROWS
 from attention.comparison.sides import why_not_comparable
 from attention.components.heads_grid import difference_grid
 from attention.components.large_head import large_difference
@@ -43,8 +44,6 @@ def why_not(sides: Sides) -> str:
         return text.SIGNED
     if differ := why_not_comparable(*((each.heads, each.tokens, each.n_keys) for each in sides[:2])):
         return differ
-    if sides.heads is not None:
-        return text.LONG_HEADS
     return text.LONG_SOURCE if sides.a.truncated is sides.a else ""
 
 
@@ -54,6 +53,7 @@ def view(sides: Sides) -> None:
     st.caption(pinned_sides.differences_text(sides, not reason))
     with st.container(horizontal=True, vertical_alignment="bottom", key="comparison"):
         knobs.segments("side", sides.b, on_change=page.change, label_visibility="collapsed")
+        heads_compared.draw_head_of_a(sides)
         pinned_sides.draw_buttons()
     alone = shown_alone(sides.b)
     if alone is None:
@@ -79,7 +79,7 @@ def _compare(sides: Sides) -> None:
         _results(sides, job)
     else:
         why = escape(job.said.rstrip(".")) if job.state == "failed" else text.CANCELLED
-        said = text.ENDED.format(why=why, done=len(job.heads), heads=sides.b.heads)
+        said = text.ENDED.format(why=why, done=len(job.heads), heads=len(job.pairs))
         job_status.show_end(job, said, partial(_again, job))
 
 
@@ -103,7 +103,7 @@ def _growing(sides: Sides, job: DifferenceJob) -> None:
         st.rerun()
     template = text.RUNNING if job.state == "running" else text.WAITING
     done, size = len(job.heads), tables.quantity(job.claim, "B")
-    said = template.format(head=done + 1, done=done, heads=sides.b.heads, memory=size)
+    said = template.format(head=done + 1, done=done, heads=len(job.pairs), memory=size)
     job_status.show_progress(job, results.long.STUDIO.line, said, partial(_cancel, job))
 
 
@@ -131,9 +131,9 @@ def _results(sides: Sides, job: DifferenceJob) -> None:
     _row(sides, found, job)
     left, right = parts.beside()
     with left:
-        _large(config, job)
+        _large(sides, job)
     with right:
-        heads_compared.table(found)
+        heads_compared.table(found, text.SAMPLED.format(rows=ROWS))
 
 
 def _row(sides: Sides, found: Changes, job: DifferenceJob) -> None:
@@ -144,11 +144,12 @@ def _row(sides: Sides, found: Changes, job: DifferenceJob) -> None:
     st.vega_lite_chart(pa.table(bars), spec, key="row change", width="stretch", alt=row_compared.CHANGE_ALT)
 
 
-def _large(config: Config, job: DifferenceJob) -> None:
+def _large(sides: Sides, job: DifferenceJob) -> None:
     """Draws the difference of the selected head, or of the selected part of it."""
+    config = sides.b
     with st.container(horizontal=True, vertical_alignment="bottom"):
         parts.focus(config, 150)
     rows, cols = config.window
-    cells = results.long_differences.part(job, config.head, rows, cols)
+    cells = results.long_differences.part(sides, job, rows, cols)
     parts.extent(rows, cols, cells.tile, text.STRIPES)
     large_difference(config, cells, (rows[0], cols[0]), on_frame=gestures.on_part_choice)

@@ -21,8 +21,8 @@ from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
 from attention.ui.role_note import role_note
 from attention.ui.session import browser_yield, page, present
+from attention.ui.text import comparing, terms
 from attention.ui.text import layers as text
-from attention.ui.text import terms
 from attention.ui.text.questions import UNSAID
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import heads_parts as parts
@@ -60,13 +60,17 @@ def view(config: Config) -> None:
             maps.menu(config, config)
         if before:
             layers_changed.draw_map(config, before, found)
+            selected = layers_changed.selected_sentence(config, before, found)
         else:
             maps.draw_map(config, found)
             if not alone:
                 _offer_higher(config, found)
-        st.caption(f"{maps.selected_sentence(config, found)} {maps.formula(maps.number(config, found))}".lstrip())
+            selected = maps.selected_sentence(config, found)
+        st.caption(f"{selected} {maps.formula(maps.number(config, found))}".lstrip())
     if right:
         with right:
+            if before:
+                st.caption(comparing.SIDE_B)
             _focus(config, found[config.layer])
         terms.draw("layers")
     browser_yield.yield_to_browser()

@@ -50,6 +50,16 @@ def finding(config: Config, before: Found, after: Found) -> str:
     return text.CHANGED.format(head=head, count=count, statistic=statistic, before=a, after=b)
 
 
+def selected_sentence(config: Config, before: Found, after: Found) -> str:
+    """The statistic of the selected head on both sides; "" if it has none."""
+    name, here = maps.number(config, after), (config.layer, config.head)
+    a, b = maps.cells(name, before), maps.cells(name, after)
+    if here not in a or here not in b:
+        return ""
+    one, two = (f"{format_mean(side[here])} {EVERY[name].unit}".rstrip() for side in (a, b))
+    return text.SELECTED.format(head=maps.head_title(config, here).capitalize(), before=one, after=two)
+
+
 def draw_map(config: Config, before: Found, after: Found) -> None:
     """Draws the change of each head. The colours have a fixed limit: the largest value that the statistic may have."""
     name = maps.number(config, after)

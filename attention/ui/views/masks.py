@@ -19,9 +19,9 @@ from attention.ui.empty_states import disabled_knob
 from attention.ui.heading import draw_heading, reserve_heading
 from attention.ui.markdown import escape
 from attention.ui.session import gestures, present
+from attention.ui.text import comparing, terms
 from attention.ui.text import masks as text
-from attention.ui.text import terms
-from attention.ui.views import mask_audit, mask_code, mask_effect, questions
+from attention.ui.views import mask_audit, mask_code, mask_effect, masks_changed, questions
 
 RANGES = 12  # ranges of fully masked rows that are listed
 DETAILS = {"effect": mask_effect.section, "empty rows": mask_audit.section, "code": mask_code.section}
@@ -29,18 +29,25 @@ DETAILS = {"effect": mask_effect.section, "empty rows": mask_audit.section, "cod
 
 def view(config: Config) -> None:
     """The page of a config; parts that need every weight show the first tokens of a long sequence, and say so."""
-    config = shown_side(config)
+    sides, config = masks_changed.mask_sides(config), shown_side(config)
     short = config.truncated
     if questions.ours(config) and short is not config:
         st.caption(text.QUESTION_SHORT.format(shown=short.tokens, tokens=config.tokens))
     if questions.question_closes(short):
         return
-    place = reserve_heading()  # filled after the pictures, which the user waits for
-    _gallery(config)
-    if not present.shows_one_picture(config):
+    place, alone = (
+        reserve_heading(),
+        present.shows_one_picture(config),
+    )  # filled after the pictures, which the user waits for
+    if sides:
+        masks_changed.draw_map(sides)
+    if not (sides and alone):
+        _gallery(config, comparing.IN_B if sides else "")
+    if not alone:
         _details(config)
     with place:
-        draw_heading("masks", _finding(config), provenance.beside(config), _help(config))
+        said = masks_changed.finding(sides) if sides else _finding(config)
+        draw_heading("masks", said, provenance.beside(config), _help(config))
 
 
 def _details(config: Config) -> None:
@@ -74,14 +81,17 @@ def _foot(config: Config) -> None:
         terms.draw("masks")
 
 
-def _gallery(config: Config) -> None:
+def _gallery(config: Config, side: str) -> None:
+    """Draws all masks, and what the one in use does; `side`: of which side it is, if both are compared."""
     used = results.masks.exhibit(config, config.depth)
     table = has_own_mask(config.source)
     own = [used] if config.combine != "none" or table else []
     every = results.masks.gallery(config.tokens, config.span, config.depth, results.masks.other(config))
     mask_gallery(config, [*every, *own], on_choice=gestures.on_mask_choice)
     template = text.IN_USE if mask_in_use(config.source) else text.NOT_IN_USE
-    said = template.format(name=used.name, about=_about(config, used), tiles=_tiles(used), users=_users(used))
+    said = template.format(
+        side=side, name=used.name, about=_about(config, used), tiles=_tiles(used), users=_users(used)
+    )
     about, layers = st.columns([3, 2], gap="medium")
     if not (config.is_cross or present.is_embedded()):  # beside the cards, whose reach it sets
         with layers:

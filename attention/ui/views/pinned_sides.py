@@ -16,7 +16,7 @@ from attention.settings import ConfigError
 from attention.sources.providers import source_title
 from attention.summary import short
 from attention.tables import rows as tables
-from attention.ui import next_step, results
+from attention.ui import next_step
 from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.text import comparing as text
@@ -66,35 +66,19 @@ def _setting(name: str, value: Any) -> str:
     return escape(f"{KNOBS[name].label.lower()}: {short(said, LENGTH) if name == 'text' else said}")
 
 
-def visible_pairs_text(sides: Sides) -> str:
-    """Returns how many pairs are visible on each side, and how many on one side alone; "" if there is no mask to compare."""
-    a, b = sides[:2]
-    if (a.tokens, a.n_keys) != (b.tokens, b.n_keys) or a.truncated is not a or b.truncated is not b:
-        return ""
-    of_a, of_b = (results.heads.trace(side).mask for side in (a, b))
-    both = int((of_a & of_b).sum())
-    counts = {"a": int(of_a.sum()), "b": int(of_b.sum())}
-    alone = {f"only_{name}": count - both for name, count in counts.items()}
-    return text.PAIRS.format(**{name: f"{count:,}" for name, count in (counts | alone).items()})
+def choice(offers: Callable[[Sides], bool] | None = None, otherwise: str = text.ONE_SIDE) -> page.Part:
+    """The part of a page that shows one side at a time, as its choice of a side; `offers`: whether it has their difference.
 
-
-def one_side_text(sides: Sides) -> str:
-    """Returns what a page says that has no difference."""
-    return text.ONE_SIDE
-
-
-def choice(*offered: str, says: Callable[[Sides], str] = one_side_text) -> page.Part:
-    """The part of a page that shows one side at a time, or what is `offered` beside them, as its choice of a side.
-
-    `says`: a sentence about both sides, after what they differ in, of a page that offers nothing beside them.
+    `otherwise`: what it says if it has none.
     """
 
     def draw(config: Config) -> None:
         if (sides := sides_of(config)) is None:
             return
-        more = "" if offered else says(sides)
-        st.caption(f"{differences_text(sides, False)} · {more}".rstrip(" ·"))
-        options = ["a", "b", *(each for each in offered if has_layer_difference(sides))]
+        difference = offers is not None and offers(sides)
+        with st.container(key="sides"):
+            st.caption(f"{differences_text(sides, False)}{'' if difference else f' · {otherwise}'}")
+        options = ["a", "b", *(["difference"] if difference else [])]
         now = config.side if config.side in options else "b"
         key = f"side of this page: {' '.join(options)} {now}"
 
@@ -115,7 +99,7 @@ def choice(*offered: str, says: Callable[[Sides], str] = one_side_text) -> page.
             next_step.page_link("heads", text.ON_HEADS, to_query(config))
 
     def look(config: Config) -> object:
-        return (config.for_page(), config.against, config.side) if config.against else None
+        return (config.for_page(), config.against, config.side, config.topic) if config.against else None
 
     return page.Part("side", draw, look, blocks=2)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import pyarrow as pa
@@ -23,6 +23,7 @@ from attention.ui import results
 from attention.ui.controls import knobs
 from attention.ui.markdown import escape
 from attention.ui.session import gestures, page
+from attention.ui.session.draw_if_changed import draw_if_changed
 from attention.ui.text import comparing as text
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import heads_row, questions
@@ -94,26 +95,36 @@ def _lines(sides: Sides, rows: Sequence[tables.Row], shown: Shown, all_rows: boo
         st.caption(text.LINES)
         cells = results.heads.line_differences(*sides[:2], (sides.a.head, config.head), config.window)
         word_lines(config, cells, all_rows=all_rows, on_pin=gestures.on_lines_pin, difference=True)
-    for side, key in _beside(sides, shown, "lines"):
+
+    def draw(side: Config, key: str) -> None:
         cells = results.heads.lines(side, side.head, side.window)
         word_lines(side, cells, all_rows=all_rows, key=key, on_pin=partial(gestures.on_lines_pin, key))
+
+    _beside(sides, shown, "lines", draw)
 
 
 def _outputs(sides: Sides, rows: Sequence[tables.Row], shown: Shown) -> None:
     """Draws the weighted values of the sides that are shown, of both for their difference."""
-    for side, key in _beside(sides, shown or sides[:2], "output"):
+
+    def draw(side: Config, key: str) -> None:
         if "v" in has(side.source):
             row_output(side, results.heads.weighted_values(side, side.head, side.query_index), key=key)
         else:
             st.caption(text.NO_VALUES)
 
+    _beside(sides, shown or sides[:2], "output", draw)
 
-def _beside(sides: Sides, shown: Shown, key: str) -> Iterator[tuple[Config, str]]:
-    """Yields each side with the key of its picture, in a column of its own, below its name."""
+
+def _beside(sides: Sides, shown: Shown, key: str, draw: Callable[[Config, str], None]) -> None:
+    """Draws each side with the key of its picture, in a column of its own, below its name; A only if A has changed."""
     for place, side in zip(st.columns(len(shown)) if shown else (), shown, strict=True):
+        own = key if side is shown[-1] else f"{key} a"
         with place:
             st.caption(text.SIDE_B if side is sides.b else text.SIDE_A)
-            yield side, key if side is shown[-1] else f"{key} a"
+            if side is sides.b:
+                draw(side, own)
+            else:
+                draw_if_changed(own, (side, sides.b.row_as), partial(draw, side, own))
 
 
 WAYS: dict[str, Callable[[Sides, Sequence[tables.Row], Shown], None]] = {

@@ -32,6 +32,7 @@ from attention.ui.views import (
     own_text,
     questions,
     softmax_all,
+    softmax_changed,
     softmax_positions,
     softmax_precision,
     softmax_questions,
@@ -65,12 +66,15 @@ def view(config: Config) -> None:
     if not present.is_embedded():
         knobs.segments("topic", config, format_func=text.TOPICS.get, label_visibility="collapsed")
     topic = TOPICS[config.topic]
-    if config.topic == "all" or not missing_parts(config, text.TOPICS[config.topic], "q", "k"):
+    if sides := softmax_changed.distribution_sides(config):
+        softmax_changed.draw(sides)
+    elif config.topic == "all" or not missing_parts(config, text.TOPICS[config.topic], "q", "k"):
         if not present.is_embedded():
             _choices(config)
         topic(results.heads.trace(config))
     _foot(config)
-    place.markdown(_finding(config, "all" if questions.unsaid(config) else config.topic))
+    changed = softmax_changed.finding(sides) if sides and not questions.unsaid(config) else ""
+    place.markdown(changed or _finding(config, "all" if questions.unsaid(config) else config.topic))
 
 
 def _logits(config: Config, half: str = "") -> str:

@@ -16,6 +16,7 @@ import "../heads_grid_pointer.js";
 import "../message.js";
 import "../pixels.js";
 import "../difference_cells.js";
+import "../side_cells.js";
 import "../latest_message.js";
 import "../theme.js";
 import { draw } from "../heads_grid.js";

@@ -1,0 +1,79 @@
+"""The Softmax page, all rows of two sides: how the sizes of weights and the entropies of queries changed in every head."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import streamlit as st
+
+from attention.charts import distribution_changes as charts
+from attention.charts.stages import reach
+from attention.config import Config
+from attention.number_format import format_mean, format_percent
+from attention.pinned import Sides, sides_of
+from attention.sources.providers import distributes
+from attention.tables import distribution_changes as tables
+from attention.tables.distribution_changes import Pairs
+from attention.ui import results
+from attention.ui.session import browser_yield
+from attention.ui.text import comparing as text
+
+
+def has_distribution_difference(sides: Sides) -> bool:
+    """Whether all rows are shown, and both sides have equally many, few enough to be computed at once."""
+    few = all(side.truncated is side for side in sides[:2])
+    return few and sides.b.topic == "all" and sides.a.tokens == sides.b.tokens
+
+
+def distribution_sides(config: Config) -> Sides | None:
+    """Returns both sides if the difference of their distributions is shown and exists; None otherwise."""
+    sides = sides_of(config) if config.side == "difference" else None
+    return sides if sides and has_distribution_difference(sides) else None
+
+
+def finding(sides: Sides) -> str:
+    """Which head changed most by the mean entropy of its rows; "" if rows have no entropy."""
+    if not all(map(distributes, sides[:2])):
+        return ""
+    found = [results.softmax.distribution(side) for side in sides[:2]]
+    counted = (found[0].seen > 0) | (found[1].seen > 0)
+    pairs = _pairs(sides)
+    a, b = ([float(each.entropy[pair[at]][counted].double().mean()) for pair in pairs] for at, each in enumerate(found))
+    if not counted.any() or a == b:
+        return text.SAME_ENTROPIES
+    most = max(range(len(pairs)), key=lambda at: abs(b[at] - a[at]))
+    return text.ENTROPY_CHANGED.format(head=pairs[most][1], before=format_mean(a[most]), after=format_mean(b[most]))
+
+
+def _pairs(sides: Sides) -> Pairs:
+    return sides.heads or tuple((head, head) for head in range(sides.b.heads))
+
+
+def draw(sides: Sides) -> None:
+    """Draws the changes of every head, one below the other."""
+    a, b = (results.softmax.distribution(side) for side in sides[:2])
+    pairs = _pairs(sides)
+    heads = tuple(head for _, head in pairs)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.markdown(text.SIZES)
+        columns = tables.histogram_changes(a, b, pairs)
+        limit = _limit(columns["change"])
+        spec = charts.histogram_changes(heads, limit)
+        st.vega_lite_chart(pa.table(columns), spec, key="sizes", width="stretch", alt=text.SIZES_ALT)
+        st.caption(text.STRIPS.format(limit=format_percent(limit)))
+        browser_yield.yield_to_browser()
+    with right:
+        st.markdown(text.ENTROPIES)
+        if not all(map(distributes, sides[:2])):
+            st.caption(text.NO_ENTROPIES)
+            return
+        columns = tables.entropy_changes(a, b, pairs)
+        limit = _limit(columns["change"])
+        spec = charts.entropy_changes(heads, sides.b.tokens, limit)
+        st.vega_lite_chart(pa.table(columns), spec, key="entropies", width="stretch", alt=text.ENTROPIES_ALT)
+        st.caption(text.STRIPS.format(limit=f"{format_mean(limit)} nats"))
+
+
+def _limit(changes: list[float]) -> float:
+    """The end of the strips: the next of 1, 2, 5, 10 … above all changes, so that it rarely moves with a slider."""
+    return reach(max(map(abs, changes), default=0.0))
