@@ -22,7 +22,8 @@ def name_lines(figure: go.Figure, height: int, ends: list[float]) -> None:
     A name is above its line, or elsewhere near if another name is there. `height` of the figure in pixels; `ends`: the
     logarithms of both ends of the y axis. Leaves the legend as it is if there are more than `MOST` lines.
     """
-    traces: list[Any] = [trace for trace in figure.data if trace.meta]
+    drawn: list[Any] = list(figure.data)
+    traces = [trace for trace in drawn if trace.meta]
     last: dict[str, tuple[tuple[float, float], str, str]] = {}  # of a line: its last point, its name and its colour
     for trace in sorted(traces, key=lambda trace: "lines" in trace.mode):  # marks that no line joins are overwritten
         if points := [each for each in zip(trace.x, trace.y, strict=True) if each[1]]:

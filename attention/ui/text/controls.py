@@ -3,7 +3,7 @@
 MORE = "More settings"
 
 # Start.
-OPENS_HEADS = "Moving length, heads or width opens Heads, which has hand-built heads of any size."
+OPENS_HEADS = "Moving one of these three opens Heads:"
 
 # A picture.
 ADVANCED = "Advanced"

@@ -13,6 +13,9 @@ SELF_ONLY = "This one is self-attention only: cross-attention keys and d_v are n
 WAITS = "Comparing all implementations …"
 WHAT = "What it computes, and the lesson"
 LINES = "The wrong lines"
+ALL = "All {count} implementations, corrected and published"
+RIGHT_WEIGHTS = "Weights against the reference"
+ITS_OUTPUT = "Output against the reference"
 DETAILS = "Code, shapes, costs and accepted inputs"
 
 # The table of all implementations, and the selected one.

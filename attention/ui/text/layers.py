@@ -23,8 +23,14 @@ SIGNED_MAP_ALT = "Heatmap by layer and {across}: {about}"
 PICTURE_ALT = "Weights of {head}: queries down, keys across"
 OPEN_LAYER = "Open layer {layer} → Heads"
 OPEN_HEADS = "Open these heads → Heads"
-STATISTIC = "{statistic}: {value}"
-NO_VALUE = "none (no visible key)"
+STATISTICS = {  # of the selected head, in plain words
+    "first": "{value} of its weight on the first token",
+    "previous": "{value} on the token before",
+    "induction": "{value} on what followed an earlier copy of the token, if there is one",
+    "effective_keys": "spread as evenly as over {value} keys",
+    "entropy": "entropy {value} nats",
+}
+NO_VALUE = "{statistic}: none (no visible key)"
 
 # Similar heads.
 ALIKE = "**Similar heads.** Heads are close when they weight the same keys similarly.{some}"

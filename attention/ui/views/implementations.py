@@ -35,16 +35,17 @@ def view(config: Config) -> None:
         implementations_overview.row(config, name, printed, found)
         implementations_squares.draw_alone(config, name, printed, found)
         return
-    words = st.container()  # filled after the grid, which the user waits for
+    words = st.container()  # filled after the pictures, which the user waits for
     found = results.published.comparison(config.for_page(results.published.PAGE), name, printed)
-    implementations_squares.grid(config, name, printed, found)
+    implementations_squares.pictures(config, name, printed, found)
     browser_yield.yield_to_browser()
     with words:
         _intro(config)
-        implementations_overview.table(config, name)
         _controls(config, row)
         implementations_overview.row(config, name, printed, found)
-    implementations_squares.pictures(config, name, printed, found)
+    implementations_squares.grid(config, name, printed, found)
+    with st.expander(text.ALL.format(count=len(ROWS)), icon=":material/table_rows:"):
+        implementations_overview.table(config, name)
     implementations_overview.lines(name)
     implementations_overview.explanation(config, name, printed)
     with st.expander(text.DETAILS, icon=":material/code:"):

@@ -38,14 +38,16 @@ def grid(config: Config, name: str, printed: bool, found: Comparison) -> None:
 def pictures(config: Config, name: str, printed: bool, found: Comparison) -> None:
     """Draws one head against the reference, the output against the reference's, and the influence, two by two.
 
-    If all weights are right, the output and the influence come first: an error can only be there.
+    If all weights are right, the output and the influence come first: an error can only be there. The others are folded.
     """
     head, shown = min(config.head, len(found.reference) - 1), _grid_config(config, found)
     where = text.HEAD.format(head=head, first=_first(config))
     most = _largest(found)
     same = most is not None and most < NOTHING
-    rows = st.columns(2, gap="medium"), st.columns(2, gap="medium")
-    above, below = rows[::-1] if same else rows
+    first = st.columns(2, gap="medium")
+    with st.expander(text.RIGHT_WEIGHTS if same else text.ITS_OUTPUT, icon=":material/grid_view:"):
+        second = st.columns(2, gap="medium")
+    above, below = (second, first) if same else (first, second)
     with above[0]:
         scaled = text.UNIFORM if shown.color_scale == "times even" else ""
         st.caption(text.REFERENCE.format(where=where, scaled=scaled))

@@ -12,7 +12,7 @@ from attention.codec import to_query
 from attention.config import Config
 from attention.fitting import layers
 from attention.knobs import GENERATED
-from attention.number_format import format_mean
+from attention.number_format import format_mean, format_percent
 from attention.sources.providers import distributes, readable, source_title, tokens, unit
 from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs
@@ -33,7 +33,7 @@ PICTURE = (
     'src="data:image/png;base64,{}"><figcaption style="font-size: .8rem">query ↓ &nbsp; key →</figcaption></figure>'
 )
 MODELS = next_step.REAL, "recorded:minilm-street"  # recordings of several layers
-TOLD = "entropy", "effective_keys", "first", "previous", "induction"  # statistics that are listed for the selected head
+SHARES = "first", "previous", "induction"  # statistics that are shares of the weight
 
 
 def begin(config: Config) -> None:
@@ -124,8 +124,8 @@ def _focus(config: Config, layer: Layer) -> None:
         image = b64encode(results.layers.picture(config, config.head)).decode()
         st.html(PICTURE.format(text.PICTURE_ALT.format(head=called), image), width="content")
         told = [
-            _metric_text(name, layer, config.head)
-            for name in TOLD
+            _metric_text(name, layer, config)
+            for name in text.STATISTICS
             if name in layer.numbers and name in maps.known_metrics(config)
         ]
         st.markdown("\n".join(f"- {each}" for each in told), width="stretch")
@@ -135,11 +135,13 @@ def _focus(config: Config, layer: Layer) -> None:
     next_step.page_link("heads", label, to_query(config))
 
 
-def _metric_text(name: str, layer: Layer, head: int) -> str:
-    """A statistic of a head in words."""
-    described, value = EVERY[name], layer.numbers[name][head]
-    number = text.NO_VALUE if value is None else f"{format_mean(value)} {described.unit}".strip()
-    return escape(text.STATISTIC.format(statistic=described.label, value=number))
+def _metric_text(name: str, layer: Layer, config: Config) -> str:
+    """A statistic of the selected head in words."""
+    value = layer.numbers[name][config.head]
+    if value is None:
+        return escape(text.NO_VALUE.format(statistic=EVERY[name].label))
+    as_share = name in SHARES and distributes(config)
+    return escape(text.STATISTICS[name].format(value=format_percent(value) if as_share else format_mean(value)))
 
 
 TITLE = own_text.titled(
