@@ -22,7 +22,7 @@ from attention.analysis.position_curves import biases
 from attention.analysis.row_stages import shown_stages
 from attention.analysis.scaling import jacobian_norm
 from attention.charts import theme
-from attention.charts.thumbnail import EDGE, SIDE, lines, thumbnail
+from attention.charts.thumbnail import EDGE, SIDE, lines, rgb, thumbnail
 from attention.codec import from_query, to_query
 from attention.examples import EXAMPLES
 from attention.fitting import layers
@@ -490,6 +490,9 @@ def test_a_thumbnail_has_the_colours_of_its_weights():
     assert len({tuple(image[1, at]) for at in range(SIDE // 2, SIDE)}) == 2, "masked cells are hatched"
     large = torch.rand(1000, 1000)
     assert max(thumbnail(large, large >= 0).shape) <= SIDE
+    large[999, 0] = -2
+    negative = thumbnail(large, large > 0.5, signed=True), thumbnail(large / 2, large > -3, signed=True)
+    assert [image[-1, 0].tolist() == [*rgb(theme.NEGATIVE[-1])] for image in negative] == [False, True]
 
 
 def test_the_example_of_timing_opens_its_picture():

@@ -18,13 +18,15 @@ from PIL import Image
 import attention
 from attention.charts import theme
 from attention.charts.thumbnail import interpolate, rgb
+from attention.config import Config
 from attention.imported.layer_weights import layer
 from attention.imported.stack import Stack
 from attention.imported.validate import check
 from attention.notebook import picture as picture_module
+from attention.notebook.compared import compared_picture
 from attention.notebook.inputs import Told, stacks_of
 from attention.notebook.picture import BYTES, SIDES, _note, messages, picture, picture_side
-from attention.notebook.still import GAP, LARGEST, PIXELS, still
+from attention.notebook.still import GAP, LARGEST, PIXELS, _fit, still
 from attention.wire.cells import ONE, SHIFT, weights
 from tests.drawings import header
 from tests.watchable import TOKENS, make_case
@@ -292,6 +294,23 @@ def test_a_static_picture_has_the_scale_of_long_sequences():
     for row, column in ((5, 2), (50, 20), (98, 0)):
         assert np.abs(drawn[row, column] - middle).max() <= 10
         assert tuple(drawn[row, column + 1 + row - column].tolist()) in masked
+
+
+def test_negative_weights_keep_their_sign_in_a_file_and_in_a_static_picture():
+    found = attention.compare(Config(), Config(softmax="differential"))
+    _, plain, packed = compared_picture(found).layers
+    assert not header(gzip.decompress(plain)).get("signed") and any(header(gzip.decompress(plain))["names"])
+    data, wanted = gzip.decompress(packed), found.b.weights[0]
+    told, count = header(data), wanted.numel()
+    assert told["signed"] and told["stops"] == list(theme.SIGNED) and not any(told["names"])
+    start = len(data) - 2 * count - 4 * wanted.shape[1]
+    codes = torch.frombuffer(bytearray(data[start : start + 2 * count]), dtype=torch.uint16).view(wanted.shape)
+    torch.testing.assert_close(weights(codes, signed=True).nan_to_num(), wanted, rtol=2e-3, atol=1e-9)
+    assert wanted.min() < -0.4
+    drawn, cell = pixels(still(picture({"": found.b}))), _fit(8, [1])[0] // 18
+    for query, key in ((wanted[0] == wanted[0].min()).nonzero()[0].tolist(), (17, 17)):
+        shade = interpolate((1 + wanted[0, query, key].numpy()) / 2, theme.SIGNED)
+        assert np.abs(drawn[query * cell + 2, key * cell + 2] - shade).max() <= 5
 
 
 @pytest.mark.sampled(2)

@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw
 from torch import Tensor
 from torch.nn import functional as F
 
-from attention.charts.theme import HIDDEN, WEIGHTS
+from attention.charts.theme import HIDDEN, SIGNED, WEIGHTS
 
 SIDE = 168  # maximum number of pixels per side
 STRIPE, HATCH = 8, "#a9aeb8"  # pixels from stripe to stripe of masked cells, and their lighter colour
@@ -26,18 +26,19 @@ def png(pixels: UInt8[np.ndarray, "p r c"]) -> bytes:
 
 
 def thumbnail(
-    weights: Float[Tensor, "q k"], mask: Bool[Tensor, "q k"], colors: Sequence[str] = WEIGHTS
+    weights: Float[Tensor, "q k"], mask: Bool[Tensor, "q k"], signed: bool = False
 ) -> UInt8[np.ndarray, "p r 3"]:
     """Returns the pixels of one head; if it has more cells than pixels, a pixel is the largest weight under it.
 
-    `colors`: another colour map from 0 to 1, for values that are not weights.
+    If `signed`, weights may be negative, and the largest is that of the largest magnitude.
     """
     tile, cell = -(-len(weights) // SIDE), max(1, SIDE // len(weights))
-    seen = weights.masked_fill(~mask, -1)[None]
-    cells = (F.max_pool2d(seen, tile, ceil_mode=True) if tile > 1 else seen)[0].numpy()
-    pixels = interpolate(cells.clip(0, 1), colors)
+    seen = weights.abs().masked_fill(~mask, -1)[None]
+    size, at = F.max_pool2d(seen, tile, ceil_mode=True, return_indices=True)
+    cells = weights.flatten()[at[0]].numpy().clip(-1, 1)
+    pixels = interpolate((1 + cells) / 2, SIGNED) if signed else interpolate(cells, WEIGHTS)
     large = pixels.repeat(cell, 0).repeat(cell, 1)
-    masked = (cells < 0).repeat(cell, 0).repeat(cell, 1)
+    masked = (size[0] < 0).numpy().repeat(cell, 0).repeat(cell, 1)
     large[masked], large[masked & stripes(*masked.shape)] = rgb(HIDDEN), rgb(HATCH)
     return large.round().astype(np.uint8)
 

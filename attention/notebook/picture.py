@@ -16,6 +16,7 @@ import torch
 
 from attention.analysis.head_roles import roles
 from attention.charts import theme
+from attention.comparison.sides import are_distributions
 from attention.imported.layer_weights import layer, only_heads, visible
 from attention.imported.stack import Stack
 from attention.knobs import LINEAR_MAX_TOKENS
@@ -75,11 +76,12 @@ def _layer(stack: Stack, at: int, side: int, itself: bool) -> tuple[Cells, list[
     _, heads, queries, keys = _sizes(stack)
     if stack.q is None:
         stack = replace(stack, square=visible(stack, at))  # of all heads, before they are split
+    signed = stack.weights is not None and stack.q is None and bool(stack.weights[at].amin() < 0)
     step, found, names = max(1, AT_ONCE // (queries * keys)), [], []
     for first in range(0, heads, step):
         some = only_heads(stack, at, range(first, min(heads, first + step)))
         weights, mask = layer(some, 0)
-        found.append(cells(weights, mask, min(side, max(queries, keys))))
+        found.append(cells(weights, mask, min(side, max(queries, keys)), signed=signed))
         names += _roles(stack, weights, mask) if itself else []
     return _join_cells(found), names
 
@@ -111,6 +113,7 @@ def header(stack: Stack, shown: Cells, painted: str) -> dict[str, Any]:
         key_tokens=list(stack.keys) if named and stack.keys != stack.queries else None,
         certain=heads,
         address=None,
+        **({"stops": theme.SIGNED} if shown.signed else {}),
     )
 
 
@@ -120,10 +123,15 @@ def whose(stack: Stack, number: int) -> dict[str, str]:
 
 
 def _roles(stack: Stack, weights: Any, mask: Any) -> list[str]:
-    """The role of each head in a word or two, "" if it has none; [] unless the sequence attends to itself."""
+    """The role of each head in a word or two, "" if it has none; [] unless the sequence attends to itself.
+
+    Heads whose rows are no distributions have no role.
+    """
     queries, keys = weights.shape[1:]
     if queries != keys or stack.keys != stack.queries or queries < 2:
         return []
+    if not are_distributions(weights):
+        return [""] * len(weights)
     return [role.name if role else "" for role in roles(weights, mask, stack.queries, line=stack.line)]
 
 

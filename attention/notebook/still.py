@@ -23,7 +23,7 @@ from torch.nn import functional as F
 from attention.charts import theme
 from attention.charts.thumbnail import interpolate, rgb, stripes
 from attention.notebook.picture import Picture
-from attention.wire.cells import MASKED, weights
+from attention.wire.cells import weights
 
 PIXELS = 180_000
 LARGEST, SMALLEST = 160, 6  # largest and smallest number of pixels per side of a head
@@ -39,19 +39,20 @@ FIGURE = (
 
 def still(picture: Picture) -> str:
     """The picture as HTML of less than 300 kB, without a script and without anything to load."""
-    layers = [int(head["heads"]) for head, _ in map(_open_message, picture.layers)]
+    headers = [head for head, _ in map(_open_message, picture.layers)]
+    layers, signed = [int(head["heads"]) for head in headers], any(head.get("signed") for head in headers)
     columns = max(layers) if len(layers) > 1 else min(layers[0], COLUMNS)
     rows = [math.ceil(heads / columns) for heads in layers]
     side, shown = _fit(columns, rows)
     sheet = np.full((sum(rows[:shown]) * (side + GAP), columns * (side + GAP)), SHADES + 2, dtype=np.uint8)
     top = 0
     for packed, count in zip(picture.layers[:shown], rows, strict=False):
-        for at, head in enumerate(_shades(packed, side)):
+        for at, head in enumerate(_shades(packed, side, signed)):
             down, across = (top + at // columns) * (side + GAP), at % columns * (side + GAP)
             sheet[down : down + len(head), across : across + head.shape[1]] = head[: len(sheet) - down]
         top += count
     alt = f"Attention weights of {sum(layers[:shown])} heads in {shown} layers"
-    data = base64.b64encode(_png(sheet)).decode()
+    data = base64.b64encode(_png(sheet, signed)).decode()
     return FIGURE.format(alt=alt, data=data, caption=html.escape(_caption(picture, shown, len(layers))))
 
 
@@ -81,20 +82,20 @@ def _open_message(packed: bytes) -> tuple[dict[str, Any], bytes]:
     return json.loads(message[4 : 4 + length]), message[4 + length + -length % 4 :]
 
 
-def _shades(packed: bytes, side: int) -> UInt8[np.ndarray, "h p r"]:
-    """The shade of each pixel of each head of a layer, at most `side` pixels per side."""
+def _shades(packed: bytes, side: int, signed: bool) -> UInt8[np.ndarray, "h p r"]:
+    """The shade of each pixel of each head of a layer, at most `side` pixels per side; zero is the middle one if `signed`."""
     header, data = _open_message(packed)
     heads, rows, columns = (header[name] for name in ("heads", "rows", "columns"))
     tile = math.ceil(max(rows, columns) / side)
-    codes = torch.frombuffer(bytearray(data), dtype=torch.uint16, count=heads * rows * columns).float()
-    codes = F.max_pool2d(codes.view(heads, rows, columns), tile, ceil_mode=True).to(torch.uint16)  # the largest weights
-    values = weights(codes)
+    codes = torch.frombuffer(bytearray(data), dtype=torch.uint16, count=heads * rows * columns)
+    values = weights(codes.view(heads, rows, columns), header.get("signed", False))
+    size, at = F.max_pool2d(values.abs().nan_to_num(-1), tile, ceil_mode=True, return_indices=True)  # of the largest weights
+    share, sign = size, values.flatten(1).gather(1, at.flatten(1)).view_as(size).sign()
     if header["colors"] != "linear":
-        seen = _visible_keys(header, data, codes.shape[1], tile)
-        values = 0.5 + (values * seen).log10() / (2 * math.log10(header["times"]))
-    shades = np.where(codes == MASKED, SHADES, (values.nan_to_num().clamp(0, 1) * (SHADES - 1)).round()).astype(
-        np.uint8
-    )
+        share = 0.5 + (size * _visible_keys(header, data, size.shape[1], tile)).log10() / (2 * math.log10(header["times"]))
+    share = share.clamp(0, 1)
+    share = (1 + share * sign) / 2 if signed else share
+    shades = np.where(size < 0, SHADES, (share.nan_to_num() * (SHADES - 1)).round()).astype(np.uint8)
     cell = max(1, side // max(rows, columns))
     large = shades.repeat(cell, 1).repeat(cell, 2)
     return large + ((large == SHADES) & stripes(*large.shape[1:]))
@@ -108,9 +109,9 @@ def _visible_keys(header: dict[str, Any], data: bytes, rows: int, tile: int) -> 
     return seen[:, (torch.arange(rows) * tile + tile // 2).clamp(max=count - 1)]
 
 
-def _png(sheet: UInt8[np.ndarray, "p r"]) -> bytes:
+def _png(sheet: UInt8[np.ndarray, "p r"], signed: bool) -> bytes:
     """A PNG file whose palette has the colours of the weights."""
-    colors = interpolate(np.linspace(0, 1, SHADES), theme.WEIGHTS).round().astype(int).flatten().tolist()
+    colors = interpolate(np.linspace(0, 1, SHADES), theme.SIGNED if signed else theme.WEIGHTS).round().astype(int).flatten().tolist()
     image = Image.fromarray(sheet, "L")
     masked = (theme.NEUTRALS["light"][name] for name in ("masked", "hatch"))
     image.putpalette([*colors, *(channel for color in (*masked, GROUND) for channel in rgb(color))])

@@ -20,8 +20,8 @@ export function withFocus(bytes, focus, colors) {
 }
 
 /**
- * Returns one head as a message for words with lines; null if a cell covers several tokens or has a sign, or there are
- * over MOST words.
+ * Returns one head as a message for words with lines; null if a cell covers several tokens or is a difference, or there
+ * are over MOST words.
  * @param {Uint8Array} bytes
  * @param {import("./message.js").Focus} focus
  * @param {string} colors

@@ -20,8 +20,9 @@ def picture(name: str) -> Task[bytes]:
     if isinstance(config, CpuGpuSettings):
         return LOW_PRIORITY.submit(_times, config)
     assert isinstance(config, Config)  # stories and trainings are steps of the path, which have no thumbnails
+    signed = config.head_softmax.signed
     return after_trace(
-        config.truncated, lambda found: png(thumbnail(found.weights[config.head], found.mask)), LOW_PRIORITY
+        config.truncated, lambda found: png(thumbnail(found.weights[config.head], found.mask, signed)), LOW_PRIORITY
     )
 
 

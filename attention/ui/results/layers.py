@@ -81,7 +81,8 @@ def distances(config: Config) -> Distances:
 @RESULTS
 def picture(config: Config, head: int) -> Task[bytes]:
     """A thumbnail of a head of the selected layer."""
-    return after_trace(config, lambda found: png(thumbnail(found.weights[head], found.mask)))
+    signed = config.head_softmax.signed
+    return after_trace(config, lambda found: png(thumbnail(found.weights[head], found.mask, signed)))
 
 
 def _each(config: Config) -> list[Config]:
