@@ -22,6 +22,7 @@ from attention.arguments import PLAIN, check_out, fit_together, plain_mask
 from attention.blocks import APART, by_blocks, seeing, until
 from attention.operations.mask import HIDDEN
 from attention.operations.normalisers import Normalise, standard
+from attention.operations.score_bias import ScoreBias
 from attention.operations.softcap import soft_cap
 from attention.runtime.memory import empty_hugepages
 from attention.runtime.tensor_cache import tensor_lru_cache
@@ -29,6 +30,7 @@ from attention.summary import summarize
 
 FEW = 2**14  # cells of all heads up to which a call into torch costs more than its computation
 SMALL = 2**18  # cells of one head below which one batched product is faster than blocks
+BIASED = 2**16  # the same if heads have a bias of their own, which blocks add while they are in the cache
 WHOLE = APART  # cells of all heads below which that is as fast if nothing is skipped, and suffers less from busy cores
 HALVES = torch.bfloat16, torch.float16  # their scores and weights are computed in float32
 
@@ -119,11 +121,11 @@ def attend(
     normalise: Normalise = standard,
     dropout_p: float = 0.0,
     out: Tensor | None = None,
-    bias: Tensor | None = None,
+    bias: ScoreBias | None = None,
 ) -> Attention:
     """Computes attention of validated inputs; `normalise` turns a block of logits into weights, in place.
 
-    `bias (b q k)` is added to scores after the softcap, in memory of its own, which may be overwritten.
+    `bias (b q k)` is added to scores after the softcap.
     """
     given, half = query, query.dtype in HALVES
     if half:
@@ -143,10 +145,11 @@ def attend(
         check_out(out, (*q[:-1], keys), given, learning)
     products = query.numel() * keys  # d of them per cell
     plain = type(query) in PLAIN and type(key) in PLAIN and type(value) in PLAIN and type(mask) in PLAIN
-    at_once = queries * keys <= SMALL or query.device.type != "cpu"
-    whole = bias is None or at_once or half or learning or dropout_p > 0 or products == 0 or not plain
-    if bias is not None and whole:
-        mask, bias = (bias if mask is None else bias.masked_fill_(~mask, HIDDEN)), None
+    at_once = queries * keys <= (SMALL if bias is None else BIASED) or query.device.type != "cpu"
+    apart = at_once and (bool(softcap) or query.device.type != "cpu")
+    if bias is not None and (apart or half or learning or dropout_p > 0 or products == 0 or not plain):
+        added = bias.square(query.dtype)
+        mask, bias = (added if mask is None else added.masked_fill_(~mask, HIDDEN)), None
     if learning or dropout_p > 0 or products == 0 or (not plain and normalise is standard):
         found = _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_p, normalise)
         return _to_attention(found, given, out) if half or out is not None else found
@@ -154,7 +157,7 @@ def attend(
         at_once = products < WHOLE * d  # for 16 bits, float32 weights would be held in addition to the rounded ones
     into, like = (_at_once, query) if at_once else (by_blocks, given)  # float32 blocks are written to 16-bit weights
     weights = out if out is not None and out.is_contiguous() and out.dtype == like.dtype else None
-    if weights is None and (into is by_blocks or products > FEW * d):
+    if weights is None and (into is by_blocks or products > FEW * d or bias is not None):
         weights = empty_hugepages((*q[:-1], keys), like)
     more = {} if bias is None else {"bias": bias}
     found = Attention(*into(weights, query, key, value, mask, is_causal, scale, softcap, normalise, **more))
@@ -198,12 +201,14 @@ def _differentiable(query, key, value, mask, is_causal, scale, softcap, dropout_
     return Attention((F.dropout(weights, dropout_p) if dropout_p > 0 else weights) @ value, weights)
 
 
-def _at_once(weights, query, key, value, mask, is_causal, scale, softcap, normalise) -> tuple[Tensor, Tensor]:
+def _at_once(
+    weights, query, key, value, mask, is_causal, scale, softcap, normalise, bias=None
+) -> tuple[Tensor, Tensor]:
     """Computes all heads in one batched product, in place: fastest for small squares, and on accelerators.
 
-    On a CPU the product starts from the additive mask if all heads share one. This saves a pass over all scores, but
-    the weights must be checked for NaN afterwards. On an accelerator, `is_causal` needs no check, so nothing waits for
-    the device.
+    On a CPU the product starts from the additive mask if all heads share one, and from the bias. This saves a pass over
+    all scores, but the weights must be checked for NaN afterwards. On an accelerator, `is_causal` needs no check, so
+    nothing waits for the device.
     """
     few, seen, added = weights is None, mask, None
     if is_causal:
@@ -211,11 +216,18 @@ def _at_once(weights, query, key, value, mask, is_causal, scale, softcap, normal
         seen = until(*square)
     if seen is not None and query.is_cpu and not softcap:
         added = _falling(*square, query.dtype) if few and is_causal else _additive_mask(seen, query)  # pyright: ignore[reportCallIssue]  two values
+    if bias is not None:
+        begin = bias.write(slice(0, query.shape[-2]), slice(0, key.shape[-2]), weights)
+        if added is None and seen is not None:
+            added = begin.masked_fill_(~seen, HIDDEN)
+        else:
+            added = begin if added is None else begin.add_(added)
     weights = normalise(_logits(weights, query, key, seen, scale, softcap, added))
-    if (mask is not None or added is not None) and _astray(weights, few):
-        blind = ~seeing(seen)  # pyright: ignore[reportArgumentType]  a NaN row has a mask
+    if seen is not None and (mask is not None or added is not None) and _astray(weights, few):
+        blind = ~seeing(seen)
         if _astray(weights.masked_fill_(blind, 0), few) and added is not None:  # a masked score may be NaN, too
-            normalise(_logits(weights, query, key, seen, scale, softcap)).masked_fill_(blind, 0)
+            again = _logits(weights, query, key, seen, scale, softcap)
+            normalise(again if bias is None else again.add_(bias.square(again.dtype))).masked_fill_(blind, 0)
     return torch.matmul(weights, value), weights
 
 
@@ -225,6 +237,7 @@ def _logits(weights, query, key, seen, scale, softcap, added=None) -> Float[Tens
     queries, d = q[-2], q[-1]
     many, across = query.reshape(-1, queries, d), key.reshape(-1, keys, d).mT
     begin, beta = (_edges(query.dtype, query.device)[0], 0) if added is None else (added, 1)  # beta=0 ignores `begin`
+    begin = begin.view(-1, queries, keys) if added is weights and added is not None else begin
     if weights is None:
         weights = torch.baddbmm(begin, many, across, beta=beta, alpha=scale).view(*q[:-1], keys)
     else:

@@ -47,7 +47,7 @@ def by_blocks(
 ) -> tuple[Tensor, Tensor]:
     """Computes some rows of a head at a time, over the keys visible to them; all other `weights` become zero.
 
-    `bias` is added to the scores of every head, next to a mask that may be shared.
+    `bias` is added to the scores of every head, next to a mask that may be shared. Products of a block start from it.
     """
     queries, keys = weights.shape[-2:]
     skips = is_causal or (mask is not None and mask.dtype == torch.bool)
@@ -72,10 +72,11 @@ def by_blocks(
             size = whole.shape[0], cols.stop - cols.start
             fits = same and size[1] == keys and whole.is_contiguous()
             block = whole if fits else scratch[: math.prod(size)].view(size)
-            torch.addmm(block, query[at][rows], key[at][cols].T, beta=0, alpha=scale, out=block)
+            begin, beta = (block, 0) if bias is None or softcap else (bias[at].write(rows, cols, block), 1)
+            torch.addmm(begin, query[at][rows], key[at][cols].T, beta=beta, alpha=scale, out=block)
             soft_cap(block, softcap)
-            if bias is not None:
-                block.add_(bias[at][rows, cols])
+            if bias is not None and softcap:
+                block.add_(bias[at].write(rows, cols, torch.empty_like(block)))
             if hidden is not None:
                 block[:, tail:].masked_fill_(hidden, HIDDEN)
             elif square is not None and square.dtype != torch.bool:

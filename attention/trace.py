@@ -20,16 +20,16 @@ from attention.attend import attend
 from attention.config import Config
 from attention.knobs import MAX_WEIGHTS
 from attention.masks import MASKS
-from attention.operations.bias import position_bias
 from attention.operations.differential import HALVES, given_halves, split_halves
-from attention.operations.forgetting import forget_bias, retention
+from attention.operations.forgetting import retention
 from attention.operations.mask import HIDDEN
 from attention.operations.query_scale import LOG, log_keys
+from attention.operations.score_bias import ScoreBias, position_lines
 from attention.operations.softmax import SOFTMAXES, normaliser
 from attention.operations.table import compute, operations
 from attention.runtime.memory import empty_hugepages
 from attention.settings import ConfigError
-from attention.sources.generated import gate_map
+from attention.sources.generated import forget_map, gate_map
 from attention.sources.layer_inputs import PARTS, LackingError, LayerInputs, Projections, Tokens
 from attention.sources.providers import layer_inputs
 from attention.sources.spec import spec_of
@@ -165,7 +165,9 @@ class Trace:
     def bias(self) -> Float[Tensor, "h q k"]:
         """What positions and forgetting add to the scores; zeros if nothing."""
         bias = _bias(self.given, *self.weights.shape[1:])
-        return torch.zeros((), dtype=torch.float32).expand(self.weights.shape) if bias is None else bias
+        if bias is None:
+            return torch.zeros((), dtype=torch.float32).expand(self.weights.shape)
+        return bias.square()
 
     @property
     def logits(self) -> Float[Tensor, "h q k"]:
@@ -248,7 +250,7 @@ def _heads(
     config: Config,
     given: tuple[Tensor, ...],
     mask: Tensor | None,
-    bias: Tensor | None,
+    bias: ScoreBias | None,
     weights: Tensor,
     context: Tensor,
     some: slice,
@@ -261,7 +263,8 @@ def _heads(
         "softcap": config.softcap or None,
     }
     if SOFTMAXES[config.softmax].halves > 1:
-        joint = mask if bias is None else bias if mask is None else bias.masked_fill_(~mask, HIDDEN)
+        added = bias and bias.square()
+        joint = mask if added is None else added if mask is None else added.masked_fill_(~mask, HIDDEN)
         _subtract(config.sinks[some], (q, k, v), joint, options, weights[some], context[some])
         return
     options["normalise"] = normaliser(config.softmax, config.sinks[some])
@@ -297,21 +300,18 @@ def bytes_of(config: Config) -> int:
     return int(FLOAT * (COPIES * shown.heads * shown.tokens * shown.n_keys + vectors))
 
 
-def _bias(given: LayerInputs, queries: int, keys: int) -> Float[Tensor, "h q k"] | None:
-    heads = torch.arange(given.config.heads)
-    bias = position_bias(given.config.positions, queries, keys, heads, len(heads))
-    if not (logits := forget_logits(given)):
-        return bias
-    kept = retention(logits["F"])
-    room = empty_hugepages((len(heads), queries, keys), kept.new_empty(0, dtype=torch.float32))
-    forgotten = forget_bias(kept, heads, torch.float32, room)
-    return forgotten if bias is None else forgotten.add_(bias)
+def _bias(given: LayerInputs, queries: int, keys: int) -> ScoreBias | None:
+    lines = position_lines(given.config.positions, queries, keys, given.config.heads)
+    logits = forget_logits(given)
+    kept = retention(logits["F"]) if logits else None
+    return None if kept is None and lines is None else ScoreBias(queries, keys, kept, lines)
 
 
 def forget_logits(given: LayerInputs) -> dict[str, Tensor]:
     """Returns the logits of the forget gates as the table names them, `F (q h)`; {} if nothing is forgotten."""
     spec = spec_of(given.config)
-    if given.x is None or not (some := operations(spec, "W_f", "W_g")):
+    if given.x is None or not (some := operations(spec, "F", "W_g")):
         return {}
+    known = {"x": given.x, "W_f": forget_map(given.config.d_model, given.config.heads, given.config.seed)}
     with torch.inference_mode():
-        return {"F": compute({"x": given.x}, spec, some)["F"]}
+        return {"F": compute(known, spec, some)["F"]}

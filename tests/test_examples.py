@@ -246,6 +246,16 @@ def subtracts(config: Config) -> bool:
     return named == ["boat", "boat"] and f"leaves them {weights};" in told and least and same
 
 
+def closes_channels(config: Config) -> bool:
+    """The gates of the row's head are between those it names, and its weights are those without a gate."""
+    t = trace(config)
+    gate = t.gate(config.query_index)
+    assert gate is not None
+    ends = f"go from {float(gate[config.head].min()):.2f} to {float(gate[config.head].max()):.2f}."
+    same = torch.equal(t.weights, trace(replace(config, gate="off")).weights)
+    return same and t.texts[config.query_index] == "took" and ends in EXAMPLES["channels"].says
+
+
 def closes(config: Config) -> bool:
     """The row's weight is on the word before, as without a gate, and its gate is as the sentence says."""
     t, row = trace(config), config.query_index
@@ -402,6 +412,7 @@ HOLDS: dict[str, Callable[[Any], bool]] = {
     "between": lies_between,
     "difference": subtracts,
     "gate": closes,
+    "channels": closes_channels,
     "forgetting": forgets,
     "fading": stays_sharp,
     "grouped": quarter,

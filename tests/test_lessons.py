@@ -19,7 +19,7 @@ from attention import Config, trace
 from attention.analysis import head_numbers
 from attention.analysis.head_roles import roles as head_roles
 from attention.analysis.mask_reach import reach
-from attention.analysis.position_curves import biases
+from attention.analysis.position_curves import biases, constant_score, pairs_unscaled, untrained_pairs, wavelengths
 from attention.analysis.scaling import sweep
 from attention.comparison.head_changes import Changes, compare_sides
 from attention.comparison.sides import side_of
@@ -30,7 +30,9 @@ from attention.lessons.cards import find_card, gallery, path
 from attention.lessons.comparisons import COMPARISONS
 from attention.lessons.misconceptions import MISCONCEPTIONS
 from attention.lessons.path import CHECKS, Check
+from attention.lessons.position_cards import POSITION_CARDS
 from attention.masks import MASKS
+from attention.operations.rotary import BASE, Rotation, rotation_of
 from attention.pinned import sides_of
 from attention.settings import CARD
 from attention.steps.plan import by_name
@@ -167,6 +169,75 @@ def between(c: Config) -> bool:
     keys = ((row["entmax-1.5"] > 0) & (row["sparsemax"] == 0)).nonzero().flatten().tolist()
     shares = [f"{100 * float(row['standard'][key]):.1f}%" for key in keys]
     return keys == [13, 14] and says("between", *(f"“{trace(c).texts[key]}” ({key})" for key in keys), *shares)
+
+
+def channels(c: Config) -> bool:
+    gate = trace(c).gate(c.query_index)[c.head]
+    return (
+        says("channels", f"{int((gate > 0.5).sum())} gates are above", f"mean is {two(gate.mean())}.")
+        and len(gate) == 64
+    )
+
+
+def order_is_invisible(c: Config) -> bool:
+    """Both “bank” have one row in every head, and one weight in every row; under a causal mask the rows differ."""
+    t, causal = trace(c), trace(replace(c, mask="causal"))
+    at = [place for place, text in enumerate(t.texts) if text == "bank"]
+    rows, columns = t.weights[:, at], t.weights[..., at]
+    apart = (causal.weights[0, at[0]] - causal.weights[0, at[1]]).abs().max()
+    same = torch.equal(rows[:, 0], rows[:, 1]) and torch.allclose(columns[..., 0], columns[..., 1], atol=1e-6)
+    seen = [f"first “bank” sees {at[0] + 1} tokens", f"second {at[1] + 1},", f"up to {two(apart)}."]
+    return same and len(at) == 2 and c.query_index == at[1] and says("unplaced", *seen)
+
+
+def rotated(c: Config) -> tuple[Rotation, Rotation, Callable[[Rotation, int], float]]:
+    """How the heads of a card are rotated, without its scaling too, and the score of a constant query and key."""
+    found = rotation_of(c, c.d_head)
+
+    def score(rotation: Rotation, distance: int) -> float:
+        return float(constant_score(rotation, c.d_head, torch.tensor([float(distance)], dtype=torch.float64)))
+
+    return found, pairs_unscaled(found), score
+
+
+def reaches_farther(c: Config) -> bool:
+    found, _, score = rotated(c)
+    usual, at = replace(found, base=BASE), c.distance
+    turns, other = (f"{float(wavelengths(each)[-1]):,.0f}" for each in (found, usual))
+    few, less = (int((wavelengths(each) > at).sum()) for each in (found, usual))
+    kept = f"keep {score(found, at):.3f} of their score instead of {score(usual, at):.3f}"
+    return found.base == 5e5 and says(
+        "base", f"in {turns} tokens", f"in {other}.", kept, f"{few}, whose", f"are {less}."
+    )
+
+
+def divides_positions(c: Config) -> bool:
+    found, plain, score = rotated(c)
+    same = torch.allclose(c.distance / found.periods(torch.float64), c.distance / 4 / plain.periods(torch.float64))
+    new = untrained_pairs(plain, c.distance), untrained_pairs(found, c.distance)
+    falls = [f"{score(each, 0) - score(each, 1):.3f}" for each in (found, plain)]
+    return same and new == (18, 0) and says("linear", "18 of 64", f"by {falls[0]}, unscaled by {falls[1]}.")
+
+
+def raises_the_base(c: Config) -> bool:
+    found, plain, _ = rotated(c)
+    slower = found.periods(torch.float64) / plain.periods(torch.float64)
+    others = [untrained_pairs(replace(found, scaling=name), c.distance) for name in ("ntk", "linear", "yarn")]
+    ends = untrained_pairs(found, 11_270), untrained_pairs(found, 11_271) > 0
+    told = [f"to {found.stretched_base:,.0f}:", "17 of 64 pairs", "Up to 11,270."]
+    turns = round(float(slower[0]), 9) == 1 and round(float(slower[-1]), 9) == 4 and bool((slower.diff() > 0).all())
+    return others == [17, 0, 0] and ends == (0, True) and turns and says("ntk", *told)
+
+
+def needs_its_scaling(c: Config) -> bool:
+    found, plain, score = rotated(c)
+    kept = found.kept_shares(torch.float64)
+    counts = int((kept == 1).sum()), int((kept == 0).sum()), untrained_pairs(plain, c.distance)
+    told = [
+        f"{score(found, at):.3f} instead of {score(plain, at):.3f} at {where}"
+        for at, where in ((100, "distance 100"), (1000, "1,000"))
+    ]
+    return counts == (29, 29, 29) and score(found, 0) == score(plain, 0) == 1 and says("llama3", *told)
 
 
 def gates(c: Config) -> bool:
@@ -385,6 +456,12 @@ ANSWERS: dict[str, Callable[..., bool]] = {
     "over": over_queries,
     "importance": longer_value,
     "cost": costs,
+    "channels": channels,
+    "unplaced": order_is_invisible,
+    "base": reaches_farther,
+    "linear": divides_positions,
+    "ntk": raises_the_base,
+    "llama3": needs_its_scaling,
     "root": root,
     "cache": last_row_sees_all,
     "without-scaling": lambda c: scaling_changes(*both(c)),
@@ -403,7 +480,8 @@ def test_an_answer_is_right(name):
 
 
 def test_every_card_has_its_answer_its_level_and_its_place():
-    assert ANSWERS.keys() == gallery().keys() == EXAMPLES.keys() | MISCONCEPTIONS.keys() | COMPARISONS.keys()
+    known = EXAMPLES.keys() | POSITION_CARDS.keys() | MISCONCEPTIONS.keys() | COMPARISONS.keys()
+    assert ANSWERS.keys() == gallery().keys() == known
     assert len(MISCONCEPTIONS) == 8 and len(COMPARISONS) == 6
     for cards in (gallery(), path()):
         levels = [card.example.level for card in cards.values()]

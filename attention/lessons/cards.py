@@ -13,6 +13,7 @@ from attention.examples import EXAMPLES, LEVELS, Example
 from attention.lessons.comparisons import COMPARISONS
 from attention.lessons.misconceptions import MISCONCEPTIONS
 from attention.lessons.path import PATH
+from attention.lessons.position_cards import POSITION_CARDS
 from attention.settings import CARD
 
 STEP = "learn-"
@@ -41,8 +42,8 @@ class Card:
 
 @cache
 def gallery() -> dict[str, Card]:
-    """The cards of all examples, misconceptions and comparisons, by difficulty."""
-    every = EXAMPLES | MISCONCEPTIONS | COMPARISONS
+    """The cards of all examples, positions, misconceptions and comparisons, by difficulty."""
+    every = EXAMPLES | POSITION_CARDS | MISCONCEPTIONS | COMPARISONS
     return _number_cards({name: every[name] for level in LEVELS for name in every if every[name].level == level}, {})
 
 

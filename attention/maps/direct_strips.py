@@ -17,7 +17,7 @@ from attention.operations.softmax import SOFTMAXES
 from attention.operations.sparse import Threshold
 from attention.operations.thresholds import find_threshold, weigh_above
 
-CHUNK = 2**20  # cells whose thresholds are found together: with the memory of each step they stay in a cache
+CHUNK = 2**19  # cells whose thresholds are found together: with the memory of each step they stay in a cache
 
 
 def strip_class(job: MapJob) -> type[Strip]:
@@ -126,6 +126,7 @@ class ThresholdStrip(Strip):
                 scratch = self.space.piece(*powers.shape)[0]
                 entropy += torch.special.entr(powers, out=scratch).sum(0)
                 self.away += self.distances(powers, start, total, scratch)
+        del self.held  # before the next rows take as much
         return finish(self, found.double(), entropy, self.away)
 
     def _thresholds(self) -> Float[Tensor, " r"]:

@@ -193,7 +193,8 @@ def _plans(query: Tensor, key: Tensor, picture: HeadMaps) -> list[_Plan]:
         dtype = working(q, k, picture.scoring, bound)
         if dtype not in blocks:
             given = picture.scoring.rule, picture.tokens, picture.scoring.span, *square
-            blocks[dtype] = bands(*given, sizes(dtype, query.device))
+            held = SOFTMAXES[picture.scoring.softmax].sparse
+            blocks[dtype] = bands(*given, sizes(dtype, query.device, held))
         shared = any((band.rows[0] - picture.rows[0]) % picture.tile for band in blocks[dtype])
         found.append(_Plan(head, dtype, blocks[dtype], bound, shared))
     return found

@@ -93,10 +93,18 @@ class Scoring:
         return self.sinks[head] if self.sinks else SOFTMAXES[self.softmax].sink
 
     def products(
-        self, left: Float[Tensor, "l d"], right: Float[Tensor, "r d"], out: Float[Tensor, "l r"], unit: float
+        self,
+        left: Float[Tensor, "l d"],
+        right: Float[Tensor, "r d"],
+        out: Float[Tensor, "l r"],
+        unit: float,
+        begun: bool = False,
     ) -> Float[Tensor, "l r"]:
-        """Scaled products of queries and keys, in either order, multiplied by the `unit` of an exponential."""
-        return torch.addmm(out, left, right.T, beta=0, alpha=self.scale * unit, out=out)
+        """Scaled products of queries and keys, in either order, multiplied by the `unit` of an exponential.
+
+        If `begun`, they are added to what `out` holds.
+        """
+        return torch.addmm(out, left, right.T, beta=int(begun), alpha=self.scale * unit, out=out)
 
     @property
     def halves(self) -> int:
@@ -128,6 +136,15 @@ class Scoring:
             left, right = kept[rows], kept[cols]
             ref = left.flatten()[:1]
             yield (near_sums(left, ref, like.dtype) - near_sums(right, ref, like.dtype)).abs_().neg_()
+
+    def falls(self, head: int, heads: int, n: int, device: torch.device) -> Float[Tensor, " n"] | None:
+        """Sums up to each token of what scores lose from there on: their differences are the bias; None if nothing falls."""
+        rule, at = POSITIONS[self.positions], torch.arange(n, device=device)
+        kept = None if self.kept is None else self.kept[head].to(device)
+        if not rule.is_linear or rule.to_scores is None:
+            return kept
+        found = rule.to_scores(at, torch.zeros_like(at), torch.tensor(head, dtype=torch.float64, device=device), heads)
+        return found if kept is None else found + kept
 
     def adjust_scores(self, scores: Tensor, q: At, k: At, head: int, heads: int, unit: float) -> Tensor:
         """Applies softcap, position bias and forgetting to scaled products in place; `q` and `k` broadcast to them."""

@@ -24,6 +24,7 @@ PRECISE = 4096  # up to this many tokens in float64: it costs milliseconds, and 
 FEW = 2048  # up to this many tokens every head is float64; up to PRECISE, heads whose scores may exceed MILD
 MILD = 16.0  # such a head in float32 has weights accurate to 1e-6 as well, but lse and entropy only to 1e-5
 HEIGHT, STEP = 512, 128  # rows of a block, and columns from one edge to the next, on a CPU
+LOW = 96  # rows of a block whose scores are all held: 6 MB of float32 for 16,384 keys
 SMALLEST, LARGEST = 2**21, 2**22  # bytes of a piece: with smaller ones, threads wait for each other between calls
 TALL, WIDE, ROOMY = 4096, 2048, 2**27  # rows, columns and bytes of a piece on an accelerator, for float32
 BAND = 2**26  # cells of a job: a tenth of a second on two cores, so that a cancelled map ends soon
@@ -38,10 +39,10 @@ class Sizes(NamedTuple):
     cells: int
 
 
-def sizes(dtype: torch.dtype, device: torch.device | str = "cpu") -> Sizes:
-    """The sizes that suit scores of a dtype on a device."""
+def sizes(dtype: torch.dtype, device: torch.device | str = "cpu", held: bool = False) -> Sizes:
+    """The sizes that suit scores of a dtype on a device; `held`: whether all scores of a block of rows are held at once."""
     if torch.device(device).type == "cpu":
-        return Sizes(HEIGHT, STEP, piece() // dtype.itemsize)
+        return Sizes(LOW if held else HEIGHT, STEP, piece() // dtype.itemsize)
     return Sizes(TALL * 4 // dtype.itemsize, WIDE, ROOMY // dtype.itemsize)
 
 

@@ -19,7 +19,9 @@ from attention.maps.blocks import Blocks, KeyRange, along, differences
 from attention.maps.scoring import At, Scoring, column, exponentials, factors, penalty, way_of
 from attention.maps.scratch import Space
 from attention.maps.tiles import add, pool_maxima
+from attention.operations.forgetting import near_sums
 from attention.operations.normalisers import Softmax
+from attention.operations.positions import POSITIONS
 from attention.operations.softmax import head_softmax
 
 NOTHING = -1e29  # initial maximum of a row before its first visible key: masked pairs stay far below it
@@ -128,11 +130,60 @@ class Strip:
     def fill_scores(self, scores: Float[Tensor, "w r"], span: KeyRange, shown: list[Tensor]) -> None:
         """Writes the scores of a piece; `shown` are its `visible_parts`, [] if masked pairs are left as they are."""
         job, keys, unit = self.job, slice(span.start, span.stop), self.way.unit
-        job.scoring.products(self.key[keys], self.query, scores, unit)
-        if job.scoring.adjusts:
+        begun = job.scoring.adds and not job.scoring.softcap
+        if begun:
+            self._begin_scores(scores, keys)
+        job.scoring.products(self.key[keys], self.query, scores, unit, begun)
+        if job.scoring.softcap:
             job.scoring.adjust_scores(scores, self.places, self.space.keys[keys], job.head, job.heads, unit)
         for cut, seen in zip(_cuts(span), shown, strict=False):
             scores[cut].add_(penalty(seen))
+
+    def _begin_scores(self, scores: Float[Tensor, "w r"], keys: slice) -> None:
+        """Writes what positions and forgetting add to the scores of a piece: the products start from it."""
+        cols, unit = self.space.keys[keys], self.way.unit
+        falls, line = self._falls, self._line
+        if falls is not None:
+            ref = falls[self.rows[0]]
+            left, right = (near_sums(falls[at], ref, scores.dtype).mul_(unit) for at in (self.places, cols))
+            torch.sub(left, right, out=scores)
+            if keys.stop > self._first + 1:  # before a query, sums only fall
+                scores.abs_().neg_()
+        if line is not None:
+            first = keys.start - self.rows[-1] + len(self.job.key) - 1
+            pieces = line[first : first + len(scores) + len(self.rows) - 1].unfold(0, len(scores), 1)
+            shown = pieces.index_select(0, self.rows[-1] - self.places[0]).T
+            scores.copy_(shown) if falls is None else scores.add_(shown)
+        elif self._by_pair:
+            bias = next(self.job.scoring.score_biases(self.places, cols, self.job.head, self.job.heads, scores))
+            scores.copy_(bias.mul_(unit)) if falls is None else scores.add_(bias, alpha=unit)
+
+    @cached_property
+    def _falls(self) -> Float[Tensor, " n"] | None:
+        """What `Scoring.falls` returns of the head."""
+        return self.job.scoring.falls(self.job.head, self.job.heads, len(self.job.key), self.query.device)
+
+    @cached_property
+    def _first(self) -> int:
+        """The position of the first of these queries."""
+        return int(self.places.min())
+
+    @property
+    def _by_pair(self) -> bool:
+        """Whether positions add a number to scores that is no difference of sums."""
+        rule = POSITIONS[self.job.scoring.positions]
+        return rule.to_scores is not None and not rule.is_linear
+
+    @cached_property
+    def _line(self) -> Float[Tensor, " m"] | None:
+        """That number at each key - query, from 1 - n on, in units of the exponential; None for queries that are apart."""
+        to_scores, n = POSITIONS[self.job.scoring.positions].to_scores, len(self.job.key)
+        if to_scores is None or not self._by_pair or not isinstance(self.rows, range):
+            return None
+        apart = torch.arange(1 - n, n, dtype=torch.int32, device=self.query.device)
+        head = torch.tensor(self.job.head, device=self.query.device)
+        line = to_scores((-apart).clamp(min=0), apart.clamp(min=0), head, self.job.heads)
+        return line.to(self.query.dtype).mul_(self.way.unit)
 
     def _rule_cells(self, left: int, right: int) -> Float[Tensor, "w r"]:
         scoring, n = self.job.scoring, len(self.job.key)

@@ -89,10 +89,14 @@ def _shades(packed: bytes, side: int, signed: bool) -> UInt8[np.ndarray, "h p r"
     tile = math.ceil(max(rows, columns) / side)
     codes = torch.frombuffer(bytearray(data), dtype=torch.uint16, count=heads * rows * columns)
     values = weights(codes.view(heads, rows, columns), header.get("signed", False))
-    size, at = F.max_pool2d(values.abs().nan_to_num(-1), tile, ceil_mode=True, return_indices=True)  # of the largest weights
+    size, at = F.max_pool2d(
+        values.abs().nan_to_num(-1), tile, ceil_mode=True, return_indices=True
+    )  # of the largest weights
     share, sign = size, values.flatten(1).gather(1, at.flatten(1)).view_as(size).sign()
     if header["colors"] != "linear":
-        share = 0.5 + (size * _visible_keys(header, data, size.shape[1], tile)).log10() / (2 * math.log10(header["times"]))
+        share = 0.5 + (size * _visible_keys(header, data, size.shape[1], tile)).log10() / (
+            2 * math.log10(header["times"])
+        )
     share = share.clamp(0, 1)
     share = (1 + share * sign) / 2 if signed else share
     shades = np.where(size < 0, SHADES, (share.nan_to_num() * (SHADES - 1)).round()).astype(np.uint8)
@@ -111,7 +115,13 @@ def _visible_keys(header: dict[str, Any], data: bytes, rows: int, tile: int) -> 
 
 def _png(sheet: UInt8[np.ndarray, "p r"], signed: bool) -> bytes:
     """A PNG file whose palette has the colours of the weights."""
-    colors = interpolate(np.linspace(0, 1, SHADES), theme.SIGNED if signed else theme.WEIGHTS).round().astype(int).flatten().tolist()
+    colors = (
+        interpolate(np.linspace(0, 1, SHADES), theme.SIGNED if signed else theme.WEIGHTS)
+        .round()
+        .astype(int)
+        .flatten()
+        .tolist()
+    )
     image = Image.fromarray(sheet, "L")
     masked = (theme.NEUTRALS["light"][name] for name in ("masked", "hatch"))
     image.putpalette([*colors, *(channel for color in (*masked, GROUND) for channel in rgb(color))])

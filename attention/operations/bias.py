@@ -9,6 +9,7 @@ from torch import Tensor
 from attention.operations import forgetting
 from attention.operations.operation import Operation, Source, Spec, Symbols, Values, text
 from attention.operations.positions import POSITIONS, rule
+from attention.operations.score_bias import ScoreBias
 
 
 def position_bias(
@@ -43,7 +44,8 @@ def _applies(spec: Spec) -> bool:
 
 def _forgotten(values: Values, spec: Spec) -> Tensor:
     """Returns what forgetting adds, and positions if they add something."""
-    found = forgetting.forget_bias(forgetting.retention(values["F"]), values["heads"], values["scores"].dtype)
+    scores, kept = values["scores"], forgetting.retention(values["F"])[values["heads"]]
+    found = ScoreBias(scores.shape[-2], scores.shape[-1], kept).square(scores.dtype)
     return found + _pair_bias(values, spec) if rule(spec).to_scores else found
 
 

@@ -8,7 +8,7 @@ It is ALiBi with slopes that depend on the text. Keys after the query lose the g
 from __future__ import annotations
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Generator, Tensor
 from torch.nn.functional import logsigmoid
 
@@ -16,7 +16,6 @@ from attention.operations.operation import Operation, Source, Spec
 
 OFF, ON = FORGETS = ("off", "on")
 SEEDS = 40_001  # the map to the gates has a generator of its own, with a seed that no other random numbers have
-CELLS = 2**19  # of all heads that are computed together: two megabytes of float32
 SPREAD = 2.0  # standard deviation of the logits of the gates around their bias, for tokens of variance one
 
 
@@ -33,20 +32,7 @@ def draw_forget_map(channels: int, heads: int, seed: int) -> Float[Tensor, "c h"
 
 def retention(logits: Float[Tensor, "n h"]) -> Float[Tensor, "h n"]:
     """Returns the sums of the logarithms of the gates up to each token, in float64: their differences are what is added."""
-    return logsigmoid(logits.double()).cumsum(0).T
-
-
-def forget_bias(
-    kept: Float[Tensor, "h n"], heads: Int[Tensor, " s"], dtype: torch.dtype, out: Tensor | None = None
-) -> Float[Tensor, "s n n"]:
-    """Returns what forgetting adds to the logits of some heads, some rows at a time, so that they stay in a cache."""
-    n, own = kept.shape[-1], kept[heads]
-    found = torch.empty(len(heads), n, n, dtype=dtype) if out is None else out
-    height = max(1, CELLS // max(1, len(heads) * n))
-    for first in range(0, n, height):
-        near, rows = near_sums(own, own[:, first : first + 1], dtype), slice(first, first + height)
-        torch.sub(near[:, rows, None], near[:, None], out=found[:, rows]).abs_().neg_()
-    return found
+    return logsigmoid(logits.double()).cumsum(0).T.contiguous()
 
 
 def near_sums(kept: Float[Tensor, "*n"], ref: Float[Tensor, "*one"], dtype: torch.dtype) -> Float[Tensor, "*n"]:

@@ -40,7 +40,8 @@ class Positions:
     returns for a pass and a number of channels. `formula` is the TeX of what is added or turned, with %s for the name of the
     matrix; `code` its lines of PyTorch, which add to `x`, turn `Q` and `K`, or compute `bias` from `q`, `k` and `heads`;
     `adds`: what is added to scores, in words. `flops`: operations for one vector of a head. `learned`: whether a model learns
-    its numbers, so that those here are made up.
+    its numbers, so that those here are made up. `is_linear`: whether what is added to scores is proportional to the distance,
+    on both sides.
     """
 
     doc: Callable
@@ -53,6 +54,7 @@ class Positions:
     flops: Callable[[Spec], int] = none_needed
     settings: Callable[[Choices, Float[Tensor, "*h n d"]], dict[str, Any]] = lambda choices, x: {}
     learned: bool = False
+    is_linear: bool = False
 
     def __post_init__(self) -> None:
         acts = any((self.to_input, self.to_heads, self.to_scores))
@@ -93,6 +95,7 @@ x = x + torch.stack([angle.sin(), angle.cos()], -1).flatten(1)[:, :d_model]
         formula=r"b_{hij} = -2^{-8 (h + 1) / H}\,\lvert i - j \rvert",
         code="bias = -(2.0 ** (-8.0 * (torch.arange(heads)[:, None, None] + 1) / heads)) * (q - k).abs()\n",
         adds="a penalty that grows with distance",
+        is_linear=True,
     ),
     "alibi bloom": Positions(
         alibi_bloom,
@@ -105,6 +108,7 @@ steepness = torch.where(head < power, 8.0 * (head + 1) / power, 4.0 * (2 * (head
 bias = -(2.0 ** -steepness) * (q - k).abs()
 """,
         adds="a penalty that grows with distance",
+        is_linear=True,
     ),
     "t5": Positions(
         t5,

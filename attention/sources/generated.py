@@ -19,6 +19,7 @@ from attention.inputs import INPUTS, SPLIT, backwards, itself, make_generator
 from attention.inputs import tokens as texts
 from attention.knobs import DEFAULTS
 from attention.operations.differential import join_halves, split_halves
+from attention.operations.forgetting import draw_forget_map
 from attention.operations.gate import HEADWISE, draw_gate_map
 from attention.operations.positions import POSITIONS, turn
 from attention.operations.qk_norm import ON, rms_norm
@@ -244,6 +245,7 @@ def gate_map(config: Config) -> Float[Tensor, "c w"]:
 
 
 _last_gate_map = tensor_lru_cache(2)(draw_gate_map)
+forget_map = tensor_lru_cache(2)(draw_forget_map)  # a number per head and channel: small at any width
 
 
 def _hand_built_projections(config: Config) -> Projections:

@@ -36,7 +36,11 @@ TABLE = {  # label and help of the columns of every pair
     "scaled turns": ("Scaled", "Full turns at the chosen distance with the scaling."),
 }
 
-GAIN = ("Attention factor", "Cosines and sines are multiplied by it. YaRN: 0.1 ln(factor) + 1.")
+GAIN = (
+    "Attention factor",
+    "Cosines and sines are multiplied by it. YaRN: 0.1 ln(factor) + 1, unless a checkpoint's config.json has its own "
+    "attention_factor.",
+)
 ROTATED = ("Rotated scores ×", "Query and key are both multiplied, so scores by its square.")
 SCORE = "Score at {distance:,}"
 SCORE_HELP = "Of a constant query and key, as a share of distance 0; {unscaled} without the scaling."
