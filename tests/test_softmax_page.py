@@ -269,6 +269,7 @@ def test_what_yarn_does_at_a_distance_is_shown_with_its_attention_factor():
     }
     assert "24 pairs rotate as in training, 24 rotate 4 times more slowly" in words(test)
     assert "distance 20,000 is to them what 5,000 was in training" in words(test)
+    assert "attention factor, **1.1386**, so rotated scores by its square, **1.2965**" in words(test)
     test.number_input(key="distance").set_value(100_000).run()
     assert metrics(test)["Pairs at new angles"] == "0 of 64" and "24 without the scaling" in words(test)
     assert query_without_edition(test.query_params)["distance"] == "100000"

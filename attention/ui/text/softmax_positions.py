@@ -63,6 +63,10 @@ BEYOND = (
     "Distance {distance:,} is beyond the original length of {length:,}: {new} pairs that make less than a turn in training "
     "are at angles that never occurred there. A scaling under More settings, Advanced, changes that."
 )
+GAINED = (
+    "Cosines and sines are multiplied by the attention factor, **{gain:.4f}**, so rotated scores by its square, "
+    "**{square:.4f}**. If a checkpoint's config.json has its own attention_factor, that replaces it."
+)
 STRETCHED = (
     "The base grows to {base:,.0f}: the first pair rotates as in training, the last {factor:g} times more slowly, those "
     "between by powers of that."

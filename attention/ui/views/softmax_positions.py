@@ -138,7 +138,8 @@ def sentences(config: Config) -> list[str]:
     found = [_setting(config, rotation)]
     if rotation.scaling == UNSCALED:
         return [*found, _unscaled(rotation, distance)]
-    return [*found, _scaled_pairs(rotation, distance), _scaled_score(rotation, config.d_head, distance)]
+    gained = [text.GAINED.format(gain=rotation.gain, square=rotation.gain**2)] if rotation.gain != 1 else []
+    return [*found, _scaled_pairs(rotation, distance), *gained, _scaled_score(rotation, config.d_head, distance)]
 
 
 def _setting(config: Config, rotation: Rotation) -> str:
