@@ -16,6 +16,7 @@ from attention.settings import EDITION
 from attention.ui.markdown import escape
 from attention.ui.question_codec import OPTIONS, QUESTION, CustomQuestion, decode, encode
 from attention.ui.session.visit_state import KEY
+from attention.ui.text import lessons
 from attention.ui.text.questions import OFFERS
 from attention.ui.views import questions
 from attention.ui.views.question_form import TYPED
@@ -279,6 +280,7 @@ def test_a_lesson_of_two_pictures_is_one_link_with_its_place_and_the_way_on():
     assert chain_of(teacher) == []  # there is no question yet
     write_question(teacher, *QUERY.options, right=1, text=QUERY.text, why=QUERY.why)
     teacher.button(key="add step").click().run()
+    assert lessons.OWN_NEXT.format(count=1) in words(teacher)
     assert teacher.text_area(key="class text").value == "" and QUERY.text in words(teacher)
     masks = AppTest.from_file(str(HEADS.with_stem("masks")), default_timeout=SECONDS)
     masks.session_state[KEY] = teacher.session_state[KEY]

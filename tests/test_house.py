@@ -151,3 +151,8 @@ def test_tests_of_a_file_are_one_group_and_all_in_a_browser():
     assert group_of("tests/test_masks.py::test_a_mask[b::c]") == "tests/test_masks.py"
     assert group_of("tests/browser/test_app.py::test_a") == group_of("tests/browser/test_grid.py::test_b")
     assert "_split_scope" in vars(LoadScopeScheduling), "tests/conftest.py replaces this method of xdist"
+
+
+def test_no_page_draws_a_toast():
+    """One that a fragment draws removes the style sheets of the page (docs/LOG.md)."""
+    assert [file.name for file in (ROOT / "attention").rglob("*.py") if "st.toast(" in file.read_text("utf-8")] == []

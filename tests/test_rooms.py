@@ -297,6 +297,7 @@ def test_an_old_page_and_a_full_room_are_told_so(classroom):
     classroom.ask("somebody", OTHER)
     student.button(key="answer 1 0").click().run()
     assert classroom.tally("somebody").counts == (0, 0)
+    assert len(student.warning) == 1 and not student.run().warning
     for number in range(SEATS):
         if len(classroom.rooms[code].seats) < SEATS:
             classroom.look(code, f"{number}")

@@ -100,6 +100,16 @@ def test_a_printed_answer_is_on_a_page_of_its_own(visit):
     expect(page.get_by_test_id("stAlert").first).to_be_visible()
 
 
+def test_printed_code_goes_on_over_pages_and_leaves_none_empty(visit):
+    page = visit("heads").page
+    page.locator(".st-key-heads-program summary").click(timeout=30_000)
+    page.locator(".stCode code").get_by_text("import torch").first.wait_for()
+    printed = page.pdf(format="A4", print_background=True)
+    assert len(re.findall(rb"/Type /Page\b", printed)) <= 4, (
+        "picture, statistics and the program; the link is at its end"
+    )
+
+
 def test_a_thumb_finds_what_it_taps(chromium, server):
     """On a screen that is touched: guesses, the way to other cards and Share are 44 px high, as are areas around icons."""
     context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)

@@ -8,6 +8,7 @@ TITLE = "Class"
 PREDICT = "Predict"
 READY = "**Ready-made questions** hide the answer on every page until it is revealed."
 OWN = "**Your own question**"
+OWN_NEXT = "**Your own question** · {count} in the lesson. For the next one, close this dialog and set up its picture."
 EDITS = "**Step {number}**"
 QUESTION = "Question"
 QUESTION_HELP = (

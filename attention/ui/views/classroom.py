@@ -68,8 +68,9 @@ def open_dialog() -> None:
         st.rerun()
     config = page.setting()
     _offer_ready_questions(config)
-    at = page.visit_state().editing
-    st.markdown(text.OWN if at is None else text.EDITS.format(number=at + 1))
+    at, count = page.visit_state().editing, len(page.visit_state().chain)
+    own = text.OWN_NEXT.format(count=count) if count else text.OWN
+    st.markdown(own if at is None else text.EDITS.format(number=at + 1))
     form, seen = st.columns([3, 2], gap="medium")
     with form:
         question_form.draw()

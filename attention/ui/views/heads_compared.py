@@ -52,7 +52,8 @@ def _pin() -> None:
     try:
         page.change(against=pin(page.setting()), side="difference")
     except ConfigError as error:  # a long text may not fit into a link twice
-        st.toast(escape(str(error)))
+        page.note([str(error)])
+        page.change()
 
 
 def view(sides: Sides) -> None:

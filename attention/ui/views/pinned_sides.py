@@ -44,7 +44,8 @@ def _swap() -> None:
     try:
         page.change(**exchange(page.setting()))
     except ConfigError as error:
-        st.toast(escape(str(error)))
+        page.note([str(error)])
+        page.change()
 
 
 def differences_text(sides: Sides, comparable: bool) -> str:

@@ -17,7 +17,7 @@ from attention.ui.session import address_bar, page
 from attention.ui.text import rooms as text
 from attention.ui.views.room import browser_key
 
-FIELD = "room code"
+FIELD, REFUSED = "room code", "room refused"  # keys of the field, and of why the last answer was refused
 
 
 def show() -> None:
@@ -62,6 +62,8 @@ def _draw_question(code: str, pace: float) -> None:
         st.markdown(text.SOON.format(code=code))
         return
     st.markdown(sheet.asked.text)
+    if said := page.widgets().pop(REFUSED, ""):  # no toast: one that a fragment draws removes the styles of the page
+        st.warning(said)
     if sheet.verdict is None:
         _draw_guesses(code, sheet.number, sheet.asked.guesses, sheet.mine)
         st.markdown(text.CHOOSE if sheet.mine is None else text.CHOSEN)
@@ -89,7 +91,7 @@ def _answer(code: str, number: int, guess: int) -> None:
     try:
         CLASSROOMS.answer(code, browser_key(), number, guess)
     except RoomError as error:
-        st.toast(str(error))
+        page.widgets()[REFUSED] = str(error)
 
 
 def _draw_verdict(asked: Asked, verdict: Verdict, mine: int | None) -> None:

@@ -102,7 +102,8 @@ def _task(sweep: Sweep) -> TimingJob | None:
 
 def _start(sweep: Sweep, task: TimingJob | None) -> None:
     """Draws the button, and a caption with what it does."""
-    button, told = st.columns([1, 4], vertical_alignment="center")
+    with st.container(key="measure-here"):
+        button, told = st.columns([1, 4], vertical_alignment="center")
     going = task is not None and task.open
     off = going or not limits().measure or bool(_absent(sweep))
     how = {"on_click": _measure, "args": (sweep,), "disabled": off, "type": "secondary" if off else "primary"}

@@ -23,7 +23,7 @@ ASKED: dict[str, dict[str, Any]] = {
 
 def draw() -> None:
     """Draws the buttons in one line."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="other-sizes"):
         st.caption(text.OTHERS, width="content")
         for at, (name, knobs) in enumerate(ASKED.items()):
             st.button(name, key=f"sizes_{at}", on_click=page.change, kwargs=FIRST | knobs)
