@@ -148,8 +148,9 @@ def test_a_file_for_which_there_is_no_room_is_not_kept(monkeypatch):
     assert not test.error and test.session_state[KEY].kept.taken.file.content() is None
 
 
-def test_limits_stand_on_the_page():
-    words = page_text(opened())
+def test_limits_are_in_the_help_of_one_line():
+    (caption,) = (each for each in opened().caption if each.value.startswith("Files of up to 64 MB. "))
+    words = caption.help
     assert "Files of up to 64 MB, unpacked up to" in words and "up to 1,024 tokens as weights" in words
     limits = "for 1,213 tokens of GPT-2 (482 as weights alone) or 170 tokens of Llama-3-8B (181 as weights alone)"
     assert f"In 16 bits, this fits queries, keys and values of all layers {limits}." in words

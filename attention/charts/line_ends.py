@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from attention.charts.theme import PLOTLY_TEXT
 
 MOST = 7  # lines; more of them have a legend
-LINE = 14  # pixels from one name to the next
+LINE = 13  # pixels from one name to the next
 SHIFTS = (11, 25, -26, 39, -40)  # pixels of a name above the end of its line, in the order in which they are tried
 AXIS = 66  # pixels of the height of a figure that its margins and the axis below take
 

@@ -4,10 +4,8 @@ FINDING = "Open attention of your own model: every page can show it."
 OPEN = "{files} open; every page can show it as its *Source*."
 HELP = "A file with weights, or with queries and keys. Only you see it: it is in no link, and it is deleted when your visit ends."
 CLOSED = "Uploads are switched off on this server. On your own machine, this page opens files."
-SHARED = (
-    "Numbers of 16 or 32 bits; up to 1,024 tokens as weights, up to 65,536 as queries and keys; 128 layers of 128 heads. "
-    "Code in a file is never run."
-)
+SHARED = "Numbers of 16 or 32 bits; up to 1,024 tokens as weights, up to 65,536 as queries and keys; 128 layers of 128 heads."
+SAFE = "Files of up to {largest} MB. Code in a file is never run."
 SAVE = "How to save attention of your model"
 COPY = "Copy code"
 FILES_OPEN = {1: "1 file is"}
@@ -15,7 +13,7 @@ FILES_OPEN_MORE = "{count} files are"
 FILE = "Attention: .safetensors, .npz, .npy or .pt"
 TOKENS = "Tokens, if not in that file: .json or .txt"
 TOKENS_HELP = "A JSON list of strings, or a text file with one token per line or with words."
-SIZES = "Files of up to {largest} MB, unpacked up to {unpacked}. {fits} {shared}"
+SIZES = "Files of up to {largest} MB, unpacked up to {unpacked}. {fits} {shared}"  # in the help
 FITS = "In 16 bits, this fits queries, keys and values of all layers for {models}."
 FITS_MODEL = "{tokens:,} tokens of {model} ({weights:,} as weights alone)"
 TRY = "Try it with an example"

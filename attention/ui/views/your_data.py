@@ -90,7 +90,8 @@ def _fields(how: Reading) -> Taken | None:
     unpacked = results.uploads.most()
     fits = _limits(min(largest * 2**20, unpacked))
     size = quantity(unpacked, "B")
-    st.caption(text.SIZES.format(largest=largest, unpacked=size, fits=fits, shared=text.SHARED))
+    sizes = text.SIZES.format(largest=largest, unpacked=size, fits=fits, shared=text.SHARED)
+    st.caption(text.SAFE.format(largest=largest), help=sizes)
     taken = your_data_files.current_file(file, tokens, how)
     if taken is None:
         _sample()
