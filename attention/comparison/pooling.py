@@ -38,20 +38,26 @@ def pool_differences(a: Side, b: Side, side: int) -> Differences:
     """
     heads, queries, keys = a.size
     tile = -(-max(queries, keys) // side)
-    found = zip(*(_pool_head(a, b, head, tile) for head in range(heads)), strict=True)
+    shared = _ranks(a.mask, b.mask) if tile > 1 and a.mask.ndim == b.mask.ndim == 2 else None
+    found = zip(*(_pool_head(a, b, head, tile, shared) for head in range(heads)), strict=True)
     change, one, two, in_a, in_b, place = map(torch.stack, found)
     return Differences(change, one, two, in_a, in_b, place, tile, queries, keys)
 
 
-def _pool_head(a: Side, b: Side, head: int, tile: int) -> tuple[Tensor, ...]:
-    """Returns the parts of `Differences` of one head."""
+def _ranks(in_a: Bool[Tensor, "q k"], in_b: Bool[Tensor, "q k"]) -> Float[Tensor, "q k"]:
+    """Returns the order of pairs whose difference is zero, below zero: visible on one side, on both, on neither."""
+    return ((in_a ^ in_b).to(torch.int8) + (in_a | in_b).to(torch.int8)).float() - 3
+
+
+def _pool_head(a: Side, b: Side, head: int, tile: int, ranks: Float[Tensor, "q k"] | None) -> tuple[Tensor, ...]:
+    """Returns the parts of `Differences` of one head; `ranks`: those of its masks, if all heads share them."""
     one, two = a.weights[head].float(), b.weights[head].float()
     in_a, in_b = (side.mask if side.mask.ndim == 2 else side.mask[head] for side in (a, b))
     change = two - one
     if tile == 1:
         return change, one, two, in_a, in_b, torch.zeros_like(change, dtype=torch.int64)
     size = change.abs()
-    size = torch.where(size > 0, size, (in_a ^ in_b).to(size.dtype) + (in_a | in_b) - 3)
+    size = torch.where(size > 0, size, _ranks(in_a, in_b) if ranks is None else ranks)
     at = F.max_pool2d(size[None, None], tile, ceil_mode=True, return_indices=True)[1][0, 0]
     keys = change.shape[1]
     place = at // keys % tile * tile + at % keys % tile
