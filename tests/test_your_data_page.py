@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from threading import Event
-from urllib.parse import quote_plus
+from urllib.parse import parse_qsl, quote_plus, urlsplit
 
 import numpy as np
 import pytest
@@ -17,8 +17,10 @@ from streamlit.testing.v1 import AppTest
 
 from attention.array_files import safe_file
 from attention.array_files.limits import DataError
+from attention.codec import CONFIGS
 from attention.imported import detect, sample
 from attention.imported.reading import Reading, read_stack
+from attention.pinned import sides_of
 from attention.ui import results
 from attention.ui.session import uploads as visit
 from attention.ui.session.visit_state import KEY, Session, VisitState
@@ -82,6 +84,23 @@ def test_a_file_is_opened_read_and_shown():
     assert "Open files" in words and "mine.npz: weights, 3 layers of 4 heads, 6 tokens, 1.73 kB" in words
     (source,) = test.session_state[KEY].kept.uploaded
     assert source.startswith("file:") and source.endswith(":mine.npz")
+
+
+def test_a_second_file_is_compared_with_the_first():
+    """With one click: pinning the first before opening the second would end with the second alone."""
+    test = put(opened(), "before.npz", FILE)
+    assert not any(each.proto.label.startswith("Compare with") for each in test.get("link_button"))
+    test = put(test, "after.npz", npz(weights=WEIGHTS.flip(1).numpy()))
+    before, after = test.session_state[KEY].kept.uploaded
+    (url,) = (
+        each.proto.url
+        for each in test.get("link_button")
+        if each.proto.label.replace("\\", "") == "Compare with before.npz"
+    )
+    config, notes = CONFIGS.from_query(dict(parse_qsl(urlsplit(url).query)))
+    sides = sides_of(config)
+    assert url.startswith("/layers?") and not notes
+    assert sides is not None and (sides.a.source, sides.b.source) == (before, after)
 
 
 def test_tokens_come_from_a_file_of_their_own():

@@ -34,6 +34,7 @@ LINKS = {
     "masks": "Visible keys → Masks",
     "layers": "Compare heads → Layers",
 }
+COMPARE = "Compare with {name}"
 OPEN_FILES = "**Open files**"
 TO_HEADS = "Heads"
 CLOSE = "Close"

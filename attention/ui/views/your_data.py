@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from attention.codec import to_query
 from attention.components.copy_link import copy_link
 from attention.config import Config
+from attention.fitting import layers
 from attention.imported import detect, sample
 from attention.imported.reading_knobs import Reading
 from attention.imported.registry import Upload, entry_name
+from attention.pinned import Sides, pin
 from attention.serving.settings import settings
 from attention.sources.providers import has_scores
 from attention.tables.rows import quantity
@@ -20,9 +24,10 @@ from attention.ui.session import page, present, uploads
 from attention.ui.session.visit_state import Taken
 from attention.ui.text import terms
 from attention.ui.text import your_data as text
-from attention.ui.views import code, snippets, your_data_files
+from attention.ui.views import code, pinned_sides, snippets, your_data_files
 
 FILE, TOKENS = "your file", "your tokens"  # keys of the two fields
+NAME = 20  # characters of the name of another file
 KNOWN = {
     "GPT-2": (12, 12, 12, 64),
     "Llama-3-8B": (32, 32, 8, 128),
@@ -165,6 +170,19 @@ def _ways(source: str, primary: bool = False) -> None:
             next_step.page_link("steps", text.LINKS["steps"], query, ":material/account_tree:")
         next_step.page_link("masks", text.LINKS["masks"], query, ":material/grid_on:")
         next_step.page_link("layers", text.LINKS["layers"], query, ":material/layers:")
+        if others := [each for each in uploads.sources() if each != source]:
+            _compare(source, others[-1])
+
+
+def _compare(source: str, other: str) -> None:
+    """Draws a link to the difference of a source from another one, which was opened before: which heads changed."""
+    a, b = Config.of(other), Config.of(source)
+    sides = Sides(a, b, False)
+    several = len(layers(source)) > 1 and pinned_sides.has_layer_difference(sides)
+    name = entry_name(other)
+    label = text.COMPARE.format(name=escape(name if len(name) <= NAME else f"{name[: NAME - 1]}…"))
+    query = to_query(replace(b, against=pin(a)))
+    next_step.page_link("layers" if several else "heads", label, query, ":material/compare_arrows:")
 
 
 def _open() -> None:
