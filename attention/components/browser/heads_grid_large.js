@@ -16,7 +16,7 @@ const LETTER = 6.6, BESIDE = 14, MOST_ROOM = 84, NUMBERED = 40;  // pixels
 const PANEL = [160, 230], TALLEST = 720, NARROW = 440;
 const SHARE = 0.68;  // of the width for the large head, if there are others
 const LINE = 13;  // pixels from one label to the next
-const ONE_LINE = 96;  // width of a square from which its number and a name fit into one line, in pixels
+const NUMBER = 24, NAME_LETTER = 5.2;  // pixels beside the name of a square, and of one of its letters
 
 /**
  * Returns the size of the large head and of the squares: the large one as high as the grid, or as wide as the window.
@@ -48,7 +48,8 @@ export function arrangeLarge(data, width) {
  */
 function fitNamed(data, width, height, wide) {
   const plain = fitBeside(data, width, height, wide, TITLE);
-  if (plain.side >= ONE_LINE || !data.names.some(Boolean)) return plain;
+  const longest = Math.max(0, ...data.names.map((name) => signs(name ?? "").length));
+  if (!longest || plain.side >= NUMBER + NAME_LETTER * longest) return plain;
   return { ...fitBeside(data, width, height, wide, TITLE + LINE), stacked: true };
 }
 

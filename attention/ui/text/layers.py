@@ -24,10 +24,10 @@ PICTURE_ALT = "Weights of {head}: queries down, keys across"
 OPEN_LAYER = "Open layer {layer} → Heads"
 OPEN_HEADS = "Open these heads → Heads"
 STATISTICS = {  # of the selected head, in plain words
-    "first": "{value} of its weight on the first token",
+    "first": "{value} on the first token",
     "previous": "{value} on the token before",
-    "induction": "{value} on what followed an earlier copy of the token, if there is one",
-    "effective_keys": "spread as evenly as over {value} keys",
+    "induction": "{value} after an earlier copy",
+    "effective_keys": "spread like {value} keys",
     "entropy": "entropy {value} nats",
 }
 NO_VALUE = "{statistic}: none (no visible key)"
