@@ -347,20 +347,8 @@ def sent_cells(test) -> dict[str, bytes]:
 
 @pytest.fixture
 def in_fragments(monkeypatch):
-    """Pictures are drawn as in the rerun of a fragment, which leaves those of other fragments on the screen."""
+    """Pictures are drawn as in the rerun of a fragment."""
     return lambda: monkeypatch.setattr(draw_if_changed, "running_fragments", lambda: ["view"])
-
-
-@pytest.mark.parametrize("row_as", ["bars", "lines", "output"])
-def test_cells_of_a_are_not_sent_again_when_b_changes(in_fragments, row_as):
-    test = run(HEADS, {"v": "3", "against": pin(Config(mask="full")), "side": "both", "row_as": row_as})
-    assert any("mask=full" in link for link in sent_cells(test))
-    in_fragments()
-    for temperature in (2.0, 3.0):
-        found = sent_cells(test.slider(key="temperature").set_value(temperature).run())
-        assert found and all(f"temperature={temperature:g}" in link for link in found)
-    found = sent_cells(test.number_input(key="head").set_value(3).run())
-    assert any("mask=full" in link for link in found) and not test.exception  # A has another selected head
 
 
 def test_a_difference_names_the_cells_of_a_which_are_sent_once(in_fragments):

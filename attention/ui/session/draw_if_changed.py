@@ -1,7 +1,6 @@
-"""Draws a picture within the view or a part, unless the browser shows the same: what is large is not sent again.
+"""Sends what a browser keeps by itself within the view or a part, unless it was sent before.
 
-A run of a fragment leaves what other fragments have drawn on the screen, so such a picture is a fragment of its own, which is
-not run again while it looks the same.
+Nothing that is seen may be sent so: a browser removes what a run of the fragment around it does not draw again.
 """
 
 from __future__ import annotations
@@ -15,10 +14,7 @@ from attention.ui.session.visit_state import session
 
 
 def draw_if_changed(name: str, look: object, draw: Callable[[], object]) -> None:
-    """Calls `draw` unless the last run of the same fragment drew the same `look` under this name, at the same place.
-
-    Only what is in the same container on every run may be drawn so, as its last element.
-    """
+    """Calls `draw` unless the last run of the same fragment drew the same `look` under this name."""
     state = session()
     if running_fragments() is None or name not in state.earlier or state.earlier[name] != look:
         st.fragment(_draw)(draw)

@@ -148,7 +148,7 @@ def _picture(sides: Sides, reason: str) -> None:
 
 
 def _grid(sides: Sides, side: Config) -> None:
-    """Draws the grid of one side. What A shows does not depend on B, and is not sent again with each change of B."""
+    """Draws the grid of one side."""
     names = parts.names(side, results.heads.roles(side))
     if side is sides.b:
         heads_grid(
@@ -160,11 +160,7 @@ def _grid(sides: Sides, side: Config) -> None:
             painted=link(sides.b),
         )
         return
-
-    def draw() -> None:
-        heads_grid(side, results.heads.cells(side), key="grid a", on_pin=gestures.on_side_pin, names=names)
-
-    draw_if_changed("grid a", (side, names), draw)
+    heads_grid(side, results.heads.cells(side), key="grid a", on_pin=gestures.on_side_pin, names=names)
 
 
 def send_side(found: Differences, key: str) -> str:

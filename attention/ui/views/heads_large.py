@@ -16,7 +16,6 @@ from attention.pinned import Sides, sides_of
 from attention.tables import rows as tables
 from attention.ui import results
 from attention.ui.session import gestures, page
-from attention.ui.session.draw_if_changed import draw_if_changed
 from attention.ui.text import comparing
 from attention.ui.text import heads as text
 from attention.ui.views import heads_compared
@@ -56,10 +55,7 @@ def _of_sides(sides: Sides) -> None:
         key = "focus" if side is shown[-1] else "focus a"
         with place:
             st.caption(heads_compared.side_name(sides, side))
-            if side is sides.b:
-                _large_head(side)
-            else:
-                draw_if_changed(key, side, partial(_large_head, side, key))
+            _large_head(side, key)
 
 
 def _difference(sides: Sides) -> None:

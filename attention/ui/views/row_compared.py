@@ -23,7 +23,6 @@ from attention.ui import results
 from attention.ui.controls import knobs
 from attention.ui.markdown import escape
 from attention.ui.session import gestures, page
-from attention.ui.session.draw_if_changed import draw_if_changed
 from attention.ui.text import comparing as text
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import heads_row, questions
@@ -116,15 +115,12 @@ def _outputs(sides: Sides, rows: Sequence[tables.Row], shown: Shown) -> None:
 
 
 def _beside(sides: Sides, shown: Shown, key: str, draw: Callable[[Config, str], None]) -> None:
-    """Draws each side with the key of its picture, in a column of its own, below its name; A only if A has changed."""
+    """Draws each side with the key of its picture, in a column of its own, below its name."""
     for place, side in zip(st.columns(len(shown)) if shown else (), shown, strict=True):
         own = key if side is shown[-1] else f"{key} a"
         with place:
             st.caption(text.SIDE_B if side is sides.b else text.SIDE_A)
-            if side is sides.b:
-                draw(side, own)
-            else:
-                draw_if_changed(own, (side, sides.b.row_as), partial(draw, side, own))
+            draw(side, own)
 
 
 WAYS: dict[str, Callable[[Sides, Sequence[tables.Row], Shown], None]] = {
