@@ -366,7 +366,7 @@ def test_a_difference_names_the_cells_of_a_which_are_sent_once(in_fragments):
         )
     found = sent_cells(test.button(key="swap").click().run())
     (picture,) = (data for link, data in found.items() if link)
-    assert header_of(found[""])["name"] == header_of(picture)["of_a"] != name
+    assert header_of(found[""])["name"] != name and "of_a" not in header_of(picture)  # it may arrive before them
 
 
 @pytest.mark.parametrize("side", ["a", "b", "difference", "both"])

@@ -13,12 +13,14 @@ from attention.streamlit_internals import running_fragments
 from attention.ui.session.visit_state import session
 
 
-def draw_if_changed(name: str, look: object, draw: Callable[[], object]) -> None:
-    """Calls `draw` unless the last run of the same fragment drew the same `look` under this name."""
+def draw_if_changed(name: str, look: object, draw: Callable[[], object]) -> bool:
+    """Calls `draw` unless the last run of the same fragment drew the same `look` under this name; returns whether it did not."""
     state = session()
-    if running_fragments() is None or name not in state.earlier or state.earlier[name] != look:
+    known = running_fragments() is not None and name in state.earlier and state.earlier[name] == look
+    if not known:
         st.fragment(_draw)(draw)
     state.current[name] = look
+    return known
 
 
 def _draw(draw: Callable[[], object]) -> None:

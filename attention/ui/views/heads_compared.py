@@ -164,13 +164,16 @@ def _grid(sides: Sides, side: Config) -> None:
 
 
 def send_side(found: Differences, key: str) -> str:
-    """Sends the codes of A apart from those that change with B, if each cell is one pair; returns their name, or ""."""
+    """Sends the codes of A apart from those that change with B, if each cell is one pair.
+
+    Returns their name if the browser has them from an earlier run, otherwise "": pictures do not wait for them.
+    """
     if found.tile > 1:  # a tile shows A at the place of the largest difference, which depends on B
         return ""
     name, data = side_payload(found)
     with st.container(key=key):
-        draw_if_changed(key, name, lambda: side_cells(data, key=f"{key} sent"))
-    return name
+        known = draw_if_changed(key, name, lambda: side_cells(data, key=f"{key} sent"))
+    return name if known else ""
 
 
 def numbers(sides: Sides) -> None:
