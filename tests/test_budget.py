@@ -28,13 +28,14 @@ from attention.trace import trace
 from attention.training.recipe import Recipe
 from attention.ui import results
 from attention.ui.jobs import training_jobs, vectors
-from attention.ui.jobs.job import MADE_WAY, Job
+from attention.ui.jobs.job import Job
 from attention.ui.jobs.job_queue import JobQueue
 from attention.ui.jobs.map_jobs import BUDGET, MapJob, MapJobs, drawing_estimate, head_maps_arguments
 from attention.ui.jobs.training_jobs import TrainingJob, refusal
 from attention.ui.jobs.vectors import HOLD, Vectors
 from attention.ui.limits import limits
 from attention.ui.session.visit_state import KEY
+from attention.ui.text import jobs as words
 from tests.samples import sample
 from tests.test_drawing import until
 
@@ -317,7 +318,7 @@ def test_a_picture_that_rests_makes_way_after_a_while(small):
     assert studio.refusal(first, "one") is None, "it is their own"
     now[0] += 1
     assert studio.refusal(second, "two") is None
-    assert (resting.state, resting.said) == ("failed", MADE_WAY)
+    assert (resting.state, resting.said) == ("failed", words.MADE_WAY)
 
 
 def test_a_host_that_can_never_measure_says_so_and_offers_nothing(monkeypatch):

@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from itertools import pairwise, product
+from typing import Any
 
 import plotly.graph_objects as go
 import pytest
@@ -384,12 +385,13 @@ def test_every_line_has_its_name_at_its_end_and_none_covers_another(picture):
     cpu, gpus = cpu_gpu_series.cpu(versus, SHIPPED), cpu_gpu_series.gpus(versus, SHIPPED)
     figure = charts.figure(versus, cpu, gpus)
     low, high = figure.layout.yaxis.range
+    traces: list[Any] = list(figure.data)
     pixels = (figure.layout.height - line_ends.AXIS) / (high - low)
     names = [each for each in figure.layout.annotations if "●" in each.text]
-    assert {re.sub("<.*> ", "", each.text) for each in names} == {trace.meta for trace in figure.data if trace.meta}
+    assert {re.sub("<.*> ", "", each.text) for each in names} == {trace.meta for trace in traces if trace.meta}
     places = sorted(pixels * each.y + each.yshift for each in names)
     assert all(after - before >= line_ends.LINE - 2 for before, after in pairwise(places))
-    entries = {trace.name for trace in figure.data if trace.name and trace.showlegend is not False}
+    entries = {trace.name for trace in traces if trace.name and trace.showlegend is not False}
     assert entries <= {LOOSE}, "a line with a name at its end needs none below"
 
 
@@ -402,4 +404,5 @@ def test_more_lines_than_have_room_for_names_keep_their_legend():
     versus = CpuGpuSettings()
     figure = charts.figure(versus, cpu_gpu_series.cpu(versus, CPU), cpu_gpu_series.gpus(versus, [*CPU, *devices]))
     assert not any("●" in each.text for each in figure.layout.annotations)
-    assert sum(trace.showlegend is not False for trace in figure.data if trace.meta) >= 9
+    traces: list[Any] = list(figure.data)
+    assert sum(trace.showlegend is not False for trace in traces if trace.meta) >= 9

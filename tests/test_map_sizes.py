@@ -149,7 +149,7 @@ def test_blocks_are_as_tall_whatever_the_tile(monkeypatch, tile):
     """Of 512 rows but for the last: torch reduces those beyond a multiple of its vectors one by one."""
     heights, real = [], pooling.pool_rows
 
-    def spied(job: pooling.MapJob) -> pooling.Pooled:
+    def spied(job: pooling.RowJob) -> pooling.Pooled:
         heights.extend(stop - start for start, stop in itertools.pairwise(job.blocks.rows))
         return real(job)
 
@@ -197,7 +197,7 @@ def test_each_head_is_of_float32_or_float64_by_its_own_scores(monkeypatch):
     """A sharp head makes no mild one slower, and progress counts the jobs of all."""
     query, key, told, dtypes, real = normal(25, 3, 2600, 8), normal(26, 3, 2600, 8), [], {}, pooling.pool_rows
 
-    def spied(job: pooling.MapJob) -> pooling.Pooled:
+    def spied(job: pooling.RowJob) -> pooling.Pooled:
         dtypes[job.head] = job.query.dtype, job.key.dtype
         return real(job)
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from torch import Tensor
 
-from attention.maps.pooling import MapJob, Pooled, pool_rows
+from attention.maps.pooling import Pooled, RowJob, pool_rows
 
 PATIENCE = 5.0  # timeout in seconds of the connection to a scheduler
 RETRIES = 3  # how often a block is repeated if its worker is lost
@@ -86,7 +86,7 @@ class Cluster(Executor):
         try:
             if fn is not pool_rows:
                 return self.client.submit(fn, *args, pure=False, retries=RETRIES, **kwargs)
-            job: MapJob = args[0]
+            job: RowJob = args[0]
             with self.sending:
                 if self.sent is None or self.sent[0] is not job.key:
                     self.sent = job.key, self.client.scatter(job.key.clone(), hash=False)
@@ -133,5 +133,5 @@ def _client(address: str) -> Any:
     return distributed.Client(address, timeout=PATIENCE, set_as_default=False)
 
 
-def _with_key(job: MapJob, key: Tensor) -> Pooled:
+def _with_key(job: RowJob, key: Tensor) -> Pooled:
     return pool_rows(replace(job, key=key))

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from attention.maps.blocks import KeyRange
 from attention.maps.scoring import exponentials
-from attention.maps.strips import NOTHING, MapJob, Strip, ceil
+from attention.maps.strips import NOTHING, RowJob, Strip, ceil
 from attention.maps.tiles import EXTREME, add, pool_maxima
 from attention.operations.differential import HALVES
 from attention.operations.softmax import SOFTMAXES
@@ -20,7 +20,7 @@ from attention.operations.thresholds import find_threshold, weigh_above
 CHUNK = 2**19  # cells whose thresholds are found together: with the memory of each step they stay in a cache
 
 
-def strip_class(job: MapJob) -> type[Strip]:
+def strip_class(job: RowJob) -> type[Strip]:
     """The kind of strip that computes the weights of a job."""
     how = SOFTMAXES[job.scoring.softmax]
     if isinstance(how, Threshold):

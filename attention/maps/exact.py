@@ -22,7 +22,7 @@ from attention.maps.blocks import Blocks
 from attention.maps.checks import check, check_choice, check_finite, check_kept, check_size, within
 from attention.maps.jobs import report_progress, results
 from attention.maps.picture import HeadMaps, counts, join_maps, scale_queries, vectors
-from attention.maps.pooling import SAFE, MapJob, Pooled, Tiles, ceil, length, pool_rows
+from attention.maps.pooling import SAFE, Pooled, RowJob, Tiles, ceil, length, pool_rows
 from attention.maps.scoring import Scoring
 from attention.maps.sizes import PRECISE, bands, sizes, working
 from attention.maps.tiles import SUM
@@ -209,7 +209,7 @@ def _canvas(picture: HeadMaps, make: Callable[..., Tensor], dtype: torch.dtype) 
 
 def _jobs(
     query: Tensor, key: Tensor, picture: HeadMaps, plan: _Plan, stats: bool, canvases: dict[int, Tiles]
-) -> Iterator[MapJob]:
+) -> Iterator[RowJob]:
     """Yields one job per band of a head, which draws on the head's canvas if no other band has cells of its tiles."""
     cells, wide = sizes(plan.dtype, query.device).cells, plan.bands[0].widest
     q, k = (each.detach() for each in vectors(picture, plan.head, query, key))
@@ -226,7 +226,7 @@ def _jobs(
         rest = blocks, *square, widest, longest, *wanted, into
         first, stop = blocks.rows[0], blocks.rows[-1]
         some = scale_queries(picture, q[first:stop].to(plan.dtype), slice(first, stop))
-        yield MapJob(some, k, first, plan.head, picture.heads, picture.scoring, *rest)
+        yield RowJob(some, k, first, plan.head, picture.heads, picture.scoring, *rest)
 
 
 def _assemble_head(picture: HeadMaps, plan: _Plan, parts: list[Pooled], canvas: Tiles | None) -> HeadMaps:

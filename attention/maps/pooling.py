@@ -17,7 +17,7 @@ from torch import Tensor
 
 from attention.maps.direct_strips import strip_class
 from attention.maps.scratch import Space, room
-from attention.maps.strips import MapJob, Tiles, ceil
+from attention.maps.strips import RowJob, Tiles, ceil
 from attention.maps.tiles import SUM, by_rows, tile_order
 
 OWN = ("sums", "tops")  # results of a block of rows by tile
@@ -32,7 +32,7 @@ class Pooled(NamedTuple):
     numbers: Float[Tensor, "s r"]
 
 
-def pool_rows(job: MapJob) -> Pooled:
+def pool_rows(job: RowJob) -> Pooled:
     """Computes the rows of a job. `numbers`: log-sum-exp, and with statistics entropy, largest weight and distance."""
     with torch.inference_mode():
         edges, tile, numbers = job.blocks.rows, job.tile, []
@@ -61,7 +61,7 @@ def pool_rows(job: MapJob) -> Pooled:
         return Pooled(sums, most, torch.cat(numbers, 1))
 
 
-def sample_queries(jobs: list[MapJob], rows: Int[Tensor, "r 1"]) -> list[Pooled]:
+def sample_queries(jobs: list[RowJob], rows: Int[Tensor, "r 1"]) -> list[Pooled]:
     """Computes some queries, one head per job; each is a row of tiles by itself. `numbers`: log-sum-exp.
 
     The jobs contain only these queries, and their blocks are one band of rows that contains all of them.
@@ -83,7 +83,7 @@ def sample_queries(jobs: list[MapJob], rows: Int[Tensor, "r 1"]) -> list[Pooled]
         return [Pooled(*strip.weights()) for strip in strips]
 
 
-def _scores_are_bounded(job: MapJob) -> bool:
+def _scores_are_bounded(job: RowJob) -> bool:
     """Whether no score of these queries exceeds SAFE, which may hold even if another query of the head is longer."""
     return job.longest is None or job.scoring.score_bound(length(job.query), job.longest) <= SAFE
 

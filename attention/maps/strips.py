@@ -40,7 +40,7 @@ class Tiles(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class MapJob:
+class RowJob:
     """Some rows of one head: the queries from `first` on, all keys, and how the result is pooled.
 
     Pixels are tiles of `tile` x `tile` cells within `rows` and `cols`. `widest`: the largest number of keys in a
@@ -83,7 +83,7 @@ class Strip:
 
     def __init__(
         self,
-        job: MapJob,
+        job: RowJob,
         query: Float[Tensor, "r d"],
         rows: At,
         space: Space,

@@ -23,7 +23,7 @@ from attention.maps.blocks import KeyRange, classify_blocks, edges
 from attention.maps.checks import POOLS, check_choice, check_size
 from attention.maps.exact import blank
 from attention.maps.picture import HeadMaps, counts, scale_queries, split, vectors
-from attention.maps.pooling import MapJob, ceil, length, sample_queries
+from attention.maps.pooling import RowJob, ceil, length, sample_queries
 from attention.maps.scoring import HIDDEN, LEAST, Exponential, exponentials, factors, penalty, way_of
 from attention.maps.sizes import HEIGHT, STEP, across, fitting, precision
 from attention.maps.tiles import Pool, add, pool_maxima
@@ -247,7 +247,7 @@ def _sample(maps: HeadMaps, query: Tensor, key: Tensor, some: Tensor, rows: Int[
     found = [vectors(maps, head, query, key) for head in maps.numbers]
     rest = maps.scoring, blocks, maps.tile, maps.rows, maps.cols, step
     jobs = [
-        MapJob(
+        RowJob(
             scale_queries(maps, q[rows].to(dtype), rows),
             k.to(dtype),
             int(down[0]),
