@@ -127,10 +127,10 @@ PAGES += [("softmax", {"topic": topic}) for topic in ("all", "precision")] + [("
 @pytest.mark.usefixtures("registered")
 @pytest.mark.parametrize(("page", "query"), sample(PAGES, lambda page, query: query in ({}, {"step": "halved"})))
 def test_every_page_shows_them(page, query):
-    test = run(ROOT / f"pages/{page}.py", LINK | query)
+    test = run(ROOT / f"pages/{page}.py", LINK | query, {"row variants": True})
     assert not test.exception and not page_text(test)
-    text = "\n".join(each.value for each in [*test.markdown, *test.caption]).replace("\\", "")
-    topics = {"": "plus two: largest", "all": "at most 1", "precision": "2\\, e^{-m}".replace("\\", "")}
+    text = "\n".join(str(each.value) for each in [*test.markdown, *test.caption, *test.dataframe]).replace("\\", "")
+    topics = {"": "plus two", "all": "at most 1", "precision": "2\\, e^{-m}".replace("\\", "")}
     said = {
         "steps": "Half of what was found" if query.get("step") else "halved",
         "softmax": topics[query.get("topic", "")],

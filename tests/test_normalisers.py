@@ -160,7 +160,11 @@ def test_sums_of_rows_are_sent_where_they_are_not_one():
 @pytest.mark.parametrize("softmax", [pytest.param("sigmoid", marks=pytest.mark.extended), "sparsemax"])
 @pytest.mark.parametrize("page", ["heads", pytest.param("softmax", marks=pytest.mark.extended)])
 def test_recorded_queries_and_keys_have_it(page, softmax):
-    test = run(ROOT / f"pages/{page}.py", {"source": "recorded:smollm2-street", "v": "3", "softmax": softmax})
+    test = run(
+        ROOT / f"pages/{page}.py",
+        {"source": "recorded:smollm2-street", "v": "3", "softmax": softmax},
+        {"row steps": True},
+    )
     assert not test.exception
     text = "\n".join(each.value for each in [*test.markdown, *test.caption])
     assert ("Support" if softmax == "sparsemax" else "No entropy") in text
@@ -188,7 +192,9 @@ PAGES = [(page, topic, softmax) for page, topic in SAID for softmax in OTHERS]
     ("page", "topic", "softmax"), sample(PAGES, lambda page, topic, softmax: page in ("softmax", "heads"))
 )
 def test_every_page_shows_it(page, topic, softmax):
-    test = run(ROOT / f"pages/{page}.py", {"softmax": softmax} | ({"topic": topic} if topic else {}))
+    test = run(
+        ROOT / f"pages/{page}.py", {"softmax": softmax} | ({"topic": topic} if topic else {}), {"row steps": True}
+    )
     assert not test.exception and not page_text(test)
     text = "\n".join(each.value for each in [*test.markdown, *test.caption]).replace("\\", "")
     assert SAID[page, topic].get(softmax, "") in text

@@ -54,7 +54,9 @@ def test_a_backward_pass_computes_the_scores_again_where_the_weights_were_not_ke
 @pytest.mark.parametrize("name", [name for name, how in IMPLEMENTATIONS.items() if not how.recomputes])
 def test_the_products_that_torch_counts_while_it_runs_are_those_that_are_counted(name, passes):
     """By torch's own table of what an operation costs; it doesn't have the fused kernels of a CPU."""
-    mask = "causal" if name in ("published: single-causal", "published: two-heads") else "full"
+    mask = (
+        "causal" if name in ("published: single-causal", "published: two-heads", "published: boolean-mask") else "full"
+    )
     asked = case(name, passes=passes, mask=mask)
     if name == "core into a reused buffer" and passes != "forward":
         pytest.skip("it has no gradients")

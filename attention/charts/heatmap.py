@@ -248,7 +248,7 @@ def mask_difference(cells: Float[Tensor, "q k"], tile: int, height: int = theme.
 
     The scale is fixed at -1 to 1; grey is zero, pairs that both keep.
     """
-    what = "" if tile == 1 else f"<br>%{{z:+.1%}} of {tile} x {tile}"
+    what = "" if tile == 1 else f"<br>%{{z:+.2f}} of {tile} x {tile}"
     figure = weights(cells, tile, "linear", [], height=height)
     bar = {"tickvals": [-1, 0, 1], "ticktext": ["A only", "both", "B only"], "title": {"text": ""}}
     return figure.update_traces(

@@ -30,7 +30,7 @@ MORE = (
     "#c9184a",
     "#52b788",
 )
-COLORS = (*theme.HEADS, *MORE, "#f72585", "#b5838d")
+COLORS = (*theme.HEADS, *MORE, "#f72585", "#b5838d", "#4a4e9a", "#7a9e9f")
 # fmt: off
 SYMBOLS = (
     "circle", "diamond", "square", "triangle-up", "cross", "x", "triangle-down", "hourglass", "pentagon", "bowtie",

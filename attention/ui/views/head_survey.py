@@ -7,7 +7,8 @@ from html import escape as escape_html
 import pyarrow as pa
 import streamlit as st
 
-from attention.analysis.head_survey import FARTHEST, KINDS, Example, HeadSurvey, short_texts
+from attention.analysis import head_survey
+from attention.analysis.head_survey import FARTHEST, KINDS, Example, HeadSurvey
 from attention.charts import shares, theme
 from attention.models.catalogue import Offer
 from attention.ui import results
@@ -39,7 +40,7 @@ def draw() -> None:
     ):
         return
     survey, (layer, head) = results.head_surveys.of_offer(task.settings.offer), here
-    texts = len(short_texts()) if survey is None else len(survey.tokens)
+    texts = len(head_survey.short_texts()) if survey is None else len(survey.tokens)
     if survey is not None and layer >= len(survey.kinds):
         return
     title = text.TITLE.format(layer=layer, head=head, texts=texts)
@@ -53,7 +54,9 @@ def draw() -> None:
 
 
 def _live_survey(offer: Offer, live: bool) -> None:
-    said, label = (each.format(model="{model}", texts=len(short_texts())) for each in (text.RUNNING, text.RUN))
+    said, label = (
+        each.format(model="{model}", texts=len(head_survey.short_texts())) for each in (text.RUNNING, text.RUN)
+    )
     switches.offer_study(SURVEY, SurveyJob, results.head_surveys.survey_ask(offer), live, said, label, "survey texts")
 
 
