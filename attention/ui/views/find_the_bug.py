@@ -55,7 +55,7 @@ def _series(series: BugSeries) -> DeltaGenerator:
     """Draws the choice of a bug, and returns the place of the score."""
     with st.container(horizontal=True, vertical_alignment="center"):
         knobs.pills(
-            "bug", series, format_func=_bug_label, on_change=page.change, label_visibility="collapsed", width="stretch"
+            "bug", series, format_func=_bug_label, on_change=page.change, label_visibility="collapsed", width="content"
         )
         score = st.container(width="content")
         copy_link("copy_bug", text.COPY)
