@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 from dataclasses import replace
 from html import unescape
 
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 from attention.published import ROWS, hunt_name
@@ -50,6 +52,41 @@ def test_a_bug_shows_at_its_settings_and_has_one_right_answer(hunt):
     assert found.correct.shape == found.wrong.shape == (len(hunt.heads), hunt.config.tokens, hunt.config.tokens)
     hatched = (found.correct_visible != found.wrong_visible).any()
     assert hatched or (found.correct - found.wrong).abs().max() > 0.5, "to be seen by eye"
+
+
+def head_weights(name: str, causal: bool, swapped: bool = False, off: int = 0, queries_of: int = 0, head: int = 0):
+    """The weights that the first sequence of a bug would have with another mistake, by definition."""
+    hunt = next(hunt for hunt in HUNTS if hunt.name == name)
+    given = case(hunt.config, crosses=hunt.row.crosses)
+    x, w = given.query[0], given.weights
+    scores = x @ w.query[queries_of] @ (x @ w.key[head]).T / math.sqrt(w.query.shape[-1])
+    scores = scores.T if swapped else scores
+    return (scores.masked_fill(torch.ones_like(scores).tril(off) == 0, -torch.inf) if causal else scores).softmax(-1)
+
+
+def test_the_evidence_against_an_answer_is_true():
+    """What each mistake would do to the map, computed; the rest of the evidence names a line or what both versions share."""
+    maps = {hunt.name: hunt_maps(hunt) for hunt in HUNTS}
+    for name in ("mask-off-by-one", "boolean-mask"):
+        swapped, right = head_weights(name, True, swapped=True), maps[name].correct[0]
+        assert ((swapped > 0) == maps[name].correct_visible[0]).all() and (swapped - right).abs().max() > 0.1
+    inverted = maps["boolean-mask"]
+    assert (inverted.correct_visible != inverted.wrong_visible).all()
+    differs = (head_weights("boolean-mask", True, off=1) > 0) != inverted.correct_visible[0]
+    assert differs.diagonal(1).all() and differs.sum() == 11, "one diagonal"
+    sums, seeing = inverted.wrong[0].sum(-1), inverted.wrong_visible[0].any(-1)
+    assert torch.allclose(sums, seeing.float()) and not seeing.all()
+    assert head_weights("position-weights", False, swapped=True).std(0).max() > 0.1
+    assert (maps["position-weights"].wrong[0] == maps["position-weights"].wrong[0, 0]).all()
+    assert maps["two-heads"].wrong.amax(-1).mean() < maps["two-heads"].correct.amax(-1).mean()
+    padded = maps["functional"]
+    assert torch.equal(padded.wrong[0], padded.correct[0]), "head 0 is right in all rows"
+    borrowed = head_weights("functional", True, queries_of=0, head=3)
+    assert ((borrowed > 0) == padded.wrong_visible[0]).all() and (
+        padded.wrong_visible[1] != padded.wrong_visible[0]
+    ).any()
+    lone = maps["head-matrices"].wrong[0]
+    assert lone.diagonal().min() > 0.5 and lone.fill_diagonal_(0).max() < 0.15
 
 
 def test_the_series_has_every_published_mistake_under_names_that_stay():

@@ -85,7 +85,7 @@ HUNTS: tuple[Hunt, ...] = (
         offered=(
             (
                 "Queries and keys are swapped",
-                "Then the map would be mirrored: scores have queries as rows, in both versions.",
+                "Then the scores would be transposed. The mask comes later, so the triangle would not move.",
             ),
             ("The mask lets the next token through", ""),
             (
@@ -116,12 +116,15 @@ HUNTS: tuple[Hunt, ...] = (
         shows="weights",
         says="One causal head: each token attends to itself and to earlier tokens.",
         offered=(
-            ("The softmax runs over queries", "It runs over the last axis, `dim=-1`: rows of the map sum to one."),
+            (
+                "The softmax runs over queries",
+                "It runs over the last axis, `dim=-1`: every row with a visible key sums to one.",
+            ),
             ("The mask is inverted", ""),
-            ("The mask is off by one", "Then one diagonal would differ. Here every pair does."),
+            ("The mask is off by one", "Then one diagonal would be hatched differently. Here every pair is."),
             (
                 "Queries and keys are swapped",
-                "Then the map would be mirrored, and each token would still attend to itself.",
+                "Then the scores would be transposed. The mask comes later, so the triangle would not move.",
             ),
         ),
     ),
@@ -195,7 +198,7 @@ HUNTS: tuple[Hunt, ...] = (
             ("The values are not used", "The line of `context` multiplies the weights by the values."),
             (
                 "Queries and keys are swapped",
-                "Each is computed with its own matrix; swapping them would mirror the map.",
+                "Each is computed with its own matrix. Swapped, the rows of the map would still differ from each other.",
             ),
         ),
     ),
@@ -207,9 +210,12 @@ HUNTS: tuple[Hunt, ...] = (
         says="Two of four heads, in the first of four sequences. It has no padding; the last one ends with three tokens of it.",
         offered=(
             ("The softmax runs over queries", "It runs over the last axis, `dim=-1`: every row sums to one."),
-            ("The causal mask is off by one", "The upper edge is the same in both versions."),
+            ("The causal mask is off by one", "Then head 0 would be wrong as well. It is right in every row."),
             ("Padding of one sequence masks another", ""),
-            ("Head 3 has the queries of head 0", "The maps of the two heads differ in both versions."),
+            (
+                "Head 3 has the queries of head 0",
+                "Then only its weights would change, and it would be hatched like head 0.",
+            ),
         ),
     ),
     Hunt(
@@ -220,7 +226,7 @@ HUNTS: tuple[Hunt, ...] = (
         offered=(
             (
                 "The weights are transposed",
-                "Transposed weights would still mix tokens; here only the diagonal is left.",
+                "Transposed weights would still mix tokens. Here, each output depends almost on its own token alone.",
             ),
             ("The sum runs over queries instead of keys", ""),
             ("The scale 1/√d is missing", "The line of `weights` applies it."),

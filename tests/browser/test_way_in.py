@@ -100,7 +100,7 @@ def test_on_a_phone_other_pages_are_in_sight_and_the_settings_a_tap_away(visit):
 
 
 def test_on_a_phone_the_page_that_one_is_on_is_in_sight_in_the_menu(visit):
-    tab = visit("timing", size=PHONE)
+    tab = visit("layers", size=PHONE)
     tab.still()
     expect(tab.page.locator('[data-testid="stSidebarNavLink"][aria-current="page"]')).to_be_in_viewport()
 
@@ -110,6 +110,8 @@ def test_on_a_phone_a_tapped_cell_is_said_in_words(visit):
     tab.wait_for_grid()
     said, square = tab.page.locator("[data-of=said]"), tab.page.locator('.heads-grid [data-head="1"]')
     expect(said).to_have_text("Head 0, same word: “boat” (17) puts 0.430 of its weight on “boat” (7).")
+    readout, large = (tab.page.locator(f".heads-grid .{name}").bounding_box() for name in ("readout", "large"))
+    assert readout["y"] + readout["height"] <= large["y"], "it covers no row"
     box = square.bounding_box()
     at = [box["width"] * 4.5 / 18, box["height"] * 5.5 / 18]
     square.click(position={"x": at[0], "y": at[1]})
