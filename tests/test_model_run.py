@@ -9,10 +9,12 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attention.config import Config
 from attention.imported.stack import Stack
 from attention.knobs import DEFAULTS, GENERATED
 from attention.models.prompt import PROMPTS, Prompt
 from attention.recorded.shipped import MINILM, RIVER, SHIPPED, SMOLLM2, STREET
+from attention.sources.providers import tokens
 from attention.ui.budget import BUDGET
 from attention.ui.jobs import model_jobs
 from attention.ui.jobs.job_queue import JOBS
@@ -199,6 +201,8 @@ def test_on_start_a_typed_sentence_is_read_by_the_model_and_heads_opens(monkeypa
     wait(test)
     ((page, query),) = opens
     assert page == "heads" and query["source"].startswith("model:") and (query["layer"], query["head"]) == ("0", "4")
+    texts = tokens(Config.of(query["source"])).texts
+    assert texts[int(query["query"])] in OWN.split() and texts[-1] not in OWN.split(), "a word is selected, no [SEP]"
 
 
 def test_every_recording_of_a_model_has_its_text_and_a_name_in_the_catalogue():

@@ -156,9 +156,45 @@ def test_the_finding_is_true_of_what_is_shown():
     assert "“bank” gives" in words(test) and not test.exception
 
 
+def test_a_mask_that_moves_the_word_towards_nothing_is_not_said_to_move_it_most_towards_something():
+    said = words(visit({ENTRY: "step.take over~mask.causal"}))
+    changes = [move.head - move.before for move in moves("river", 5, row(mask="causal"))]
+    assert max(changes) < 0 and text.MOVED_TO_NONE in said and "moves it most towards" not in said
+    recorded = text.AS_RECORDED.format(said="After six layers of twelve heads it is closest to “river” (0.602).")
+    assert recorded in said
+    usual = words(visit({ENTRY: "step.take over"}))
+    assert "moves it most towards “river” (+" in usual and "As recorded, with" not in usual
+
+
+def test_equal_weights_are_those_of_the_visible_keys():
+    causal, usual = visit({ENTRY: "step.weigh~mask.causal"}), visit({ENTRY: "step.weigh"})
+    assert "If all 6 tokens that “bank” sees were equal, each would get 16.7%." in words(causal)
+    assert "If all 11 tokens that “bank” sees were equal, each would get 9.1%." in words(usual)
+    labels = [test.button(key="temperature 1").label for test in (causal, usual)]
+    assert labels == ["1 · unchanged", "1 · as trained"]
+    narrow = words(visit({ENTRY: "step.weigh~mask.causal~query.1"}))
+    assert narrow.split("| weight |")[1].split("\n")[0].count("%") == 2, "masked keys have no place among the scores"
+
+
+@pytest.mark.parametrize(
+    ("packed", "said"),
+    [
+        ("mask.causal", "mask causal: not as MiniLM computes it"),
+        ("scale.none~temperature.4", "scale none, temperature 4: not as MiniLM computes it"),
+    ],
+)
+def test_changed_settings_are_named_beside_the_title_and_what_was_recorded_is_called_so(packed, said):
+    changed, usual = words(visit({ENTRY: packed})), words(visit())
+    assert said in changed and "As recorded, with the model's own settings.** The same word" in changed
+    assert "not as MiniLM computes it" not in usual and "As recorded, with" not in usual
+    assert "11 tokens. MiniLM: 12 heads of 32 channels per layer, d_model 384." in usual
+
+
 def test_a_mask_that_hides_everything_is_said():
     test = visit({ENTRY: "mask.padding~span.15"})
     assert "“bank” has no visible key" in words(test) and not test.exception
+    said = words(visit({ENTRY: "step.weigh~mask.padding~span.15"}))
+    assert "each would get" not in said and "| weight |" not in said
 
 
 @pytest.mark.parametrize(("name", "value"), [("tokens", 40), ("heads", 4), ("d_model", 256)])

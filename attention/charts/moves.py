@@ -10,14 +10,17 @@ import altair as alt
 from attention.charts import theme
 from attention.charts.spec import dataless
 
-BEFORE, HEAD, LAYERS = STAGES = ("before", "after this head", "after all six layers")
+BEFORE, HEAD, LAYERS = "before", "after this head", "after all six layers"
+RECORDED = "six layers, as recorded"  # in place of `LAYERS`: the settings differ from the model's own
 FONT = "Source Sans, sans-serif"  # that of the app, which bold letters otherwise lack
 LINE = 54  # pixels per word
 
 
 @cache
-def by_word(words: tuple[str, ...], low: float, high: float) -> dict[str, Any]:
+def by_word(words: tuple[str, ...], low: float, high: float, last: str = LAYERS) -> dict[str, Any]:
     """Returns three points per word, as a Vega-Lite specification; the axis goes from `low` to `high`.
+
+    `last` is the name of the last stage, `LAYERS` or `RECORDED`.
 
     The columns are `word`, `stage`, `cosine`, `change`, and `least` and `most`, the ends of the line of a word.
     """
@@ -35,11 +38,12 @@ def by_word(words: tuple[str, ...], low: float, high: float) -> dict[str, Any]:
             tickCount=5, labelFontSize=12, labelFont=FONT, titleFontSize=12, titleFont=FONT, titleFontWeight="normal"
         ),
     )
+    stages = [BEFORE, HEAD, last]
     stage = {
-        "sort": list(STAGES),
-        "scale": alt.Scale(domain=list(STAGES), range=[theme.HIDDEN, theme.QUERY, theme.MORE]),
+        "sort": stages,
+        "scale": alt.Scale(domain=stages, range=[theme.HIDDEN, theme.QUERY, theme.MORE]),
     }
-    shapes = alt.Scale(domain=list(STAGES), range=["circle", "circle", "diamond"])
+    shapes = alt.Scale(domain=stages, range=["circle", "circle", "diamond"])
     legend = alt.Legend(title=None, orient="top", symbolSize=90, labelFontSize=12, labelFont=FONT)
     points = (
         alt.Chart()
@@ -48,7 +52,7 @@ def by_word(words: tuple[str, ...], low: float, high: float) -> dict[str, Any]:
             x=x,
             y=y,
             color=alt.Color("stage:N", legend=legend, **stage),
-            shape=alt.Shape("stage:N", sort=list(STAGES), scale=shapes),
+            shape=alt.Shape("stage:N", sort=stages, scale=shapes),
             tooltip=[alt.Tooltip("word:N"), alt.Tooltip("stage:N"), alt.Tooltip("cosine:Q", format=".3f")],
         )
     )

@@ -30,7 +30,7 @@ class Story:
 
     sentence: str = choice("river", SENTENCES, "Sentence", "The same word in two sentences.", about="view")
     query: int = whole(WORD, WORD, LONGEST - 1, "Selected token", "The token whose weights are shown. -1: the word in both sentences.", about="focus")
-    step: str = choice("look", STEPS, "Step", "Look: which tokens it attends to. Weigh: what the softmax does. Take over: what the token becomes.", about="view")
+    step: str = choice("look", STEPS, "Step", "Look: which tokens it attends to. Weigh: what the softmax does. Combine: what the token becomes.", about="view")
     tokens: int = whole(DEFAULTS["tokens"], 2, MAX_TOKENS, KNOBS["tokens"].label, "Opens Heads, where attention is computed at any length.")
     heads: int = whole(DEFAULTS["heads"], 1, 32, KNOBS["heads"].label, "Opens Heads, with this many hand-built heads.")
     d_model: int = whole(DEFAULTS["d_model"], 1, 2048, KNOBS["d_model"].label, "Opens Heads. This head has 32 of the 384 channels of MiniLM.")
@@ -60,6 +60,11 @@ class Story:
     def resized(self) -> bool:
         """Whether a size was changed, so that Heads has to open."""
         return bool(self.changes(*SIZES))
+
+    @property
+    def altered(self) -> dict[str, Any]:
+        """Those of the mask, the scale and the temperature that differ from the model's own."""
+        return self.changes("mask", "scale", "temperature")
 
     def changes(self, *names: str) -> dict[str, Any]:
         """Returns those of some knobs that differ from their defaults."""

@@ -37,7 +37,7 @@ def test_the_story_in_three_clicks(start):
     page.get_by_role("button", name="Next: weigh").click()
     page.get_by_role("button", name="4 · more even").click()
     expect(page.get_by_text("At temperature 4 the largest weight is")).to_be_visible()
-    page.get_by_role("button", name="Next: take over").click()
+    page.get_by_role("button", name="Next: combine").click()
     expect(page.get_by_text("After six layers of twelve heads it is closest to “money”")).to_be_visible()
     assert "start=sentence.account~step.take+over~temperature.4.0" in page.url
 
@@ -56,6 +56,19 @@ def test_a_token_that_is_pointed_at_shades_the_sentence_and_a_click_keeps_it(sta
     expect(chip).to_have_attribute("aria-pressed", "true")
     page.keyboard.press("ArrowRight")
     expect(page.locator('.sentence-head [data-token="2"]')).to_be_focused()
+
+
+@pytest.mark.extended
+def test_shares_are_written_as_in_the_finding_and_scores_stay_in_their_column(visit):
+    tab = visit("/?start=scale.none~step.weigh~sentence.account")
+    page = tab.page
+    expect(page.get_by_text("“bank” gives over 99.9% of its weight to “account”.").first).to_be_visible()
+    expect(page.locator(".sentence-head canvas")).to_be_visible()
+    tab.still()
+    assert shares(tab)["account"] == "over 99.9%"
+    expect(page.locator(".sentence-head .said")).to_contain_text("gives over 99.9% of its weight")
+    table, column = (page.locator(f".st-key-scores{part}").bounding_box() for part in (" table", ""))
+    assert table["x"] + table["width"] <= column["x"] + column["width"] + 1
 
 
 def test_a_length_opens_heads_and_back_returns_to_the_story(start):

@@ -103,13 +103,13 @@ function show(sentence) {
   const cells = data.tokens.map((_, key) => cellAt(data, 0, row, key));
   [...chips.children].forEach((chip, i) => {
     if (!(chip instanceof HTMLElement)) return;
-    const { weight, code } = cells[i];
+    const { weight, code } = cells[i], share = percent(weight, restOf(sentence, row, i));
     chip.style.setProperty("--weight", `${Math.round(100 * weight)}%`);
     chip.classList.toggle("heavy", weight >= 0.4);
     chip.classList.toggle("masked", code === MASKED);
     chip.classList.toggle("selected", i === row);
     chip.setAttribute("aria-pressed", `${i === query}`);
-    find(chip, "small").textContent = weight >= NAMED ? percent(weight) : "";
+    find(chip, "small").textContent = weight >= NAMED ? share : "";
     chip.title = describe(sentence, row, i);
   });
   const most = cells.reduce((best, cell) => (cell.weight > best.weight ? cell : best));
@@ -121,13 +121,24 @@ function show(sentence) {
 }
 
 /**
- * @param {Sentence} sentence
+ * @param {Pick<Sentence, "data">} sentence
  * @param {number} query
  * @param {number} key
  */
 function describe({ data }, query, key) {
   const { weight, code } = cellAt(data, 0, query, key);
-  return pairText({ query: data.tokens[query], key: data.tokens[key], weight, masked: code === MASKED });
+  const rest = restOf({ data }, query, key);
+  return pairText({ query: data.tokens[query], key: data.tokens[key], weight, rest, masked: code === MASKED });
+}
+
+/**
+ * Returns the sum of the other weights of a row.
+ * @param {Pick<Sentence, "data">} sentence
+ * @param {number} query
+ * @param {number} key
+ */
+function restOf({ data }, query, key) {
+  return data.tokens.reduce((sum, _, other) => sum + (other === key ? 0 : cellAt(data, 0, query, other).weight), 0);
 }
 
 /** @param {Sentence} sentence */

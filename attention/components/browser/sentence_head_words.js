@@ -1,5 +1,7 @@
 // The words of one head over a sentence.
 
+const LOST = 2 ** -24;  // added to one, it is lost in float32
+
 export const MARKUP = `
 <div class="chips" role="group" aria-label="Tokens. Choose the one whose weights are shown."></div>
 <div class="map" role="img"><canvas></canvas><i class="row"></i><i class="cell"></i></div>
@@ -11,13 +13,21 @@ export function mapLabel({ rows, columns, said }) {
   return `Heat map of ${rows} by ${columns} weights. ${said}`;
 }
 
-/** @param {{ query: string, key: string, weight: number, masked: boolean }} pair */
-export function pairText({ query, key, weight, masked }) {
+/** @param {{ query: string, key: string, weight: number, rest: number, masked: boolean }} pair */
+export function pairText({ query, key, weight, rest, masked }) {
   if (masked) return `“${key}” is masked for “${query}”.`;
-  return `“${query}” gives ${percent(weight)} of its weight to “${key}”.`;
+  return `“${query}” gives ${percent(weight, rest)} of its weight to “${key}”.`;
 }
 
-/** @param {number} weight */
-export function percent(weight) {
+/**
+ * Returns a weight as a percentage, as `format_percent` in Python does. A code rounds a weight just below one to one, so
+ * `rest` tells whether it is one: the sum of the other weights of its row.
+ * @param {number} weight
+ * @param {number} rest
+ */
+export function percent(weight, rest) {
+  if (weight === 0) return "0%";
+  if (weight < 0.001) return "under 0.1%";
+  if (weight > 0.999) return rest > LOST ? "over 99.9%" : "100%";
   return `${(100 * weight).toFixed(1)}%`;
 }

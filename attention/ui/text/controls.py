@@ -3,7 +3,8 @@
 MORE = "More settings"
 
 # Start.
-OPENS_HEADS = "Moving one of these three opens Heads:"
+OPENS_HEADS = "**Heads page:** sizes of its own heads, not of this one. Moving one opens it."
+THIS_HEAD = "**This head:**"
 
 # A picture.
 ADVANCED = "Advanced"

@@ -5,6 +5,8 @@ FINDING = "“{query}” gives **{weight}** of its weight to “{key}”."
 ITSELF = "“{query}” gives **{weight}** of its weight to itself."
 NOTHING = "“{query}” has no visible key: every token is masked, so its weights are zero."
 BADGE = ":green-badge[Learned: recorded from MiniLM, layer 0, head 4]"
+CHANGED = "{badge} :orange-badge[{settings}: not as MiniLM computes it]"
+SIZES = "This picture: {tokens} tokens. MiniLM: {heads} heads of {d_head} channels per layer, d_model {d_model}."
 PROVENANCE = (
     "A learned head: layer 0, head 4 of all-MiniLM-L6-v2, a sentence encoder of 72 heads, recorded on these sentences."
 )
@@ -12,7 +14,7 @@ OTHER_HEADS = (
     " From “bank”, {found} of the {heads} heads gives its largest weight to “river” in one sentence and to “account” in the "
     "other; {others} do not."
 )
-STEPS = {"look": "1 · Look", "weigh": "2 · Weigh", "take over": "3 · Take over"}
+STEPS = {"look": "1 · Look", "weigh": "2 · Weigh", "take over": "3 · Combine"}
 LOOK = (
     "Each token collects information from the others. A **weight** says how much it takes from each; the weights of a token "
     "sum to 100%.\n\nPoint at a token to see its weights, click to keep it. A row of the map is one token."
@@ -22,25 +24,28 @@ EXPECTED = (
     "The same word, the same head: here “{word}” takes most from “{expected}”, in the other sentence from “{other}”. It is "
     "{found} of the {heads} heads of MiniLM; only all of them together give a word its meaning."
 )
+AS_RECORDED = "**As recorded, with the model's own settings.** {said}"
 WEIGH = (
     "From each token the head computes two vectors: a **query**, what it looks for, and a **key**, what it offers. The dot "
-    "product of a query and a key, divided by √d, is a **score**. The **softmax** turns the scores of a row into weights; "
+    "product of a query and a key, {scaled}, is a **score**. The **softmax** turns the scores of a row into weights; "
     "dividing them by a **temperature** first makes the row sharper or more even."
 )
+SCALED, OTHERWISE_SCALED = "divided by √d", "with the scale “{scale}”"
 SCORES = "| “{query}” and | {tokens} |\n| --- | {rule} |\n| score | {scores} |\n| weight | {weights} |"
-TEMPERATURES = {0.5: " · sharper", 1.0: " · as trained", 4.0: " · more even"}
+TEMPERATURES = {0.5: " · sharper", 1.0: " · as trained", 4.0: " · more even"}  # while nothing else is changed
+UNCHANGED = {1.0: " · unchanged"}  # in its place once the mask or the scale is changed
 ROW = (
-    "At temperature {temperature} the largest weight is {largest}. If all tokens were equal, each would get {uniform}."
+    "At temperature {temperature} the largest weight is {largest}. If all {visible} tokens that “{query}” sees were equal, "
+    "each would get {uniform}."
 )
 TAKE_OVER = (
     "The head adds the values of the tokens, each times its weight, to the vector of “{query}”. Closer vectors mean more "
     "similar words: each line shows how similar “{query}” is to a word of the two sentences."
 )
-MOVED = (
-    "This head alone moves it most towards “{closer}” ({change}), a small step. After six layers of twelve heads it is "
-    "closest to “{last}” ({cosine})."
-)
-NEXT = {"weigh": "Next: weigh", "take over": "Next: take over"}
+MOVED = "This head alone moves it most towards “{closer}” ({change}), a small step."
+MOVED_TO_NONE = "This head alone moves it towards none of them."
+AFTER_ALL = "After six layers of twelve heads it is closest to “{last}” ({cosine})."
+NEXT = {"weigh": "Next: weigh", "take over": "Next: combine"}
 LIMITS = "Do heads understand? One that does not"
 RIDDLE = (
     "*The animal didn't cross the street because it was too tired.* In layer 3, head 1 of MiniLM, “it” gives {tired_animal} "

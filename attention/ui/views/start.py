@@ -8,7 +8,7 @@ from math import ceil, floor
 
 import pyarrow as pa
 import streamlit as st
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attention.charts import moves as charts
@@ -16,6 +16,8 @@ from attention.codec import CONFIGS, to_query
 from attention.components.sentence_head import sentence_head
 from attention.config import Config
 from attention.number_format import format_mean, format_percent
+from attention.recorded.shipped import recording
+from attention.sources.providers import tokens
 from attention.story.head import HEAD, LAYER, SENTENCES, Move, heads_that_find_both, moves, riddle_config, riddle_shares
 from attention.story.settings import SIZES, STORIES, WORD, Story
 from attention.trace import Trace
@@ -47,12 +49,12 @@ def view(story: Story) -> None:
         _open_heads(story)
         return
     if found := model_run.take_result():
-        page.leave_for("heads", found)
+        page.leave_for("heads", found | _longest_word(found["source"]))
         return
     config = story.config
     trace = results.heads.trace(config)
     help = text.PROVENANCE + ("" if card_bar.is_waiting() else text.OTHER_HEADS.format(**_head_counts()))
-    heading.draw_heading("start", _finding(story, trace), text.BADGE, help, text.TITLE)
+    heading.draw_heading("start", _finding(story, trace), _badge(story), help, text.TITLE)
     knobs.pills(
         "sentence",
         story,
@@ -66,6 +68,7 @@ def view(story: Story) -> None:
     with picture:
         whole = (0, config.tokens), (0, config.tokens)
         sentence_head(config, results.heads.lines(config, config.head, whole), on_pin=gestures.on_sentence_pin)
+        st.caption(_sizes(story))
         proof.badge(config)
     with told:
         knobs.segments(
@@ -96,6 +99,33 @@ def _read_own_sentence() -> None:
     if prompt is not None:
         page.note(model_run.read_typed(Config.of(shown, layer=LAYER, head=HEAD), prompt, str(page.widgets()[OWN])))
     page.change()
+
+
+def _longest_word(source: str) -> dict[str, str]:
+    """The entry of a link that selects the longest word of a sentence, so that no [CLS] or [SEP] is selected."""
+    texts = tokens(Config.of(source)).texts
+    words = [at for at, token in enumerate(texts) if token.isalpha()]
+    return {"query": str(max(words, key=lambda at: len(texts[at])))} if words else {}
+
+
+def _badge(story: Story) -> str:
+    """Where the head comes from, and which settings are not those that MiniLM computes it with."""
+    values = {name: f"{value:g}" if name == "temperature" else value for name, value in story.altered.items()}
+    settings = ", ".join(f"{name} {value}" for name, value in values.items())
+    return text.CHANGED.format(badge=text.BADGE, settings=escape(settings)) if settings else text.BADGE
+
+
+def _sizes(story: Story) -> str:
+    """The sizes of the head that is shown, which no slider changes."""
+    shape = recording(SENTENCES[story.sentence].recorded).shape
+    return text.SIZES.format(
+        tokens=shape.tokens, heads=shape.heads, d_head=shape.d_head, d_model=shape.heads * shape.d_head
+    )
+
+
+def _as_recorded(story: Story, said: str) -> str:
+    """A sentence that is true of the model's own settings, which it names once these are changed."""
+    return text.AS_RECORDED.format(said=said) if story.altered else said
 
 
 def _open_heads(story: Story) -> None:
@@ -133,14 +163,16 @@ def _look(story: Story, trace: Trace) -> None:
     )
     if not card_bar.is_waiting():
         named = {"word": here.about, "expected": here.expected, "other": SENTENCES[other].expected}
-        st.caption(text.EXPECTED.format(**named, **_head_counts()))
+        st.caption(_as_recorded(story, text.EXPECTED.format(**named, **_head_counts())))
     _next_button("weigh")
 
 
 def _weigh(story: Story, trace: Trace) -> None:
-    st.markdown(text.WEIGH)
+    scaled = text.OTHERWISE_SCALED.format(scale=escape(story.scale)) if story.changes("scale") else text.SCALED
+    st.markdown(text.WEIGH.format(scaled=scaled))
     with st.container(horizontal=True):
-        for temperature, effect in text.TEMPERATURES.items():
+        effects = text.TEMPERATURES | (text.UNCHANGED if story.changes("mask", "scale") else {})
+        for temperature, effect in effects.items():
             st.button(
                 f"{temperature:g}{'' if card_bar.is_waiting() else effect}",
                 on_click=page.change,
@@ -148,24 +180,33 @@ def _weigh(story: Story, trace: Trace) -> None:
                 key=f"temperature {temperature:g}",
                 type="primary" if temperature == story.temperature else "secondary",
             )
-    row = _row(trace)
-    if not card_bar.is_waiting():
-        st.markdown(_scores_table(story, trace))
-    st.caption(
-        text.ROW.format(
-            largest=format_percent(float(row.max())),
-            uniform=format_percent(1 / len(row)),
-            temperature=f"{story.temperature:g}",
+    row, visible = _row(trace), int(_visible(trace).sum())
+    if visible:
+        if not card_bar.is_waiting():
+            with st.container(key="scores"):
+                st.markdown(_scores_table(story, trace))
+        st.caption(
+            text.ROW.format(
+                query=escape(SENTENCES[story.sentence].tokens[trace.config.query_index]),
+                largest=format_percent(float(row.max())),
+                visible=visible,
+                uniform=format_percent(1 / visible),
+                temperature=f"{story.temperature:g}",
+            )
         )
-    )
     _next_button("take over")
+
+
+def _visible(trace: Trace) -> Bool[Tensor, " n"]:
+    """Which keys the selected token sees."""
+    return trace.mask[trace.config.query_index]
 
 
 def _scores_table(story: Story, trace: Trace) -> str:
     """The tokens with the largest weights of the row, with their scores before the temperature, as a table in Markdown."""
     config, row, tokens = trace.config, _row(trace), SENTENCES[story.sentence].tokens
     scores = trace.scores[config.head, config.query_index] * story.temperature
-    top = row.argsort(descending=True, stable=True)[:TOP].tolist()
+    top = [at for at in row.argsort(descending=True, stable=True).tolist() if _visible(trace)[at]][:TOP]
     return text.SCORES.format(
         query=escape(tokens[config.query_index]),
         tokens=" | ".join(escape(tokens[at]) for at in top),
@@ -180,18 +221,22 @@ def _take_over(story: Story, trace: Trace) -> None:
     found = moves(story.sentence, query, _row(trace))
     st.markdown(text.TAKE_OVER.format(query=escape(SENTENCES[story.sentence].tokens[query])))
     cosines = [cosine for move in found for cosine in move[2:]]
+    low, high = floor(10 * min(cosines)) / 10, ceil(10 * max(cosines)) / 10
+    last = charts.RECORDED if story.altered else charts.LAYERS
     st.vega_lite_chart(
-        _table(found),
-        charts.by_word(tuple(move.word for move in found), floor(10 * min(cosines)) / 10, ceil(10 * max(cosines)) / 10),
+        _table(found, last),
+        charts.by_word(tuple(move.word for move in found), low, high, last),
         key="moves",
         width="stretch",
         theme=None,
         alt="Points per word: its cosine similarity to the selected token before the head, after it and after all layers",
     )
-    st.caption(_move_sentence(found))
+    after = max(found, key=lambda move: move.layers)
+    said = text.AFTER_ALL.format(last=after.word, cosine=format_mean(after.layers))
+    st.caption(f"{_move_sentence(found)} {_as_recorded(story, said)}")
 
 
-def _table(found: list[Move]) -> pa.Table:
+def _table(found: list[Move], last: str) -> pa.Table:
     lines = [
         {
             "word": move.word,
@@ -202,19 +247,15 @@ def _table(found: list[Move]) -> pa.Table:
             "most": max(move[2:]),
         }
         for move in found
-        for stage, cosine in zip(charts.STAGES, move[2:], strict=True)
+        for stage, cosine in zip((charts.BEFORE, charts.HEAD, last), move[2:], strict=True)
     ]
     return pa.Table.from_pylist(lines)
 
 
 def _move_sentence(found: list[Move]) -> str:
-    closer, last = max(found, key=lambda move: move.head - move.before), max(found, key=lambda move: move.layers)
-    return text.MOVED.format(
-        closer=closer.word,
-        change=f"{closer.head - closer.before:+.3f}",
-        last=last.word,
-        cosine=format_mean(last.layers),
-    )
+    closer = max(found, key=lambda move: move.head - move.before)
+    change = closer.head - closer.before
+    return text.MOVED.format(closer=closer.word, change=f"{change:+.3f}") if change > 0 else text.MOVED_TO_NONE
 
 
 def _next_button(step: str) -> None:
