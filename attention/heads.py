@@ -228,7 +228,7 @@ def _mean(rows: Float[Tensor, "h q"], counted: Bool[Tensor, "h q"]) -> PerHead:
 
 METRICS: dict[str, HeadMetric] = {
     "entropy": HeadMetric(
-        entropy, "Entropy", "nats", "mean over queries of -sum p ln p", "Clark et al. 2019, section 3.3"
+        entropy, "Entropy", "nats", "mean over queries of -sum p ln p, p the weights", "Clark et al. 2019, section 3.3"
     ),
     "entropy_share": HeadMetric(
         entropy_share,
@@ -241,28 +241,28 @@ METRICS: dict[str, HeadMetric] = {
         greatest,
         "Largest",
         "",
-        "mean over queries of max p",
+        "mean over queries of the largest weight",
         "Voita et al. 2019, section 4: confidence, without the end token",
     ),
     "distance": HeadMetric(
         distance,
         "Distance",
         "tokens",
-        "mean over queries of sum p |q - k|",
+        "mean over queries of sum p |q - k|, p the weights",
         "Vig & Belinkov 2019, section 5.1.3, equation 6",
     ),
     "first": HeadMetric(
         first,
         "First",
         "",
-        "mean of p at key 0, over queries for which it is visible",
+        "mean weight on key 0, over queries for which it is visible",
         "Xiao et al. 2023, section 3.1: attention sink",
     ),
     "previous": HeadMetric(
         previous,
         "Previous",
         "",
-        "mean of p at key q - 1, over queries for which it is visible",
+        "mean weight on key q - 1, over queries for which it is visible",
         "Olsson et al. 2022: previous-token head",
     ),
 }
@@ -271,14 +271,14 @@ TOKEN_METRICS: dict[str, TokenMetric] = {  # statistics of pairs of queries and 
         lambda *pairs: pairs,
         "Same",
         "",
-        "mean of p on keys that are the query's own token, itself included",
+        "mean weight on keys that are the query's own token, itself included",
         "this app; without the query itself it is the duplicate-token head of Wang et al. 2022",
     ),
     "induction": TokenMetric(
         induction_pairs,
         "Induction",
         "",
-        "mean of p on keys right after an earlier copy of the query's token, over queries that have one",
+        "mean weight on keys right after an earlier copy of the query's token, over queries that have one",
         "Olsson et al. 2022: prefix matching",
     ),
 }

@@ -92,6 +92,18 @@ def test_what_one_or_two_queries_do_is_not_what_the_head_does():
     assert [role.name for role in roles(follows[None], seen, [*"abcdefghijkl", "c", "c"]) if role] == ["induction"]
 
 
+def test_a_share_of_a_single_query_is_no_role():
+    """Of four tokens only the last has one three back, and of three only the last has a choice."""
+    seen = MASKS["causal"].square(4, 4, 4)
+    weights = torch.diag(torch.tensor([1.0, 0.6, 0.6, 0.5]))
+    weights[[1, 2, 3], [0, 0, 0]] = torch.tensor([0.4, 0.4, 0.5])
+    (role,) = roles(weights[None], seen)
+    assert role is not None and "back" not in role.says
+    for last in (torch.tensor([1.0, 0.0, 0.0]), torch.tensor([0.0, 0.0, 1.0])):
+        three = torch.cat([torch.tensor([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0]]), last[None]])
+        assert roles(three[None], seen[:3, :3]) == [None]
+
+
 def test_of_many_queries_some_are_looked_at(monkeypatch):
     whole = of(Config(tokens=300))
     monkeypatch.setattr(head_roles, "QUERIES", 90)

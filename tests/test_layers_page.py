@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 import xml.etree.ElementTree as ET
 from functools import partial
@@ -10,12 +11,14 @@ from time import sleep
 
 import pyarrow as pa
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
-from attention import Config
+from attention import Config, trace
 from attention.analysis.head_distances import ALIKE
 from attention.charts import head_points, layers_file
 from attention.codec import EDITIONS
+from attention.number_format import format_mean
 from attention.ui import results
 from attention.ui.session import gestures
 from attention.ui.session.visit_state import VisitState
@@ -109,12 +112,25 @@ def test_heads_of_one_layer_are_not_compared():
 def test_heads_that_stand_out_are_named():
     test = run(PAGE, {"source": REPEATED, "layer_map": "induction"})
     assert re.search(
-        r"has the highest “induction” of the 54 heads in the 6 layers shown: 0\.\d+\. These stand out too: L1[78]H\d",
+        r"Layer 1\d, head \d puts on average \d\d\.\d% of its weight on what followed an earlier copy of the token, "
+        r"the most of the 54 heads in the 6 layers shown\. These are also high: layer 1[78], head \d \(\d\d\.\d%\)",
         words(test),
     )
     even = {(0, head): 0.5 for head in range(8)}
     assert maps.outstanding(even) == [] and maps.outstanding(even | {(0, 3): 2.0}) == [(0, 3)]
     assert maps.outstanding(dict.fromkeys(even, 0.0)) == []
+
+
+def test_effective_keys_are_said_to_be_a_mean_over_rows_which_is_more_than_e_to_the_mean_entropy():
+    config = Config(tokens=4, heads=2, d_model=8, projections="independent")
+    layer = results.layers.layers(config)[0]
+    entropy, keys = (float(layer.numbers[name][0] or 0) for name in ("entropy", "effective_keys"))
+    entropies = torch.special.entr(trace(config).weights[0].double()).sum(-1)
+    assert keys == pytest.approx(float(entropies.exp().mean())) and keys > 1.02 * math.exp(entropy)
+    test = run(
+        PAGE, {"tokens": "4", "heads": "2", "d_model": "8", "projections": "independent", "v": str(len(EDITIONS))}
+    )
+    assert f"spread like {format_mean(keys)} keys (mean of e^entropy)" in words(test)
 
 
 def test_a_statistic_on_which_a_head_is_high_is_offered_where_none_is():

@@ -5,13 +5,17 @@ Streamlit's AppTest runs a page without a browser: links arrive as query paramet
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from attention.codec import NEWEST, from_query, to_query
-from attention.ui.controls.picture import LAYERED, SMALL
+from attention.config import Config
+from attention.ui.controls.picture import LAYERED, MIXED, SMALL
 from attention.ui.session.visit_state import KEY
 from tests.samples import sample
 from tests.strategies import newest, query_without_edition
@@ -150,6 +154,39 @@ def test_a_visit_that_begins_on_a_page_opens_its_own_picture_and_another_visit_k
     later = AppTest.from_file(str(ROOT / f"pages/{page}.py"), default_timeout=SECONDS)
     later.session_state[KEY] = run(ROOT / "pages/heads.py", {}).session_state[KEY]
     assert not later.run().exception and dict(later.query_params) == NEWEST, "which opens the same elsewhere"
+
+
+def _opened_next(page: str, last: AppTest) -> Config:
+    """The settings of a page that the menu opens after another one."""
+    test = AppTest.from_file(str(ROOT / f"pages/{page}.py"), default_timeout=SECONDS)
+    test.session_state[KEY] = last.session_state[KEY]
+    assert not test.run().exception
+    return test.session_state[KEY].here.setting
+
+
+def test_the_example_of_steps_stays_there_and_what_the_visitor_sets_does_not():
+    def visit() -> AppTest:
+        return AppTest.from_file(str(ROOT / "pages/steps.py"), default_timeout=SECONDS).run()
+
+    assert _opened_next("masks", visit()) == Config()
+    assert to_query(_opened_next("layers", visit())) == LAYERED.begins, "as if the visit began there"
+    test = visit()
+    test.selectbox(key="mask").set_value("window").run()
+    assert _opened_next("masks", test) == Config(mask="window"), "the visitor chose it"
+    test = visit()
+    test.select_slider(key="tokens").set_value(6).run()
+    assert _opened_next("masks", test) == replace(MIXED, tokens=6), "no longer the example"
+
+
+def test_the_browser_leaves_the_example_of_steps_behind_as_well():
+    script = (ROOT / "attention/components/browser/streamlit/carry_link.js").read_text()
+    example = re.search(r"const EXAMPLE = \{(.*)\};", script)
+    assert example is not None and dict(re.findall(r'(\w+): "(\w+)"', example[1])) == query_without_edition(
+        SMALL.begins
+    )
+    test = AppTest.from_file(str(ROOT / "pages/steps.py"), default_timeout=SECONDS).run()
+    (onward,) = (each.proto.url for each in test.get("link_button") if each.proto.label.startswith("Next"))
+    assert onward == f"/softmax?{urlencode(NEWEST)}"
 
 
 def test_what_was_moved_by_hand_or_reset_since_stays():

@@ -17,10 +17,11 @@ from streamlit.testing.v1 import AppTest
 from attention import Config, trace
 from attention.analysis.number_types import limits
 from attention.analysis.position_curves import MODELS
-from attention.analysis.row_stages import stages
+from attention.analysis.row_stages import stages, variants
 from attention.codec import from_query, to_query
 from attention.heads import row_entropy
-from attention.number_format import format_weight
+from attention.number_format import format_mean, format_percent, format_weight
+from attention.ui.views import softmax_row
 from tests import drawings, test_pages
 from tests.strategies import query_without_edition
 from tests.test_pages import page_text, reveal
@@ -245,6 +246,18 @@ def test_the_scores_of_a_row_can_be_dragged_first():
     assert score_message(run(PAGE, {"softmax": "plus one"}))[0]["form"]["sink"] == 0
     kind = score_message(run(PAGE, {"softmax": "sigmoid", "sigmoid_length": "8"}))[0]["form"]
     assert kind == {"kind": "sigmoid", "power": 1, "sink": pytest.approx(math.log(8))}
+
+
+def test_every_other_softmax_of_a_row_is_described_with_its_numbers():
+    found = stages(trace(Config(head=6, sink_logit=2.0)))
+    said = {name: softmax_row.variant_sentence(found, name, each) for name, each in variants(found).items()}
+    lost = 1 - float(variants(found)["sink"].double().sum())
+    assert 0.5 < lost < 0.95 and said["sink"] == (
+        f"**Sink**: {format_percent(lost)} goes to no key; the row sums to {format_mean(1 - lost)}."
+    )
+    assert "all of the row goes to keys" in said["softmax"] and "no logit exceeds 50" in said["softcap 50"]
+    support = int((variants(found)["sparsemax"] > 0).sum())
+    assert f"{support} of 18 visible keys" in said["sparsemax"]
 
 
 def test_a_fully_masked_row_has_no_score_to_drag():

@@ -26,7 +26,7 @@ TOGETHER, EACH = 0.7, 0.25  # minimum shares of two kinds that a head splits its
 WHOLE = 1.05  # a larger sum of two shares means that the kinds have keys in common, which are counted twice
 FARTHEST = 12  # maximum number of tokens back that names a head
 PART = 1 / 3  # minimum share of the queries with a choice that must have a key at a distance
-TWICE = 2  # minimum number of queries whose token occurred before: a single one gives no role
+SEVERAL = 2  # minimum number of queries that a share of the weight is a mean of: a single one gives no role
 NEAR = 5  # tokens on either side that count as nearby
 BEYOND = 1.4  # minimum ratio to the weight of a uniform head there: in a short text every token is nearby
 EVEN = 0.1  # maximum total variation distance of a row from uniform weights
@@ -146,7 +146,7 @@ def _copies(one: Kind, two: Kind) -> bool:
 def _kinds(seen: Seen, tokens: Sequence[str], unit: str, line: bool) -> list[Kind]:
     """Returns all kinds except nearby tokens, which only name heads without another kind."""
     found = _back(seen, range(-1, min(FARTHEST, seen.mask.shape[1] - 1) + 1) if line else range(1), unit)
-    first = seen.share(seen.weights[..., 0], seen.mask[:, 0] & (seen.choices > 2))
+    first = seen.share(seen.weights[..., 0], seen.mask[:, 0] & (seen.choices > 2), SEVERAL)
     shown = seen.share(seen.weights[..., 0], seen.mask[:, 0])
     found.append(Kind(f"first {unit}", f"attends to the first {unit} (attention sink)", first.tolist(), shown.tolist()))
     return found + _words(seen, tokens, unit) if tokens and line else found
@@ -159,13 +159,13 @@ def _words(seen: Seen, tokens: Sequence[str], unit: str) -> list[Kind]:
     alike = words[seen.at][:, None] == words
     again = (alike & (here != there) & seen.mask).any(-1)
     alike_weight = (seen.weights * alike).sum(-1)
-    copies = seen.share(alike_weight, again, TWICE)
-    itself = seen.share(seen.weights[:, torch.arange(len(seen.at)), seen.at], again, TWICE)
+    copies = seen.share(alike_weight, again, SEVERAL)
+    itself = seen.share(seen.weights[:, torch.arange(len(seen.at)), seen.at], again, SEVERAL)
     whole = seen.share(alike_weight, (alike & seen.mask).any(-1))  # as the statistic "same" in heads.py
     after = torch.zeros_like(alike)
     after[:, 1:] = (alike & (there < here))[:, :-1]
     after &= seen.mask
-    followed = seen.share((seen.weights * after).sum(-1), after.any(-1), TWICE)
+    followed = seen.share((seen.weights * after).sum(-1), after.any(-1), SEVERAL)
     return [
         Kind(
             f"same {unit}",
@@ -189,7 +189,7 @@ def _back(seen: Seen, places: range, unit: str) -> list[Kind]:
     sees = (apart == there) & seen.mask.gather(-1, there)
     inside = sees & choosing[:, None]
     held = seen.weights.gather(-1, there.expand(len(seen.weights), -1, -1))
-    shares = seen.share(held.mT, inside.mT, PART * int(choosing.sum()))
+    shares = seen.share(held.mT, inside.mT, max(SEVERAL, PART * int(choosing.sum())))
     shown = seen.share(held.mT, sees.mT)
     return [
         Kind(*_place(by, unit), *both) for by, *both in zip(places, shares.mT.tolist(), shown.mT.tolist(), strict=True)
@@ -212,7 +212,7 @@ def _near(seen: Seen, unit: str) -> Kind:
     close = apart.abs_() <= NEAR
     counted = seen.choices > 2 * NEAR
     usual = seen.share(((close & seen.mask).sum(-1) / seen.choices.clamp(min=1))[None], counted)
-    share = seen.share((seen.weights * close).sum(-1), counted)
+    share = seen.share((seen.weights * close).sum(-1), counted, SEVERAL)
     return Kind(
         "nearby",
         f"attends to nearby {unit}s, within {COUNTS[NEAR]} positions",

@@ -100,7 +100,7 @@ def _heads(config: Config) -> NextStep:
 def _steps(config: Config) -> NextStep:
     if (config.scale, config.temperature) != ("1/sqrt(d_head)", 1.0):
         return _to("softmax", "why scores are divided by the square root of d_head", config, topic="scaling")
-    return _to("softmax", f"how head {config.head} computes these weights, step by step", config, topic="row")
+    return _to("softmax", f"how head {config.head} computes its weights, step by step", config, topic="row")
 
 
 def _softmax(config: Config) -> NextStep:

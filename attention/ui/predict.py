@@ -49,7 +49,8 @@ def question_gate(config: Any, question: Question) -> bool:
     switch = f"reveal {this}"
     if page.widgets().get(switch) is None:  # new on this page, but may have been revealed on another
         page.widgets()[switch] = is_revealed(config)
-    st.caption(f"{question.said} {question.keeps}" if not page.widgets()[switch] else question.said)
+    said = words.ASKED if not question.own and page.visit_state().asked == config.predict else question.said
+    st.caption(f"{said} {question.keeps}" if not page.widgets()[switch] else said)
     with st.container(border=True):
         st.markdown(f"**{words.OWN if question.own else words.PREDICT}.** {question.text}")
         guess = draw_guesses(question, f"guess {this}")

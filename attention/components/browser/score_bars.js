@@ -29,6 +29,7 @@ import { applyTheme } from "./theme.js";
  */
 
 const MOST = 8, STEP = 0.25;  // largest change of a logit, and its steps
+const LOW = 0.1;  // of a lower row without a change, the axis of weights ends below 1
 
 /**
  * Draws the row at the end of an element.
@@ -68,7 +69,7 @@ function update(scores, data) {
   scores.neutrals = applyTheme(root, data.neutrals, data.accents);
   scores.before = normalise(data.logits, data.form);
   if (other) {
-    Object.assign(scores, { key: data.key ?? -1, by: 0, top: 0 });
+    Object.assign(scores, { key: data.key ?? -1, by: 0 });
     const options = data.names.flatMap((name, key) => (isVisible(scores, key) ? [new Option(name, `${key}`)] : []));
     select.replaceChildren(...options);
   }
@@ -89,7 +90,8 @@ function show(scores) {
   const { data, root, select, slider, key, by } = scores, none = key < 0;
   scores.width = root.clientWidth;
   scores.now = normalise(data.logits.map((logit, at) => (at === key ? logit + by : logit)), data.form);
-  scores.top = Math.max(scores.top, roundUp(Math.max(...scores.before, ...scores.now)));
+  const most = Math.max(...scores.before);
+  scores.top = by || most >= LOW ? 1 : roundUp(most);
   select.disabled = slider.disabled = none;
   select.value = `${key}`;
   slider.value = `${by}`;
@@ -113,7 +115,7 @@ function describeRow({ data, before, now, key, by }) {
 }
 
 /**
- * Returns the next of 1, 2, 5, 10 … percent: an end of an axis that stays the same for small changes.
+ * Returns the next of 1, 2, 5, 10 … percent, as the end of an axis.
  * @param {number} weight
  */
 function roundUp(weight) {

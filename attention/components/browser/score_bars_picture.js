@@ -1,7 +1,7 @@
 // The picture of a row whose scores can be dragged: logits above, weights below, one column per key.
 
 import { penOf, signs } from "./elements.js";
-import { LOGITS, WEIGHTS } from "./score_bars_words.js";
+import { beforeAndNow, LOGITS, WEIGHTS } from "./score_bars_words.js";
 import { hatch } from "./theme.js";
 
 /** @typedef {import("./score_bars.js").Scores} Scores */
@@ -82,6 +82,24 @@ export function paint(scores) {
   paintAxes(scores, pen, size);
   scores.data.logits.forEach((_, key) => paintKey(scores, pen, size, key));
   paintNames(scores, pen, size);
+  paintChange(scores, pen, size);
+}
+
+/**
+ * Writes the weight of the moved key before and now above its bar.
+ * @param {Scores} scores
+ * @param {CanvasRenderingContext2D} pen
+ * @param {Frame} size
+ */
+function paintChange({ data, before, now, key, by, top, neutrals }, pen, { column, floor, wide }) {
+  if (!by) return;
+  const text = beforeAndNow(before[key], now[key]), half = pen.measureText(text).width / 2;
+  const middle = Math.max(LEFT + half, Math.min(wide - half, LEFT + (data.places[key] + 0.5) * column));
+  const highest = Math.max(floor - LOW + TEXT, floor - (Math.max(before[key], now[key]) / top) * LOW - 6);
+  Object.assign(pen, { textAlign: "center", textBaseline: "bottom", lineJoin: "round" });
+  Object.assign(pen, { fillStyle: neutrals.text, strokeStyle: neutrals.background, lineWidth: 4 });
+  pen.strokeText(text, middle, highest);
+  pen.fillText(text, middle, highest);
 }
 
 /**

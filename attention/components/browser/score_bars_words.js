@@ -35,6 +35,18 @@ export function figure(weight) {
   return weight === 0 ? "0" : weight.toPrecision(3);
 }
 
+/** @param {number} weight */
+const percent = (weight) => `${(100 * weight).toFixed(1)}%`;
+
+/**
+ * The weight of the moved key, as it is written into the picture.
+ * @param {number} before
+ * @param {number} now
+ */
+export function beforeAndNow(before, now) {
+  return `${percent(before)} before, ${percent(now)} now`;
+}
+
 /**
  * How the weight of the key and those of the others changed.
  * @param {Response} response
@@ -42,7 +54,7 @@ export function figure(weight) {
 export function describe({ name, by, before, now, others, support, form }) {
   if (!by) return `${name} has a weight of ${figure(before)}.`;
   const text = describeChange({ name, by, before, now, others, support, form });
-  return `${text} The rest of the page shows the row before this change.`;
+  return `${text} The sentence above and the rest of the page show the row before this change.`;
 }
 
 /** @param {Response} response */

@@ -68,7 +68,8 @@ class Kind(Generic[S]):
     stops of sliders, given the settings, the last ones and their stops. `implied`: the other knobs that a change implies,
     given the values before and those of the widgets now, and a message for each thing that is not possible. `quiet`: knobs
     whose own widget is enough to show that they had to move with another knob, so that no message says it. `begins`: the query
-    that a page opens with if no setting was made before, and its link is empty. `applies`: whether the settings apply to
+    that a page opens with if no setting was made before, and its link is empty; `is_example`: whether this is an example for
+    this page alone, so that other pages open without it. `applies`: whether the settings apply to
     anything in this visit; if not, the sidebar is closed and has no widget of them.
     """
 
@@ -83,12 +84,21 @@ class Kind(Generic[S]):
     implied: Callable[[Mapping[str, Any], Mapping[str, Any]], tuple[dict[str, Any], list[str]]] = _no_more
     quiet: frozenset[str] = frozenset()
     begins: Mapping[str, str] = field(default_factory=dict)
+    is_example: bool = False
     applies: Callable[[], bool] = _always
 
     @property
     def keys(self) -> frozenset[str]:
         """The keys of its widgets."""
         return frozenset(map(self.settings.key, self.names))
+
+    def without_example(self, setting: S) -> S:
+        """The settings with the defaults of the knobs of the page's example; as they are if one of these was changed."""
+        query = self.settings.to_query(setting)
+        if not (self.is_example and self.begins.items() <= query.items()):
+            return setting
+        kept = {name: value for name, value in query.items() if name not in self.begins}
+        return self.open(self.settings.newest | kept)[0]
 
     def open(self, query: Mapping[str, Any]) -> tuple[S, list[str]]:
         """The settings that a query describes on this host, and a message for each thing in it that could not be used."""

@@ -310,5 +310,5 @@ SCORES = replace(
 MIXED = Config(
     tokens=4, heads=2, d_model=8, projections="independent"
 )  # few tokens, and weights that are no zeros and ones
-SMALL = replace(PICTURE, begins=to_query(MIXED))
+SMALL = replace(PICTURE, begins=to_query(MIXED), is_example=True)
 LAYERED = replace(PICTURE, begins=EXAMPLES["division"].query if "division" in EXAMPLES else {})  # of a real model

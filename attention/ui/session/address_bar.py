@@ -80,8 +80,12 @@ def arrive(state: Session, kind: Kind[Any], from_elsewhere: bool) -> None:
     if from_elsewhere:
         uploads.passed_by()
         model_run.passed_by()
-    new = here is None or _is_new_link(query, here.link)
+    new = here is None or _is_new_link(query, here.link, from_elsewhere)
     asked = card_in_link.settings_of(state, query) or dict(kind.begins)
+    if here is not None and not new and here.kind is not kind:
+        own = here.kind.without_example(here.setting)
+        if own != here.setting:  # the last page opened with an example of its own
+            asked, new = asked or kind.settings.to_query(own), True
     if "source" in kind.settings.knobs:
         asked = model_run.open_link(asked) if new else asked
         done = model_run.take_result()
@@ -97,12 +101,12 @@ def arrive(state: Session, kind: Kind[Any], from_elsewhere: bool) -> None:
     here.kind = kind
 
 
-def _is_new_link(query: dict[str, str], last: dict[str, str]) -> bool:
+def _is_new_link(query: dict[str, str], last: dict[str, str], from_elsewhere: bool) -> bool:
     """Whether this is another link than the last one.
 
     The menu opens a page with an empty link, which keeps the settings; going back in the history to an empty link resets
-    them.
+    them to what its page begins with.
     """
     run = run_context()
     back = run is not None and run.is_history_navigation
-    return query != last and (bool(query) or back)
+    return (query != last and bool(query)) or (back and not query and (from_elsewhere or bool(last)))

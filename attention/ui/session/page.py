@@ -64,7 +64,7 @@ def show(
     config that is too long for a trace is cut to its first tokens, and the page says so. The parts get the whole config.
     """
     state = _begin(view.__module__, kind)
-    controls, below = _controls(kind), [*below, _onward(state.page)]
+    controls, below = _controls(kind), [*below, _onward(state.page, kind)]
     aside, above, below = (present.beside_picture(parts) for parts in (aside, above, below))
     state.ahead = ahead
     state.parts, state.looks, state.follow = (
@@ -302,13 +302,13 @@ def _controls(kind: Kind[Any]) -> Part:
     return Part("controls", draw, lambda setting: (kind.look(setting), kind.applies(), uploads.sources()), kind.keys)
 
 
-def _onward(page: str) -> Part:
-    """The next step, at the end of every page that no question hides."""
+def _onward(page: str, kind: Kind[Any]) -> Part:
+    """The next step, at the end of every page that no question hides; it leaves the example of a page behind."""
 
     def look(setting: Any) -> object:
-        return None if session().kept.closed else next_step.next_step(page, setting)
+        return None if session().kept.closed else next_step.next_step(page, kind.without_example(setting))
 
-    return Part("onward", lambda setting: next_step.draw(page, setting), look)
+    return Part("onward", lambda setting: next_step.draw(page, kind.without_example(setting)), look)
 
 
 def _tell(notes: list[str]) -> None:

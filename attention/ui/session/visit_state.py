@@ -76,6 +76,7 @@ class VisitState:
     # Predict
     revealed: str | None = None  # the question whose answer was opened
     closed: bool = False  # a question hides the page
+    asked: str = ""  # the built-in question that the visitor asked last
     answers: dict[str, Any] = field(default_factory=dict)  # by the keys of their widgets
     here: set[str] = field(default_factory=set)  # the keys that were drawn on this page
 

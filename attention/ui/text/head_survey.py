@@ -1,8 +1,8 @@
 """The words of what a head does over many texts."""
 
-HOLDS = "The same role on {many} of {texts} other short texts."
-OTHERWISE = "On {many} of {texts} short texts its role is “{name}”."
-NEVER = "It has none on {texts} other short texts either."
+HOLDS = "The head has the same role on {many} of {texts} other short texts."
+OTHERWISE = "The head has the role “{name}” on {many} of {texts} short texts."
+NEVER = "The head has no role on any of {texts} other short texts either."
 ONE_TEXT = "This is one text: on others the head may do something else."
 
 TITLE = "Layer {layer}, head {head} over {texts} texts"

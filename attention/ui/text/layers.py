@@ -1,9 +1,19 @@
 """The words of the Layers page."""
 
 FINDING = "{head} has the highest “{statistic}” of {heads}: {value}.{others}"
+WEIGHT = "{head} puts on average {value} of its weight on {keys}, the most of {heads}.{others}"
+KEYS = {  # that a statistic is the weight on
+    "induction": "what followed an earlier copy of the token",
+    "duplicate": "earlier copies of the token",
+    "previous": "the token before",
+    "next": "the next token",
+    "first": "the first token",
+    "same": "the same token, itself included",
+    "separators": "separators",
+}
 ALL_HEADS = "all {count:,} heads"
 SHOWN_HEADS = "the {count:,} heads in the {layers} layers shown"
-OTHERS = " These stand out too: {heads}."
+OTHERS = " These are also high: {heads}."
 HIGHER = "No head is high here. Show “{statistic}”"
 NONE = "No head has a value: no query has a visible key, or the tokens have no texts."
 HELP = "Each cell is a head, coloured by one statistic. Click a cell to select its head on all pages."
@@ -27,8 +37,8 @@ STATISTICS = {  # of the selected head, in plain words
     "first": "{value} on the first token",
     "previous": "{value} on the token before",
     "induction": "{value} after an earlier copy",
-    "effective_keys": "spread like {value} keys",
-    "entropy": "entropy {value} nats",
+    "effective_keys": "spread like {value} keys (mean of e^entropy)",
+    "entropy": "mean entropy {value} nats",
 }
 NO_VALUE = "{statistic}: none (no visible key)"
 

@@ -28,6 +28,8 @@ SCALING_HELP = "Softmax of the dot products as they are, or divided by √d_head
 WEIGHT_AXIS = "Weight axis"
 WHO = "{query} in head {head}"
 
+UNSCALED = "Without division by √d_head, the largest score of this row is {largest:.3g} instead of {divided:.3g}."
+
 # The questions.
 SPREAD = ("more evenly", "on fewer keys", "as before")
 LARGEST = ("at most 10%", "over 10 to 50%", "over 50 to 90%", "over 90%")
@@ -86,6 +88,14 @@ NEGATIVE = "; negative weights count by their size"
 FULLY_MASKED = "The row is fully masked."
 MASS_ALT = "Line: the total weight of the keys with the largest weights, by their number"
 VARIANTS = "The first panel is the row with {name}; the others show what another softmax adds to it.{note}"
+VARIANT = {  # by what a softmax does
+    "plain": "**{name}**: all of the row goes to keys; it sums to {sums}.",
+    "rest": "**{name}**: {rest} goes to no key; the row sums to {sums}.",
+    "sparse": "**{name}**: {support} of {visible} visible keys have weight, the others exactly zero.",
+    "single": "**{name}**: every key is weighed by itself; the row sums to {sums}.",
+    "capped": "**{name}**: no logit exceeds {cap:g} in size; the largest weight is {largest}.",
+}
+SINK_EXAMPLE = "Example: a head that attends to nothing"
 VARIANTS_ALT = (
     "Bars by key, one panel per softmax: its weights of the selected query minus those of the selected softmax"
 )

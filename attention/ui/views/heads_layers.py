@@ -17,7 +17,7 @@ from attention.fitting import layers
 from attention.heads import TokenMetric
 from attention.inputs import BEFORE
 from attention.knobs import DEFAULTS, GENERATED
-from attention.number_format import format_head, format_mean
+from attention.number_format import format_head, format_mean, format_percent
 from attention.sources.providers import distributes, provenance, tokens
 from attention.ui import next_step, results
 from attention.ui.controls import knobs
@@ -186,12 +186,15 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
     numbers = layers(config.source)
     some = len(numbers) > 1 and numbers != tuple(range(len(numbers)))
     heads_shown = text.SHOWN_HEADS if some else text.ALL_HEADS
-    others = ", ".join(f"{head_label(config, each)} ({format_mean(held[each])})" for each in outstanding(held)[1:])
-    return text.FINDING.format(
+    is_weight = number(config, found) in text.KEYS and distributes(config)
+    value_text = format_percent if is_weight else format_mean
+    others = ", ".join(f"{head_title(config, each)} ({value_text(held[each])})" for each in outstanding(held)[1:])
+    return (text.WEIGHT if is_weight else text.FINDING).format(
         head=head_title(config, cell).capitalize(),
         heads=heads_shown.format(count=len(held), layers=len(numbers)),
-        value=f"{format_mean(most)} {described.unit}".rstrip(),
+        value=f"{value_text(most)} {described.unit}".rstrip(),
         statistic=escape(described.label.lower()),
+        keys=text.KEYS.get(number(config, found), ""),
         others=text.OTHERS.format(heads=others) if others else "",
     )
 

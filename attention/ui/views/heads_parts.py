@@ -50,9 +50,7 @@ def _examples() -> None:
 
 
 def look(config: Config) -> object:
-    """The inputs of the title; None while a question hides it."""
-    if questions.is_hidden(config.truncated):
-        return None
+    """The inputs of the title, which stays while a question hides the page."""
     return _help(config), provenance.beside(config), provenance.full_text(config), own_text.look(config)
 
 

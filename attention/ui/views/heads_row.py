@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pyarrow as pa
 import streamlit as st
 
+from attention.analysis.row_stages import stages
 from attention.charts import row as bars
 from attention.charts.spec import empty
 from attention.components.row_output import row_output
@@ -14,7 +15,7 @@ from attention.components.word_lines import MOST, word_lines
 from attention.config import Config
 from attention.number_format import format_weight
 from attention.operations.differential import NAME as DIFFERENTIAL
-from attention.sources.providers import has, unit
+from attention.sources.providers import has, has_scores, unit
 from attention.tables import rows as tables
 from attention.trace import Trace
 from attention.ui import results
@@ -24,7 +25,7 @@ from attention.ui.markdown import escape
 from attention.ui.session import gestures, page
 from attention.ui.text import heads as text
 from attention.ui.views import heads_parts as parts
-from attention.ui.views import questions
+from attention.ui.views import questions, unscaled
 
 FEW = 40  # tokens up to which words with lines are readable at a glance
 
@@ -37,6 +38,8 @@ def row(trace: Trace) -> None:
     with chosen:
         knobs.segments("row_as", config, on_change=page.change)
     WAYS[config.row_as](config, found)
+    if config.scale == "none" and has_scores(config.source) and not questions.unsaid(config):
+        unscaled.draw(stages(trace))
 
 
 def _row_sentence(config: Config, found: tables.Row) -> str:

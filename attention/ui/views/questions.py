@@ -47,6 +47,7 @@ def _ask_question(name: str, ask: Callable[..., None]) -> None:
     asks: dict[str, Any] = predict.NONE | {"predict": name}
     if name == "row":
         asks["query"] = row_question.fair(results.heads.trace(page.setting().truncated))
+    page.visit_state().asked = name
     ask(**asks)
 
 

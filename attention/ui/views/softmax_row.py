@@ -10,6 +10,7 @@ from torch import Tensor
 
 from attention.analysis.row_stages import (
     FIRST,
+    GEMMA,
     OPERAND,
     SECOND,
     Stages,
@@ -17,6 +18,7 @@ from attention.analysis.row_stages import (
     shown_stages,
     smallest,
     stages,
+    variant_name,
     variants,
     worked_formulas,
 )
@@ -24,7 +26,8 @@ from attention.charts import stages as charts
 from attention.charts.row import SIGNED
 from attention.charts.spec import empty
 from attention.components.score_bars import score_bars
-from attention.number_format import format_mean, format_token, format_weight
+from attention.examples import EXAMPLES
+from attention.number_format import format_mean, format_percent, format_token, format_weight
 from attention.operations import forgetting
 from attention.operations.positions import POSITIONS
 from attention.operations.qk_norm import ON
@@ -35,10 +38,12 @@ from attention.sources.spec import spec_of
 from attention.tables import rows as tables
 from attention.tables import softmax
 from attention.trace import Trace
+from attention.ui import next_step
 from attention.ui.controls import knobs
 from attention.ui.markdown import escape
 from attention.ui.session import browser_yield, present
 from attention.ui.text import softmax as text
+from attention.ui.views import unscaled
 
 FAINT = 0.05  # a weight that is hardly visible on an axis from 0 to 1
 
@@ -57,6 +62,7 @@ def draw(trace: Trace) -> None:
     else:
         st.caption(text.TWO)
         _steps(found)
+    unscaled.draw(found)
     _fold("mass", found, _mass)
     _fold("variants", found, _variants)
 
@@ -210,7 +216,11 @@ def _mass(found: Stages) -> None:
 def _variants(found: Stages) -> None:
     names, columns = softmax.variant_rows(found)
     st.markdown(text.VARIANTS.format(name=names[0], note="" if found.config.softcap else text.NO_SOFTCAP))
-    rows = [(name, *_sum_up(weights)) for name, weights in variants(found).items()]
+    each = variants(found)
+    if found.visible.any():
+        st.markdown("\n".join(f"- {variant_sentence(found, name, each[name])}" for name in names if name in each))
+        next_step.page_link("heads", text.SINK_EXAMPLE, EXAMPLES["nothing"].query)
+    rows = [(name, *_sum_up(weights)) for name, weights in each.items()]
     st.dataframe(dict(zip(text.VARIANT_COLUMNS, zip(*rows, strict=True), strict=True)), hide_index=True, key="sums")
     axes = _difference_ends(names, columns), *_axis(found)
     spec = charts.differences(names, _labels(found, columns), found.config.n_keys, *axes)
@@ -220,6 +230,23 @@ def _variants(found: Stages) -> None:
         key="variants",
         width="stretch",
         alt=text.VARIANTS_ALT,
+    )
+
+
+def variant_sentence(found: Stages, name: str, weights: Tensor) -> str:
+    """What a softmax does to the row, in one sentence with its numbers."""
+    softmax, total = SOFTMAXES.get(name), float(weights.double().sum())
+    kind = "plain" if name == variant_name("standard") else "capped"
+    if softmax:
+        kind = "single" if not softmax.distributes else "sparse" if softmax.sparse else "rest"
+    return text.VARIANT[kind].format(
+        name=name.capitalize(),
+        sums=format_mean(total),
+        rest=format_percent(max(1 - total, tables.FAINT)),
+        support=int((weights > 0).sum()),
+        visible=int(found.visible.sum()),
+        cap=found.config.softcap or GEMMA,
+        largest=format_weight(float(weights.max())),
     )
 
 

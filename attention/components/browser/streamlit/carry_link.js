@@ -4,6 +4,7 @@
 // the link of the new page with the path of the old one; that entry is no valid page to go back to and is dropped.
 
 const APART = /\/(timing|training|model|examples|your_data|find_the_bug)$/;  // pages whose links have settings of their own
+const EXAMPLE = {tokens: "4", heads: "2", d_model: "8", projections: "independent"};  // what Steps alone opens with
 
 if (!("linksCarried" in document.documentElement.dataset)) {
   document.documentElement.dataset.linksCarried = "";
@@ -20,6 +21,15 @@ if (!("linksCarried" in document.documentElement.dataset)) {
 const kind = (/** @type {string} */ path) => (path.endsWith("/") ? "start" : (APART.exec(path)?.[1] ?? "shared"));
 const embedded = (/** @type {string} */ name) => name.startsWith("embed");  // Streamlit keeps these by itself
 const empty = (/** @type {URL} */ there) => [...there.searchParams.keys()].every(embedded);
+
+/** Returns the link of the current page for other pages: without the example of Steps. */
+function linkToCarry() {
+  const here = new URL(location.href), example = Object.entries(EXAMPLE);
+  const isThere = example.every(([name, value]) => here.searchParams.get(name) === value);
+  if (!here.pathname.endsWith("/steps") || !isThere) return here.search;
+  for (const [name] of example) here.searchParams.delete(name);
+  return [...here.searchParams.keys()].every((name) => name === "v" || embedded(name)) ? "" : here.search;
+}
 
 /** Whether the current address is one at the root that is sent on to Heads: it is no page to go back to. */
 function sentOn() {
@@ -46,6 +56,6 @@ function early(url, links) {
 function carryLink(url, links) {
   const there = new URL(url ?? "", location.href);
   if (there.pathname === location.pathname) return url;
-  links[kind(location.pathname)] = location.search;
+  links[kind(location.pathname)] = linkToCarry();
   return empty(there) ? there.pathname + (links[kind(there.pathname)] || there.search) : url;
 }
