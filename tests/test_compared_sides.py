@@ -42,8 +42,18 @@ from attention.ui.session import draw_if_changed
 from attention.ui.session.settings_state import SettingsState
 from attention.ui.session.visit_state import KEY, Session, taken_up
 from attention.wire.cells import WIDEST
+from attention.wire.difference_cells import (
+    IN_A,
+    IN_B,
+    SIGN,
+    SIZE,
+    _thresholds,
+    difference_codes,
+    difference_payload,
+    difference_values,
+    side_payload,
+)
 from attention.wire.difference_cells import LARGEST as LAST
-from attention.wire.difference_cells import SIZE, difference_codes, difference_payload, difference_values, side_payload
 from tests import example_uploads
 from tests.drawings import header as header_of
 from tests.strategies import configs
@@ -172,6 +182,18 @@ def test_codes_have_three_digits_or_a_millionth():
     assert torch.equal(found == 0, given == 0)  # only an exact zero is zero
     assert float(difference_values(difference_codes(torch.tensor([77.0]), seen[:1], seen[:1]))) == pytest.approx(9.99)
     assert LAST <= SIZE
+
+
+def test_codes_begin_at_the_thresholds_bit_by_bit():
+    borders = _thresholds()
+    bits = torch.cat([borders.view(torch.int32) + by for by in (-1, 0, 1)])
+    spread = torch.randint(0, 0x7F800001, (200_000,), dtype=torch.int32, generator=torch.Generator().manual_seed(0))
+    given = torch.cat([bits, spread, torch.tensor([0, 0x7F800000], dtype=torch.int32)]).view(torch.float32)
+    given = torch.cat([given, -given])
+    in_a, in_b = torch.arange(len(given)) % 3 > 0, torch.arange(len(given)) % 5 > 0
+    size = torch.bucketize(given.abs(), borders, right=True).clamp(max=LAST)
+    code = size + (given < 0) * SIGN + in_a * IN_A + in_b * IN_B
+    assert torch.equal(difference_codes(given, in_a, in_b).long(), code * (in_a | in_b))
 
 
 def test_the_codes_of_a_may_have_a_message_of_their_own():

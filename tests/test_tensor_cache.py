@@ -47,7 +47,7 @@ KEPT: dict[str, tuple[Any, tuple]] = {
     "edges": (attend._edges, (torch.float32, CPU)),
     "cells": (cells._ups, (cells.PLAIN,)),
     "matrices": (matrix_cells._ups, (-3,)),
-    "sides": (difference_cells._thresholds, ()),
+    "sides": (difference_cells._borders, ()),
     "order": (tiles._tile_order, (0, 64, 2)),
     "differences": (differences, (MASKS["window"], 9, 3)),
     "counts": (picture._log_counts, (MASKS["window"], 9, 3)),

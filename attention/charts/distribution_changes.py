@@ -18,10 +18,10 @@ CHANGE = alt.Tooltip("change:Q", title="B − A", format="+.3g")
 
 
 @lru_cache(maxsize=32)
-def histogram_changes(heads: tuple[int, ...], limit: float) -> dict[str, Any]:
+def histogram_changes(heads: tuple[int, ...]) -> dict[str, Any]:
     """Returns the change of shares by size on a log axis, over the columns of `tables.distribution_changes.histogram_changes`.
 
-    A strip ends at -`limit` and `limit`.
+    A strip ends at -1 and 1; heights are by the square root.
     """
     x = alt.X(
         "low:Q",
@@ -37,14 +37,14 @@ def histogram_changes(heads: tuple[int, ...], limit: float) -> dict[str, Any]:
         alt.Tooltip("b:Q", title="B", format=PERCENT),
         alt.Tooltip("change:Q", title="B − A", format=f"+{PERCENT}"),
     ]
-    return _bars(heads, limit, x, "high:Q", tips)
+    return _bars(heads, 1.0, x, "high:Q", tips)
 
 
 @lru_cache(maxsize=32)
 def entropy_changes(heads: tuple[int, ...], queries: int, limit: float) -> dict[str, Any]:
     """Returns the change of entropies by query, in nats, over the columns of `tables.distribution_changes.entropy_changes`.
 
-    A strip ends at -`limit` and `limit`.
+    A strip ends at -`limit` and `limit`, the most that an entropy can change by; heights are by the square root.
     """
     scale = alt.Scale(domain=[0, queries], nice=False)
     x = alt.X("first:Q", title="query →", scale=scale, axis=alt.Axis(tickMinStep=1, format="d", grid=False))
@@ -62,7 +62,8 @@ def _bars(heads: tuple[int, ...], limit: float, x: alt.X, end: str, tips: list[a
     scale = alt.Scale(domain=[-0.5, len(heads) - 0.5], nice=False, zero=False, reverse=True)
     y = alt.Y("strip:Q", title="← head", scale=scale, axis=axis)
     color = alt.condition("datum.change < 0", alt.value(theme.LESS), alt.value(theme.MORE))
-    base = alt.Chart().transform_calculate(end=f"datum.strip - {TALL} * datum.change / {limit}")
+    tall = f"{TALL} * sqrt(abs(datum.change) / {limit})"
+    base = alt.Chart().transform_calculate(end=f"datum.strip + (datum.change < 0 ? 1 : -1) * {tall}")
     bars = base.mark_bar().encode(x=x, x2=end, y=y, y2="end:Q", color=color, tooltip=tips)
     zero = alt.Chart().mark_rule(color=theme.HIDDEN, strokeWidth=1, aria=False).encode(y=y)
     return bare(alt.layer(zero, bars).properties(height=strips_height(len(heads))), len(heads) * 8)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import torch
 
 from attention.analysis.head_distances import divergences, sample_rows
-from attention.comparison.row_numbers import with_missing
 from attention.comparison.sides import Side
 
 NO_DISTANCE = (
@@ -25,7 +24,10 @@ def nearest_heads(a: Side, b: Side, of_b: Sequence[int] | None = None) -> tuple[
     if not (a.distributes and b.distributes):
         raise ValueError(NO_DISTANCE)
     numbers = list(range(len(b.weights)) if of_b is None else of_b)
-    rows = with_missing(torch.cat([a.weights, b.weights[numbers]]).double())
+    rows, missing = (
+        torch.cat([one, two[numbers]]) for one, two in ((a.weights.double(), b.weights), (a.missing, b.missing))
+    )
+    rows = torch.cat([rows, missing[..., None]], -1)
     shared = (a.mask | b.mask) if a.mask.ndim == b.mask.ndim == 2 else a.mask.new_ones(a.size[1:])
     visible = torch.cat([shared, shared.new_zeros(len(shared), 1)], -1)
     apart = divergences(sample_rows(rows, visible, len(rows)))[len(a.weights) :, : len(a.weights)]

@@ -9,25 +9,42 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
-from attention.comparison.sides import Side
+from attention.comparison.sides import Side, row_entropies
 
 Rows = Float[Tensor, "q k"]
+Outputs = Float[Tensor, "q e"]
 PerRow = Float[Tensor, " q"]
 
 
-class RowNumber(NamedTuple):
-    """A number of two rows: its function of the rows of A and of B, label, unit, formula and source.
+class HeadRows(NamedTuple):
+    """The rows of one head of a side, as `Side` has them; `missing` is zero and there are no entropies if they count alone."""
 
-    `whole`: the rows include what is missing to one, and the number needs distributions.
+    rows: Rows
+    missing: PerRow
+    entropies: PerRow
+    largest: Int[Tensor, " q"]
+
+    @classmethod
+    def of(cls, side: Side, head: int, distributes: bool) -> HeadRows:
+        """Returns the rows of a head; `distributes`: whether what is missing to a sum of one counts."""
+        rows, none = side.weights[head].double(), torch.zeros(side.size[1], dtype=torch.float64)
+        missing, entropies = (side.missing[head], side.entropies[head]) if distributes else (none, none)
+        return cls(rows, missing, entropies, side.largest[head])
+
+
+class RowNumber(NamedTuple):
+    """A number of two rows: its function of the rows of a head of A and of B, label, unit, formula and source.
+
+    `whole`: the number needs distributions.
     """
 
-    of: Callable[[Rows, Rows], PerRow]
+    of: Callable[[Any, Any], PerRow]
     label: str
     unit: str
     formula: str
@@ -35,30 +52,32 @@ class RowNumber(NamedTuple):
     whole: bool = True
 
 
-def half_l1(a: Rows, b: Rows) -> PerRow:
+def half_l1(a: HeadRows, b: HeadRows) -> PerRow:
     """Returns half of the L1 distance; of distributions it is the total variation distance."""
-    return (b - a).abs().sum(-1) / 2
+    return ((b.rows - a.rows).abs_().sum(-1) + (b.missing - a.missing).abs()) / 2
 
 
-def jensen_shannon(a: Rows, b: Rows) -> PerRow:
-    """Returns the Jensen-Shannon distance: the square root of the divergence in bits, from 0 to 1."""
-    middle = ((a + b) / 2).clamp(min=torch.finfo(a.dtype).tiny)
-    bits = (torch.xlogy(a, a / middle) + torch.xlogy(b, b / middle)).sum(-1) / (2 * math.log(2))
-    return bits.clamp(0, 1).sqrt()
+def jensen_shannon(a: HeadRows, b: HeadRows) -> PerRow:
+    """Returns the Jensen-Shannon distance: the square root of the divergence in bits, from 0 to 1.
+
+    The divergence is the entropy of the middle minus the mean of both entropies.
+    """
+    middle = row_entropies((a.rows + b.rows).div_(2), (a.missing + b.missing) / 2)
+    return ((middle - (a.entropies + b.entropies) / 2) / math.log(2)).clamp(0, 1).sqrt()
 
 
-def entropy_change(a: Rows, b: Rows) -> PerRow:
+def entropy_change(a: HeadRows, b: HeadRows) -> PerRow:
     """Returns the entropy of B minus that of A, in nats."""
-    return torch.special.entr(b).sum(-1) - torch.special.entr(a).sum(-1)
+    return b.entropies - a.entropies
 
 
-def largest_moved(a: Rows, b: Rows) -> PerRow:
+def largest_moved(a: HeadRows, b: HeadRows) -> PerRow:
     """Returns by how many keys the place of the largest weight moved, towards later keys above zero; 0 for a row of zeros."""
-    moved = b.argmax(-1) - a.argmax(-1)
-    return torch.where(a.any(-1) & b.any(-1), moved, 0).to(a.dtype)
+    moved = (b.largest - a.largest).double()
+    return moved.masked_fill_((a.largest < 0) | (b.largest < 0), 0)
 
 
-def output_change(a: Rows, b: Rows) -> PerRow:
+def output_change(a: Outputs, b: Outputs) -> PerRow:
     """Returns the norm of the change of an output, relative to the larger norm of both: from 0 to 2."""
     larger = torch.maximum(a.norm(dim=-1), b.norm(dim=-1)).clamp(min=torch.finfo(a.dtype).tiny)
     return (b - a).norm(dim=-1) / larger
@@ -111,17 +130,11 @@ def row_numbers(a: Side, b: Side) -> dict[str, Float[Tensor, "h q"]]:
     both = a.distributes and b.distributes
     names = [name for name, number in NUMBERS.items() if (both if number.whole else name != HALF_L1 or not both)]
     found: dict[str, list[PerRow]] = {name: [] for name in names}
-    for before, after in zip(a.weights, b.weights, strict=True):
-        rows = before.double(), after.double()
-        whole = tuple(map(with_missing, rows)) if both else rows
+    for head in range(len(a.weights)):
+        rows = [HeadRows.of(side, head, both) for side in (a, b)]
         for name in names:
-            found[name].append(NUMBERS[name].of(*(whole if NUMBERS[name].whole else rows)))
+            found[name].append(NUMBERS[name].of(*rows))
     if a.context is not None and b.context is not None and a.context.shape == b.context.shape:
         outputs = zip(a.context, b.context, strict=True)
         found[OUTPUT] = [output_change(before.double(), after.double()) for before, after in outputs]
     return {name: torch.stack(rows) for name, rows in found.items()}
-
-
-def with_missing(rows: Rows) -> Float[Tensor, "q m"]:
-    """Returns the rows with one more key: what is missing to one."""
-    return torch.cat([rows, (1 - rows.sum(-1, keepdim=True)).clamp(min=0)], -1)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attention.sources.providers import distributes
@@ -20,7 +21,8 @@ class Side:
     """One side: `weights (h q k)`, and `mask`, True for visible keys, `(q k)` or one per head.
 
     `context (h q e)`: the outputs of the heads, None if their values are not known. `distributes`: whether every row is a
-    distribution, of which a part may be missing (a sink, or a fully masked row).
+    distribution, of which a part may be missing (a sink, or a fully masked row). What is known of the rows of one side is kept
+    with it, for comparisons with other sides.
     """
 
     weights: Float[Tensor, "h q k"]
@@ -46,10 +48,31 @@ class Side:
         """The rows with a visible key."""
         return self.mask.any(-1)
 
+    @cached_property
+    def missing(self) -> Float[Tensor, "h q"]:
+        """What each row lacks to a sum of one, in float64; at least zero."""
+        return (1 - self.weights.sum(-1, dtype=torch.float64)).clamp_(min=0)
+
+    @cached_property
+    def entropies(self) -> Float[Tensor, "h q"]:
+        """The entropy of each row in nats, in float64, if rows are distributions: what is missing counts as one more key."""
+        heads = zip(self.weights, self.missing, strict=True)
+        return torch.stack([row_entropies(rows.double(), missing) for rows, missing in heads])
+
+    @cached_property
+    def largest(self) -> Int[Tensor, "h q"]:
+        """The key of the largest weight of each row; -1 for a row of zeros."""
+        return self.weights.argmax(-1).masked_fill_(~self.weights.any(-1), -1)
+
     @property
     def size(self) -> tuple[int, int, int]:
         """Heads, queries and keys."""
         return tuple(self.weights.shape)  # pyright: ignore[reportReturnType]  a shape of three
+
+
+def row_entropies(rows: Float[Tensor, "q k"], missing: Float[Tensor, " q"]) -> Float[Tensor, " q"]:
+    """Returns the entropies of rows in nats; what is missing to a sum of one counts as one more key."""
+    return torch.special.entr(rows).sum(-1) + torch.special.entr(missing)
 
 
 def side_of(trace: Trace) -> Side:

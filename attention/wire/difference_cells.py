@@ -7,14 +7,15 @@ sides. The weights of one side are coded in the same way.
 
 from __future__ import annotations
 
+import struct
 from hashlib import blake2b
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float, UInt16
+from jaxtyping import Bool, Float, Int32, UInt16
 from torch import Tensor
 
-from attention.comparison.pooling import Differences
+from attention.comparison.pooling import WITHOUT_SIGN, Differences
 from attention.runtime.tensor_cache import tensor_lru_cache
 from attention.wire.cells import BITS, SHIFT, WIDEST
 from attention.wire.message import frame_message, turns
@@ -28,15 +29,21 @@ FINE, STEP, DECADE, DECADES = (
 )  # sizes below 0.0001 and their step; sizes per power of ten from there on
 MASKED_ONCE = "stripes: masked on one side"  # what the picture says below its scale
 LARGEST = FINE + DECADE * DECADES - 1  # the size of 9.99, which larger numbers have too
+(TOP,) = struct.unpack("<i", struct.pack("<f", 9.99))  # its bits as a float32
+LOW, LOW_BITS = 12, (1 << 12) - 1  # bits of a float32 below those that `_borders` is indexed by
 
 
 def difference_codes(
     values: Float[Tensor, "*any"], in_a: Bool[Tensor, "*any"], in_b: Bool[Tensor, "*any"]
 ) -> UInt16[Tensor, "*any"]:
     """Returns the codes of numbers; those that are visible on neither side are masked."""
-    size = torch.bucketize(values.float().abs(), _thresholds(), out_int32=True, right=True).clamp_(max=LARGEST)
-    code = size + (values < 0).int() * SIGN + in_a.int() * IN_A + in_b.int() * IN_B
-    return code.mul_((in_a | in_b).int()).to(torch.uint16)
+    bits = (values.float() + 0.0).view(torch.int32)  # a zero with a sign loses it
+    size = (bits & WITHOUT_SIGN).clamp_(max=TOP)
+    borders = _borders().index_select(0, (size >> LOW).flatten()).view_as(size)
+    code = ((borders + (size & LOW_BITS)) >> LOW).to(torch.int16)
+    code |= (bits >> 16).to(torch.int16) & -SIGN
+    code |= in_a.to(torch.int16) * IN_A + in_b.to(torch.int16) * IN_B
+    return code.mul_(in_a | in_b).view(torch.uint16)
 
 
 def difference_values(codes: UInt16[Tensor, "*any"]) -> Float[Tensor, "*any"]:
@@ -73,7 +80,7 @@ def difference_payload(header: dict[str, Any], found: Differences, of_a: str = "
     heads, rows, columns = codes.shape
     places = found.place.to(torch.uint8) if 1 < found.tile <= WIDEST else None
     sights = torch.zeros(1, found.queries if found.tile == 1 or places is not None else rows)
-    most = (codes.int() & SIZE).amax((1, 2)).tolist()
+    most = (codes.view(torch.int16) & SIZE).amax((1, 2)).tolist()
     shape = {"heads": heads, "rows": rows, "columns": columns, "tile": found.tile, "queries": found.queries}
     shape |= {"keys": found.keys, "places": places is not None, "shift": SHIFT, "bits": BITS, "most": most}
     shape |= {"sights": list(sights.shape), "sums": False, "sides": True}
@@ -83,6 +90,19 @@ def difference_payload(header: dict[str, Any], found: Differences, of_a: str = "
 
 
 @tensor_lru_cache(1)
+def _borders() -> Int32[Tensor, " bin"]:
+    """Returns what, added to the lower bits of a float32, has its size in the upper bits, by the upper bits of the float32.
+
+    Sizes are further apart than numbers with the same upper bits, so that at most one size begins among them: adding carries
+    from there on.
+    """
+    first = _thresholds().view(torch.int32)
+    bins = torch.arange((TOP >> LOW) + 1, dtype=torch.int32)
+    found = torch.bucketize(bins << LOW, first, out_int32=True) << LOW
+    found[first >> LOW] += LOW_BITS + 1 - (first & LOW_BITS)
+    return found
+
+
 def _thresholds() -> Float[Tensor, " code"]:
     """Returns the smallest float32 of each size from 1 on."""
     fine = (torch.arange(2, FINE + 1, dtype=torch.float64) - 0.5) * STEP

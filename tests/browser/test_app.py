@@ -14,6 +14,7 @@ from playwright.sync_api import expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from attention import Config, trace
+from attention.pinned import pin
 from attention.steps.program import source
 from attention.ui.markdown import JOINT
 from tests.browser.colours import contrast, lightness
@@ -290,6 +291,27 @@ def test_nothing_scrolls_sideways_on_a_phone(visit, page):
     expect(tab.page.get_by_test_id(WIDEST[page]).first).to_be_visible()
     tab.still()
     assert tab.page.evaluate(TOO_WIDE) == []
+
+
+@pytest.mark.extended
+def test_a_stays_when_b_changes_under_a_comparison(visit):
+    tab = visit(f"heads?{urlencode({'v': 3, 'against': pin(Config()), 'side': 'both', 'row_as': 'lines'})}")
+    grids, read = tab.page.locator(f"{GRID}[data-painted]"), tab.page.locator('[data-of="first"]')
+    expect(grids).to_have_count(2)
+    of_a = grids.first.get_attribute("data-painted")
+    tab.slider("temperature").press("ArrowRight")
+    expect(grids.last).to_have_attribute("data-painted", re.compile("temperature=1.05"))
+    tab.quiet()
+    expect(grids).to_have_count(2)
+    assert grids.first.get_attribute("data-painted") == of_a
+    expect(grids.first.locator(".square").first).to_be_visible()
+    tab.widget("side").get_by_text("B − A", exact=True).click()
+    expect(grids).to_have_count(1)
+    for value in ("1.1", "1.15"):  # the codes of A are sent with the first and named by the second
+        tab.slider("temperature").press("ArrowRight")
+        expect(grids).to_have_attribute("data-painted", re.compile(f"temperature={value}(&|$)"))
+        tab.quiet()
+        expect(read).to_have_text(re.compile(r"^0\.\d+$|^1\.00$"))
 
 
 def test_what_stands_beside_the_view_is_sent_again_only_where_it_looks_different(tab):

@@ -121,14 +121,14 @@ def cells(config: Config) -> Task[Cells]:
 def differences(a: Config, b: Config, heads: Pairs | None) -> Task[Differences]:
     """The differences of the maps of two configs, of all heads or of these pairs of A and B."""
     side = theme.side(len(heads) if heads else b.heads)
-    return after_both(a, b, lambda before, after: pool_differences(*_with_heads(before, after, heads), side))
+    return after_both(a, b, lambda before, after: pool_differences(*_with_heads(before, after, heads), side, CHUNKS))
 
 
 @RESULTS
 def part_differences(a: Config, b: Config, heads: tuple[int, int], window: Window, side: int) -> Task[Differences]:
     """The differences of a part of one head of A and one of B, at most `side` cells per side."""
 
-    def pool_part(before: Trace, after: Trace) -> Differences:
+    def pool_part(before: Side, after: Side) -> Differences:
         one, two = (each.part(*window) for each in _with_heads(before, after, (heads,)))
         return pool_differences(one, two, side)
 
@@ -140,7 +140,7 @@ def line_differences(a: Config, b: Config, heads: tuple[int, int], window: Windo
     """The cells of a part of one head of B minus one of A, one cell per pair, of both signs."""
     side = max(last - first for first, last in window)
 
-    def encode_part(before: Trace, after: Trace) -> Cells:
+    def encode_part(before: Side, after: Side) -> Cells:
         one, two = (each.part(*window) for each in _with_heads(before, after, (heads,)))
         return drawn(two.weights - one.weights, one.mask | two.mask, side, signed=True)
 
@@ -150,28 +150,32 @@ def line_differences(a: Config, b: Config, heads: tuple[int, int], window: Windo
 @RESULTS
 def changes(a: Config, b: Config, heads: Pairs | None) -> Task[Changes]:
     """How much every head of B differs from that of A."""
-    return after_both(a, b, lambda before, after: compare_sides(side_of(before), side_of(after), heads), LOW_PRIORITY)
+    return after_both(a, b, lambda before, after: compare_sides(before, after, heads), LOW_PRIORITY)
 
 
 @RESULTS
 def nearest(a: Config, b: Config, head: int) -> Task[int]:
     """The head of A that is nearest to a head of B; the same number if rows are no distributions."""
 
-    def find(before: Trace, after: Trace) -> int:
-        one, two = side_of(before), side_of(after)
-        return nearest_heads(one, two, [head])[0][0] if one.distributes and two.distributes else head
+    def find(before: Side, after: Side) -> int:
+        return nearest_heads(before, after, [head])[0][0] if before.distributes and after.distributes else head
 
     return after_both(a, b, find)
 
 
-def after_both(a: Config, b: Config, call: Callable[[Trace, Trace], T], lane: RankedExecutor = FORWARD) -> Task[T]:
-    """A task that calls `call` with the traces of two configs."""
-    return lane.then(lane.all_of(_trace.begin(a), _trace.begin(b)), lambda found: call(*found))
+def after_both(a: Config, b: Config, call: Callable[[Side, Side], T], lane: RankedExecutor = FORWARD) -> Task[T]:
+    """A task that calls `call` with both sides of a comparison."""
+    return lane.then(lane.all_of(_side.begin(a), _side.begin(b)), lambda found: call(*found))
 
 
-def _with_heads(before: Trace, after: Trace, heads: Pairs | None) -> tuple[Side, Side]:
+@RESULTS
+def _side(config: Config) -> Task[Side]:
+    """A config as a side, which keeps what it knows of its rows while the other side changes."""
+    return after_trace(config, side_of)
+
+
+def _with_heads(a: Side, b: Side, heads: Pairs | None) -> tuple[Side, Side]:
     """Both sides with these heads alone; all if there are none."""
-    a, b = side_of(before), side_of(after)
     return (
         (a, b) if heads is None else (a.of_heads([pair[0] for pair in heads]), b.of_heads([pair[1] for pair in heads]))
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import pyarrow as pa
 import streamlit as st
 
 from attention.charts import distribution_changes as charts
-from attention.charts.stages import reach
 from attention.config import Config
 from attention.number_format import format_mean, format_percent
 from attention.pinned import Sides, sides_of
@@ -57,10 +58,9 @@ def draw(sides: Sides) -> None:
     with left:
         st.markdown(text.SIZES)
         columns = tables.histogram_changes(a, b, pairs)
-        limit = _limit(columns["change"])
-        spec = charts.histogram_changes(heads, limit)
+        spec = charts.histogram_changes(heads)
         st.vega_lite_chart(pa.table(columns), spec, key="sizes", width="stretch", alt=text.SIZES_ALT)
-        st.caption(text.STRIPS.format(limit=format_percent(limit)))
+        st.caption(text.STRIPS.format(limit=format_percent(1.0)))
         browser_yield.yield_to_browser()
     with right:
         st.markdown(text.ENTROPIES)
@@ -68,12 +68,7 @@ def draw(sides: Sides) -> None:
             st.caption(text.NO_ENTROPIES)
             return
         columns = tables.entropy_changes(a, b, pairs)
-        limit = _limit(columns["change"])
+        limit = math.log(max(sides.a.n_keys, sides.b.n_keys) + 1)
         spec = charts.entropy_changes(heads, sides.b.tokens, limit)
         st.vega_lite_chart(pa.table(columns), spec, key="entropies", width="stretch", alt=text.ENTROPIES_ALT)
         st.caption(text.STRIPS.format(limit=f"{format_mean(limit)} nats"))
-
-
-def _limit(changes: list[float]) -> float:
-    """The end of the strips: the next of 1, 2, 5, 10 … above all changes, so that it rarely moves with a slider."""
-    return reach(max(map(abs, changes), default=0.0))
