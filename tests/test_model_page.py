@@ -108,6 +108,7 @@ def test_a_model_reads_and_its_heads_are_a_source_of_other_pages():
     assert told and told.groups()[:2] == told.groups()[2:]  # nobody has chosen one yet
     (label,) = [each for each in leads(test) if each.startswith(f"Open layer {told[1]}, head {told[2]}")]
     source = leads(test)[label]["source"]
+    assert leads(test)[label]["query"] == "15", "the last word, before [SEP]"
     assert source.startswith("model:") and source.endswith(":bert") and source in test.session_state[KEY].kept.uploaded
 
 
@@ -376,7 +377,7 @@ def test_a_model_that_turns_out_to_see_has_a_place_for_a_picture_from_then_on(of
         and len(test.get("file_uploader")) == 1
         and not test.text_area
     )
-    assert "The result is below." in page_text(test)  # what it was given to read is nothing that it has seen
+    assert "from the previous input" not in page_text(test)  # what it was given to read is nothing that it has seen
 
 
 def test_of_patches_nothing_is_said_that_needs_a_line():

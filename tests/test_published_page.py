@@ -86,7 +86,7 @@ def test_both_versions_stand_in_the_row_with_their_errors():
     found = compare(ROWS["fused"], Config(tokens=6, d_model=16), printed=True).judgement
     assert list(errors.loc["**Published**"])[:2] == [f"{found.output.greatest:.2g}", f"{found.output.relative:.2g}"]
     assert all(float(error) < 1e-12 for error in errors.loc["Corrected"])
-    assert f"output {found.output.relative:.2g}, weights none" in test.table[0].value.to_string()
+    assert f"output off by {found.output.relative:.2g}, weights correct" in test.table[0].value.to_string()
     test.button_group(key="version").set_value("as meant").run()
     assert list(test.table[1].value["Compared with the reference"]) == ["**Corrected**", "Published"]
     raising = opened(implementation="functional", tokens="6", d_model="16")

@@ -1,4 +1,4 @@
-"""Thumbnails as pixels: a head in the colours of the weights on a linear scale, masked cells hatched; and lines."""
+"""Thumbnails as pixels: a head in the colours of the weights on a linear scale, masked cells transparent; and lines."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from PIL import Image, ImageDraw
 from torch import Tensor
 from torch.nn import functional as F
 
-from attention.charts.theme import HIDDEN, SIGNED, WEIGHTS
+from attention.charts.theme import SIGNED, WEIGHTS
 
 SIDE = 168  # maximum number of pixels per side
-STRIPE, HATCH = 8, "#a9aeb8"  # pixels from stripe to stripe of masked cells, and their lighter colour
+STRIPE = 8  # pixels from stripe to stripe of masked cells
 EDGE, WIDTH = 16, 6  # pixels around lines, and of a line
 
 
@@ -27,20 +27,19 @@ def png(pixels: UInt8[np.ndarray, "p r c"]) -> bytes:
 
 def thumbnail(
     weights: Float[Tensor, "q k"], mask: Bool[Tensor, "q k"], signed: bool = False
-) -> UInt8[np.ndarray, "p r 3"]:
+) -> UInt8[np.ndarray, "p r 4"]:
     """Returns the pixels of one head; if it has more cells than pixels, a pixel is the largest weight under it.
 
-    If `signed`, weights may be negative, and the largest is that of the largest magnitude.
+    Masked cells are transparent: a page draws its hatching below them, in the colours of its theme (page.css). If `signed`,
+    weights may be negative, and the largest is that of the largest magnitude.
     """
     tile, cell = -(-len(weights) // SIDE), max(1, SIDE // len(weights))
     seen = weights.abs().masked_fill(~mask, -1)[None]
     size, at = F.max_pool2d(seen, tile, ceil_mode=True, return_indices=True)
     cells = weights.flatten()[at[0]].numpy().clip(-1, 1)
     pixels = interpolate((1 + cells) / 2, SIGNED) if signed else interpolate(cells, WEIGHTS)
-    large = pixels.repeat(cell, 0).repeat(cell, 1)
-    masked = (size[0] < 0).numpy().repeat(cell, 0).repeat(cell, 1)
-    large[masked], large[masked & stripes(*masked.shape)] = rgb(HIDDEN), rgb(HATCH)
-    return large.round().astype(np.uint8)
+    opaque = np.where(size[0].numpy() < 0, 0, 255)[..., None]
+    return np.concatenate([pixels.round(), opaque], -1).repeat(cell, 0).repeat(cell, 1).astype(np.uint8)
 
 
 def stripes(rows: int, columns: int) -> Bool[np.ndarray, "p r"]:

@@ -12,6 +12,7 @@ import { headTitle, sharedHead, upTo } from "./heads_grid_words.js";
 
 export const GAP = 10, TITLE = 18, EDGE = 5, APART = 16, WIDE = 620;
 const ROOMY = 6, NONE = new Uint8Array();
+const LETTER = 5.8, DOT = 17;  // mean width of a letter of a caption, and of what stands beside its words
 
 /**
  * Returns the token texts of the keys: those of the queries, unless the keys are of another sequence.
@@ -139,9 +140,10 @@ export function setCaption({ element }, data, h, width) {
   element.style.setProperty("--head", data.head_colors[h % data.head_colors.length]);
   const own = data.colors === "own maximum" && !data.sides && width > 100, most = data.most[h];
   const maximum = own ? upTo(`${data.signed ? "±" : ""}${number(most, weightsOf(data)[most])}`) : "";
-  find(element, "figcaption b").textContent = width < 110 ? headNumber(data, h) : headTitle(data, h);
   const shared = data.group > 1 ? sharedHead(Math.floor(h / data.group)) : "";
   const told = [data.names[h] || "", shared, maximum].filter(Boolean).join(" · ");
+  const title = headTitle(data, h), cut = data.per && LETTER * (title.length + told.length) + DOT > width;
+  find(element, "figcaption b").textContent = width < 110 || cut ? headNumber(data, h) : title;
   Object.assign(find(element, "figcaption span"), { textContent: told, title: told });
 }
 

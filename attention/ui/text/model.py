@@ -27,7 +27,6 @@ CHOOSE = "Choose a model in the sidebar."
 # The input.
 RUN = "Run model"
 NO_SECOND = "None"
-DONE = "The result is below."
 BEFORE = "The result below is from the previous input.{loads}"
 RUNS = "Runs {model} on this server.{loads}{unknown}"
 LOADS = " Loading it takes a few seconds."

@@ -21,7 +21,7 @@ from attention.ui.views import card_bar
 
 IN_A_ROW = 2
 # The text next to it says what it shows, so screen readers skip it; `st.image` can't set an empty `alt`.
-PICTURE = '<img alt="" width="96" height="96" style="display: block" src="data:image/png;base64,{}">'
+PICTURE = '<img class="thumbnail" alt="" width="96" height="96" style="display: block" src="data:image/png;base64,{}">'
 
 
 def view(tour: Tour) -> None:

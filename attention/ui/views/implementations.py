@@ -43,10 +43,10 @@ def view(config: Config) -> None:
         _intro(config)
         _controls(config, row)
         implementations_overview.row(config, name, printed, found)
+    implementations_overview.lines(name, printed)
     implementations_squares.grid(config, name, printed, found)
     with st.expander(text.ALL.format(count=len(ROWS)), icon=":material/table_rows:"):
-        implementations_overview.table(config, name)
-    implementations_overview.lines(name)
+        implementations_overview.table(config)
     implementations_overview.explanation(config, name, printed)
     with st.expander(text.DETAILS, icon=":material/code:"):
         implementations_details.draw(config, name, printed, found)

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from attention.config import Config
+from attention.operations.scale import unscaled
 from attention.published import ROWS
 from attention.published.case import longest
 from attention.published.compare import WITHIN, Comparison, Error, Judgement
@@ -22,13 +23,13 @@ COLORS = {"agrees": "green", "disagrees": "orange", "raises": "red"}
 SHORT = 80  # characters of an error in the overview; it is shown in full with its row
 
 
-def table(config: Config, chosen: str) -> None:
+def table(config: Config) -> None:
     """Draws one line per row, corrected and as published: whether it agrees, and by how much it does not."""
     with st.spinner(text.WAITS) if longest(config)[0] < config.tokens else nullcontext():
         found = results.published.judgements(config.for_page(results.published.PAGE))
     lines = [
         (
-            f"**{row.name}**" if name == chosen else row.name,
+            row.name,
             _badge(found[name, False].verdict),
             _badge(found[name, True].verdict),
             _error_text(found[name, True]),
@@ -54,6 +55,8 @@ def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
     version = text.VERSIONS["published" if printed else "corrected" if row.as_printed else "only"]
     st.markdown(f"#### {row.name} {_badge(found.judgement.verdict)}")
     st.markdown(text.VERSION.format(version=version, mistake=row.mistake if printed else "").rstrip())
+    if row.scale is unscaled:
+        st.caption(text.UNSCALED)
     if found.judgement.error:
         st.error(text.RAISED_IN.format(error=escape(found.judgement.error), function=found.raised_at))
     with st.container(horizontal=True):
@@ -61,10 +64,10 @@ def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
             st.button(label, on_click=page.change, kwargs=knobs, key=f"try {label}")
 
 
-def lines(name: str) -> None:
-    """Draws the wrong lines of a row and the right ones, if it has any."""
+def lines(name: str, printed: bool) -> None:
+    """Draws the wrong lines of a row and the right ones, if it has any; open while the wrong version is shown."""
     if ROWS[name].as_printed:
-        with st.expander(text.LINES, icon=":material/difference:"):
+        with st.expander(text.LINES, expanded=printed, icon=":material/difference:"):
             find_the_bug.changes(ROWS[name])
 
 
@@ -119,12 +122,12 @@ def _error_text(judged: Judgement) -> str:
         return escape(judged.error if len(judged.error) <= SHORT else judged.error[: SHORT - 1] + "…")
     if judged.verdict == "agrees":
         return text.NO_ERROR
-    return text.ERRORS.format(output=_format_error(judged.output), weights=_format_error(judged.square))
+    return ", ".join(map(_format_error, text.PARTS, (judged.output, judged.square)))
 
 
-def _format_error(error: Error) -> str:
-    """A relative error; "none" if it is within rounding."""
-    return text.NO_ERROR if error.agrees else _number(error.relative)
+def _format_error(part: str, error: Error) -> str:
+    """A part with its relative error, or that it is correct within rounding."""
+    return (text.EQUAL if error.agrees else text.OFF_BY).format(part=part, error=_number(error.relative))
 
 
 def _number(error: float) -> str:

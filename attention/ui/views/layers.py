@@ -29,8 +29,9 @@ from attention.ui.views import heads_parts as parts
 from attention.ui.views import layers_changed, own_text, questions
 
 PICTURE = (
-    '<figure style="margin: 0"><img alt="{}" width="168" height="168" style="display: block; image-rendering: pixelated" '
-    'src="data:image/png;base64,{}"><figcaption style="font-size: .8rem">query ↓ &nbsp; key →</figcaption></figure>'
+    '<figure style="margin: 0"><img class="thumbnail" alt="{}" width="168" height="168" '
+    'style="display: block; image-rendering: pixelated" src="data:image/png;base64,{}">'
+    '<figcaption style="font-size: .8rem">query ↓ &nbsp; key →</figcaption></figure>'
 )
 MODELS = next_step.REAL, "recorded:minilm-street"  # recordings of several layers
 SHARES = "first", "previous", "induction"  # statistics that are shares of the weight

@@ -57,7 +57,7 @@ def draw_state(absent: bool = False) -> None:
         draw_heading("model", text.ABSENT if absent else text.FINDING, help=text.HELP)
         return
     said = {"done": "done", "failed": "failed"}.get(task.state, "running" if task.open else "stopped")
-    badge = f":{'green' if task.state == 'done' else 'blue'}-badge[{said}]"
+    badge = "" if said == "done" else f":blue-badge[{said}]"
     draw_heading("model", text.STATES[said].format(model=escape(task.settings.offer.name)), badge, text.HELP)
 
 
@@ -92,7 +92,7 @@ def _run_caption(prompt: Prompt, same: bool) -> str:
     if offer is None:
         return ""
     if same:
-        return text.DONE if now is not None and now.state == "done" else ""
+        return ""
     loads = "" if offer in model_jobs.LOADED_MODELS else text.LOADS
     if now is not None and now.state == "done":
         return text.BEFORE.format(loads=loads)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -53,8 +54,15 @@ def draw(prompt: Prompt, task: Task) -> None:
     page.visit_state().selected = (config.layer, config.head) if prompt.summary == next(iter(WAYS)) else None
     if run.patches is not None:
         model_picture.draw(prompt, run, part, config)
+    else:
+        config = replace(config, query=last_word(part.queries.special))
     if run.patches is None or not present.is_embedded():
         layers_map(prompt, config)
+
+
+def last_word(special: Sequence[bool]) -> int:
+    """The position of the last token that is not special ([SEP], end); -1, the last one, if there is none."""
+    return max((at for at, mark in enumerate(special) if not mark), default=-1)
 
 
 def _choices(prompt: Prompt, run: Run, name: str) -> None:

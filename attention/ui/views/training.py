@@ -297,7 +297,8 @@ def _heads_text(recipe: Recipe, moment: Checkpoint, seen: Picture, failed: bool 
         told += [text.STILL]
     elif failed:
         told = [text.NO_HEAD.format(head=_name(recipe, best), **own_part)]
-    heads = escape(" ".join(told) or text.NO_HEAD_YET * (moment.accuracy < courses.STRONG))
+    yet = text.NO_HEAD_YET.format(told=recipe.what.told) if moment.accuracy < courses.STRONG else ""
+    heads = escape(" ".join(told) or yet)
     return UNSAID if questions.unsaid(recipe) else heads
 
 
