@@ -492,6 +492,14 @@ def test_the_cards_lead_where_they_say():
         assert any(card.example.title in text.value.replace("\\", "") for text in test.markdown)
 
 
+def test_a_button_shows_the_cards_of_one_page():
+    test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS).run().switch_page("pages/examples.py").run()
+    test.button(key="only masks").click().run()
+    assert not test.exception and test.selectbox(key="about").value == "masks"
+    links = [link for link in test.get("page_link") if link.proto.label.startswith("Open on ")]
+    assert len(links) == sum(card.example.page == "masks" for card in gallery().values()) > 0
+
+
 def test_a_thumbnail_has_the_colours_of_its_weights():
     weights, mask = torch.eye(4), torch.ones(4, 4, dtype=torch.bool).tril()
     image = thumbnail(weights, mask).astype(int)

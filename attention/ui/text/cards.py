@@ -14,6 +14,5 @@ PATH_SAYS = (
 BEGIN, CONTINUE = "Begin with step 1", "Continue with step {number}"
 STEP = "{number} · {title} → {page}"
 NEEDS = "Know first: {needs}."
-NO_NEEDS = "Nothing to know first."
 CHECKS_SAY = "Five questions on the twelve steps. **{right} of {count}** right so far."
 AGAIN = "Back to the twelve steps"

@@ -7,3 +7,4 @@ HELP = (
 )
 ASK = "Ask: {asks}"
 OPEN = "Open on {page}"
+ALL = "All"

@@ -34,11 +34,25 @@ def view(tour: Tour) -> None:
     if present.is_embedded():
         return
     if tour.about == "all":
-        next_step.page_link("examples", cards.TO_PATH, {"about": "learn"}, ":material/school:")
+        next_step.page_link("examples", f"**{cards.TO_PATH}**", {"about": "learn"}, ":material/school:")
+    _draw_filter(tour)
     for name in shown:
         results.examples.picture.begin(name)
     for level in LEVELS:
         _draw_level(level, [card for card in shown.values() if card.example.level == level])
+
+
+def _draw_filter(tour: Tour) -> None:
+    """Draws a button per page that has examples, which shows those alone: the same choice as in the sidebar."""
+    with st.container(horizontal=True, gap="small"):
+        for name in ("all", *dict.fromkeys(card.example.page for card in gallery().values())):
+            st.button(
+                text.ALL if name == "all" else page_title(name),
+                key=f"only {name}",
+                type="primary" if name == tour.about else "secondary",
+                on_click=page.change,
+                kwargs={"about": name},
+            )
 
 
 def _draw_level(level: str, shown: list[Card]) -> None:
@@ -56,8 +70,8 @@ def _draw_card(card: Card) -> None:
     with st.container(horizontal=True, wrap=False, vertical_alignment="top"):
         st.html(PICTURE.format(b64encode(results.examples.picture(card.name)).decode()), width="content")
         st.markdown(f"**{escape(example.title)}**  \n{escape(example.says)}")
-    needs = cards.NEEDS.format(needs=example.needs) if example.needs else cards.NO_NEEDS
-    st.caption(f"{text.ASK.format(asks=escape(example.asks))}  \n{needs}")
+    needs = f"  \n{cards.NEEDS.format(needs=example.needs)}" if example.needs else ""
+    st.caption(f"{text.ASK.format(asks=escape(example.asks))}{needs}")
     next_step.page_link(
         example.page, text.OPEN.format(page=page_title(example.page)), card.query, ":material/arrow_forward:"
     )
