@@ -30,7 +30,13 @@ FITTING = {
 
 def button() -> page.Part:
     """The button of a page."""
-    return page.Part("classroom", _draw, lambda config: (page.visit_state().classroom, _fitting_question(config)))
+    return page.Part("classroom", _draw, _look)
+
+
+def _look(config: Any) -> object:
+    """What the button and the dialog depend on."""
+    is_open = page.visit_state().classroom
+    return is_open, is_open and _loadable(config), _fitting_question(config)
 
 
 def _draw(config: Any) -> None:
