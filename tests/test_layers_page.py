@@ -82,7 +82,8 @@ def test_two_numbers_are_chosen_and_stand_in_the_link():
     next(widget for widget in test.selectbox if widget.key == "upwards").set_value("effective_keys")
     test.run()
     assert query_without_edition(link(test)) == {"source": STREET, "upwards": "effective_keys"}
-    assert "exp(entropy)" in captions(test) and "Hill 1973" in captions(test)
+    (said,) = [each.help for each in test.markdown if "Two statistics compared" in each.value]
+    assert "exp(entropy)" in said and "Hill 1973" in said
     wrong = run(PAGE, {"source": STREET, "across": "entrpy"})
     assert "across='entrpy' is not one of: " in wrong.warning[0].value.replace("\\", "")
     assert query_without_edition(link(wrong)) == {"source": STREET}

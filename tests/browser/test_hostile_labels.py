@@ -27,7 +27,8 @@ VIEWS = [
     "steps?steps=all", "implementations", "training", "examples", "timing",
 ]  # fmt: skip
 TAKEN = """(mark) => [...document.querySelectorAll("*")].filter((one) => one.textContent.trim() === mark
-    || one.protocol === "javascript:" || (one.hostname ?? "").includes("evil") || /^x$|evil/.test(one.getAttribute("src")))
+    || one.protocol === "javascript:" || (one.hostname ?? "").includes("evil")
+    || /^x$|^(?!data:).*evil/.test(one.getAttribute("src")))
     .map((one) => one.outerHTML.slice(0, 200))"""
 SVG = "{http://www.w3.org/2000/svg}"
 

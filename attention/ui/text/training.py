@@ -91,7 +91,7 @@ CURVES_EARLIER = " Wide grey line: largest “{statistic}” of a head in layer 
 CURVES_ALT = "Line chart of the metric “{statistic}” of every head by training step"
 
 # Other pages.
-OTHER_PAGES = "**Open these heads on other pages.** Mask, scale and temperature act on their queries and keys."
+OTHER_PAGES = "**Open these heads on other pages.**"
 OTHER_PAGES_LATER = "During and after training, the heads of any step can be opened on the other pages."
 OTHER_PAGES_STEP = (
     "The step shown is available during this visit only; links can't contain it. A link to this page contains the settings, with "
@@ -127,7 +127,7 @@ PAIRS_AXIS = "layer.head →"
 COSTS_AXIS = "head →"
 PAIRS_MAP = "Change of the loss in nats without two heads; on the diagonal, without one. Green: the model needs them."
 COSTS_MAP = "Change of the loss in nats without a head, by layer (rows) and head. Green: the model needs it."
-TRY = "**Try a sequence.** What does the trained model predict, and what do its heads attend to?"
+TRY = "**Try a sequence.** What does the model predict?"
 TOKENS = "Tokens, separated by spaces"
 TOKENS_HELP = "Sequence that the model continues. Known tokens: {known}"
 TOO_LONG = "Only the first {most} tokens are used: {why}."

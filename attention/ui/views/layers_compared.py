@@ -42,7 +42,10 @@ def _draw(config: Config) -> None:
     """Draws two menus, and one point per head."""
     config = _with_known_metrics(shown_side(config).truncated)
     found, focus = results.layers.layers(config), (config.layer, config.head)
-    st.markdown(text.TWO.format(label=head_label(config, focus), head=maps.head_title(config, focus)))
+    st.markdown(
+        text.TWO.format(label=head_label(config, focus), head=maps.head_title(config, focus)),
+        help="\n\n".join(maps.formula(name) for name in dict.fromkeys((config.across, config.upwards))),
+    )
     for name, column in zip(BOTH, st.columns(2), strict=True):
         with column:
             knobs.menu(
@@ -53,7 +56,6 @@ def _draw(config: Config) -> None:
         _points(config, found, x, y, _cells_before(config))
     else:
         st.caption(text.TWO_NONE)
-    st.caption("  \n".join(maps.formula(name) for name in dict.fromkeys((config.across, config.upwards))))
 
 
 def _metric_options(config: Config) -> tuple[str, ...]:

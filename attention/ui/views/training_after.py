@@ -56,9 +56,8 @@ def _switches(recipe: Recipe, course: TrainingHistory) -> None:
 
 
 def _head_name(value: str) -> str:
-    """A head in words, from the value of its switch: its layer and its index there, as in 1.3."""
-    layer, head = map(int, value.split("."))
-    return format_head(head, layer)
+    """A head as the charts name it, from the value of its switch, as in 1.3."""
+    return "L{}H{}".format(*value.split("."))
 
 
 def _change(by: float, places: int, told: str = "{change}") -> str | None:
