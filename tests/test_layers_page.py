@@ -82,7 +82,7 @@ def test_two_numbers_are_chosen_and_stand_in_the_link():
     next(widget for widget in test.selectbox if widget.key == "upwards").set_value("effective_keys")
     test.run()
     assert query_without_edition(link(test)) == {"source": STREET, "upwards": "effective_keys"}
-    (said,) = [each.help for each in test.markdown if "Two statistics compared" in each.value]
+    (said,) = [each.help.replace("\\", "") for each in test.markdown if "Two statistics compared" in each.value]
     assert "exp(entropy)" in said and "Hill 1973" in said
     wrong = run(PAGE, {"source": STREET, "across": "entrpy"})
     assert "across='entrpy' is not one of: " in wrong.warning[0].value.replace("\\", "")
