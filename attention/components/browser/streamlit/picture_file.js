@@ -9,8 +9,8 @@ import { appendStyles } from "./mount.js";
 
 /** @typedef {{ svg: string, name: string, what: string }} Wanted */
 
-const CHARTS = ".stMainBlockContainer :is(.stVegaLiteChart, .stPlotlyChart)";
-const LAYERS = "svg.main-svg, svg.marks";
+const CHARTS = ".stMainBlockContainer :is(.stVegaLiteChart, .stPlotlyChart, .score-bars .plot)";
+const LAYERS = "svg.main-svg, svg.marks, .plot canvas";
 const ROW = `
 <div class="picture"><span></span>
   <button type="button" data-file="svg">SVG</button><button type="button" data-file="png">PNG</button></div>`;
@@ -49,7 +49,7 @@ function createButtons(parent, wanted) {
   return here;
 }
 
-/** The charts of the page that are vectors, from top to bottom; charts with thousands of marks are pixels. */
+/** The charts of the page that are vectors, and the bars that one drags; charts with thousands of marks are left out. */
 function charts() {
   return [...document.querySelectorAll(CHARTS)].filter((chart) => chart.checkVisibility() && chart.querySelector(LAYERS));
 }
@@ -65,6 +65,17 @@ function chartSvg(chart) {
   const size = { width, height, viewBox: `0 0 ${width} ${height}` };
   for (const [name, value] of Object.entries(size)) page.setAttribute(name, `${value}`);
   page.innerHTML = `<rect width="${width}" height="${height}" fill="${ground}"/>`;
-  for (const layer of layers) page.append(layer.cloneNode(true));
+  for (const layer of layers) page.append(layer instanceof HTMLCanvasElement ? toImage(layer, size) : layer.cloneNode(true));
   return toSvg(page);
+}
+
+/**
+ * A canvas as an image of this size in an SVG.
+ * @param {HTMLCanvasElement} canvas
+ * @param {{ width: number, height: number }} size
+ */
+function toImage(canvas, { width, height }) {
+  const image = document.createElementNS("http://www.w3.org/2000/svg", "image");
+  for (const [name, value] of Object.entries({ width, height, href: canvas.toDataURL() })) image.setAttribute(name, `${value}`);
+  return image;
 }
