@@ -49,7 +49,7 @@ FAINT = (
     for (let node = texts.nextNode(); node; node = texts.nextNode()) {
         const element = node.parentElement, style = getComputedStyle(element), box = element.getBoundingClientRect();
         const idle = element.closest(`:disabled, [aria-disabled=true], [data-disabled], .katex, style, script, noscript,
-            [data-testid^=stSliderT], .stSlider:has(:disabled)`);
+            [data-testid^=stSliderT], :is(.stSlider, .stTextInput):has(:disabled)`);
         if (ignored && element.closest(ignored)) continue;
         if (element instanceof SVGElement && node.data.trim() === "●") continue;  // a sample of the line that is named
         if (!node.data.trim() || idle || Math.min(box.width, box.height) < 2) continue;

@@ -37,7 +37,7 @@ def test_a_training_is_begun_and_stopped_and_its_model_asked(visit):
     tab.page.get_by_role("button", name="Stop").click()
     expect(tab.page.get_by_text(re.compile("Stopped after [0-9,]+ of 3,000 steps"))).to_be_visible()
     expect(tab.page.get_by_text("Switch heads off.")).to_be_visible()
-    tab.page.get_by_role("button", name="Layer 0, head 1", exact=True).click()
+    tab.page.get_by_role("button", name="L0H1", exact=True).click()
     expect(tab.page.get_by_text("Accuracy after training", exact=True)).to_be_visible()
     asked = tab.page.get_by_role("textbox", name="Tokens, separated by spaces")
     asked.fill("a b c ->")
