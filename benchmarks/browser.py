@@ -63,7 +63,7 @@ class Slider:
     def seconds(self) -> float:
         """From one press of the right arrow key to the frame that shows the new value; then the page comes to rest."""
         self.page.bring_to_front()
-        self.page.evaluate(REST)  # a window that comes to the front is drawn anew, which is not the change's time
+        self.page.evaluate(REST)  # a window that comes to the front is drawn again, which is not the change's time
         self.page.locator(f".st-key-{self.key} input[type=range]").focus()
         return self.time_move(lambda: self.page.keyboard.press("ArrowRight"), "keydown")
 

@@ -1,7 +1,7 @@
 """Slider to painted pixels, against a bare Streamlit app: `python -m benchmarks.paint`.
 
 Both run in the same browser and take turns. The bare app is one slider and one text: what Streamlit itself costs. The
-temperature is moved, so that every weight is computed, sent and painted anew. A comparison (B − A) is measured against the
+temperature is moved, so that every weight is computed, sent and painted again. A comparison (B − A) is measured against the
 same page without one. Linux only, for the processor time.
 """
 

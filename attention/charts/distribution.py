@@ -15,18 +15,22 @@ TALL, FULL = 0.88, 460  # share of a head's strip that its largest bar fills, an
 SIZES = (1e-8, 1e-6, 1e-4, 1e-2, 1)
 
 
+def size_axis() -> alt.X:
+    """Returns the axis of weights by size, which is logarithmic and fixed, over the column low."""
+    return alt.X(
+        "low:Q",
+        title="weight (log)",
+        scale=alt.Scale(type="log", domain=[SIZES[0], 1], nice=False),
+        axis=alt.Axis(values=list(SIZES), format="~g", labelOverlap=False),
+    )
+
+
 @lru_cache(maxsize=32)
 def histogram(heads: int, focus: int) -> dict[str, Any]:
     """Returns weights by size on a log axis, one strip per head, over the columns of `tables.softmax.histogram`.
 
     The axes are fixed.
     """
-    x = alt.X(
-        "low:Q",
-        title="weight (log)",
-        scale=alt.Scale(type="log", domain=[SIZES[0], 1], nice=False),
-        axis=alt.Axis(values=list(SIZES), format="~g", labelOverlap=False),
-    )
     tips = [
         alt.Tooltip("head:Q"),
         alt.Tooltip("low:Q", title="from", format=".2~g"),
@@ -37,7 +41,7 @@ def histogram(heads: int, focus: int) -> dict[str, Any]:
     chart = (
         _strips(heads, focus, "datum.tall")
         .mark_bar()
-        .encode(x=x, x2="high:Q", y=_heads(heads), y2="top:Q", color=_colors(heads), tooltip=tips)
+        .encode(x=size_axis(), x2="high:Q", y=_heads(heads), y2="top:Q", color=_colors(heads), tooltip=tips)
     )
     return bare(_mark_selected(chart, heads, focus), heads * 8)
 

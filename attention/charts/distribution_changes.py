@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 
 from attention.charts import theme
-from attention.charts.distribution import SIZES, strips_height
+from attention.charts.distribution import size_axis, strips_height
 from attention.charts.stages import bare
 from attention.number_format import PERCENT
 
@@ -23,12 +23,6 @@ def histogram_changes(heads: tuple[int, ...]) -> dict[str, Any]:
 
     A strip ends at -1 and 1; heights are by the square root.
     """
-    x = alt.X(
-        "low:Q",
-        title="weight (log)",
-        scale=alt.Scale(type="log", domain=[SIZES[0], 1], nice=False),
-        axis=alt.Axis(values=list(SIZES), format="~g", labelOverlap=False),
-    )
     tips = [
         alt.Tooltip("head:Q"),
         alt.Tooltip("low:Q", title="from", format=".2~g"),
@@ -37,7 +31,7 @@ def histogram_changes(heads: tuple[int, ...]) -> dict[str, Any]:
         alt.Tooltip("b:Q", title="B", format=PERCENT),
         alt.Tooltip("change:Q", title="B − A", format=f"+{PERCENT}"),
     ]
-    return _bars(heads, 1.0, x, "high:Q", tips)
+    return _bars(heads, 1.0, size_axis(), "high:Q", tips)
 
 
 @lru_cache(maxsize=32)

@@ -39,7 +39,7 @@ export function panelsLabel(names) {
   return `Matrices ${names.join(", ")}. Arrow keys move the cell, PageUp and PageDown change the step, Enter pins.`;
 }
 
-/** @param {number[]} tile  the rows and the columns that a drawn cell stands for */
+/** @param {number[]} tile  the rows and the columns that a drawn cell covers */
 export function tileText([down, across]) {
   return down * across > 1 ? `one cell: largest of ${down} × ${across}` : "";
 }
