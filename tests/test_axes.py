@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from attention.charts import distribution, lesson, precision, row, scaling, shares, stages
+from attention.charts import distribution, lesson, precision, row, row_change, scaling, shares, stages
 from attention.knobs import KNOBS
 
 COLORS = [name for name in KNOBS["colors"].choices if name != "auto"]
@@ -16,6 +16,8 @@ SPECS = {  # functions, as some take long
     **{f"row {keys} {colors}": partial(row.weights, (), keys, colors, 3) for keys in (4, 60) for colors in COLORS},
     **{f"stages {colors}": partial(stages.panels, (), 4, 1.0, 1.0, colors, 3) for colors in COLORS},
     **{f"differences {colors}": partial(stages.differences, ("a", "b"), (), 4, (1.0,), colors, 3) for colors in COLORS},
+    **{f"both rows {keys}": partial(row_change.both_rows, keys, (0.0, 1.0)) for keys in (4, 60)},
+    **{f"row change {keys}": partial(row_change.change, (), keys, 0.5) for keys in (4, 60)},
     "given": partial(stages.single_step, "weights", (), 4, 1.0),
     "mass": partial(stages.mass, 4),
     "by head": partial(shares.by_head, 2, 0, "share"),
@@ -55,3 +57,10 @@ def test_own_maximum_ends_at_the_greatest_of_its_column():
     ):
         ends = [channel["scale"]["domain"] for _, channel in measured_channels(spec)]
         assert [0, {"expr": f"extent(pluck(data('source'), '{field}'))[1] || 1"}] in ends
+
+
+def test_axes_of_two_rows_hold_all_their_weights():
+    assert row_change.weight_ends([0.3, 0.1], [0.0, 0.17]) == (0, 0.5)
+    assert row_change.weight_ends([-0.03], [0.9]) == (-0.05, 1)
+    assert row_change.change_end([0.04, -0.13]) == 0.2
+    assert row_change.weight_ends([], []) == (0, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -10,6 +11,7 @@ import altair as alt
 from attention.charts import theme
 from attention.charts.row import LABELLED, names
 from attention.charts.spec import dataless
+from attention.charts.stages import reach
 from attention.number_format import weight_text
 
 HEIGHT, BELOW = 110, 90  # pixels of a chart, and of the labels of its keys
@@ -23,29 +25,48 @@ TIP = [
 
 
 @lru_cache(maxsize=64)
-def both_rows(keys: int) -> dict[str, Any]:
-    """Returns the weights of B as bars and those of A as ticks, over the columns key, token, a, b, change of a table."""
+def both_rows(keys: int, ends: tuple[float, float]) -> dict[str, Any]:
+    """Returns the weights of B as bars and those of A as ticks, over the columns key, token, a, b, change of a table.
+
+    `ends`: those of the axis of weights (see `weight_ends`).
+    """
     x, width = _keys((), keys, bare=True), _width(keys)
-    bars = _base().mark_bar(color=theme.QUERY, opacity=0.55, **width).encode(x=x, y=_weights("b"), tooltip=TIP)
-    ticks = _base().mark_tick(color=theme.HIDDEN, thickness=2, **width).encode(x=x, y=_weights("a"), tooltip=TIP)
+    bars = _base().mark_bar(color=theme.QUERY, opacity=0.55, **width).encode(x=x, y=_weights("b", ends), tooltip=TIP)
+    ticks = _base().mark_tick(color=theme.HIDDEN, thickness=2, **width).encode(x=x, y=_weights("a", ends), tooltip=TIP)
     return dataless(alt.layer(bars, ticks).properties(height=HEIGHT))
 
 
 @lru_cache(maxsize=64)
-def change(labels: tuple[str, ...], keys: int) -> dict[str, Any]:
-    """Returns B minus A as bars from zero, in the colours of differences, over the same columns."""
+def change(labels: tuple[str, ...], keys: int, end: float) -> dict[str, Any]:
+    """Returns B minus A as bars from zero, in the colours of differences, over the same columns.
+
+    `end`: that of the axis on both sides of zero (see `change_end`).
+    """
     color = alt.condition("datum.change < 0", alt.value(theme.LESS), alt.value(theme.MORE))
-    y = alt.Y("change:Q", title="B − A", axis=alt.Axis(tickCount=3, minExtent=34, format="~g"))
+    scale = alt.Scale(domain=[-end, end], nice=False)
+    y = alt.Y("change:Q", title="B − A", scale=scale, axis=alt.Axis(tickCount=3, minExtent=34, format="~g"))
     bars = _base().mark_bar(**_width(keys)).encode(x=_keys(labels, keys), y=y, color=color, tooltip=TIP)
     return dataless(bars.properties(height=HEIGHT + BELOW * (keys <= LABELLED)))
+
+
+def weight_ends(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
+    """Returns the ends of an axis of the weights of both sides: from zero, or from below it where a weight is negative."""
+    least, most = min((*a, *b), default=0.0), max((*a, *b), default=0.0)
+    return (-reach(-least) if least < 0 else 0.0), reach(most)
+
+
+def change_end(changes: Sequence[float]) -> float:
+    """Returns the end of an axis of changes, on both sides of zero."""
+    return reach(max(map(abs, changes), default=0.0))
 
 
 def _base() -> alt.Chart:
     return alt.Chart().transform_calculate(told_a=weight_text("a"), told_b=weight_text("b"))
 
 
-def _weights(field: str) -> alt.Y:
-    return alt.Y(f"{field}:Q", title="A (line), B", axis=alt.Axis(tickCount=3, minExtent=34))
+def _weights(field: str, ends: tuple[float, float]) -> alt.Y:
+    scale = alt.Scale(domain=list(ends), nice=False)
+    return alt.Y(f"{field}:Q", title="A (line), B", scale=scale, axis=alt.Axis(tickCount=3, minExtent=34))
 
 
 def _width(keys: int) -> dict[str, Any]:

@@ -140,7 +140,7 @@ def _row(sides: Sides, found: Changes, job: DifferenceJob) -> None:
     """Draws a sentence on the selected row of both sides, and its difference as bars."""
     rows, bars, tile = results.long_differences.row_bars(sides, job, heads_long.BARS)
     st.caption(escape(f"{row_compared.row_sentence(sides, found, rows)} {text.LONG_BARS.format(tile=tile)}"))
-    spec = row_change.change((), sides.b.tokens)
+    spec = row_change.change((), sides.b.tokens, row_change.change_end(bars["change"]))
     st.vega_lite_chart(pa.table(bars), spec, key="row change", width="stretch", alt=row_compared.CHANGE_ALT)
 
 

@@ -69,14 +69,15 @@ def _bars(sides: Sides, rows: Sequence[tables.Row], shown: Shown) -> None:
     weights = [row.keys["weight"] for row in rows]
     names = tuple(tables.key_labels(sides.b)) if sides.b.n_keys <= LABELLED else ()
     table = {"key": rows[1].keys["key"], "token": rows[1].keys["token"], "a": weights[0], "b": weights[1]}
-    table |= {"change": [after - before for before, after in zip(*weights, strict=True)]}
+    change = [after - before for before, after in zip(*weights, strict=True)]
+    table |= {"change": change}
     charts = {
         "row": (
-            row_change.both_rows(sides.b.n_keys),
+            row_change.both_rows(sides.b.n_keys, row_change.weight_ends(*weights)),
             "Bars by key: weights of the selected query in B, and lines: in A",
         ),
         "row change": (
-            row_change.change(names, sides.b.n_keys),
+            row_change.change(names, sides.b.n_keys, row_change.change_end(change)),
             CHANGE_ALT,
         ),
     }
