@@ -7,7 +7,7 @@ import re
 import time
 import tomllib
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from email.message import Message
 from pathlib import Path
 
@@ -104,6 +104,37 @@ def test_a_page_names_all_files_of_what_it_draws_with(path):
 
 def test_what_is_no_page_or_draws_nothing_names_nothing():
     assert response_headers("/steps", b"application/json") == response_headers("/timing", b"text/html") == []
+
+
+def test_what_a_rule_with_has_concerns_is_named_by_a_class():
+    """`.a:has(.b) [role]` makes Chromium compute the style of all elements with a role again, at every change of the page."""
+    files = [file for file in (ROOT / "attention").rglob("*.css") if file.name != "print.css"]
+    assert not {f"{file.name}: {rule}" for file in files for rule in rules_without_a_class(file.read_text())}
+
+
+def rules_without_a_class(css: str) -> Iterator[str]:
+    """The selectors whose last part, after one with `:has`, names no class."""
+    for selector in re.findall(r"[^{};]+(?=\{)", re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)):
+        for rule in outside_brackets(r",", selector.strip()):
+            *before, last = outside_brackets(r"\s*[>+~]\s*|\s+", rule.strip())
+            names = (
+                outside_brackets(",", last.removeprefix(":is(").removesuffix(")"))
+                if last.startswith(":is(")
+                else [last]
+            )
+            if any(":has(" in part for part in before) and not all("." in name for name in names):
+                yield rule.strip()
+
+
+def outside_brackets(separator: str, text: str) -> list[str]:
+    """The parts of a text between separators that are in no brackets."""
+    inside, parts, begin = 0, [], 0
+    marks = {match.start(): match for match in re.finditer(separator, text)}
+    for at, letter in enumerate(text):
+        inside += (letter in "([") - (letter in ")]")
+        if not inside and at in marks and at >= begin:
+            parts, begin = [*parts, text[begin:at]], marks[at].end()
+    return [*parts, text[begin:]]
 
 
 @every_script

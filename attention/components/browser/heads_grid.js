@@ -50,7 +50,7 @@ function createGrid(root, data, ways) {
     root, data, ways, heads: find(root, ".heads"), squares: find(root, ".squares"), large: createFigure("large"),
     spread: find(root, ".spread"), details: find(root, "details", HTMLDetailsElement), of: findReadout(root),
     figures: [], plan: arrangeSquares(data, root.clientWidth),
-    neutrals: applyTheme(root, data.neutrals, data.accents), width: 0,
+    neutrals: applyTheme(root, data.neutrals, data.accents), width: 0, laidOutFor: "",
     cursor: start, home: start, told: { head: -1, query: -1 }, followed: true, hover: null, pointer: null, keyed: false,
     sent: [], count: 0, timer: 0, pending: false,
   };
@@ -67,8 +67,7 @@ function update(grid, data) {
   clamp(grid);
   grid.neutrals = applyTheme(grid.root, data.neutrals, data.accents);
   if (data.signs) data.stops = [data.signs[0], grid.neutrals.background, data.signs[1]];
-  setScale(grid);
-  laidOut(grid);
+  laidOut(grid, grid.width || grid.root.clientWidth);  // the page that changes the width is observed
 }
 
 /**
@@ -124,16 +123,20 @@ function atToken(data, head, query, key) {
 }
 
 /**
- * Lays out the grid, paints the squares whose cells or colours changed, and then calls `onPainted`.
+ * Lays out the grid, paints the squares whose cells or colours changed, and then calls `onPainted`. Positions are read
+ * before anything is written: each write in between would cost another layout of the page.
  * @param {Grid} grid
+ * @param {number} [width]
  */
-function laidOut(grid) {
+function laidOut(grid, width = grid.root.clientWidth) {
   const { data, root, heads } = grid;
-  grid.width = root.clientWidth;
-  if (!grid.width) return;
+  grid.width = width;
+  if (!width) return;
+  const plan = arrangeSquares(data, width);
+  snap(heads, plan.ratio);
   setFigures(grid);
-  setLayout(grid, arrangeSquares(data, grid.width));
-  snap(heads, grid.plan.ratio);
+  setLayout(grid, plan);
+  setScale(grid);
   heads.setAttribute("aria-label", gridLabel(data));
   grid.figures.forEach((figure, h) => paintHead(figure, data, h));
   setCaptions(grid);
@@ -152,10 +155,11 @@ function laidOut(grid) {
  * @param {number} ratio
  */
 function snap(heads, ratio) {
-  Object.assign(heads.style, { left: 0, top: 0 });
-  const { left, top } = heads.getBoundingClientRect();
-  const rest = (/** @type {number} */ at) => `${Math.round(at * ratio) / ratio - at}px`;
-  Object.assign(heads.style, { left: rest(left), top: rest(top) });
+  const { style } = heads, box = heads.getBoundingClientRect();
+  for (const side of /** @type {const} */ (["left", "top"])) {
+    const at = box[side] - (parseFloat(style[side]) || 0), rest = `${Math.round(at * ratio) / ratio - at}px`;
+    if (rest !== style[side]) style[side] = rest;
+  }
 }
 
 /**

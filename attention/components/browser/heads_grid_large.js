@@ -93,8 +93,7 @@ export function setLarge({ heads, large, data }, plan) {
     square.append(across(name, i, plan, room, LINE));
   }
   const query = createElement("span", "axis", QUERY_DOWN), key = createElement("span", "axis", KEY);
-  Object.assign(query.style, { right: `${plan.width + 4}px`, top: 0 });
+  Object.assign(query.style, { right: `${plan.width + 4}px`, top: `-${TITLE}px` });
   Object.assign(key.style, { top: "calc(100% + 2px)", right: `${plan.width + 7}px` });
-  element.append(query);
-  square.append(key);
+  square.append(query, key);
 }

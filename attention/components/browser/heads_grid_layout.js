@@ -54,6 +54,7 @@ import { KEY, QUERY_ACROSS, QUERY_DOWN } from "./heads_grid_words.js";
  * @property {Plan} plan
  * @property {import("./theme.js").Ground} neutrals
  * @property {number} width  the width for which it is laid out
+ * @property {string} laidOutFor  all that the current layout depends on
  * @property {Spot} cursor
  * @property {Spot} home  where Escape moves the cursor
  * @property {import("./message.js").Focus} told  the last selection by the server
@@ -134,11 +135,15 @@ export function setFigures({ squares, figures, data }) {
 }
 
 /**
+ * Sets sizes and labels, unless they are the same as before: a new weight alone moves nothing.
  * @param {Grid} grid
  * @param {Plan} plan
  */
 export function setLayout(grid, plan) {
-  grid.plan = plan;
+  const { height, tokens, key_tokens, tile, heads } = grid.data;
+  const laidOutFor = JSON.stringify([plan, height, tokens, key_tokens, tile, heads]);
+  if (grid.laidOutFor === laidOutFor) return;
+  Object.assign(grid, { plan, laidOutFor });
   const { squares, root } = grid;
   root.classList.toggle("wide", plan.wide);
   root.style.minHeight = plan.wide ? `${plan.tall ?? grid.data.height}px` : "";

@@ -46,7 +46,7 @@ PAGES = {
 LINE = '<p class="terms">Terms: {}</p>'
 TERM = (
     '<span class="term"><button type="button" aria-describedby="term-{id}">{name}</button>'
-    '<span role="tooltip" id="term-{id}"><b>{title}</b>: {meaning}.</span></span>'
+    '<span class="meaning" role="tooltip" id="term-{id}"><b>{title}</b>: {meaning}.</span></span>'
 )
 
 
