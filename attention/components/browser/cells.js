@@ -1,7 +1,7 @@
 // Decodes bytes to cells, weights and colours, and paints cells as pixels. This file does not depend on the page.
 import { penOf } from "./elements.js";
 import { openMessage } from "./message.js";
-import { spans } from "./pixels.js";
+import { cellRanges } from "./pixels.js";
 import { codeOfA, isLarger, paintDifferences, differenceValues } from "./difference_cells.js";
 import { RAMP, ramp, rankedRamp } from "./theme.js";
 
@@ -24,11 +24,11 @@ import { RAMP, ramp, rankedRamp } from "./theme.js";
  * @property {number} weight
  * @property {number} [before]  the codes of A and B, if the cell is a difference
  * @property {number} [after]
- * @property {number} sight  visible keys of its query, or their mean over its queries
+ * @property {number} visibleKeys  visible keys of its query, or their mean over its queries
  * @property {number} query
  * @property {number} key
- * @property {number} tall  queries that it covers; `broad`: keys that it covers
- * @property {number} broad
+ * @property {number} queryCount  queries that it covers
+ * @property {number} keyCount  keys that it covers
  */
 
 export const MASKED = 0, ZERO = 1, LEAST = 2, ONE = 65535;
@@ -109,12 +109,12 @@ export function position(weight, scale, { floor, times }) {
  * @param {Cell} cell
  * @param {number} most
  */
-export function height(data, { weight: signed, sight }, most) {
+export function height(data, { weight: signed, visibleKeys }, most) {
   if (data.sides) return most ? Math.abs(signed / most) : 0;
   const weight = Math.abs(signed);
   if (data.colors === "log") return position(weight, "log", data);
   if (data.colors !== "times even") return most > 0 ? weight / most : 0;
-  return Math.min(1, Math.max(0, position(weight * sight, "times even", data)));
+  return Math.min(1, Math.max(0, position(weight * visibleKeys, "times even", data)));
 }
 
 /** @type {Map<string, Float32Array>} */
@@ -147,7 +147,7 @@ export function greatest(codes) {
  * @param {number} head
  * @param {number} index
  */
-function sightAt({ places, codes, columns, tile, queries }, head, index) {
+function visibleKeysIndex({ places, codes, columns, tile, queries }, head, index) {
   const row = Math.floor(index / columns);
   if (!places) return row;
   const place = places[head * codes[head].length + index];
@@ -164,7 +164,7 @@ function shades(data, head) {
   const even = data.colors === "times even", gain = gainOf(data, head), decade = top / (2 * Math.log10(data.times));
   const lifts = even ? data.seeing[head].map((keys) => decade * Math.log10(keys)) : [];
   for (let i = 0; i < codes.length; i++) {
-    const at = even ? table[codes[i]] + lifts[sightAt(data, head, i)] : table[codes[i]] * gain;
+    const at = even ? table[codes[i]] + lifts[visibleKeysIndex(data, head, i)] : table[codes[i]] * gain;
     found[i] = codes[i] === MASKED ? -1 : Math.min(top, Math.max(0, at));
   }
   const signs = data.negative?.[head];
@@ -183,7 +183,7 @@ export function paint(canvas, data, head) {
   if (data.sides) return paintDifferences(canvas, data, head);
   const { width, height } = canvas, { rows, columns } = data;
   const image = new ImageData(width, height), out = new Uint32Array(image.data.buffer);
-  const across = spans(columns, width), down = spans(rows, height);
+  const across = cellRanges(columns, width), down = cellRanges(rows, height);
   const cells = shades(data, head), colors = data.signed ? rankedRamp(data.stops) : ramp(data.stops);
   const line = new Float32Array(columns);
   for (let y = 0; y < height; y++) {
@@ -251,15 +251,16 @@ export function cellAt(data, head, row, column) {
   const place = data.places ? data.places[head * rows * columns + index] : 0;
   return {
     head, row, column, code, weight: weightAt(data, head, index),
-    before: codeOfA(data, head, index), after: data.after?.[head][index], sight: data.seeing[head][sightAt(data, head, index)],
+    before: codeOfA(data, head, index), after: data.after?.[head][index],
+    visibleKeys: data.seeing[head][visibleKeysIndex(data, head, index)],
     query: Math.min(queries - 1, row * tile + Math.floor(place / tile)),
     key: Math.min(keys - 1, column * tile + (place % tile)),
-    tall: Math.min(tile, queries - row * tile), broad: Math.min(tile, keys - column * tile),
+    queryCount: Math.min(tile, queries - row * tile), keyCount: Math.min(tile, keys - column * tile),
   };
 }
 
 /**
- * Returns the largest cell, on the current scale, within a range of rows and columns; `tall` and `broad` are those of
+ * Returns the largest cell, on the current scale, within a range of rows and columns; `queryCount` and `keyCount` are those of
  * the range.
  * @param {Data} data
  * @param {number} head
@@ -272,7 +273,7 @@ export function greatestCell(data, head, rows, columns) {
   const at = (/** @type {number} */ r, /** @type {number} */ c) => {
     const index = r * data.columns + c, code = codes[index];
     if (data.sides) return code;
-    if (even && code !== MASKED) return weights[code] * data.seeing[head][sightAt(data, head, index)];
+    if (even && code !== MASKED) return weights[code] * data.seeing[head][visibleKeysIndex(data, head, index)];
     return code - 1;  // masked cells are below 0
   };
   let most = at(row, column);
@@ -284,7 +285,7 @@ export function greatestCell(data, head, rows, columns) {
   }
   const tokens = (/** @type {Range} */ [from, to], /** @type {number} */ all) =>
     Math.min(all, to * data.tile) - from * data.tile;
-  return { ...cellAt(data, head, row, column), tall: tokens(rows, data.queries), broad: tokens(columns, data.keys) };
+  return { ...cellAt(data, head, row, column), queryCount: tokens(rows, data.queries), keyCount: tokens(columns, data.keys) };
 }
 
 /**

@@ -2,7 +2,7 @@
 // attention/wire/difference_cells.py describes the codes.
 
 import { penOf } from "./elements.js";
-import { spans } from "./pixels.js";
+import { cellRanges } from "./pixels.js";
 import { sideCodes } from "./side_cells.js";
 import { RAMP, ramp } from "./theme.js";
 
@@ -123,7 +123,7 @@ function colorsOf({ stops, colors }) {
 export function paintDifferences(canvas, data, head) {
   const { width, height } = canvas, { rows, columns } = data, codes = data.codes[head];
   const image = new ImageData(width, height), out = new Uint32Array(image.data.buffer);
-  const across = spans(columns, width), down = spans(rows, height), map = colorsOf(data);
+  const across = cellRanges(columns, width), down = cellRanges(rows, height), map = colorsOf(data);
   const [stripe] = ramp([data.stripe ?? "#808080", data.stripe ?? "#808080"]);
   for (let y = 0, at = 0; y < height; y++) {
     for (let x = 0; x < width; x++, at++) {

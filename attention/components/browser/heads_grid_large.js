@@ -29,13 +29,13 @@ export function arrangeLarge(data, width) {
   const letters = Math.max(0, ...[...data.tokens, ...keyTokens(data)].map((token) => signs(token).length));
   const named = data.tokens.length > 0 && data.tile === 1;
   const room = named ? Math.round(Math.min(MOST_ROOM, BESIDE + LETTER * letters)) : NUMBERED;
-  const tall = Math.max(data.height, Math.min(TALLEST, 0.6 * window.innerHeight));
+  const highest = Math.max(data.height, Math.min(TALLEST, 0.6 * window.innerHeight));
   const area = (wide ? width - panel - APART : width) - room - EDGE;
-  const side = wide ? Math.min(tall - TITLE - room, data.heads > 1 ? SHARE * area : area) : Math.min(NARROW, area - EDGE);
+  const side = wide ? Math.min(highest - TITLE - room, data.heads > 1 ? SHARE * area : area) : Math.min(NARROW, area - EDGE);
   const large = { ...snapSide({ side: Math.max(24, Math.floor(side)) }, data), room };
   const left = wide ? area - large.width - GAP - 2 * EDGE : width - 2 * EDGE;
   const fit = fitNamed(data, left, wide ? TITLE + large.height + room : Infinity, wide);
-  const shown = { wide, margin: EDGE, below: wide ? 0 : 12, panel, tall: TITLE + large.height + room };
+  const shown = { wide, margin: EDGE, below: wide ? 0 : 12, panel, gridHeight: TITLE + large.height + room };
   return { ...snapSide({ ...fit, ...shown }, data), large };
 }
 
@@ -64,8 +64,8 @@ function fitNamed(data, width, height, wide) {
 function fitBeside({ heads }, width, height, wide, title) {
   const sideOf = (/** @type {number} */ columns) => {
     const rows = Math.ceil(heads / columns);
-    const [broad, high] = [(width - GAP * (columns - 1)) / columns, (height - GAP * (rows - 1)) / rows - title];
-    return Math.floor(Math.min(broad, high));
+    const byWidth = (width - GAP * (columns - 1)) / columns, byHeight = (height - GAP * (rows - 1)) / rows - title;
+    return Math.floor(Math.min(byWidth, byHeight));
   };
   const choices = wide ? Array.from({ length: heads }, (_, i) => i + 1) : [Math.min(3, heads)];
   const columns = choices.reduce((best, columns) => (sideOf(columns) > sideOf(best) ? columns : best));

@@ -22,8 +22,8 @@ import { KEY, QUERY_ACROSS, QUERY_DOWN } from "./heads_grid_words.js";
  */
 
 /**
- * Number of columns and side of the squares, in CSS pixels; `high` and `broad` are in device pixels, `ratio` of which
- * are one CSS pixel.
+ * Number of columns and side of the squares, in CSS pixels; `pixelHeight` and `pixelWidth` are in device pixels, `ratio` of
+ * which are one CSS pixel.
  * @typedef {object} Fit
  * @property {boolean} wide
  * @property {number} columns
@@ -32,9 +32,9 @@ import { KEY, QUERY_ACROSS, QUERY_DOWN } from "./heads_grid_words.js";
  * @property {number} below
  * @property {number} [labels]  room for the token texts, if they are shown
  * @property {number} [panel]  width of the readout, if it is not what is left
- * @property {number} [tall]  height of the grid, if it is not the given one
+ * @property {number} [gridHeight]  height of the grid, if it is not the given one
  * @property {boolean} [stacked]  whether names are below the numbers of heads
- * @typedef {{ ratio: number, high: number, broad: number, height: number, width: number }} Size
+ * @typedef {{ ratio: number, pixelHeight: number, pixelWidth: number, height: number, width: number }} Size
  * @typedef {Size & { cell: { height: number, width: number } }} Square
  * @typedef {Fit & Square & { large?: import("./heads_grid_large.js").Large }} Plan
  */
@@ -47,7 +47,7 @@ import { KEY, QUERY_ACROSS, QUERY_DOWN } from "./heads_grid_words.js";
  * @property {Figure} large
  * @property {HTMLElement} spread
  * @property {HTMLDetailsElement} details
- * @property {import("./heads_grid_readout.js").Readout} of  the elements of the readout, by name
+ * @property {import("./heads_grid_readout.js").Readout} readout  the elements of the readout, by name
  * @property {import("./heads_grid.js").Ways} ways
  * @property {GridData} data
  * @property {Figure[]} figures
@@ -107,10 +107,10 @@ function arrangeEqual(data, width) {
  * @returns {Fit}
  */
 function fitSquares(data, width, margin, below) {
-  const wide = width >= WIDE, area = (wide ? width - PANEL - APART : width) - margin - EDGE, tall = data.height - below;
+  const wide = width >= WIDE, area = (wide ? width - PANEL - APART : width) - margin - EDGE, height = data.height - below;
   const sideOf = (/** @type {number} */ columns) => {
     const rows = Math.ceil(data.heads / columns);
-    const across = (area - GAP * (columns - 1)) / columns, down = (tall - GAP * (rows - 1)) / rows - TITLE;
+    const across = (area - GAP * (columns - 1)) / columns, down = (height - GAP * (rows - 1)) / rows - TITLE;
     return Math.floor(wide ? Math.min(across, down) : across);
   };
   const choices = wide ? Array.from({ length: data.heads }, (_, i) => i + 1) : [Math.min(2, data.heads)];
@@ -146,7 +146,7 @@ export function setLayout(grid, plan) {
   Object.assign(grid, { plan, laidOutFor });
   const { squares, root } = grid;
   root.classList.toggle("wide", plan.wide);
-  root.style.minHeight = plan.wide ? `${plan.tall ?? grid.data.height}px` : "";
+  root.style.minHeight = plan.wide ? `${plan.gridHeight ?? grid.data.height}px` : "";
   root.style.setProperty("--panel", plan.panel ? `${plan.panel}px` : "");
   squares.style.padding = `0 ${EDGE}px ${plan.below}px ${plan.margin}px`;
   squares.style.gap = `${GAP}px`;

@@ -2,7 +2,7 @@
 
 import { greatestCell } from "./cells.js";
 import { target } from "./elements.js";
-import { spans } from "./pixels.js";
+import { cellRanges } from "./pixels.js";
 import { paintHead, setCaption } from "./heads_grid_square.js";
 import { setReadout, setSpread, setTable } from "./heads_grid_readout.js";
 
@@ -59,10 +59,10 @@ export function cellUnderPointer({ data, cursor, ...grid }, event) {
   if (!square) return null;
   const whole = square.classList.contains("large"), plan = (whole && grid.plan.large) || grid.plan;
   const box = square.getBoundingClientRect();
-  const x = Math.floor(((event.clientX - box.left) / box.width) * plan.broad);
-  const y = Math.floor(((event.clientY - box.top) / box.height) * plan.high);
-  if (x < 0 || y < 0 || x >= plan.broad || y >= plan.high) return null;
-  const rows = under(data.rows, plan.high, y), columns = under(data.columns, plan.broad, x);
+  const x = Math.floor(((event.clientX - box.left) / box.width) * plan.pixelWidth);
+  const y = Math.floor(((event.clientY - box.top) / box.height) * plan.pixelHeight);
+  if (x < 0 || y < 0 || x >= plan.pixelWidth || y >= plan.pixelHeight) return null;
+  const rows = under(data.rows, plan.pixelHeight, y), columns = under(data.columns, plan.pixelWidth, x);
   return greatestCell(data, whole ? cursor.head : Number(square.dataset.head), rows, columns);
 }
 
@@ -74,6 +74,6 @@ export function cellUnderPointer({ data, cursor, ...grid }, event) {
  * @returns {import("./cells.js").Range}
  */
 function under(cells, pixels, i) {
-  const { from, to } = spans(cells, pixels);
+  const { from, to } = cellRanges(cells, pixels);
   return [from[i], to[i]];
 }

@@ -49,19 +49,19 @@ function nameToken(data, token, count, tokens = data.tokens) {
  * @param {Cell} cell
  */
 export function setReadout(grid, cell) {
-  const { data, of } = grid, where = cell.tall * cell.broad > 1;
+  const { data, readout } = grid, where = cell.queryCount * cell.keyCount > 1;
   const blind = seesNothing(data, cell);
-  of.head.textContent = headNumber(data, cell.head);
-  of.query.textContent = nameToken(data, cell.query, cell.tall) + (blind ? "" : totalOf(data, cell));
-  of.key.textContent = nameToken(data, cell.key, cell.broad, keyTokens(data));
-  of.weight.textContent = numberOf(data, cell);
-  of.first.textContent = sideNumber(cell.before);
-  of.second.textContent = sideNumber(cell.after);
-  of.even.textContent = timesEven(data, cell);
+  readout.head.textContent = headNumber(data, cell.head);
+  readout.query.textContent = nameToken(data, cell.query, cell.queryCount) + (blind ? "" : totalOf(data, cell));
+  readout.key.textContent = nameToken(data, cell.key, cell.keyCount, keyTokens(data));
+  readout.weight.textContent = numberOf(data, cell);
+  readout.first.textContent = sideNumber(cell.before);
+  readout.second.textContent = sideNumber(cell.after);
+  readout.even.textContent = timesEven(data, cell);
   const said = sentence(data, cell), role = data.names[cell.head] ?? "";
-  of.said.textContent = headAndCell({ title: headTitle(data, cell.head), role, cell: said });
+  readout.said.textContent = headAndCell({ title: headTitle(data, cell.head), role, cell: said });
   const alone = grid.plan.wide && data.tokens.length ? said : "";  // without token texts it would repeat the numbers
-  of.note.textContent = blind ? FULLY_MASKED : where && cell.code > ZERO ? noteOf(data, cell) : alone;
+  readout.note.textContent = blind ? FULLY_MASKED : where && cell.code > ZERO ? noteOf(data, cell) : alone;
   grid.root.style.setProperty("--head", data.head_colors[cell.head % data.head_colors.length]);
 }
 
@@ -110,8 +110,8 @@ function sentence(data, cell) {
  * @param {Cell} cell
  */
 function namePair(data, cell) {
-  const key = nameToken(data, cell.key, cell.broad, keyTokens(data));
-  return pairTexts({ query: nameToken(data, cell.query, cell.tall), key });
+  const key = nameToken(data, cell.key, cell.keyCount, keyTokens(data));
+  return pairTexts({ query: nameToken(data, cell.query, cell.queryCount), key });
 }
 
 /**
@@ -119,9 +119,9 @@ function namePair(data, cell) {
  * @param {Cell} cell
  */
 function noteOf(data, cell) {
-  const { tall, broad, query, key } = cell, several = Math.max(tall, broad) > data.tile;
+  const { queryCount, keyCount, query, key } = cell, several = Math.max(queryCount, keyCount) > data.tile;
   const at = /** @type {[number, number] | null} */ (data.places || data.tile === 1 ? [query, key] : null);
-  return pooledText({ sampled: cell.head >= data.certain, pool: data.pool, several, tall, broad, at });
+  return pooledText({ sampled: cell.head >= data.certain, pool: data.pool, several, queryCount, keyCount, at });
 }
 
 /**
@@ -185,7 +185,7 @@ export function setSpread(grid, cell) {
     pen.fillStyle = grid.neutrals.muted;
     pen.fillRect(0, Math.round(height / 2), width, Math.max(1, Math.round(ratio)));
   }
-  const key = nameToken(data, top.key, top.broad, []), first = data.tile > 1 ? cell.row * data.tile : cell.query;
+  const key = nameToken(data, top.key, top.keyCount, []), first = data.tile > 1 ? cell.row * data.tile : cell.query;
   const most = top.weight ? largest({ weight: numberOf(data, top), key }) : "";
   const last = data.tile > 1 ? Math.min(first + data.tile, data.queries) - 1 : first;
   find(spread, "p").textContent = `${cell.head < data.certain ? rowName({ first, last }) : PREVIEW}${most}`;

@@ -33,9 +33,10 @@ export function snapSide(plan, { rows, columns }) {
   const ratio = window.devicePixelRatio || 1, longest = Math.max(rows, columns);
   const pixels = Math.floor(plan.side * ratio), whole = Math.floor(pixels / longest) * longest;
   const side = whole >= 0.88 * pixels ? whole : pixels;
-  const [high, broad] = [rows, columns].map((cells) => Math.max(1, Math.round((side * cells) / longest)));
-  const cell = { height: high / rows / ratio, width: broad / columns / ratio };
-  return { ...plan, ratio, high, broad, cell, height: high / ratio, width: broad / ratio };
+  const pixelsOf = (/** @type {number} */ cells) => Math.max(1, Math.round((side * cells) / longest));
+  const pixelHeight = pixelsOf(rows), pixelWidth = pixelsOf(columns), height = pixelHeight / ratio, width = pixelWidth / ratio;
+  const cell = { height: height / rows, width: width / columns };
+  return { ...plan, ratio, pixelHeight, pixelWidth, cell, height, width };
 }
 
 /**
@@ -63,8 +64,8 @@ export function isRoomy({ cell }) {
 export function setSquare(figure, plan) {
   const { square, canvas } = figure;
   Object.assign(square.style, { width: `${plan.width}px`, height: `${plan.height}px` });
-  if (canvas.width === plan.broad && canvas.height === plan.high) return;
-  Object.assign(canvas, { width: plan.broad, height: plan.high });
+  if (canvas.width === plan.pixelWidth && canvas.height === plan.pixelHeight) return;
+  Object.assign(canvas, { width: plan.pixelWidth, height: plan.pixelHeight });
   figure.painted = null;
 }
 

@@ -123,11 +123,13 @@ export function rowSum({ rest, sum }) {
 
 /**
  * What the number of a cell of several pairs is, and at which of them it was found, if that is known.
- * @param {{ sampled: boolean, pool: string, several: boolean, tall: number, broad: number, at: [number, number] | null }} tile
+ * @param {{
+ *   sampled: boolean, pool: string, several: boolean, queryCount: number, keyCount: number, at: [number, number] | null,
+ * }} tile
  */
-export function pooledText({ sampled, pool, several, tall, broad, at }) {
+export function pooledText({ sampled, pool, several, queryCount, keyCount, at }) {
   const which = pool !== "mean" ? "largest" : several ? "largest mean" : "mean";
-  const of = `${sampled ? "preview from one query per tile: " : ""}${which} of ${tall} × ${broad}`;
+  const of = `${sampled ? "preview from one query per tile: " : ""}${which} of ${queryCount} × ${keyCount}`;
   return at ? `${of}, at query ${at[0]}, key ${at[1]}` : of;
 }
 

@@ -81,14 +81,14 @@ export function point(lab, event) {
  * @param {import("./large_head_view.js").LargeData} data
  * @param {import("./cells.js").Cell} cell
  */
-function describeCell(data, { query, key, tall, broad }) {
+function describeCell(data, { query, key, queryCount, keyCount }) {
   const exact = Boolean(data.sides && data.places);  // where the number is, not only in which tile
   const placed = (/** @type {0 | 1} */ side, /** @type {number} */ at, /** @type {number} */ count) => {
     return tokenText({ from: data.first[side] + at, count: exact ? 1 : count, name: data.names[side][at] });
   };
   return cellText({
-    sampled: !data.zooms, query: placed(0, query, tall), key: placed(1, key, broad), pool: data.pool, tall, broad,
-    sides: Boolean(data.sides),
+    sampled: !data.zooms, pool: data.pool, sides: Boolean(data.sides), queryCount, keyCount,
+    query: placed(0, query, queryCount), key: placed(1, key, keyCount),
   });
 }
 

@@ -41,10 +41,12 @@ export function tokenText({ from, count, name }) {
 
 /**
  * What precedes the number of a cell: its place, and of how many weights the number is the maximum or the mean.
- * @param {{ sampled: boolean, query: string, key: string, pool: string, tall: number, broad: number, sides: boolean }} cell
+ * @param {{
+ *   sampled: boolean, query: string, key: string, pool: string, queryCount: number, keyCount: number, sides: boolean,
+ * }} cell
  */
-export function cellText({ sampled, query, key, pool, tall, broad, sides }) {
-  const pooled = `${pool === "max" ? "largest" : "mean"} of ${tall} × ${broad}`;
-  const what = tall * broad > 1 ? pooled : sides ? "B − A" : "weight";
+export function cellText({ sampled, query, key, pool, queryCount, keyCount, sides }) {
+  const pooled = `${pool === "max" ? "largest" : "mean"} of ${queryCount} × ${keyCount}`;
+  const what = queryCount * keyCount > 1 ? pooled : sides ? "B − A" : "weight";
   return `${sampled ? "preview from one query per tile: " : ""}query ${query}, key ${key}: ${what} `;
 }

@@ -6,7 +6,7 @@
  * @param {number} cells
  * @param {number} pixels
  */
-export function spans(cells, pixels) {
+export function cellRanges(cells, pixels) {
   const from = new Uint32Array(pixels), to = new Uint32Array(pixels), middle = pixels < cells ? 0 : 0.5;
   for (let i = 0; i < pixels; i++) {
     from[i] = Math.floor(((i + middle) * cells) / pixels);

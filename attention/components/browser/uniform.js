@@ -7,10 +7,10 @@ import { MASKED } from "./cells.js";
  * @param {import("./cells.js").Data} data
  * @param {import("./cells.js").Cell} cell
  */
-export function timesEven(data, { code, weight, sight }) {
+export function timesEven(data, { code, weight, visibleKeys }) {
   if (data.sides || data.colors !== "times even" || code === MASKED) return "";
   const about = data.tile > 1 && !data.places ? "about " : "";
-  return `${about}${roundToThreeDigits(weight * sight)} × uniform`;
+  return `${about}${roundToThreeDigits(weight * visibleKeys)} × uniform`;
 }
 
 /**
