@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from torch import nn
 
 from attention.array_files import safe_file
 from attention.heads import profile
+from attention.interventions import ablation, trained
 from attention.masks import MASKS
 from attention.operations.gate import GATES
 from attention.operations.positions import rotary, sinusoidal
@@ -26,7 +28,7 @@ from attention.training.adamw import AdamW
 from attention.training.head_scores import scores, texts, weights
 from attention.training.model import Model
 from attention.training.recipe import LEARNED, NUMBERS, PLACES, Recipe
-from attention.training.run import Run, draw_sequences, evaluate, loss, moments, probe, rate, train
+from attention.training.run import Run, draw_sequences, loss, moments, probe, rate, train
 from attention.training.tasks import TASKS
 from tests.position_oracle import bias
 from tests.samples import examples
@@ -34,8 +36,10 @@ from tests.samples import examples
 SMALL = {"d_model": 16, "heads": 2, "steps": 20}
 
 
-def by_torch(model: Model, ids: torch.Tensor) -> torch.Tensor:
-    """The same logits with torch's attention, spelled out."""
+def by_torch(
+    model: Model, ids: torch.Tensor, change: Callable[[int, torch.Tensor], object] | None = None
+) -> torch.Tensor:
+    """The same logits with torch's attention, spelled out; `change` gets each layer's number and outputs of heads (b h n d)."""
     recipe, n = model.recipe, ids.shape[1]
     at = torch.arange(n)
     mask = torch.zeros(n, n).masked_fill(~recipe.rule.square(n, n, recipe.span), -math.inf)
@@ -71,6 +75,8 @@ def by_torch(model: Model, ids: torch.Tensor) -> torch.Tensor:
             context = F.scaled_dot_product_attention(q, k, v, mask.to(q), scale=recipe.factor)
         if recipe.gate != "off":
             context = context * layer.gate(normed).sigmoid().unflatten(-1, (recipe.heads, -1)).transpose(1, 2)
+        if change is not None:
+            change(number, context)
         x = x + by.out_proj(context.transpose(1, 2).flatten(2))
     return model.says(model.norm(x))
 
@@ -102,6 +108,32 @@ def test_the_model_says_what_torchs_attention_says(recipe):
     torch.testing.assert_close(found, by_torch(model, drawn.ids[:, :-1]), rtol=1e-4, atol=1e-4)
     with torch.no_grad():
         torch.testing.assert_close(model(drawn.ids[:, :-1]), found, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("how", ablation.WAYS)
+def test_a_head_that_is_off_is_replaced_by_zeros_its_mean_or_its_output_on_the_sequence_before(how):
+    recipe = Recipe(**SMALL, gate="headwise")
+    model, drawn, off = Model(recipe), draw_sequences(recipe, 6, 2), [(0, 1), (1, 0)]
+    ids, whole = drawn.ids[:, :-1], {}
+
+    def replace(layer, context):
+        for head in [head for at, head in off if at == layer]:
+            usual = whole[layer][:, head]
+            other = {"zero": 0 * usual, "mean": usual.mean((0, 1), keepdim=True), "resample": usual[[5, 0, 1, 2, 3, 4]]}
+            context[:, head] = other[how]
+
+    with torch.no_grad():
+        all_on = by_torch(model, ids, lambda layer, context: whole.update({layer: context.clone()}))
+        logits = by_torch(model, ids, replace)
+    usual = trained.record_outputs(model, ids)
+    found = trained.evaluate_without(model, drawn, off, how, usual)
+    assert found[0] == pytest.approx(float(loss(logits, drawn)), abs=1e-5)
+    assert abs(found[0] - float(loss(all_on, drawn))) > 1e-3
+    other = {layer: outputs.roll(ids.shape[1], 0) for layer, outputs in usual.items()}
+    with torch.no_grad(), trained.heads_off(model, off, how, usual, other):
+        torch.testing.assert_close(model(ids), logits, rtol=1e-4, atol=1e-4)
+    with torch.no_grad():
+        torch.testing.assert_close(model(ids), all_on, rtol=1e-4, atol=1e-4, msg="heads are on again")
 
 
 def test_it_moves_as_torchs_adamw_does():
@@ -223,16 +255,6 @@ def test_a_course_with_sinks_and_a_gate_comes_back_from_its_file():
     exps = (q @ k.mT * recipe.factor).exp().tril()
     own = exps / (heads.sinks.exp()[:, None, None] + exps.sum(-1, keepdim=True))
     torch.testing.assert_close(rows, own, rtol=1e-4, atol=1e-5)
-
-
-def test_a_head_that_is_off_adds_nothing():
-    recipe = Recipe(**SMALL)
-    run = Run(recipe)
-    layers: Any = run.model.layers
-    with torch.no_grad():
-        layers[0].attention.out_proj.weight[:, 8:] = 0
-    assert evaluate(run.model, run.test, [(0, 1)]) == evaluate(run.model, run.test)
-    assert evaluate(run.model, run.test, [(0, 0)]) != evaluate(run.model, run.test)
 
 
 def test_a_course_comes_back_from_its_file():

@@ -20,10 +20,11 @@ from attention import Config, trace
 from attention.array_files.limits import DataError
 from attention.codec import from_query
 from attention.imported import registry
-from attention.number_format import format_percent
+from attention.interventions import ablation, trained
+from attention.number_format import format_mean, format_percent
 from attention.training import history, shipped
 from attention.training.head_scores import weights
-from attention.training.recipe import RECIPES, TEST, Recipe
+from attention.training.recipe import RECIPES, REPLACED, TEST, Recipe
 from attention.training.run import HELD_OUT, Run, draw_sequences, evaluate
 from attention.training.tasks import TASKS
 from attention.ui import results
@@ -269,19 +270,40 @@ def test_a_head_that_is_switched_off_is_missed():
     test = run({"at": "1000"})
     whole = test.metric[0].value
     assert whole == "99.3%"
-    test.pills(key=training_after.OFF).set_value(["0.1"]).run()
+    test.pills(key="train_off").set_value(["0.1"]).run()
     course = shipped.course("induction")
     assert test.metric[0].value == format_percent(results.training.without(course, ((0, 1),))[1]) != whole
     assert float(test.metric[0].value.rstrip("%")) < 90
+    test.selectbox(key="train_how").set_value("resample").run()
+    losses = {how: results.training.without(course, ((0, 1),), how) for how in ablation.WAYS}
+    assert test.metric[0].value == format_percent(losses["resample"][1])
+    assert text.THREE_WAYS.format(**{how: format_mean(lost) for how, (lost, _) in losses.items()}) in page_text(test)
+    assert losses["resample"][0] > losses["zero"][0] + 1 > losses["mean"][0] + 1
+    assert link(test).items() >= {"train_off": "0.1", "train_how": "resample"}.items()
+    again = run(link(test))
+    assert again.metric[0].value == test.metric[0].value and again.pills(key="train_off").value == ["0.1"]
 
 
-def test_every_head_and_every_pair_is_missed():
+def test_the_ways_to_replace_a_head_are_those_of_other_models():
+    assert REPLACED.keys() == ablation.WAYS.keys()
+
+
+def test_heads_that_a_smaller_model_lacks_are_on_in_it():
+    recipe, notes = RECIPES.from_query({"train_off": "0.1,1.3", "train_heads": "2"})
+    assert recipe.off == ("0.1",)
+    assert notes == ["off=0.1, 1.3: there are 2 layers of 2 heads, counted from 0. The nearest that fits is 0.1."]
+
+
+@pytest.mark.parametrize("how", ["zero", pytest.param("mean", marks=pytest.mark.extended)])
+def test_every_head_and_every_pair_is_missed(how):
     """Layer 0 has two heads that attend to the token before: without one of them the model still knows most answers."""
-    test = run({"at": "1000"})
+    test = run({"at": "1000", "how": how})
     test.toggle(key=training_costs.EVERY).set_value(True).run()
     course = shipped.course("induction")
     model, on = course.model(), draw_sequences(course.recipe, HELD_OUT, TEST)
-    whole, alone, other, both = (evaluate(model, on, off)[0] for off in ((), [(0, 1)], [(0, 3)], [(0, 1), (0, 3)]))
+    usual, groups = trained.record_outputs(model, on.ids[:, :-1]), ([(0, 1)], [(0, 3)], [(0, 1), (0, 3)])
+    whole = evaluate(model, on)[0]
+    alone, other, both = (trained.evaluate_without(model, on, off, how, usual)[0] for off in groups)
     told = page_text(test)
     assert f"Layer 0, head 1 matters most alone:** without it, the loss rises by {alone - whole:.2f}" in told
     rise, one, two = (f"+{each - whole:.2f}" for each in (both, alone, other))

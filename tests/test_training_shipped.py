@@ -31,7 +31,7 @@ def test_its_heads_have_the_scores_that_it_says(name):
 @every
 def test_its_weights_are_as_good_as_it_says(name):
     course = shipped.course(name)
-    loss, accuracy = evaluate(course.model(), sequences(course.recipe, HELD_OUT, TEST), ())
+    loss, accuracy = evaluate(course.model(), sequences(course.recipe, HELD_OUT, TEST))
     assert accuracy == pytest.approx(course.moments[-1].accuracy, abs=0.01)
     assert loss == pytest.approx(course.moments[-1].loss, abs=0.02)
     assert accuracy >= RIGHT[name] - 0.03

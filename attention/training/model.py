@@ -7,7 +7,6 @@ a final norm and a linear map give the logits of the next token. There are no la
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from functools import cached_property
 from typing import NamedTuple
 
@@ -27,7 +26,6 @@ from attention.training.recipe import GATE, LEARNED, PLACES, WEIGHTS, Recipe
 from attention.training.tasks import VOCABULARY
 
 SPREAD = 0.1  # standard deviation of the four vectors that lambda is made of, as in the paper
-Off = Collection[tuple[int, int]]  # heads that are switched off, as layer and head
 
 
 class Heads(NamedTuple):
@@ -158,12 +156,12 @@ class Model(nn.Module):
         """The `Pairs` for the length of the task."""
         return Pairs(self.recipe)
 
-    def forward(self, ids: Int[Tensor, "b n"], off: Off = ()) -> Float[Tensor, "b n v"]:
+    def forward(self, ids: Int[Tensor, "b n"]) -> Float[Tensor, "b n v"]:
         """Returns the logits of the token that follows each token."""
-        return self.forward_with_scores(ids, off)[0]
+        return self.forward_with_scores(ids)[0]
 
-    def forward_with_scores(self, ids: Int[Tensor, "b n"], off: Off = ()) -> tuple[Float[Tensor, "b n v"], list[Heads]]:
-        """Returns the logits, and the inputs of each layer's attention; heads in `off` add nothing.
+    def forward_with_scores(self, ids: Int[Tensor, "b n"]) -> tuple[Float[Tensor, "b n v"], list[Heads]]:
+        """Returns the logits, and the inputs of each layer's attention.
 
         With learned positions, there are at most as many tokens as in the task.
         """
@@ -174,14 +172,11 @@ class Model(nn.Module):
             x = x + self.places.weight[:n]
         if to_input := PLACES[self.recipe.positions].to_input:
             x = x + to_input(n, self.recipe.d_model)
-        for number, layer in enumerate(self.layers):
+        for layer in self.layers:
             heads = layer.heads(x)  # pyright: ignore[reportCallIssue]  a Layer
             context, _ = pairs.context_and_weights(heads.q, heads.k, heads.v, heads.sinks)
             context = layer.normed(context)  # pyright: ignore[reportCallIssue]  a Layer
             context = context if heads.gate is None else context * heads.gate
-            silent = [head for at, head in off if at == number]
-            if silent:
-                context = context.index_fill(1, torch.tensor(silent), 0)
             x = x + layer.project_heads(context)  # pyright: ignore[reportCallIssue]  a Layer
             found.append(heads)
         return self.says(self.norm(x)), found

@@ -14,7 +14,7 @@ from attention.operations.positions import POSITIONS, Positions
 from attention.operations.qk_norm import OFF, ON
 from attention.operations.scale import SCALES
 from attention.operations.softmax import SOFTMAXES, TRAINABLE
-from attention.settings import ConfigError, Settings, asking, choice, real, whole
+from attention.settings import ConfigError, Settings, asking, axis, choice, real, whole
 from attention.training.tasks import TASKS, Task
 
 NARROWEST, WIDEST = 8, 256  # channels
@@ -22,6 +22,7 @@ BATCH = 64  # sequences of a step
 LAST = -1  # default of the step that is shown and of the selected query
 TELLING = -1  # default of the selected head: the one that does most for the task
 WEIGHTS, FRESH, TEST, GATE, STREAMS = 0, 1, 2, 3, 4  # streams of a seed, and streams reserved per seed
+LAYERS, HEADS = 3, 8  # at most
 OWN = "own"  # the task's own metric of a head
 NUMBERS = (OWN, "previous", "induction", "same", "first")
 
@@ -33,6 +34,16 @@ def learned() -> None:
 LEARNED = "learned"
 PLACES: dict[str, Positions] = {name: rule for name, rule in POSITIONS.items() if not rule.learned}
 PLACES[LEARNED] = Positions(learned)  # its vectors are parameters of the model
+REPLACED = {  # what heads that are off are replaced by, as in `interventions.ablation.WAYS`
+    "zero": "Zero",
+    "mean": "Mean over test sequences",
+    "resample": "Output on another sequence",
+}
+
+
+def head_names(layers: int, heads: int) -> tuple[str, ...]:
+    """The heads of a model, each as layer.head."""
+    return tuple(f"{layer}.{head}" for layer in range(layers) for head in range(heads))
 
 
 # fmt: off
@@ -41,8 +52,8 @@ class Recipe:
     """The settings of a training: frozen, hashable and valid. Raises `ConfigError` if not; `heads` divide `d_model`."""
 
     task: str = choice("induction", TASKS, "Task", "Next-token prediction that the model learns.")
-    layers: int = whole(2, 1, 3, "Layers", "Number of attention layers. The model has no MLP layers.")
-    heads: int = whole(4, 1, 8, "Heads", "Heads per layer. Each has d_model / heads channels.")
+    layers: int = whole(2, 1, LAYERS, "Layers", "Number of attention layers. The model has no MLP layers.")
+    heads: int = whole(4, 1, HEADS, "Heads", "Heads per layer. Each has d_model / heads channels.")
     d_model: int = whole(64, NARROWEST, WIDEST, "Model width (d_model)", "Channels per token, a multiple of the number of heads.")
     positions: str = choice("rotary", PLACES, "Positions", "How positions are encoded.")
     mask: str = choice("causal", MASKS, "Mask", "Which keys a query may attend to. If later tokens are visible, the model can copy the answer.")
@@ -58,6 +69,8 @@ class Recipe:
     number: str = choice(OWN, NUMBERS, "Head metric", "Metric that the curves of the heads show.", about="view")
     head: int = whole(TELLING, TELLING, 23, "Selected head", "Shown enlarged; counted through all layers. -1: the head that does most for the task.", about="focus")
     query: int = whole(LAST, LAST, 63, "Selected query", "Token whose row is shown. -1: the last.", about="focus")
+    off: tuple[str, ...] = axis((), "Heads switched off", "Heads that the trained model does without, each as layer.head.", choices=head_names(LAYERS, HEADS), about="view")
+    how: str = choice("zero", REPLACED, "What replaces them", "What a head's output is replaced by.", names=REPLACED, about="view")
     ask: str = asking()
 # fmt: on
 
@@ -124,6 +137,7 @@ def _fit_recipe(values: Mapping[str, Any]) -> dict[str, Any]:
         "at": min(values["at"], values["steps"]),
         "head": min(values["head"], layers * heads - 1),
         "query": min(values["query"], n - 1),
+        "off": tuple(each for each in values["off"] if each in head_names(layers, heads)),
     }
 
 
@@ -134,8 +148,10 @@ def _misfit(values: Mapping[str, Any], name: str, nearest: Any) -> str:
         "at": f"there are {values['steps']:,} steps",
         "head": f"there are {values['layers'] * values['heads']} heads, counted from 0",
         "query": f"there are {TASKS[values['task']].tokens} tokens, counted from 0",
+        "off": f"there are {values['layers']} layers of {values['heads']} heads, counted from 0",
     }[name]
-    return f"{name}={values[name]}: {why}. The nearest that fits is {nearest}."
+    given, nearest = (", ".join(each) if isinstance(each, tuple) else each for each in (values[name], nearest))
+    return f"{name}={given}: {why}. The nearest that fits is {nearest if nearest != '' else 'none'}."
 
 
 def nearest(values: Mapping[str, Any]) -> tuple[Recipe, list[str]]:

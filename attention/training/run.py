@@ -18,7 +18,7 @@ from torch import Generator, Tensor
 
 from attention.training.adamw import AdamW
 from attention.training.head_scores import scores, weights
-from attention.training.model import Heads, Model, Off
+from attention.training.model import Heads, Model
 from attention.training.pace import moments
 from attention.training.recipe import BATCH, FRESH, TEST, Recipe
 from attention.training.tasks import Drawn
@@ -122,9 +122,9 @@ def loss(logits: Float[Tensor, "b n v"], of: Drawn) -> Float[Tensor, ""]:
 
 
 @torch.inference_mode()
-def evaluate(model: Model, on: Drawn, off: Off = ()) -> tuple[float, float]:
-    """Returns loss and accuracy on sequences, with some heads switched off."""
-    logits, right = model(on.ids[:, :-1], off), on.ids[:, 1:]
+def evaluate(model: Model, on: Drawn) -> tuple[float, float]:
+    """Returns loss and accuracy on sequences."""
+    logits, right = model(on.ids[:, :-1]), on.ids[:, 1:]
     hit = logits.argmax(-1) == right
     return float(loss(logits, on)), float(hit[on.counted].float().mean())
 

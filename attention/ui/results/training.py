@@ -8,17 +8,19 @@ import torch
 
 from attention.analysis.head_roles import roles
 from attention.charts import theme
+from attention.interventions import trained
+from attention.interventions.ablation import Outputs
+from attention.interventions.projections import Head
 from attention.operations.softmax import SOFTMAXES
 from attention.runtime.tensor_cache import tensor_lru_cache
 from attention.training.head_scores import even, texts, weights
 from attention.training.history import TrainingHistory, frame_weights
-from attention.training.model import Model
 from attention.training.recipe import TEST, Recipe
-from attention.training.run import HELD_OUT, Checkpoint, Run, draw_sequences, evaluate, probe, stack_layers
+from attention.training.run import HELD_OUT, Checkpoint, Drawn, Run, draw_sequences, probe, stack_layers
 from attention.ui.results.shared import run_shared
 from attention.wire.cells import Cells, cells
 
-Off = tuple[tuple[int, int], ...]  # heads that are switched off: (layer, head)
+Off = tuple[Head, ...]  # heads that are switched off
 SEEN = 64  # pictures of checkpoints that are kept, of at most 0.4 MB each
 FEW = 10  # tasks with at most this many different tokens
 TRIED = 128  # results about a model that are kept
@@ -56,14 +58,14 @@ def before_training(recipe: Recipe) -> TrainingHistory:
     return run_shared(_initial_course, recipe)
 
 
-def without(course: TrainingHistory, off: Off) -> tuple[float, float]:
-    """Loss and accuracy on held-out sequences, with some heads switched off."""
-    return run_shared(_without, course, off)
+def without(course: TrainingHistory, off: Off, how: str = "zero") -> tuple[float, float]:
+    """Loss and accuracy on held-out sequences, without some heads; `how`: what replaces their outputs."""
+    return run_shared(_without, course, off, how)
 
 
-def read_sequence(course: TrainingHistory, ids: tuple[int, ...], off: Off) -> Said:
-    """What the model predicts for a sequence."""
-    return run_shared(_forward_sequence, course, ids, off)
+def read_sequence(course: TrainingHistory, ids: tuple[int, ...], off: Off, how: str = "zero") -> Said:
+    """What the model predicts for a sequence, without some heads."""
+    return run_shared(_forward_sequence, course, ids, off, how)
 
 
 @tensor_lru_cache(SEEN)
@@ -89,20 +91,25 @@ def _initial_course(recipe: Recipe) -> TrainingHistory:
     return TrainingHistory(recipe, (Run(recipe).checkpoint(),), None)
 
 
-@tensor_lru_cache(4)
-def _model(course: TrainingHistory) -> Model:
-    return course.model()
+@tensor_lru_cache(2)
+def _usual(course: TrainingHistory) -> tuple[Drawn, Outputs]:
+    """The test sequences, and the outputs of all heads on them: 16 MB for the largest model."""
+    test = draw_sequences(course.recipe, HELD_OUT, TEST)
+    return test, trained.record_outputs(course.model(), test.ids[:, :-1])
 
 
 @tensor_lru_cache(TRIED)
-def _without(course: TrainingHistory, off: Off) -> tuple[float, float]:
-    return evaluate(_model(course), draw_sequences(course.recipe, HELD_OUT, TEST), off)
+def _without(course: TrainingHistory, off: Off, how: str) -> tuple[float, float]:
+    test, usual = _usual(course)
+    return trained.evaluate_without(course.model(), test, off, how, usual)
 
 
 @tensor_lru_cache(TRIED)
-def _forward_sequence(course: TrainingHistory, ids: tuple[int, ...], off: Off) -> Said:
-    with torch.inference_mode():
-        logits, heads = _model(course).forward_with_scores(torch.tensor([ids]), off)
+def _forward_sequence(course: TrainingHistory, ids: tuple[int, ...], off: Off, how: str) -> Said:
+    model, (test, usual) = course.model(), _usual(course)
+    other = trained.record_outputs(model, test.ids[:, :-1].flatten()[None, : len(ids)])
+    with torch.inference_mode(), trained.heads_off(model, off, how, usual, other):
+        logits, heads = model.forward_with_scores(torch.tensor([ids]))
         sure, best = logits[0].softmax(-1).max(-1)
         kept = stack_layers(heads)
         found = weights(course.recipe, kept.q, kept.k, kept.sinks)

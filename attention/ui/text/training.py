@@ -109,9 +109,16 @@ SOURCE_GATED = (
 # Questions to the trained model, and its files.
 SWITCH_OFF = "**Switch heads off.** Which heads does the model need?"
 SWITCH_OFF_HELP = (
-    "A head that is off contributes nothing. Results are for the model after its last step, whichever step is shown."
+    "The output of a head that is off is replaced. Results are for the trained model, whichever step is shown."
 )
-SWITCHED_OFF = "Heads switched off"
+REPLACED_HELP = (
+    "Zero also takes away what a head adds to every token. The mean keeps that and removes what differs between tokens. "
+    "Another sequence keeps usual outputs, about other tokens."
+)
+THREE_WAYS = (
+    "Loss without these heads: {zero} with zeros, {mean} with means, {resample} with outputs on another sequence. Zeros and "
+    "means differ by what the heads add to every token alike; outputs on another sequence can also mislead later layers."
+)
 POINTS = "{change} points"
 EVERY = "Every head in turn"
 EVERY_PAIR = "Every head and every pair"

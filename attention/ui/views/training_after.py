@@ -12,17 +12,19 @@ from attention.array_files import safe_file
 from attention.number_format import format_head, format_mean, format_percent, format_weight
 from attention.steps import training_program
 from attention.training.history import TrainingHistory
-from attention.training.recipe import LEARNED, NUMBERS, RECIPES, Recipe
+from attention.training.recipe import LEARNED, NUMBERS, RECIPES, REPLACED, Recipe, head_names
 from attention.training.run import probe
 from attention.training.tasks import VOCABULARY
 from attention.ui import results
+from attention.ui.controls import knobs
 from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.text import training as words
 from attention.ui.views import questions, training_costs, training_elsewhere
 from attention.ui.views import training_course as courses
 
-OFF, TYPED = "heads off", "typed"  # keys of widgets
+TYPED = "typed"  # begins the key of the field
+KNOBS = "off", "how"
 LONGEST = 64  # maximum number of tokens, unless the positions are learned
 
 
@@ -39,9 +41,10 @@ def _switches(recipe: Recipe, course: TrainingHistory) -> None:
         words.SWITCH_OFF,
         help=words.SWITCH_OFF_HELP,
     )
-    every = [f"{layer}.{head}" for layer in range(recipe.layers) for head in range(recipe.heads)]
-    st.pills(words.SWITCHED_OFF, every, format_func=_head_name, selection_mode="multi", key=OFF)
-    whole, rest = (results.training.without(course, off) for off in ((), _off(recipe)))
+    every = head_names(recipe.layers, recipe.heads)
+    knobs.pills("off", recipe, every, format_func=_head_name, help=None, on_change=page.change)
+    knobs.menu("how", recipe, help=words.REPLACED_HELP, width=260, on_change=page.change)
+    whole, rest = results.training.without(course, ()), results.training.without(course, _off(recipe), recipe.how)
     left, right = st.columns(2)
     left.metric(
         words.ACCURACY_AFTER,
@@ -52,6 +55,9 @@ def _switches(recipe: Recipe, course: TrainingHistory) -> None:
     right.metric(
         words.LOSS_AFTER, format_mean(rest[0]), _change(rest[0] - whole[0], 3), delta_color="inverse", border=True
     )
+    if recipe.off:
+        losses = {how: format_mean(results.training.without(course, _off(recipe), how)[0]) for how in REPLACED}
+        st.caption(words.THREE_WAYS.format(**losses))
     training_costs.draw(recipe, course)
 
 
@@ -65,9 +71,9 @@ def _change(by: float, places: int, told: str = "{change}") -> str | None:
 
 
 def _off(recipe: Recipe) -> tuple[tuple[int, int], ...]:
-    """The heads that are switched off, as (layer, head); a model of another size may have fewer heads."""
-    pairs = (tuple(map(int, name.split("."))) for name in page.widgets().get(OFF) or ())
-    return tuple(sorted((layer, head) for layer, head in pairs if layer < recipe.layers and head < recipe.heads))
+    """The heads that are switched off, as (layer, head)."""
+    pairs = (name.split(".") for name in recipe.off)
+    return tuple(sorted((int(layer), int(head)) for layer, head in pairs))
 
 
 def _words(recipe: Recipe, course: TrainingHistory) -> None:
@@ -92,7 +98,7 @@ def _words(recipe: Recipe, course: TrainingHistory) -> None:
     if len(ids) < 2:
         st.caption(words.TOO_SHORT)
         return
-    said = results.training.read_sequence(course, ids, _off(recipe))
+    said = results.training.read_sequence(course, ids, _off(recipe), recipe.how)
     last, predicted = (escape(recipe.what.texts[token]) for token in (ids[-1], said.next[-1]))
     st.markdown(words.PREDICTS.format(last=last, next=predicted, probability=format_percent(said.sure[-1])))
     left, right = st.columns(2)
@@ -197,7 +203,7 @@ def _look(recipe: Recipe) -> object:
     """The state that the part is drawn with; None while there is no model to ask, or a question hides it."""
     found = courses.current_training(recipe)
     return (
-        (recipe.alone, id(found.course.parameters))
+        (recipe.alone, recipe.off, recipe.how, id(found.course.parameters))
         if found.has_usable_model and not questions.is_hidden(recipe)
         else None
     )
@@ -210,5 +216,5 @@ def _look_files(recipe: Recipe) -> object:
     return recipe.alone, recipe.at, recipe.head, found.has_usable_model, found.task is None
 
 
-ASKED = page.Part("asked", _ask_model, _look)
+ASKED = page.Part("asked", _ask_model, _look, frozenset(map(RECIPES.key, KNOBS)))
 FILES = page.Part("files", _files, _look_files, blocks=3)

@@ -30,17 +30,17 @@ def draw(recipe: Recipe, course: TrainingHistory) -> None:
     if not st.toggle(words.EVERY_PAIR if paired else words.EVERY, key=EVERY, help=words.EVERY_HELP):
         return
     groups: list[Off] = [(head,) for head in heads]
-    costs = _measure(course, groups + [pair for pair in combinations(heads, 2) if paired])
+    costs = _measure(course, groups + [pair for pair in combinations(heads, 2) if paired], recipe.how)
     st.markdown(_finding(costs))
     _draw_map(recipe, costs, paired)
     st.caption(words.PAIRS_MAP if paired else words.COSTS_MAP)
 
 
-def _measure(course: TrainingHistory, groups: list[Off]) -> dict[Off, float]:
+def _measure(course: TrainingHistory, groups: list[Off], how: str) -> dict[Off, float]:
     """How much the loss rises without each group of heads, in nats."""
     whole, start, place, costs = results.training.without(course, ())[0], monotonic(), st.empty(), dict[Off, float]()
     for off in groups:
-        costs[off] = results.training.without(course, off)[0] - whole
+        costs[off] = results.training.without(course, off, how)[0] - whole
         if monotonic() - start > PATIENCE:
             place.progress(len(costs) / len(groups), words.MEASURING.format(done=len(costs), count=len(groups)))
     place.empty()
