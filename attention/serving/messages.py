@@ -61,7 +61,7 @@ class Socket:
 
     def __init__(self, receive: Receive, send: Send, session: str) -> None:
         self.receives, self.sends, self.session = receive, send, session
-        self.looks, self.closed = SESSION_WITHIN, False
+        self.looks_left, self.closed = SESSION_WITHIN, False
 
     async def receive(self) -> Message:
         """The next allowed message. Text is skipped, as no page sends it; unreadable data closes the connection."""
@@ -84,11 +84,11 @@ class Socket:
         """Sends a message and notes its session; sends nothing after the connection was closed."""
         if self.closed:
             return
-        if self.looks and message.get("bytes"):
-            self.looks -= 1
+        if self.looks_left and message.get("bytes"):
+            self.looks_left -= 1
             sent = ForwardMsg.FromString(message["bytes"])
             if sent.WhichOneof("type") == "new_session":
-                self.session, self.looks = sent.new_session.initialize.session_id or self.session, 0
+                self.session, self.looks_left = sent.new_session.initialize.session_id or self.session, 0
         await self.sends(message)
 
 

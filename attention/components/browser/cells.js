@@ -260,8 +260,7 @@ export function cellAt(data, head, row, column) {
 }
 
 /**
- * Returns the largest cell, on the current scale, within a range of rows and columns; `queryCount` and `keyCount` are those of
- * the range.
+ * Returns the largest cell, on the current scale, within a range of rows and columns, with the numbers of its tokens.
  * @param {Data} data
  * @param {number} head
  * @param {Range} rows

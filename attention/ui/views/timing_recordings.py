@@ -58,8 +58,8 @@ def _about(name: str, timings: list[Timing]) -> str:
 
 def _take_in(key: str) -> None:
     """Opens the uploaded files in addition to those that are open; for each file that fails, notes what is wrong."""
-    kept = page.visit_state()
-    files, problems = dict(kept.opened), []
+    visit = page.visit_state()
+    files, problems = dict(visit.opened), []
     for file in page.widgets().get(key) or []:
         if is_deleted(file):
             problems.append(text.INTERRUPTED)
@@ -72,7 +72,7 @@ def _take_in(key: str) -> None:
             problems.append(text.PROBLEM.format(file=file.name, problem=error))
         else:
             files[source] = found
-    kept.opened, kept.problems, kept.uploads = files, problems, kept.uploads + 1
+    visit.opened, visit.problems, visit.uploads = files, problems, visit.uploads + 1
 
 
 def _source(file: str, taken: list[str]) -> str:
@@ -100,6 +100,6 @@ def _bare(timing: Timing, name: str) -> Timing:
 
 
 def _remove(name: str) -> None:
-    kept = page.visit_state()
-    kept.opened = {other: timings for other, timings in kept.opened.items() if other != name}
-    kept.problems = []
+    visit = page.visit_state()
+    visit.opened = {other: timings for other, timings in visit.opened.items() if other != name}
+    visit.problems = []

@@ -72,10 +72,10 @@ def current_training(recipe: Recipe) -> Shown:
 
 def shown_recipe(recipe: Recipe, found: Shown) -> Recipe:
     """The recipe whose training is shown: this one, or if it has none, the one of the same task that was shown before."""
-    kept = page.visit_state()
+    visit = page.visit_state()
     if found.task is not None or found.ships or found.lost:
-        kept.trained = recipe.alone
-    before = kept.trained
+        visit.trained = recipe.alone
+    before = visit.trained
     if before is None or before == recipe.alone or before.task != recipe.task:
         return recipe
     there = current_training(before)
@@ -117,10 +117,10 @@ def begin(recipe: Recipe) -> None:
 
     If there is no room after all, the page says so when it is drawn again.
     """
-    kept = page.visit_state()
-    if kept.learning is not None and kept.learning.settings == recipe.alone and not kept.learning.open:
-        JOBS.forget(kept.learning)
-    kept.film, kept.learning = None, begin_training(recipe.alone, page.visitor()) or kept.learning
+    visit = page.visit_state()
+    if visit.learning is not None and visit.learning.settings == recipe.alone and not visit.learning.open:
+        JOBS.forget(visit.learning)
+    visit.film, visit.learning = None, begin_training(recipe.alone, page.visitor()) or visit.learning
     now, wanted = vars(page.setting()), vars(recipe) | {"at": LAST}
     page.change(at=LAST, **{name: value for name, value in wanted.items() if name != "at" and value != now[name]})
 

@@ -67,8 +67,8 @@ def _finding() -> str:
 
 def _lead() -> None:
     """Goes to Heads if files were named at the start (`attention.show`) and all could be read: the user wants to see them."""
-    kept = page.visit_state()
-    there = [each for each in [kept.taken, *(kept.given or [])] if each]
+    visit = page.visit_state()
+    there = [each for each in [visit.taken, *(visit.given or [])] if each]
     if there and not any(each.problem for each in there):
         page.leave_for("heads", to_query(Config.of(there[0].source)))
 

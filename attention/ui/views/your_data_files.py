@@ -36,8 +36,8 @@ def current_file(file: Any, tokens: Any, how: Reading) -> Taken | None:
 
 def has_file() -> bool:
     """Whether a file was given in this visit, so that how it is read can be corrected."""
-    kept = page.visit_state()
-    return bool(kept.taken or kept.given or uploads.holdings())
+    visit = page.visit_state()
+    return bool(visit.taken or visit.given or uploads.holdings())
 
 
 def open_example() -> None:
@@ -50,27 +50,27 @@ def named_files() -> list[Taken]:
 
     If there is a single one, it is the last file until another one is opened, so that it can be read in another way.
     """
-    kept = page.visit_state()
-    if kept.given is None:
+    visit = page.visit_state()
+    if visit.given is None:
         found = [_open_named_file(Path(path)) for path in settings().open]
-        alone = len(found) == 1 and kept.taken is None and not found[0].problem
-        kept.taken, kept.given = (found[0], []) if alone else (kept.taken, found)
-    return kept.given
+        alone = len(found) == 1 and visit.taken is None and not found[0].problem
+        visit.taken, visit.given = (found[0], []) if alone else (visit.taken, found)
+    return visit.given
 
 
 def forget_file(source: str) -> None:
     """Forgets a file whose source was closed; only its field still says that it was."""
-    kept = page.visit_state()
-    kept.given = [each for each in kept.given or [] if each.source != source]
-    if kept.taken is not None and kept.taken.source == source:
-        kept.taken = Taken(kept.taken.asked, problem=text.CLOSED_FILE)
+    visit = page.visit_state()
+    visit.given = [each for each in visit.given or [] if each.source != source]
+    if visit.taken is not None and visit.taken.source == source:
+        visit.taken = Taken(visit.taken.asked, problem=text.CLOSED_FILE)
 
 
 def _open_file(name: str, data: bytes, texts: tuple[bytes, str] | None, asked: Taken) -> Taken:
     """Opens an uploaded file, which becomes the last one; returns the result."""
     found = _read_upload(File(name, data, texts), data, asked)
-    page.visit_state().taken = kept = replace(found, file=uploads.remember_file(name, data, texts))
-    return kept
+    page.visit_state().taken = taken = replace(found, file=uploads.remember_file(name, data, texts))
+    return taken
 
 
 def _again(last: Taken | None, tokens: Any, how: Reading) -> Taken | None:
