@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -13,8 +14,11 @@ from attention.config import Config
 from attention.imported.stack import Stack
 from attention.knobs import DEFAULTS, GENERATED
 from attention.models.prompt import PROMPTS, Prompt
+from attention.number_format import format_percent
 from attention.recorded.shipped import MINILM, RIVER, SHIPPED, SMOLLM2, STREET
-from attention.sources.providers import tokens
+from attention.story.head import LAYER
+from attention.story.settings import STORIES, Story
+from attention.trace import trace
 from attention.ui.budget import BUDGET
 from attention.ui.jobs import model_jobs
 from attention.ui.jobs.job_queue import JOBS
@@ -22,11 +26,13 @@ from attention.ui.jobs.model_jobs import LOADED_MODELS, LoadedModelJob
 from attention.ui.session import model_run
 from attention.ui.session.visit_state import KEY, Session
 from attention.ui.text import model_run as text
+from attention.ui.text import start as text_start
 from tests.test_pages import ROOT, SECONDS
 from tests.tiny_models import write_model
 
 RIVERS = {"v": "3", "source": "recorded:minilm-river", "layer": "1", "head": "2"}
 OWN = "the animal was too tired"
+LAST_HEAD = 3  # of the stand-in, in place of the head of the story
 PATIENCE = 60.0  # seconds
 REAL_PAGES = ("heads", "layers", "softmax", "masks", "steps")
 
@@ -195,16 +201,80 @@ def test_hand_built_heads_never_take_a_text_in_silence():
     assert text.HAND_BUILT_NOW.format(source="By hand: two layers") in page_text(test)
 
 
-def test_on_start_a_typed_sentence_is_read_by_the_model_and_heads_opens(monkeypatch):
-    opens: list[tuple[str, dict[str, str]]] = []
-    monkeypatch.setattr("attention.ui.session.page.next_step.go_to", lambda page, query: opens.append((page, query)))
+def type_on_start(test: AppTest, typed: str) -> AppTest:
+    (field,) = [each for each in test.text_input if each.key.startswith("own sentence")]
+    return wait(field.set_value(typed).run())
+
+
+def segments(test: AppTest, key: str) -> list[str]:
+    return test.button_group(key=key).options
+
+
+def test_on_start_a_typed_sentence_is_read_by_the_model_and_stays_there():
+    shipped = open_page("start", start="step.take over")
+    test = type_on_start(shipped, OWN)
+    shown = state(test).here.setting
+    assert not test.exception and (shown.sentence, shown.own, shown.step) == ("own", OWN, "look")
+    assert link(test) == {"start": f"sentence.own~own.{OWN}"}
+    said = page_text(test)
+    assert "“animal” gives" in said and text_start.OWN_LOOK in said and "bank" not in said, (
+        "its longest word is selected"
+    )
+    assert segments(test, "story_step") == ["1 · Look", "2 · Weigh"] and OWN in segments(test, "story_sentence")
+    source = own_sentence_source(test)
+    expected = trace(Config.of(source, layer=LAYER, temperature=4.0)).weights[LAST_HEAD, 2]
+    warm = page_text(open_step(test, "weigh", temperature=4.0))
+    assert f"At temperature 4 the largest weight is {format_percent(float(expected.max()))}." in warm
+    assert "temperature 4: not as MiniLM computes it" in warm
+    back = type_on_start(test, "")
+    assert (state(back).here.setting.sentence, state(back).here.setting.own) == ("river", "")
+    assert "“bank” gives" in page_text(back) and segments(back, "story_sentence")[-1].startswith("She opened")
+
+
+def own_sentence_source(test: AppTest) -> str:
+    (source,) = [name for name, prompt in state(test).kept.prompts.items() if prompt.text == OWN]
+    return source
+
+
+def open_step(test: AppTest, step: str, temperature: float) -> AppTest:
+    test.button(key=f"next {step}").click().run()
+    return test.slider(key="story_temperature").set_value(temperature).run()
+
+
+def test_a_link_to_a_sentence_on_start_opens_it_again_and_heads_has_the_run():
+    query = {"start": f"sentence.own~own.{OWN}~query.3~mask.causal"}
+    test = wait(open_page("start", **query))
+    shown = state(test).here.setting
+    assert (shown.own, shown.query, shown.mask) == (OWN, 3, "causal") and link(test) == query
+    (there,) = [each for each in test.get("link_button") if each.proto.label == text_start.OWN_HEADS]
+    found = dict(parse_qsl(urlsplit(there.proto.url).query))
+    assert (found["run"], found["run_text"], found["head"], found["query"]) == (MINILM, OWN, str(LAST_HEAD), "3")
+    typed = "100% ~ sure. Really"
+    assert link(type_on_start(test, typed)) == {"start": "sentence.own~own.100%25 %7E sure. Really~mask.causal"}
+    packed = STORIES.to_query(replace(Story(), sentence="own", own=typed))
+    assert STORIES.from_query(packed)[0].own == typed
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (" ", text_start.OWN_BLANK),
+        ("a " * 200, "has 399 characters; Start reads up to 240"),
+        ("x " * 40, "room for 32"),
+    ],
+)
+def test_what_start_can_not_show_is_said(typed, said):
+    test = type_on_start(open_page("start"), typed)
+    found = "\n".join((page_text(test), *[each.value for each in test.info]))
+    assert said in found and not test.exception
+
+
+def test_start_says_why_no_sentence_can_be_read(monkeypatch):
+    monkeypatch.delenv("ATTENTION_MODELS")
     test = open_page("start")
-    test.text_input(key="own sentence").set_value(OWN).run()
-    wait(test)
-    ((page, query),) = opens
-    assert page == "heads" and query["source"].startswith("model:") and (query["layer"], query["head"]) == ("0", "4")
-    texts = tokens(Config.of(query["source"])).texts
-    assert texts[int(query["query"])] in OWN.split() and texts[-1] not in OWN.split(), "a word is selected, no [SEP]"
+    assert text.OWN_WHY.format(why=text.NOT_INSTALLED) in page_text(test) and test.text_input[0].disabled
+    opened = open_page("start", start=f"sentence.own~own.{OWN}")
+    assert "This link shows" in page_text(opened) and "“bank” gives" in page_text(opened) and not opened.exception
 
 
 def test_every_recording_of_a_model_has_its_text_and_a_name_in_the_catalogue():

@@ -1,25 +1,29 @@
 """The settings of the Start page, and the one entry of a link that has them all.
 
 Every other entry of a link at the root belongs to Heads, which was at the root before. So the page packs its settings into
-`start`: `start=sentence.account~temperature.0.5`.
+`start`: `start=sentence.account~temperature.0.5`. A sentence of the visitor's own is in it word for word, but for `~` and `%`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import unquote
 
 from attention.config import Config
 from attention.knobs import DEFAULTS, KNOBS, MAX_TOKENS
 from attention.masks import MASKS
 from attention.operations.scale import SCALES
-from attention.settings import Settings, choice, real, whole
-from attention.story.head import HEAD, LAYER, LONGEST, SENTENCES
+from attention.settings import Settings, choice, real, text, whole
+from attention.story.head import HEAD, LAYER, LONGEST, SENTENCES, Sentence
 
 ENTRY = "start"  # the entry of a link
 WORD = -1  # the selected token if none was chosen: the word that the story is about
 STEPS = ("look", "weigh", "take over")
+OWN = "own"  # the sentence that the visitor has typed
+MOST = 32  # tokens of it that the picture has room for
+CHARACTERS = 240  # of it
 SIZES = ("tokens", "heads", "d_model")  # no recording can change them: they open Heads
 
 
@@ -28,8 +32,9 @@ SIZES = ("tokens", "heads", "d_model")  # no recording can change them: they ope
 class Story:
     """What the Start page shows. `tokens`, `heads` and `d_model` are those that Heads opens with once one is changed."""
 
-    sentence: str = choice("river", SENTENCES, "Sentence", "The same word in two sentences.", about="view")
-    query: int = whole(WORD, WORD, LONGEST - 1, "Selected token", "The token whose weights are shown. -1: the word in both sentences.", about="focus")
+    sentence: str = choice("river", (*SENTENCES, OWN), "Sentence", "The same word in two sentences, and your own one.", about="view")
+    own: str = text("", CHARACTERS, "Your own sentence", "Sentence that MiniLM reads on this server. It is part of the link.", about="view")
+    query: int = whole(WORD, WORD, MOST - 1, "Selected token", "The token whose weights are shown. -1: the word in both sentences, or the longest of your own.", about="focus")
     step: str = choice("look", STEPS, "Step", "Look: which tokens it attends to. Weigh: what the softmax does. Combine: what the token becomes.", about="view")
     tokens: int = whole(DEFAULTS["tokens"], 2, MAX_TOKENS, KNOBS["tokens"].label, "Opens Heads, where attention is computed at any length.")
     heads: int = whole(DEFAULTS["heads"], 1, 32, KNOBS["heads"].label, "Opens Heads, with this many hand-built heads.")
@@ -46,15 +51,28 @@ class Story:
 
     @property
     def config(self) -> Config:
-        """The head of the story, as every page shows it."""
-        tokens, word = SENTENCES[self.sentence].tokens, SENTENCES[self.sentence].word
-        return Config.of(
-            SENTENCES[self.sentence].source,
+        """The head of the story on a sentence that ships, as every page shows it."""
+        return self.config_of(self.shipped.source, self.shipped.tokens, self.shipped.word)
+
+    def config_of(self, source: str, tokens: Sequence[str], word: int) -> Config:
+        """Returns the head of the story on the tokens of a source; `word` is the position selected if none was chosen."""
+        found = Config.of(
+            source,
             layer=LAYER,
-            head=HEAD,
             query=min(self.query, len(tokens) - 1) if self.query != WORD else word,
             **self.changes("mask", "span", "scale", "temperature"),
         )
+        return replace(found, head=min(HEAD, found.heads - 1))  # an owner's model may have fewer
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the sentence is one that the visitor has typed."""
+        return self.sentence == OWN and bool(self.own.strip())
+
+    @property
+    def shipped(self) -> Sentence:
+        """The selected sentence of those that ship; the first one in place of the visitor's own."""
+        return SENTENCES.get(self.sentence, SENTENCES[STORIES.defaults["sentence"]])
 
     @property
     def resized(self) -> bool:
@@ -75,8 +93,13 @@ class PackedSettings(Settings[Story]):
     """Settings that a link has in a single entry."""
 
     def to_query(self, setting: Story) -> dict[str, str]:
-        """Returns the entry with the knobs that differ from their defaults; empty if none does."""
-        packed = "~".join(f"{name}.{value}" for name, value in super().to_query(setting).items())
+        """Returns the entry with the knobs that differ from their defaults; empty if none does.
+
+        The visitor's own sentence is left out while another one is shown.
+        """
+        differing = super().to_query(setting if setting.is_own else replace(setting, own=""))
+        quoted = {name: value.replace("%", "%25").replace("~", "%7E") for name, value in differing.items()}
+        packed = "~".join(f"{name}.{value}" for name, value in quoted.items())
         return {ENTRY: packed} if packed else {}
 
     def from_query(self, mapping: Mapping[str, Any]) -> tuple[Story, list[str]]:
@@ -84,7 +107,13 @@ class PackedSettings(Settings[Story]):
         given = mapping.get(ENTRY, "")
         packed = given if isinstance(given, str) else ""
         parts = (part.partition(".") for part in packed.split("~") if part.strip())
-        return super().from_query({name.strip(): value for name, _, value in parts})
+        return super().from_query({name.strip(): unquote(value) for name, _, value in parts})
 
 
-STORIES = PackedSettings(Story, "the Start page", prefix="story_")
+def _fit_sentence(values: Mapping[str, Any]) -> tuple[Story, list[str]]:
+    """The settings with the first sentence in place of one that the visitor has not typed."""
+    lacks = values["sentence"] == OWN and not str(values["own"]).strip()
+    return Story(**dict(values) | ({"sentence": STORIES.defaults["sentence"]} if lacks else {})), []
+
+
+STORIES = PackedSettings(Story, "the Start page", prefix="story_", nearest=_fit_sentence)

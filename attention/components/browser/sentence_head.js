@@ -4,7 +4,7 @@
 import { cellAt, MASKED, unpackCells } from "./cells.js";
 import { alive, createElement, createRoot, find, target } from "./elements.js";
 import { layOutMap, spotUnder } from "./sentence_head_map.js";
-import { MARKUP, mapLabel, pairText, percent } from "./sentence_head_words.js";
+import { MARKUP, mapLabel, pairText, percent, tokenName } from "./sentence_head_words.js";
 import { applyTheme } from "./theme.js";
 
 /**
@@ -128,7 +128,8 @@ function show(sentence) {
 function describe({ data }, query, key) {
   const { weight, code } = cellAt(data, 0, query, key);
   const rest = restOf({ data }, query, key);
-  return pairText({ query: data.tokens[query], key: data.tokens[key], weight, rest, masked: code === MASKED });
+  const name = (/** @type {number} */ at) => tokenName(data.tokens, at);
+  return pairText({ query: name(query), key: name(key), weight, rest, masked: code === MASKED });
 }
 
 /**

@@ -5,7 +5,7 @@ import { createElement, find, signs } from "./elements.js";
 
 /** @typedef {import("./sentence_head.js").Sentence} Sentence */
 
-const LETTER = 7.2, GAP = 8, LEAST = 12;  // pixels: width of a letter of 13 px, beside the labels, smallest cell
+const LETTER = 7.2, GAP = 8, LEAST = 6, LINE = 13;  // pixels: width of a letter, gap, smallest cell, height of a label
 
 /**
  * Sets the size of the map, and of its labels.
@@ -23,17 +23,20 @@ export function layOutMap({ map, data, width, neutrals }) {
   Object.assign(canvas.style, { width: `${cell * data.columns}px`, height: `${cell * data.rows}px` });
   canvas.style.background = `repeating-linear-gradient(-45deg, ${neutrals.masked} 0 3px, ${neutrals.hatch} 3px 5px)`;
   paint(canvas, data, 0);
-  setLabels(map, data.tokens);
+  setLabels(map, data.tokens, Math.ceil(LINE / cell));
 }
 
 /**
+ * Labels every token, or every so many where cells are lower than a label.
  * @param {HTMLElement} map
  * @param {string[]} tokens
+ * @param {number} step
  */
-function setLabels(map, tokens) {
+function setLabels(map, tokens, step) {
   for (const old of map.querySelectorAll("span")) old.remove();
   for (const side of ["down", "across"]) {
     tokens.forEach((token, i) => {
+      if (i % step) return;
       const label = createElement("span", side, token);
       label.style.setProperty("--at", `${i}`);
       map.append(label);

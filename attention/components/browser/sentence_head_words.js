@@ -15,8 +15,17 @@ export function mapLabel({ rows, columns, said }) {
 
 /** @param {{ query: string, key: string, weight: number, rest: number, masked: boolean }} pair */
 export function pairText({ query, key, weight, rest, masked }) {
-  if (masked) return `“${key}” is masked for “${query}”.`;
-  return `“${query}” gives ${percent(weight, rest)} of its weight to “${key}”.`;
+  if (masked) return `${key} is masked for ${query}.`;
+  return `${query} gives ${percent(weight, rest)} of its weight to ${key}.`;
+}
+
+/**
+ * Returns a token in quotes, with its position if another one is alike, as `format_token` in Python does.
+ * @param {string[]} tokens
+ * @param {number} at
+ */
+export function tokenName(tokens, at) {
+  return `“${tokens[at]}”${tokens.filter((token) => token === tokens[at]).length > 1 ? ` (${at})` : ""}`;
 }
 
 /**

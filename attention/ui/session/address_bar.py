@@ -13,9 +13,10 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from attention.serving.moved_links import moved_to
+from attention.story.settings import OWN
 from attention.streamlit_internals import run_context
 from attention.ui.controls.kind import Kind
-from attention.ui.session import card_in_link, model_run, question_in_link, uploads
+from attention.ui.session import card_in_link, model_run, own_sentence, question_in_link, uploads
 from attention.ui.session.settings_state import SettingsState
 from attention.ui.session.visit_state import Session, session, widgets
 
@@ -86,9 +87,11 @@ def arrive(state: Session, kind: Kind[Any], from_elsewhere: bool) -> None:
         own = here.kind.without_example(here.setting)
         if own != here.setting:  # the last page opened with an example of its own
             asked, new = asked or kind.settings.to_query(own), True
-    if "source" in kind.settings.knobs:
-        asked = model_run.open_link(asked) if new else asked
-        done = model_run.take_result()
+    knobs = kind.settings.knobs
+    if "source" in knobs or OWN in knobs:
+        asked = own_sentence.name_run(asked) if OWN in knobs else asked
+        asked = model_run.open_link(asked) if new and ("source" in knobs or model_run.RUN in asked) else asked
+        done = model_run.take_result(knobs)
         asked, new = (asked, new) if done is None else (done, True)
     if new or here is None:
         own, notes = question_in_link.split(state, kind, uploads.allowed_query(kind, asked))

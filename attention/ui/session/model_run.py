@@ -7,6 +7,7 @@ why, above a recording of the same model.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import streamlit as st
@@ -20,6 +21,7 @@ from attention.models.parts import Part
 from attention.models.prompt import PROMPTS, Prompt
 from attention.recorded.shipped import SHIPPED
 from attention.sources.providers import source_title
+from attention.story.settings import ENTRY, OWN
 from attention.ui import next_step, results
 from attention.ui.controls import own_text
 from attention.ui.controls.prompt import offer_without_download
@@ -99,13 +101,17 @@ def open_link(query: dict[str, str]) -> dict[str, str]:
     named = {name: query[f"{RUN}_{name}"] for name in CARRIED if f"{RUN}_{name}" in query}
     prompt, _ = PROMPTS.from_query({"text": SENTENCE, **named, "model": query[RUN]})
     rest = {name: value for name, value in query.items() if name != RUN and not name.startswith(f"{RUN}_")}
-    for source, known in session().kept.prompts.items():
-        if known == prompt:
-            return rest | {"source": source}
+    if source := source_of(prompt):
+        return rest | {"source": source}
     start(prompt, rest, typed=False)
     below = recording_of(prompt)
     shown = {name: rest[name] for name in ("v", "layer", "head") if name in rest}
     return shown | {"source": below} if below else shown
+
+
+def source_of(prompt: Prompt) -> str:
+    """The source that this visit has of a run; "" if there is none."""
+    return next((source for source, known in session().kept.prompts.items() if known == prompt), "")
 
 
 def recording_of(prompt: Prompt) -> str:
@@ -115,11 +121,14 @@ def recording_of(prompt: Prompt) -> str:
     return f"recorded:{(same or alike)[0]}" if alike else ""
 
 
-def take_result() -> dict[str, str] | None:
-    """The query of the requested run once it is done, with its source; None before, and if it has failed, which is noted."""
+def take_result(knobs: Collection[str]) -> dict[str, str] | None:
+    """The query of the requested run once it is done, with its source; None before, and if it has failed, which is noted.
+
+    None as well on a page with these knobs that does not show the run, which stays for the next page.
+    """
     kept = session().kept
     wanted = kept.requested
-    if wanted is None or wanted.job is None or wanted.job.open:
+    if wanted is None or wanted.job is None or wanted.job.open or not _shows(knobs, wanted):
         return None
     kept.requested = replace(wanted, job=None, why=wanted.job.said or text.STOPPED)
     if wanted.job.found is None:
@@ -155,6 +164,11 @@ def register_part(task: ModelJob, prompt: Prompt) -> tuple[str, Part]:
     return kept.shown[key]
 
 
+def _shows(knobs: Collection[str], wanted: Requested) -> bool:
+    """Whether a page with these knobs shows a run: as its source, or as the sentence typed on Start."""
+    return "source" in knobs or (OWN in knobs and ENTRY in wanted.query)
+
+
 def carry(query: dict[str, str]) -> dict[str, str]:
     """The query as a link has it: a source that is a run is replaced by the model and its text."""
     prompt = session().kept.prompts.get(query.get("source", ""))
@@ -180,13 +194,13 @@ def passed_by() -> None:
 
 
 def tell() -> None:
-    """Shows the progress of a run, or why there is none. A page without sources leaves the result to the next page."""
+    """Shows the progress of a run, or why there is none. A page that does not show it leaves the result to the next page."""
     wanted = session().kept.requested
     if wanted is None:
         return
     if wanted.job is None:
         _show_refusal(wanted)
-    elif wanted.job.open or "source" in session().here.kind.settings.knobs:
+    elif wanted.job.open or _shows(session().here.kind.settings.knobs, wanted):
         st.fragment(_show_progress, run_every=LOOK)(wanted)
 
 
@@ -199,7 +213,7 @@ def _show_progress(wanted: Requested) -> None:
     JOBS.tidy()
     if not job.open:
         st.rerun()
-    named = {"model": escape(wanted.prompt.model), "text": escape(_shorten(wanted.prompt.text))}
+    named = {"model": escape(wanted.prompt.model), "text": escape(shorten(wanted.prompt.text))}
     before = JOBS.before(job)
     said = text.WAITING.format(**named, before=before, jobs="jobs" if before > 1 else "job") if before else ""
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -210,7 +224,7 @@ def _show_progress(wanted: Requested) -> None:
 def _show_refusal(wanted: Requested) -> None:
     """Draws why a model could not run; after a typed text, with a link that shows it with hand-built heads."""
     below = recording_of(wanted.prompt)
-    named = {"model": escape(wanted.prompt.model), "text": escape(_shorten(wanted.prompt.text)), "why": wanted.why}
+    named = {"model": escape(wanted.prompt.model), "text": escape(shorten(wanted.prompt.text)), "why": wanted.why}
     shown = text.RECORDING.format(title=escape(source_title(below))) if below else text.WITHOUT
     with st.container(border=True):
         st.markdown((text.TYPED if wanted.typed else text.LINK).format(**named, below=shown))
@@ -219,6 +233,7 @@ def _show_refusal(wanted: Requested) -> None:
             next_step.page_link("heads", text.HAND_BUILT, to_query(typed), ":material/grid_view:")
 
 
-def _shorten(read: str) -> str:
+def shorten(read: str) -> str:
+    """A text in one line, cut to what a notice has room for."""
     line = " ".join(read.split())
     return line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"

@@ -1,10 +1,14 @@
 """The words of the Start page."""
 
 TITLE = "What does attention do to a word?"
-FINDING = "“{query}” gives **{weight}** of its weight to “{key}”."
-ITSELF = "“{query}” gives **{weight}** of its weight to itself."
-NOTHING = "“{query}” has no visible key: every token is masked, so its weights are zero."
+FINDING = "{query} gives **{weight}** of its weight to {key}."
+ITSELF = "{query} gives **{weight}** of its weight to itself."
+NOTHING = "{query} has no visible key: every token is masked, so its weights are zero."
 BADGE = ":green-badge[Learned: recorded from MiniLM, layer 0, head 4]"
+OWN_BADGE = ":green-badge[Learned: MiniLM on your sentence, layer 0, head {head}]"
+OWN_PROVENANCE = (
+    "A learned head: layer 0, head {head} of MiniLM, a sentence encoder, which has read your sentence on this server."
+)
 CHANGED = "{badge} :orange-badge[{settings}: not as MiniLM computes it]"
 SIZES = "This picture: {tokens} tokens. MiniLM: {heads} heads of {d_head} channels per layer, d_model {d_model}."
 PROVENANCE = (
@@ -17,13 +21,22 @@ OTHER_HEADS = (
 STEPS = {"look": "1 · Look", "weigh": "2 · Weigh", "take over": "3 · Combine"}
 LOOK = (
     "Each token collects information from the others. A **weight** says how much it takes from each; the weights of a token "
-    "sum to 100%.\n\nPoint at a token to see its weights, click to keep it. A row of the map is one token."
+    "sum to 100%.\n\nPoint at a token to see its weights, click to keep it. A row of the map is one token. "
+    "[CLS] and [SEP] are the model's own marks."
 )
 SWITCH = "Switch the sentence"
 EXPECTED = (
     "The same word, the same head: here “{word}” takes most from “{expected}”, in the other sentence from “{other}”. It is "
     "{found} of the {heads} heads of MiniLM; only all of them together give a word its meaning."
 )
+OWN_LOOK = (
+    "This is one head on one sentence. It was chosen for what it does in the two sentences above; in yours it may do something "
+    "else. The other heads are on Heads."
+)
+OWN_HEADS = "Open on Heads, with all heads"
+OWN_BLANK = "There is no word in the sentence. Type one or more, then press Enter."
+OWN_LONG = "The sentence has {characters:,} characters; Start reads up to {most}. Heads and Model read longer texts."
+OWN_MANY = "MiniLM splits your sentence into {tokens} tokens; Start has room for {most}. Heads shows all of them."
 AS_RECORDED = "**As recorded, with the model's own settings.** {said}"
 WEIGH = (
     "From each token the head computes two vectors: a **query**, what it looks for, and a **key**, what it offers. The dot "
@@ -31,16 +44,16 @@ WEIGH = (
     "dividing them by a **temperature** first makes the row sharper or more even."
 )
 SCALED, OTHERWISE_SCALED = "divided by √d", "with the scale “{scale}”"
-SCORES = "| “{query}” and | {tokens} |\n| --- | {rule} |\n| score | {scores} |\n| weight | {weights} |"
+SCORES = "| {query} and | {tokens} |\n| --- | {rule} |\n| score | {scores} |\n| weight | {weights} |"
 TEMPERATURES = {0.5: " · sharper", 1.0: " · as trained", 4.0: " · more even"}  # while nothing else is changed
 UNCHANGED = {1.0: " · unchanged"}  # in its place once the mask or the scale is changed
 ROW = (
-    "At temperature {temperature} the largest weight is {largest}. If all {visible} tokens that “{query}” sees were equal, "
+    "At temperature {temperature} the largest weight is {largest}. If all {visible} tokens that {query} sees were equal, "
     "each would get {uniform}."
 )
 TAKE_OVER = (
-    "The head adds the values of the tokens, each times its weight, to the vector of “{query}”. Closer vectors mean more "
-    "similar words: each line shows how similar “{query}” is to a word of the two sentences."
+    "The head adds the values of the tokens, each times its weight, to the vector of {query}. Closer vectors mean more "
+    "similar words: each line shows how similar {query} is to a word of the two sentences."
 )
 MOVED = "This head alone moves it most towards “{closer}” ({change}), a small step."
 MOVED_TO_NONE = "This head alone moves it towards none of them."

@@ -1,0 +1,205 @@
+"""The three steps of Start: look at the weights, weigh the scores, and combine the values into what the word becomes.
+
+The visitor's own sentence has the first two: the third compares with vectors that are recorded for the sentences that ship.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import ceil, floor
+
+import pyarrow as pa
+import streamlit as st
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from attention.charts import moves as charts
+from attention.number_format import format_mean, format_percent, format_token
+from attention.story.head import SENTENCES, Move, heads_that_find_both, moves
+from attention.story.settings import WORD, Story
+from attention.trace import Trace
+from attention.ui.controls import knobs
+from attention.ui.markdown import escape
+from attention.ui.session import page
+from attention.ui.text import start as text
+from attention.ui.views import card_bar
+
+TOP = 4  # tokens whose scores are shown
+
+
+def draw(story: Story, trace: Trace) -> None:
+    """Draws the choice of a step, and the selected one."""
+    steps = [name for name in STEPS if not (story.is_own and name == "take over")]
+    step = story.step if story.step in steps else steps[0]
+    knobs.segments(
+        "step",
+        replace(story, step=step),
+        options=steps,
+        format_func=text.STEPS.__getitem__,
+        on_change=page.change,
+        label_visibility="collapsed",
+    )
+    STEPS[step](story, trace)
+
+
+def finding(trace: Trace) -> str:
+    """What the selected row shows, in a sentence."""
+    row, query = _row(trace), trace.config.query_index
+    if not float(row.sum()):
+        return text.NOTHING.format(query=_name(trace, query))
+    most = int(row.argmax())
+    said = text.FINDING if most != query else text.ITSELF
+    return said.format(query=_name(trace, query), key=_name(trace, most), weight=format_percent(float(row[most])))
+
+
+def _name(trace: Trace, at: int) -> str:
+    """A token in quotes, with its position if the sentence has it twice."""
+    labels = trace.queries.labels
+    return escape(format_token(labels[at], at) if labels.count(labels[at]) > 1 else f"“{labels[at]}”")
+
+
+def _row(trace: Trace) -> Float[Tensor, " n"]:
+    return trace.weights[trace.config.head, trace.config.query_index]
+
+
+def _as_recorded(story: Story, said: str) -> str:
+    """A sentence that is true of the model's own settings, which it names once these are changed."""
+    return text.AS_RECORDED.format(said=said) if story.altered else said
+
+
+def _look(story: Story, trace: Trace) -> None:
+    st.markdown(text.LOOK)
+    if story.is_own:
+        st.caption(text.OWN_LOOK)
+    else:
+        _draw_other_sentence(story)
+    _next_button("weigh")
+
+
+def _draw_other_sentence(story: Story) -> None:
+    """Draws the way to the other sentence that ships, and what the head does in both."""
+    here = story.shipped
+    other = next(name for name, sentence in SENTENCES.items() if sentence != here)
+    st.button(
+        text.SWITCH,
+        on_click=page.change,
+        kwargs={"sentence": other, "query": WORD},
+        key="other sentence",
+        icon=":material/swap_horiz:",
+    )
+    if not card_bar.is_waiting():
+        named = {"word": here.about, "expected": here.expected, "other": SENTENCES[other].expected}
+        st.caption(_as_recorded(story, text.EXPECTED.format(**named, **head_counts())))
+
+
+def _weigh(story: Story, trace: Trace) -> None:
+    scaled = text.OTHERWISE_SCALED.format(scale=escape(story.scale)) if story.changes("scale") else text.SCALED
+    st.markdown(text.WEIGH.format(scaled=scaled))
+    with st.container(horizontal=True):
+        effects = text.TEMPERATURES | (text.UNCHANGED if story.changes("mask", "scale") else {})
+        for temperature, effect in effects.items():
+            st.button(
+                f"{temperature:g}{'' if card_bar.is_waiting() else effect}",
+                on_click=page.change,
+                kwargs={"temperature": temperature},
+                key=f"temperature {temperature:g}",
+                type="primary" if temperature == story.temperature else "secondary",
+            )
+    row, visible = _row(trace), int(_visible(trace).sum())
+    if visible:
+        if not card_bar.is_waiting():
+            with st.container(key="scores"):
+                st.markdown(_scores_table(story, trace))
+        st.caption(
+            text.ROW.format(
+                query=_name(trace, trace.config.query_index),
+                largest=format_percent(float(row.max())),
+                visible=visible,
+                uniform=format_percent(1 / visible),
+                temperature=f"{story.temperature:g}",
+            )
+        )
+    if not story.is_own:
+        _next_button("take over")
+
+
+def _visible(trace: Trace) -> Bool[Tensor, " n"]:
+    """Which keys the selected token sees."""
+    return trace.mask[trace.config.query_index]
+
+
+def _scores_table(story: Story, trace: Trace) -> str:
+    """The tokens with the largest weights of the row, with their scores before the temperature, as a table in Markdown."""
+    config, row = trace.config, _row(trace)
+    scores = trace.scores[config.head, config.query_index] * story.temperature
+    top = [at for at in row.argsort(descending=True, stable=True).tolist() if _visible(trace)[at]][:TOP]
+    return text.SCORES.format(
+        query=_name(trace, config.query_index),
+        tokens=" | ".join(_name(trace, at) for at in top),
+        rule=" | ".join("---" for _ in top),
+        scores=" | ".join(format_mean(float(scores[at])) for at in top),
+        weights=" | ".join(format_percent(float(row[at])) for at in top),
+    )
+
+
+def _take_over(story: Story, trace: Trace) -> None:
+    query = trace.config.query_index
+    found = moves(story.sentence, query, _row(trace))
+    st.markdown(text.TAKE_OVER.format(query=_name(trace, query)))
+    cosines = [cosine for move in found for cosine in move[2:]]
+    low, high = floor(10 * min(cosines)) / 10, ceil(10 * max(cosines)) / 10
+    last = charts.RECORDED if story.altered else charts.LAYERS
+    st.vega_lite_chart(
+        _table(found, last),
+        charts.by_word(tuple(move.word for move in found), low, high, last),
+        key="moves",
+        width="stretch",
+        theme=None,
+        alt="Points per word: its cosine similarity to the selected token before the head, after it and after all layers",
+    )
+    after = max(found, key=lambda move: move.layers)
+    said = text.AFTER_ALL.format(last=after.word, cosine=format_mean(after.layers))
+    st.caption(f"{_move_sentence(found)} {_as_recorded(story, said)}")
+
+
+def _table(found: list[Move], last: str) -> pa.Table:
+    lines = [
+        {
+            "word": move.word,
+            "stage": stage,
+            "cosine": cosine,
+            "change": move.head - move.before,
+            "least": min(move[2:]),
+            "most": max(move[2:]),
+        }
+        for move in found
+        for stage, cosine in zip((charts.BEFORE, charts.HEAD, last), move[2:], strict=True)
+    ]
+    return pa.Table.from_pylist(lines)
+
+
+def _move_sentence(found: list[Move]) -> str:
+    closer = max(found, key=lambda move: move.head - move.before)
+    change = closer.head - closer.before
+    return text.MOVED.format(closer=closer.word, change=f"{change:+.3f}") if change > 0 else text.MOVED_TO_NONE
+
+
+def _next_button(step: str) -> None:
+    st.button(
+        text.NEXT[step],
+        on_click=page.change,
+        kwargs={"step": step},
+        key=f"next {step}",
+        type="primary",
+        icon=":material/arrow_forward:",
+    )
+
+
+def head_counts() -> dict[str, int]:
+    """How many heads of the model do the same, and how many do not."""
+    found, heads = heads_that_find_both()
+    return {"found": found, "others": heads - found, "heads": heads}
+
+
+STEPS: dict[str, Callable[[Story, Trace], None]] = {"look": _look, "weigh": _weigh, "take over": _take_over}
