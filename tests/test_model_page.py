@@ -19,7 +19,7 @@ from attention.config import Config
 from attention.imported.registry import UPLOADS
 from attention.models import catalogue, pictures
 from attention.models.packages import ModelError, library
-from attention.models.prompt import Prompt
+from attention.models.prompt import OWN, PROMPTS, Prompt
 from attention.ui import results
 from attention.ui.budget import BUDGET
 from attention.ui.controls.prompt import PROMPT, refusal
@@ -27,6 +27,7 @@ from attention.ui.jobs import model_jobs
 from attention.ui.jobs.job_queue import JOBS
 from attention.ui.jobs.model_jobs import LOADED_MODELS, LoadedModelJob
 from attention.ui.session.visit_state import KEY
+from attention.ui.text import interventions as text
 from attention.ui.views import token_rows
 from tests import example_uploads
 from tests.test_pages import ROOT, SECONDS
@@ -209,6 +210,20 @@ def test_a_logit_is_split_and_a_second_text_is_patched(monkeypatch, folder):
     assert found.what == "residual" and float(found.returns[-1, -1]) == pytest.approx(1, abs=1e-3)
     test.selectbox(key="model_pair").set_value("A name").run()
     assert "John gave a drink to" in page_text(test) and not test.exception
+
+
+def test_patching_opens_on_a_pair_that_ships_unless_a_link_has_a_corrupted_text(monkeypatch, folder):
+    monkeypatch.setenv("ATTENTION_MODELS", f"gpt2 = {folder / 'gpt2'}")
+    test = run_model(opened(model="gpt2", text="the street was"))
+    assert "the store, Mary gave a drink to" in page_text(test) and test.button(key="patches").label == text.PATCH_RUN
+    for query, pair in [
+        ({}, "A name"),
+        ({"corrupted": "x"}, OWN),
+        ({"pair": OWN}, OWN),
+        ({"pair": "A number"}, "A number"),
+    ]:
+        prompt, notes = PROMPTS.from_query(query)
+        assert (prompt.pair, notes, PROMPTS.to_query(prompt)) == (pair, [], query)
 
 
 def test_a_model_whose_answer_is_no_next_word_has_no_switches():

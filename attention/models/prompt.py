@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from attention.interventions.ablation import WAYS as ABLATIONS
 from attention.interventions.patching import PAIRS
@@ -15,7 +17,7 @@ OTHER = (
     "On a warm day in May the old bus stopped in a small town by the sea, and a girl with a red umbrella asked the driver "
     "whether the market near the harbour was still open, because her mother needed bread, apples and a new lamp for the kitchen."
 )
-OWN = "own"  # texts of the user, instead of a pair that ships
+OWN, FIRST = "own", next(iter(PAIRS))  # texts of the user, and the first pair that ships
 ALL, PLAIN, WORDS = "all", "without marks", "words"
 
 
@@ -41,7 +43,7 @@ class Prompt:
     other: str = typed(OTHER, 2000, "Another text", "Text from which the outputs of the heads are taken; it needs as many tokens as the first.", about="view")
     answer: str = typed("", 40, "Token", "Token whose logit is measured. Empty: the most probable one.", about="view")
     against: str = typed("", 40, "Against", "Token whose logit is subtracted. Empty: the second most probable one.", about="view")
-    pair: str = choice(OWN, (OWN, *PAIRS), "Clean and corrupted text", "Two texts of equally many tokens. Own: the text above, and one that you type.", about="view")
+    pair: str = choice(FIRST, (*PAIRS, OWN), "Clean and corrupted text", "Two texts of equally many tokens. Own: the text above, and one that you type.", about="view")
     corrupted: str = typed("", 2000, "Corrupted text", "The text above with a word replaced, with as many tokens.", about="view")
     patched: str = choice("heads", ("heads", "residual"), "What is patched", "The output of a head at all positions, or the output of a layer at one position.", about="view")
     patch: int = whole(0, 0, 4095, "Query", "Patch or special token whose weights are shown on the picture.", about="focus")
@@ -57,4 +59,9 @@ class Prompt:
         return replace(self, **{name: PROMPTS.defaults[name] for name, knob in PROMPTS.knobs.items() if knob.about != "tensors"})
 
 
-PROMPTS = Settings(Prompt, "a model's prompt", prefix="model_")
+def _pair_default(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The user's own texts if there is a corrupted one."""
+    return {"pair": OWN if values["corrupted"].strip() else FIRST}
+
+
+PROMPTS = Settings(Prompt, "a model's prompt", prefix="model_", derived_defaults=_pair_default)
