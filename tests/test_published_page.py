@@ -11,7 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from attention.config import Config
 from attention.published import ROWS
-from attention.published.compare import compare
+from attention.published.case import case
+from attention.published.compare import compare, influence
 from attention.published.diff_lines import difference, source
 from attention.ui.views.code import color_line
 from tests.strategies import newest, query_without_edition
@@ -30,21 +31,20 @@ def page_text(test: AppTest) -> str:
     return "\n".join(text.value for text in [*test.markdown, *test.caption, *boxes]).replace("\\", "")
 
 
-def overview(test: AppTest) -> dict[str, tuple[str, str]]:
-    """Verdicts as meant and as printed, by row."""
-    table = test.table[0].value
-    plain = {name.strip("*"): i for i, name in enumerate(table["Implementation"])}
-    strip = lambda cell: cell.partition("[")[2].removesuffix("]")  # noqa: E731 (short, and used below)
-    return {name: (strip(table["Corrected"][i]), strip(table["Published"][i])) for name, i in plain.items()}
+def overview(test: AppTest) -> dict[str, str]:
+    """The label of the button of every row, after its name."""
+    labels = [button.label for button in test.button if button.key and button.key.startswith("show ")]
+    return {name: said.strip() for _, name, said in (label.split("**") for label in labels)}
 
 
-def test_the_overview_has_every_row_with_its_verdicts():
+def test_the_overview_has_every_row_with_its_verdict():
     found = overview(opened())
     assert list(found) == [row.name for row in ROWS.values()]
-    assert {meant for meant, _ in found.values()} == {"agrees"}
-    assert found["Fused query, key and value"][1] == "disagrees"
-    assert found["Functional, boolean mask"][1] == "raises"
-    assert found["Multi-head, separate maps"][1] == "agrees"
+    assert not any("corrected:" in said for said in found.values())
+    assert found["Fused query, key and value"] == "output wrong"
+    assert found["Boolean mask for SDPA"] == "output and weights wrong"
+    assert found["Functional, boolean mask"] == "raises RuntimeError"
+    assert found["Multi-head, separate maps"] == "agrees"
 
 
 @pytest.mark.sampled(3)
@@ -56,12 +56,14 @@ def test_a_link_opens_a_row_with_its_formula_code_and_lesson(name):
     assert test.latex[0].value.strip().strip("$").strip() == row.formula
     function = row.as_printed or row.as_meant
     assert f"def {function.__name__}(" in unescape(code(test)[-1])
-    assert bool(test.error) == (overview(test)[row.name][1] == "raises")
+    assert bool(test.error) == overview(test)[row.name].startswith("raises")
 
 
 def test_choosing_a_row_is_one_run_and_stands_in_the_link():
     test = opened(tokens="6", d_model="16")
-    test.button_group(key="implementation").set_value("two-heads").run()
+    assert test.button(key="show two-heads").proto.type == "tertiary"
+    test.button(key="show two-heads").click().run()
+    assert test.button(key="show two-heads").proto.type == "secondary"
     assert ROWS["two-heads"].lesson in page_text(test)
     assert dict(test.query_params)["implementation"] == "two-heads"
     test.button_group(key="version").set_value("as meant").run()
@@ -82,33 +84,51 @@ def test_a_row_that_nobody_knows_is_said_and_the_default_taken():
 
 def test_both_versions_stand_in_the_row_with_their_errors():
     test = opened(implementation="fused", tokens="6", d_model="16")
-    errors = test.table[1].value.set_index("Compared with the reference")
+    errors = test.table[0].value.set_index("Compared with the reference")
     found = compare(ROWS["fused"], Config(tokens=6, d_model=16), printed=True).judgement
     assert list(errors.loc["**Published**"])[:2] == [f"{found.output.greatest:.2g}", f"{found.output.relative:.2g}"]
     assert all(float(error) < 1e-12 for error in errors.loc["Corrected"])
-    assert f"output off by {found.output.relative:.2g}, weights correct" in test.table[0].value.to_string()
+    assert f"Its weights are right; its output is wrong: off by {found.output.relative * 100:.3g}%." in page_text(test)
     test.button_group(key="version").set_value("as meant").run()
-    assert list(test.table[1].value["Compared with the reference"]) == ["**Corrected**", "Published"]
+    assert list(test.table[0].value["Compared with the reference"]) == ["**Corrected**", "Published"]
     raising = opened(implementation="functional", tokens="6", d_model="16")
-    assert set(raising.table[1].value.set_index("Compared with the reference").loc["**Published**"]) == {"raises"}
+    assert set(raising.table[0].value.set_index("Compared with the reference").loc["**Published**"]) == {"raises"}
     alone = opened(implementation="separate-maps", tokens="6", d_model="16")
-    assert list(alone.table[1].value["Compared with the reference"]) == ["**Published (correct)**"]
+    assert list(alone.table[0].value["Compared with the reference"]) == ["**Published (correct)**"]
 
 
 def test_queries_that_see_nothing_are_named_where_the_write_ups_give_no_number():
     assert "fully masked" not in page_text(opened(tokens="6", d_model="16"))
     blind = opened(mask="padding", span="6", tokens="6", d_model="16")
     assert "For fully masked queries the published code gives NaN" in page_text(blind)
-    assert overview(blind)["Functional, boolean mask"][0] == "disagrees"
+    assert overview(blind)["Functional, boolean mask"].endswith("corrected: :orange-badge[disagrees]")
 
 
 def test_pictures_say_whose_they_are_and_how_much_is_shown():
     test = opened(tokens="200", d_model="512", version="as meant")
     assert "Compared on the first 128 of 200 tokens" in page_text(test)
     assert "Weights of the reference, head 0, first of 2 sequences" in page_text(test)
-    assert "Influence of tokens on outputs, first of 2 sequences; the first 22 outputs and 22 tokens" in page_text(test)
+    assert "Influence of tokens on outputs; the first 22 outputs and 22 tokens" in page_text(test)
     alone = page_text(opened(tokens="6", d_model="16", batch="1"))
     assert "of 2 sequences" not in alone and "outputs and" not in alone
+
+
+def test_pictures_say_how_much_of_them_is_wrong():
+    """Counted by another way than the page: norms of rows, and the leak of each masked pair by changing a token."""
+    shown = {"tokens": "6", "heads": "2", "d_model": "16", "batch": "1", "mask": "causal"}
+    config = Config(tokens=6, heads=2, d_model=16, batch=1)
+    said = page_text(opened(**shown))
+    apart = compare(ROWS["fused"], config, printed=True).apart
+    assert apart is not None
+    wrong = int((apart.norm(dim=-1) > 1e-5).sum())
+    assert wrong and f"Output minus reference: {wrong} of 6 rows differ" in said
+    moved = influence(ROWS["fused"], case(config, crosses=False), printed=True)
+    assert moved is not None
+    leaks = sum(bool(moved[q, k] > 0) for q in range(6) for k in range(q + 1, 6))
+    assert leaks and f"Influence of tokens on outputs: {leaks} of 15 masked pairs leak" in said
+    right = page_text(opened(**shown, version="as meant"))
+    assert "pairs leak" not in right and "rows differ" not in right
+    assert "Weights and output equal those of the reference" in right
 
 
 def test_keys_of_another_sequence_are_for_the_rows_that_take_them():
@@ -118,7 +138,7 @@ def test_keys_of_another_sequence_are_for_the_rows_that_take_them():
     assert not test.exception and not test.error
     shapes = test.dataframe[0].value.set_index("Variable")["Sizes"]
     assert (shapes["k"], shapes["v"], shapes["weights"]) == ("2 × 9 × 2", "2 × 9 × 5", "2 × 6 × 9")
-    test.button_group(key="implementation").set_value("fused").run()
+    test.button(key="show fused").click().run()
     assert "cross-attention keys and d_v are not applied" in page_text(test)
     assert "keys" not in {box.key for box in test.number_input}
 
@@ -134,10 +154,10 @@ def test_a_setting_to_try_moves_the_knobs():
     assert "must match the size" in test.error[0].value
     test.button(key="try As many sequences as heads").click().run()
     assert not test.error
-    assert overview(test)["Functional, boolean mask"] == ("agrees", "disagrees")
+    assert overview(test)["Functional, boolean mask"] == "output and weights wrong"
     assert test.number_input(key="batch").value == test.slider(key="heads").value == 4
     test.button(key="try One sequence").click().run()
-    assert overview(test)["Functional, boolean mask"] == ("agrees", "agrees")
+    assert overview(test)["Functional, boolean mask"] == "agrees"
 
 
 def test_who_is_quicker_than_what_was_sent_loses_nothing():
@@ -182,18 +202,18 @@ def test_settings_that_no_row_knows_are_said_to_be_left_out():
 
 def test_time_is_measured_only_when_asked_for():
     test = opened(implementation="separate-maps", tokens="6", d_model="16", row_detail="costs")
-    assert "not measured yet" in test.table[2].value.to_string()
+    assert "not measured yet" in test.table[1].value.to_string()
     test.toggle(key="timed").set_value(True).run()
-    assert "ms (reference:" in test.table[2].value.to_string()
-    test.button_group(key="implementation").set_value("functional").run()
-    assert "none: it raises" in test.table[2].value.loc["Time"].to_string()
+    assert "ms (reference:" in test.table[1].value.to_string()
+    test.button(key="show functional").click().run()
+    assert "none: it raises" in test.table[1].value.loc["Time"].to_string()
 
 
 def test_a_host_may_forbid_to_measure(monkeypatch):
     monkeypatch.setenv("ATTENTION_MEASURE", "off")
     test = opened(implementation="separate-maps", tokens="6", d_model="16", row_detail="costs")
     assert test.toggle(key="timed").disabled
-    assert "measuring is off on this server" in test.table[2].value.to_string()
+    assert "measuring is off on this server" in test.table[1].value.to_string()
 
 
 def code(test: AppTest) -> list[str]:
@@ -227,7 +247,7 @@ def test_colours_change_no_letter_of_the_code():
 
 
 def test_where_no_weight_differs_the_empty_picture_says_so():
-    right = opened(implementation="fused", version="as meant")
+    right = opened(implementation="fused", version="as printed")
     assert re.search(r"No visible difference of the weights: at most \de-1\d, which is rounding\.", page_text(right))
     wrong = opened(implementation="two-heads", version="as printed")
     assert "No visible difference" not in page_text(wrong) and not wrong.exception

@@ -13,13 +13,12 @@ SELF_ONLY = "This one is self-attention only: cross-attention keys and d_v are n
 WAITS = "Comparing all implementations …"
 WHAT = "What it computes, and the lesson"
 LINES = "The wrong lines"
-ALL = "All {count} implementations, corrected and published"
 RIGHT_WEIGHTS = "Weights against the reference"
 ITS_OUTPUT = "Output against the reference"
 DETAILS = "Code, shapes, costs and accepted inputs"
 
-# The table of all implementations, and the selected one.
-COLUMNS = ("Implementation", "Corrected", "Published", "Relative error as published, or the exception")
+# The list of all implementations, and the selected one.
+CHOICES = "Choose one to see it. Each ran as published, on the same weights and tokens as the reference."
 RELATIVE = (
     "Relative error: norm of the difference from the reference, divided by the norm of the reference, over all sequences. "
     "Up to {within:.0e} counts as equal."
@@ -28,14 +27,29 @@ NAN_ROWS = "For fully masked queries the published code gives NaN, the reference
 CORRECTED_ERRORS = "The corrected versions differ by at most {error:.0e}{raised}."
 CORRECTED_EXACT = "The corrected versions are exact{raised}."
 STILL_RAISES = "; {count} still raises an error, see its row"
-NO_ERROR = "none"
-PARTS = ("output", "weights")
-OFF_BY, EQUAL = "{part} off by {error}", "{part} correct"
+WRONG = {  # whether the output is wrong, whether the weights are
+    (False, False): "agrees",
+    (True, False): "output wrong",
+    (False, True): "weights wrong",
+    (True, True): "output and weights wrong",
+}
+RAISES_ERROR = "raises {error}"
+STILL = "corrected: {badge}"
+RESULTS = {
+    (True, False): "Its weights are right; its output is wrong: {output}.",
+    (False, True): "Its output is right; its weights are wrong: {weights}.",
+    (True, True): "Its output is wrong ({output}), and so are its weights ({weights}).",
+}
+OFF_BY = "off by {error}"
+RESULT_EQUAL = (
+    "Weights and output equal those of the reference: they differ by at most {largest:.1g}, which is rounding."
+)
+RESULT_RAISES = "It raises an error:"
+NAN = "NaN"
 UNSCALED = "This code does not scale scores, and neither does the reference here: the setting *Scale* is not applied."
 OTHER_SHAPE = "other shape"
 RAISES = "raises"
-VERSION = "{version}. {mistake}"
-VERSIONS = {"corrected": "Corrected version", "published": "Published version", "only": "Correct as published"}
+VERSIONS = {"corrected": "Corrected version.", "only": "Correct as published."}
 RAISED_IN = "{error}  \nin `{function}`"
 PADDED = "With several sequences, sequence i has its last i keys masked as padding, counted from 0."
 MASKS = {
@@ -58,23 +72,26 @@ HEAD = ", head {head}{first}"
 FIRST = ", first of {batch} sequences"
 REFERENCE = "Weights of the reference{where}{scaled}"
 UNIFORM = ", × uniform"
-DIFFERENCE = "Weights: difference from reference{where}"
+DIFFERENCE = "Weights minus reference{where}: {wrong}"
 DIFFERENCE_HELP = "Zero is close to the page background."
 NO_DIFFERENCE = "No visible difference of the weights: at most {largest:.1g}, which is rounding."
 RAISES_WEIGHTS = "An error is raised before the weights are returned."
 RAISES_OUTPUT = "An error is raised before the output is returned."
 OUTPUT_SHAPE = "The output has another shape."
-OUTPUT = "Output: difference from reference{first}"
+OUTPUT = "Output minus reference{first}: {wrong}"
+ROWS_APART = "{wrong} of {rows} rows differ"
+RAISED = "not returned"
 OUTPUT_HELP = (
     "Rows are queries, columns are channels. The scale ends at the largest value of the reference output, so full colour is "
     "an error as large as that value."
 )
 VECTOR = "One vector of weights for all queries{where}"
-INFLUENCE = "Influence of tokens on outputs{first}{cut}"
+INFLUENCE = "Influence of tokens on outputs{cut}{leaks}"
+LEAKS = ": {leaks} of {masked} masked pairs leak"
 INFLUENCE_CUT = "; the first {outputs} outputs and {tokens} tokens"
 INFLUENCE_HELP = (
-    "Change of each output when one token is replaced, relative to the mean output norm. Grey: exactly zero, as for masked "
-    "pairs. Under a causal mask, colour above the diagonal is a leak from later tokens."
+    "First sequence: change of each output when one token is replaced, relative to the mean output norm. Grey: exactly zero. "
+    "Under a causal mask, colour above the diagonal is a leak."
 )
 ONE_OUTPUT = "The code returns one output for all tokens."
 ALTS = {

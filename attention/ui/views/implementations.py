@@ -41,12 +41,11 @@ def view(config: Config) -> None:
     browser_yield.yield_to_browser()
     with words:
         _intro(config)
-        _controls(config, row)
+        implementations_overview.choices(config)
         implementations_overview.row(config, name, printed, found)
     implementations_overview.lines(name, printed)
+    _controls(config, row)
     implementations_squares.grid(config, name, printed, found)
-    with st.expander(text.ALL.format(count=len(ROWS)), icon=":material/table_rows:"):
-        implementations_overview.table(config)
     implementations_overview.explanation(config, name, printed)
     with st.expander(text.DETAILS, icon=":material/code:"):
         implementations_details.draw(config, name, printed, found)
@@ -60,12 +59,8 @@ def _intro(config: Config) -> None:
 
 
 def _controls(config: Config, row: Row) -> None:
-    knobs.pills(
-        "implementation", config, list(ROWS), format_func=lambda name: ROWS[name].name, label_visibility="collapsed"
-    )
     sizes = ("batch", "keys", "d_v") if row.crosses else ("batch",)
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        knobs.segments("version", config, width="content")
         knobs.menu("colors", config, width=170)
         for name in sizes:
             knobs.number(name, config, width=200)

@@ -1,4 +1,4 @@
-"""A table of every published row, and one of them in words: what it is, how far off it is, and its lesson."""
+"""Every published row with its verdict, to choose from, and one in words: what is wrong, how much, and its lesson."""
 
 from __future__ import annotations
 
@@ -14,31 +14,34 @@ from attention.published import ROWS
 from attention.published.case import longest
 from attention.published.compare import WITHIN, Comparison, Error, Judgement
 from attention.ui import results
+from attention.ui.controls import knobs
 from attention.ui.markdown import escape
 from attention.ui.session import page, present
 from attention.ui.text import implementations as text
 from attention.ui.views import find_the_bug
 
 COLORS = {"agrees": "green", "disagrees": "orange", "raises": "red"}
-SHORT = 80  # characters of an error in the overview; it is shown in full with its row
+ICONS = {"agrees": "check", "disagrees": "close", "raises": "error"}
 
 
-def table(config: Config) -> None:
-    """Draws one line per row, corrected and as published: whether it agrees, and by how much it does not."""
+def choices(config: Config) -> None:
+    """Draws one button per implementation, with its verdict as published; the one that is shown has a border."""
     with st.spinner(text.WAITS) if longest(config)[0] < config.tokens else nullcontext():
         found = results.published.judgements(config.for_page(results.published.PAGE))
-    lines = [
-        (
-            row.name,
-            _badge(found[name, False].verdict),
-            _badge(found[name, True].verdict),
-            _error_text(found[name, True]),
-        )
-        for name, row in ROWS.items()
-    ]
-    with st.container(key="overview"):  # in a narrow window its lines have another layout (page.css)
-        st.table(pd.DataFrame(lines, columns=list(text.COLUMNS)), hide_index=True, border="horizontal")
-    st.caption(_as_meant([found[name, False] for name in ROWS]), help=_relative())
+    half = -(-len(ROWS) // 2)
+    with st.container(key="implementations"):
+        columns = st.columns(2, gap="small")
+        for place, (name, row) in enumerate(ROWS.items()):
+            judged = found[name, True]
+            columns[place >= half].button(
+                f"{_mark(judged)} **{row.name}** {_error_text(judged)} {_still(found[name, False])}".rstrip(),
+                key=f"show {name}",
+                type="secondary" if name == config.implementation else "tertiary",
+                width="stretch",
+                on_click=page.change,
+                kwargs={"implementation": name},
+            )
+    st.caption(f"{text.CHOICES} {_as_meant([found[name, False] for name in ROWS])}", help=_relative())
 
 
 def finding(config: Config) -> str:
@@ -50,18 +53,21 @@ def finding(config: Config) -> str:
 
 
 def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
-    """Draws the verdict on the selected row, what is wrong with it, and settings to try."""
-    row = ROWS[name]
-    version = text.VERSIONS["published" if printed else "corrected" if row.as_printed else "only"]
-    st.markdown(f"#### {row.name} {_badge(found.judgement.verdict)}")
-    st.markdown(text.VERSION.format(version=version, mistake=row.mistake if printed else "").rstrip())
+    """Draws the selected row: its verdict, what is wrong with it, and settings to try."""
+    row, judged = ROWS[name], found.judgement
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.markdown(f"#### {row.name} {_badge(judged.verdict)}", width="content")
+        if row.as_printed and not present.is_embedded():
+            knobs.segments("version", config, width="content", label_visibility="collapsed")
+    version = row.mistake if printed else text.VERSIONS["corrected" if row.as_printed else "only"]
+    st.markdown(f"{version} {_result(judged)}")
     if row.scale is unscaled:
         st.caption(text.UNSCALED)
-    if found.judgement.error:
-        st.error(text.RAISED_IN.format(error=escape(found.judgement.error), function=found.raised_at))
+    if judged.error:
+        st.error(text.RAISED_IN.format(error=escape(judged.error), function=found.raised_at))
     with st.container(horizontal=True):
-        for label, knobs in () if present.is_embedded() else row.tries:
-            st.button(label, on_click=page.change, kwargs=knobs, key=f"try {label}")
+        for label, settings in () if present.is_embedded() else row.tries:
+            st.button(label, on_click=page.change, kwargs=settings, key=f"try {label}")
 
 
 def lines(name: str, printed: bool) -> None:
@@ -116,18 +122,37 @@ def _badge(verdict: str) -> str:
     return f":{COLORS[verdict]}-badge[{verdict}]"
 
 
+def _mark(judged: Judgement) -> str:
+    return f":{COLORS[judged.verdict]}[:material/{ICONS[judged.verdict]}:]"
+
+
 def _error_text(judged: Judgement) -> str:
-    """The errors of a row in a few words, or the beginning of the message that it raises."""
+    """What of a row is wrong, in a few words."""
     if not judged.output or not judged.square:
-        return escape(judged.error if len(judged.error) <= SHORT else judged.error[: SHORT - 1] + "…")
+        return text.RAISES_ERROR.format(error=escape(judged.error.partition(":")[0]))
+    return text.WRONG[not judged.output.agrees, not judged.square.agrees]
+
+
+def _still(corrected: Judgement) -> str:
+    """That a row is not right when it is corrected either, which some settings bring about."""
+    return "" if corrected.verdict == "agrees" else text.STILL.format(badge=_badge(corrected.verdict))
+
+
+def _result(judged: Judgement) -> str:
+    """A sentence on both results of a row."""
+    if not judged.output or not judged.square:
+        return text.RESULT_RAISES
     if judged.verdict == "agrees":
-        return text.NO_ERROR
-    return ", ".join(map(_format_error, text.PARTS, (judged.output, judged.square)))
+        return text.RESULT_EQUAL.format(largest=max(judged.output.greatest, judged.square.greatest))
+    wrong = not judged.output.agrees, not judged.square.agrees
+    return text.RESULTS[wrong].format(output=_share(judged.output), weights=_share(judged.square))
 
 
-def _format_error(part: str, error: Error) -> str:
-    """A part with its relative error, or that it is correct within rounding."""
-    return (text.EQUAL if error.agrees else text.OFF_BY).format(part=part, error=_number(error.relative))
+def _share(error: Error) -> str:
+    """A relative error as a percentage."""
+    if math.isnan(error.relative):
+        return text.NAN
+    return text.OTHER_SHAPE if math.isinf(error.relative) else text.OFF_BY.format(error=f"{error.relative * 100:.3g}%")
 
 
 def _number(error: float) -> str:

@@ -39,9 +39,15 @@ def pictures(config: Config, name: str, printed: bool, found: Comparison) -> Non
     """Draws one head against the reference, the output against the reference's, and the influence, two by two.
 
     If all weights are right, the output and the influence come first: an error can only be there. The others are folded.
+    A row that agrees has no differences to draw, only its weights and the influence.
     """
-    head, shown = min(config.head, len(found.reference) - 1), _grid_config(config, found)
-    where = text.HEAD.format(head=head, first=_first(config))
+    if found.judgement.verdict == "agrees":
+        both = st.columns(2, gap="medium")
+        with both[0]:
+            _reference(config, found)
+        with both[1]:
+            _last(config, name, printed, found)
+        return
     most = _largest(found)
     same = most is not None and most < NOTHING
     first = st.columns(2, gap="medium")
@@ -49,38 +55,55 @@ def pictures(config: Config, name: str, printed: bool, found: Comparison) -> Non
         second = st.columns(2, gap="medium")
     above, below = (second, first) if same else (first, second)
     with above[0]:
-        scaled = text.UNIFORM if shown.color_scale == "times even" else ""
-        st.caption(text.REFERENCE.format(where=where, scaled=scaled))
-        square, tile, seeing = _square(found.reference[head], found.mask)
-        _plot(heatmap.weights(square, tile, shown.color_scale, [], seeing=seeing), "reference")
+        _reference(config, found)
     with above[1]:
-        st.caption(text.DIFFERENCE.format(where=where), help=text.DIFFERENCE_HELP)
-        if found.difference is None:
-            st.info(text.RAISES_WEIGHTS)
-        elif same:
-            st.caption(text.NO_DIFFERENCE.format(largest=most))
-        else:
-            square, tile = tile_extremes(found.difference[head].float(), heatmap.PIXELS)
-            square = square.masked_fill(~found.visible[head], torch.nan) if tile == 1 else square
-            _plot(heatmap.difference(square, tile, []), "difference")
+        _difference(config, found, most)
     with below[0]:
-        st.caption(text.OUTPUT.format(first=_first(config)), help=text.OUTPUT_HELP)
-        _output(found)
+        _output(config, found)
     with below[1]:
-        if found.pooled and found.weights is not None:
-            st.caption(text.VECTOR.format(where=where))
-            square, tile, seeing = _square(found.weights[head, :1], found.visible[head, :1])
-            _plot(heatmap.vector(square, tile, shown.color_scale, seeing), "vector")
-        else:
-            _influence(config, name, printed, found)
+        _last(config, name, printed, found)
+
+
+def _reference(config: Config, found: Comparison) -> None:
+    shown = _grid_config(config, found)
+    scaled = text.UNIFORM if shown.color_scale == "times even" else ""
+    st.caption(text.REFERENCE.format(where=_where(config, found), scaled=scaled))
+    square, tile, seeing = _square(found.reference[_head(config, found)], found.mask)
+    _plot(heatmap.weights(square, tile, shown.color_scale, [], seeing=seeing), "reference")
+
+
+def _difference(config: Config, found: Comparison, most: float | None) -> None:
+    """Draws the weights of a head minus those of the reference, and says how many rows differ."""
+    head, wrong = _head(config, found), text.RAISED
+    if found.difference is not None:
+        wrong = _rows_apart(found.difference[head])
+    st.caption(text.DIFFERENCE.format(where=_where(config, found), wrong=wrong), help=text.DIFFERENCE_HELP)
+    if found.difference is None:
+        st.info(text.RAISES_WEIGHTS)
+    elif most is not None and most < NOTHING:
+        st.caption(text.NO_DIFFERENCE.format(largest=most))
+    else:
+        square, tile = tile_extremes(found.difference[head].float(), heatmap.PIXELS)
+        square = square.masked_fill(~found.visible[head], torch.nan) if tile == 1 else square
+        _plot(heatmap.difference(square, tile, []), "difference")
+
+
+def _last(config: Config, name: str, printed: bool, found: Comparison) -> None:
+    """Draws the influence of tokens on outputs, or the one vector of weights of all queries."""
+    if not (found.pooled and found.weights is not None):
+        _influence(config, name, printed, found)
+        return
+    head = _head(config, found)
+    st.caption(text.VECTOR.format(where=_where(config, found)))
+    square, tile, seeing = _square(found.weights[head, :1], found.visible[head, :1])
+    _plot(heatmap.vector(square, tile, _grid_config(config, found).color_scale, seeing), "vector")
 
 
 def draw_alone(config: Config, name: str, printed: bool, found: Comparison) -> None:
     """Draws all heads, or the difference of the output if that alone is wrong."""
     most = _largest(found)
     if found.judgement.verdict == "disagrees" and most is not None and most < NOTHING:
-        st.caption(text.OUTPUT.format(first=_first(config)))
-        _output(found)
+        _output(config, found)
     else:
         grid(config, name, printed, found)
 
@@ -90,7 +113,10 @@ def _largest(found: Comparison) -> float | None:
     return None if found.difference is None else float(found.difference.abs().nan_to_num(0).max())
 
 
-def _output(found: Comparison) -> None:
+def _output(config: Config, found: Comparison) -> None:
+    """Draws the output minus that of the reference, and says how many rows differ."""
+    wrong = text.RAISED if found.apart is None else _rows_apart(found.apart)
+    st.caption(text.OUTPUT.format(first=_first(config), wrong=wrong), help=text.OUTPUT_HELP)
     if found.apart is None:
         st.info(text.RAISES_OUTPUT if found.weights is None else text.OUTPUT_SHAPE)
         return
@@ -99,16 +125,40 @@ def _output(found: Comparison) -> None:
     _plot(heatmap.outputs(farthest(found.apart.float(), *tiles), tiles, limit), "output")  # pyright: ignore[reportArgumentType]  two of them
 
 
+def _rows_apart(difference: Tensor) -> str:
+    """How many rows of a difference (rows, columns) are not zero or NaN."""
+    wrong = int((~(difference.abs() < NOTHING)).any(-1).sum())
+    return text.ROWS_APART.format(wrong=wrong, rows=len(difference))
+
+
 def _influence(config: Config, name: str, printed: bool, found: Comparison) -> None:
     reach = results.published.influences(config.for_page(results.published.PAGE), name, printed)
     queries, keys = found.mask.shape if reach is None else reach.shape
     is_whole = (queries, keys) == found.mask.shape
     cut = "" if is_whole else text.INFLUENCE_CUT.format(outputs=queries, tokens=keys)
-    st.caption(text.INFLUENCE.format(first=_first(config), cut=cut), help=text.INFLUENCE_HELP)
+    leaks = "" if reach is None else _leaks(reach, found.mask[:queries, :keys])
+    st.caption(text.INFLUENCE.format(cut=cut, leaks=leaks), help=text.INFLUENCE_HELP)
     if reach is None:
         st.info(text.RAISES_OUTPUT if found.weights is None else text.ONE_OUTPUT)
     else:
         _plot(heatmap.influence(reach.float()), "influence")
+
+
+def _leaks(reach: Tensor, visible: Tensor) -> str:
+    """How many masked pairs have influence. A token always has influence on its own output, as its query."""
+    own = torch.eye(*visible.shape, dtype=torch.bool) if len(visible) == visible.shape[1] else torch.zeros_like(visible)
+    masked = ~visible & ~own
+    leaks = int((masked & (reach != 0)).sum())
+    return text.LEAKS.format(leaks=leaks, masked=int(masked.sum())) if leaks else ""
+
+
+def _head(config: Config, found: Comparison) -> int:
+    return min(config.head, len(found.reference) - 1)
+
+
+def _where(config: Config, found: Comparison) -> str:
+    """A suffix that names the head that is shown, and the sequence if there are several."""
+    return text.HEAD.format(head=_head(config, found), first=_first(config))
 
 
 def _first(config: Config) -> str:
