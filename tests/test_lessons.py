@@ -226,7 +226,11 @@ def raises_the_base(c: Config) -> bool:
     ends = untrained_pairs(found, 11_270), untrained_pairs(found, 11_271) > 0
     told = [f"to {found.stretched_base:,.0f}:", "17 of 64 pairs", "Up to 11,270."]
     turns = round(float(slower[0]), 9) == 1 and round(float(slower[-1]), 9) == 4 and bool((slower.diff() > 0).all())
-    return others == [17, 0, 0] and ends == (0, True) and turns and says("ntk", *told)
+    now, then = (replace(found, factor=1 + 4 * (n / 4096 - 1)) for n in (8192, 4096))  # as a text grows
+    key = then.periods(torch.float64), now.periods(torch.float64)
+    scores = [f"{float((8192 / now.periods(torch.float64) - 4095 / each).cos().mean()):.3f}" for each in key]
+    cached = says("ntk", f"score {scores[0]} instead of {scores[1]}.")
+    return others == [17, 0, 0] and ends == (0, True) and turns and says("ntk", *told) and cached
 
 
 def needs_its_scaling(c: Config) -> bool:
