@@ -5,6 +5,6 @@ HELP = (
     "In attention, each token mixes in information from other tokens; a weight says how much it takes from each. To turn an "
     "example into a question with a hidden answer, use *Class*."
 )
-ASK = "Ask: {asks}"
+QUESTION = "Question"
 OPEN = "Open on {page}"
 ALL = "All"

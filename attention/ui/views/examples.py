@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from base64 import b64encode
 from collections.abc import Callable
 
@@ -22,6 +23,7 @@ from attention.ui.views import card_bar
 IN_A_ROW = 2
 # The text next to it says what it shows, so screen readers skip it; `st.image` can't set an empty `alt`.
 PICTURE = '<img class="thumbnail" alt="" width="96" height="96" style="display: block" src="data:image/png;base64,{}">'
+FOLD = '<details class="card-question"><summary>{label}</summary>{said}</details>'
 
 
 def view(tour: Tour) -> None:
@@ -69,12 +71,15 @@ def _draw_card(card: Card) -> None:
     example = card.example
     with st.container(horizontal=True, wrap=False, vertical_alignment="top"):
         st.html(PICTURE.format(b64encode(results.examples.picture(card.name)).decode()), width="content")
-        st.markdown(f"**{escape(example.title)}**  \n{escape(example.says)}")
-    needs = f"  \n{cards.NEEDS.format(needs=example.needs)}" if example.needs else ""
-    st.caption(f"{text.ASK.format(asks=escape(example.asks))}{needs}")
-    next_step.page_link(
-        example.page, text.OPEN.format(page=page_title(example.page)), card.query, ":material/arrow_forward:"
-    )
+        with st.container(gap=None):
+            st.markdown(f"**{escape(example.title)}**")
+            st.caption(escape(example.says))
+            with st.container(horizontal=True, vertical_alignment="top", gap="small"):
+                label = text.OPEN.format(page=page_title(example.page))
+                next_step.page_link(example.page, label, card.query, ":material/arrow_forward:")
+                needs = [cards.NEEDS.format(needs=example.needs)] if example.needs else []
+                said = "".join(f"<p>{html.escape(each)}</p>" for each in (example.asks, *needs))
+                st.html(FOLD.format(label=text.QUESTION, said=said))
 
 
 def _draw_path() -> None:
