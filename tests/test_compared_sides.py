@@ -38,10 +38,11 @@ from attention.settings import ConfigError
 from attention.trace import Trace, trace
 from attention.ui import results
 from attention.ui.controls.picture import PICTURE
-from attention.ui.session import draw_if_changed
+from attention.ui.session import kept_bytes
 from attention.ui.session.settings_state import SettingsState
 from attention.ui.session.visit_state import KEY, Session, taken_up
 from attention.wire.cells import WIDEST
+from attention.wire.cells import weights as decoded
 from attention.wire.difference_cells import (
     IN_A,
     IN_B,
@@ -51,9 +52,9 @@ from attention.wire.difference_cells import (
     difference_codes,
     difference_payload,
     difference_values,
-    side_payload,
 )
 from attention.wire.difference_cells import LARGEST as LAST
+from attention.wire.kept_bytes import Kept
 from tests import example_uploads
 from tests.drawings import header as header_of
 from tests.strategies import configs
@@ -196,16 +197,24 @@ def test_codes_begin_at_the_thresholds_bit_by_bit():
     assert torch.equal(difference_codes(given, in_a, in_b).long(), code * (in_a | in_b))
 
 
-def test_the_codes_of_a_may_have_a_message_of_their_own():
-    found = pool_differences(side_of(trace(CAUSAL)), side_of(trace(WINDOW)), 12)
-    name, message = side_payload(found)
-    own, whole, rest = header_of(message), difference_payload({}, found), difference_payload({}, found, name)
-    assert own == {"name": name} and header_of(rest)["of_a"] == name and "of_a" not in header_of(whole)
-    codes = message[-2 * 4 * 12 * 12 :]
-    start, end = (whole[: -2 * len(codes)], whole[-len(codes) :])
-    assert whole == start + codes + end and rest[-len(end) :] == end and len(whole) - len(rest) > len(codes) - 50
-    assert side_payload(pool_differences(side_of(trace(CAUSAL)), side_of(trace(CAUSAL)), 12))[0] == name
-    assert side_payload(pool_differences(side_of(trace(WINDOW)), side_of(trace(CAUSAL)), 12))[0] != name
+def test_a_message_may_name_the_codes_of_a_which_the_browser_keeps():
+    names = set()
+
+    def send(a, b, side=12):
+        data = difference_payload(
+            {}, pool_differences(side_of(trace(a)), side_of(trace(b)), side), Kept(has, lambda: None)
+        )
+        return header_of(data).get("kept"), data
+
+    def has(name):
+        return name in names or names.add(name)
+
+    (first, whole), (again, rest) = send(CAUSAL, WINDOW), send(CAUSAL, WINDOW)
+    codes = 2 * 4 * 12 * 12
+    assert first == {"name": again["name"], "bytes": codes} and again["bytes"] == 0
+    assert whole[-3 * codes : -codes][-100:] == rest[-100:] and 0 <= len(whole) - codes - len(rest) < 9
+    assert send(CAUSAL, CAUSAL)[0] == again and send(WINDOW, CAUSAL)[0]["bytes"] == codes
+    assert send(CAUSAL, WINDOW, 6)[0] is None  # A at the place of the largest difference of a tile depends on B
 
 
 def test_a_message_has_the_codes_of_all_three():
@@ -322,11 +331,18 @@ def test_the_button_pins_and_the_page_compares():
     assert test.session_state["session"].here.setting.against == ""
 
 
-@pytest.mark.parametrize(("side", "figures", "maps"), [("a", 1, 0), ("b", 1, 0), ("difference", 0, 1), ("both", 2, 0)])
+@pytest.mark.parametrize(("side", "figures", "maps"), [("a", 0, 1), ("b", 0, 1), ("difference", 0, 1), ("both", 0, 2)])
 def test_the_enlarged_head_follows_the_side(side, figures, maps):
     test = run(HEADS, {"v": "3", "rows": "9-17", "against": pin(Config(mask="full"), 2), "side": side})
     assert not test.exception and not test.warning
     assert (len(test.get("plotly_chart")), grids(test).count("large_head")) == (figures, maps)
+
+
+def test_the_enlarged_part_of_a_side_has_the_visible_keys_of_whole_rows():
+    found = results.heads.part(CAUSAL, 1, ((3, 9), (2, 8)), 8)
+    assert found.visible_keys.tolist() == [[4.0, 5.0, 6.0, 7.0, 8.0, 9.0]]
+    exact = trace(CAUSAL).weights[1, 3:9, 2:8].masked_fill(~trace(CAUSAL).mask[3:9, 2:8], torch.nan)
+    torch.testing.assert_close(decoded(found.codes)[0], exact, rtol=1 / 2048, atol=1e-9, equal_nan=True)
 
 
 def test_the_enlarged_difference_is_that_of_the_selected_heads_and_has_their_numbers():
@@ -360,35 +376,33 @@ def test_lines_of_a_difference_are_its_numbers_with_their_signs():
 
 
 def sent_cells(test) -> dict[str, bytes]:
-    """The cells that a run has sent: by the link of each grid, or as "" those of A for a picture of the difference."""
+    """The messages of pictures that a run has sent, by their links."""
     sent = [each.proto for each in test.get("bidi_component")]
-    names = "heads_grid", "large_head", "side_cells", "word_lines", "row_output"
+    names = "heads_grid", "large_head"
     data = [each.bytes for each in sent if each.component_name.removeprefix("attention-lab.") in names]
-    return {header_of(each).get("painted", ""): each for each in data}
+    return {header_of(each)["painted"]: each for each in data}
+
+
+def kept_of(test) -> list[int]:
+    """The number of bytes of A that each message of a run contains, if the browser keeps them."""
+    return [header["kept"]["bytes"] for each in sent_cells(test).values() if "kept" in (header := header_of(each))]
 
 
 @pytest.fixture
 def in_fragments(monkeypatch):
     """Pictures are drawn as in the rerun of a fragment."""
-    return lambda: monkeypatch.setattr(draw_if_changed, "running_fragments", lambda: ["view"])
+    return lambda: monkeypatch.setattr(kept_bytes, "running_fragments", lambda: ["view"])
 
 
-def test_a_difference_names_the_cells_of_a_which_are_sent_once(in_fragments):
-    test = run(HEADS, {"v": "3", "mask": "window", "against": pin(Config(mask="full"))})
-    first, name = sent_cells(test), ""
-    assert set(first) > {""}
+@pytest.mark.parametrize("side", ["a", "difference", "both"])
+def test_the_cells_of_a_are_sent_once_while_b_changes(in_fragments, side):
+    test = run(HEADS, {"v": "3", "mask": "window", "against": pin(Config(mask="full")), "side": side})
+    (size,) = kept_of(test)
+    assert size >= 2 * 8 * 18 * 18
     in_fragments()
     for temperature in (2.0, 3.0):
-        found = sent_cells(test.slider(key="temperature").set_value(temperature).run())
-        (sent,) = found.values()
-        name = header_of(sent)["of_a"]
-        assert (
-            name == header_of(first[""])["name"]
-            and len(sent) < len(next(data for link, data in first.items() if link)) + 50
-        )
-    found = sent_cells(test.button(key="swap").click().run())
-    (picture,) = (data for link, data in found.items() if link)
-    assert header_of(found[""])["name"] != name and "of_a" not in header_of(picture)  # it may arrive before them
+        assert kept_of(test.slider(key="temperature").set_value(temperature).run()) == [0]
+    assert kept_of(test.button(key="swap").click().run()) == [size]
 
 
 @pytest.mark.parametrize("side", ["a", "b", "difference", "both"])

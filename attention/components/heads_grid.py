@@ -19,6 +19,7 @@ from attention.tables.rows import key_labels, labels
 from attention.training.recipe import RECIPES, Recipe
 from attention.wire.cells import WIDEST, Cells, payload
 from attention.wire.difference_cells import MASKED_ONCE, difference_payload
+from attention.wire.kept_bytes import Kept
 
 FORMING = "times even"  # the colour scale of a training: uniform weights, with which it begins, have a single colour
 SIGNED_SCALE = "linear, as weights may be negative"
@@ -37,6 +38,7 @@ def heads_grid(
     certain: int | None = None,
     address: tuple[str, str] | None = None,
     painted: str = "",
+    kept: Kept | None = None,
 ) -> dict[str, int] | None:
     """Draws the cells of a config. Returns the last pin as `{"head", "query", "key", "count"}`, None before the first.
 
@@ -45,12 +47,26 @@ def heads_grid(
     of heads; narrow windows show two squares per row, as high as needed. `note` is shown next to the squares, `names` next
     to the head numbers: what each head does, "" if there is no word for it. `certain`: the first `certain` heads are exact,
     the others a preview; None if all are exact. `address`: the query string that the address bar has, and the one that it
-    gets once the cells are painted. `painted`: the link of the picture, if it is not that of the config.
+    gets once the cells are painted. `painted`: the link of the picture, if it is not that of the config. `kept`: whether the
+    browser keeps the cells.
     """
     data = message(
-        config, cells, height=height, note=note, names=names, certain=certain, address=address, painted=painted
+        config,
+        cells,
+        height=height,
+        note=note,
+        names=names,
+        certain=certain,
+        address=address,
+        painted=painted,
+        kept=kept,
     )
-    return component("heads_grid")(key=key, data=data, on_pin_change=on_pin or nothing).pin
+    return _mount(key, data, on_pin, kept)
+
+
+def _mount(key: str, data: bytes, on_pin: Callable[[], None] | None, kept: Kept | None) -> dict[str, int] | None:
+    lost = {"on_lost_change": kept.on_lost} if kept else {}
+    return component("heads_grid")(key=key, data=data, on_pin_change=on_pin or nothing, **lost).pin
 
 
 def difference_grid(
@@ -61,14 +77,14 @@ def difference_grid(
     on_pin: Callable[[], None] | None = None,
     names: Sequence[str] = (),
     address: tuple[str, str] | None = None,
-    of_a: str = "",
+    kept: Kept | None = None,
 ) -> dict[str, int] | None:
     """Draws the differences of two sides of the same sizes, as `heads_grid` draws the cells of one; `config` is side B.
 
-    `of_a`: the name of the codes of A, if `side_cells` has sent them.
+    `kept`: whether the browser keeps the codes of A.
     """
-    data = difference_message(config, found, names=names, address=address, of_a=of_a)
-    return component("heads_grid")(key=key, data=data, on_pin_change=on_pin or nothing).pin
+    data = difference_message(config, found, names=names, address=address, kept=kept)
+    return _mount(key, data, on_pin, kept)
 
 
 def difference_message(
@@ -77,7 +93,7 @@ def difference_message(
     *,
     names: Sequence[str] = (),
     address: tuple[str, str] | None = None,
-    of_a: str = "",
+    kept: Kept | None = None,
 ) -> bytes:
     """Returns the message of differences to the browser, on a scale that ends at one.
 
@@ -91,7 +107,7 @@ def difference_message(
         "certain": len(found.change),
         "address": address,
     }
-    return difference_payload(difference_header(config, theme.GRID_HEIGHT) | told, found, of_a)
+    return difference_payload(difference_header(config, theme.GRID_HEIGHT) | told, found, kept)
 
 
 def difference_header(config: Config, height: int) -> dict[str, Any]:
@@ -110,6 +126,7 @@ def message(
     certain: int | None = None,
     address: tuple[str, str] | None = None,
     painted: str = "",
+    kept: Kept | None = None,
 ) -> bytes:
     """Returns the message to the browser."""
     named = exact(cells) and (config.is_cross or cells.queries == cells.keys)  # otherwise the keys have no names
@@ -120,7 +137,7 @@ def message(
         "certain": config.heads if certain is None else certain,
         "address": address,
     } | ({"painted": painted} if painted else {})
-    return payload(header(config, height, note) | told, cells)
+    return payload(header(config, height, note) | told, cells, kept)
 
 
 def header(config: Config, height: int, note: str) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from attention.config import Config
 from attention.tables.rows import key_labels, labels
 from attention.wire.cells import Cells, payload
 from attention.wire.difference_cells import difference_payload
+from attention.wire.kept_bytes import Kept
 
 
 def large_head(
@@ -27,19 +28,29 @@ def large_head(
     key: str = "focus",
     zooms: bool = True,
     on_frame: Callable[[], None] | None = None,
+    kept: Kept | None = None,
 ) -> dict[str, list[int]] | None:
     """Draws the cells of the selected head; `first` are their first query and key.
 
     Returns the last selected part as `{"rows": [first, last], "cols": [first, last], "count"}`, None before the first.
-    `on_frame` runs before the rerun that a selection causes. Without `zooms`, no part can be selected.
+    `on_frame` runs before the rerun that a selection causes. Without `zooms`, no part can be selected. `kept`: whether
+    the browser keeps the cells.
     """
-    data = message(config, cells, first, zooms=zooms)
-    return component("large_head")(key=key, data=data, on_frame_change=on_frame or nothing).frame
+    return _mount(key, message(config, cells, first, zooms=zooms, kept=kept), on_frame, kept)
 
 
-def message(config: Config, cells: Cells, first: tuple[int, int], *, zooms: bool = True) -> bytes:
+def _mount(
+    key: str, data: bytes, on_frame: Callable[[], None] | None, kept: Kept | None
+) -> dict[str, list[int]] | None:
+    lost = {"on_lost_change": kept.on_lost} if kept else {}
+    return component("large_head")(key=key, data=data, on_frame_change=on_frame or nothing, **lost).frame
+
+
+def message(
+    config: Config, cells: Cells, first: tuple[int, int], *, zooms: bool = True, kept: Kept | None = None
+) -> bytes:
     """Returns the message to the browser."""
-    return payload(header(config, theme.FOCUS_HEIGHT, "") | _part(config, cells, first, zooms), cells)
+    return payload(header(config, theme.FOCUS_HEIGHT, "") | _part(config, cells, first, zooms), cells, kept)
 
 
 def large_difference(
@@ -49,20 +60,19 @@ def large_difference(
     *,
     key: str = "focus",
     on_frame: Callable[[], None] | None = None,
-    of_a: str = "",
+    kept: Kept | None = None,
 ) -> dict[str, list[int]] | None:
     """Draws the differences of one head of two sides, as `large_head` draws the cells of one; `config` is side B.
 
-    `of_a`: the name of the codes of A, if `side_cells` has sent them.
+    `kept`: whether the browser keeps the codes of A.
     """
-    data = difference_message(config, found, first, of_a)
-    return component("large_head")(key=key, data=data, on_frame_change=on_frame or nothing).frame
+    return _mount(key, difference_message(config, found, first, kept), on_frame, kept)
 
 
-def difference_message(config: Config, found: Differences, first: tuple[int, int], of_a: str = "") -> bytes:
+def difference_message(config: Config, found: Differences, first: tuple[int, int], kept: Kept | None = None) -> bytes:
     """Returns the message of the differences of one head to the browser."""
     about = difference_header(config, theme.FOCUS_HEIGHT)
-    return difference_payload(about | _part(config, found, first, True), found, of_a)
+    return difference_payload(about | _part(config, found, first, True), found, kept)
 
 
 def _part(config: Config, cells: Cells | Differences, first: tuple[int, int], zooms: bool) -> dict[str, Any]:

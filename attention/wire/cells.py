@@ -28,7 +28,8 @@ from torch.nn import functional as F
 
 from attention.runtime.tensor_cache import tensor_lru_cache
 from attention.trace import SHARED
-from attention.wire.message import frame_message, turns
+from attention.wire.kept_bytes import Kept, frame_kept
+from attention.wire.message import turns
 
 MASKED, ZERO, LEAST = 0, 1, 2  # codes: masked, exactly zero, the smallest other weight
 
@@ -83,17 +84,18 @@ def cells(
     executor: Executor | None = None,
     with_sums: bool = False,
     signed: bool = False,
+    seeing: Int[Tensor, "*h q"] | None = None,
 ) -> Cells:
     """Returns the cells of weights, at most `side` by `side` per head; exact (one token each) up to `side` tokens.
 
     Weights are from 0 to 1, or from -1 to 1 if `signed`. `mask` is True for visible keys. A cell is masked only if its whole
     tile is. Of weights in a tile that are closer together than 1 in 2048, the first represents both. Threads of an
     `executor` share the heads if these are large. The cells are given the sums of the rows if `with_sums`, and if a cell is
-    one token.
+    one token. `seeing`: the number of visible keys of each query, if weights are only a part of its row.
     """
     queries, keys = weights.shape[-2:]
     tile = -(-max(queries, keys) // side)
-    seeing = mask.sum(-1).reshape(-1, queries)
+    seeing = (mask.sum(-1) if seeing is None else seeing).reshape(-1, queries)
     if tile == 1:
         found = _cells(_codes(weights.float(), mask, signed), None, tile, seeing, keys, signed)
         return replace(found, sums=weights.sum(-1).float().contiguous()) if with_sums else found
@@ -129,8 +131,11 @@ def weights(codes: UInt16[Tensor, "*any"], signed: bool = False) -> Float[Tensor
     return coded.masked_fill(size == ZERO, 0.0).masked_fill(size == MASKED, torch.nan)
 
 
-def payload(header: dict[str, Any], cells: Cells) -> bytes:
-    """Returns a message to the browser: the header with the shape of the cells added, codes, places, and visible keys."""
+def payload(header: dict[str, Any], cells: Cells, kept: Kept | None = None) -> bytes:
+    """Returns a message to the browser: the header with the shape of the cells added, codes, places, and visible keys.
+
+    `kept`: whether the browser keeps all but the header.
+    """
     heads, rows, columns = cells.codes.shape
     shape = {"heads": heads, "rows": rows, "columns": columns, "tile": cells.tile, "queries": cells.queries}
     coding = WITH_SIGN if cells.signed else PLAIN
@@ -139,7 +144,7 @@ def payload(header: dict[str, Any], cells: Cells) -> bytes:
     shape |= {"sights": list(cells.visible_keys.shape), "most": cells.max_code.tolist(), "sums": cells.sums is not None}
     given = cells.codes, cells.argmax_in_tile, cells.visible_keys, cells.sums
     tensors = [each for each in given if each is not None]
-    return frame_message(header | shape, [tensor.numpy().data for tensor in tensors])
+    return frame_kept(header | shape, [], [tensor.numpy().data for tensor in tensors], kept)
 
 
 def _cells(

@@ -8,7 +8,6 @@ sides. The weights of one side are coded in the same way.
 from __future__ import annotations
 
 import struct
-from hashlib import blake2b
 from typing import Any
 
 import torch
@@ -18,7 +17,8 @@ from torch import Tensor
 from attention.comparison.pooling import WITHOUT_SIGN, Differences
 from attention.runtime.tensor_cache import tensor_lru_cache
 from attention.wire.cells import BITS, SHIFT, WIDEST
-from attention.wire.message import frame_message, turns
+from attention.wire.kept_bytes import Kept, frame_kept
+from attention.wire.message import turns
 
 SIGN, IN_B, IN_A, SIZE = 1 << 15, 1 << 14, 1 << 13, (1 << 13) - 1  # parts of a code
 FINE, STEP, DECADE, DECADES = (
@@ -55,27 +55,14 @@ def difference_values(codes: UInt16[Tensor, "*any"]) -> Float[Tensor, "*any"]:
     return torch.where(whole & SIGN > 0, -number, number).masked_fill(whole == 0, torch.nan)
 
 
-def side_payload(found: Differences) -> tuple[str, bytes]:
-    """Returns a name of the codes of A, which other codes do not have, and their message.
+def difference_payload(header: dict[str, Any], found: Differences, kept: Kept | None = None) -> bytes:
+    """Returns a message of the grid of heads: codes of the differences and their places, and of B and A at these places.
 
-    If a cell is one pair of tokens, both are the same for any B.
-    """
-    data = _codes_of_a(found).contiguous().numpy().data
-    name = blake2b(data, digest_size=12).hexdigest()
-    return name, frame_message({"name": name}, [data])
-
-
-def _codes_of_a(found: Differences) -> UInt16[Tensor, "h p r"]:
-    return difference_codes(found.a, found.in_a, found.in_a)
-
-
-def difference_payload(header: dict[str, Any], found: Differences, of_a: str = "") -> bytes:
-    """Returns a message of the grid of heads: codes of the differences and their places, and of A and B at these places.
-
-    `of_a`: the name of the codes of A (`side_payload`), which this message then lacks.
+    `kept`: whether the browser keeps the codes of A. They are the same for any B if a cell is one pair of tokens; a tile has
+    A at the place of the largest difference, which depends on B.
     """
     codes = difference_codes(found.change, found.in_a, found.in_b)
-    before = None if of_a else _codes_of_a(found)
+    before = difference_codes(found.a, found.in_a, found.in_a)
     after = difference_codes(found.b, found.in_b, found.in_b)
     heads, rows, columns = codes.shape
     places = found.place.to(torch.uint8) if 1 < found.tile <= WIDEST else None
@@ -84,9 +71,9 @@ def difference_payload(header: dict[str, Any], found: Differences, of_a: str = "
     shape = {"heads": heads, "rows": rows, "columns": columns, "tile": found.tile, "queries": found.queries}
     shape |= {"keys": found.keys, "places": places is not None, "shift": SHIFT, "bits": BITS, "most": most}
     shape |= {"sights": list(sights.shape), "sums": False, "sides": True}
-    shape |= {"of_a": of_a} if of_a else {}
-    tensors = [each for each in (codes, places, sights, before, after) if each is not None]
-    return frame_message(header | shape, [each.contiguous().numpy().data for each in tensors])
+    tensors = [each for each in (codes, places, sights, after, before) if each is not None]
+    *parts, last = [each.contiguous().numpy().data for each in tensors]
+    return frame_kept(header | shape, parts, [last], kept if found.tile == 1 else None)
 
 
 @tensor_lru_cache(1)

@@ -305,6 +305,9 @@ def test_a_stays_when_b_changes_under_a_comparison(visit):
     expect(grids).to_have_count(2)
     assert grids.first.get_attribute("data-painted") == of_a
     expect(grids.first.locator(".square").first).to_be_visible()
+    tab.page.evaluate("globalThis[Symbol.for('attention-lab-kept-bytes')].clear()")
+    grids.last.locator(".square").first.click(position={"x": 5, "y": 40})
+    expect(grids.first).to_have_attribute("data-painted", re.compile("query="))  # the browser has asked for its cells
     tab.widget("side").get_by_text("B − A", exact=True).click()
     expect(grids).to_have_count(1)
     for value in ("1.1", "1.15"):  # the codes of A are sent with the first and named by the second

@@ -2,13 +2,13 @@
 import { penOf } from "./elements.js";
 import { openMessage } from "./message.js";
 import { cellRanges } from "./pixels.js";
-import { codeOfA, isLarger, paintDifferences, differenceValues } from "./difference_cells.js";
+import { isLarger, paintDifferences, differenceValues } from "./difference_cells.js";
 import { RAMP, ramp, rankedRamp } from "./theme.js";
 
 /**
  * @typedef {{ codes: Uint16Array[], negative?: Uint8Array[] | null, places: Uint8Array | null, seeing: Float32Array[],
  *   sums?: Float32Array | null, before?: Uint16Array[], after?: Uint16Array[] }} Bytes  per head, except places and sums;
- *   codes without signs, 1 in `negative` for a minus; `before`, `after`: codes of A and B, those of A unless `of_a` names them
+ *   codes without signs, 1 in `negative` for a minus; `before`, `after`: codes of A and B, if cells are differences
  * @typedef {Pick<import("./message.js").Shape, "shift" | "bits" | "sides">} Coding
  * @typedef {Omit<import("./message.js").Shape & import("./message.js").Weights, "places" | "sums"> & Bytes} Data
  * @typedef {[number, number]} Range  the first, and one past the last
@@ -52,7 +52,7 @@ export function unpackCells(bytes) {
   const summed = after + 4 * lines * many, rows = header.heads * header.queries;
   const sums = header.sums ? new Float32Array(bytes.slice(summed, summed + 4 * rows).buffer) : null;
   const side = (/** @type {number} */ at) => perHead(bytes.slice(summed + at * 2 * count, summed + (at + 1) * 2 * count), size);
-  const own = header.of_a ? 0 : 1, sides = header.sides ? { before: own ? side(0) : undefined, after: side(own) } : {};
+  const sides = header.sides ? { after: side(0), before: side(1) } : {};
   return { ...header, codes: heads, negative, places, seeing, sums, ...sides };
 }
 
@@ -251,7 +251,7 @@ export function cellAt(data, head, row, column) {
   const place = data.places ? data.places[head * rows * columns + index] : 0;
   return {
     head, row, column, code, weight: weightAt(data, head, index),
-    before: codeOfA(data, head, index), after: data.after?.[head][index],
+    before: data.before?.[head][index], after: data.after?.[head][index],
     visibleKeys: data.seeing[head][visibleKeysIndex(data, head, index)],
     query: Math.min(queries - 1, row * tile + Math.floor(place / tile)),
     key: Math.min(keys - 1, column * tile + (place % tile)),

@@ -3,7 +3,6 @@
 
 import { penOf } from "./elements.js";
 import { cellRanges } from "./pixels.js";
-import { sideCodes } from "./side_cells.js";
 import { RAMP, ramp } from "./theme.js";
 
 const SIGN = 0x8000, IN_B = 0x4000, IN_A = 0x2000, SIZE = 0x1fff;  // parts of a code
@@ -74,16 +73,6 @@ export function differenceNumber(code, plus = true) {
   if (!value) return "0";
   const size = code & SIZE;
   return sign + (size < FINE ? Math.abs(value).toFixed(6) : Math.abs(value).toPrecision(3));
-}
-
-/**
- * Returns the code of A at a cell; undefined if the cells are no differences, or if those of A have not arrived yet.
- * @param {import("./cells.js").Data} data
- * @param {number} head
- * @param {number} index
- */
-export function codeOfA({ of_a: name, before, rows, columns }, head, index) {
-  return name ? sideCodes(name)?.[head * rows * columns + index] : before?.[head][index];
 }
 
 /**

@@ -26,7 +26,8 @@
  * @property {boolean} [sums]  whether the message has the sum of each row
  * @property {boolean} [sides]  whether cells are differences of two sides, A and B, coded as attention/wire/difference_cells.py
  * describes, with the codes of both sides
- * @property {string} [of_a]  the name of the codes of A, if a message of their own has them (side_cells.js)
+ * @property {{ name: string, bytes: number }} [kept]  the name of the last bytes, which the browser keeps, and their number in
+ * this message: 0 if it only names them (kept_bytes.js)
  * @property {number[]} most  the largest code of each head: the end of the scale “own maximum”
  */
 

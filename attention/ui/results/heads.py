@@ -181,11 +181,15 @@ def _with_heads(a: Side, b: Side, heads: Pairs | None) -> tuple[Side, Side]:
     )
 
 
-@RESULTS
-def lines(config: Config, head: int, window: Window) -> Task[Cells]:
+def lines(config: Config, head: int, window: Window) -> Cells:
     """The cells of a part of one head, one cell per pair."""
+    return part(config, head, window, max(last - first for first, last in window))
+
+
+@RESULTS
+def part(config: Config, head: int, window: Window, side: int) -> Task[Cells]:
+    """The cells of a part of one head, at most `side` cells per side."""
     rows, cols = (slice(*ends) for ends in window)
-    side = max(last - first for first, last in window)
     return after_trace(
         config,
         lambda found: drawn(
@@ -193,6 +197,7 @@ def lines(config: Config, head: int, window: Window) -> Task[Cells]:
             found.mask[rows, cols],
             side,
             signed=SOFTMAXES[config.softmax].signed,
+            seeing=found.mask[rows].sum(-1),
         ),
         LOW_PRIORITY,
     )

@@ -7,7 +7,7 @@ model on a typed text or for a link, and `own_sentence` on the one that is typed
 `card_in_link` are the parts of a link that all pages share; `widget_sync`
 tracks which values the browser has received. `gestures` handle clicks in pictures; `training_heartbeat` keeps a training
 running while its visitor reads other pages; `browser_yield` gives the browser time to paint, and
-`draw_if_changed` does not send again what it shows already. `share` is
+`kept_bytes` knows what it keeps and need not be sent again. `share` is
 the Share dialog, and `present` a page with one picture alone. On a host with little memory, large pictures wait for their
 `memory_gate`.
 """

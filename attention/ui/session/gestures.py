@@ -60,16 +60,16 @@ def on_layer_click(key: str = "layers") -> None:
         change(**_of(_mapping(cells[-1]), "layer", "head"))
 
 
-def on_zoom(key: str = "focus") -> None:
-    """A rectangle was dragged in the large head, or in the one of side A with this `key`."""
-    boxes = _component_event(key, "selection").get("box")
+def on_zoom() -> None:
+    """A rectangle was dragged in the large head, whose key is "focus"."""
+    boxes = _component_event("focus", "selection").get("box")
     box = _mapping(boxes[-1]) if isinstance(boxes, list) and boxes else {}
     change(**{name: _range(box[axis]) for name, axis in (("rows", "y"), ("cols", "x")) if _ends(box.get(axis))})
 
 
-def on_part_choice() -> None:
-    """A part was chosen in the large head of a long sequence or of a difference, whose key is "focus"."""
-    frame, about = _component_event("focus", "frame"), setting()
+def on_part_choice(key: str = "focus") -> None:
+    """A part was chosen in the large head of a long sequence or of a comparison, or in the one of side A with this `key`."""
+    frame, about = _component_event(key, "frame"), setting()
     sizes = {"rows": getattr(about, "tokens", 0), "cols": getattr(about, "n_keys", 0)}
     known = {name: frame[name] for name in sizes if _ends(frame.get(name))}
     change(**{name: "" if ends == [0, sizes[name] - 1] else _range(ends) for name, ends in known.items()})

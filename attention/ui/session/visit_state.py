@@ -142,8 +142,8 @@ class Session:
     `page`: the name of the page. `held`: the settings of each kind; `about`: the kind that the page shows. `told`: what the
     browser has received of the page's widgets. `parts`: the parts next to its view; `looks`: what they were drawn with;
     `follow`: parts to rerun after a change, once the view is drawn.
-    `pictures`: what `draw_if_changed` has drawn in each fragment, by name and look; `earlier`, `current`: in the last run and
-    in this one of the fragment that runs.
+    `pictures`: the names of what the browser keeps (`kept_bytes`), by fragment and by the key of the picture; `earlier`,
+    `current`: those of the last run and of this one of the fragment that runs.
     `run`: the fragments of the last run that took up the values of widgets. `fresh`: whether a callback has already done
     so for the run that it requested. `ahead` starts what the view waits for. `drawn`: the settings that the view has
     drawn, and `viewed` the time of that. `arrives`: whether the view is the first of the session; `hurried`: whether it
@@ -158,9 +158,9 @@ class Session:
     parts: dict[str, Part] = field(default_factory=dict)
     looks: dict[str, object] = field(default_factory=dict)
     follow: frozenset[str] = frozenset()
-    pictures: dict[str, dict[str, object]] = field(default_factory=dict)
-    earlier: dict[str, object] = field(default_factory=dict)
-    current: dict[str, object] = field(default_factory=dict)
+    pictures: dict[str, dict[str, str]] = field(default_factory=dict)
+    earlier: dict[str, str] = field(default_factory=dict)
+    current: dict[str, str] = field(default_factory=dict)
     run: list[str] | None = None
     fresh: bool = False
     ahead: Callable[[Any], object] | None = None

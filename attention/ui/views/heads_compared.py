@@ -10,11 +10,9 @@ import streamlit as st
 from attention.codec import link
 from attention.comparison import head_changes
 from attention.comparison.head_changes import Changes
-from attention.comparison.pooling import Differences
 from attention.comparison.row_numbers import EVERY
 from attention.comparison.sides import why_not_comparable
 from attention.components.heads_grid import difference_grid, heads_grid
-from attention.components.side_cells import side_cells
 from attention.config import Config
 from attention.pinned import Sides, pin, sides_of
 from attention.settings import ConfigError
@@ -23,12 +21,11 @@ from attention.ui.controls import knobs
 from attention.ui.heading import reserve_finding
 from attention.ui.markdown import escape
 from attention.ui.session import address_bar, browser_yield, gestures, page
-from attention.ui.session.draw_if_changed import draw_if_changed
+from attention.ui.session.kept_bytes import kept_bytes
 from attention.ui.text import comparing as text
 from attention.ui.text.questions import UNSAID
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import pinned_sides, questions, row_compared
-from attention.wire.difference_cells import side_payload
 
 NEAREST = "nearest"  # the head of A that is nearest to the selected one
 
@@ -136,9 +133,13 @@ def _picture(sides: Sides, reason: str) -> None:
     """Draws the difference, one side, or both beside each other."""
     config, shown = sides.b, sides_to_show(sides)
     if not shown:
-        found = results.heads.differences(*_args(sides))
-        of_a = send_side(found, "cells of a")
-        difference_grid(config, found, on_pin=gestures.on_grid_pin, address=address_bar.address(), of_a=of_a)
+        difference_grid(
+            config,
+            results.heads.differences(*_args(sides)),
+            on_pin=gestures.on_grid_pin,
+            address=address_bar.address(),
+            kept=kept_bytes("grid"),
+        )
         return
     places = st.columns(len(shown), gap="medium") if len(shown) > 1 else [st.container()]
     for place, side in zip(places, shown, strict=True):
@@ -160,20 +161,14 @@ def _grid(sides: Sides, side: Config) -> None:
             painted=link(sides.b),
         )
         return
-    heads_grid(side, results.heads.cells(side), key="grid a", on_pin=gestures.on_side_pin, names=names)
-
-
-def send_side(found: Differences, key: str) -> str:
-    """Sends the codes of A apart from those that change with B, if each cell is one pair.
-
-    Returns their name if the browser has them from an earlier run, otherwise "": pictures do not wait for them.
-    """
-    if found.tile > 1:  # a tile shows A at the place of the largest difference, which depends on B
-        return ""
-    name, data = side_payload(found)
-    with st.container(key=key):
-        known = draw_if_changed(key, name, lambda: side_cells(data, key=f"{key} sent"))
-    return name if known else ""
+    heads_grid(
+        side,
+        results.heads.cells(side),
+        key="grid a",
+        on_pin=gestures.on_side_pin,
+        names=names,
+        kept=kept_bytes("grid a"),
+    )
 
 
 def numbers(sides: Sides) -> None:

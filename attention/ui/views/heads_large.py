@@ -10,12 +10,13 @@ from functools import partial
 import streamlit as st
 
 from attention.charts import heatmap, theme
-from attention.components.large_head import large_difference
+from attention.components.large_head import large_difference, large_head
 from attention.config import Config
 from attention.pinned import Sides, sides_of
 from attention.tables import rows as tables
 from attention.ui import results
 from attention.ui.session import gestures, page
+from attention.ui.session.kept_bytes import kept_bytes
 from attention.ui.text import comparing
 from attention.ui.text import heads as text
 from attention.ui.views import heads_compared
@@ -52,10 +53,17 @@ def _of_sides(sides: Sides) -> None:
         _difference(sides)
         return
     for place, side in zip(st.columns(len(shown)), shown, strict=True):
-        key = "focus" if side is shown[-1] else "focus a"
         with place:
             st.caption(heads_compared.side_name(sides, side))
-            _large_head(side, key)
+            _side(side, "focus" if side is shown[-1] else "focus a", is_a=side is not sides.b)
+
+
+def _side(side: Config, key: str, is_a: bool) -> None:
+    """Draws the head of one side; the browser keeps that of A while B changes."""
+    parts.extent(*side.window, tables.focus_tile(side, heatmap.PIXELS), text.ZOOM)
+    cells = results.heads.part(side, side.head, side.window, heatmap.PIXELS)
+    first, kept = (side.window[0][0], side.window[1][0]), kept_bytes(key) if is_a else None
+    large_head(side, cells, first, key=key, on_frame=partial(gestures.on_part_choice, key), kept=kept)
 
 
 def _difference(sides: Sides) -> None:
@@ -64,13 +72,13 @@ def _difference(sides: Sides) -> None:
     parts.extent(*config.window, tables.focus_tile(config, heatmap.PIXELS), comparing.STRIPES)
     found = results.heads.part_differences(*sides[:2], pair, config.window, heatmap.PIXELS)
     first = config.window[0][0], config.window[1][0]
-    of_a = heads_compared.send_side(found, "cells of the large a")
-    large_difference(config, found, first, on_frame=gestures.on_part_choice, of_a=of_a)
+    large_difference(config, found, first, on_frame=gestures.on_part_choice, kept=kept_bytes("focus"))
 
 
-def _large_head(config: Config, key: str = "focus") -> None:
+def _large_head(config: Config) -> None:
+    """Draws the head as a chart, and buttons to zoom out."""
     parts.extent(*config.window, tables.focus_tile(config, heatmap.PIXELS), text.ZOOM)
-    if (config.rows or config.cols) and key == "focus":
+    if config.rows or config.cols:
         sides = zip(WINDOW, config.window, (config.tokens, config.n_keys), strict=True)
         wider = {name: _wider(ends, most) for name, ends, most in sides}
         with st.container(horizontal=True):
@@ -90,9 +98,9 @@ def _large_head(config: Config, key: str = "focus") -> None:
             tables.key_labels(config),
             config.head_softmax.signed,
         ),
-        key=key,
+        key="focus",
         width="stretch",
-        on_select=partial(gestures.on_zoom, key),
+        on_select=gestures.on_zoom,
         selection_mode="box",
         config=heatmap.SELECTING,
         alt=text.LARGE_ALT,

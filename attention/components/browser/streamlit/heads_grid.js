@@ -16,13 +16,14 @@ import "../heads_grid_pointer.js";
 import "../message.js";
 import "../pixels.js";
 import "../difference_cells.js";
-import "../side_cells.js";
 import "../latest_message.js";
 import "../theme.js";
 import { draw } from "../heads_grid.js";
+import { drawComplete } from "../kept_bytes.js";
 import { mountComponent } from "./mount.js";
 
-export default await mountComponent("heads_grid.css", draw, (call) => ({
+export default await mountComponent("heads_grid.css", drawComplete(draw), (call) => ({
+  onLost: () => call().setTriggerValue("lost", true),
   onPin: (pin) => call().setStateValue("pin", pin),
   onPainted: ({ address }) => {
     if (address) requestAnimationFrame(() => setTimeout(() => addressOf(address)));

@@ -3,7 +3,6 @@
 // All dependencies are imported first: a browser that discovers them one by one takes longer.
 import "../cells.js";
 import "../difference_cells.js";
-import "../side_cells.js";
 import "../pixels.js";
 import "../elements.js";
 import "../uniform.js";
@@ -16,8 +15,10 @@ import "../message.js";
 import "../latest_message.js";
 import "../theme.js";
 import { draw } from "../large_head.js";
+import { drawComplete } from "../kept_bytes.js";
 import { mountComponent } from "./mount.js";
 
-export default await mountComponent("large_head.css", draw, (call) => ({
+export default await mountComponent("large_head.css", drawComplete(draw), (call) => ({
+  onLost: () => call().setTriggerValue("lost", true),
   onFrame: (frame) => call().setStateValue("frame", frame),
 }));

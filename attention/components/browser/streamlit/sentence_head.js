@@ -3,7 +3,6 @@
 // All dependencies are imported first: a browser that discovers them one by one takes longer.
 import "../cells.js";
 import "../difference_cells.js";
-import "../side_cells.js";
 import "../pixels.js";
 import "../elements.js";
 import "../message.js";
