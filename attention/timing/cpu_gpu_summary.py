@@ -71,14 +71,22 @@ def headline(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuS
     if cpu is None or found is None:
         return _missing(cpu, gpus, versus)
     gpu, _, at = found
-    mine = (
-        ("this server's CPU" if gpu.kind == IN_BROWSER else "this CPU") if cpu.kind == MEASURED else a_cpu(cpu.device)
-    )
-    device = f"your GPU ({gpu.device})" if gpu.kind == IN_BROWSER else name_with_article(gpu.device)
     return (
-        f"At {at.length:,} tokens {device} in {gpu.dtype} is {times(at.alone)} times as fast as {mine} in "
+        f"At {at.length:,} tokens {name_gpu(gpu)} in {gpu.dtype} is {times(at.alone)} times as fast as {name_cpu(cpu, gpu)} in "
         f"{cpu.dtype}, or {times(at.moved)} times including the copy to the GPU and back."
     )
+
+
+def name_gpu(gpu: TimingSeries) -> str:
+    """A GPU within a sentence."""
+    return f"your GPU ({gpu.device})" if gpu.kind == IN_BROWSER else name_with_article(gpu.device)
+
+
+def name_cpu(cpu: TimingSeries, gpu: TimingSeries) -> str:
+    """The CPU that a GPU is compared with, within a sentence."""
+    if cpu.kind == MEASURED:
+        return "this server's CPU" if gpu.kind == IN_BROWSER else "this CPU"
+    return a_cpu(cpu.device)
 
 
 def between(cpu: TimingSeries | None, gpus: list[TimingSeries]) -> str:

@@ -14,7 +14,7 @@ import streamlit as st
 
 from attention.charts import timings as charts
 from attention.charts.timing_look import Look
-from attention.timing import answers, comparison, convergence, growth, recordings
+from attention.timing import answers, chart_findings, comparison, convergence, growth, recordings
 from attention.timing.data_sheets import DATA_SHEETS
 from attention.timing.recordings import Timing
 from attention.timing.sweep import Case
@@ -100,12 +100,15 @@ def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
             more = _against(bases)
     drawn = text.QUICKEST if any(timing.quickest is not None for timing in chosen) else text.MEDIAN
     about = text.CHARTS[which].format(drawn=drawn.get(which, ""), faint=text.FAINT)
-    st.caption(re.split("[:.] ", about)[0], help=about)
     most = timing_lines.BARS if which == "transfer" else timing_lines.MOST
     shown = timing_lines.first(_of_use(which, chosen, more), most)
     if not shown:
         st.info(text.NO_LINE)
         return chosen
+    pair = {name: value for name, value in more.items() if name in ("against", "transfer")}
+    if said := chart_findings.line_finding(which, shown, **pair):
+        st.markdown(escape(said))
+    st.caption(re.split("[:.] ", about)[0], help=about)
     if some := timing_lines.line_count_text(shown, _of_use(which, found, more)):
         st.caption(some)
     picture = {"format": "png", "filename": f"attention-{which}", "scale": 2}

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from attention.charts import cpu_gpu as charts
-from attention.timing import cpu_gpu_series, cpu_gpu_summary, recordings
+from attention.timing import chart_findings, cpu_gpu_series, cpu_gpu_summary, recordings
 from attention.timing.cpu_gpu_series import IN_BROWSER, PUBLISHED
 from attention.timing.cpu_gpu_settings import METHODS, CpuGpuSettings, Timed, is_published
 from attention.timing.published import TOKENS, WIDTH
@@ -39,7 +39,7 @@ def draw(timed: Timed, timings: list[Timing], headed: bool) -> None:
     """Draws the whole comparison from these timings; `headed`, with its sentence as the headline of the page."""
     versus = timed.versus
     cpu, gpus = cpu_gpu_series.cpu(versus, timings), cpu_gpu_series.gpus(versus, timings)
-    headline = escape(cpu_gpu_summary.headline(cpu, gpus, versus))
+    headline = escape(chart_findings.cpu_gpu_finding(cpu, gpus, versus))
     if headed:
         draw_heading("timing", headline)
         terms.draw("timing")
@@ -56,7 +56,7 @@ def draw(timed: Timed, timings: list[Timing], headed: bool) -> None:
 def draw_alone(versus: CpuGpuSettings, timings: list[Timing]) -> None:
     """Draws the sentence and the chart alone."""
     cpu, gpus = cpu_gpu_series.cpu(versus, timings), cpu_gpu_series.gpus(versus, timings)
-    draw_finding(escape(cpu_gpu_summary.headline(cpu, gpus, versus)))
+    draw_finding(escape(chart_findings.cpu_gpu_finding(cpu, gpus, versus)))
     _picture(versus, cpu, gpus)
     st.caption(text.CAPTION.format(about=text.ABOUT[versus.picture]))
 
