@@ -62,7 +62,7 @@ def _speedups(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpu
     first, last = stable[0].length, stable[-1].length
     where = f"From {first:,} to {last:,} tokens" if first < last else f"At {first:,} tokens"
     return (
-        f"{where} {_named(gpu)} is {alone} times as fast as {name_cpu(cpu, gpu)} in {cpu.dtype}, or {moved} times "
+        f"{where} {_gpu_name(gpu)} is {alone} times as fast as {name_cpu(cpu, gpu)} in {cpu.dtype}, or {moved} times "
         "including the copy to the GPU and back."
     )
 
@@ -75,7 +75,7 @@ def _rates(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSet
     gpu, point = found
     base = _best([cpu]) if cpu else None
     beside = f"; {name_cpu(base[0], gpu)} in {base[0].dtype} reaches at most {_rate(base[1])}" if base else ""
-    said = f"{_named(gpu)} reaches {_rate(point)} at {point.length:,} tokens, the most of all lines{beside}."
+    said = f"{_gpu_name(gpu)} reaches {_rate(point)} at {point.length:,} tokens, the most of all lines{beside}."
     return said[0].upper() + said[1:]
 
 
@@ -93,7 +93,7 @@ def _limits(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSe
         return ""
     share, gpu, point = max(shares, key=lambda each: each[0])
     said = (
-        f"{_named(gpu)} reaches at most {format_percent(share)} of the limit of its data sheet, at "
+        f"{_gpu_name(gpu)} reaches at most {format_percent(share)} of the limit of its data sheet, at "
         f"{point.length:,} tokens."
     )
     return said[0].upper() + said[1:]
@@ -105,7 +105,7 @@ def _best(series: Sequence[TimingSeries]) -> tuple[TimingSeries, Point] | None:
     return max(found, key=lambda each: each[1].rate, default=None)
 
 
-def _named(gpu: TimingSeries) -> str:
+def _gpu_name(gpu: TimingSeries) -> str:
     """A GPU within a sentence, with its dtype and that its figure was published."""
     return f"{name_gpu(gpu)} in {gpu.dtype}{' (published)' * (gpu.kind == PUBLISHED)}"
 

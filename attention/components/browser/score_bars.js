@@ -5,7 +5,7 @@ import { alive, createRoot, find } from "./elements.js";
 import { openMessage } from "./message.js";
 import { normalise } from "./normalise.js";
 import { keyAt, logitsPerPixel, overLogits, paint } from "./score_bars_picture.js";
-import { alternative, change, describe, MARKUP, MASKED } from "./score_bars_words.js";
+import { alternative, change, describe, explain, MARKUP, MASKED } from "./score_bars_words.js";
 import { applyTheme } from "./theme.js";
 
 /**
@@ -98,20 +98,23 @@ function show(scores) {
   slider.setAttribute("aria-valuetext", change(by));
   find(root, ".by span").textContent = change(by);
   find(root, "button").toggleAttribute("disabled", !by);
-  const said = none ? MASKED : describeRow(scores);
+  const row = none ? null : rowOf(scores), said = row ? describe(row) : MASKED, more = row ? explain(row) : "";
   find(root, ".said").textContent = said;
-  find(root, ".plot").setAttribute("aria-label", alternative(said, data.logits.length));
+  find(root, ".more").textContent = more;
+  find(root, ".plot").setAttribute("aria-label", alternative(`${said} ${more}`.trim(), data.logits.length));
   if (scores.width) paint(scores);
 }
 
-/** @param {Scores} scores */
-function describeRow({ data, before, now, key, by }) {
+/**
+ * What the sentences are about.
+ * @param {Scores} scores
+ */
+function rowOf({ data, before, now, key, by }) {
   const count = (/** @type {number[]} */ weights) => weights.filter((weight) => weight > 0).length;
   const others = now.reduce((sum, weight) => sum + weight, 0) - now[key];
-  return describe({
-    name: data.names[key], by, before: before[key], now: now[key], others: Math.max(0, others),
-    support: [count(before), count(now)], form: data.form,
-  });
+  /** @type {[number, number]} */
+  const support = [count(before), count(now)];
+  return { name: data.names[key], by, before: before[key], now: now[key], others: Math.max(0, others), support, form: data.form };
 }
 
 /**

@@ -14,14 +14,14 @@
  */
 
 export const MARKUP = `
-<p class="title"><b>Drag a bar.</b> Move one score and see how the weights respond.</p>
+<p class="title"><b>Drag a bar.</b> <span class="said" aria-live="polite"></span></p>
 <div class="plot" role="img"><canvas></canvas></div>
 <div class="controls">
   <label><span>Score of key</span><select></select></label>
   <label class="by"><span></span><input type="range" min="-8" max="8" step="0.25"></label>
   <button type="button">Undo</button>
 </div>
-<p class="said" aria-live="polite"></p>`;
+<p class="more"></p>`;
 
 export const LOGITS = "logit", WEIGHTS = "weight", MASKED = "All keys are masked: there is no score to move.";
 
@@ -48,22 +48,30 @@ export function beforeAndNow(before, now) {
 }
 
 /**
- * How the weight of the key and those of the others changed.
+ * The weight of the key, above the bars: it follows the dragged bar.
  * @param {Response} response
  */
-export function describe({ name, by, before, now, others, support, form }) {
-  if (!by) return `${name} has a weight of ${figure(before)}.`;
-  const text = describeChange({ name, by, before, now, others, support, form });
-  return `${text} The sentence above and the rest of the page show the row before this change.`;
+export function describe({ name, by, before, now, form }) {
+  const format = form.kind === "sigmoid" ? figure : percent;
+  if (by) return `${name} gets ${format(now)} instead of ${format(before)}.`;
+  return form.kind === "sigmoid" ? `${name} has a weight of ${figure(before)}.` : `${name} gets ${percent(before)} of the weight.`;
+}
+
+/**
+ * How the weights of the others changed, empty without a change.
+ * @param {Response} response
+ */
+export function explain(response) {
+  return response.by ? `${explainChange(response)} The rest of the page shows the row before this change.` : "";
 }
 
 /** @param {Response} response */
-function describeChange({ name, by, before, now, others, support, form }) {
-  const gets = `${name} gets ${figure(now)} instead of ${figure(before)}`, share = `${(100 * others).toFixed(1)}%`;
-  const power = Math.exp(by), factor = power < 1000 ? power.toPrecision(3) : Math.round(power).toLocaleString("en");
-  if (form.kind === "sigmoid") return `${gets}: w / (1 − w) is multiplied by ${factor}. No other weight changes.`;
-  if (form.kind === "threshold") return `${gets}. ${support[1]} keys have weight, ${support[0]} before.`;
-  return `${gets}: ${factor} times as much relative to any other key. The others share ${share}, in the same proportions.`;
+function explainChange({ name, by, others, support, form }) {
+  const share = percent(others), power = Math.exp(by);
+  const factor = power < 1000 ? power.toPrecision(3) : Math.round(power).toLocaleString("en");
+  if (form.kind === "sigmoid") return `Of ${name}, w / (1 − w) is multiplied by ${factor}. No other weight changes.`;
+  if (form.kind === "threshold") return `${support[1]} keys have weight, ${support[0]} before.`;
+  return `That is ${factor} times as much relative to any other key. The others share ${share}, in the same proportions.`;
 }
 
 /**

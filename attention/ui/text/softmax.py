@@ -1,6 +1,12 @@
 """The words of the Softmax page: its finding, one row, all rows, and scaling."""
 
-ROW = "{query} in head {head} gives {weight} of its weight to {key}."
+ROW = "{name} turns the scores of {query} in head {head} into weights: {rule}."
+RULES = {  # what stays true of the row while a score of it is dragged
+    "softmax": "raise one score, and every other weight shrinks",
+    "threshold": "raise one score, and no other weight grows",
+    "sigmoid": "raise one score, and no other weight changes",
+}
+ROW_FIXED = "{query} in head {head} gives {weight} of its weight to {key}."
 ROW_ALONE = "{query} in head {head} weighs {key} by {weight}, the most of a row that sums to {sums}."
 BLIND = "{query} is fully masked: all its weights are zero."
 NO_SCORES = "This source has weights only; the scores before the softmax are unknown."

@@ -9,6 +9,7 @@ from dataclasses import replace
 import streamlit as st
 
 from attention.analysis.row_stages import LOGIT, symbols
+from attention.components.score_bars import form
 from attention.config import Config
 from attention.number_format import format_mean, format_percent, format_token, format_weight
 from attention.operations.mask import ADDED
@@ -136,18 +137,22 @@ def _finding(config: Config, topic: str) -> str:
 
 
 def _row_finding(config: Config) -> str:
-    """Which key has most of the selected row."""
+    """What holds of the selected row whichever of its scores is dragged; where none can be, which key has most of it."""
     found = tables.row(results.heads.trace(config))
     query = escape(format_token(found.label, found.query, "Query"))
     if not found.seeing:
         return text.BLIND.format(query=query)
+    softmax = config.head_softmax
+    if softmax.halves == 1:
+        name, rule = normaliser_name(config.softmax).capitalize(), text.RULES[form(softmax)["kind"]]
+        return text.ROW.format(name=name, query=query, head=found.head, rule=rule)
     at, names = found.keys["weight"].index(max(found.keys["weight"])), tables.key_labels(config)
     key = escape(format_token(names[at] if names else "", at, "key"))
     who = {"query": query, "key": key, "head": found.head}
     if not distributes(config):
         sums = format_mean(math.fsum(found.keys["weight"]))
         return text.ROW_ALONE.format(**who, weight=format_weight(found.greatest), sums=sums)
-    return text.ROW.format(**who, weight=format_percent(found.greatest))
+    return text.ROW_FIXED.format(**who, weight=format_percent(found.greatest))
 
 
 def _foot(config: Config) -> None:
