@@ -4,7 +4,7 @@ NEXT = "**Next words** after {token}"
 FILLED = "**In place of {token}**, if it is hidden"
 LOSSES = (
     "Loss of each token: minus the logarithm of the probability that the model gave it, in nats; mean {mean}. "
-    "Darker: less expected."
+    "Stronger colour: less expected."
 )
 APPEND = "Next token"
 APPEND_HELP = "Appends one token to the text and runs the model again, so that every head gets a row more."
@@ -68,7 +68,9 @@ SUM = (
     "**“{answer}” minus “{against}”: {logit}** = heads {heads} + MLPs {others} + embeddings {embeddings} + biases {biases}. "
     "The sum differs from the model's own logits by {error}."
 )
-PARTS_MAP = "Green: adds to “{answer}” over “{against}”; orange: takes away. Click a head to select it."
+PARTS_MAP = (
+    "Green: adds to “{answer}” over “{against}”; orange: takes away. Colours end at the largest head; click one."
+)
 SOURCES = "What layer {layer}, head {head} adds per token that it attends to: the weight times what the value writes."
 LENS = (
     "**Logit lens.** What the model would say after “{token}” if the last norm and the output layer came right after a layer. "
@@ -86,7 +88,7 @@ PATCH_ABOUT = (
 )
 PATCH_RUN = "Patch each in turn"
 PATCH_RUNNING = "Patching {model}."
-PAIR_TEXTS = "Clean: {clean} Corrupted: {corrupted}"
+PAIR_TEXTS = "Clean: {clean}  \nCorrupted: {corrupted}"
 PATCHED = (
     "**Most returns at {where}: {value}.** “{answer}” minus “{against}” is {clean} on the clean text and {corrupted} on the "
     "corrupted one."

@@ -17,7 +17,7 @@ from attention.ui.jobs.job_queue import JobQueue
 from attention.ui.session import page
 from attention.ui.text import jobs as text
 
-BRIEFLY, LOOK = 0.3, 0.01  # seconds
+BRIEFLY, LOOK = 1.0, 0.01  # seconds
 
 
 def show_progress(
@@ -52,7 +52,7 @@ def show_progress(
 
 
 def wait_briefly(task: Job) -> None:
-    """Waits for a job that is mostly done within a third of a second, so that no progress flashes up before its result."""
+    """Waits for a job that is mostly done within a third of a second, on a busy machine within one: the page is drawn once."""
     end = monotonic() + BRIEFLY
     while task.open and monotonic() < end:
         sleep(LOOK)

@@ -112,10 +112,13 @@ def draw_map(
     about: str,
     last: str = "",
 ) -> None:
-    """Draws a map of layers and heads (or positions) of values with a sign; a click selects a head. `last`: as in `signed`."""
+    """Draws a map of layers and heads (or positions) of values with a sign; a click selects a head.
+
+    `last`: as in `signed`; colours end at the largest value of the other columns.
+    """
     cells = {(layer, at): value for layer, row in zip(layers, values, strict=True) for at, value in enumerate(row)}
-    top = max(*map(abs, cells.values()), 1e-9)
-    table = cell_columns(cells, focus) | {"share": [abs(value) / top for value in cells.values()]}
+    top = max(max(map(abs, row[: -1 if last else None])) for row in values) or 1.0
+    table = cell_columns(cells, focus) | {"share": [min(1.0, abs(value) / top) for value in cells.values()]}
     st.vega_lite_chart(
         pa.table(table),
         chart.signed(layers, len(values[0]), "value", across, last),
