@@ -76,7 +76,8 @@ def drawing(leaks: Leaks, ink: str = "currentColor", ground: str = "none") -> st
     place = f'x="{left}" y="{top}" width="480" height="480"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{size}" width="100%" fill="{ink}" font-family="sans-serif" '
-        f'font-size="11" role="img" aria-label="{label}"><rect width="100%" height="100%" rx="6" fill="{ground}"/>'
+        f'font-size="11" style="color-scheme: light dark" role="img" aria-label="{label}">'
+        f'<rect width="100%" height="100%" rx="6" fill="{ground}"/>'
         f'<path fill-opacity="0.07" d="M{left} {top}h480v480z"/>{"".join(cells)}'
         f'<rect fill="none" stroke="{ink}" stroke-opacity="0.5" {place}/>'
         f"{_names(leaks.tokens, left, top, side) if names else _counts(count, left, top)}</svg>"

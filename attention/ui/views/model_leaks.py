@@ -8,7 +8,6 @@ from html import escape as escape_html
 
 import streamlit as st
 
-from attention.charts import theme
 from attention.interventions import leak_page
 from attention.interventions.leaks import Leaks
 from attention.ui.jobs.job_queue import JOBS
@@ -20,6 +19,7 @@ from attention.ui.views import job_status
 
 LOOK = 0.5  # seconds between two checks of a running test
 FILE = "leaks.html"
+INK, GROUND = "light-dark(#1f2430, #eceef2)", "light-dark(#ffffff, #14171c)"  # of the picture in both themes
 IMAGE = '<img alt="{}" src="data:image/svg+xml;base64,{}" style="width: 100%; max-width: 560px">'
 
 
@@ -75,8 +75,8 @@ def _show_result(found: Leaks) -> None:
         st.success(text.PASSED.format(summary=escape(found.summary)), icon=":material/check_circle:")
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        # As an image of its own, because st.html leaves out SVG; it has a ground, as an image does not know the theme.
-        svg = leak_page.drawing(found, theme.NEUTRALS["light"]["text"], "#ffffff")
+        # An image of its own, because st.html leaves out SVG. It has a ground, as some browsers don't tell it the theme.
+        svg = leak_page.drawing(found, INK, GROUND)
         st.html(IMAGE.format(escape_html(found.summary), b64encode(svg.encode()).decode()))
         st.caption(text.PICTURE)
     with right:
