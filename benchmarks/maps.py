@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -146,6 +147,26 @@ def against_matrix(rounds: int, tokens: int = 4096) -> Iterator[str]:
     yield verdict(label, ratio(found, "map", "matrix"), 1.0)
 
 
+def of_choices(rounds: int, tokens: int = 8192, heads: int = 8) -> Iterator[str]:
+    """Maps of what changes scores or their softmax, against those of the standard softmax: causal, in one thread."""
+    query, key = inputs(tokens, heads)
+    gates = torch.randn(heads, tokens, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    choices: dict[str, dict[str, Any]] = {
+        "standard": {},
+        "ALiBi": {"positions": "alibi"},
+        "T5": {"positions": "t5"},
+        "forgetting": {"kept": F.logsigmoid(2 * gates + 4).cumsum(1)},
+        "sink": {"softmax": "sink", "sinks": (0.3,) * heads},
+        "log n": {"query_scale": "log n"},
+        "scores 9 times as large": {"scale": 9 / math.sqrt(D_HEAD)},
+    }
+    drawn = partial(head_maps, query, key, stats=False, pool="max")
+    found = times({name: partial(drawn, **options) for name, options in choices.items()}, rounds)
+    for name in choices:
+        told = figure if name == "scores 9 times as large" else partial(verdict, bound=1.15)
+        yield told(f"map with {name} / with the standard softmax, {heads} x {tokens:,}", ratio(found, name, "standard"))
+
+
 def memory(tokens: int) -> Iterator[str]:
     """Peaks of processes that do nothing else."""
     grown = {name: _memory_growth(name, tokens) for name in ("full", "causal")}
@@ -199,6 +220,7 @@ def main() -> int:
             memory(asked.tokens),
             sparse(asked.tokens, asked.rounds),
             sharp(rounds[lengths[0]]),
+            of_choices(asked.rounds),
             *(against_torch(tokens, rounds[tokens], tokens == asked.tokens) for tokens in lengths),
         ):
             for line in part:

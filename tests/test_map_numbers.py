@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
+import torch
 from hypothesis import given, settings
 
 from attention import head_maps
 from attention.analysis.head_numbers import OF_DISTRIBUTIONS
 from attention.analysis.map_numbers import numbers
-from attention.heads import METRICS, profile
-from attention.maps import zoom
+from attention.heads import METRICS, profile, row_entropy
+from attention.maps import strips, zoom
 from attention.maps.exact import each_head
-from attention.masks import MASKS, Rule
+from attention.maps.scoring import exponentials
+from attention.maps.strips import Strip
+from attention.masks import MASKS, Rule, causal, window
+from attention.operations.positions import POSITIONS
+from tests.position_oracle import bias
 from tests.samples import examples
 from tests.softmax_oracle import NO_DISTRIBUTIONS
 from tests.strategies import normal
-from tests.test_maps import cases, full, near
+from tests.test_maps import cases, full, near, small_blocks  # noqa: F401
 
 
 @settings(deadline=None, max_examples=examples(50))
@@ -54,3 +61,42 @@ def test_maps_that_lack_something_are_refused():
     ]:
         with pytest.raises(ValueError, match=message):
             numbers(maps, q, q)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize(("mask", "left_out"), [(causal, True), (MASKS["full"], True), (causal - window, False)])
+@pytest.mark.parametrize("positions", ["none", "alibi bloom", "t5"])
+def test_keys_that_a_head_has_forgotten_are_left_out_and_no_number_changes(monkeypatch, mask, left_out, positions):
+    """Every token takes 5 to 20 from what came before; a query that does not see itself keeps the largest of its scores."""
+    n, q, k = 220, normal(0, 6, 220, 4), normal(1, 6, 220, 4)
+    kept = -normal(2, 6, n).double().sigmoid().mul(15).add(5).cumsum(1)
+    pieces, taken, real = [], [], Strip.take
+    monkeypatch.setattr(Strip, "take", lambda strip, span, shown: pieces.append(span) or real(strip, span, shown))
+    monkeypatch.setattr(
+        strips, "exponentials", lambda *given, **named: taken.append(1) or exponentials(*given, **named)
+    )
+    maps = head_maps(q, k, mask, 3, kept=kept, positions=positions, pool="max")
+    scores = q.double() @ k.double().mT / 2 - (kept[:, :, None] - kept[:, None]).abs() + bias(positions, 6, n, n)
+    weights = scores.masked_fill(~mask.square(n, n, 3), -math.inf).softmax(-1).nan_to_num()
+    assert (len(taken) < len(pieces) / 2) == left_out
+    assert near(maps.most, weights, 2e-5) and near(maps.mean, weights, 2e-5)
+    assert near(maps.entropy, row_entropy(weights), 2e-4)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("positions", ["t5", "t5 causal"])
+def test_keys_beyond_the_last_bucket_share_a_number(positions):
+    """It is written at once for all keys of a piece that are so far from every query."""
+    q, k = normal(0, 2, 220, 4), normal(1, 2, 220, 4)
+    for mask in ("causal", "full"):
+        scores = q.double() @ k.double().mT / 2 + bias(positions, 2, 220, 220)
+        weights = scores.masked_fill(~MASKS[mask].square(220, 220, 3), -math.inf).softmax(-1)
+        assert near(head_maps(q, k, mask, positions=positions, pool="max").most, weights, 2e-6)
+
+
+def test_positions_only_lower_scores_and_nothing_is_added_to_a_query_s_own():
+    """Maps rely on it: an upper bound of the products is one of the scores."""
+    at, heads = torch.arange(300), torch.arange(12)[:, None, None]
+    for rule in filter(lambda rule: rule.to_scores, POSITIONS.values()):
+        found = rule.to_scores(at[:, None], at, heads, 12)
+        assert bool((found <= 0).all()) and not found.diagonal(0, 1, 2).any()

@@ -17,11 +17,10 @@ from torch import Tensor
 
 from attention.maps.direct_strips import strip_class
 from attention.maps.scratch import Space, room
-from attention.maps.strips import RowJob, Tiles, ceil
+from attention.maps.strips import SAFE, RowJob, Tiles, ceil
 from attention.maps.tiles import SUM, by_rows, tile_order
 
 OWN = ("sums", "tops")  # results of a block of rows by tile
-SAFE = 40.0  # scores up to this bound are exponentiated and summed in float32 without subtracting a maximum
 
 
 class Pooled(NamedTuple):
@@ -84,8 +83,14 @@ def sample_queries(jobs: list[RowJob], rows: Int[Tensor, "r 1"]) -> list[Pooled]
 
 
 def _scores_are_bounded(job: RowJob) -> bool:
-    """Whether no score of these queries exceeds SAFE, which may hold even if another query of the head is longer."""
-    return job.longest is None or job.scoring.score_bound(length(job.query), job.longest) <= SAFE
+    """Whether no score of these queries exceeds SAFE, which may hold even if another query of the head is longer.
+
+    If something is added to scores, it only lowers them; each query then has to see itself, so that a score stays large.
+    """
+    if job.longest is None:
+        return True
+    mild = job.scoring.product_bound(length(job.query), job.longest) <= SAFE
+    return mild and (not job.scoring.adds or job.scoring.sees_itself(len(job.key)))
 
 
 def length(vectors: Float[Tensor, "*h n d"]) -> float:

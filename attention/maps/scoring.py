@@ -160,9 +160,16 @@ class Scoring:
 
     def score_bound(self, longest: float, other: float) -> float:
         """An upper bound of absolute scores, from the norms of the longest query and key; infinite if unknown."""
-        if self.adds:
-            return math.inf
+        return math.inf if self.adds else self.product_bound(longest, other)
+
+    def product_bound(self, longest: float, other: float) -> float:
+        """The same before positions and forgetting: an upper bound of scores, as nothing above zero is added."""
         return min(longest * other * abs(self.scale), self.softcap or math.inf)
+
+    def sees_itself(self, n: int) -> bool:
+        """Whether every one of n queries sees its own token, to whose score nothing is added."""
+        at = torch.arange(n, dtype=torch.int32)
+        return bool(self.rule(at, at, n, self.span).all())
 
 
 def column(at: At, like: Tensor) -> Int[Tensor, ...]:

@@ -7,6 +7,7 @@ Dao et al. 2022, FlashAttention, section 3.1).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from attention.maps.blocks import Blocks, KeyRange, along, differences
-from attention.maps.scoring import At, Scoring, column, exponentials, factors, penalty, way_of
+from attention.maps.scoring import LEAST, At, Scoring, column, exponentials, factors, penalty, way_of
 from attention.maps.scratch import Space
 from attention.maps.tiles import add, pool_maxima
 from attention.operations.forgetting import near_sums
@@ -25,6 +26,7 @@ from attention.operations.positions import POSITIONS
 from attention.operations.softmax import head_softmax
 
 NOTHING = -1e29  # initial maximum of a row before its first visible key: masked pairs stay far below it
+SAFE = 40.0  # scores up to this bound are exponentiated and summed in float32 without subtracting a maximum
 STRETCH = 128  # cells that are summed in their own precision
 
 
@@ -113,12 +115,14 @@ class Strip:
 
     def take(self, span: KeyRange, shown: list[Tensor]) -> None:
         """Adds one piece of keys; `shown` are its `visible_parts`."""
-        job = self.job
+        job, (least, most) = self.job, self._losses(span)
+        if self.bounded and least > SAFE - LEAST:  # all exponentials would be zero
+            return
         scores, powers = self.space.piece(span.stop - span.start, len(self.query))
         self.fill_scores(scores, span, [] if self.bounded else shown)
         if not self.bounded:
             self._rise(scores)
-        exponentials(scores, powers, self.way, faint=not self.bounded)
+        exponentials(scores, powers, self.way, faint=not self.bounded or most > -LEAST - SAFE)
         if self.bounded:
             for cut, seen in zip(_cuts(span), shown, strict=True):
                 powers[cut].mul_(seen)
@@ -147,13 +151,14 @@ class Strip:
             ref = falls[self.rows[0]]
             left, right = (near_sums(falls[at], ref, scores.dtype).mul_(unit) for at in (self.places, cols))
             torch.sub(left, right, out=scores)
-            if keys.stop > self._first + 1:  # before a query, sums only fall
-                scores.abs_().neg_()
+            scores[max(0, self._ends[0] + 1 - keys.start) :].abs_().neg_()  # before a query, sums only fall
         if line is not None:
             first = keys.start - self.rows[-1] + len(self.job.key) - 1
-            pieces = line[first : first + len(scores) + len(self.rows) - 1].unfold(0, len(scores), 1)
+            far = min(max(self._flat - first - len(self.rows) + 1, 0), len(scores))
+            pieces = line[first + far : first + len(scores) + len(self.rows) - 1].unfold(0, len(scores) - far, 1)
             shown = pieces.index_select(0, self.rows[-1] - self.places[0]).T
-            scores.copy_(shown) if falls is None else scores.add_(shown)
+            for part, bias in ((scores[:far], line[0]), (scores[far:], shown)):
+                part.copy_(bias) if falls is None else part.add_(bias)
         elif self._by_pair:
             bias = next(self.job.scoring.score_biases(self.places, cols, self.job.head, self.job.heads, scores))
             scores.copy_(bias.mul_(unit)) if falls is None else scores.add_(bias, alpha=unit)
@@ -164,9 +169,20 @@ class Strip:
         return self.job.scoring.falls(self.job.head, self.job.heads, len(self.job.key), self.query.device)
 
     @cached_property
-    def _first(self) -> int:
-        """The position of the first of these queries."""
-        return int(self.places.min())
+    def _ends(self) -> tuple[int, int]:
+        """The positions of the first and the last of these queries."""
+        return int(self.places.min()), int(self.places.max())
+
+    def _losses(self, span: KeyRange) -> tuple[float, float]:
+        """What positions and forgetting take from the scores of a piece, at the least and at the most."""
+        least, most = 0.0, self._most_by_pair
+        if self._falls is not None:
+            (first, last), (start, stop) = (
+                (float(self._falls[at]) for at in ends) for ends in (self._ends, (span.start, span.stop - 1))
+            )
+            least = max(stop - first, last - start, 0.0)
+            most += max(start - last, first - stop)
+        return least, most
 
     @property
     def _by_pair(self) -> bool:
@@ -184,6 +200,19 @@ class Strip:
         head = torch.tensor(self.job.head, device=self.query.device)
         line = to_scores((-apart).clamp(min=0), apart.clamp(min=0), head, self.job.heads)
         return line.to(self.query.dtype).mul_(self.way.unit)
+
+    @cached_property
+    def _most_by_pair(self) -> float:
+        """The most that such a number takes from a score; infinite if it is not known."""
+        if self._line is None:
+            return math.inf if self._by_pair else 0.0
+        return -float(self._line.min()) / self.way.unit
+
+    @cached_property
+    def _flat(self) -> int:
+        """How many of its first numbers are equal: those of all keys far before a query."""
+        line = self._line
+        return 0 if line is None else int((line != line[0]).to(torch.uint8).argmax())
 
     def _rule_cells(self, left: int, right: int) -> Float[Tensor, "w r"]:
         scoring, n = self.job.scoring, len(self.job.key)
