@@ -108,7 +108,7 @@ class View:
     order: str = choice("position", ("position", "weight"), "Key order", "By position, or the largest weight first.", about="view")
     dtype: str = choice("bfloat16", ("float32", "bfloat16", "float16"), "Precision (dtype)", "The head is computed in this type and compared with float64.", about="view")
     exponent: str = choice("max-subtracted", ("max-subtracted", "naive", "fused"), "Softmax computation", "Naive: exp(l). Max-subtracted: exp(l - max l). Both store scores in the chosen type, as eager code does. Fused: scores and softmax in float32, as in the fused kernels of PyTorch.", about="view")
-    predict: str = choice("none", ("none", "mask", "temperature", "row"), "Predict, then reveal", "A question whose answer is hidden until it is revealed.", about="view")
+    predict: str = choice("none", ("none", "mask", "temperature", "row"), "Predict first", "A question whose answer is hidden until it is revealed.", about="view")
     ask: str = asking()
     against: str = pinning()
     side: str = choice("difference", ("a", "b", "difference", "both"), "Side", "A: what was pinned. B: the current settings. B − A: the difference, on a fixed scale from −1 to 1. Side by side: both.", names={"a": "A", "b": "B", "difference": "B − A", "both": "side by side"}, about="view")

@@ -212,7 +212,7 @@ def test_our_questions_are_offered_at_one_place(page):
         assert query_without_edition(test.query_params) == {"predict": name} | (
             {"query": "15"} if name == "row" else {}
         )
-        assert "Predict, then reveal" in words(test)
+        assert "Predict first" in words(test)
 
 
 def test_a_question_of_ours_takes_the_place_of_ones_own_and_the_other_way_round():

@@ -34,7 +34,7 @@ def components(test: AppTest) -> set[str]:
 def test_nothing_but_the_question_goes_out_until_it_is_opened(page, question):
     test = run(page, to_query(ASKED_ABOUT) | {"predict": question, "grouping": "show"})
     assert not test.exception
-    assert "Predict, then reveal" in words(test)
+    assert "Predict first" in words(test)
     assert not components(test) and not test.get("plotly_chart") and not test.dataframe and not test.table
     assert all(set(table) == HARMLESS[question] for table in tables(test))
     before = sent(test)
@@ -64,5 +64,5 @@ def test_what_was_opened_stays_open_on_every_page_until_the_settings_change(page
 def test_a_sequence_too_long_for_a_trace_is_a_question_too():
     test = run(next(page for page in PAGES if page.stem == "heads"), {"predict": "row", "tokens": "4096"})
     assert not test.exception
-    assert "Predict, then reveal" in words(test)
+    assert "Predict first" in words(test)
     assert not components(test) and not tables(test)

@@ -198,7 +198,7 @@ def test_a_presentation_shows_one_head_and_leaves_to_the_page():
 def test_a_presentation_gives_no_answer_away():
     test = open_page(v="3", view="present", predict="row")
     assert not any('class="presentation' in element.proto.body for element in test.main.get("html"))
-    assert "Predict, then reveal" in words(test)
+    assert "Predict first" in words(test)
 
 
 @pytest.mark.parametrize("hides", [False, True])

@@ -66,7 +66,9 @@ def test_it_begins_with_the_first_step_and_a_link_opens_another():
 
 def test_an_example_with_numbers_is_one_click_away():
     test = run(step="weights", positions="alibi")
+    assert "Settings are shared by all pages." in words(test)
     test.button(key="small").click().run()
+    assert "Settings are shared" not in words(test)
     assert query_without_edition(test.query_params) == {"tokens": "4", "heads": "2", "d_model": "8", "head": "1"}
     assert "small" not in [button.key for button in test.button] and not test.exception, "its numbers fit their cells"
 

@@ -1,7 +1,7 @@
 """The words of the Layers page."""
 
-FINDING = "{head} has the highest “{statistic}” of {heads}: {value}.{others}"
-WEIGHT = "{head} puts on average {value} of its weight on {keys}, the most of {heads}.{others}"
+FINDING = "{head} has the highest “{statistic}” of {heads}: {value}."
+WEIGHT = "{head} puts on average {value} of its weight on {keys}, the most of {heads}."
 KEYS = {  # that a statistic is the weight on
     "induction": "what followed an earlier copy of the token",
     "duplicate": "earlier copies of the token",
@@ -13,7 +13,8 @@ KEYS = {  # that a statistic is the weight on
 }
 ALL_HEADS = "all {count:,} heads"
 SHOWN_HEADS = "the {count:,} heads in the {layers} layers shown"
-OTHERS = " These are also high: {heads}."
+OTHERS = "Also high: {heads}."
+RECORDED = "Rows are the layers of the model that are recorded. "
 HIGHER = "No head is high here. Show “{statistic}”"
 NONE = "No head has a value: no query has a visible key, or the tokens have no texts."
 HELP = "Each cell is a head, coloured by one statistic. Click a cell to select its head on all pages."

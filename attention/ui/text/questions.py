@@ -4,7 +4,7 @@
 ASKS = "This link asks a question."
 ASKED = "Here is your question. Answer it before you look."
 HIDDEN = "Every page hides the answer until it is revealed."
-OWN, PREDICT = "Question", "Predict, then reveal"
+OWN, PREDICT = "Question", "Predict first"
 REVEAL, SKIP, END = "Reveal answer", "Skip", "End question"
 GUESS, GUESS_FIRST = "Your guess", "Choose your guess first, or skip it."
 RIGHT = "Right. "

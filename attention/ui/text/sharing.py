@@ -17,7 +17,7 @@ PAGES = {
     "implementations": "Published implementations of attention, compared with the reference, line by line.",
     "find_the_bug": "Find the mistake in published code of attention, from its maps and its lines.",
 }
-PREDICT = "Predict, then reveal"
+PREDICT = "Predict first"
 QUESTION = "A question about attention, with its answer hidden until it is revealed."
 HEAD = "{head} of {heads}"
 LAYER_HEAD = "Layer {layer}, head {head} of {heads}"

@@ -184,19 +184,31 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
         return text.NONE
     cell, most = max(held.items(), key=lambda cell: cell[1])
     numbers = layers(config.source)
-    some = len(numbers) > 1 and numbers != tuple(range(len(numbers)))
-    heads_shown = text.SHOWN_HEADS if some else text.ALL_HEADS
+    heads_shown = text.SHOWN_HEADS if leaves_layers_out(config) else text.ALL_HEADS
     is_weight = number(config, found) in text.KEYS and distributes(config)
     value_text = format_percent if is_weight else format_mean
-    others = ", ".join(f"{head_title(config, each)} ({value_text(held[each])})" for each in outstanding(held)[1:])
     return (text.WEIGHT if is_weight else text.FINDING).format(
         head=head_title(config, cell).capitalize(),
         heads=heads_shown.format(count=len(held), layers=len(numbers)),
         value=f"{value_text(most)} {described.unit}".rstrip(),
         statistic=escape(described.label.lower()),
         keys=text.KEYS.get(number(config, found), ""),
-        others=text.OTHERS.format(heads=others) if others else "",
     )
+
+
+def leaves_layers_out(config: Config) -> bool:
+    """Whether the source has several layers of a model, but not all from the first on."""
+    numbers = layers(config.source)
+    return len(numbers) > 1 and numbers != tuple(range(len(numbers)))
+
+
+def others_sentence(config: Config, found: Mapping[int, Layer]) -> str:
+    """The heads beside that of the finding that stand out; "" if there are none."""
+    held = cells(number(config, found), found)
+    value_text = format_percent if number(config, found) in text.KEYS and distributes(config) else format_mean
+    high = outstanding(held)[1:] if held else []
+    others = ", ".join(f"{head_title(config, each)} ({value_text(held[each])})" for each in high)
+    return text.OTHERS.format(heads=others) if others else ""
 
 
 def head_label(config: Config, cell: tuple[int, int]) -> str:

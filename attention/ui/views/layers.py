@@ -29,7 +29,7 @@ from attention.ui.views import heads_parts as parts
 from attention.ui.views import layers_changed, own_text, questions
 
 PICTURE = (
-    '<figure style="margin: 0"><img class="thumbnail" alt="{}" width="168" height="168" '
+    '<figure style="margin: 0"><img class="thumbnail" alt="{}" width="240" height="240" '
     'style="display: block; image-rendering: pixelated" src="data:image/png;base64,{}">'
     '<figcaption style="font-size: .8rem">query ↓ &nbsp; key →</figcaption></figure>'
 )
@@ -66,8 +66,9 @@ def view(config: Config) -> None:
             maps.draw_map(config, found)
             if not alone:
                 _offer_higher(config, found)
-            selected = maps.selected_sentence(config, found)
-        st.caption(f"{selected} {maps.formula(maps.number(config, found))}".lstrip())
+            selected = f"{maps.selected_sentence(config, found)} {maps.others_sentence(config, found)}".strip()
+        recorded = text.RECORDED if maps.leaves_layers_out(config) else ""
+        st.caption(f"{selected} {recorded}{maps.formula(maps.number(config, found))}".lstrip())
     if right:
         with right:
             if before:

@@ -140,6 +140,7 @@ def _choices(config: Config) -> None:
             kwargs=settings | {"head": small.head, "step": "x"},
             type="primary",
         )
+        st.caption(text.SHARED, width="content")
     knobs.segments("steps", config, format_func=text.VIEWS.get, label_visibility="collapsed", width="content")
 
 
