@@ -186,6 +186,7 @@ def test_heads_are_switched_off_and_each_in_turn(monkeypatch, folder):
     test.selectbox(key="model_how").set_value("resample").run()
     test = wait_for_study(test, "off")
     assert test.session_state[KEY].kept.studies["off"].found.found.how == "resample"
+    assert text.WAY_TELLS["resample"] in page_text(test)
     test.button(key="all on").click().run()
     assert "off" not in link(test) and "No head is off" in page_text(test)
 

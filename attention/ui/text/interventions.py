@@ -35,6 +35,14 @@ WAYS = {
     "mean": "Mean over the text",
     "resample": "Output on another text",
 }
+WAY_TELLS = {
+    "zero": "Zero also takes away what a head adds to every token, so it often costs most.",
+    "mean": "The mean keeps what a head adds to every token, and takes away what differs between tokens.",
+    "resample": (
+        "Outputs on another text are of the usual kind. What depends on this text is gone, and what they say instead can mislead "
+        "later layers."
+    ),
+}
 WAY_HELP = (
     "They disagree. Zero also takes away what a head adds to every token, and later layers get inputs that never occur in use: "
     "it often costs most. The mean keeps that constant part and removes what differs between tokens. Another text keeps usual "

@@ -72,6 +72,7 @@ def _controls(prompt: Prompt) -> None:
         knobs.line("off", prompt, on_change=page.change, width=180, placeholder="3.1 5.0")
         knobs.line("answer", prompt, on_change=page.change, width=130, placeholder="most probable")
         knobs.line("against", prompt, on_change=page.change, width=130, placeholder="second")
+    st.caption(text.WAY_TELLS[prompt.how])
     if prompt.how == "resample":
         knobs.area("other", prompt, on_change=page.change, height=88)
     with st.container(horizontal=True, vertical_alignment="center"):
