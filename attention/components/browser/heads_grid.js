@@ -9,7 +9,7 @@ import { findReadout } from "./heads_grid_readout.js";
 import { setScale } from "./heads_grid_scale.js";
 import { gridLabel, MARKUP } from "./heads_grid_words.js";
 import { cellUnderPointer, show, showPinned } from "./heads_grid_pointer.js";
-import { createFigure, paintHead, setCaption } from "./heads_grid_square.js";
+import { createFigure, isCut, paintHead, setCaption } from "./heads_grid_square.js";
 import { applyTheme } from "./theme.js";
 
 /**
@@ -174,5 +174,6 @@ function setCaptions({ figures, data, plan }) {
     figure.element.classList.toggle("grouped", size > 0);
     figure.element.classList.toggle("joined", size > 0 && joined(h));
     setCaption(figure, data, h, plan.width);
+    figure.element.classList.toggle("small", isCut(figure.element, plan));
   });
 }

@@ -12,7 +12,7 @@ import { KEY, QUERY_DOWN } from "./heads_grid_words.js";
  * @typedef {import("./heads_grid_layout.js").Square & { room: number }} Large  `room` for labels, on the left and below
  */
 
-const LETTER = 6.6, BESIDE = 14, MOST_ROOM = 84, NUMBERED = 40;  // pixels
+const LETTER = 6.6, BESIDE = 14, MOST_ROOM = 84, NUMBERED = 46;  // pixels
 const PANEL = [160, 230], TALLEST = 720, NARROW = 440;
 const SHARE = 0.68;  // of the width for the large head, if there are others
 const LINE = 13;  // pixels from one label to the next

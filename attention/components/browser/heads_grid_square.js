@@ -12,7 +12,7 @@ import { headTitle, sharedHead, upTo } from "./heads_grid_words.js";
 
 export const GAP = 10, TITLE = 18, EDGE = 5, APART = 16, WIDE = 620;
 const ROOMY = 6, NONE = new Uint8Array();
-const LETTER = 5.8, DOT = 17;  // mean width of a letter of a caption, and of what stands beside its words
+const LETTER = 6.3, DOT = 17;  // mean width of a letter of a caption, and of what stands beside its words
 
 /**
  * Returns the token texts of the keys: those of the queries, unless the keys are of another sequence.
@@ -146,6 +146,33 @@ export function setCaption({ element }, data, h, width) {
   const title = headTitle(data, h), cut = data.per && LETTER * (title.length + told.length) + DOT > width;
   find(element, "figcaption b").textContent = width < 110 || cut ? headNumber(data, h) : title;
   Object.assign(find(element, "figcaption span"), { textContent: told, title: told });
+}
+
+/**
+ * Whether the title of a square has no room in letters of 12 pixels. It is measured on a canvas, without a layout of the page.
+ * @param {HTMLElement} figure
+ * @param {import("./heads_grid_layout.js").Plan} plan
+ */
+export function isCut(figure, { width, stacked }) {
+  const name = textWidth(figure, find(figure, "figcaption span").textContent ?? "");
+  const number = stacked ? 0 : DOT + textWidth(figure, find(figure, "figcaption b").textContent ?? "");
+  return name + number > width;
+}
+
+/** @type {Map<string, number>} */
+const widths = new Map();
+
+/**
+ * @param {HTMLElement} element  an element with the font
+ * @param {string} text
+ */
+function textWidth(element, text) {
+  const known = widths.get(text), pen = createElement("canvas").getContext("2d");
+  if (known !== undefined || !pen || !text) return known ?? 0;
+  pen.font = `12px ${getComputedStyle(element).fontFamily}`;
+  const { width } = pen.measureText(text);
+  if (document.fonts.status === "loaded") widths.set(text, width);
+  return width;
 }
 
 /**
