@@ -275,6 +275,7 @@ def test_start_says_why_no_sentence_can_be_read(monkeypatch):
     assert text.OWN_WHY.format(why=text.NOT_INSTALLED) in page_text(test) and test.text_input[0].disabled
     opened = open_page("start", start=f"sentence.own~own.{OWN}")
     assert "This link shows" in page_text(opened) and "“bank” gives" in page_text(opened) and not opened.exception
+    assert "“MiniLM: a river bank”" in page_text(opened), "which is what Start shows below"
 
 
 def test_every_recording_of_a_model_has_its_text_and_a_name_in_the_catalogue():

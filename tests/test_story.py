@@ -156,6 +156,12 @@ def test_the_finding_is_true_of_what_is_shown():
     assert "“bank” gives" in words(test) and not test.exception
 
 
+def test_another_sentence_has_its_word_selected():
+    test = visit({ENTRY: "query.3"})
+    test.button_group(key="story_sentence").set_value("account").run()
+    assert "“bank” gives **66.4%**" in words(test) and test.query_params == {ENTRY: "sentence.account"}
+
+
 def test_a_mask_that_moves_the_word_towards_nothing_is_not_said_to_move_it_most_towards_something():
     said = words(visit({ENTRY: "step.take over~mask.causal"}))
     changes = [move.head - move.before for move in moves("river", 5, row(mask="causal"))]

@@ -21,7 +21,7 @@ from attention.models.parts import Part
 from attention.models.prompt import PROMPTS, Prompt
 from attention.recorded.shipped import SHIPPED
 from attention.sources.providers import source_title
-from attention.story.settings import ENTRY, OWN
+from attention.story.settings import ENTRY, OWN, Story
 from attention.ui import next_step, results
 from attention.ui.controls import own_text
 from attention.ui.controls.prompt import offer_without_download
@@ -223,11 +223,12 @@ def _show_progress(wanted: Requested) -> None:
 
 def _show_refusal(wanted: Requested) -> None:
     """Draws why a model could not run; after a typed text, with a link that shows it with hand-built heads."""
-    below = recording_of(wanted.prompt)
+    shown = session().here.setting
+    below = shown.shipped.source if isinstance(shown, Story) else recording_of(wanted.prompt)
     named = {"model": escape(wanted.prompt.model), "text": escape(shorten(wanted.prompt.text)), "why": wanted.why}
-    shown = text.RECORDING.format(title=escape(source_title(below))) if below else text.WITHOUT
+    what = text.RECORDING.format(title=escape(source_title(below))) if below else text.WITHOUT
     with st.container(border=True):
-        st.markdown((text.TYPED if wanted.typed else text.LINK).format(**named, below=shown))
+        st.markdown((text.TYPED if wanted.typed else text.LINK).format(**named, below=what))
         if wanted.typed:
             typed = Config(text=wanted.prompt.text, tokens=own_text.fitting(wanted.prompt.text, "words"))
             next_step.page_link("heads", text.HAND_BUILT, to_query(typed), ":material/grid_view:")

@@ -22,12 +22,12 @@ STEPS = {"look": "1 · Look", "weigh": "2 · Weigh", "take over": "3 · Combine"
 LOOK = (
     "Each token collects information from the others. A **weight** says how much it takes from each; the weights of a token "
     "sum to 100%.\n\nPoint at a token to see its weights, click to keep it. A row of the map is one token. "
-    "[CLS] and [SEP] are the model's own marks."
+    "[CLS] and [SEP] are marks that the model adds."
 )
 SWITCH = "Switch the sentence"
 EXPECTED = (
-    "The same word, the same head: here “{word}” takes most from “{expected}”, in the other sentence from “{other}”. It is "
-    "{found} of the {heads} heads of MiniLM; only all of them together give a word its meaning."
+    "The same word, the same head: here “{word}” takes most from “{expected}”, in the other sentence from “{other}”. "
+    "{found} of MiniLM's {heads} heads does so; a word gets its meaning from all of them together."
 )
 OWN_LOOK = (
     "This is one head on one sentence. It was chosen for what it does in the two sentences above; in yours it may do something "

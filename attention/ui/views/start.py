@@ -12,7 +12,7 @@ from attention.config import Config
 from attention.number_format import format_percent
 from attention.sources.providers import tokens
 from attention.story.head import SENTENCES, riddle_config, riddle_shares
-from attention.story.settings import MOST, OWN, SIZES, STORIES, Story
+from attention.story.settings import MOST, OWN, SIZES, STORIES, WORD, Story
 from attention.ui import heading, next_step, proof, results
 from attention.ui.controls import knobs, own_text
 from attention.ui.markdown import escape
@@ -86,6 +86,7 @@ def _draw_sentences(story: Story) -> None:
         [*SENTENCES, *[OWN] * bool(story.own)],
         format_func=lambda name: model_run.shorten(story.own) if name == OWN else SENTENCES[name].text,
         on_change=page.change,
+        kwargs={"query": WORD},
         label_visibility="collapsed",
     )
     if present.is_embedded():
