@@ -2,7 +2,7 @@
 
 Both run in the same browser and take turns. The bare app is one slider and one text: what Streamlit itself costs. The
 temperature is moved, so that every weight is computed, sent and painted again. A comparison (B − A) is measured against the
-same page without one. Linux only, for the processor time.
+same page without one, and a choice (`--only choice`) against the standard softmax. Linux only, for the processor time.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ PAINTED, DRAWN = "data-painted", "data-drawn"
 class View(NamedTuple):
     """A page at some settings: its link, the picture that one waits for and its attribute that changes with it, how
     often a bare app's time it may take, and milliseconds of the server's processor a change. `usual`: the view whose time the
-    bound is about instead, and whose settings are side A.
+    bound is about instead; if `compared`, its settings are side A.
     """
 
     link: str
@@ -48,6 +48,7 @@ class View(NamedTuple):
     bound: float
     cpu: float
     usual: str = ""
+    compared: bool = False
 
 
 COMPARED = 1.5  # times the same change without a comparison
@@ -55,8 +56,8 @@ VIEWS = {
     "heads, 8 x 128": View("?heads=8&tokens=128", GRID, PAINTED, 1.6, 25),
     "heads, 16 x 512": View("?heads=16&tokens=512", GRID, PAINTED, 2.5, 100),
     "heads, 8 x 1024": View("?heads=8&tokens=1024", GRID, PAINTED, 2.5, 150),
-    "B - A, 8 x 128": View("?heads=8&tokens=128", GRID, PAINTED, COMPARED, 60, "heads, 8 x 128"),
-    "B - A, 16 x 512": View("?heads=16&tokens=512", GRID, PAINTED, COMPARED, 250, "heads, 16 x 512"),
+    "B - A, 8 x 128": View("?heads=8&tokens=128", GRID, PAINTED, COMPARED, 60, "heads, 8 x 128", True),
+    "B - A, 16 x 512": View("?heads=16&tokens=512", GRID, PAINTED, COMPARED, 250, "heads, 16 x 512", True),
     "softmax, a row": View("softmax?heads=8&tokens=128", CHART, DRAWN, 3, 40),
     "softmax, all rows": View("softmax?topic=all&heads=8&tokens=128", CHART, DRAWN, 3, 40),
     "softmax, scaling": View(
@@ -75,6 +76,19 @@ VIEWS = {
     ),
     "steps, one": View("steps?heads=8&tokens=128&step=weights", MATRICES, PAINTED, 3, 40),
     "steps, all": View("steps?heads=8&tokens=128&steps=all", MATRICES, PAINTED, 3, 60),
+}
+CHOICES = {
+    "sink": "softmax=sink",
+    "sigmoid": "softmax=sigmoid",
+    "sparsemax": "softmax=sparsemax",
+    "differential": "softmax=differential",
+    "ALiBi": "positions=alibi",
+    "forgetting": "forgetting=on",
+    "gate": "gate=headwise",
+}
+VIEWS |= {
+    f"choice: {name}": View(f"?heads=8&tokens=128&{setting}", GRID, PAINTED, 1.15, 60, "heads, 8 x 128")
+    for name, setting in CHOICES.items()
 }
 
 
@@ -139,7 +153,7 @@ def main() -> None:
             for name in VIEWS:
                 if name in chosen or any(VIEWS[other].usual == name for other in chosen):
                     view = VIEWS[name]
-                    link = _compared(view.link) if view.usual else f"{view.link}&input=noise"
+                    link = _compared(view.link) if view.compared else f"{view.link}&input=noise"
                     sliders[name] = open_slider(browser, f"{app.url}/{link}", "temperature", view.shows, view.attribute)
             found = seconds(sliders, given.changes)
             cpu = {name: processor(app, slider, given.changes) for name, slider in sliders.items() if name != "bare"}
