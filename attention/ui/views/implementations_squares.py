@@ -77,7 +77,8 @@ def _difference(config: Config, found: Comparison, most: float | None) -> None:
     head, wrong = _head(config, found), text.RAISED
     if found.difference is not None:
         wrong = _rows_apart(found.difference[head])
-    st.caption(text.DIFFERENCE.format(where=_where(config, found), wrong=wrong), help=text.DIFFERENCE_HELP)
+    where = text.HEAD.format(head=head, first="")  # the reference beside it names the sequence
+    st.caption(text.DIFFERENCE.format(where=where, wrong=wrong), help=text.DIFFERENCE_HELP)
     if found.difference is None:
         st.info(text.RAISES_WEIGHTS)
     elif most is not None and most < NOTHING:
