@@ -276,6 +276,7 @@ def test_start_says_why_no_sentence_can_be_read(monkeypatch):
     opened = open_page("start", start=f"sentence.own~own.{OWN}")
     assert "This link shows" in page_text(opened) and "“bank” gives" in page_text(opened) and not opened.exception
     assert "“MiniLM: a river bank”" in page_text(opened), "which is what Start shows below"
+    assert state(opened).here.setting == Story(), "and its pill is the selected one"
 
 
 def test_every_recording_of_a_model_has_its_text_and_a_name_in_the_catalogue():
