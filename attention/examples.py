@@ -188,7 +188,7 @@ EXAMPLES: dict[str, Example] = {
         "Queries and keys, each once: cosines and sines have the factor, both are rotated by them, and a score grows by 1.1386² = 1.2965. A checkpoint's own attention_factor replaces 1.1386; SGLang multiplied both for a while (pull request 33558).",
         ADVANCED, "rotary positions"),
     "nothing": Example("A head that attends to nothing", "heads", Config(softmax="sink", sink_logit=2.0, head=6),
-        "Every head has a learned sink, as in gpt-oss: one more logit in the denominator, which belongs to no key. The five heads that find what they look for give it less than 0.1% of a row; the broad head, whose scores are all near zero, gives it 82.9%, so its rows sum to 0.171. For Granite with sinks, transformers returns weights without this: rows that sum to one.",
+        "Every head has a learned sink, as in gpt-oss: one more logit in the denominator, which belongs to no key. The five heads that find what they look for give it less than 0.1% of a row; the broad head, whose scores are all near zero, gives it 82.9%, which has no value and adds nothing to the output: its rows sum to 0.171. For Granite with sinks, transformers returns weights without this: rows that sum to one.",
         "At which mean of the sink logits does the head for equal words lose half of its weight?",
         ("About 2.5", "About 4.7", "About 8"), 1,
         "At 4.7 the head for equal words keeps 0.50 of its weight: its scores for equal words are not much larger. At 8 it keeps 0.05.",
