@@ -90,7 +90,10 @@ def test_a_second_file_is_compared_with_the_first():
     """With one click: pinning the first before opening the second would end with the second alone."""
     test = put(opened(), "before.npz", FILE)
     assert not any(each.proto.label.startswith("Compare with") for each in test.get("link_button"))
-    test = put(test, "after.npz", npz(weights=WEIGHTS.flip(1).numpy()))
+    model = {"weights": WEIGHTS.flip(1).contiguous()}
+    test = put(test, "after.safetensors", safe_file.write_safetensors(model, {"title": json.dumps("Model")}))
+    words = page_text(test)
+    assert "Model was read" in words.replace("*", "") and "after.safetensors: weights" in words
     before, after = test.session_state[KEY].kept.uploaded
     (url,) = (
         each.proto.url

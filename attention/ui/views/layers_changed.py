@@ -42,7 +42,7 @@ def finding(config: Config, before: Found, after: Found) -> str:
     if not found:
         return text.NO_CHANGE
     cell = max(found, key=lambda cell: abs(found[cell]))
-    statistic, count = escape(described.label.lower()), f"{len(found):,}"
+    statistic, count = escape(described.label), f"{len(found):,}"
     if not found[cell]:
         return text.UNCHANGED.format(statistic=statistic, count=count)
     a, b = (f"{format_mean(maps.cells(name, side)[cell])} {described.unit}".rstrip() for side in (before, after))

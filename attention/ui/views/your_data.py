@@ -207,7 +207,7 @@ def _summary_text(holding: Upload) -> str:
     sizes = holding.shape
     tokens = text.SUMMARY_CROSS if sizes.keys else text.SUMMARY_TOKENS
     return text.SUMMARY.format(
-        name=escape(holding.stack.title),
+        name=escape(entry_name(holding.source)),  # two recordings of one model have one title
         parts=text.SUMMARY_VECTORS if {"q", "k"} <= sizes.has else text.SUMMARY_WEIGHTS,
         layers=text.SUMMARY_LAYERS[sizes.layers > 1].format(count=sizes.layers),
         heads=text.SUMMARY_HEADS[sizes.heads > 1].format(count=sizes.heads),
