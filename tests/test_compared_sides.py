@@ -41,6 +41,7 @@ from attention.ui.controls.picture import PICTURE
 from attention.ui.session import kept_bytes
 from attention.ui.session.settings_state import SettingsState
 from attention.ui.session.visit_state import KEY, Session, taken_up
+from attention.ui.text import comparing
 from attention.wire.cells import WIDEST
 from attention.wire.cells import weights as decoded
 from attention.wire.difference_cells import (
@@ -416,6 +417,12 @@ def test_sides_of_other_sizes_are_shown_beside_each_other():
     test = run(HEADS, {"v": "3", "against": pin(Config(tokens=9))})
     assert not test.exception and grids(test).count("heads_grid") == 2
     assert any("weights are compared by position" in each.value for each in test.markdown)
+
+
+def test_of_sides_with_other_numbers_of_heads_the_selected_heads_are_compared_and_that_is_said():
+    test = run(HEADS, {"v": "3", "heads": "4", "head": "1", "against": pin(Config())})
+    assert not test.exception and any(f". {comparing.ONE_HEAD}" in each.value for each in test.caption)
+    assert any("Head 1 changed" in each.value for each in test.markdown)
 
 
 def test_a_broken_comparison_in_a_link_leaves_the_page():

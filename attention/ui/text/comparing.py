@@ -20,6 +20,7 @@ LINES = "B − A. Solid lines: larger in B; dashed: smaller. Width follows the s
 NO_VALUES = "This source has no values, so there is no output."
 OF_A, OF_B, IN_B = " of A", " of B", " in B"
 STRIPES = "Stripes: masked on one side."
+ONE_HEAD = "The numbers of heads differ: the selected heads alone are compared."
 POSITIONS = "The tokens differ: weights are compared by position."
 SIGNED = "Differential attention has weights below zero, which are not compared: choose another softmax on both sides."
 LENGTH = "A has {tokens} tokens: sides of at most {most} tokens are compared weight by weight."

@@ -49,7 +49,7 @@ def _swap() -> None:
 
 
 def differences_text(sides: Sides, comparable: bool) -> str:
-    """Which settings differ, with their values on both sides, as Markdown, and whether only the tokens' words do."""
+    """Which settings differ, with their values on both sides, as Markdown, and what that means for what is compared."""
     found = differing_knobs(sides)
     heads = {"head": sides.heads[0]} if sides.heads and sides.a.head != sides.b.head else {}
     if not found and not heads:
@@ -57,8 +57,12 @@ def differences_text(sides: Sides, comparable: bool) -> str:
     named = list((heads | found).items())
     a, b = (", ".join(_setting(name, values[at]) for name, values in named[:NAMED]) for at in (0, 1))
     more = text.MORE.format(count=len(named) - NAMED) if len(named) > NAMED else ""
-    words = f" {text.POSITIONS}" if comparable and tables.labels(sides.a) != tables.labels(sides.b) else ""
-    return f"{text.DIFFERS.format(a=a, b=b)}{more}{words and '.'}{words}"
+    notes = []
+    if comparable and sides.a.heads != sides.b.heads:
+        notes.append(text.ONE_HEAD)
+    if comparable and tables.labels(sides.a) != tables.labels(sides.b):
+        notes.append(text.POSITIONS)
+    return " ".join([f"{text.DIFFERS.format(a=a, b=b)}{more}{'.' if notes else ''}", *notes])
 
 
 def _setting(name: str, value: Any) -> str:
