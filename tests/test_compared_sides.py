@@ -425,6 +425,13 @@ def test_of_sides_with_other_numbers_of_heads_the_selected_heads_are_compared_an
     assert any("Head 1 changed" in each.value for each in test.markdown)
 
 
+def test_sources_that_differ_are_named_before_the_sizes_that_follow_from_them():
+    test = run(
+        HEADS, {"v": "3", "source": "recorded:smollm2-street", "against": pin(Config.of("recorded:minilm-street"))}
+    )
+    assert not test.exception and any(each.value.startswith("**A** source") for each in test.caption)
+
+
 def test_a_broken_comparison_in_a_link_leaves_the_page():
     test = run(HEADS, {"v": "3", "against": "broken"})
     assert not test.exception and any("can't be read" in each.value for each in test.warning)

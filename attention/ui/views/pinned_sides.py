@@ -22,6 +22,7 @@ from attention.ui.session import page
 from attention.ui.text import comparing as text
 
 NAMED = 3  # settings that differ and are named
+FIRST = ("head", "source")  # named before all others: sizes follow from a source
 LENGTH = 40  # characters of a value that is named
 LABELS = KNOBS["side"].names
 
@@ -54,7 +55,7 @@ def differences_text(sides: Sides, comparable: bool) -> str:
     heads = {"head": sides.heads[0]} if sides.heads and sides.a.head != sides.b.head else {}
     if not found and not heads:
         return text.SAME
-    named = list((heads | found).items())
+    named = sorted((heads | found).items(), key=lambda item: item[0] not in FIRST)
     a, b = (", ".join(_setting(name, values[at]) for name, values in named[:NAMED]) for at in (0, 1))
     more = text.MORE.format(count=len(named) - NAMED) if len(named) > NAMED else ""
     notes = []
