@@ -54,7 +54,8 @@ export function beforeAndNow(before, now) {
 export function describe({ name, by, before, now, form }) {
   const format = form.kind === "sigmoid" ? figure : percent;
   if (by) return `${name} gets ${format(now)} instead of ${format(before)}.`;
-  return form.kind === "sigmoid" ? `${name} has a weight of ${figure(before)}.` : `${name} gets ${percent(before)} of the weight.`;
+  if (form.kind === "sigmoid") return `${name} has a weight of ${figure(before)}.`;
+  return `${name} gets ${percent(before)} of the weight.`;
 }
 
 /**
