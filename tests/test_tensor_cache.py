@@ -65,7 +65,8 @@ KEPT: dict[str, tuple[Any, tuple]] = {
     "trained": (trainings.recording, ("majority", -1)),
     "untrained": (training._initial_course, (RECIPE,)),
     "picture": (training._picture, (COURSE.recipe, COURSE.nearest_frame(-1))),
-    "said": (training._forward_sequence, (COURSE, (0, 1, 2, 3), ())),
+    "usual": (training._usual, (COURSE,)),
+    "said": (training._forward_sequence, (COURSE, (0, 1, 2, 3), (), "zero")),
 }
 
 
