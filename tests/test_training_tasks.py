@@ -68,6 +68,8 @@ def test_a_majority_has_no_tie():
 def value(name: str) -> st.SearchStrategy:
     """Anything that one knob allows."""
     knob = RECIPES.knobs[name]
+    if name in RECIPES.axes:
+        return st.lists(st.sampled_from(knob.choices or ()), max_size=3, unique=True).map(tuple)
     if knob.choices:
         return st.sampled_from(knob.choices)
     if knob.form:

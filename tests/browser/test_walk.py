@@ -46,7 +46,7 @@ SCREENS = {  # links, and how many charts each has
     "masks?predict=mask": 0,
     "steps": 0,
     "steps?tokens=4&heads=2&d_model=8&step=weights": 0,
-    **{f"{ROW}={LESSON}&row_detail={detail}": 4 for detail in (KNOBS["row_detail"].choices or ())[1:]},
+    **{f"{ROW}={LESSON}&row_detail={detail}": 3 for detail in (KNOBS["row_detail"].choices or ())[1:]},
     f"{ROW}=position-weights&version=as+printed": 4,
     "find_the_bug": 0,
     "timing": 2,
