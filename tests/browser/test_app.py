@@ -317,6 +317,21 @@ def test_a_stays_when_b_changes_under_a_comparison(visit):
         expect(read).to_have_text(re.compile(r"^0\.\d+$|^1\.00$"))
 
 
+@pytest.mark.extended
+def test_a_and_b_are_at_the_same_height_of_a_phone_and_one_swipes_between_them(visit):
+    tab = visit(f"heads?{urlencode({'v': 3, 'against': pin(Config()), 'side': 'both'})}", size=(390, 844))
+    grids = tab.page.locator(f"{GRID}[data-painted]")
+    expect(grids).to_have_count(2)
+    one, two = (grid.bounding_box() for grid in (grids.first, grids.last))
+    assert one["y"] == two["y"]
+    assert one["width"] > 300
+    expect(grids.last).not_to_be_in_viewport(ratio=0.1)
+    grids.last.evaluate("(grid) => grid.scrollIntoView({ block: 'nearest' })")
+    expect(grids.last).to_be_in_viewport(ratio=0.3)
+    expect(grids.first).not_to_be_in_viewport(ratio=0.1)
+    assert tab.page.evaluate("document.documentElement.scrollWidth") == 390
+
+
 def test_what_stands_beside_the_view_is_sent_again_only_where_it_looks_different(tab):
     def heard() -> set[str]:
         """Which of the parts the server sent, by a text of each; then it is forgotten."""

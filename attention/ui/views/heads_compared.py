@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attention.codec import link
 from attention.comparison import head_changes
@@ -124,6 +125,17 @@ def sides_to_show(sides: Sides) -> list[Config]:
     return {"a": [sides.a], "b": [sides.b], "both": [sides.a, sides.b]}.get(side, [])
 
 
+def places_of(shown: list[Config], key: str) -> list[DeltaGenerator]:
+    """Returns a place for each side that is shown. In a narrow window one side alone is in sight, and one swipes to the other.
+
+    key: "both sides", or more after it, by which the style of the page knows two places.
+    """
+    if len(shown) == 1:
+        return [st.container()]
+    with st.container(key=key):
+        return st.columns(len(shown), gap="medium")
+
+
 def side_name(sides: Sides, side: Config) -> str:
     """Returns what a side is called beside its picture."""
     return text.SIDE_B if side is sides.b else text.SIDE_A
@@ -141,8 +153,7 @@ def _picture(sides: Sides, reason: str) -> None:
             kept=kept_bytes("grid"),
         )
         return
-    places = st.columns(len(shown), gap="medium") if len(shown) > 1 else [st.container()]
-    for place, side in zip(places, shown, strict=True):
+    for place, side in zip(places_of(shown, "both sides"), shown, strict=True):
         with place:
             st.caption(side_name(sides, side))
             _grid(sides, side)

@@ -52,7 +52,7 @@ def _of_sides(sides: Sides) -> None:
     if not (shown := heads_compared.sides_to_show(sides)):
         _difference(sides)
         return
-    for place, side in zip(st.columns(len(shown)), shown, strict=True):
+    for place, side in zip(heads_compared.places_of(shown, "both sides large"), shown, strict=True):
         with place:
             st.caption(heads_compared.side_name(sides, side))
             _side(side, "focus" if side is shown[-1] else "focus a", is_a=side is not sides.b)
