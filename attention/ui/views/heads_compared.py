@@ -126,7 +126,7 @@ def sides_to_show(sides: Sides) -> list[Config]:
 
 
 def places_of(shown: list[Config], key: str) -> list[DeltaGenerator]:
-    """Returns a place for each side that is shown. In a narrow window one side alone is in sight, and one swipes to the other.
+    """Returns a place for each side that is shown. In a narrow window one of them fills the page, and one swipes to the other.
 
     key: "both sides", or more after it, by which the style of the page knows two places.
     """
