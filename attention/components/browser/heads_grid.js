@@ -25,6 +25,8 @@ import { applyTheme } from "./theme.js";
  * @property {boolean} [echoes]  whether each pin comes back with a later message, as from a server; true if it isn't given
  */
 
+const SETTLED = 400;  // milliseconds after which texts above the grid, which arrive later, move it no more
+
 /**
  * Draws the heads at the end of an element.
  * @param {Element} element
@@ -35,7 +37,10 @@ export function draw(element, bytes, ways = {}) {
   const grid = createGrid(createRoot(element, "heads-grid", MARKUP), unpackCells(bytes), ways);
   listen(grid);
   update(grid, grid.data);
-  return alive(grid, () => laidOut(grid), (next) => update(grid, unpackCells(next)), () => clearTimeout(grid.timer));
+  return alive(grid, () => laidOut(grid), (next) => update(grid, unpackCells(next)), () => {
+    clearTimeout(grid.timer);
+    clearTimeout(grid.snapping);
+  });
 }
 
 /**
@@ -52,7 +57,7 @@ function createGrid(root, data, ways) {
     figures: [], plan: arrangeSquares(data, root.clientWidth),
     neutrals: applyTheme(root, data.neutrals, data.accents), width: 0, laidOutFor: "",
     cursor: start, home: start, told: { head: -1, query: -1 }, followed: true, hover: null, pointer: null, keyed: false,
-    sent: [], count: 0, timer: 0, pending: false,
+    sent: [], count: 0, timer: 0, pending: false, snapping: 0,
   };
 }
 
@@ -144,6 +149,8 @@ function laidOut(grid, width = grid.root.clientWidth) {
   showPinned(grid);
   grid.hover = grid.pointer ? cellUnderPointer(grid, grid.pointer) : null;  // the data may be new
   show(grid);
+  clearTimeout(grid.snapping);
+  grid.snapping = window.setTimeout(() => snap(heads, grid.plan.ratio), SETTLED);
   if (root.dataset.painted === data.painted) return;
   root.dataset.painted = data.painted;
   grid.ways.onPainted?.(data);

@@ -66,6 +66,7 @@ import { KEY, QUERY_ACROSS, QUERY_DOWN } from "./heads_grid_words.js";
  * @property {number} count
  * @property {number} timer  0 if none is running
  * @property {boolean} pending
+ * @property {number} snapping  the timer after which the squares are aligned again
  */
 
 const MARGIN = 14, PANEL = 160;
