@@ -19,6 +19,7 @@ from attention.heads import HeadMetric, profile
 from attention.imported.registry import Upload, register
 from attention.imported.stack import Stack
 from attention.inputs import BEFORE
+from attention.number_format import format_percent
 from attention.tables import rows as tables
 from attention.ui import results
 from attention.ui.session import gestures
@@ -80,7 +81,7 @@ def test_another_number_is_chosen_and_stands_in_the_link():
     values = table(test)["value"]
     assert values == pytest.approx(numbers("first", Config.of(STREET)), abs=1e-6)
     at = values.index(max(values))
-    assert f"Largest: layer {LAYERS[at // 9]}, head {at % 9}, with {max(values):.3f}." in captions(test)
+    assert f"Largest: layer {LAYERS[at // 9]}, head {at % 9}, with {format_percent(max(values))}." in captions(test)
 
 
 def test_a_setting_of_the_scores_acts_on_every_layer():

@@ -118,7 +118,10 @@ def test_heads_that_stand_out_are_named():
         words(test),
     )
     said = " ".join(caption.value for caption in test.caption)
-    assert re.search(r"Also high: layer 1[78], head \d \(\d\d\.\d%\), layer .*Rows are the layers of the model", said)
+    assert re.search(
+        r"Highest: layer 18, head 6 \(89\.6%\), layer 1[78], head \d \(\d\d\.\d%\), .*Rows are the layers of the model",
+        said,
+    )
     even = {(0, head): 0.5 for head in range(8)}
     assert maps.outstanding(even) == [] and maps.outstanding(even | {(0, 3): 2.0}) == [(0, 3)]
     assert maps.outstanding(dict.fromkeys(even, 0.0)) == []

@@ -169,7 +169,7 @@ def test_a_mask_that_moves_the_word_towards_nothing_is_not_said_to_move_it_most_
     recorded = text.AS_RECORDED.format(said="After six layers of twelve heads it is closest to “river” (0.602).")
     assert recorded in said
     usual = words(visit({ENTRY: "step.take over"}))
-    assert "moves it most towards “river” (+" in usual and "As recorded, with" not in usual
+    assert "moves it most towards “river” (+" in usual and "With the model's own settings" not in usual
 
 
 def test_equal_weights_are_those_of_the_visible_keys():
@@ -191,8 +191,8 @@ def test_equal_weights_are_those_of_the_visible_keys():
 )
 def test_changed_settings_are_named_beside_the_title_and_what_was_recorded_is_called_so(packed, said):
     changed, usual = words(visit({ENTRY: packed})), words(visit())
-    assert said in changed and "As recorded, with the model's own settings.** The same word" in changed
-    assert "not as MiniLM computes it" not in usual and "As recorded, with" not in usual
+    assert said in changed and "With the model's own settings:** The same word" in changed
+    assert "not as MiniLM computes it" not in usual and "With the model's own settings" not in usual
     assert "11 tokens. MiniLM: 12 heads of 32 channels per layer, d_model 384." in usual
 
 

@@ -120,7 +120,7 @@ TOO_LONG = Row(
     formula=CAUSAL + r"k>q\text{ or }k\le q-4\right)V_h\right]W_O",
     as_meant=window,
     as_printed=window_as_printed,
-    mistake="The window of the model counts the query itself, the one of the kernel does not: the window is one token too long.",
+    mistake="The model's window counts the query itself, the kernel's does not: the window is one token too long.",
     lesson="A window of W tokens has W keys with the query among them, so W - 1 are to its left. FlashAttention's window_size is "
     "what lies to the left and to the right, both ends included, and the query comes on top. The number was passed on as it "
     "was, so each query attends to one key that the model never saw at that distance. Sequences that fit into the window are "

@@ -27,12 +27,13 @@ def phone(chromium: Browser) -> Page:
     return chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True).new_page()
 
 
-def fits(page: Page) -> bool:
-    """Whether nothing is wider than the screen, and every button is as high as a thumb."""
-    heights = page.eval_on_selector_all(
-        ".st-key-room-answers button", "all => all.map(each => each.getBoundingClientRect().height)"
-    )
-    return page.evaluate("document.documentElement.scrollWidth <= innerWidth") and min(heights, default=44) >= 44
+FITS = """() => document.documentElement.scrollWidth <= innerWidth
+    && [...document.querySelectorAll(".st-key-room-answers button")].every((each) => each.getBoundingClientRect().height >= 44)"""
+
+
+def wait_until_it_fits(page: Page) -> None:
+    """Waits until nothing is wider than the screen, and every button is as high as a thumb."""
+    page.wait_for_function(FITS, timeout=SECONDS)
 
 
 def test_a_class_takes_a_lesson_of_two_questions_in_a_room(chromium):
@@ -46,7 +47,7 @@ def test_a_class_takes_a_lesson_of_two_questions_in_a_room(chromium):
         student.get_by_role("textbox").fill(code.lower())
         student.get_by_role("button", name=text.ENTER_BUTTON).tap()
         expect(student.get_by_text(ASKED[0].text)).to_be_visible()
-        assert fits(student)
+        wait_until_it_fits(student)
         student.get_by_role("button", name="the one before").tap()
         expect(student.get_by_text(text.CHOSEN)).to_be_visible()
         bars = teacher.locator(".st-key-room-bars")
@@ -62,11 +63,12 @@ def test_a_class_takes_a_lesson_of_two_questions_in_a_room(chromium):
         teacher.get_by_role("link", name="Next", exact=True).click()
         expect(student.get_by_text(ASKED[1].text)).to_be_visible()
         student.get_by_role("button", name="no", exact=True).tap()
+        expect(student.get_by_text(text.CHOSEN)).to_be_visible()
         expect(bars.get_by_test_id("stProgress").nth(1)).to_contain_text("no 1")
         student.get_by_role("button", name="yes", exact=True).tap()
         expect(bars.get_by_test_id("stProgress").nth(0)).to_contain_text("yes 1")
         expect(bars).to_contain_text("1 of 1 have answered")
-        assert fits(student)
+        wait_until_it_fits(student)
 
         teacher.get_by_role("button", name=text.CLOSE).click()
         expect(student.get_by_test_id("stAlert")).to_contain_text("There is no room")

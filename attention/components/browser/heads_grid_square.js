@@ -12,7 +12,7 @@ import { headTitle, sharedHead, upTo } from "./heads_grid_words.js";
 
 export const GAP = 10, TITLE = 18, EDGE = 5, APART = 16, WIDE = 620;
 const ROOMY = 6, NONE = new Uint8Array();
-const LETTER = 6.3, DOT = 17;  // mean width of a letter of a caption, and of what stands beside its words
+const DOT = 17;  // width of what stands beside the words of a caption
 
 /**
  * Returns the token texts of the keys: those of the queries, unless the keys are of another sequence.
@@ -143,8 +143,7 @@ export function setCaption({ element }, data, h, width) {
   const maximum = own ? upTo(`${data.signed ? "±" : ""}${number(most, weightsOf(data)[most])}`) : "";
   const shared = data.group > 1 ? sharedHead(Math.floor(h / data.group)) : "";
   const told = [data.names[h] || "", shared, maximum].filter(Boolean).join(" · ");
-  const title = headTitle(data, h), cut = data.per && LETTER * (title.length + told.length) + DOT > width;
-  find(element, "figcaption b").textContent = width < 110 || cut ? headNumber(data, h) : title;
+  find(element, "figcaption b").textContent = width < 110 || data.per ? headNumber(data, h) : headTitle(data, h);
   Object.assign(find(element, "figcaption span"), { textContent: told, title: told });
 }
 

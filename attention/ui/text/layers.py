@@ -13,7 +13,7 @@ KEYS = {  # that a statistic is the weight on
 }
 ALL_HEADS = "all {count:,} heads"
 SHOWN_HEADS = "the {count:,} heads in the {layers} layers shown"
-OTHERS = "Also high: {heads}."
+HIGHEST = "Highest: {heads}."
 RECORDED = "Rows are the layers of the model that are recorded. "
 HIGHER = "No head is high here. Show “{statistic}”"
 NONE = "No head has a value: no query has a visible key, or the tokens have no texts."

@@ -26,7 +26,7 @@ LOOK = (
 )
 SWITCH = "Switch the sentence"
 EXPECTED = (
-    "The same word, the same head: here “{word}” takes most from “{expected}”, in the other sentence from “{other}”. "
+    "The same word, the same head: here “{word}” gives most to “{expected}”, in the other sentence to “{other}”. "
     "{found} of MiniLM's {heads} heads does so; a word gets its meaning from all of them together."
 )
 OWN_LOOK = (
@@ -37,11 +37,11 @@ OWN_HEADS = "Open on Heads, with all heads"
 OWN_BLANK = "There is no word in the sentence. Type one or more, then press Enter."
 OWN_LONG = "The sentence has {characters:,} characters; Start reads up to {most}. Heads and Model read longer texts."
 OWN_MANY = "MiniLM splits your sentence into {tokens} tokens; Start has room for {most}. Heads shows all of them."
-AS_RECORDED = "**As recorded, with the model's own settings.** {said}"
+AS_RECORDED = "**With the model's own settings:** {said}"
 WEIGH = (
-    "From each token the head computes two vectors: a **query**, what it looks for, and a **key**, what it offers. The dot "
-    "product of a query and a key, {scaled}, is a **score**. The **softmax** turns the scores of a row into weights; "
-    "dividing them by a **temperature** first makes the row sharper or more even."
+    "Two learned matrices make two vectors of each token: a **query**, what it looks for, and a **key**, what it offers. The "
+    "dot product of a query and a key, {scaled}, is a **score**. The **softmax** turns the scores of a row into weights; "
+    "dividing the scores by a **temperature** first makes the row sharper or more even."
 )
 SCALED, OTHERWISE_SCALED = "divided by √d", "with the scale “{scale}”"
 SCORES = "| {query} and | {tokens} |\n| --- | {rule} |\n| score | {scores} |\n| weight | {weights} |"
@@ -52,8 +52,9 @@ ROW = (
     "each would get {uniform}."
 )
 TAKE_OVER = (
-    "The head adds the values of the tokens, each times its weight, to the vector of {query}. Closer vectors mean more "
-    "similar words: each line shows how similar {query} is to a word of the two sentences."
+    "A third learned matrix makes the **value** of each token, what it passes on. The head adds the values, each times its "
+    "weight, to the vector of {query}. Closer vectors mean more similar words: each line shows how similar {query} is to a word "
+    "of the two sentences."
 )
 MOVED = "This head alone moves it most towards “{closer}” ({change}), a small step."
 MOVED_TO_NONE = "This head alone moves it towards none of them."

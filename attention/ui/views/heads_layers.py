@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import log
 from typing import Any
 
@@ -156,7 +156,7 @@ def metric_sentence(config: Config, found: Mapping[int, Layer]) -> str:
     if not held:
         return ""
     cell, most = max(held.items(), key=lambda cell: cell[1])
-    value = f"{format_mean(most)} {described.unit}".rstrip()
+    value = f"{_value_text(config, found)(most)} {described.unit}".rstrip()
     return f"{selected_sentence(config, found)} {heads.LARGEST.format(head=head_title(config, cell), value=value)}"
 
 
@@ -166,7 +166,7 @@ def selected_sentence(config: Config, found: Mapping[int, Layer]) -> str:
     held = cells(name, found)
     if here not in held:
         return ""
-    value = f"{format_mean(held[here])} {EVERY[name].unit}".rstrip()
+    value = f"{_value_text(config, found)(held[here])} {EVERY[name].unit}".rstrip()
     return heads.SELECTED.format(head=head_title(config, here).capitalize(), value=value)
 
 
@@ -185,12 +185,10 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
     cell, most = max(held.items(), key=lambda cell: cell[1])
     numbers = layers(config.source)
     heads_shown = text.SHOWN_HEADS if leaves_layers_out(config) else text.ALL_HEADS
-    is_weight = number(config, found) in text.KEYS and distributes(config)
-    value_text = format_percent if is_weight else format_mean
-    return (text.WEIGHT if is_weight else text.FINDING).format(
+    return (text.WEIGHT if _is_weight(config, found) else text.FINDING).format(
         head=head_title(config, cell).capitalize(),
         heads=heads_shown.format(count=len(held), layers=len(numbers)),
-        value=f"{value_text(most)} {described.unit}".rstrip(),
+        value=f"{_value_text(config, found)(most)} {described.unit}".rstrip(),
         statistic=escape(described.label.lower()),
         keys=text.KEYS.get(number(config, found), ""),
     )
@@ -203,12 +201,23 @@ def leaves_layers_out(config: Config) -> bool:
 
 
 def others_sentence(config: Config, found: Mapping[int, Layer]) -> str:
-    """The heads beside that of the finding that stand out; "" if there are none."""
+    """The heads that stand out, that of the finding among them; "" if there is no other."""
     held = cells(number(config, found), found)
-    value_text = format_percent if number(config, found) in text.KEYS and distributes(config) else format_mean
-    high = outstanding(held)[1:] if held else []
-    others = ", ".join(f"{head_title(config, each)} ({value_text(held[each])})" for each in high)
-    return text.OTHERS.format(heads=others) if others else ""
+    high = outstanding(held) if held else []
+    heads_and_values = ", ".join(
+        f"{head_title(config, each)} ({_value_text(config, found)(held[each])})" for each in high
+    )
+    return text.HIGHEST.format(heads=heads_and_values) if len(high) > 1 else ""
+
+
+def _is_weight(config: Config, found: Mapping[int, Layer]) -> bool:
+    """Whether the statistic is a share of the weight of a head."""
+    return number(config, found) in text.KEYS and distributes(config)
+
+
+def _value_text(config: Config, found: Mapping[int, Layer]) -> Callable[[float], str]:
+    """How a value of the statistic is written: a share of the weight in percent."""
+    return format_percent if _is_weight(config, found) else format_mean
 
 
 def head_label(config: Config, cell: tuple[int, int]) -> str:
