@@ -104,7 +104,7 @@ def test_a_model_reads_and_its_heads_are_a_source_of_other_pages():
     assert "3 layers of 4 heads over 17 tokens" in page_text(test)
     assert LOADED_MODELS.used_bytes > 0 and UPLOADS.used_bytes > 0
     told = re.search(
-        r"Layer (\d+), head (\d+) \(selected\): [^.]+\.\d+\. Largest: layer (\d+), head (\d+)", page_text(test)
+        r"Layer (\d+), head (\d+) \(selected\): [\d.]+%?\. Largest: layer (\d+), head (\d+)", page_text(test)
     )
     assert told and told.groups()[:2] == told.groups()[2:]  # nobody has chosen one yet
     (label,) = [each for each in leads(test) if each.startswith(f"Open layer {told[1]}, head {told[2]}")]
