@@ -23,26 +23,26 @@ CPU = series(1.0)
 CARD = series(0.001, dtype="bfloat16", to_device=0.01, from_device=0.005, **GPU)
 
 
-def said(picture: str, timings: list) -> str:
+def finding_of(picture: str, timings: list) -> str:
     versus = CpuGpuSettings(picture=picture)
     return cpu_gpu_finding(cpu_gpu_series.cpu(versus, timings), cpu_gpu_series.gpus(versus, timings), versus)
 
 
 def test_each_picture_of_cpu_and_gpu_has_a_finding_of_its_own():
     timings = [*CPU, *CARD]
-    assert said("time", timings).startswith("At 4,096 tokens a Test GPU in bfloat16 is 1,000 times as fast as")
-    assert said("times faster", timings).startswith(
+    assert finding_of("time", timings).startswith("At 4,096 tokens a Test GPU in bfloat16 is 1,000 times as fast as")
+    assert finding_of("times faster", timings).startswith(
         "From 512 to 4,096 tokens a Test GPU in bfloat16 is 1,000 times as fast as"
     )
     low, high = 1 / (0.001 + 0.015), 8 / (0.008 + 0.015)
-    assert f"or {low:.0f} to {high:.0f} times including the copy" in said("times faster", timings)
+    assert f"or {low:.0f} to {high:.0f} times including the copy" in finding_of("times faster", timings)
     versus = CpuGpuSettings(picture="rate")
     gpus, cpu = cpu_gpu_series.gpus(versus, timings), cpu_gpu_series.cpu(versus, timings)
     assert cpu is not None
     highest, base = (max(p.rate for each in some for p in each.points) / 1e12 for some in (gpus, [cpu]))
-    assert f"reaches {highest:.3g} TFLOP/s at" in said("rate", timings)
-    assert f"reaches at most {base:.3g} TFLOP/s." in said("rate", timings)
-    assert len({said(picture, timings) for picture in ("time", "times faster", "rate", "limits")}) == 4
+    assert f"reaches {highest:.3g} TFLOP/s at" in finding_of("rate", timings)
+    assert f"reaches at most {base:.3g} TFLOP/s." in finding_of("rate", timings)
+    assert len({finding_of(picture, timings) for picture in ("time", "times faster", "rate", "limits")}) == 4
 
 
 def test_the_share_of_a_limit_is_that_of_the_data_sheet():
@@ -54,12 +54,14 @@ def test_the_share_of_a_limit_is_that_of_the_data_sheet():
     for gpu, point in points:
         sheet, intensity = DATA_SHEETS[gpu.device], cpu_gpu_series.intensity(point.length, versus)
         shares.append(point.rate / min(sheet.teraflops * 1e12, sheet.gigabytes * 1e9 * intensity))
-    assert shares and f"reaches at most {max(shares) * 100:.1f}% of the limit of its data sheet" in said("limits", [])
+    assert shares and f"reaches at most {max(shares) * 100:.1f}% of the limit of its data sheet" in finding_of(
+        "limits", []
+    )
 
 
 def test_an_unstable_time_is_in_no_range():
     loose = [make_timing(4096, 4000.0, 9000.0, settled=False, batch=4, **SIZES)]
-    assert said("times faster", [*CPU[:-1], *loose, *CARD]).startswith("From 512 to 2,048 tokens")
+    assert finding_of("times faster", [*CPU[:-1], *loose, *CARD]).startswith("From 512 to 2,048 tokens")
 
 
 SLOW = line(LENGTHS, [0.1, 0.2, 0.4, 0.8], 0.01, peak_bytes=2**24)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from math import log
 from typing import Any
 
@@ -152,11 +152,11 @@ def cell_columns(values: Cells, focus: tuple[int, int] | None) -> dict[str, list
 
 def metric_sentence(config: Config, found: Mapping[int, Layer]) -> str:
     """The statistic of the selected head, and the head with the largest; "" if no head has one."""
-    described, held = EVERY[number(config, found)], cells(number(config, found), found)
+    held = cells(number(config, found), found)
     if not held:
         return ""
     cell, most = max(held.items(), key=lambda cell: cell[1])
-    value = f"{_value_text(config, found)(most)} {described.unit}".rstrip()
+    value = _value_text(config, found, most)
     return f"{selected_sentence(config, found)} {heads.LARGEST.format(head=head_title(config, cell), value=value)}"
 
 
@@ -166,7 +166,7 @@ def selected_sentence(config: Config, found: Mapping[int, Layer]) -> str:
     held = cells(name, found)
     if here not in held:
         return ""
-    value = f"{_value_text(config, found)(held[here])} {EVERY[name].unit}".rstrip()
+    value = _value_text(config, found, held[here])
     return heads.SELECTED.format(head=head_title(config, here).capitalize(), value=value)
 
 
@@ -188,7 +188,7 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
     return (text.WEIGHT if _is_weight(config, found) else text.FINDING).format(
         head=head_title(config, cell).capitalize(),
         heads=heads_shown.format(count=len(held), layers=len(numbers)),
-        value=f"{_value_text(config, found)(most)} {described.unit}".rstrip(),
+        value=_value_text(config, found, most),
         statistic=escape(described.label.lower()),
         keys=text.KEYS.get(number(config, found), ""),
     )
@@ -200,12 +200,12 @@ def leaves_layers_out(config: Config) -> bool:
     return len(numbers) > 1 and numbers != tuple(range(len(numbers)))
 
 
-def others_sentence(config: Config, found: Mapping[int, Layer]) -> str:
+def highest_sentence(config: Config, found: Mapping[int, Layer]) -> str:
     """The heads that stand out, that of the finding among them; "" if there is no other."""
     held = cells(number(config, found), found)
     high = outstanding(held) if held else []
     heads_and_values = ", ".join(
-        f"{head_title(config, each)} ({_value_text(config, found)(held[each])})" for each in high
+        f"{head_title(config, each)} ({_number_text(config, found, held[each])})" for each in high
     )
     return text.HIGHEST.format(heads=heads_and_values) if len(high) > 1 else ""
 
@@ -215,9 +215,14 @@ def _is_weight(config: Config, found: Mapping[int, Layer]) -> bool:
     return number(config, found) in text.KEYS and distributes(config)
 
 
-def _value_text(config: Config, found: Mapping[int, Layer]) -> Callable[[float], str]:
-    """How a value of the statistic is written: a share of the weight in percent."""
-    return format_percent if _is_weight(config, found) else format_mean
+def _number_text(config: Config, found: Mapping[int, Layer], value: float) -> str:
+    """A value of the statistic; a share of the weight is in percent."""
+    return format_percent(value) if _is_weight(config, found) else format_mean(value)
+
+
+def _value_text(config: Config, found: Mapping[int, Layer], value: float) -> str:
+    """A value of the statistic with its unit."""
+    return f"{_number_text(config, found, value)} {EVERY[number(config, found)].unit}".rstrip()
 
 
 def head_label(config: Config, cell: tuple[int, int]) -> str:

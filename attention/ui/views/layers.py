@@ -66,7 +66,7 @@ def view(config: Config) -> None:
             maps.draw_map(config, found)
             if not alone:
                 _offer_higher(config, found)
-            selected = f"{maps.selected_sentence(config, found)} {maps.others_sentence(config, found)}".strip()
+            selected = f"{maps.selected_sentence(config, found)} {maps.highest_sentence(config, found)}".strip()
         recorded = text.RECORDED if maps.leaves_layers_out(config) else ""
         st.caption(f"{selected} {recorded}{maps.formula(maps.number(config, found))}".lstrip())
     if right:
