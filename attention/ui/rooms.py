@@ -19,7 +19,6 @@ ROOMS, SEATS, QUESTIONS = 100, 100, 16  # rooms at a time; students and latest q
 LONGEST, ABSENT = 3 * 3600.0, 300.0  # seconds that a room stays open; that its teacher's page may be away
 LETTERS, LENGTH = "BCDFGHJKLMNPQRSTVWXZ", 5  # of a code: no vowels, so that it is no word
 GUESSES, TEXT = 10, 2000  # answers to choose from, characters of a question
-REST = 0.5  # seconds between two answers of a student
 MISSES, MINUTE, MISSING = 10, 60.0, 1000  # codes that a browser may miss in a minute; browsers that this is known of
 BUSY, SLOWEST = (
     25,
@@ -74,7 +73,6 @@ class Room:
     seen: float
     salt: bytes = field(default_factory=lambda: secrets.token_bytes(16))
     seats: dict[bytes, int] = field(default_factory=dict)
-    answered: dict[int, float] = field(default_factory=dict)
     rounds: OrderedDict[Asked, Round] = field(default_factory=OrderedDict)
     asked: int = 0
 
@@ -189,11 +187,7 @@ class Rooms:
                 raise RoomError("That is not one of the answers.")
             if here.verdict is not None:
                 raise RoomError("The answer has been revealed: answers count no longer.")
-            if here.answers[seat] == guess:
-                return
-            if self.clock() < room.answered.get(seat, -REST) + REST:
-                raise RoomError("That was too quick. Choose again.")
-            room.answered[seat], here.answers[seat] = self.clock(), guess
+            here.answers[seat] = guess
 
     def expire(self) -> None:
         """Closes rooms that were open for too long, and those whose teacher is gone."""
