@@ -1,10 +1,10 @@
-"""The house in numbers: `python -m tests.house`, or of another checkout: `python -m tests.house PATH`.
+"""Figures of the code: `python -m tests.house`, or of another checkout: `python -m tests.house PATH`.
 
-Modules and packages at the root of `attention`, arrows between its parts and how many of these stand in a circle, the same of
-the parts of `attention/ui`, what is kept in a session, the longest files, and how many lines functions have.
+Modules and packages directly in `attention`, imports between them and how many are in an import cycle, the same for
+`attention/ui`, what a session keeps, the longest files, and the lines of functions.
 
-Kept in a session is whatever has a name there that is no widget's of a knob: keys of `st.session_state`, also those that one
-file sets for others (`put(name=…)`, `kept("name")`), and the fields of the dataclasses of `ui/session/visit_state.py`.
+A session keeps what has a name there that is no knob's widget: keys of `st.session_state`, also those that one file sets for
+others (`put(name=…)`, `kept("name")`), and the fields of the dataclasses of `ui/session/visit_state.py`.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ ROOT = Path(__file__).parents[1]
 
 @cache
 def numbers(root: Path) -> dict[str, object]:
-    """The house below a folder, in numbers with names."""
+    """The figures of the checkout in a folder, by name."""
     package = root / "attention"
     trees = {file: ast.parse(file.read_text()) for file in sorted(package.rglob("*.py"))}
     parts = {_home(package, file) for file in trees} - {"__init__"}
-    arrows, rooms = _arrows(trees, package, "attention"), _arrows(trees, package / "ui", "attention.ui")
-    state = trees.get(package / "ui" / "session" / "state.py")
+    edges, ui_edges = _edges(trees, package, "attention"), _edges(trees, package / "ui", "attention.ui")
+    state = trees.get(package / "ui" / "session" / "visit_state.py")
     knobs = {name for tree in trees.values() for name in _knobs(tree)}
     lines = sorted((len(file.read_text().splitlines()), str(file.relative_to(root))) for file in trees)
     longest = max((len(file.read_text().splitlines()), file.name) for file in (root / "tests").rglob("*.py"))
     functions = sorted(length for tree in trees.values() for length in _functions(tree))
     return {
-        "modules at the root": sum(1 for part in parts if (package / f"{part}.py").exists()),
-        "wings": sum(1 for part in parts if (package / part).is_dir()),
-        "arrows between parts": len(arrows),
-        "parts in a circle": len(circles(arrows)),
-        "arrows between rooms of ui": len(rooms),
-        "rooms of ui in a circle": len(circles(rooms)),
-        "keys of the session": len({key for tree in trees.values() for key in _session_keys(tree)} - knobs),
-        "fields that it keeps": sum(1 for _ in _fields(state)) if state else 0,
+        "modules in attention": sum(1 for part in parts if (package / f"{part}.py").exists()),
+        "packages in attention": sum(1 for part in parts if (package / part).is_dir()),
+        "imports between them": len(edges),
+        "in an import cycle": len(cycles(edges)),
+        "imports between packages of ui": len(ui_edges),
+        "packages of ui in an import cycle": len(cycles(ui_edges)),
+        "session keys": len({key for tree in trees.values() for key in _session_keys(tree)} - knobs),
+        "fields of its state": sum(1 for _ in _fields(state)) if state else 0,
         "longest files": ", ".join(f"{name} {length}" for length, name in reversed(lines[-3:])),
         "longest test": f"{longest[1]} {longest[0]}",
         "files over 300 lines": sum(length > 300 for length, _ in lines),
@@ -48,11 +48,11 @@ def numbers(root: Path) -> dict[str, object]:
     }
 
 
-def circles(arrows: set[tuple[str, str]]) -> set[str]:
-    """The parts from which arrows lead back to themselves."""
-    far, grown = set(arrows), True
+def cycles(edges: set[tuple[str, str]]) -> set[str]:
+    """The nodes of directed edges that are in a cycle."""
+    far, grown = set(edges), True
     while grown:
-        more = {(a, d) for a, b in far for c, d in arrows if b == c} - far
+        more = {(a, d) for a, b in far for c, d in edges if b == c} - far
         grown = bool(more)
         far |= more
     return {a for a, b in far if a == b}
@@ -62,7 +62,7 @@ def _home(folder: Path, file: Path) -> str:
     return file.relative_to(folder).parts[0].removesuffix(".py")
 
 
-def _arrows(trees: dict[Path, ast.Module], folder: Path, name: str) -> set[tuple[str, str]]:
+def _edges(trees: dict[Path, ast.Module], folder: Path, name: str) -> set[tuple[str, str]]:
     """Which part of a package imports which."""
     inside = {file: tree for file, tree in trees.items() if file.is_relative_to(folder)}
     parts = {_home(folder, file) for file in inside} - {"__init__"}

@@ -11,7 +11,7 @@ import torch
 from plotly.tools import return_figure_from_figure_or_data
 
 from attention import Config, trace
-from attention.charts import heatmap
+from attention.charts import heatmap, heatmap_differences
 from attention.knobs import KNOBS
 from attention.tables import rows as tables
 
@@ -51,8 +51,8 @@ FIGURES = {
     "vector": heatmap.vector(CELLS[:1], 1, "linear"),
     "influence": heatmap.influence(CELLS),
     "narrow": heatmap.narrow(heatmap.influence(CELLS)),
-    "difference": heatmap.difference(CELLS, 1, []),
-    "outputs": heatmap.outputs(CELLS, (1, 1), 1.0),
+    "difference": heatmap_differences.difference(CELLS, 1, []),
+    "outputs": heatmap_differences.outputs(CELLS, (1, 1), 1.0),
 }
 
 
@@ -69,5 +69,5 @@ def test_what_is_hidden_is_hatched_and_no_difference_is_not():
     assert [image.source for image in heatmap.weights(cells, 1, "linear", []).layout.images] == [
         heatmap.HATCH["source"]
     ]
-    for figure in (heatmap.difference(cells, 1, []), heatmap.outputs(cells, (1, 1), 1.0)):
+    for figure in (heatmap_differences.difference(cells, 1, []), heatmap_differences.outputs(cells, (1, 1), 1.0)):
         assert not figure.layout.images

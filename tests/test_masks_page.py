@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from attention import Config
 from attention.analysis.mask_effect import difference
 from attention.analysis.mask_gallery import gallery
-from attention.charts import heatmap, shares
+from attention.charts import heatmap, heatmap_differences, shares
 from attention.components.mask_gallery import payload
 from attention.imported.registry import register
 from attention.masks import MASKS
@@ -329,7 +329,7 @@ def test_a_share_is_0_or_100_only_where_it_is():
 def test_a_difference_is_centred_and_an_empty_square_keeps_its_size():
     config = Config(mask="window", tokens=6, heads=2, d_model=8)
     one, other = trace(config), trace(Config(mask="padding", span=9, tokens=6, heads=2, d_model=8))
-    square: Any = heatmap.difference(difference(one, other, 0), 1, []).data[0]
+    square: Any = heatmap_differences.difference(difference(one, other, 0), 1, []).data[0]
     assert (square.zmin, square.zmax) == (-1, 1)
     empty = heatmap.weights(*tables.focus(other, 256)[:2], "linear", [])
     assert tuple(empty.layout.xaxis.range) == (-0.5, 5.5) and tuple(empty.layout.yaxis.range) == (5.5, -0.5)

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from attention import codec
 from attention.analysis.mask_effect import farthest, tile_extremes
-from attention.charts import heatmap
+from attention.charts import heatmap, heatmap_differences
 from attention.components.heads_grid import heads_grid
 from attention.config import Config
 from attention.published.compare import Comparison
@@ -86,7 +86,7 @@ def _difference(config: Config, found: Comparison, most: float | None) -> None:
     else:
         square, tile = tile_extremes(found.difference[head].float(), heatmap.PIXELS)
         square = square.masked_fill(~found.visible[head], torch.nan) if tile == 1 else square
-        _plot(heatmap.difference(square, tile, []), "difference")
+        _plot(heatmap_differences.difference(square, tile, []), "difference")
 
 
 def _last(config: Config, name: str, printed: bool, found: Comparison) -> None:
@@ -123,7 +123,7 @@ def _output(config: Config, found: Comparison) -> None:
         return
     tiles = tuple(-(-size // heatmap.PIXELS) for size in found.apart.shape)
     limit = float(found.target.nan_to_num(0).abs().max()) or 1.0
-    _plot(heatmap.outputs(farthest(found.apart.float(), *tiles), tiles, limit), "output")  # pyright: ignore[reportArgumentType]  two of them
+    _plot(heatmap_differences.outputs(farthest(found.apart.float(), *tiles), tiles, limit), "output")  # pyright: ignore[reportArgumentType]  two of them
 
 
 def _rows_apart(difference: Tensor) -> str:

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from attention.analysis.mask_effect import baseline, difference, tile_extremes
-from attention.charts import heatmap, shares, theme
+from attention.charts import heatmap, heatmap_differences, shares, theme
 from attention.config import Config
 from attention.knobs import GENERATED
 from attention.number_format import format_mean, format_percent, format_token
@@ -230,7 +230,7 @@ def _squares(found: Effect) -> None:
     cells, tile, seeing = tables.focus(found.before, heatmap.PIXELS)
     whole = heatmap.weights(cells, tile, seeing=seeing, **row, **small, signed=signed)
     _square(places[0], 0, text.HEAD_BASELINE.format(head=config.head, mask=base), whole)
-    change = heatmap.difference(
+    change = heatmap_differences.difference(
         *tile_extremes(difference(found.before, found.after, config.head), heatmap.PIXELS), **small
     )
     _square(places[2], 2, text.HEAD_DIFFERENCE.format(head=config.head), change)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attention.charts import heatmap, theme
+from attention.charts import heatmap_differences, theme
 from attention.config import Config
 from attention.pinned import Sides, sides_of
 from attention.sources.providers import mask_in_use, mask_name
@@ -40,7 +40,7 @@ def draw_map(sides: Sides) -> None:
     names = [mask_name(side) for side in sides[:2]]
     with left:
         st.plotly_chart(
-            heatmap.mask_difference(found.cells, found.tile, theme.SMALL_HEIGHT),
+            heatmap_differences.mask_difference(found.cells, found.tile, theme.SMALL_HEIGHT),
             key="masks changed",
             width="stretch",
             config={"displaylogo": False},
