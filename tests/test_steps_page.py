@@ -19,7 +19,7 @@ from attention.knobs import SOURCES, STEPS
 from attention.operations.output import NOT_MIXED
 from attention.operations.table import TABLE
 from attention.sources.spec import lengths
-from attention.steps.parts import PARTS, parts
+from attention.steps.parts import GROUPS, PARTS, parts
 from attention.steps.plan import by_name, steps
 from attention.steps.values import matrices, values
 from attention.tables.rows import costs, quantity
@@ -55,7 +55,7 @@ def sent_header(test: AppTest) -> dict:
 
 def test_it_begins_with_the_first_step_and_a_link_opens_another():
     test = run()
-    assert sent_header(test)["step"] == sent_header(test)["order"][0] == "x" and "**Tokens**" in words(test)
+    assert sent_header(test)["step"] == sent_header(test)["order"][0] == "x" and "**x**: One vector" in words(test)
     test = run(step="output")
     assert "1 × 18 × 512 numbers (`b q c`) · 36.9 kB of memory · 9.44 MFLOP to compute" in words(test)
     test.segmented_control(key="steps").set_value("all").run()
@@ -64,12 +64,20 @@ def test_it_begins_with_the_first_step_and_a_link_opens_another():
     assert not test.exception
 
 
+def test_a_visit_begins_with_four_words_and_the_scores():
+    test = AppTest.from_file(str(PAGE), default_timeout=60).run()
+    assert sent_header(test)["step"] == "scores" and "**scores**: One number per pair of tokens" in words(test)
+    assert {part["group"] for part in sent_header(test)["parts"]} == set(GROUPS)
+    assert not test.exception
+
+
 def test_an_example_with_numbers_is_one_click_away():
     test = run(step="weights", positions="alibi")
     assert "Settings are shared by all pages." in words(test)
     test.button(key="small").click().run()
     assert "Settings are shared" not in words(test)
-    assert query_without_edition(test.query_params) == {"tokens": "4", "heads": "2", "d_model": "8", "head": "1"}
+    small = {"tokens": "4", "heads": "2", "d_model": "8", "head": "1", "step": "scores"}
+    assert query_without_edition(test.query_params) == small
     assert "small" not in [button.key for button in test.button] and not test.exception, "its numbers fit their cells"
 
 
@@ -99,13 +107,13 @@ def test_every_step_has_a_lesson_that_goes_with_it():
     assert {step.name for step in plan} == set(STEPS)
     assert all(step.lesson.endswith(".") and len(step.lesson) <= 110 for step in plan)
     lesson = by_name(Config())["mask"].lesson
-    assert sent_header(run(step="mask"))["lesson"] == lesson and sent_header(run(steps="all"))["lesson"] == ""
+    assert lesson in words(run(step="mask")) and lesson not in words(run(step="mask", steps="all"))
 
 
 def test_a_map_that_mixes_nothing_is_not_said_to_mix():
     for knobs, mixes in (({}, False), ({"projections": "identity"}, False), ({"projections": "tied"}, True)):
-        told, output = sent_header(run(step="W_o", **knobs))["lesson"], matrices(Config(**knobs))["W_o"]
-        assert (told != NOT_MIXED) is mixes
+        told, output = words(run(step="W_o", **knobs)), matrices(Config(**knobs))["W_o"]
+        assert (NOT_MIXED not in told) is mixes
         assert torch.equal(output, torch.eye(len(output))) is not mixes
 
 
@@ -240,7 +248,7 @@ def test_what_was_learned_begins_with_its_queries_and_ends_with_what_it_has(sour
     said = sent_header(test)
     assert not test.exception and not test.info, "nothing is missing: that is where it begins"
     assert said["order"][0] == said["step"] == "q" and said["order"][-1] == last
-    assert "q" in said["lesson"] and "split" not in said["lesson"]
+    assert f"**q**: {by_name(Config.of(source))['q'].lesson}" in words(test) and "are split" not in words(test)
     assert way in words(test) and "`c`" not in words(test)
     places = [part["place"] for part in said["parts"]]
     assert places == [

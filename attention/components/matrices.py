@@ -61,7 +61,6 @@ def header(config: Config, names: Sequence[str]) -> dict[str, Any]:
         "order": order,
         "parts": [vars(part) for part in parts(config)],
         "step": names[-1] if config.steps == "one" else None,
-        "lesson": plan[names[-1]].lesson if config.steps == "one" else "",
         "focus": {"head": config.head, "query": config.query_index},
         "heads": config.heads,
         "repeats": config.heads // config.n_kv_heads,

@@ -29,7 +29,7 @@ OPERATIONS = (
         "scores",
         "b h q k",
         "Dot products of queries and keys",
-        "One number per pair: how well the query of one token matches the key of another.",
+        "One number per pair of tokens: how well the query of one matches the key of the other.",
         _formula,
         "score[{at}] = {s0}[{h}, {i}] · {s1}[{g}, {j}] = {value}",
         (Source("q", "left", "× transposed"), Source("k", "keys", "=")),

@@ -15,7 +15,7 @@ from attention.steps.values import pairs
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the pass: its `place` and `name` in the diagram, a `title` that describes it, and its `steps`.
+    """A part of the pass: its `place` and `name` in the diagram, a `title` that describes it, its `steps`, and its `group`.
 
     `leads`: the most informative step of the part, or the last of its steps if the config does not have that one.
     """
@@ -25,21 +25,29 @@ class Part:
     title: str
     leads: str = ""
     steps: tuple[str, ...] = ()
+    group: str = ""
 
 
-PARTS: tuple[Part, ...] = (
-    Part("x", "x", "Token vectors, one row each", "x"),
-    Part("q", "Q", "Queries: what each token searches for", "Q"),
-    Part("k", "K", "Keys: what each token is found by", "K"),
-    Part("v", "V", "Values: what each token passes on", "V"),
-    Part("scores", "scores", "Dot product of every query with every key", "scores"),
-    Part("scale", "scale", "Scores scaled for the softmax"),
-    Part("mask", "mask", "Masked keys are excluded", "logits"),
-    Part("softmax", "softmax", "Each row of scores becomes weights", "weights"),
-    Part("values", "weights × V", "Sum of values, each times its weight", "context"),
-    Part("join", "join heads", "Heads concatenated", "joined"),
-    Part("output", "output", "Projected back to d_model channels", "output"),
-)
+GROUPS: dict[str, tuple[Part, ...]] = {  # what the parts do together, in the order of computation
+    "Project": (
+        Part("x", "x", "Token vectors, one row each", "x"),
+        Part("q", "Q", "Queries: what each token searches for", "Q"),
+        Part("k", "K", "Keys: what each token is found by", "K"),
+        Part("v", "V", "Values: what each token passes on", "V"),
+    ),
+    "Score": (
+        Part("scores", "scores", "Dot product of every query with every key", "scores"),
+        Part("scale", "scale", "Scores scaled for the softmax"),
+        Part("mask", "mask", "Masked keys are excluded", "logits"),
+    ),
+    "Softmax": (Part("softmax", "softmax", "Each row of logits becomes weights", "weights"),),
+    "Mix values": (
+        Part("values", "weights × V", "Sum of values, each times its weight", "context"),
+        Part("join", "join heads", "Heads concatenated", "joined"),
+        Part("output", "output", "Projected back to d_model channels", "output"),
+    ),
+}
+PARTS: tuple[Part, ...] = tuple(replace(part, group=group) for group, parts in GROUPS.items() for part in parts)
 
 
 def parts(config: Config) -> list[Part]:

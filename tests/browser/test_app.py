@@ -44,7 +44,7 @@ WIDEST = {  # what comes last of what could be too wide
     "model": "stPageLink",
     "softmax": "stExpander",
     "start": "sentence-head",
-    "steps": "stDataFrame",
+    "steps": "stExpander",
     "timing": "stExpander",
     "training": "stExpander",
     "your_data": "stPageLink",

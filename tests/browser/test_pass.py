@@ -29,7 +29,7 @@ def node(tab, name: str):
 
 
 def where(tab):
-    return tab.page.locator(f"{MATRICES} .where b")
+    return tab.page.locator(f"{MATRICES} .where")
 
 
 def test_it_plays_from_step_to_step_and_ends_with_the_last(visit):
@@ -41,7 +41,8 @@ def test_it_plays_from_step_to_step_and_ends_with_the_last(visit):
     for name in names[-2:]:
         painted_matrices(tab, f"{LINK}&step={name}")
     expect(where(tab)).to_have_text(f"Step {len(names)} of {len(names)}: output")
-    expect(tab.page.locator(f"{MATRICES} .where")).to_contain_text(by_name(Config())["output"].lesson)
+    expect(tab.page.locator(".st-key-finding")).to_contain_text(by_name(Config())["output"].lesson)
+    expect(tab.page.locator(f"{MATRICES} .group.current")).to_have_text("Mix values")
     expect(button(tab, "Play again")).to_be_visible()
     expect(button(tab, "Next step")).to_have_attribute("aria-disabled", "true")
     button(tab, "Play again").click()
@@ -141,7 +142,7 @@ def test_the_numbers_in_the_cells_are_those_of_the_pass(visit, theme):
     assert printed_numbers(tab, "x") == []
     tab.page.get_by_role("button", name="Load a 4-word example").click()
     small = "tokens=4&heads=2&d_model=8&head=1"
-    painted_matrices(tab, small)
+    painted_matrices(tab, f"{small}&step=scores")
     found, config = values(EXAMPLES["small"].config), EXAMPLES["small"].config
     for step in ("Q", "scores", "logits", "context", "output"):
         node(tab, next(part.name for part in parts(config) if part.leads == step)).click()

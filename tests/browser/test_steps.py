@@ -116,7 +116,7 @@ def test_pointing_writes_out_the_arithmetic_and_asks_nobody(visit):
     expect(tab.page.locator(".arithmetic")).to_have_text(
         f"score[0, 3, 1] = q[0, 3] · k[0, 1] = {three(score)} = {sum_}"
     )
-    expect(tab.page.locator(".from")).to_have_text("Computed from 2 cells of q, 2 cells of k.")
+    expect(tab.page.locator(f"{MATRICES} .from")).to_have_text("Computed from 2 cells of q, 2 cells of k.")
     assert len(tab.sent) == sent
 
 

@@ -9,9 +9,9 @@ import { room, wordsOf } from "./matrices_tokens.js";
  * @typedef {{ width: number, height: number, left: number, top: number }} Sides
  */
 
-const SHRINK = 0.35, LARGEST = 330, SMALLEST = 12, IN_ALL = 150, GAP = 12;
+const SHRINK = 0.35, LARGEST = 400, SMALLEST = 12, IN_ALL = 150, GAP = 12;
 const LETTER = 7.6;  // width of a letter between two matrices, in pixels
-const CELL = 44;  // maximum side of a cell in pixels
+const CELL = 64;  // maximum side of a cell in pixels
 const LINE = 12;  // height of a token next to its row, in pixels
 export const NARROW = 560;
 
@@ -43,7 +43,7 @@ export function sidesOf({ data, width }) {
     const rows = words(matrix, "rows"), columns = words(matrix, "columns"), line = one ? LINE : 0;
     const width = side(matrix.columns, columns.length * line), height = side(matrix.rows, rows.length * line);
     // Matrices side by side begin at the same height.
-    return { width, height, left: room(rows), top: one ? highest : room(columns) };
+    return { width, height, left: room(rows), top: one && !alone ? highest : room(columns) };
   };
 }
 

@@ -3,9 +3,10 @@
 import { createElement } from "./elements.js";
 import { endOf } from "./matrices_cells.js";
 import { NARROW, sidesOf } from "./matrices_axes.js";
+import { sideLetters } from "./matrices_readout.js";
 import { turnTo } from "./matrices_transport.js";
 import { writeTokens } from "./matrices_tokens.js";
-import { HATCHED, panelsLabel, showStep, tileText } from "./matrices_words.js";
+import { HATCHED, panelsLabel, showStep, sizeText, tileText } from "./matrices_words.js";
 
 /**
  * @typedef {import("./matrices_cells.js").Data} Data
@@ -142,8 +143,9 @@ function writeCaptions(lab, matrix, figure) {
   figure.tile = tileText(matrix.tiles);
   const label = name === lab.data.step ? createElement("b", "", name) : leading(lab, name, title);
   figure.caption.replaceChildren(label, figure.head);
-  figure.axes.textContent = `${matrix.axes} = ${matrix.sizes}`;
-  figure.element.title = figure.tile ? `${title}; ${figure.tile}` : title;
+  const [rows, columns] = sideLetters(matrix);
+  figure.axes.textContent = sizeText([{ letter: rows, count: matrix.rows }, { letter: columns, count: matrix.columns }]);
+  figure.element.title = [title, `${matrix.axes} = ${matrix.sizes}`, figure.tile].filter(Boolean).join("; ");
   figure.element.dataset.tile = figure.tile;
 }
 

@@ -53,6 +53,9 @@ export function drawDiagram({ root, data }) {
   pass.style.gridTemplateColumns = columns(parts);
   const nodes = [...pass.querySelectorAll("button")], focused = nodes.some((node) => node === document.activeElement);
   const current = parts.findIndex(({ steps }) => step !== null && steps.includes(step));
+  for (const label of pass.querySelectorAll(".group")) {
+    label.classList.toggle("current", label.textContent === parts[current]?.group);
+  }
   nodes.forEach((node, i) => {
     const { steps } = parts[i];
     node.classList.toggle("done", i !== current && order.indexOf(steps[steps.length - 1]) < now);
@@ -71,20 +74,27 @@ function columns(parts) {
 }
 
 /**
- * Returns one node per part, each with an arrow in the column before it. The values have an arrow of their own below the
+ * Returns one node per part, each with an arrow in the column before it, and a label above the first part of each group that
+ * extends over all of them. The values have an arrow of their own below the
  * weights, which are computed before they are used.
  * @param {Data} data
  */
 function drawNodes({ parts }) {
   let column = -1, values = 0, late = 0;
-  const nodes = parts.flatMap(({ place, name, title, leads }) => {
+  /** @type {HTMLElement | undefined} */
+  let label;
+  const nodes = parts.flatMap(({ place, name, title, leads, group }) => {
     if (!BESIDE.includes(place) || place === BESIDE[0]) column += 2;
+    const first = group !== label?.textContent;
+    if (first) label = placeElement(createElement("span", "group", group), column);
+    if (label) label.style.gridColumnEnd = `${column + 1}`;
     if (place === BESIDE[2]) values = column;
     if (place === LATE) late = column;
     const node = placeElement(createElement("button", `at-${place}`, name), column);
     Object.assign(node, { type: "button", title, ariaLabel: `${name}: ${title}` });
     Object.assign(node.dataset, { place, leads });
-    return column > 1 ? [placeElement(createElement("i", `arrow at-${place}`), column - 1), node] : [node];
+    const arrow = column > 1 ? [placeElement(createElement("i", `arrow at-${place}`), column - 1)] : [];
+    return [...arrow, ...(first && label ? [label] : []), node];
   });
   if (!late) return nodes;
   const way = placeElement(createElement("i", "arrow way"), values + 1);

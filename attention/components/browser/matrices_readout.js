@@ -36,11 +36,12 @@ export function figure(matrix, cell) {
  * @param {Data} data
  * @param {string} axis
  * @param {number} at
+ * @param {string} [of]  what its places are, if not those of the axis
  */
-function placeInWords(data, axis, at) {
+function placeInWords(data, axis, at, of) {
   const letter = axis.replace(/[()]/g, "");
   if (letter.includes(" ")) return columnText({ column: at, width: data.lengths[letter[2]] });
-  return placeText({ axis: letter, at, token: data.tokens[letter]?.[at] });
+  return placeText({ axis: of || letter, at, token: data.tokens[letter]?.[at] });
 }
 
 /**
@@ -52,6 +53,15 @@ export function axesOf(matrix) {
 }
 
 /**
+ * Returns the axes of the rows and the columns; rows of whole token vectors are tokens (“t”), not yet or no longer queries.
+ * @param {Matrix} matrix
+ */
+export function sideLetters(matrix) {
+  const [rows, columns] = axesOf(matrix).slice(-2);
+  return columns === "c" && "qk".includes(rows) ? ["t", columns] : [rows, columns];
+}
+
+/**
  * @param {Data} data
  * @param {Matrix} matrix
  * @param {Cell} cell
@@ -59,7 +69,8 @@ export function axesOf(matrix) {
 export function locateCell(data, matrix, cell) {
   const axes = axesOf(matrix), [rows, columns] = axes.slice(-2), shared = axes.includes("g") && data.repeats > 1;
   const several = matrix.heads > 1 || axes.includes("h") || axes.includes("g");
-  const row = placeInWords(data, rows, cell.row), column = placeInWords(data, columns, cell.column);
+  const row = placeInWords(data, rows, cell.row, sideLetters(matrix)[0]);
+  const column = placeInWords(data, columns, cell.column);
   return locationText({ head: several ? cell.head : null, shared, row, column });
 }
 

@@ -11,18 +11,21 @@ export const MARKUP = `
   <button type="button" class="back" title="Previous step" aria-label="Previous step">${BACK}</button>
   <button type="button" class="play">${PLAY}<span></span></button>
   <button type="button" class="next" title="Next step" aria-label="Next step">${NEXT}</button>
-  <p class="where" role="status"><b></b> <span></span></p>
+  <p class="where" role="status"></p>
 </div>
+<div class="told"><p><b class="cell"></b> <span class="from"></span></p><p class="arithmetic"></p></div>
 <div class="panels" tabindex="0" role="application" aria-roledescription="matrices of a pass of attention"></div>
-<div class="told"><p class="cell"></p><p class="arithmetic"></p><p class="from"></p></div>
-<p class="hint"><kbd>↑</kbd><kbd>↓</kbd><kbd>←</kbd><kbd>→</kbd> cell, <kbd>[</kbd><kbd>]</kbd> head,
-  <kbd>PageUp</kbd><kbd>PageDown</kbd> step, <kbd>Tab</kbd> in, <kbd>Enter</kbd> or click pins, <kbd>Esc</kbd> back</p>
+<details class="hint"><summary>Keyboard</summary><kbd>↑</kbd><kbd>↓</kbd><kbd>←</kbd><kbd>→</kbd> cell,
+  <kbd>[</kbd><kbd>]</kbd> head, <kbd>PageUp</kbd><kbd>PageDown</kbd> step, <kbd>Tab</kbd> in, <kbd>Enter</kbd> or click
+  pins, <kbd>Esc</kbd> back</details>
 <p class="live" aria-live="polite"></p>`;
 
 export const PLAY_HELP = "Play the steps, one every three seconds", PAUSE_HELP = "Pause at this step";
 export const HATCHED = "hatched: masked", POOLED = "pooled", VISIBLE = "1, visible", HIDDEN = "0, masked";
 /** @type {Record<string, string>} */
-const AXES = { q: "query", k: "key", c: "channel", d: "channel", e: "channel" };
+const AXES = { q: "query", k: "key", t: "token", c: "channel", d: "channel", e: "channel" };
+/** @type {Record<string, string>} */
+const SEVERAL = { q: "queries", k: "keys", t: "tokens", u: "gates" };
 
 /** @param {{ playing: boolean, ended: boolean }} state */
 export function playName({ playing, ended }) {
@@ -37,6 +40,14 @@ export function stepText({ step, at, count }) {
 /** @param {string[]} names */
 export function panelsLabel(names) {
   return `Matrices ${names.join(", ")}. Arrow keys move the cell, PageUp and PageDown change the step, Enter pins.`;
+}
+
+/**
+ * The size of a matrix: “4 queries × 8 channels”.
+ * @param {{ letter: string, count: number }[]} sides
+ */
+export function sizeText(sides) {
+  return sides.map(({ letter, count }) => `${count.toLocaleString("en")} ${SEVERAL[letter] ?? "channels"}`).join(" × ");
 }
 
 /** @param {number[]} tile  the rows and the columns that a drawn cell covers */

@@ -180,8 +180,9 @@
  */
 
 /**
- * A part of the pass in the diagram: `place` is its position, `leads` the one of its `steps` that it selects.
- * @typedef {{ place: string, name: string, title: string, steps: string[], leads: string }} PassPart
+ * A part of the pass in the diagram: `place` is its position, `leads` the one of its `steps` that it selects, `group` what
+ * it does together with its neighbours.
+ * @typedef {{ place: string, name: string, title: string, steps: string[], leads: string, group: string }} PassPart
  */
 
 /**
@@ -191,7 +192,6 @@
  * @property {string[]} order
  * @property {PassPart[]} parts
  * @property {string | null} step  null if all are shown
- * @property {string} lesson  the purpose of that step
  * @property {Focus} focus
  * @property {number} heads
  * @property {number} repeats

@@ -307,8 +307,8 @@ PICTURE = Kind(
 SCORES = replace(
     PICTURE, draw=partial(draw, first=("tokens", "d_model", "mask", "span", "scale", "temperature", *ORIGIN))
 )
-MIXED = Config(
-    tokens=4, heads=2, d_model=8, projections="independent"
-)  # few tokens, and weights that are no zeros and ones
+MIXED = Config(  # few tokens, weights that are no zeros and ones, and a step that says what attention compares
+    tokens=4, heads=2, d_model=8, projections="independent", step="scores"
+)
 SMALL = replace(PICTURE, begins=to_query(MIXED), is_example=True)
 LAYERED = replace(PICTURE, begins=EXAMPLES["division"].query if "division" in EXAMPLES else {})  # of a real model

@@ -1,6 +1,6 @@
 """The words of the Steps page."""
 
-STEP = "{kind}, step {at} of {count}: **{title}**"
+STEP = "**{step}**: {lesson}"
 ALL = "{way}, in {count} matrices"
 HELP = "{way}, one matrix at a time. Play it, or click a part. Point at a cell to see what it was computed from."
 WHOLE = "{kind} from x to output"
@@ -14,12 +14,14 @@ SMALLER = "Show {tokens:,} tokens of {width:,} channels"
 NO_STEP = "These settings have no step “{wanted}”; “{shown}” is shown."
 PROOF = "Largest difference of the context from `torch.nn.functional.scaled_dot_product_attention` on the same q, k, v and mask."
 
+HERE = "**{step}**: {size}."
 SIZE = "{shape} numbers (`{axes}`) · {memory} · {flops}"
 VIEW = "a view without memory of its own"
 MEMORY = "{bytes} of memory"
 FLOPS = "{flops} to compute"
 NO_FLOPS = "no arithmetic"
 AXES = "Axes here: {letters}. In formulas h, i, j are the head, the row and the column of a cell, counted from 0."
+COSTS = "Axes, memory and FLOPs"
 FORMULAS = "Formula, shape, memory and FLOPs of every step"
 FORMULAS_TABLE = "| Step | Formula | Size |"
 

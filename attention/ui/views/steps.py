@@ -20,8 +20,10 @@ from attention.steps.step import Step
 from attention.tables.rows import costs, quantity
 from attention.ui import proof, provenance, results
 from attention.ui.controls import knobs
+from attention.ui.controls.picture import MIXED
 from attention.ui.empty_states import missing_parts, too_large
 from attention.ui.heading import draw_finding
+from attention.ui.markdown import escape
 from attention.ui.session import browser_yield, gestures, page, present
 from attention.ui.text import steps as text
 from attention.ui.text import terms
@@ -57,13 +59,13 @@ def view(config: Config) -> None:
     if not present.is_embedded():
         with st.container(horizontal=True, vertical_alignment="center"):
             _choices(config)
+            if config.steps == "one":
+                st.markdown(f"${plan[current].formula}$", width="content")
     order = step_names().index
     if config.step not in plan and (made_here(config) or order(config.step) > order(current)):
         st.info(text.NO_STEP.format(wanted=config.step, shown=current), icon=":material/info:")
-    step = plan[current]
-    if config.steps == "one":
-        _step(step)
-    names = tuple(plan) if config.steps == "all" else (*(source.name for source in step.sources), current)
+    sources = (source.name for source in plan[current].sources)
+    names = tuple(plan) if config.steps == "all" else (*sources, current)
     drawn = dict(zip(names, results.steps.matrices(config, names), strict=True))
     matrices(config, drawn, on_turn=gestures.on_step_choice, on_pin=gestures.on_matrix_pin)
     browser_yield.yield_to_browser()
@@ -72,12 +74,12 @@ def view(config: Config) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         _proof(config)
         terms.draw("steps")
-    st.caption(_letters(config))
     _odd(config)
+    _sequences(config)
+    with st.expander(text.COSTS, icon=":material/functions:"):
+        _costs(config, plan[current])
     if config.steps == "all":
         _formulas(plan)
-    _sequences(config)
-    _costs(config)
 
 
 def nearest(step: str, present: list[str]) -> str:
@@ -94,11 +96,10 @@ def _help(config: Config) -> str:
 
 
 def _finding(config: Config, plan: dict[str, Step], current: str) -> str:
-    """The step that is shown, with its place in the pass."""
+    """What the step that is shown does, or where the pass begins and ends."""
     if config.steps == "all":
         return text.ALL.format(way=_way(config), count=len(plan))
-    at, title = [*plan].index(current) + 1, plan[current].title
-    return text.STEP.format(kind=_kind(config), at=at, count=len(plan), title=title)
+    return text.STEP.format(step=escape(current), lesson=plan[current].lesson)
 
 
 def _kind(config: Config) -> str:
@@ -137,19 +138,11 @@ def _choices(config: Config) -> None:
             key="small",
             help=text.SMALL_HELP,
             on_click=page.change,
-            kwargs=settings | {"head": small.head, "step": "x"},
+            kwargs=settings | {"head": small.head, "step": MIXED.step},
             type="primary",
         )
         st.caption(text.SHARED, width="content")
     knobs.segments("steps", config, format_func=text.VIEWS.get, label_visibility="collapsed", width="content")
-
-
-def _step(step: Step) -> None:
-    words, numbers = st.columns([3, 2], gap="medium", vertical_alignment="center")
-    with words:
-        st.markdown(f"${step.formula}$")
-    with numbers:
-        st.markdown(_size(step))
 
 
 def _size(step: Step) -> str:
@@ -198,7 +191,11 @@ def _sequences(config: Config) -> None:
             knobs.number(name, config)
 
 
-def _costs(config: Config) -> None:
+def _costs(config: Config, step: Step) -> None:
+    """Draws the size of the step that is shown, the letters of the axes, and what all steps cost."""
+    if config.steps == "one":
+        st.markdown(text.HERE.format(step=escape(step.name), size=_size(step)))
+    st.caption(_letters(config))
     table = pd.DataFrame(costs(config))
     total = {name: float(table[name].sum()) for name in ("bytes", "flops")}  # pyright: ignore[reportArgumentType]  a column of numbers
     what = text.WHOLE_PASS if made_here(config) else text.STEPS_SHOWN
