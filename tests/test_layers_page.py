@@ -18,12 +18,13 @@ from attention import Config, trace
 from attention.analysis.head_distances import ALIKE
 from attention.charts import head_points, layers_file
 from attention.codec import EDITIONS
+from attention.models.prompt import Prompt
 from attention.number_format import format_mean
 from attention.ui import results
-from attention.ui.session import gestures
+from attention.ui.session import gestures, page
 from attention.ui.session.visit_state import VisitState
 from attention.ui.views import heads_layers as maps
-from attention.ui.views import layers_alike
+from attention.ui.views import layers_alike, model_switches
 from tests.strategies import query_without_edition
 from tests.test_layers import LAYERS, REPEATED, STREET, captions, link, numbers
 from tests.test_pages import ROOT, run
@@ -227,6 +228,20 @@ def test_a_click_in_any_picture_opens_its_head(monkeypatch):
     monkeypatch.setattr(gestures, "change", lambda **values: changed.append(values))
     partial(gestures.on_layer_click, "map of heads")()
     assert changed == [{"layer": 17, "head": 4}] and remembered.turns == 1
+
+
+@pytest.mark.parametrize(("off", "then"), [("", "17.4"), ("2.0 17.4", "2.0"), ("17.10 2.0", "2.0 17.4 17.10")])
+def test_a_click_that_switches_heads_switches_the_one_that_it_selects(off, then, monkeypatch):
+    held = {"layers": {"selection": {"cell": [{"layer": 17, "head": 4, "turn": 0}]}}}
+    changed = []
+    monkeypatch.setattr(gestures, "widgets", lambda: held)
+    monkeypatch.setattr(page, "visit_state", VisitState)
+    monkeypatch.setattr(page, "current_setting", lambda: Prompt(off=off))
+    monkeypatch.setattr(page, "change", lambda **values: changed.append(values))
+    model_switches.on_map_click()
+    held["layers"] = {"selection": {"cell": [{"layer": "x", "head": 4}]}}
+    model_switches.on_map_click()
+    assert changed == [{"layer": 17, "head": 4, "off": then}]
 
 
 @pytest.mark.parametrize(("most", "end"), [(0.0, 0.3), (0.27, 0.3), (0.5, 0.6), (0.95, 1.0), (1.2, 1.2)])

@@ -179,6 +179,8 @@ def test_heads_are_switched_off_and_each_in_turn(monkeypatch, folder):
     assert "Without layer 0, head 1, layer 2, head 3:" in page_text(test) and not test.exception
     effect = test.session_state[KEY].kept.studies["off"].found
     assert effect.found.heads == ((0, 1), (2, 3)) and effect.tokens.names[0].strip() == "was"
+    test.run()
+    assert "Off: layer 0, head 1, layer 2, head 3. The logit of" in page_text(test), "beside the map, which says so"
     assert effect.found.before.loss == pytest.approx(test.session_state[KEY].kept.reading.found.words.predictions.loss)
     test.button(key="every head").click().run()
     test = wait_for_study(test, "every")
@@ -188,7 +190,7 @@ def test_heads_are_switched_off_and_each_in_turn(monkeypatch, folder):
     assert test.session_state[KEY].kept.studies["off"].found.found.how == "resample"
     assert text.WAY_TELLS["resample"] in page_text(test)
     test.button(key="all on").click().run()
-    assert "off" not in link(test) and "No head is off" in page_text(test)
+    assert "off" not in link(test) and "No head is off" in page_text(test) and "Off: layer" not in page_text(test)
 
 
 def test_a_logit_is_split_and_a_second_text_is_patched(monkeypatch, folder):

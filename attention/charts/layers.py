@@ -16,14 +16,18 @@ from attention.number_format import MEAN
 
 CELL = "cell"  # the selection: the layer and the head of the cell that was clicked, and the `turn` of the table
 ROW, LEAST, HIGH = 36, 9, 440  # pixels: height of a layer, its minimum, and maximum of all unless that needs more
+CROSS, OFF = "M-1,-1L1,1M1,-1L-1,1", "switched off"  # the mark of a head that is off, and the title of its tooltip
 WIDE, TALL = 26, 13  # minimum size in pixels of a cell that shows its number
 
 
 @lru_cache(maxsize=64)
-def numbers(layers: tuple[int, ...], heads: int, label: str, top: float, digits: int) -> dict[str, Any]:
+def numbers(
+    layers: tuple[int, ...], heads: int, label: str, top: float, digits: int, switches: bool = False
+) -> dict[str, Any]:
     """Returns cells over the columns layer, head, value, focus, turn of a table, as a Vega-Lite specification.
 
-    Colours go from 0 to `top`; numbers have `digits` decimals. The selected cell has a frame.
+    Colours go from 0 to `top`; numbers have `digits` decimals. The selected cell has a frame. `switches`: a column `off` says
+    whether the head is switched off; those that are have a cross in place of colour and number.
     """
     x, y, tall = _axes(layers, heads, "head")
     scale = alt.Scale(domain=[0, top], range=list(theme.NUMBERS), clamp=True)
@@ -32,12 +36,13 @@ def numbers(layers: tuple[int, ...], heads: int, label: str, top: float, digits:
         alt.Tooltip("head:O"),
         alt.Tooltip("value:Q", title=label, format=MEAN),
     ]
+    if switches:
+        tips.append(alt.Tooltip("off:N", title=OFF))
+    color = alt.Color("value:Q", scale=scale, legend=_bar(label, height(len(layers))))
     cells = (
         alt.Chart(name="cells")
         .mark_rect(cursor="pointer", stroke=theme.HIDDEN, strokeOpacity=0.35)
-        .encode(
-            x=x, y=y, color=alt.Color("value:Q", scale=scale, legend=_bar(label, height(len(layers)))), tooltip=tips
-        )
+        .encode(x=x, y=y, color=color, tooltip=tips)
         .add_params(_cell_selection())
     )
     words = (
@@ -50,7 +55,14 @@ def numbers(layers: tuple[int, ...], heads: int, label: str, top: float, digits:
             color=alt.value("currentColor"),
         )
     )
-    return _with_frame(cells, words, len(layers))
+    if not switches:
+        return _with_frame(cells, words, len(layers))
+    off = alt.Chart().transform_filter("datum.off").encode(x=x, y=y, tooltip=tips)
+    covers = off.mark_rect(cursor="pointer", fill=theme.HIDDEN, aria=False)
+    crosses = off.mark_point(
+        shape=CROSS, size=60, stroke="white", strokeWidth=2, opacity=1, cursor="pointer", aria=False
+    )
+    return _with_frame(cells, words, len(layers), covers, crosses)
 
 
 @lru_cache(maxsize=64)
@@ -115,15 +127,15 @@ def _cell_selection() -> alt.Parameter:
     return alt.selection_point(name=CELL, fields=["layer", "head", "turn"], on="click", clear=False, toggle=False)
 
 
-def _with_frame(cells: alt.Chart, words: alt.Chart, layers: int) -> dict[str, Any]:
-    """Returns the specification of cells and their numbers, with a frame around the selected cell."""
+def _with_frame(cells: alt.Chart, words: alt.Chart, layers: int, *more: alt.Chart) -> dict[str, Any]:
+    """Returns the specification of cells, their numbers and `more`, with a frame around the selected cell."""
     frame = (
         alt.Chart()
         .transform_filter("datum.focus")
         .mark_rect(fill=None, stroke=theme.QUERY, strokeWidth=3, aria=False)
         .encode(x=cells.encoding.x, y=cells.encoding.y)
     )
-    chart = alt.layer(cells, words, frame).properties(height=height(layers))
+    chart = alt.layer(cells, words, *more, frame).properties(height=height(layers))
     return dataless(chart) | {"autosize": {"type": "fit-x", "contains": "padding"}}
 
 

@@ -19,6 +19,7 @@ OTHER = (
 )
 OWN, FIRST = "own", next(iter(PAIRS))  # texts of the user, and the first pair that ships
 ALL, PLAIN, WORDS = "all", "without marks", "words"
+SELECT, SWITCH = "select", "switch off"  # what a click in the map does
 
 
 # fmt: off
@@ -38,6 +39,7 @@ class Prompt:
     at: int = whole(-1, -1, 1023, "After the token", "Position after which the model predicts the next token, counted from 0. -1: the last one.", about="focus")
     temperature: float = real(0.0, 0.0, 2.0, "Temperature", "0: the most probable token is appended. Else one is drawn from softmax(logits / temperature).", about="view")
     seed: int = whole(0, 0, 9999, "Seed", "The same seed draws the same token.", about="view")
+    click: str = choice(SELECT, (SELECT, SWITCH), "A click in the map", "Select: shows the head. Switch off: also switches it off, or on again.", about="view")
     off: str = typed("", 400, "Heads off", "Heads that are switched off, each as layer.head.", form=r"(\d{1,3}\.\d{1,3}( \d{1,3}\.\d{1,3})*)?", formed="heads as layer.head, with spaces between them", about="view")
     how: str = choice("zero", ABLATIONS, "What replaces them", "What the layers after a head get in place of its output.", about="view")
     other: str = typed(OTHER, 2000, "Another text", "Text from which the outputs of the heads are taken; it needs as many tokens as the first.", about="view")

@@ -54,10 +54,15 @@ def on_layer_click(key: str = "layers") -> None:
     A browser sends the selection, and sends nothing if the same head is selected again, whatever was selected elsewhere
     meanwhile.
     """
-    cells = _component_event(key, "selection").get("cell")
-    if isinstance(cells, list) and cells:
+    if clicked := clicked_head(key):
         visit_state().turns += 1
-        change(**_of(_mapping(cells[-1]), "layer", "head"))
+        change(**clicked)
+
+
+def clicked_head(key: str) -> dict[str, Any]:
+    """The layer and the head of the last click in the map with this `key`; empty if there is none."""
+    cells = _component_event(key, "selection").get("cell")
+    return _of(_mapping(cells[-1]), "layer", "head") if isinstance(cells, list) and cells else {}
 
 
 def on_zoom() -> None:

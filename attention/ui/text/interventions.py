@@ -29,7 +29,12 @@ EVERY_HELP = "Runs the model once per head, with that head alone switched off."
 RUNNING = "Running {model} without some heads."
 RUNNING_EVERY = "Switching off each head of {model} in turn."
 CANCEL_HELP = "It stops if no one views this page for {seconds:g} seconds."
-NONE_OFF = "No head is off. Select one in the map above, or choose heads by layer.head."
+NONE_OFF = "No head is off. Select one in the map above or switch it off there, or type heads as layer.head."
+HEADS_OFF = "Off: {heads}."
+HEADS_OFF_COST = (
+    "Off: {heads}. The logit of “{answer}” minus that of “{against}” goes from {before} to {after}; more under “Switch heads "
+    "off”."
+)
 WAYS = {
     "zero": "Zero",
     "mean": "Mean over the text",

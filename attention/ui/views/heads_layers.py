@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from math import log
 from typing import Any
 
@@ -119,8 +119,13 @@ def menu(setting: Any, config: Config) -> None:
     knobs.menu("layer_map", setting, options, format_func=choice, on_change=page.change)
 
 
-def draw_map(config: Config, found: Mapping[int, Layer]) -> None:
-    """Draws the map, or why there is none."""
+def draw_map(
+    config: Config,
+    found: Mapping[int, Layer],
+    off: Collection[tuple[int, int]] | None = None,
+    on_click: Callable[[], None] = gestures.on_layer_click,
+) -> None:
+    """Draws the map, or why there is none. `off`: the heads that are switched off; None if they can't be."""
     name = number(config, found)
     held = cells(name, found)
     if not held:
@@ -128,12 +133,15 @@ def draw_map(config: Config, found: Mapping[int, Layer]) -> None:
         return
     described = EVERY[name]
     end = max(top(described, config.tokens), *held.values())
+    table, switches = cell_columns(held, (config.layer, config.head)), off is not None
+    if off is not None:
+        table["off"] = [cell in off for cell in held]
     st.vega_lite_chart(
-        pa.table(cell_columns(held, (config.layer, config.head))),
-        chart.numbers(layers(config.source), config.heads, described.label, end, digits(described)),
+        pa.table(table),
+        chart.numbers(layers(config.source), config.heads, described.label, end, digits(described), switches),
         key="layers",
         width="stretch",
-        on_select=gestures.on_layer_click,
+        on_select=on_click,
         selection_mode=chart.CELL,
         alt=heads.MAP_ALT.format(statistic=described.label.lower()),
     )

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from attention.analysis.head_numbers import EVERY
+from attention.analysis.head_roles import Role
 from attention.codec import to_query
 from attention.config import Config
 from attention.fitting import layers
@@ -112,16 +113,21 @@ def _heads_text(config: Config) -> str:
     )
 
 
-def _focus(config: Config, layer: Layer) -> None:
-    """Draws the selected head: its picture, what it does, some statistics, and a link to all of it."""
-    role = layer.roles[config.head]
+def role_text(config: Config, role: Role | None) -> str:
+    """What the selected head does, and how often it does so on other texts, as Markdown."""
     none = text.NO_ROLE_KINDS if tokens(config).line else text.NO_ROLE  # patches have no kinds
     none = text.CROSS_ROLE if config.is_cross else none
     none = none if distributes(config) else results.heads.no_role(config).says
-    does = escape(role.says) if role else none
+    called = maps.head_title(config, (config.layer, config.head)).capitalize()
+    does = text.DOES.format(head=called, role=escape(role.says) if role else none)
+    return f"{does} {role_note(config, role)}".rstrip()
+
+
+def _focus(config: Config, layer: Layer) -> None:
+    """Draws the selected head: its picture, what it does, some statistics, and a link to all of it."""
+    role = layer.roles[config.head]
     called = maps.head_title(config, (config.layer, config.head))
-    does = text.DOES.format(head=called.capitalize(), role=does)
-    st.markdown(UNSAID if questions.unsaid(config) else f"{does} {role_note(config, role)}".rstrip())
+    st.markdown(UNSAID if questions.unsaid(config) else role_text(config, role))
     with st.container(horizontal=True, vertical_alignment="top"):
         image = b64encode(results.layers.picture(config, config.head)).decode()
         st.html(PICTURE.format(text.PICTURE_ALT.format(head=called), image), width="content")

@@ -22,9 +22,8 @@ PARTS, PATCH = "parts", "patch"  # the studies of a visit
 
 def draw(prompt: Prompt) -> None:
     """Draws both sections, for a model that has predicted next words."""
-    task = page.visit_state().reading
-    words = task.found.words if task is not None and task.found is not None else None
-    if task is None or words is None or words.fills:
+    task, words = page.visit_state().reading, switches.next_words()
+    if task is None or words is None:
         return
     here = page.visit_state().selected
     wanted = switches.make_study(prompt, task, words, () if here is None else (here,))

@@ -15,7 +15,7 @@ from attention.components.sentence_head import sentence_head
 from attention.config import Config
 from attention.fitting import layers
 from attention.models.packages import ModelError
-from attention.models.prompt import PROMPTS, Prompt
+from attention.models.prompt import PROMPTS, SWITCH, Prompt
 from attention.models.run import Run
 from attention.models.summaries import WAYS
 from attention.tables import rows
@@ -24,13 +24,14 @@ from attention.ui.controls import knobs
 from attention.ui.controls.picture import first_line
 from attention.ui.jobs.model_jobs import ModelJob as Task
 from attention.ui.markdown import escape
-from attention.ui.role_note import role_note
-from attention.ui.session import model_run, page, present
+from attention.ui.results.layers import Layer
+from attention.ui.session import gestures, model_run, page, present
 from attention.ui.text import model as text
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import model_picture
-from attention.ui.views.layers import PICTURE
+from attention.ui.views import model_switches as switches
+from attention.ui.views.layers import PICTURE, role_text
 
 NOBODY = PROMPTS.defaults["layer"], PROMPTS.defaults["head"]  # the values while no head is selected
 CHIPS = 40  # maximum number of tokens that are shown as chips, above a map of one cell per pair
@@ -118,19 +119,31 @@ def layers_map(prompt: Prompt, config: Config) -> None:
     with left:
         _selected_head(config, found[config.layer].roles[config.head])
     with right:
-        maps.menu(prompt, config)
-        maps.draw_map(config, found)
+        _draw_map(prompt, config, found)
         st.caption(f"{maps.metric_sentence(config, found)} {maps.formula(maps.number(config, found))}".lstrip())
         next_step.page_link("heads", text.OPEN.format(head=maps.head_title(config, here)), to_query(config))
         next_step.page_link("layers", text.COMPARE, to_query(config))
 
 
+def _draw_map(prompt: Prompt, config: Config, found: dict[int, Layer]) -> None:
+    """Draws the map with its menu, for a decoder also with the choice whether a click switches heads, and those that are off."""
+    task, words = page.visit_state().reading, switches.next_words()
+    if page.visit_state().selected is None or task is None or words is None:
+        maps.menu(prompt, config)
+        maps.draw_map(config, found)
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        knobs.segments("click", prompt, format_func=str.capitalize, on_change=page.change)
+        maps.menu(prompt, config)
+    on_click = switches.on_map_click if prompt.click == SWITCH else gestures.on_layer_click
+    maps.draw_map(config, found, switches.heads_off(prompt), on_click)
+    switches.draw_heads_off(prompt, task, words)
+
+
 def _selected_head(config: Config, role: Role | None) -> None:
     """Draws the tokens that were read, shaded by the weights of one of them in the selected head, above the map of all."""
     title = maps.head_title(config, (config.layer, config.head))
-    said = escape(role.says) if role else ""
-    note = role_note(config, role)
-    st.markdown(" ".join(filter(None, (f"**{title[:1].upper()}{title[1:]}**", said, note))))
+    st.markdown(role_text(config, role))
     if config.is_cross or config.tokens > CHIPS or not rows.labels(config):
         image = b64encode(results.layers.picture(config, config.head)).decode()
         st.html(PICTURE.format(text.PICTURE_ALT.format(head=title), image))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -18,7 +18,7 @@ from attention.ui.jobs.job_queue import JOBS
 from attention.ui.jobs.model_jobs import Ask, LoadedModelJob, ModelJob
 from attention.ui.jobs.study_jobs import EveryHeadJob, Study, Switched, SwitchJob
 from attention.ui.markdown import escape
-from attention.ui.session import page
+from attention.ui.session import gestures, page
 from attention.ui.text import interventions as text
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import job_status, model_words, token_rows
@@ -30,23 +30,26 @@ OFF, EVERY = "off", "every"  # the studies of a visit
 
 def draw(prompt: Prompt) -> None:
     """Draws the section, for a model that has predicted next words."""
-    task = page.visit_state().reading
-    words = task.found.words if task is not None and task.found is not None else None
-    if task is None or words is None or words.fills:
+    task, words = page.visit_state().reading, next_words()
+    if task is None or words is None:
         return
     with st.expander(text.OFF, icon=":material/toggle_off:", expanded=bool(prompt.off)):
         st.caption(text.OFF_ABOUT)
         _controls(prompt)
-        wanted = make_study(prompt, task, words, heads_off(prompt))
         if prompt.off:
-            request(OFF, SwitchJob, wanted, partial(SwitchJob, wanted, clock=JOBS.clock, before=words.predictions))
-            live = is_open(OFF)
+            wanted, live = _request_effect(prompt, task, words), is_open(OFF)
             st.fragment(_live_switched, run_every=LOOK if live else None)(wanted, live)
         else:
             st.caption(text.NONE_OFF)
-        every = wanted._replace(heads=())
-        live = is_open(EVERY)
+        every, live = make_study(prompt, task, words, ()), is_open(EVERY)
         st.fragment(_live_every, run_every=LOOK if live else None)(every, live)
+
+
+def next_words() -> Words | None:
+    """What the decoder that has run predicts; None for other models, whose heads can't be switched off."""
+    task = page.visit_state().reading
+    words = task.found.words if task is not None and task.found is not None else None
+    return None if words is None or words.fills else words
 
 
 def heads_off(prompt: Prompt) -> tuple[Head, ...]:
@@ -83,17 +86,55 @@ def _controls(prompt: Prompt) -> None:
                 label.format(layer=here[0], head=here[1]),
                 key="switch",
                 icon=":material/toggle_on:" if here in off else ":material/toggle_off:",
-                on_click=_toggle,
-                args=(here,),
+                on_click=lambda: page.change(off=_toggle(here)),
             )
         if off:
             st.button(text.CLEAR, key="all on", on_click=lambda: page.change(off=""))
 
 
-def _toggle(head: Head) -> None:
-    """Switches a head off, or on again."""
+def _toggle(head: Head) -> str:
+    """Returns the heads that are off after this one was switched off, or on again."""
     off = set(heads_off(page.current_setting())) ^ {head}
-    page.change(off=" ".join(f"{layer}.{number}" for layer, number in sorted(off)))
+    return " ".join(f"{layer}.{number}" for layer, number in sorted(off))
+
+
+def on_map_click() -> None:
+    """A head was clicked in the map of layers and heads, where a click selects and switches it."""
+    clicked = gestures.clicked_head("layers")
+    layer, head = clicked.get("layer"), clicked.get("head")
+    if isinstance(layer, int) and isinstance(head, int):
+        page.visit_state().turns += 1
+        page.change(layer=layer, head=head, off=_toggle((layer, head)))
+
+
+def draw_heads_off(prompt: Prompt, task: ModelJob, words: Words) -> None:
+    """Draws which heads are off, and what the answer loses once it is known."""
+    if not prompt.off:
+        return
+    _request_effect(prompt, task, words)
+    job, named = page.visit_state().studies.get(OFF), _head_list(heads_off(prompt))
+    if isinstance(job, SwitchJob) and job.found is not None:
+        st.caption(text.HEADS_OFF_COST.format(heads=named, **_logits(job.found)))
+    else:
+        st.caption(text.HEADS_OFF.format(heads=named))
+
+
+def _request_effect(prompt: Prompt, task: ModelJob, words: Words) -> Study:
+    wanted = make_study(prompt, task, words, heads_off(prompt))
+    request(OFF, SwitchJob, wanted, partial(SwitchJob, wanted, clock=JOBS.clock, before=words.predictions))
+    return wanted
+
+
+def _head_list(heads: Sequence[Head]) -> str:
+    return ", ".join(format_head(head, layer).lower() for layer, head in heads)
+
+
+def _logits(effect: Switched) -> dict[str, str]:
+    """The two tokens, and the difference of their logits with all heads and without some, as words."""
+    tokens, logits = effect.tokens, effect.found.logits
+    answer, against = (escape(token_rows.token_name(name)) for name in tokens.names)
+    before, after = (format_change(float(row[tokens.answer] - row[tokens.against]), plus=False) for row in logits)
+    return {"answer": answer, "against": against, "before": before, "after": after}
 
 
 def is_open(name: str) -> bool:
@@ -141,15 +182,10 @@ def _live_switched(wanted: Study, live: bool) -> None:
 def _show_effect(effect: Switched) -> None:
     """Draws what the answer loses without some heads."""
     found, tokens = effect.found, effect.tokens
-    change = found.logits[:, tokens.answer] - found.logits[:, tokens.against]
-    answer, against = (escape(token_rows.token_name(name)) for name in tokens.names)
     st.markdown(
         text.EFFECT.format(
-            heads=", ".join(format_head(head, layer).lower() for layer, head in found.heads),
-            answer=answer,
-            against=against,
-            before=format_change(float(change[0]), plus=False),
-            after=format_change(float(change[1]), plus=False),
+            heads=_head_list(found.heads),
+            **_logits(effect),
             loss=f"{found.before.loss:.2f}",
             without=f"{found.after.loss:.2f}",
         )
