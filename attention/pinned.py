@@ -2,18 +2,20 @@
 
 A link on its own names its edition, so it opens the same numbers forever. What both sides share (the selected query, the zoom,
 the colours) is that of the current settings; only a head is part of A, if another head than the selected one is compared.
+A follows B to another layer if they are two sources with the same layers, as a model before and after a change.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from attention.codec import CONFIGS, NEWEST, to_query
 from attention.config import Config
-from attention.fitting import coerce
+from attention.fitting import coerce, layers
 from attention.knobs import KNOBS, Numbers
 from attention.packed_text import pack_text, unpack_text
 from attention.settings import ConfigError
@@ -50,7 +52,17 @@ def pin(config: Config, head: int | None = None) -> str:
     """
     query = {name: value for name, value in to_query(config).items() if name in NUMBERS}
     own = {} if head is None else {HEAD: f"{min(head, config.heads - 1)}"}
-    code = pack_text(urlencode(NEWEST | query | own))
+    return pack_link(query | own)
+
+
+@lru_cache(maxsize=64)  # called for every message
+def _pack(link: str) -> str:
+    return pack_text(link)
+
+
+def pack_link(query: dict[str, str]) -> str:
+    """Returns the value of `against` for a link, entry by entry; raises ConfigError if it is too long."""
+    code = _pack(urlencode(NEWEST | query))
     if len(code) > PACKED:
         raise ConfigError(
             f"These settings take {len(code):,} characters in a link; at most {PACKED:,} can be compared with."
@@ -59,13 +71,21 @@ def pin(config: Config, head: int | None = None) -> str:
 
 
 @lru_cache(maxsize=64)  # called several times per picture
-def pinned_query(code: str) -> dict[str, str]:
-    """Returns the link that was pinned, entry by entry; raises ConfigError for any other code."""
+def unpack_link(code: str) -> dict[str, str]:
+    """Returns the entries of a packed link, whatever their names; raises ConfigError for any other code."""
     try:
         found = dict(parse_qsl(unpack_text(code, LARGEST), strict_parsing=True, keep_blank_values=True))
     except ValueError as error:
         raise ConfigError(BROKEN) from error
-    if not found.keys() <= {*NEWEST, *NUMBERS, HEAD} or not NEWEST.keys() <= found.keys():
+    if not NEWEST.keys() <= found.keys():
+        raise ConfigError(BROKEN)
+    return found
+
+
+def pinned_query(code: str) -> dict[str, str]:
+    """Returns the link that was pinned, entry by entry; raises ConfigError for any other code."""
+    found = unpack_link(code)
+    if not found.keys() <= {*NEWEST, *NUMBERS, HEAD}:
         raise ConfigError(BROKEN)
     return found
 
@@ -96,6 +116,25 @@ def shown_side(config: Config) -> Config:
     """Returns the config of the side that is shown where sides are shown one at a time: A if it was chosen, else B."""
     sides = sides_of(config) if config.side == "a" else None
     return sides.a if sides else config
+
+
+def follow_layer(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the knob that moves side A to another layer with B, of two sources with the same layers; {} for any other change.
+
+    Within one source A stays: then layers are compared with each other. `before` and `now` are values of knobs.
+    """
+    layer, same = now["layer"], ("source", "against")
+    if layer == before["layer"] or not now["against"] or any(now[name] != before[name] for name in same):
+        return {}
+    try:
+        query = pinned_query(now["against"])
+        a = CONFIGS.from_query(query)[0]
+    except ConfigError:
+        return {}
+    known = layers(a.source)
+    if a.source == now["source"] or a.layer != before["layer"] or layer not in known or known != layers(now["source"]):
+        return {}
+    return {"against": pin(a.of_layer(layer), a.head if HEAD in query else None)}
 
 
 def exchange(config: Config) -> dict[str, object]:

@@ -20,6 +20,7 @@ from attention.imported.registry import UPLOADS
 from attention.models import catalogue, pictures
 from attention.models.packages import ModelError, library
 from attention.models.prompt import OWN, PROMPTS, Prompt
+from attention.pinned import unpack_link
 from attention.ui import results
 from attention.ui.budget import BUDGET
 from attention.ui.controls.prompt import PROMPT, refusal
@@ -182,6 +183,8 @@ def test_heads_are_switched_off_and_each_in_turn(monkeypatch, folder):
     test.run()
     assert "Off: layer 0, head 1, layer 2, head 3. The logit of" in page_text(test), "beside the map, which says so"
     assert effect.found.before.loss == pytest.approx(test.session_state[KEY].kept.reading.found.words.predictions.loss)
+    there = leads(test)[text.MAPS_HEADS.format(layer=1)]
+    assert (there["run_off"], there["layer"]) == ("0.1 2.3", "1") and unpack_link(there["against"])["run"] == "gpt2"
     test.button(key="every head").click().run()
     test = wait_for_study(test, "every")
     assert "matters most for" in page_text(test) and not test.exception

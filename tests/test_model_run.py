@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 from attention.config import Config
 from attention.imported.stack import Stack
 from attention.knobs import DEFAULTS, GENERATED
 from attention.models.prompt import PROMPTS, Prompt
-from attention.number_format import format_percent
+from attention.number_format import format_mean, format_percent
+from attention.pinned import sides_of, unpack_link
 from attention.recorded.shipped import MINILM, RIVER, SHIPPED, SMOLLM2, STREET
 from attention.story.head import LAYER
 from attention.story.settings import STORIES, Story
-from attention.trace import trace
+from attention.trace import Trace, trace
 from attention.ui.budget import BUDGET
 from attention.ui.jobs import model_jobs
 from attention.ui.jobs.job_queue import JOBS
 from attention.ui.jobs.model_jobs import LOADED_MODELS, LoadedModelJob
-from attention.ui.session import model_run
+from attention.ui.session import run_links
 from attention.ui.session.visit_state import KEY, Session
 from attention.ui.text import model_run as text
 from attention.ui.text import start as text_start
 from tests.test_pages import ROOT, SECONDS
-from tests.tiny_models import write_model
+from tests.tiny_models import transformers, write_model
 
 RIVERS = {"v": "3", "source": "recorded:minilm-river", "layer": "1", "head": "2"}
 OWN = "the animal was too tired"
@@ -288,10 +291,70 @@ def test_every_recording_of_a_model_has_its_text_and_a_name_in_the_catalogue():
 
 
 def test_links_name_every_part_of_a_prompt_that_gives_the_source():
-    carried = {"model", *model_run.CARRIED}
+    carried = {"model", *run_links.CARRIED}
     assert carried == {name for name, knob in PROMPTS.knobs.items() if knob.about == "tensors"} | {
         "part",
         "summary",
         "tokens",
+        "off",
+        "how",
+        "other",
     }
     assert isinstance(Stack, type) and replace(Prompt(), text=DEFAULTS["text"]).alone.text == DEFAULTS["text"]
+
+
+def weights_without(layer: int, head: int) -> list[torch.Tensor]:
+    """The weights of the stand-in with a head's part of the output projection set to zero, by transformers; (h n n) per layer."""
+    folder = os.environ["ATTENTION_MODELS"].partition(" = ")[2]
+    net = transformers.AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    wide = net.config.hidden_size // net.config.num_attention_heads
+    with torch.no_grad():
+        net.encoder.layer[layer].attention.output.dense.weight[:, head * wide : (head + 1) * wide] = 0
+        given = transformers.AutoTokenizer.from_pretrained(folder)(OWN, return_tensors="pt")
+        return [each[0] for each in net(**given, output_attentions=True).attentions]
+
+
+def compared(test: AppTest, layer: int) -> tuple[Trace, Trace]:
+    """Both sides of a comparison in a layer."""
+    sides = sides_of(state(test).here.setting)
+    assert sides is not None
+    return trace(sides.a.of_layer(layer)), trace(sides.b.of_layer(layer))
+
+
+def test_a_model_with_a_head_off_is_a_side_whose_later_layers_differ_and_the_link_has_both_sides():
+    test = wait(open_page("heads", run=MINILM, run_text=OWN, v="3", layer="0", head="2"))
+    test.button(key="compare").click().run()
+    test = wait(test.button(key="switch head").click().run())
+    said = page_text(test)
+    assert f"source: {MINILM} · **B** source: {MINILM}, layer 0 head 2 off" in said and not test.exception
+    assert text.EQUAL_LAYERS.format(layer=0) in said and "Every weight of A and B is equal" in said
+    without = weights_without(0, 2)
+    for layer, expected in enumerate(without):
+        a, b = compared(test, layer)
+        torch.testing.assert_close(b.weights, expected, atol=2e-6, rtol=0)
+        assert torch.equal(a.weights, b.weights) == (layer == 0)
+    shown = link(test)
+    assert (shown["run_off"], shown["run_text"]) == ("0.2", OWN)
+    assert unpack_link(shown["against"]) == {"run": MINILM, "run_text": OWN, "v": "3"}
+    later = test.selectbox(key="layer").set_value(1).run()
+    shown = link(later)
+    assert unpack_link(shown["against"])["layer"] == "1", "A follows to the layer of another source"
+
+    fresh = wait(wait(open_page("heads", **shown)))
+    assert link(fresh) == shown
+    moved = (without[1] - trace(sides_of(state(fresh).here.setting).a).weights).abs().sum(-1).mean(-1) / 2
+    said, most = page_text(fresh), int(moved.argmax())
+    assert f"Head {most} changed most: total variation {format_mean(float(moved[most]))} per row" in said
+    back = fresh.button(key="swap").click().run()
+    assert unpack_link(link(back)["against"])["run_off"] == "0.2" and "run_off" not in link(back)
+    reset = back.button(key="reset").click().run()
+    assert "against" not in link(reset) and not reset.exception
+
+
+def test_heads_that_can_not_be_switched_off_are_named_and_the_picture_stays(monkeypatch):
+    test = wait(open_page("heads", run=MINILM, run_text=OWN, v="3"))
+    before = state(test).here.setting.source
+    monkeypatch.setattr("attention.interventions.projections.FAMILIES", {})
+    test = wait(test.button(key="switch head").click().run())
+    assert "can't run with heads off here" in page_text(test) and "bert model" in page_text(test)
+    assert state(test).here.setting.source == before and not test.exception

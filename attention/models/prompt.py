@@ -60,6 +60,19 @@ class Prompt:
         """The prompt with defaults for all knobs that only affect what is shown."""
         return replace(self, **{name: PROMPTS.defaults[name] for name, knob in PROMPTS.knobs.items() if knob.about != "tensors"})
 
+    @property
+    def heads_off(self) -> tuple[tuple[int, int], ...]:
+        """The heads that are off, by layer and head."""
+        pairs = (each.split(".") for each in self.off.split())
+        return tuple(sorted({(int(layer), int(head)) for layer, head in pairs}))
+
+    @property
+    def of_run(self) -> Prompt:
+        """The prompt with its heads that are off in order, and with defaults for what such heads alone need, if none needs it."""
+        off = " ".join(f"{layer}.{head}" for layer, head in self.heads_off)
+        unused = [name for name, used in (("how", off), ("other", off and self.how == "resample")) if not used]
+        return replace(self, off=off, **{name: PROMPTS.defaults[name] for name in unused})
+
 
 def _pair_default(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """The user's own texts if there is a corrupted one."""

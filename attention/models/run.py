@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from torch import Tensor, nn
 
 from attention.models.config_fields import field as of_config
 from attention.models.config_fields import sizes
+from attention.models.heads_off import HeadsOff, switched_off
 from attention.models.inputs import Given, model_inputs
 from attention.models.kv_cache import append_row, last_token, make_cache, reusable_part
 from attention.models.labels import Labels, of_patches
@@ -68,10 +70,12 @@ def run(
     hear: Hear,
     room: Room = lambda size: True,
     before: Run | None = None,
+    off: HeadsOff | None = None,
 ) -> Run:
     """Runs a model on a text, two texts or a picture; raises ModelError if the result can't be shown or memory is lacking.
 
     `before`: a run whose keys and values are used if the text has just one more token than its text, at the end.
+    `off`: heads that are switched off; such a run has attention alone, no `words`.
     """
     with torch.no_grad():
         found = model_inputs(model, text, second, picture)
@@ -81,16 +85,26 @@ def run(
                 f"The heads of {len(found.reads):,} tokens take {megabytes(needed)} of memory, and this host has no room for "
                 "that now. A shorter text fits."
             )
-        says = model.language_model is not None and room(needed + logit_bytes(model, found))
+        says = model.language_model is not None and off is None and room(needed + logit_bytes(model, found))
         if before is not None and says and (longer := _run_last_token(model, found, hear, before)) is not None:
             return longer
-        seen, output = _forward_pass(model, found, hear, says and not model.fills)
-        parts, notes = _parts(model, found, seen)
+        quietly = lambda given: model.net(**_arguments(model, given))  # noqa: E731
+        with nullcontext() if off is None else switched_off(model, found, off, quietly):
+            seen, output = _forward_pass(model, found, hear, says and not model.fills)
+            parts, notes = _parts(model, found, seen)
         words = predict_words(model, found, output) if says else None
         alike = sentence_similarity(model, text, second)
+    if off is not None:
+        parts = {name: _without_heads(part, off) for name, part in parts.items()}
     if found.patches is not None:
         parts = {name: replace(part, stack=replace(part.stack, line=False)) for name, part in parts.items()}
     return Run(parts, model.about, found.notes + notes, found.patches, found.picture, words, alike)
+
+
+def _without_heads(part: Part, off: HeadsOff) -> Part:
+    """Returns a part whose title and description name the heads that are off, without norms: those heads add other values."""
+    stack = replace(part.stack, title=f"{part.stack.title}, {off.title}", what=f"{part.stack.what} {off.what}")
+    return replace(part, stack=stack, norms=None)
 
 
 def _run_last_token(model: Model, found: Given, hear: Hear, before: Run) -> Run | None:

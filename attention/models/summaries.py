@@ -64,7 +64,9 @@ def norm_weighted(part: Part) -> Part:
     A weight on a value near zero contributes nothing.
     """
     if part.norms is None:
-        raise ModelError("The output projection of this model was not found, so the norms of its values are unknown.")
+        raise ModelError(
+            "The norms of its values are unknown: the output projection was not found, or heads are switched off."
+        )
     weighed = torch.stack([each * norms[:, None] for each, norms in zip(every(part.stack), part.norms, strict=True)])
     shares = weighed / weighed.sum(-1, keepdim=True).clamp(min=TINY)
     return _alone(

@@ -24,7 +24,7 @@ from attention.operations.positions import POSITIONS
 from attention.operations.rotary import ROTARY_KNOBS, SCALINGS, UNSCALED
 from attention.operations.scale import SCALES
 from attention.operations.softmax import SOFTMAXES
-from attention.pinned import shown_side, sides_of
+from attention.pinned import follow_layer, shown_side, sides_of
 from attention.published import HUNTS, ROWS, link_name
 from attention.settings import ConfigError
 from attention.sources.providers import has_scores, idle, own_mask_label, provenance, source_title
@@ -292,6 +292,12 @@ def _bytes(config: Config) -> int:
     return bytes_of(config) + (bytes_of(sides.a) if sides else 0)
 
 
+def _implied_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The other knobs that a change implies, and a message for each thing that is not possible."""
+    implied, notes = own_text.implied_changes(before, now)
+    return implied | follow_layer(before, now), notes
+
+
 PICTURE = Kind(
     CONFIGS,
     draw,
@@ -301,7 +307,7 @@ PICTURE = Kind(
     shown=_traceable,
     takes=_bytes,
     stops=ends,
-    implied=own_text.implied_changes,
+    implied=_implied_changes,
     quiet=frozenset({"d_model"}),
 )
 SCORES = replace(

@@ -18,6 +18,7 @@ from PIL import Image
 
 from attention.interventions.leaks import Leaks, leaks
 from attention.models.catalogue import FOLDER, Offer
+from attention.models.heads_off import HeadsOff
 from attention.models.inputs import model_inputs
 from attention.models.loading import Model, load
 from attention.models.model_cache import Loaded
@@ -51,6 +52,18 @@ class Ask(NamedTuple):
     picture: bytes
     most: int
     download: bool = True
+
+
+class AskWithout(NamedTuple):
+    """As `Ask`, and the heads that are switched off in the run."""
+
+    offer: Offer
+    text: str
+    second: str
+    picture: bytes
+    most: int
+    download: bool
+    off: HeadsOff
 
 
 class Stopped(Exception):  # noqa: N818 (nothing went wrong)
@@ -163,6 +176,17 @@ class ModelJob(LoadedModelJob):
     def claim(self) -> int:
         """Bytes that are reserved while a model is loaded and run, then those of the result."""
         return self.reserved + (self.found.bytes if self.found else 0)
+
+
+@dataclass(eq=False)
+class WithoutHeadsJob(ModelJob):
+    """A pass of a model without some of its heads. `found`: the result."""
+
+    kind: ClassVar[str] = "model without heads"
+
+    def use(self, model: Model, text: str, second: str, image: Image.Image | None) -> None:
+        """Runs the model without these heads; raises ModelError if they can't be switched off."""
+        self.found = run(model, text, second, image, self._on_pass_progress, self._reserve, off=self.settings.off)
 
 
 @dataclass(eq=False)

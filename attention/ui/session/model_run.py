@@ -2,12 +2,14 @@
 
 A link carries a run as `run=MODEL&run_text=…`, next to the knobs of the picture. Opening it runs the model again, if it is
 installed or on the owner's list; nothing is downloaded. A visit has one run at a time. If none is possible, a notice says
-why, above a recording of the same model.
+why, above a recording of the same model. Side A of a comparison may be a run as well: its entries are in the packed link, and
+it runs first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import replace
 
 import streamlit as st
@@ -15,27 +17,30 @@ import streamlit as st
 from attention.array_files.limits import DataError
 from attention.codec import to_query
 from attention.config import Config
-from attention.knobs import SENTENCE
+from attention.models.catalogue import Offer
+from attention.models.heads_off import HeadsOff
 from attention.models.packages import ModelError
 from attention.models.parts import Part
-from attention.models.prompt import PROMPTS, Prompt
+from attention.models.prompt import Prompt
+from attention.pinned import pack_link, pinned_query, pinned_source
 from attention.recorded.shipped import SHIPPED
+from attention.settings import ConfigError
 from attention.sources.providers import source_title
 from attention.story.settings import ENTRY, OWN, Story
 from attention.ui import next_step, results
 from attention.ui.controls import own_text
 from attention.ui.controls.prompt import offer_without_download
 from attention.ui.jobs.job_queue import JOBS
-from attention.ui.jobs.model_jobs import Ask, ModelJob
+from attention.ui.jobs.model_jobs import Ask, AskWithout, ModelJob, WithoutHeadsJob
 from attention.ui.limits import models
 from attention.ui.markdown import escape
 from attention.ui.session import uploads
+from attention.ui.session.run_links import RUN, other_entries, pinned_run, prompt_of, run_entries, with_pinned
 from attention.ui.session.visit_state import Requested, session
 from attention.ui.text import model_run as text
 
-RUN = "run"  # the entry of a link that names the model, and the beginning of the others
-CARRIED = ("text", "second", "part", "summary", "tokens")  # of a prompt, next to its model
-OF_TOKENS = ("query", "rows", "cols", "tokens", "text", "source")  # knobs that do not follow to another text
+OF_SOURCE = ("tokens", "text", "source")  # knobs that do not follow to another run of the same text
+OF_TOKENS = ("query", "rows", "cols", *OF_SOURCE)  # those that do not follow to another text
 KEPT = 4  # sources of models per visit: the oldest is closed for a new one
 LOOK = 0.3  # seconds between two checks of a run
 SHOWN = 60  # characters of a text in a notice
@@ -68,12 +73,39 @@ def start(prompt: Prompt, query: dict[str, str], typed: bool = True) -> None:
     except ModelError as error:
         kept.requested = Requested(prompt, query, typed, why=str(error))
         return
-    prompt = replace(prompt, model=offer.name)
+    prompt = replace(prompt, model=offer.name).of_run
+    kept.requested = Requested(prompt, query, typed, _request(prompt, offer))
+
+
+def _request(prompt: Prompt, offer: Offer) -> ModelJob:
+    """Requests the job of a run. One without some heads is no result of the page Model, which has all of them."""
     asked = Ask(offer, prompt.text, prompt.second, b"", models().most, download=False)
+    kept, visitor = session().kept, session().visitor
+    if prompt.off:
+        other = prompt.other if prompt.how == "resample" else ""
+        without = AskWithout(*asked, off=HeadsOff(prompt.heads_off, prompt.how, other))
+        if (found := JOBS.find(WithoutHeadsJob, without)) is not None and found.found is None and not found.open:
+            JOBS.forget(found)
+        return JOBS.request(WithoutHeadsJob, without, visitor)
     if kept.reading is not None and kept.reading.settings == asked and not kept.reading.open:
         JOBS.forget(kept.reading)
-    kept.reading = JOBS.request(ModelJob, asked, session().visitor)
-    kept.requested = Requested(prompt, query, typed, kept.reading)
+    kept.reading = JOBS.request(ModelJob, asked, visitor)
+    return kept.reading
+
+
+def switch_head(config: Config, prompt: Prompt) -> dict[str, str]:
+    """Switches the selected head of a run off, or on again: requests that run, for the same picture.
+
+    Returns the knobs that show it at once, if this visit has it already.
+    """
+    off = set(prompt.heads_off) ^ {(config.layer, config.head)}
+    wanted = replace(prompt, off=" ".join(f"{layer}.{head}" for layer, head in off)).of_run
+    if source := source_of(wanted):
+        cancel()
+        return {"source": source}
+    query = {name: value for name, value in to_query(config).items() if name not in OF_SOURCE}
+    start(wanted, query | {"layer": str(config.layer), "head": str(config.head)})
+    return {}
 
 
 def cancel() -> None:
@@ -96,15 +128,16 @@ def read_typed(config: Config, prompt: Prompt, typed: str) -> list[str]:
 def open_link(query: dict[str, str]) -> dict[str, str]:
     """The query that a link with a run opens at once: its source if this visit has it, else a recording of the same model."""
     cancel()
-    if RUN not in query:
+    pinned = pinned_run(query)
+    if pinned and (source := source_of(prompt_of(pinned))):
+        query, pinned = with_pinned(query, source), {}
+    if not pinned and RUN not in query:
         return query
-    named = {name: query[f"{RUN}_{name}"] for name in CARRIED if f"{RUN}_{name}" in query}
-    prompt, _ = PROMPTS.from_query({"text": SENTENCE, **named, "model": query[RUN]})
-    rest = {name: value for name, value in query.items() if name != RUN and not name.startswith(f"{RUN}_")}
-    if source := source_of(prompt):
+    prompt, rest = prompt_of(pinned or query), query if pinned else other_entries(query)
+    if not pinned and (source := source_of(prompt)):
         return rest | {"source": source}
     start(prompt, rest, typed=False)
-    below = recording_of(prompt)
+    below = source_of(replace(prompt, off="").of_run) or recording_of(prompt)
     shown = {name: rest[name] for name in ("v", "layer", "head") if name in rest}
     return shown | {"source": below} if below else shown
 
@@ -139,6 +172,8 @@ def take_result(knobs: Collection[str]) -> dict[str, str] | None:
         kept.requested = replace(wanted, job=None, why=str(error))
         return None
     kept.requested = None
+    if pinned_run(wanted.query):  # side A is done; B may be a run as well
+        return open_link(with_pinned(wanted.query, source))
     return wanted.query | {"source": source}
 
 
@@ -151,17 +186,27 @@ def register_part(task: ModelJob, prompt: Prompt) -> tuple[str, Part]:
     if key in kept.shown and kept.shown[key][0] in uploads.sources():
         return kept.shown[key]
     part = results.models.make_part(parts[name], prompt.summary, prompt.tokens)
-    for old in [*kept.shown][: max(0, len(kept.shown) - KEPT + 1)]:
+    unused = [key for key, (source, _) in kept.shown.items() if source not in _pinned_sources()]
+    for old in unused[: max(0, len(kept.shown) - KEPT + 1)]:
         uploads.close(kept.shown.pop(old)[0])
     source = uploads.hold(part.stack, "model", part.stack.title)
     kept.shown[key] = source, part
     if task.found.patches is None:  # a link can't carry a picture
         offer, read, second, *_ = task.settings
         named = prompt.part if prompt.part in parts else ""
-        kept.prompts[source] = Prompt(
+        ran = Prompt(
             model=offer.name, text=read, second=second, part=named, summary=prompt.summary, tokens=prompt.tokens
         )
+        without = isinstance(task, WithoutHeadsJob)
+        kept.prompts[source] = replace(ran, off=prompt.off, how=prompt.how, other=prompt.other) if without else ran
     return kept.shown[key]
+
+
+def _pinned_sources() -> set[str]:
+    """The sources of this visit that are side A of a comparison, shown or about to be."""
+    codes = [getattr(here.setting, "against", "") for here in session().held.values()]
+    wanted = session().kept.requested
+    return {pinned_source(code) for code in [*codes, wanted.query.get("against", "") if wanted else ""]}
 
 
 def _shows(knobs: Collection[str], wanted: Requested) -> bool:
@@ -170,14 +215,25 @@ def _shows(knobs: Collection[str], wanted: Requested) -> bool:
 
 
 def carry(query: dict[str, str]) -> dict[str, str]:
-    """The query as a link has it: a source that is a run is replaced by the model and its text."""
-    prompt = session().kept.prompts.get(query.get("source", ""))
+    """The query as a link has it: a source that is a run is replaced by the model and its text, on both sides."""
+    prompts, code = session().kept.prompts, query.get("against", "")
+    if pinned_source(code) in prompts:
+        with suppress(ConfigError):  # the text does not fit into a link
+            query = query | {"against": pack_link(carry(pinned_query(code)))}
+    prompt = prompts.get(query.get("source", ""))
     if prompt is None:
         return query
-    differing = PROMPTS.to_query(prompt)
-    run = {f"{RUN}_{name}": differing[name] for name in CARRIED if name in differing and name != "text"}
-    rest = {name: value for name, value in query.items() if name != "source"}
-    return {RUN: prompt.model, f"{RUN}_text": prompt.text} | run | rest
+    return run_entries(prompt) | {name: value for name, value in query.items() if name != "source"}
+
+
+def equal_layers(a: str, b: str) -> int | None:
+    """The last layer whose maps are equal in two runs that differ in the heads that are off; None for any other sources."""
+    one, two = (session().kept.prompts.get(source) for source in (a, b))
+    if one is None or two is None or one == two or replace(one, off="").of_run != replace(two, off="").of_run:
+        return None
+    same = (one.how, one.other) == (two.how, two.other)
+    either = {*one.heads_off} ^ {*two.heads_off} if same else {*one.heads_off, *two.heads_off}
+    return min(layer for layer, _ in either)
 
 
 def is_opening() -> bool:
@@ -216,8 +272,9 @@ def _show_progress(wanted: Requested) -> None:
     named = {"model": escape(wanted.prompt.model), "text": escape(shorten(wanted.prompt.text))}
     before = JOBS.before(job)
     said = text.WAITING.format(**named, before=before, jobs="jobs" if before > 1 else "job") if before else ""
+    runs = text.RUNNING_WITHOUT if wanted.prompt.off else text.RUNNING
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(min(job.share, 1.0), said or text.RUNNING.format(**named))
+        st.progress(min(job.share, 1.0), said or runs.format(**named))
         st.button(text.CANCEL, key="cancel run", on_click=cancel)
 
 
@@ -228,8 +285,9 @@ def _show_refusal(wanted: Requested) -> None:
     named = {"model": escape(wanted.prompt.model), "text": escape(shorten(wanted.prompt.text)), "why": wanted.why}
     what = text.RECORDING.format(title=escape(source_title(below))) if below else text.WITHOUT
     with st.container(border=True):
-        st.markdown((text.TYPED if wanted.typed else text.LINK).format(**named, below=what))
-        if wanted.typed:
+        typed = text.SWITCHED if wanted.prompt.off else text.TYPED
+        st.markdown((typed if wanted.typed else text.LINK).format(**named, below=what))
+        if wanted.typed and not wanted.prompt.off:
             typed = Config(text=wanted.prompt.text, tokens=own_text.fitting(wanted.prompt.text, "words"))
             next_step.page_link("heads", text.HAND_BUILT, to_query(typed), ":material/grid_view:")
 

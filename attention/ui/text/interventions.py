@@ -23,6 +23,7 @@ OFF = "Switch heads off"
 OFF_ABOUT = "What the answer loses if heads add nothing, only their mean, or what they add to another text."
 SWITCH = "Switch off layer {layer}, head {head}"
 SWITCH_ON = "Switch on layer {layer}, head {head}"
+SWITCH_HELP = "Runs {model} again without this head, or with it. Its own map stays; those of later layers change."
 CLEAR = "All on"
 EVERY = "Try all heads in turn"
 EVERY_HELP = "Runs the model once per head, with that head alone switched off."
@@ -57,6 +58,9 @@ EFFECT = (
     "**Without {heads}:** the logit of “{answer}” minus that of “{against}” goes from {before} to {after}; the mean loss from "
     "{loss} to {without} nats."
 )
+MAPS_LAYERS = "Maps with and without them → Layers"
+MAPS_HEADS = "Heads of layer {layer}, B − A → Heads"
+NO_MAPS = "No later layer has heads, so all maps stay as they are."
 TABLE = "Probability of the next token after {token}: with all heads, and without"
 LOSS_CHANGE = "Change of the loss per token, in nats. Orange: less expected without these heads; green: more."
 COST = (

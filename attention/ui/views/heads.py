@@ -24,6 +24,7 @@ from attention.ui.views import (
     heads_row,
     own_text,
     questions,
+    run_switches,
 )
 from attention.ui.views import heads_parts as parts
 
@@ -79,6 +80,7 @@ def _fields(config: Config) -> None:
         parts.focus(config, 190)
         if not config.against:
             heads_compared.offer()
+        run_switches.offer(config)
     terms.draw("heads")
 
 
@@ -140,7 +142,10 @@ def _short(config: Config) -> bool:
 
 TITLE = page.Part("title", parts.title, parts.look, own_text.KNOB | {"colors"}, blocks=2)
 FIELDS = page.Part(
-    "fields", _fields, lambda config: ("fields", bool(config.against)) if _short(config) else None, FOCUS
+    "fields",
+    _fields,
+    lambda config: ("fields", bool(config.against), run_switches.look(config)) if _short(config) else None,
+    FOCUS,
 )
 HEAD = page.Part("large", _head, lambda config: config if _short(config) else None)
 CODE = page.Part("program", _code, _look_code)

@@ -136,7 +136,7 @@ def _draw_map(prompt: Prompt, config: Config, found: dict[int, Layer]) -> None:
         knobs.segments("click", prompt, format_func=str.capitalize, on_change=page.change)
         maps.menu(prompt, config)
     on_click = switches.on_map_click if prompt.click == SWITCH else gestures.on_layer_click
-    maps.draw_map(config, found, switches.heads_off(prompt), on_click)
+    maps.draw_map(config, found, prompt.heads_off, on_click)
     switches.draw_heads_off(prompt, task, words)
 
 

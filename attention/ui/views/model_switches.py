@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
@@ -10,15 +11,17 @@ import streamlit as st
 
 from attention.interventions.ablation import HeadCosts
 from attention.interventions.projections import Head
-from attention.models.prompt import Prompt
+from attention.models.parts import layers
+from attention.models.prompt import OTHER, Prompt
 from attention.models.words import Words
 from attention.number_format import format_change, format_head, format_token
+from attention.ui import next_step
 from attention.ui.controls import knobs
 from attention.ui.jobs.job_queue import JOBS
 from attention.ui.jobs.model_jobs import Ask, LoadedModelJob, ModelJob
 from attention.ui.jobs.study_jobs import EveryHeadJob, Study, Switched, SwitchJob
 from attention.ui.markdown import escape
-from attention.ui.session import gestures, page
+from attention.ui.session import gestures, page, run_links
 from attention.ui.text import interventions as text
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import job_status, model_words, token_rows
@@ -52,12 +55,6 @@ def next_words() -> Words | None:
     return None if words is None or words.fills else words
 
 
-def heads_off(prompt: Prompt) -> tuple[Head, ...]:
-    """The heads that are off, by layer and head."""
-    pairs = (each.split(".") for each in prompt.off.split())
-    return tuple(sorted({(int(layer), int(head)) for layer, head in pairs}))
-
-
 def make_study(prompt: Prompt, task: ModelJob, words: Words, heads: tuple[Head, ...]) -> Study:
     """The study of these heads on the text whose result is shown."""
     other = prompt.other if prompt.how == "resample" else ""
@@ -79,7 +76,7 @@ def _controls(prompt: Prompt) -> None:
     if prompt.how == "resample":
         knobs.area("other", prompt, on_change=page.change, height=88)
     with st.container(horizontal=True, vertical_alignment="center"):
-        here, off = page.visit_state().selected, heads_off(prompt)
+        here, off = page.visit_state().selected, prompt.heads_off
         if here is not None:
             label = text.SWITCH_ON if here in off else text.SWITCH
             st.button(
@@ -94,7 +91,7 @@ def _controls(prompt: Prompt) -> None:
 
 def _toggle(head: Head) -> str:
     """Returns the heads that are off after this one was switched off, or on again."""
-    off = set(heads_off(page.current_setting())) ^ {head}
+    off = set(page.current_setting().heads_off) ^ {head}
     return " ".join(f"{layer}.{number}" for layer, number in sorted(off))
 
 
@@ -112,7 +109,7 @@ def draw_heads_off(prompt: Prompt, task: ModelJob, words: Words) -> None:
     if not prompt.off:
         return
     _request_effect(prompt, task, words)
-    job, named = page.visit_state().studies.get(OFF), _head_list(heads_off(prompt))
+    job, named = page.visit_state().studies.get(OFF), _head_list(prompt.heads_off)
     if isinstance(job, SwitchJob) and job.found is not None:
         st.caption(text.HEADS_OFF_COST.format(heads=named, **_logits(job.found)))
     else:
@@ -120,7 +117,7 @@ def draw_heads_off(prompt: Prompt, task: ModelJob, words: Words) -> None:
 
 
 def _request_effect(prompt: Prompt, task: ModelJob, words: Words) -> Study:
-    wanted = make_study(prompt, task, words, heads_off(prompt))
+    wanted = make_study(prompt, task, words, prompt.heads_off)
     request(OFF, SwitchJob, wanted, partial(SwitchJob, wanted, clock=JOBS.clock, before=words.predictions))
     return wanted
 
@@ -177,6 +174,22 @@ def _live_switched(wanted: Study, live: bool) -> None:
     job = wait(OFF, wanted, live, text.RUNNING)
     if isinstance(job, SwitchJob) and job.found is not None and not job.open:
         _show_effect(job.found)
+        _draw_links(wanted)
+
+
+def _draw_links(wanted: Study) -> None:
+    """Draws links to the maps of all heads of the run, compared with those of the run that has no head off."""
+    off = " ".join(f"{layer}.{head}" for layer, head in wanted.heads)
+    ran = Prompt(model=wanted.offer.name, text=wanted.text, second=wanted.second)
+    prompt = replace(ran, off=off, how=wanted.how, other=wanted.other or OTHER)
+    run, after = page.visit_state().reading, min(layer for layer, _ in wanted.heads) + 1
+    every = run.found.parts.values() if run is not None and run.found is not None else ()
+    if after >= sum(layers(part.stack) for part in every):
+        st.caption(text.NO_MAPS)
+        return
+    with st.container(horizontal=True):
+        next_step.page_link("layers", text.MAPS_LAYERS, run_links.comparison_query(prompt))
+        next_step.page_link("heads", text.MAPS_HEADS.format(layer=after), run_links.comparison_query(prompt, after))
 
 
 def _show_effect(effect: Switched) -> None:

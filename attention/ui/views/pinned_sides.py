@@ -18,8 +18,9 @@ from attention.summary import short
 from attention.tables import rows as tables
 from attention.ui import next_step
 from attention.ui.markdown import escape
-from attention.ui.session import page
+from attention.ui.session import model_run, page
 from attention.ui.text import comparing as text
+from attention.ui.text import model_run as run_text
 
 NAMED = 3  # settings that differ and are named
 FIRST = ("head", "source")  # named before all others: sizes follow from a source
@@ -59,6 +60,8 @@ def differences_text(sides: Sides, comparable: bool) -> str:
     a, b = (", ".join(_setting(name, values[at]) for name, values in named[:NAMED]) for at in (0, 1))
     more = text.MORE.format(count=len(named) - NAMED) if len(named) > NAMED else ""
     notes = []
+    if (layer := model_run.equal_layers(sides.a.source, sides.b.source)) is not None:
+        notes.append(run_text.EQUAL_LAYERS.format(layer=layer))
     if comparable and sides.a.heads != sides.b.heads:
         notes.append(text.ONE_HEAD)
     if comparable and tables.labels(sides.a) != tables.labels(sides.b):
