@@ -22,14 +22,17 @@ from attention.recorded.shipped import MINILM, RIVER, SHIPPED, SMOLLM2, STREET
 from attention.story.head import LAYER
 from attention.story.settings import STORIES, Story
 from attention.trace import Trace, trace
+from attention.ui import results
 from attention.ui.budget import BUDGET
 from attention.ui.jobs import model_jobs
 from attention.ui.jobs.job_queue import JOBS
 from attention.ui.jobs.model_jobs import LOADED_MODELS, LoadedModelJob
-from attention.ui.session import run_links
+from attention.ui.session import model_run, run_links
+from attention.ui.session.role_note import texts_with_roles
 from attention.ui.session.visit_state import KEY, Session
 from attention.ui.text import model_run as text
 from attention.ui.text import start as text_start
+from attention.ui.views import heads_parts, layers_compared, layers_table
 from tests.test_pages import ROOT, SECONDS
 from tests.tiny_models import transformers, write_model
 
@@ -358,3 +361,21 @@ def test_heads_that_can_not_be_switched_off_are_named_and_the_picture_stays(monk
     test = wait(test.button(key="switch head").click().run())
     assert "can't run with heads off here" in page_text(test) and "bert model" in page_text(test)
     assert state(test).here.setting.source == before and not test.exception
+
+
+def test_a_role_has_beside_its_name_how_often_it_holds_where_that_was_surveyed(monkeypatch):
+    visit = Session()
+    monkeypatch.setattr(model_run, "session", lambda: visit)
+    config = Config.of(RIVERS["source"], layer=0, head=2)
+    roles, found = results.heads.roles(config), results.layers.layers(config)
+    role, holds = roles[2], texts_with_roles(config, found)
+    assert role is not None and heads_parts.names(config, roles)[2] == f"{role.name} (199/200)"
+    assert layers_compared.does(config, found, (0, 2)) == f"{role.name}, on 199 of 200 short texts"
+    table = layers_table.columns(found, [], holds)
+    assert table["holds"][2] == 199 and len(table["holds"]) == len(table["does"]) == 72
+    assert [many is None for many in holds] == [not each for layer in found.values() for each in layer.roles]
+    built = Config()
+    role, found = results.heads.roles(built)[0], results.layers.layers(built)
+    assert role is not None and heads_parts.names(built, [role]) == [role.name]
+    assert layers_compared.does(built, found, (0, 0)) == role.name
+    assert "holds" not in layers_table.columns(found, [], texts_with_roles(built, found))

@@ -14,7 +14,6 @@ Each may import what is listed before it:
     controls               the sidebars, and the widget of a knob
     preview_pages preview    what a link shows before it is opened
     session                how a page begins, what a visit keeps, and how the link follows it
-    role_note              on how many other texts the role of a real model's head holds
     proof empty_states predict provenance    used by several pages: the comparison with PyTorch; what is shown if a source lacks
                            a part; questions to predict; where the weights come from
     views                  what the pages show, one module per page and its parts

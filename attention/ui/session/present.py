@@ -20,6 +20,7 @@ from attention.ui.question_codec import decode
 from attention.ui.session import address_bar, share
 from attention.ui.session.card_in_link import current_card
 from attention.ui.session.part import Part
+from attention.ui.session.role_note import role_note
 from attention.ui.session.visit_state import session, widgets
 from attention.ui.text import sharing as text
 
@@ -124,7 +125,8 @@ def _draw_presentation(config: Config, change: Callable[..., None]) -> None:
 def _role(config: Config) -> tuple[str, ...]:
     """What the presented head does, in a sentence; nothing if it has no role, or if only a part of its tokens is shown."""
     role = results.heads.roles(config)[config.head] if config == config.truncated else None
-    return (f"{role.says[:1].upper()}{role.says[1:]}",) if role else ()
+    note = role_note(config, role)
+    return (f"{role.says[:1].upper()}{role.says[1:]}", *([note] if note else [])) if role else ()
 
 
 def _draw_question(asked: Asked, shown: bool) -> None:

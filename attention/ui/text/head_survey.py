@@ -3,6 +3,10 @@
 HOLDS = "The head has the same role on {many} of {texts} other short texts."
 OTHERWISE = "The head has the role “{name}” on {many} of {texts} short texts."
 NEVER = "The head has no role on any of {texts} other short texts either."
+NAMED = "{name} ({many}/{texts})"
+NAMED_LONG = "{name}, on {many} of {texts} short texts"
+HOLDS_ON = "Texts with this role"
+HOLDS_ON_HELP = "On how many of {texts} short texts the head has the role that it has here."
 ONE_TEXT = "This is one text: on others the head may do something else."
 
 TITLE = "Layer {layer}, head {head} over {texts} texts"

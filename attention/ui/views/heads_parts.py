@@ -25,8 +25,8 @@ from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs
 from attention.ui.heading import draw_title
 from attention.ui.markdown import escape
-from attention.ui.role_note import role_note
 from attention.ui.session import page
+from attention.ui.session.role_note import role_name, role_note
 from attention.ui.text import heads as text
 from attention.ui.text.questions import UNSAID
 from attention.ui.views import own_text, questions
@@ -77,10 +77,16 @@ def _row_sums(config: Config) -> str:
 
 
 def names(config: Config, roles: Sequence[Role | None]) -> list[str]:
-    """The names next to the head numbers: the role, "random", or "" if there is no role or a question asks for it."""
+    """The names next to the head numbers: the role, "random", or "" if there is no role or a question asks for it.
+
+    A role of a real model has with it on how many texts of how many the head has it.
+    """
     if questions.unsaid(config):
         return [""] * len(roles)
-    return [role.name if role else text.RANDOM * _by_chance(config, head) for head, role in enumerate(roles)]
+    return [
+        role_name(config, config.layer, head, role) if role else text.RANDOM * _by_chance(config, head)
+        for head, role in enumerate(roles)
+    ]
 
 
 def does(config: Config, role: Role | None) -> str:

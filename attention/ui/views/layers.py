@@ -20,8 +20,8 @@ from attention.ui.controls import knobs
 from attention.ui.heading import draw_finding
 from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
-from attention.ui.role_note import role_note
 from attention.ui.session import browser_yield, page, present
+from attention.ui.session.role_note import role_note
 from attention.ui.text import comparing, terms
 from attention.ui.text import layers as text
 from attention.ui.text.questions import UNSAID

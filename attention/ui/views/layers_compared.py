@@ -23,8 +23,10 @@ from attention.ui import results
 from attention.ui.controls import knobs
 from attention.ui.results.layers import Layer
 from attention.ui.session import gestures, page
+from attention.ui.session.role_note import role_name
 from attention.ui.text import comparing
 from attention.ui.text import layers as text
+from attention.ui.text.head_survey import NAMED_LONG
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_changed, questions
 from attention.ui.views.heads_layers import head_label
@@ -151,7 +153,7 @@ def table(
         "x": [x for x, _ in places.values()],
         "y": [y for _, y in places.values()],
         "value": [colors.get(cell, 0.0) for cell in places],
-        "does": ["" if unsaid else does(found, cell) for cell in places],
+        "does": ["" if unsaid else does(config, found, cell) for cell in places],
         "named": names,
         "room": [each.room for each in beside],
         "left": [each.left for each in beside],
@@ -161,10 +163,10 @@ def table(
     return pa.table(columns)
 
 
-def does(found: Found, cell: Cell) -> str:
-    """What a head does, in one or two words."""
+def does(config: Config, found: Found, cell: Cell) -> str:
+    """What a head does, in one or two words, and for a real model how often."""
     role = found[cell[0]].roles[cell[1]]
-    return role.name if role else text.NO_ROLE_NAME
+    return role_name(config, *cell, role, NAMED_LONG) if role else text.NO_ROLE_NAME
 
 
 def view_inputs(config: Config) -> object:

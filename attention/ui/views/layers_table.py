@@ -8,6 +8,7 @@ import pyarrow as pa
 import streamlit as st
 
 from attention.analysis.head_numbers import EVERY
+from attention.analysis.head_survey import short_texts
 from attention.charts import layers_file
 from attention.codec import link
 from attention.components.picture_file import picture_file
@@ -17,8 +18,10 @@ from attention.pinned import shown_side
 from attention.sources.providers import provenance, source_title
 from attention.ui import results
 from attention.ui.session import page
+from attention.ui.session.role_note import texts_with_roles
 from attention.ui.text import heads
 from attention.ui.text import layers as text
+from attention.ui.text.head_survey import HOLDS_ON, HOLDS_ON_HELP
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_compared as compared
 from attention.ui.views import questions
@@ -37,7 +40,7 @@ def _table(config: Config) -> None:
     known = [name for name in maps.known_metrics(config) if any(name in layer.numbers for layer in found.values())]
     with fold:
         st.dataframe(
-            pa.table(columns(found, known)),
+            pa.table(columns(found, known, texts_with_roles(config, found))),
             column_config=_config(known),
             hide_index=True,
             height=420,
@@ -45,17 +48,20 @@ def _table(config: Config) -> None:
         )
 
 
-def columns(found: Found, known: list[str]) -> dict[str, list[Any]]:
-    """The columns: layer, head, what it does, and these statistics."""
+def columns(found: Found, known: list[str], holds: list[int | None]) -> dict[str, list[Any]]:
+    """The columns: layer, head, what it does, on how many texts, if that is known, and these statistics."""
     heads = [(layer, head) for layer, each in found.items() for head in range(len(each.roles))]
     told: dict[str, list[Any]] = {"layer": [layer for layer, _ in heads], "head": [head for _, head in heads]}
     roles = (found[layer].roles[head] for layer, head in heads)
     told["does"] = [role.says if role else text.NO_ROLE for role in roles]
+    if holds:
+        told["holds"] = holds
     return told | {name: [found[layer].numbers[name][head] for layer, head in heads] for name in known}
 
 
 def _config(known: list[str]) -> dict[str, Any]:
     named = {name: st.column_config.NumberColumn(text.COLUMNS[name]) for name in ("layer", "head")}
+    named |= {"holds": st.column_config.NumberColumn(HOLDS_ON, help=HOLDS_ON_HELP.format(texts=len(short_texts())))}
     named |= {"does": st.column_config.TextColumn(text.COLUMNS["does"], width="large")}
     return named | {name: _number(name) for name in known}
 

@@ -1,0 +1,54 @@
+"""What stands beside the role of a head of a real model: how often it holds on other texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attention.analysis.head_roles import Role
+from attention.analysis.head_survey import HeadSurvey
+from attention.config import Config
+from attention.ui import results
+from attention.ui.results.layers import Layer
+from attention.ui.session import model_run
+from attention.ui.text import head_survey as text
+
+
+def role_note(config: Config, role: Role | None) -> str:
+    """In how many other texts the selected head has this role, if its model was surveyed; "" for heads of no real model."""
+    survey = _survey(config)
+    if survey is None:
+        return text.ONE_TEXT if role and _model(config) else ""
+    if role:
+        return text.HOLDS.format(many=survey.count(config.layer, config.head, role.name), texts=len(survey.tokens))
+    for name, many in survey.role_counts(config.layer, config.head)[:1]:
+        return text.OTHERWISE.format(name=name, many=many, texts=len(survey.tokens))
+    return text.NEVER.format(texts=len(survey.tokens))
+
+
+def role_name(config: Config, layer: int, head: int, role: Role, form: str = text.NAMED) -> str:
+    """The name of a role and on how many texts the head has it, in this form; the name alone if there is no survey."""
+    survey = _survey(config)
+    if survey is None:
+        return role.name
+    return form.format(name=role.name, many=survey.count(layer, head, role.name), texts=len(survey.tokens))
+
+
+def texts_with_roles(config: Config, found: Mapping[int, Layer]) -> list[int | None]:
+    """On how many texts each head has its role, layer by layer; None if it has no role; empty if there is no survey."""
+    survey = _survey(config)
+    if survey is None:
+        return []
+    heads = [(layer, head, role) for layer, each in found.items() for head, role in enumerate(each.roles)]
+    return [survey.count(layer, head, role.name) if role else None for layer, head, role in heads]
+
+
+def _survey(config: Config) -> HeadSurvey | None:
+    """The survey of the heads of a source; None for heads of no real model, or of one that was not surveyed."""
+    model = _model(config)
+    return results.head_surveys.of_model(model) if model else None
+
+
+def _model(config: Config) -> str:
+    """The real model whose heads a source has; "" if there is none, if it has sums of several heads, or if some are off."""
+    prompt = model_run.reader(config.source)
+    return prompt.model if prompt and prompt.summary == "heads" and not prompt.off else ""
