@@ -57,7 +57,7 @@ class Numbers:
     combine: str = choice("none", COMBINATIONS, "Combine with a second mask", "How the mask and a second mask are combined.")
     second: str = choice("documents", MASKS, "Second mask", "Combined with the mask; both have the same span.")
     span: int = whole(4, 1, MAX_TOKENS, "Span (tokens)", "Size of masks that have one, for example the width of a window or the length of a prefix.")
-    scale: str = choice("1/sqrt(d_head)", SCALES, "Scale", "Factor of the dot products before the softmax.")
+    scale: str = choice("1/sqrt(d_head)", SCALES, "Scale", "Factor of the scores before the softmax.")
     temperature: float = real(1.0, 0.05, 20.0, "Temperature", "Scaled scores are divided by it: below 1 sharpens the softmax, above 1 flattens it.")
     input: str = choice("words", INPUTS, "Input", "How the token vectors x are made.")
     text: str = text(SENTENCE, 2000, "Your own text", "Its words are the tokens; equal words get equal vectors. Press Enter to apply it. The sequence length follows it until you move that slider; then the text is cut or repeated.")

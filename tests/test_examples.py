@@ -132,7 +132,7 @@ def in_three_steps(config: Config) -> bool:
     powers = scores.masked_fill(~sees, -torch.inf).exp()
     weights = t.weights[config.head, config.query_index].double()
     told = not sees.all() and torch.allclose(powers / powers.sum(), weights, atol=1e-6)
-    return told and panels == ["Dot products", "Scaled", "Logits", "Weights"]
+    return told and panels == ["Scores", "Scaled scores", "Logits", "Weights"]
 
 
 def overflows(config: Config) -> bool:

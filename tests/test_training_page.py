@@ -89,23 +89,26 @@ def test_what_ships_is_played_from_untrained_to_trained(task):
     course = shipped.course(task)
     test = run({"task": task, "at": "0"})
     assert not test.exception and not test.warning
-    assert "recorded training" in page_text(test) and "After **0** steps" in page_text(test)
+    assert "recorded training" in page_text(test) and "Before training, the model predicts" in page_text(test)
     assert test.button(key="play").label == "Play"
     test.button(key="play").click().run()
-    assert test.button(key="play").label == "Pause" and "After **0** steps" in page_text(test)
+    assert test.button(key="play").label == "Pause" and "Before training, the model" in page_text(test)
     for _ in training.film_reel(tuple(frame.loss for frame in course.frames.values())):
         test.run()
-    last = course.moments[-1]
-    assert f"After **{last.step:,}** steps: accuracy {format_percent(last.accuracy)}" in page_text(test)
+    first, last = course.moments[0], course.moments[-1]
+    accuracy, before = format_percent(last.accuracy), format_percent(first.accuracy)
+    said = f"predicts {accuracy} of {TASKS[task].counts} correctly; before training, {before}."
+    assert f"After **{last.step:,}** steps, the model {said}" in page_text(test)
     assert test.button(key="play").label == "Play" and "train_at" not in link(test)
 
 
-def test_a_visit_begins_before_the_first_step_and_waits():
+def test_a_visit_begins_with_what_was_learned_and_waits():
     test = run({})
-    assert not link(test) and "After **0** steps" in page_text(test)
+    said = "After **1,000** steps, the model predicts 99.3% of repeated letters correctly; before training, 2.7%."
     for _ in range(3):
+        assert not link(test) and said in page_text(test), "it plays once one asks it to"
+        assert "Layer 1, head 2 puts 96.0% of its weight on the letters after earlier copies" in page_text(test)
         test.run()
-    assert "After **0** steps" in page_text(test), "it plays once one asks it to"
 
 
 def test_a_film_is_slow_where_the_loss_falls():
@@ -138,10 +141,10 @@ def test_a_film_rests_where_one_stops_it_and_the_link_says_where():
     at = int(link(test)["train_at"])
     assert at in shipped.course("induction").frames and f"After **{at}** steps" in shown
     test.select_slider(key=training.STEP).set_value(1000).run()
-    assert "After **1,000** steps" in page_text(test) and link(test) == RECIPES.newest
+    assert "After **1,000** steps" in page_text(test) and not link(test)
     assert "At “s” (39) it attends most to “p” (20); the next token is “p”." in page_text(test)
     test.button(key="play").click().run()
-    assert "After **0** steps" in page_text(test)
+    assert "Before training, the model predicts 2.7%" in page_text(test)
 
 
 def test_changed_settings_keep_the_training_that_was_shown_dimmed_until_they_are_trained():
@@ -150,7 +153,7 @@ def test_changed_settings_keep_the_training_that_was_shown_dimmed_until_they_are
     assert "settings changed, not trained yet" in page_text(test)
     assert test.button(key="train").label == "Settings changed: train (27 s)"
     assert not [each for each in test.button if each.key == "play"]
-    assert grid_header(test)["painted"].endswith(" 0"), "the step that was shown"
+    assert grid_header(test)["painted"].endswith(" 1000"), "the step that was shown"
     test.select_slider(key="train_rate").set_value(0.003).run()
     assert test.button(key="play").label == "Play" and "recorded training" in page_text(test)
     test.slider(key="train_layers").set_value(1).run()
@@ -168,7 +171,7 @@ def test_a_link_with_a_step_shows_it_and_does_not_play():
 
 def test_other_settings_are_untrained_until_somebody_trains_them():
     test = run(SMALL)
-    assert "untrained, random weights" in page_text(test) and "After **0** steps" in page_text(test)
+    assert "untrained, random weights" in page_text(test) and "Before training" in page_text(test)
     assert not test.text_input and test.button(key="train").label == "Train: 40 steps"
     test.button(key="train").click().run()
     task = learning(test)
@@ -380,7 +383,7 @@ def test_while_a_training_goes_on_one_looks_back_at_what_was_seen(monkeypatch):
 
 def test_the_head_in_focus_is_the_one_that_does_most():
     test = run({})
-    assert grid_header(test)["focus"] == {"head": 6, "query": 39} and grid_header(test)["painted"].endswith(" 0")
+    assert grid_header(test)["focus"] == {"head": 6, "query": 39} and grid_header(test)["painted"].endswith(" 1000")
     assert "train_head" not in link(test)
     assert grid_header(run({"at": "1000"}))["focus"]["head"] == 0, "a link from before goes on opening the first one"
     untrained = run({"v": "2", **{f"train_{name}": value for name, value in SMALL.items()}})
@@ -453,8 +456,7 @@ def test_the_sink_and_the_gate_of_the_head_that_does_most_are_said():
         sinks=torch.tensor([[0.0, 1.25]]),
         gates=torch.tensor([[0.5, 0.75]]),
     )
-    said = training._heads_text(recipe, moment, results.training.picture(recipe, moment))
-    said = said.replace("\\", "")
+    said = " ".join(training._heads_text(recipe, moment, results.training.picture(recipe, moment))).replace("\\", "")
     assert "Its sink has the logit 1.250" in said and "Its gate is 0.750 on average" in said
 
 
@@ -478,7 +480,7 @@ def test_a_differential_training_has_signed_weights_and_says_its_lambda():
     torch.testing.assert_close(shown, exact, rtol=2e-3, atol=1e-6)
     assert training_curves._ends([training_curves.Row("a", 0, 1.7, 0)]) == (0.0, 2.0)
     telling = replace(moment, scores=moment.scores | {"own": torch.tensor([[0.2, 0.9]])})
-    said = training._heads_text(task.settings, telling, seen).replace("\\", "")
+    said = " ".join(training._heads_text(task.settings, telling, seen)).replace("\\", "")
     assert f"Its λ is {float(moment.sinks[0, 1]):.3f}" in said
     assert any("two softmaxes each" in caption.value for caption in test.run().caption)
 

@@ -163,8 +163,8 @@ OPERAND = "operand"  # the stage that only some softmaxes have
 FIRST, SECOND = "first", "second"  # the stages that only differential attention has
 STANDARD = SOFTMAXES["standard"]
 STAGES: dict[str, Stage] = {
-    "dots": Stage("Dot products", lambda config: r"s_j = {} \cdot {}_j".format(*symbols(config))),
-    "scaled": Stage("Scaled", lambda config: f"z_j = {scale_term(_spec(config), 's_j')}"),
+    "dots": Stage("Scores", lambda config: r"s_j = {} \cdot {}_j".format(*symbols(config))),
+    "scaled": Stage("Scaled scores", lambda config: f"z_j = {scale_term(_spec(config), 's_j')}"),
     "logits": Stage("Logits", lambda config: rf"\ell_j = {score_term(_spec(config), 'z_j')}"),
     OPERAND: Stage("Operand", lambda config: f"a_j = {config.head_softmax.operand_formula(LOGIT)}"),
     FIRST: Stage("First softmax", lambda config: f"a_j = {STANDARD.stage(LOGIT)}"),
@@ -249,8 +249,8 @@ def oddities(row: Stages) -> list[str]:
     softmax, zeros = config.head_softmax, bool((row.weights[row.visible] == 0).any())
     found = {
         f"Only one key is visible{softmax.alone}.": seen == 1,
-        "Heads have one channel, so every dot product is a product of two numbers.": config.d_head == 1,
-        f"The softcap limits scores to ±{config.softcap:g}, so no weight is more than "
+        "Heads have one channel, so every score is a product of two numbers.": config.d_head == 1,
+        f"The softcap limits scaled scores to ±{config.softcap:g}, so no weight is more than "
         f"e^{2 * config.softcap:g} = {math.exp(min(2 * config.softcap, 700)):.3g} times another before the bias.": 0
         < config.softcap
         < 1,

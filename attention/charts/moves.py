@@ -14,6 +14,7 @@ BEFORE, HEAD, LAYERS = "before", "after this head", "after all six layers"
 RECORDED = "six layers, as recorded"  # in place of `LAYERS`: the settings differ from the model's own
 FONT = "Source Sans, sans-serif"  # that of the app, which bold letters otherwise lack
 LINE = 54  # pixels per word
+EDGE = 24  # pixels between the ends of the axis and the border, for a number above a point there
 
 
 @cache
@@ -33,7 +34,7 @@ def by_word(words: tuple[str, ...], low: float, high: float, last: str = LAYERS)
     x = alt.X(
         "cosine:Q",
         title="cosine similarity to the word",
-        scale=alt.Scale(domain=[low, high]),
+        scale=alt.Scale(domain=[low, high], padding=EDGE),
         axis=alt.Axis(
             tickCount=5, labelFontSize=12, labelFont=FONT, titleFontSize=12, titleFont=FONT, titleFontWeight="normal"
         ),
@@ -59,7 +60,7 @@ def by_word(words: tuple[str, ...], low: float, high: float, last: str = LAYERS)
     ranges = (
         alt.Chart()
         .mark_rule(opacity=0.5, color=theme.HIDDEN)
-        .encode(x=alt.X("least:Q", scale=alt.Scale(domain=[low, high])), x2="most:Q", y=y)
+        .encode(x=alt.X("least:Q", scale=alt.Scale(domain=[low, high], padding=EDGE)), x2="most:Q", y=y)
     )
     changes = (
         alt.Chart()

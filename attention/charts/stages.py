@@ -19,7 +19,7 @@ from attention.charts.spec import channel, dataless, finish, layer
 from attention.number_format import PERCENT, weight_text
 
 LABELLED = 48  # maximum number of keys for which the axis shows tokens
-TITLES = {"dots": "q · k", "scaled": "scaled", "logits": "logit", "operand": "logit − t", "weights": "weight"}
+TITLES = {"dots": "score", "scaled": "scaled", "logits": "logit", "operand": "logit − t", "weights": "weight"}
 TITLES |= {"first": "first", "second": "second"}  # softmaxes of differential attention
 # A canvas can't use the text colour of the page, so it keeps Streamlit's.
 MANY = {"usermeta": {"embedOptions": {"renderer": "canvas"}}, "config": {"aria": False}}

@@ -40,7 +40,7 @@ class Task(NamedTuple):
     """A task and its properties.
 
     `tokens`: how many tokens the model reads; `texts`: the texts of the vocabulary; `layers`, `steps`, `positions`: values
-    that suffice for the task. `says`: what is to be done; `heads`: the pattern of its heads, and why one layer is or is not
+    that suffice for the task. `counts`: what is predicted, in the plural. `says`: what is to be done; `heads`: the pattern of its heads, and why one layer is or is not
     enough; `told`: which keys determine the answer; `before`: the metric of a head in layer 0 that has to grow first, if any.
     """
 
@@ -50,6 +50,7 @@ class Task(NamedTuple):
     layers: int
     steps: int
     positions: str
+    counts: str
     says: str
     heads: str
     told: str
@@ -139,6 +140,7 @@ TASKS: dict[str, Task] = {
         2,
         1000,
         "rotary",
+        "repeated letters",
         "Random letters repeat after an unknown gap. Once they do, each letter determines the next one.",
         "Two heads that depend on each other. A head of layer 0 attends to the previous token, so that each position holds the letter "
         "before it. With that, an induction head of layer 1 finds the position after an earlier copy of the current letter; the letter "
@@ -153,6 +155,7 @@ TASKS: dict[str, Task] = {
         1,
         800,
         "sinusoidal",
+        "letters of the answer",
         "Random letters, a separator (→), and the same letters in reverse order.",
         "Heads form a line across the diagonal: the further the answer has come, the further back they attend. One layer is enough, "
         "because the key follows from the position alone, which is added to the tokens here. Rotary positions encode only distances, "
@@ -166,6 +169,7 @@ TASKS: dict[str, Task] = {
         1,
         1500,
         "rotary",
+        "numbers of the answer",
         "Distinct numbers, a separator (→), and the same numbers in ascending order.",
         "At each number of the answer, heads attend to the next larger number before the separator, wherever it is. One layer is "
         "enough, because the current number determines which one to look for.",
@@ -178,6 +182,7 @@ TASKS: dict[str, Task] = {
         2,
         600,
         "rotary",
+        "closing brackets",
         "Brackets of four kinds open and close. Of which kind is each closing bracket?",
         "Heads of layer 0 attend broadly to all earlier brackets, which gives the nesting depth of each position. Heads of layer 1 "
         "attend to the last bracket that is still open at that depth. One layer finds what is open nearby and often errs.",
@@ -190,6 +195,7 @@ TASKS: dict[str, Task] = {
         1,
         400,
         "rotary",
+        "most frequent colours",
         "Tokens of four colours and a separator (→). Which colour is the most frequent?",
         "Nothing has to be located, so no head becomes sharp: at the separator, heads attend almost evenly to all tokens, and the "
         "sum of their values is a count. One layer is enough, and even one head.",

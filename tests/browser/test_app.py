@@ -37,7 +37,7 @@ PARTS = {  # of the Heads page, by a text that each alone has
 WIDEST = {  # what comes last of what could be too wide
     "examples": "stPageLink",
     "find_the_bug": "stHtml",
-    "heads": "stDataFrame",
+    "heads": "stExpander",
     "implementations": "stHtml",
     "layers": "stVegaLiteChart",
     "masks": "stPlotlyChart",

@@ -122,7 +122,7 @@ def test_a_score_is_dragged_and_all_weights_respond(visit, theme):
     said, canvas = part.locator(".said"), part.locator("canvas")
     expect(said).to_have_text(re.compile(r"^“boat” \((7|17)\) gets 43\.0% of the weight\.$"))
     finding = tab.page.locator(".st-key-finding").inner_text()
-    assert finding.endswith("raise one score, and every other weight shrinks.")
+    assert finding.endswith("raise one logit, and every other weight shrinks.")
     tab.still()
     sent, box = len(tab.sent), canvas.bounding_box()
     across, down = box["x"] + 46 + (box["width"] - 46) * 5.5 / 18, box["y"] + 60

@@ -15,10 +15,11 @@ def test_the_film_plays_to_its_end_and_the_slider_leads_back(visit):
     tab = visit("training")
     grid = tab.page.locator(GRID)
     expect(grid.locator("figcaption")).to_have_count(8)
-    expect(tab.page.get_by_text("After 0 steps")).to_be_visible()
+    expect(tab.page.get_by_text("After 1,000 steps, the model predicts 99.3%")).to_be_visible()
     tab.page.get_by_text("2×", exact=True).click()
     tab.page.get_by_role("button", name="Play").click()
-    expect(tab.page.get_by_text("After 1,000 steps: accuracy 99.3%")).to_be_visible()
+    expect(tab.page.get_by_text("Before training, the model predicts 2.7%")).to_be_visible()
+    expect(tab.page.get_by_text("After 1,000 steps, the model predicts 99.3%")).to_be_visible()
     expect(grid.locator("figcaption").nth(6)).to_have_text(re.compile(r"L1H2\s*induction"))
     expect(tab.page.get_by_role("button", name="Play")).to_be_visible()
     assert tab.link == {}

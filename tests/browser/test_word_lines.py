@@ -126,6 +126,7 @@ def test_many_words_scroll_in_a_box_of_their_own_and_the_query_in_focus_is_seen(
 def test_the_lines_of_the_output_add_up_at_every_channel(opened):
     page, *_ = opened()
     found = trace(CONFIG)
+    page.get_by_text("Output of head 3 for “boat” (17)", exact=True).click()
     table = page.get_by_test_id("row-output")
     slider = table.get_by_role("slider")
     output = found.context[3, 17]

@@ -6,7 +6,7 @@ import { hatch } from "./theme.js";
 
 /** @typedef {import("./score_bars.js").Scores} Scores */
 
-const LEFT = 46, TOP = 8, HIGH = 130, GAP = 16, LOW = 110;  // pixels: room for the axis, and the two panels
+const LEFT = 46, TOP = 8, HIGH = 130, GAP = 26, LOW = 110;  // pixels: room for the axis, and the two panels
 const NAMED = 48, LETTERS = 10, TEXT = 12;  // most keys with a token below, its letters, and size of the text
 const NUMBERED = 22, LETTER = 7;  // pixels below without tokens, and the width of a letter
 
@@ -95,7 +95,7 @@ function paintChange({ data, before, now, key, by, top, neutrals }, pen, { colum
   if (!by) return;
   const text = beforeAndNow(before[key], now[key]), half = pen.measureText(text).width / 2;
   const middle = Math.max(LEFT + half, Math.min(wide - half, LEFT + (data.places[key] + 0.5) * column));
-  const highest = Math.max(floor - LOW + TEXT, floor - (Math.max(before[key], now[key]) / top) * LOW - 6);
+  const highest = floor - (Math.max(before[key], now[key]) / top) * LOW - 5;  // the gap between the panels has room for it
   Object.assign(pen, { textAlign: "center", textBaseline: "bottom", lineJoin: "round" });
   Object.assign(pen, { fillStyle: neutrals.text, strokeStyle: neutrals.background, lineWidth: 4 });
   pen.strokeText(text, middle, highest);

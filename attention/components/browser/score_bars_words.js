@@ -1,4 +1,4 @@
-// The words of the row whose scores can be dragged.
+// The words of the row whose logits can be dragged.
 
 /**
  * What is described: the key, its change, its weights before and now, the weight of the others, the number of keys with
@@ -17,13 +17,13 @@ export const MARKUP = `
 <p class="title"><b>Drag a bar.</b> <span class="said" aria-live="polite"></span></p>
 <div class="plot" role="img"><canvas></canvas></div>
 <div class="controls">
-  <label><span>Score of key</span><select></select></label>
+  <label><span>Logit of key</span><select></select></label>
   <label class="by"><span></span><input type="range" min="-8" max="8" step="0.25"></label>
   <button type="button">Undo</button>
 </div>
 <p class="more"></p>`;
 
-export const LOGITS = "logit", WEIGHTS = "weight", MASKED = "All keys are masked: there is no score to move.";
+export const LOGITS = "logit", WEIGHTS = "weight", MASKED = "All keys are masked: there is no logit to move.";
 
 /** @param {number} by */
 export function change(by) {

@@ -62,4 +62,4 @@ def _slider_stops(name: str, recipe: Recipe) -> tuple[Any, ...]:
     return tuple(sorted({*usual, getattr(recipe, name)}))
 
 
-RECIPE = Kind(RECIPES, draw, look, NAMES, begins=RECIPES.to_query(Recipe(at=0)))
+RECIPE = Kind(RECIPES, draw, look, NAMES)

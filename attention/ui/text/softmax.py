@@ -1,24 +1,24 @@
 """The words of the Softmax page: its finding, one row, all rows, and scaling."""
 
-ROW = "{name} turns the scores of {query} in head {head} into weights: {rule}."
-RULES = {  # what stays true of the row while a score of it is dragged
-    "softmax": "raise one score, and every other weight shrinks",
-    "threshold": "raise one score, and no other weight grows",
-    "sigmoid": "raise one score, and no other weight changes",
+ROW = "{name} turns the logits of {query} into weights: {rule}."
+RULES = {  # what stays true of the row while a logit of it is dragged
+    "softmax": "raise one logit, and every other weight shrinks",
+    "threshold": "raise one logit, and no other weight grows",
+    "sigmoid": "raise one logit, and no other weight changes",
 }
 ROW_FIXED = "{query} in head {head} gives {weight} of its weight to {key}."
 ROW_ALONE = "{query} in head {head} weighs {key} by {weight}, the most of a row that sums to {sums}."
 BLIND = "{query} is fully masked: all its weights are zero."
-NO_SCORES = "This source has weights only; the scores before the softmax are unknown."
+NO_SCORES = "This source has weights only; the logits before the softmax are unknown."
 FINDINGS = {
-    "all": "{name} turns scores into weights: {signs}, and {sums}.",
-    "scaling": "Dot products grow with √d_head; dividing by it keeps a softmax from choosing one key by chance.",
-    "precision": "Fewer bits round scores and weights: one head in each number type, against float64.",
+    "all": "{name} turns logits into weights: {signs}, and {sums}.",
+    "scaling": "Scores grow with √d_head; dividing by it keeps a softmax from choosing one key by chance.",
+    "precision": "Fewer bits round logits and weights: one head in each number type, against float64.",
     "positions": "A position rule changes scores by how far a key is from its query.",
 }
 SIGNS = ("none is negative", "some may be negative")
 HELP = (
-    "{name} turns scores into weights. ${formula}$, here with scale {scale}, "
+    "{name} turns logits into weights. ${formula}$, here with scale {scale}, "
     r"temperature T = {temperature}, d\_head = {d_head}."
 )
 TOPICS = {
@@ -30,18 +30,18 @@ TOPICS = {
 }
 SCALING_OFF = "Turn scaling off"
 SCALING_ON = "Divide by √d_head"
-SCALING_HELP = "Softmax of the dot products as they are, or divided by √d_head."
+SCALING_HELP = "Softmax of the scores as they are, or divided by √d_head."
 WEIGHT_AXIS = "Weight axis"
 WHO = "{query} in head {head}"
 
-UNSCALED = "Without division by √d_head, the largest score of this row is {largest:.3g} instead of {divided:.3g}."
+UNSCALED = "Without division by √d_head, the largest logit of this row is {largest:.3g} instead of {divided:.3g}."
 
 # The questions.
 SPREAD = ("more evenly", "on fewer keys", "as before")
 LARGEST = ("at most 10%", "over 10 to 50%", "over 50 to 90%", "over 90%")
 TEMPERATURE = "{who} has the weights below with {before}. Now it is {now}. How will the weight be spread?"
 SETTING = "scale {scale} and temperature {temperature:g}"
-TEMPERATURE_ANSWER = "The entropy{shares} {change} nats: every score is {ratio:.3g} times what it was{later}."
+TEMPERATURE_ANSWER = "The entropy{shares} {change} nats: every scaled score is {ratio:.3g} times what it was{later}."
 SHARES = (" of the weights, divided by their sum,", " of the sizes of the weights, divided by their sum,")
 STAYS = "stays at {entropy:.3f}"
 GOES = "goes from {before:.3f} to {entropy:.3f}"
@@ -49,7 +49,7 @@ LATER = ", before {later}"
 LATER_STEPS = ("the softcap", "the bias")
 ONE_KEY = ", but only one key is visible"
 SHARE = (
-    "{who} has the dot products below; grey ones are masked, {visible}. They are scaled ({scale}, temperature "
+    "{who} has the scores below; grey ones are masked, {visible}. They are scaled ({scale}, temperature "
     "{temperature:g}), then the {name} is taken. How large is the largest weight?"
 )
 SHARE_ANSWER = "Key {key} gets {weight}."
@@ -59,8 +59,8 @@ NO_KEY = "The query is fully masked, so all weights are zero."
 GIVEN_ALT = "Bars by key: the given step of the selected query"
 
 # One row.
-TWO = "Scores can't be dragged here: each key has two, one for each softmax. Both are below."
-PANELS_ALT = "Bars by key, one panel per step: dot products, scaled, logits and weights of the selected query"
+TWO = "Logits can't be dragged here: each key has two, one for each softmax. Both are below."
+PANELS_ALT = "Bars by key, one panel per step: scores, scaled scores, logits and weights of the selected query"
 SYMBOLS = (
     r"$T$: temperature. $\mathrm{{mask}}_j$: what the mask adds to the logit of key $j$, 0 if the query attends to it and "
     r"$-\infty$ if not. "
@@ -135,9 +135,9 @@ ALL_MASKED = "{masked} of {queries} queries are fully masked and are not counted
 ALL_SINGLE = "Every query that is not fully masked has one visible key: {alone}."
 ALONE = "all weights are one and all entropies zero"
 ALONE_REST = "the rest goes to {rest}"
-ALONE_SCORE = "its weight depends on its score"
+ALONE_SCORE = "its weight depends on its logit"
 ALONE_TOTAL = "its weight is {total}"
-MANY_ZEROS = "{share} of all weights are zero in float32: the scores are far apart."
+MANY_ZEROS = "{share} of all weights are zero in float32: the logits are far apart."
 
 # Scaling.
 WHY_SCALE = (
@@ -179,7 +179,7 @@ JACOBIAN_SCALED = (
     "weights over {keys:,} keys has {uniform:.3f}."
 )
 NOW = (
-    "**Now** (diamond): d\\_head {width}, dot products times {scale:.4g} (scale over temperature). Logits have a variance of "
+    "**Now** (diamond): d\\_head {width}, scores times {scale:.4g} (scale over temperature). Logits have a variance of "
     "{variance:.4g}, {theory:.4g} in theory. Entropy {entropy:.3f} nats, largest weight {largest}, norm {jacobian:.3f}, its "
     "median {median:.3g}."
 )

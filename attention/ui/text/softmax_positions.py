@@ -22,7 +22,7 @@ SCORES = "**Score by distance** of a query and a key whose channels are all equa
 ALTS = {
     "wavelengths": "Points by pair of channels: tokens in a full turn, as trained and scaled, beside the original length",
     "scores": "Lines by distance: the score of a constant query and key, as trained and scaled",
-    "biases": "Lines by distance: what each head adds to the score",
+    "biases": "Lines by distance: what each head adds to the logit",
 }
 EVERY_PAIR = "Every pair"
 NUMBERS = "Numbers to compare other code with"
@@ -86,7 +86,7 @@ SCALED_BEYOND = (
 
 BIASES = (
     "**{name}** adds {adds}. Head {head} of {heads}: {near} at distance 1 and {far} at distance {distance:,}, which "
-    "multiplies the exponential of the score by {near_factor:.3g} and {far_factor:.3g}. Neither changes with the length of "
+    "multiplies the exponential of the logit by {near_factor:.3g} and {far_factor:.3g}. Neither changes with the length of "
     "training texts."
 )
-ADDED = "**Added to the score** by distance, up to {farthest} tokens; the wide line is the selected head."
+ADDED = "**Added to the logit** by distance, up to {farthest} tokens; the wide line is the selected head."

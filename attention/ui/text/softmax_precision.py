@@ -10,14 +10,14 @@ FOUND = {  # label and help of each column
     "row_sum": ("Error of row sums", "Largest difference of a row's sum from float64, over rows without NaN."),
     "worst": ("Worst query", "The row with the largest difference; rows with NaN rank worst."),
     "broken": ("NaN rows", "Rows with at least one NaN."),
-    "dots": ("q·k = ∞", "Dot products that overflowed, of visible pairs."),
+    "dots": ("q·k = ∞", "Scores that overflowed, of visible pairs."),
     "logits": ("Logit = ∞", "Scaled scores that overflowed, of visible pairs."),
     "exps": ("exp = ∞", "Exponentials that overflowed."),
     "sums": ("Σ exp = ∞", "Rows whose sum overflowed."),
 }
 ENDS = {
     "dtype": ("Type", ""),
-    "largest": ("Largest number", "Larger dot products and sums overflow."),
+    "largest": ("Largest number", "Larger scores and sums overflow."),
     "step": ("Step at 1", "Distance from 1 to the next larger number."),
     "overflows": ("exp(x) overflows above", "ln of the largest number."),
     "vanishes": ("exp(x) is 0 below", "ln of half the smallest positive number."),
@@ -63,7 +63,7 @@ OTHER_ROWS = " In the other rows, the largest difference is {error:.3g}."
 FUSED_NAN = " Fused, with float32 scores: {broken} of {rows} rows are NaN."
 FUSED = " Fused, with float32 scores: no NaN, largest difference {error:.3g}."
 
-DOTS = "dot products that overflowed in {dtype}: {count:,}. No softmax can fix this; q or k must be smaller{wider}"
+DOTS = "scores that overflowed in {dtype}: {count:,}. No softmax can fix this; q or k must be smaller{wider}"
 LOGITS = (
     "logits that overflowed in {dtype} when they were scaled: {count:,}. No softmax can fix this; the scale must be "
     "smaller{wider}, or the temperature higher"

@@ -1,6 +1,7 @@
 """The words of the Training page."""
 
-FINDING = "After **{step}** steps: accuracy {accuracy}, loss {loss} nats (uniform guess: {guess})."
+FINDING = "After **{step}** steps, the model predicts {accuracy} of {counts} correctly; before training, {before}."
+UNTRAINED = "Before training, the model predicts {accuracy} of {counts} correctly; a uniform guess, {chance}."
 NOT_LEARNED = (
     "After **{step}** steps the task is not learned: accuracy {accuracy}, loss {loss} nats, {than} a guess ({guess})."
 )
@@ -9,7 +10,7 @@ HEADS = "What the heads learn"
 HEADS_FAILED = "What the heads learn if training succeeds"
 NO_HEAD = "No head does its part: {head} attends most to {told}, with {value} of its weight (uniform weights: {even})."
 STILL = "The model has not learned to use it."
-NO_HEAD_YET = "No head stands out yet. Watch for one whose weight moves to {told} as the loss falls."
+NO_HEAD_YET = "No head stands out yet. Watch for one whose weight moves to {told}."
 SINK = "Its sink has the logit {}: e to this power is in the denominator of every row."
 LAMBDA = "Its λ is {}: the second softmax, times λ, is subtracted from the first."
 GATE = "Its gate is {} on average: the share of what it finds that it hands on."
@@ -36,9 +37,9 @@ STEP = "Step"
 SPEED = "Speed"
 TRAIN = "Train: {steps:,} steps"
 TRAIN_AGAIN = "Train again"
-TRAIN_HELP = "Trains this model on the server. Visitors with the same settings share one training."
-PREVIOUS = "{head} puts a mean weight of {value} on the previous token."
-OWN = "{head} puts {value} on {told} (uniform weights: {even})."
+TRAIN_HELP = "Trains this model on the server, in about {time}. Visitors with the same settings share one training."
+PREVIOUS = "{head} puts {value} on the previous token."
+OWN = "{head} puts {value} of its weight on {told}."
 OWN_AT = "At {query} it attends most to {key}; the next token is “{next}”."
 
 # The training.
@@ -56,7 +57,6 @@ LOST = "The recording of this training can't be shown: {why}. You can train it h
 TOO_LARGE = "{why} Reduce steps, layers, heads or channels."
 USE_STEPS = "Use {steps:,} steps"
 USE_CHANNELS = "Use {channels} channels"
-ABOUT = "{task} {line}"
 LASTS = "Training: about {time}, longer on a busy server."
 STOPPED = "Stopped after {done:,} of {steps:,} steps{why}. These steps are kept."
 STOPPED_LEFT = ", {seconds:g} seconds after its last viewer left"
@@ -69,8 +69,8 @@ SHOW_OTHER = "Show training"
 STOP_OTHER = "Stop training"
 
 # The curves, and two trainings that fail.
-FAILURES = "**Failure modes.** Two trainings of induction that fail."
-FAILURES_HELP = "All other settings are defaults."
+FAILURES = "Two trainings that fail"
+FAILURES_HELP = "Both are of induction; all other settings are defaults."
 FAILURE_SCALE = (
     "Train without scaling",
     "One head of 64 channels per layer. With scores divided by 8, the square root of 64, it learns induction within 300 steps. "
@@ -82,7 +82,7 @@ FAILURE_RATE = (
     "Each step overshoots. The loss climbs to ten times that of a uniform guess, heads briefly concentrate on single keys, and "
     "the learning rate decays too late for anything to be learned.",
 )
-PROGRESS = "Accuracy (left) and loss in nats (right) on test sequences"
+PROGRESS = "On test sequences: accuracy (left) and loss in nats (right), {loss} at this step"
 PROGRESS_HELP = "A uniform guess has a loss of {guess}. The loss axis is linear up to 1 nat and logarithmic above."
 PROGRESS_ALT = "Line chart of loss and accuracy by training step"
 CURVES = "{statistic} of each head"

@@ -59,6 +59,8 @@ def view(config: Config) -> None:
         heads_compared.view(sides)
         return
     finding, roles = reserve_finding(), results.heads.roles(config)
+    if not (config.head_softmax.signed or present.shows_one_picture(config)):
+        st.caption(text.CELLS)
     heads_grid(
         config,
         results.heads.cells(config),

@@ -185,7 +185,8 @@ def numbers(found: dict[str, list[float]], config: Config, of: str = "") -> None
         if number.unit and name in found
     )
     units = f"; {units}" if units else ""
-    st.markdown(text.STATISTICS.format(of=of), help=text.STATISTICS_HELP.format(units=units, formulas=text.FORMULAS))
+    fold = st.expander(text.STATISTICS.format(of=of), icon=":material/table_chart:", key="statistics")
+    fold.caption(text.STATISTICS_HELP.format(units=units, formulas=text.FORMULAS))
     columns = {"head": st.column_config.NumberColumn(text.HEAD)} | {
         name: st.column_config.NumberColumn(
             number.label,
@@ -199,9 +200,9 @@ def numbers(found: dict[str, list[float]], config: Config, of: str = "") -> None
         ALL_METRICS[name].label.lower() for name in ALL_METRICS if name in OF_DISTRIBUTIONS and name not in found
     ]:
         why = SOFTMAXES[config.softmax].no_distribution
-        st.caption(text.NO_STATISTICS.format(statistics=", ".join(gone), why=why))
+        fold.caption(text.NO_STATISTICS.format(statistics=", ".join(gone), why=why))
     height = min(400, 37 + 35 * len(found["head"]))
-    st.dataframe(pa.table(found), column_config=columns, hide_index=True, height=height, key="numbers")
+    fold.dataframe(pa.table(found), column_config=columns, hide_index=True, height=height, key="numbers")
 
 
 def code(what: str, source: Callable[[], str]) -> None:

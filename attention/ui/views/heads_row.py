@@ -67,10 +67,9 @@ def _auto(config: Config, found: tables.Row) -> None:
     elif "v" not in has(config.source):
         _lines(config, found)
     else:
-        left, right = st.columns(2, gap="medium")
-        with left:
-            _lines(config, found)
-        with right:
+        _lines(config, found)
+        label = text.OUTPUT.format(head=config.head, query=escape(parts.query_name(found)))
+        with st.expander(label, icon=":material/functions:", key="output of head"):
             _output(config, found)
 
 

@@ -145,7 +145,7 @@ def _row_finding(config: Config) -> str:
     softmax = config.head_softmax
     if softmax.halves == 1:
         name, rule = normaliser_name(config.softmax).capitalize(), text.RULES[form(softmax)["kind"]]
-        return text.ROW.format(name=name, query=query, head=found.head, rule=rule)
+        return text.ROW.format(name=name, query=query, rule=rule)
     at, names = found.keys["weight"].index(max(found.keys["weight"])), tables.key_labels(config)
     key = escape(format_token(names[at] if names else "", at, "key"))
     who = {"query": query, "key": key, "head": found.head}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from itertools import pairwise
 
@@ -67,7 +68,7 @@ def _live(recipe: Recipe, live: bool, playing: bool) -> None:
     if live and not found.live:
         st.rerun()
     moment = _moment(recipe, found)
-    draw_finding(_moment_text(found, moment))
+    draw_finding(_moment_text(recipe, found, moment))
     with st.container(key="course-live" if found.live else "course"):
         if not found.live:
             _controls(recipe, found, moment)
@@ -103,8 +104,12 @@ def _failures(recipe: Recipe) -> None:
 
 
 def _pictures(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
-    """Draws the heads at a step, what they do, and the curves."""
+    """Draws what the heads do at a step, the heads themselves, and the curves."""
     seen = results.training.picture(recipe.alone, moment)
+    finds, more = _heads_text(recipe, moment, seen, _has_failed(found, moment))
+    with st.container(key="learned"):
+        st.caption(escape(recipe.what.says))
+        st.markdown(finds)
     training_grid(
         recipe,
         moment.step,
@@ -115,7 +120,8 @@ def _pictures(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
         on_pin=gestures.on_training_pin,
         over=seen.over,
     )
-    st.markdown(_heads_text(recipe, moment, seen, _has_failed(found, moment)))
+    if more:
+        st.markdown(more)
     if not present.is_embedded():
         terms.draw("training")
         training_curves.draw(recipe, found, moment)
@@ -187,7 +193,7 @@ def _controls(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
                 text.PAUSE if playing else text.PLAY,
                 key="play",
                 icon=":material/pause:" if playing else ":material/play_arrow:",
-                type="secondary" if playing or moment.step else "primary",
+                type="secondary" if playing else "primary",
                 on_click=_play,
                 args=(moment.step, playing),
             )
@@ -236,7 +242,7 @@ def _train_button(recipe: Recipe, label: str, primary: bool) -> None:
         on_click=courses.begin,
         args=(recipe,),
         disabled=refusal(recipe.alone, page.visitor()) is not None,
-        help=text.TRAIN_HELP,
+        help=text.TRAIN_HELP.format(time=duration(seconds(recipe.alone))),
     )
 
 
@@ -263,10 +269,15 @@ def _has_failed(found: Shown, moment: Checkpoint) -> bool:
     return trained and moment is found.course.last and moment.step > 0 and moment.accuracy < courses.STRONG
 
 
-def _moment_text(found: Shown, moment: Checkpoint) -> str:
-    """What the model achieves at a step, or that it ended without learning its task."""
-    template = text.NOT_LEARNED if _has_failed(found, moment) else text.FINDING
+def _moment_text(recipe: Recipe, found: Shown, moment: Checkpoint) -> str:
+    """What the model achieves at a step and achieved before, or that it ended without learning its task."""
+    template = text.FINDING if moment.step else text.UNTRAINED
+    if _has_failed(found, moment):
+        template = text.NOT_LEARNED
     return template.format(
+        counts=recipe.what.counts,
+        before=format_percent(found.course.moments[0].accuracy),
+        chance=format_percent(math.exp(-GUESS)),
         than=text.THAN[moment.loss > GUESS],
         step=f"{moment.step:,}",
         accuracy=format_percent(moment.accuracy),
@@ -275,31 +286,29 @@ def _moment_text(found: Shown, moment: Checkpoint) -> str:
     )
 
 
-def _heads_text(recipe: Recipe, moment: Checkpoint, seen: Picture, failed: bool = False) -> str:
-    """Which heads attend to what, and what that achieves at one position; `failed`: the training ended without success."""
+def _heads_text(recipe: Recipe, moment: Checkpoint, seen: Picture, failed: bool = False) -> tuple[str, str]:
+    """What the head attends to that does most for the task; and which heads help it, and what that achieves at one position.
+
+    `failed`: the training ended without success.
+    """
+    if questions.unsaid(recipe):
+        return UNSAID, ""
     (before, previous), (best, own) = (courses.telling(moment, name) for name in ("previous", OWN))
-    told = []
+    own_part = {"head": _name(recipe, best), "told": recipe.what.told}
+    own_part |= {"value": format_percent(own), "even": format_percent(seen.even)}
+    more = []
     if previous >= courses.STRONG:
-        told.append(text.PREVIOUS.format(head=_name(recipe, before), value=format_mean(previous)))
-    own_part = {"told": recipe.what.told, "value": format_mean(own), "even": format_mean(seen.even)}
+        more.append(text.PREVIOUS.format(head=_name(recipe, before), value=format_percent(previous)))
     if own >= courses.STRONG:
         there = seen.most[best]
-        told += [
-            text.OWN.format(head=_name(recipe, best), **own_part),
-            text.OWN_AT.format(
-                query=format_token(seen.tokens[seen.at], seen.at),
-                key=format_token(seen.tokens[there], there),
-                next=seen.next,
-            ),
-        ]
-        told += _rest(recipe, moment, best)
-    if failed and told:
-        told += [text.STILL]
-    elif failed:
-        told = [text.NO_HEAD.format(head=_name(recipe, best), **own_part)]
-    yet = text.NO_HEAD_YET.format(told=recipe.what.told) if moment.accuracy < courses.STRONG else ""
-    heads = escape(" ".join(told) or yet)
-    return UNSAID if questions.unsaid(recipe) else heads
+        at, key = format_token(seen.tokens[seen.at], seen.at), format_token(seen.tokens[there], there)
+        more.insert(0, text.OWN_AT.format(query=at, key=key, next=seen.next))
+        more += _rest(recipe, moment, best)
+    if failed and more:
+        more.append(text.STILL)
+    yet = text.NO_HEAD if failed else text.NO_HEAD_YET
+    finds = text.OWN if own >= courses.STRONG else yet if moment.accuracy < courses.STRONG else ""
+    return escape(finds.format(**own_part)), escape(" ".join(more))
 
 
 def _rest(recipe: Recipe, moment: Checkpoint, head: int) -> list[str]:

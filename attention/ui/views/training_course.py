@@ -155,14 +155,19 @@ def show_end(recipe: Recipe, found: Shown) -> None:
     if task is not None and task.state == "failed":
         st.error(escape(task.said), icon=":material/error:")
     else:
-        st.caption(text.ABOUT.format(task=escape(recipe.what.says), line=_line(recipe, task)))
+        line = _line(recipe, found)
+        if line:
+            st.caption(line)
     if mine is not None and mine.open and mine.settings != recipe.alone:
         mine.look(page.visitor())
         _elsewhere(mine)
 
 
-def _line(recipe: Recipe, task: TrainingJob | None) -> str:
-    """A line that is always there, so that nothing moves: how long a training takes, that it runs on, or how it ended."""
+def _line(recipe: Recipe, found: Shown) -> str:
+    """How long a training takes, that it runs on, or how it ended; "" for one that ships."""
+    task = found.task
+    if found.ships:
+        return ""
     if task is None:
         return text.LASTS.format(time=duration(seconds(recipe.alone)))
     if task.state in ("cancelled", "left"):

@@ -49,8 +49,9 @@ def draw(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
 
 def lessons(recipe: Recipe) -> None:
     """Draws a button for each training that fails."""
-    st.markdown(text.FAILURES, help=text.FAILURES_HELP)
-    for column, lesson in zip(st.columns(2), LESSONS, strict=True):
+    fold = st.expander(text.FAILURES, icon=":material/school:")
+    fold.caption(text.FAILURES_HELP)
+    for column, lesson in zip(fold.columns(2), LESSONS, strict=True):
         changed = lesson_recipe(recipe, lesson)
         column.button(
             lesson.label,
@@ -63,7 +64,7 @@ def lessons(recipe: Recipe) -> None:
         )
     for lesson in LESSONS:
         if lesson_recipe(recipe, lesson).alone == recipe.alone:
-            st.caption(escape(lesson.watch))
+            fold.caption(escape(lesson.watch))
 
 
 def lesson_recipe(recipe: Recipe, lesson: Lesson) -> Recipe:
@@ -83,7 +84,7 @@ def _progress(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
         alt=text.PROGRESS_ALT,
     )
     st.caption(
-        text.PROGRESS,
+        text.PROGRESS.format(loss=format_mean(moment.loss)),
         help=text.PROGRESS_HELP.format(guess=format_mean(GUESS)),
     )
 

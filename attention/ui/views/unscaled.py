@@ -13,7 +13,7 @@ from attention.ui.text import softmax as text
 
 
 def draw(found: Stages) -> None:
-    """Draws the row's largest score with and without the division, and a link to the reason; nothing for other scales."""
+    """Draws the row's largest logit with and without the division, and a link to the reason; nothing for other scales."""
     config = found.config
     if config.scale != "none" or found.second is not None or not found.visible.any():
         return
