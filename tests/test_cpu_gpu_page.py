@@ -58,7 +58,7 @@ def test_widgets_move_the_picture_and_the_link():
     test = run()
     test.segmented_control(key="sweep_picture").set_value("rate").run()
     test.segmented_control(key="sweep_d_head").set_value("128").run()
-    assert dict(test.query_params) == {"v": "2", "picture": "rate", "d_head": "128"} and "H200" in spec(test)
+    assert dict(test.query_params) == {"v": "3", "picture": "rate", "d_head": "128"} and "H200" in spec(test)
     test.segmented_control(key="sweep_lines").set_value("all").run()
     assert "H200: cuDNN, bfloat16, published" in spec(test) and "operations per second" in spec(test)
     test.selectbox(key="sweep_method").set_value("FlashAttention-2").run()
@@ -74,7 +74,7 @@ def test_the_fastest_is_shown_where_a_method_was_not_published_of_the_pass():
     assert "There are no published figures of cuDNN for forward + backward; the fastest method is shown." in page_text(
         test
     )
-    assert dict(test.query_params) == {"v": "2", "lines": "all", "work": "forward + backward"}, (
+    assert dict(test.query_params) == {"v": "3", "picture": "time", "lines": "all", "work": "forward + backward"}, (
         "a link from before has all"
     )
     assert "cuDNN" not in test.selectbox(key="sweep_method").options

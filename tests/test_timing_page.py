@@ -92,7 +92,7 @@ def test_the_page_says_one_command_for_its_sweep_wherever_it_says_one():
 
 def test_a_link_carries_the_sweep():
     query = {
-        "v": "2",
+        "v": "3",
         "lengths": "96,4096",
         "masks": "full,causal",
         "dtypes": "bfloat16",
@@ -127,7 +127,9 @@ def test_what_a_link_cannot_mean_is_said_and_shown_as_text():
     assert not test.exception
     assert "masks='casual' is not one of: full, causal. Did you mean 'causal'?" in page_text(test)
     assert "'speed' is not a setting of the timings" in page_text(test)
-    assert dict(test.query_params) == {"v": "2", "lines": "all", "lengths": "64"}, "as a link from before meant"
+    assert dict(test.query_params) == {"v": "3", "picture": "time", "lines": "all", "lengths": "64"}, (
+        "as a link from before meant"
+    )
 
 
 def test_widgets_move_the_link():
@@ -135,7 +137,7 @@ def test_widgets_move_the_link():
     test.multiselect(key="sweep_lengths").set_value([512, 128]).run()
     test.slider(key="sweep_seconds").set_value(30.0).run()
     test.number_input(key="sweep_threads").set_value(1).run()
-    assert dict(test.query_params) == {"v": "2", "lengths": "128,512", "seconds": "30", "threads": "1"}
+    assert dict(test.query_params) == {"v": "3", "lengths": "128,512", "seconds": "30", "threads": "1"}
     test.multiselect(key="sweep_lengths").set_value([]).run()
     assert "lengths has no value; it needs one." in page_text(test)
     assert test.multiselect(key="sweep_lengths").value == [128, 512]
@@ -305,7 +307,7 @@ def test_a_link_that_asks_for_more_than_the_host_allows_is_cut_and_says_so(monke
     monkeypatch.setenv("ATTENTION_MEASURE_SECONDS", "10")
     test = run({"seconds": "600"})
     assert "seconds=600 exceeds the limit of this server: set to 10." in page_text(test)
-    assert dict(test.query_params) == {"v": "2", "lines": "all", "seconds": "10"}
+    assert dict(test.query_params) == {"v": "3", "picture": "time", "lines": "all", "seconds": "10"}
     assert test.slider(key="sweep_seconds").max == test.slider(key="sweep_seconds").value == 10
     assert "exceeds the limit of this server" not in page_text(run()), "who asked for nothing is told nothing"
 
@@ -388,7 +390,7 @@ def test_an_owner_can_bound_the_budget(monkeypatch):
     assert "in at most 10 seconds" in page_text(run())
 
 
-SERVED = {"v": "2", "heads": "16", "d_heads": "128", "dtypes": "bfloat16", "queries": "1", "lengths": "64,8192"}
+SERVED = {"v": "3", "heads": "16", "d_heads": "128", "dtypes": "bfloat16", "queries": "1", "lengths": "64,8192"}
 ONE = {"heads": 16, "d_head": 128, "dtype": "bfloat16", "queries": 1}
 
 

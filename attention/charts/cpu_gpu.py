@@ -10,7 +10,7 @@ stable is an open, faint mark that no line joins, as in the other charts of time
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import log10
 from typing import Any
@@ -32,7 +32,7 @@ from attention.charts.timing_marks import FAINT, PALE, wrap_hover_label, wrap_la
 from attention.charts.timing_marks import loose as says_loose
 from attention.timing import cpu_gpu_series, cpu_gpu_summary
 from attention.timing.cpu_gpu_series import FROM_BROWSER, IN_BROWSER, MEASURED, PUBLISHED, RECORDED, Point, TimingSeries
-from attention.timing.cpu_gpu_settings import METHODS, CpuGpuSettings
+from attention.timing.cpu_gpu_settings import BREAK_EVEN, METHODS, CpuGpuSettings
 from attention.timing.cpu_gpu_summary import Ratio, numbers
 from attention.timing.data_sheets import DATA_SHEETS
 from attention.timing.implementations import IMPLEMENTATIONS
@@ -64,7 +64,8 @@ class Mark:
 
 
 def figure(versus: CpuGpuSettings, cpu: TimingSeries | None, gpus: Sequence[TimingSeries]) -> go.Figure:
-    """Returns the selected chart."""
+    """Returns the selected chart; that of times in place of the break-even, which `break_even.figure` draws."""
+    versus = replace(versus, picture="time") if versus.picture == BREAK_EVEN else versus
     found = go.Figure()
     PICTURES[versus.picture](found, versus, cpu, gpus)
     cpu_gpu_axes.lay_out(found, versus, [*([cpu] if cpu else []), *gpus])

@@ -141,12 +141,18 @@ def alike(versus: CpuGpuSettings, timings: Iterable[Timing]) -> list[Timing]:
 
 
 def _lines(timings: list[Timing]) -> list[TimingSeries]:
+    return [line(each) for each in timed_lines(timings)]
+
+
+def timed_lines(timings: list[Timing]) -> list[list[Timing]]:
+    """Timings of one device, implementation and dtype together, in the order in which these appear, by length."""
+
     def kind(timing: Timing) -> tuple[str, ...]:
         return timing.origin, timing.implementation, timing.dtype
 
     order = {kind(timing): at for at, timing in reversed(list(enumerate(timings)))}
     by_line = sorted(timings, key=lambda timing: (order[kind(timing)], timing.length))
-    return [_line(_one_each(line)) for _, line in groupby(by_line, kind)]
+    return [_one_each(each) for _, each in groupby(by_line, kind)]
 
 
 def _one_each(line: Iterable[Timing]) -> list[Timing]:
@@ -157,7 +163,8 @@ def _one_each(line: Iterable[Timing]) -> list[Timing]:
     return sorted(found.values(), key=lambda timing: timing.length)
 
 
-def _line(timings: list[Timing]) -> TimingSeries:
+def line(timings: list[Timing]) -> TimingSeries:
+    """The line of timings of one device, implementation and dtype, the shortest length first."""
     first = timings[0]
     peaks = [
         (each.peak_operations, each.peak_traffic) for each in timings if each.peak_operations and each.peak_traffic
@@ -185,7 +192,8 @@ def _kind(timing: Timing) -> str:
 
 def _point(timing: Timing) -> Point:
     spread = timing.spread
-    count = operations(timing.length, timing.batch, WIDTH, timing.mask == "causal", timing.passes != "forward")
+    width = timing.heads * timing.d_head
+    count = operations(timing.length, timing.batch, width, timing.mask == "causal", timing.passes != "forward")
     return Point(
         timing.length,
         timing.seconds,

@@ -15,6 +15,7 @@ from attention.timing.published import methods
 from attention.timing.sweep import Sweep, format_axis_value
 
 FASTEST = "fastest"
+BREAK_EVEN = "break-even"  # the picture of one text; the others are of the sizes of published figures
 PASSES = ("forward", "forward + backward")
 METHODS = (
     FASTEST,
@@ -34,7 +35,7 @@ METHODS = (
 class CpuGpuSettings:
     """The settings of CPU against GPU: frozen, hashable and valid. Raises `ConfigError` for an invalid value."""
 
-    picture: str = choice("time", ("time", "times faster", "rate", "limits"), "Chart", "Time: seconds per call. Speedup: the CPU's time divided by the GPU's. Rate: operations per second. Limits: the rate, and the limits of each device.")
+    picture: str = choice(BREAK_EVEN, (BREAK_EVEN, "time", "times faster", "rate", "limits"), "Chart", "Break-even: from which length a GPU is faster. Time: seconds per call. Speedup: the CPU's time divided by the GPU's. Rate: operations per second. Limits: the rate and its limits.")
     mask: str = choice("causal", ("full", "causal"), "Mask", "Full: all keys. Causal: no key after the query, which halves the operations.")
     d_head: str = choice("64", ("64", "128"), "d_head", "Channels per head. All heads have 2,048 together: 32 heads of 64, or 16 of 128.")
     work: str = choice("forward", PASSES, "Pass", "Forward: inference. Forward + backward: with the gradients that training needs.")
@@ -90,7 +91,7 @@ def _nearest(values: Mapping[str, Any]) -> tuple[Timed, list[str]]:
     return Timed(**{**values, "method": FASTEST}), [f"There are no published figures of {method} for {work}; the fastest method is shown."]
 
 
-EDITIONS: tuple[dict[str, Any], ...] = ({"lines": "all"}, {})  # earlier defaults that have changed since
+EDITIONS: tuple[dict[str, Any], ...] = ({"lines": "all", "picture": "time"}, {"picture": "time"}, {})  # earlier defaults that have changed since
 VERSUS = Settings(CpuGpuSettings, "CPU against GPU", prefix="sweep_", editions=EDITIONS)
 TIMED = Settings(
     Timed,

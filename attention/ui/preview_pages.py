@@ -30,6 +30,8 @@ from attention.settings import ConfigError
 from attention.sources.providers import mask_in_use, source_title
 from attention.tables import rows as tables
 from attention.timing import comparison, cpu_gpu_series, cpu_gpu_summary, recordings
+from attention.timing.break_even import break_even
+from attention.timing.cpu_gpu_settings import BREAK_EVEN
 from attention.timing.recordings import Timing
 from attention.timing.subject import subject
 from attention.trace import bytes_of
@@ -94,6 +96,8 @@ def timing(entries: Entries) -> Drawn | None:
     else:
         cpu, gpus = cpu_gpu_series.cpu(timed.versus, shown), cpu_gpu_series.gpus(timed.versus, shown)
         headline = cpu_gpu_summary.headline(cpu, gpus, timed.versus)
+        if timed.picture == BREAK_EVEN and (crossing := break_even(shown)):
+            headline, cpu, gpus = crossing.headline, crossing.cpu, [crossing.gpu]
         series = [[(at.length, at.seconds) for at in each.points if at.seconds] for each in (cpu, *gpus) if each]
     if not any(series):
         return None

@@ -48,7 +48,7 @@ JOURNEYS = {
     "test_model": ("test_a_model_reads_and_a_click_in_its_map_leads_to_a_head",),
     "test_softmax": ("test_one_pointer_for_all_panels",),
     "test_steps": ("test_pointing_writes_out_the_arithmetic_and_asks_nobody",),
-    "test_timing": ("test_cpu_against_gpu_is_the_first_picture_and_its_words_have_numbers",),
+    "test_timing": ("test_the_break_even_is_the_first_picture_and_other_charts_are_one_click_away",),
     "test_training": ("test_a_training_is_begun_and_stopped_and_its_model_asked",),
     "test_way_in": (
         "test_a_text_that_is_typed_is_what_the_heads_read",

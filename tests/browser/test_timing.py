@@ -19,21 +19,25 @@ def time_chart(tab):
     return tab.page.locator(".st-key-timing_time .js-plotly-plot")
 
 
-def test_cpu_against_gpu_is_the_first_picture_and_its_words_have_numbers(visit):
+def test_the_break_even_is_the_first_picture_and_other_charts_are_one_click_away(visit):
     tab = visit("timing")
     first = tab.page.locator(".js-plotly-plot").first
-    for name in ("CPU, float32, recorded", "H100, float16, published", "H100, published, with transfer"):
-        expect(first.locator(".annotation-text", has_text=name)).to_be_visible()
-    expect(
-        tab.page.get_by_text(re.compile(r"At 4,096 tokens an NVIDIA H100 [\w ]+ is [\d,]+ times as fast"))
-    ).to_be_visible()
-    assert first.locator(".scatterlayer .trace").count() >= 3
+    for name in ("CPU", "GPU with copy", "GPU without copy", "about 64 tokens"):
+        expect(first.locator(".annotation-text", has_text=name).first).to_be_visible()
+    expect(tab.page.get_by_text(re.compile("An NVIDIA H100 is faster than a 2-core CPU from about"))).to_be_visible()
     plot = first.locator(".cartesianlayer").bounding_box()
     assert plot and plot["y"] > 0 and plot["y"] + plot["height"] <= 800
     assert tab.link == {}
     tab.page.locator(".st-key-sweep_picture").get_by_role("radio", name="Speedup").click()
     expect(tab.page.locator(".js-plotly-plot").first.get_by_text("times as fast as the CPU")).to_be_visible()
     assert tab.link == {"picture": "times faster"}
+    tab.page.locator(".st-key-sweep_picture").get_by_role("radio", name="Time").click()
+    first = tab.page.locator(".js-plotly-plot").first
+    for name in ("CPU, float32, recorded", "H100, float16, published", "H100, published, with transfer"):
+        expect(first.locator(".annotation-text", has_text=name)).to_be_visible()
+    expect(
+        tab.page.get_by_text(re.compile(r"At 4,096 tokens an NVIDIA H100 [\w ]+ is [\d,]+ times as fast"))
+    ).to_be_visible()
 
 
 FASTER = "faster from the shortest length on"

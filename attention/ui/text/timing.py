@@ -83,8 +83,10 @@ ONLY_CPU = ": only the CPU is measured"
 WITH_THESE, HERE = "with these", "here"
 
 # CPU against GPU.
-PICTURES = {"time": "Time", "times faster": "Speedup", "rate": "Rate", "limits": "Limits"}
+PICTURES = {"break-even": "Break-even", "time": "Time", "times faster": "Speedup", "rate": "Rate", "limits": "Limits"}
+WHY_COPY = "Why the copy costs that much:"
 ABOUT = {
+    "break-even": "Lower is faster; both axes are logarithmic. Open, faint marks are unstable times: hover to see why.",
     "time": "Lower is faster. Seconds per call against length, both axes logarithmic.",
     "times faster": "Above 1, the GPU is faster. The CPU's time divided by the GPU's, at each common length.",
     "rate": (

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from attention.charts import break_even as break_even_chart
 from attention.charts import cpu_gpu as charts
-from attention.timing import chart_findings, cpu_gpu_series, cpu_gpu_summary, recordings
+from attention.timing import break_even, chart_findings, cpu_gpu_series, cpu_gpu_summary, recordings
+from attention.timing.break_even import BreakEven
 from attention.timing.cpu_gpu_series import IN_BROWSER, PUBLISHED
-from attention.timing.cpu_gpu_settings import METHODS, CpuGpuSettings, Timed, is_published
+from attention.timing.cpu_gpu_settings import BREAK_EVEN, METHODS, CpuGpuSettings, Timed, is_published
 from attention.timing.published import TOKENS, WIDTH
 from attention.timing.recordings import Timing
 from attention.ui.controls import knobs
@@ -37,6 +40,11 @@ SHOWN = (  # the columns of the file that fit into a window
 
 def draw(timed: Timed, timings: list[Timing], headed: bool) -> None:
     """Draws the whole comparison from these timings; `headed`, with its sentence as the headline of the page."""
+    if timed.picture == BREAK_EVEN:
+        if found := break_even.break_even(timings):
+            _draw_break_even(timed, found, headed)
+            return
+        timed = replace(timed, picture="time")
     versus = timed.versus
     cpu, gpus = cpu_gpu_series.cpu(versus, timings), cpu_gpu_series.gpus(versus, timings)
     headline = escape(chart_findings.cpu_gpu_finding(cpu, gpus, versus))
@@ -53,8 +61,36 @@ def draw(timed: Timed, timings: list[Timing], headed: bool) -> None:
     _below(versus, cpu, gpus, "" if mine else cpu_gpu_summary.crossing(versus, timings))
 
 
+def _draw_break_even(timed: Timed, found: BreakEven, headed: bool) -> None:
+    """Draws from which length on a GPU is faster: the sentence, what is timed, the chart, and why the copy costs that much."""
+    if headed:
+        draw_heading("timing", escape(found.headline))
+    else:
+        st.markdown(escape(found.headline))
+    st.markdown(escape(found.subject))
+    _break_even_chart(found)
+    st.caption(text.ABOUT[BREAK_EVEN])
+    st.markdown(f"**{text.WHY_COPY}** {escape(found.reason)}")
+    knobs.segments("picture", timed, format_func=text.PICTURES.__getitem__, width="content")
+    if headed:
+        terms.draw("timing")
+
+
+def _break_even_chart(found: BreakEven) -> None:
+    alt = text.VERSUS_ALT.format(about=text.ABOUT[BREAK_EVEN], answer=found.headline)
+    st.plotly_chart(
+        break_even_chart.figure(found), key="versus_chart", width="stretch", config={"displaylogo": False}, alt=alt
+    )
+
+
 def draw_alone(versus: CpuGpuSettings, timings: list[Timing]) -> None:
     """Draws the sentence and the chart alone."""
+    if versus.picture == BREAK_EVEN:
+        if found := break_even.break_even(timings):
+            draw_finding(escape(found.headline))
+            _break_even_chart(found)
+            return
+        versus = replace(versus, picture="time")
     cpu, gpus = cpu_gpu_series.cpu(versus, timings), cpu_gpu_series.gpus(versus, timings)
     draw_finding(escape(chart_findings.cpu_gpu_finding(cpu, gpus, versus)))
     _picture(versus, cpu, gpus)

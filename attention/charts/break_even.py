@@ -1,0 +1,108 @@
+"""The break-even of a GPU (Plotly): seconds of a CPU, and of a GPU without and with the copy, with the crossing marked."""
+
+from __future__ import annotations
+
+from math import log10
+from typing import Any
+
+import plotly.graph_objects as go
+
+from attention.charts.cpu_gpu import look
+from attention.charts.line_ends import name_lines
+from attention.charts.theme import HEADS, PLOTLY_TEXT
+from attention.charts.timing_marks import FONT, PALE, wrap_hover_label
+from attention.timing import cpu_gpu_summary
+from attention.timing.break_even import BreakEven
+from attention.timing.cpu_gpu_series import TimingSeries
+from attention.timing.units import seconds as spelt
+
+HEIGHT = 420  # pixels
+ENDS = (5e-6, 0.2)  # seconds at both ends of the axis, unless a time lies beyond
+CPU, ALONE, MOVED = "CPU", "GPU without copy", "GPU with copy"
+GPU_COLOR = HEADS[5]
+CROSSING = "<b>about {length:,.0f} tokens:</b><br>GPU faster from here,<br>copy included"
+TIMES = "{times} times<br>as fast"
+
+
+def figure(found: BreakEven) -> go.Figure:
+    """Returns the chart."""
+    shown = go.Figure()
+    lengths = [point.length for point in found.cpu.points]
+    cpu, alone = ([point.seconds or 0.0 for point in series.points] for series in (found.cpu, found.gpu))
+    moved = [seconds + point.moved for seconds, point in zip(alone, found.gpu.points, strict=True)]
+    at_gpu = look(found.gpu, [found.gpu]) | {"color": GPU_COLOR}
+    _line(shown, found.cpu, CPU, cpu, look(found.cpu, ()))
+    _line(shown, found.gpu, MOVED, moved, at_gpu)
+    _line(shown, found.gpu, ALONE, alone, at_gpu | {"width": 1.5})
+    low, high = log10(min([ENDS[0], *alone])), log10(max([ENDS[1], *cpu, *moved]))
+    name_lines(shown, HEIGHT, [low, high])
+    last = lengths.index(found.longest.length)
+    _gap(shown, lengths[last], moved[last], cpu[last])
+    if found.moved.length:
+        _mark(shown, found.moved.length, lengths, moved)
+    ticks = {"tickvals": lengths, "ticktext": [f"{n:,}" for n in lengths]}
+    reach = [log10(lengths[0]) - 0.08, log10(lengths[-1]) + 0.05]
+    margin = {"t": 10, "b": 10, "l": 10, "r": 10}
+    shown.update_layout(font={"family": FONT}, height=HEIGHT, margin=margin, showlegend=False, hovermode="closest")
+    shown.update_xaxes(type="log", title="length of the text (tokens)", range=reach, **ticks)
+    times = {"tickformat": "~s", "ticksuffix": "s", "dtick": 1}
+    shown.update_yaxes(type="log", title="seconds per call", range=[low, high], **times)
+    return shown
+
+
+def _line(shown: go.Figure, series: TimingSeries, name: str, times: list[float], looks: dict[str, Any]) -> None:
+    """Adds a line through the stable times, with its name at its end; the others are faint, open marks."""
+    for stable in (True, False):
+        at = [i for i, point in enumerate(series.points) if point.is_stable is stable]
+        why = [f"<br>unstable: {series.points[i].loose}" * (not stable) for i in at]
+        if at:
+            shown.add_scatter(
+                x=[series.points[i].length for i in at],
+                y=[times[i] for i in at],
+                meta=name,
+                mode="lines+markers" if stable else "markers",
+                opacity=1.0 if stable else PALE,
+                line={"color": looks["color"], "width": looks.get("width", 3), "dash": looks["dash"]},
+                marker={"symbol": looks["symbol"] + "-open" * (not stable), "size": 9, "color": looks["color"]},
+                customdata=[
+                    f"{name}: {spelt(times[i])}<br>{wrap_hover_label(series.label)}{more}"
+                    for i, more in zip(at, why, strict=True)
+                ],
+                hovertemplate="%{x:,} tokens<br>%{customdata}<extra></extra>",
+            )
+
+
+def _gap(shown: go.Figure, length: int, low: float, high: float) -> None:
+    """Adds how many times as fast the GPU is at the longest length, with the copy."""
+    line = {"width": 1, "dash": "dot", "color": "gray"}
+    shown.add_shape(type="line", x0=length, x1=length, y0=low, y1=high, line=line, layer="below")
+    text = TIMES.format(times=cpu_gpu_summary.times(high / low))
+    place = {"x": log10(length), "y": (log10(low) + log10(high)) / 2, "xanchor": "left", "xshift": 6}
+    shown.add_annotation(text=text, showarrow=False, align="left", font={"size": 13, "color": PLOTLY_TEXT}, **place)
+
+
+def _mark(shown: go.Figure, length: float, lengths: list[int], moved: list[float]) -> None:
+    """Adds a ring where the lines cross, and says what that means."""
+    y = _between(length, lengths, moved)
+    ring = {"symbol": "circle-open", "size": 20, "color": PLOTLY_TEXT, "line": {"width": 2}}
+    shown.add_scatter(x=[length], y=[y], mode="markers", marker=ring, showlegend=False, hoverinfo="skip")
+    arrow = {
+        "ax": 10,
+        "ay": -140,
+        "xanchor": "left",
+        "align": "left",
+        "arrowwidth": 1,
+        "standoff": 11,
+        "arrowcolor": "gray",
+    }
+    font = {"size": 13, "color": PLOTLY_TEXT}
+    shown.add_annotation(
+        x=log10(length), y=log10(y), text=CROSSING.format(length=length), font=font, showarrow=True, **arrow
+    )
+
+
+def _between(length: float, lengths: list[int], times: list[float]) -> float:
+    """The time at a length between two that were timed, on the line that is drawn."""
+    at = next((i for i, n in enumerate(lengths[1:]) if n >= length), len(lengths) - 2)
+    (x0, x1), (y0, y1) = (map(log10, pair) for pair in (lengths[at : at + 2], times[at : at + 2]))
+    return 10 ** (y0 + (y1 - y0) * (log10(length) - x0) / (x1 - x0))

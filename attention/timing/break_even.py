@@ -1,0 +1,111 @@
+"""From which length on a GPU is faster than a CPU, for one text: without the copy of the data, and with it.
+
+Both were timed at the sizes that a measurement has by default, in one dtype. Nothing here is published or assumed: the copy is
+timed as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from attention.timing import comparison, cpu_gpu_series, cpu_gpu_summary
+from attention.timing.comparison import Crossover
+from attention.timing.cpu_gpu_series import TimingSeries
+from attention.timing.data_sheets import DATA_SHEETS
+from attention.timing.recordings import Timing
+from attention.timing.sweep import Sweep, is_like
+from attention.timing.units import seconds
+
+FUSED = "SDPA", "WebGPU fused"  # one kernel for all of attention, as a model runs it
+
+
+@dataclass(frozen=True)
+class BreakEven:
+    """The lines of a CPU and a GPU at common lengths, and where they cross without (`alone`) and with the copy (`moved`).
+
+    `longest`: the GPU's timing at the longest common length at which both times are stable.
+    """
+
+    cpu: TimingSeries
+    gpu: TimingSeries
+    alone: Crossover
+    moved: Crossover
+    longest: Timing
+
+    @property
+    def headline(self) -> str:
+        """From which length on the GPU is faster, in one sentence."""
+        gpu, cpu = short_name(self.gpu), cpu_gpu_summary.name_cpu(self.cpu, self.gpu)
+        said = f"{gpu[0].upper()}{gpu[1:]} is faster than {cpu}"
+        with_copy, without = _since(self.moved), _since(self.alone)
+        if with_copy == without:
+            return f"{said} {without}, with and without the copy of the data."
+        return f"{said} {with_copy}, the copy of the data included; without the copy, {without}."
+
+    @property
+    def subject(self) -> str:
+        """What is timed, and where the times are from."""
+        case = self.longest
+        return (
+            f"Timed is what one layer does with one text: softmax(q kᵀ / √d) v, forward, {case.heads} heads of "
+            f"{case.d_head} channels, {case.dtype}. Every time was measured, that of the copy too: GPU "
+            f"{self.gpu.whence.partition(' (')[0]}, CPU {self.cpu.whence.partition(' (')[0]}."
+        )
+
+    @property
+    def reason(self) -> str:
+        """Why the copy costs what it costs, by the measured rates."""
+        case = self.longest
+        numbers = 4 * case.batch * case.length * case.heads * case.d_head
+        size = numbers * {"float32": 4}.get(case.dtype, 2)
+        said = (
+            f"At {case.length:,} tokens the copy takes {seconds(case.transfer)}, computing {seconds(case.seconds)}: query, "
+            f"key, value and output cross the bus at {size / case.transfer / 1e9:.2g} GB/s"
+        )
+        return (
+            f"{said}, while the GPU's own memory moves {case.peak_traffic / 1e9:,.0f} GB/s."
+            if case.peak_traffic
+            else f"{said}."
+        )
+
+
+def break_even(timings: Iterable[Timing]) -> BreakEven | None:
+    """Returns the break-even of the first GPU and CPU with stable times at two common lengths or more; None if none have."""
+    like = [each for each in comparison.with_times(timings) if is_like(each, Sweep()) and each.implementation in FUSED]
+    lines = sorted(cpu_gpu_series.timed_lines(like), key=lambda each: bool(each[0].source))  # measured here first
+    cpus = [line for line in lines if line[0].device == "cpu"]
+    gpus = [line for line in lines if line[0].device != "cpu" and any(each.transfer for each in line)]
+    for gpu in gpus:
+        for cpu in cpus:
+            common = {each.length for each in cpu} & {each.length for each in gpu}
+            found = _of([t for t in cpu if t.length in common], [t for t in gpu if t.length in common])
+            if found is not None:
+                return found
+    return None
+
+
+def _of(cpu: list[Timing], gpu: list[Timing]) -> BreakEven | None:
+    alone, moved = (comparison.crossover(comparison.speed_ups(cpu, gpu, transfer)) for transfer in (False, True))
+    if alone is None or moved is None or alone.shortest == alone.longest:
+        return None
+    longest = next(timing for timing in gpu if timing.length == alone.longest)
+    return BreakEven(cpu_gpu_series.line(cpu), cpu_gpu_series.line(gpu), alone, moved, longest)
+
+
+def _since(found: Crossover) -> str:
+    """From which length on, as the end of a sentence."""
+    if found.length is None:
+        return f"at no length up to {found.longest:,} tokens"
+    if found.length <= found.shortest:
+        return f"at every length timed, from {found.shortest:,} on"
+    return f"from about {found.length:,.0f} tokens on"
+
+
+def short_name(gpu: TimingSeries) -> str:
+    """A GPU within a sentence, without the size of its memory."""
+    known = next((name for name in DATA_SHEETS if name in gpu.device), "")
+    if not known or gpu.kind == cpu_gpu_series.IN_BROWSER:
+        return cpu_gpu_summary.name_gpu(gpu)
+    before, name, _ = gpu.device.partition(known)
+    return cpu_gpu_summary.name_with_article(before + name)
