@@ -21,6 +21,7 @@ from attention.codec import EDITIONS
 from attention.models.prompt import Prompt
 from attention.number_format import format_mean
 from attention.ui import results
+from attention.ui.controls.picture import LAYERED
 from attention.ui.session import gestures, page
 from attention.ui.session.visit_state import VisitState
 from attention.ui.views import heads_layers as maps
@@ -114,10 +115,12 @@ def test_heads_of_one_layer_are_not_compared():
 def test_heads_that_stand_out_are_named():
     test = run(PAGE, {"source": REPEATED, "layer_map": "induction"})
     assert re.search(
-        r"Layer 1\d, head \d puts on average \d\d\.\d% of its weight on what followed an earlier copy of the token, "
-        r"the most of the 54 heads in the 6 layers shown\. ",
+        r"Layer 1, head 0 puts \d\.\d+% of its weight on what followed an earlier copy of the token, on average over the queries "
+        r"whose token occurred before; the most of the 54 heads in the 6 layers shown is 89\.6% \(layer 18, head 6\)\. ",
         words(test),
     )
+    selected = run(PAGE, {"source": REPEATED, "layer_map": "induction", "layer": "18", "head": "6"})
+    assert "whose token occurred before: the most of the 54 heads in the 6 layers shown. " in words(selected)
     said = " ".join(caption.value for caption in test.caption)
     assert re.search(
         r"Highest: layer 18, head 6 \(89\.6%\), layer 1[78], head \d \(\d\d\.\d%\), .*Rows are the layers of the model",
@@ -126,6 +129,24 @@ def test_heads_that_stand_out_are_named():
     even = {(0, head): 0.5 for head in range(8)}
     assert maps.outstanding(even) == [] and maps.outstanding(even | {(0, 3): 2.0}) == [(0, 3)]
     assert maps.outstanding(dict.fromkeys(even, 0.0)) == []
+
+
+def test_an_empty_link_asks_which_head_looks_at_the_token_before_and_the_strip_has_its_layer():
+    test = run(PAGE, LAYERED.begins)
+    assert (
+        "Layer 16, head 0 puts 90.7% of its weight on the token before, on average over all queries but the first"
+        in words(test)
+    )
+    (strip,) = (each for each in test.get("html") if '<div class="layer-strip"' in each.proto.body)
+    assert strip.proto.body.count('<span class="square on">') == 1
+    assert re.findall(r"layer \d+|…", strip.proto.body.partition(">")[2]) == [
+        "…",
+        "layer 13",
+        "…",
+        "layer 16",
+        "layer 17",
+        "…",
+    ]
 
 
 def test_effective_keys_are_said_to_be_a_mean_over_rows_which_is_more_than_e_to_the_mean_entropy():

@@ -27,6 +27,7 @@ def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:
             _saved_text(exhibit),
             _reach_text(exhibit, config.depth),
         ],
+        "help": rule.help,
         "title": "\n".join([rule.help, *([f"Used by: {rule.users}"] if rule.users else []), f"Source: {rule.source}"]),
         "joins": [how for how in COMBINATIONS if how != "none"]
         if single and exhibit.name != config.mask and not locked

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from attention.knobs import KNOBS
 from attention.published import ROWS
+from attention.ui.text.implementations import ALL_RIGHT, DIFFERENCES
 
 SMALL = {"tokens": "6", "d_model": "16", "heads": "2"}
 LINK = "implementations?" + "&".join(f"{name}={value}" for name, value in SMALL.items())
@@ -18,12 +19,18 @@ def choice(tab, knob: str, name: str):
     return tab.widget(knob).get_by_role("radio", name=KNOBS[knob].names.get(name, name), exact=True)
 
 
+def open_heads(tab) -> None:
+    """Opens the fold of all heads, which is there where their weights are right."""
+    tab.page.get_by_text(ALL_RIGHT).click()
+
+
 def heading(tab):
     return tab.page.get_by_role("heading", level=4).last  # the first is the name of the page
 
 
 def test_rows_and_versions_are_chosen_and_stand_in_the_link(visit):
     tab = visit(f"{LINK}&version=as+meant")
+    open_heads(tab)
     tab.wait_for_grid(**SMALL, version="as meant")
     tab.quiet()
     for name in ("two-heads", "position-weights"):
@@ -34,8 +41,8 @@ def test_rows_and_versions_are_chosen_and_stand_in_the_link(visit):
     choice(tab, "version", "as printed").click()
     tab.wait_for_grid(**SMALL, implementation="position-weights")
     expect(heading(tab)).to_contain_text("One weight per position disagrees")
-    expect(tab.page.get_by_test_id("stPlotlyChart")).to_have_count(4)
-    tab.page.get_by_text("Output against the reference").click()
+    expect(tab.page.get_by_test_id("stPlotlyChart")).to_have_count(5)
+    tab.page.get_by_text(DIFFERENCES).click()
     expect(tab.page.get_by_text("One vector of weights for all queries, head 0")).to_be_visible()
 
 
@@ -48,6 +55,7 @@ def test_a_row_that_raises_has_no_squares_and_says_where(visit):
     expect(tab.page.get_by_test_id("stAlert").first).to_contain_text("must match the size of tensor b (2)")
     tab.quiet()
     choice(tab, "version", "as meant").click()
+    open_heads(tab)
     tab.wait_for_grid(**SMALL, implementation="head-matrices", version="as meant", keys=12, d_v=8)
     grid = tab.page.get_by_test_id("heads-grid")
     expect(grid).not_to_contain_text(re.compile(r"\bso\b"))  # the sixth word: two sequences have no list of names
@@ -57,6 +65,7 @@ def test_a_row_that_raises_has_no_squares_and_says_where(visit):
 
 def test_a_note_that_goes_leaves_all_else_where_it_is(visit):
     tab = visit(f"{LINK}&version=perhaps")
+    open_heads(tab)
     tab.wait_for_grid(**SMALL)
     tab.quiet()
     expect(tab.page.get_by_test_id("stAlert").first).to_contain_text("perhaps")
@@ -70,6 +79,7 @@ def test_a_note_that_goes_leaves_all_else_where_it_is(visit):
 @pytest.mark.extended
 def test_a_narrow_window_scrolls_down_only(visit):
     tab = visit(LINK, theme="dark", size=(390, 844))
+    open_heads(tab)
     tab.wait_for_grid(**SMALL)
     tab.quiet()
     assert tab.page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390

@@ -47,7 +47,7 @@ SCREENS = {  # links, and how many charts each has
     "steps": 0,
     "steps?tokens=4&heads=2&d_model=8&step=weights": 0,
     **{f"{ROW}={LESSON}&row_detail={detail}": 3 for detail in (KNOBS["row_detail"].choices or ())[1:]},
-    f"{ROW}=position-weights&version=as+printed": 4,
+    f"{ROW}=position-weights&version=as+printed": 5,
     "find_the_bug": 0,
     "timing": 2,
     "timing?picture=limits&d_head=128": 2,

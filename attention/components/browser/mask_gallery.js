@@ -1,7 +1,7 @@
 // The gallery of masks: `draw` adds one picture per mask to an element of any page, and reports a choice or combination.
 
 import { createElement, find, penOf, createRoot } from "./elements.js";
-import { cardLabel, MARKUP } from "./mask_gallery_words.js";
+import { cardLabel, COLUMNS, LEGEND, MARKUP, pairSentence, ROWS } from "./mask_gallery_words.js";
 import { openMessage } from "./message.js";
 import { channels, applyTheme } from "./theme.js";
 
@@ -21,9 +21,13 @@ import { channels, applyTheme } from "./theme.js";
  * @property {HTMLElement[]} lines
  * @property {HTMLElement} join
  * @property {{ color: string, cells: Uint8Array } | null} painted
+ * @property {Labels | null} labels  of the rows and columns of a large picture
  */
 
-const SIDE = 88;  // length of the longer side of a picture in pixels
+/** @typedef {{ rows: HTMLElement, columns: HTMLElement, shown: string }} Labels */
+
+const SIDE = 88, LARGE = 228;  // length of the longer side of a picture in pixels
+const FIRST = 3;  // cards that are large: those of the masks that most models use
 /**
  * Draws the masks at the end of an element.
  * @param {Element} element
@@ -36,6 +40,7 @@ export function draw(element, bytes, ways = {}) {
   const cards = [];
   const send = (/** @type {Choice} */ choice) => ways.onChoice?.(choice);
   const update = (/** @type {Uint8Array} */ next) => showGallery(root, cards, unpackPictures(next), send);
+  find(root, ".legend").textContent = LEGEND;
   update(bytes);
   return { update, destroy: () => root.remove() };
 }
@@ -48,12 +53,15 @@ export function draw(element, bytes, ways = {}) {
  */
 function showGallery(root, cards, gallery, send) {
   const ink = channels(applyTheme(root, gallery.neutrals, { accent: gallery.accent }).text);
-  const list = find(root, "ul"), room = find(root, ".room");
-  while (cards.length < gallery.cards.length) cards.push(createCard(list, room));
+  const first = find(root, ".first"), rest = find(root, ".rest"), room = find(root, ".room");
+  while (cards.length < gallery.cards.length) {
+    cards.push(cards.length < FIRST ? createLargeCard(first) : createCard(rest.insertBefore(createElement("li"), room)));
+  }
   while (cards.length > gallery.cards.length) cards.pop()?.item.remove();
   gallery.cards.forEach((card, i) => {
     show(cards[i], card, send);
     paint(cards[i], ink, gallery.sides, gallery.picture(i));
+    if (cards[i].labels) nameAxes(root, cards[i], gallery, i);
   });
   room.hidden = gallery.cards.some((card) => !card.single);  // the card of a combined mask takes its place
   root.dataset.painted = gallery.painted;
@@ -71,16 +79,64 @@ function unpackPictures(bytes) {
 }
 
 /**
- * @param {HTMLElement} list
- * @param {HTMLElement} room  the element that stays last
+ * @param {HTMLElement} item
  * @returns {Parts}
  */
-function createCard(list, room) {
-  const item = list.insertBefore(createElement("li"), room), button = pressable(item, "picture");
-  const canvas = button.appendChild(createElement("canvas")), about = item.appendChild(createElement("div", "about"));
-  const name = about.appendChild(createElement("p", "name"));
-  const lines = Array.from({ length: 3 }, () => about.appendChild(createElement("p")));
-  return { item, button, canvas, name, lines, join: about.appendChild(createElement("div", "join")), painted: null };
+function createCard(item) {
+  const button = pressable(item, "picture"), canvas = button.appendChild(createElement("canvas"));
+  const about = item.appendChild(createElement("div", "about")), name = about.appendChild(createElement("p", "name"));
+  const lines = Array.from({ length: 4 }, () => about.appendChild(createElement("p")));
+  const join = about.appendChild(createElement("div", "join"));
+  return { item, button, canvas, name, lines, join, painted: null, labels: null };
+}
+
+/**
+ * A card whose picture is large and has words at its rows and columns.
+ * @param {HTMLElement} list
+ * @returns {Parts}
+ */
+function createLargeCard(list) {
+  const item = list.appendChild(createElement("li", "large")), parts = createCard(item);
+  const frame = item.insertBefore(createElement("div", "frame"), parts.button), rows = createElement("div", "rows");
+  const columns = createElement("div", "columns");
+  frame.append(rows, parts.button, columns);
+  return { ...parts, labels: { rows, columns, shown: "" } };
+}
+
+/**
+ * Writes the words at the rows and columns of a large picture, and says of the pair under the pointer what the mask does.
+ * @param {HTMLElement} root
+ * @param {Parts} parts
+ * @param {Gallery} gallery
+ * @param {number} i
+ */
+function nameAxes(root, { labels, canvas }, gallery, i) {
+  if (!labels) return;
+  const { rows, columns } = gallery.labels ?? { rows: [], columns: [] }, shown = JSON.stringify([rows, columns]);
+  const cells = gallery.picture(i), legend = find(root, ".legend");
+  if (labels.shown !== shown) {
+    labels.shown = shown;
+    labels.rows.replaceChildren(...(rows.length ? rows : [ROWS]).map((word) => createElement("span", "label", word)));
+    labels.columns.replaceChildren(...(columns.length ? columns : [COLUMNS]).map((word) => createElement("span", "label", word)));
+    labels.rows.classList.toggle("words", rows.length > 0);
+    labels.columns.classList.toggle("words", columns.length > 0);
+  }
+  const mark = (/** @type {number} */ q, /** @type {number} */ k) => {
+    [[labels.rows, q], [labels.columns, k]].forEach(([axis, at]) => {
+      [.../** @type {HTMLElement} */ (axis).children].forEach((word, j) => word.classList.toggle("pointed", j === at));
+    });
+  };
+  canvas.onpointermove = ({ offsetX, offsetY }) => {
+    if (!rows.length) return;
+    const k = Math.min(columns.length - 1, Math.max(0, Math.floor((offsetX / canvas.clientWidth) * columns.length)));
+    const q = Math.min(rows.length - 1, Math.max(0, Math.floor((offsetY / canvas.clientHeight) * rows.length)));
+    mark(q, k);
+    legend.textContent = pairSentence(`“${rows[q]}” (${q})`, `“${columns[k]}” (${k})`, cells[q * columns.length + k] > 0);
+  };
+  canvas.onpointerleave = () => {
+    mark(-1, -1);
+    legend.textContent = LEGEND;
+  };
 }
 
 /**
@@ -98,7 +154,8 @@ function pressable(parent, kind) {
  * @param {import("./message.js").Card} card
  * @param {(choice: Choice) => void} send
  */
-function show({ item, button, name, lines, join }, card, send) {
+function show({ item, button, name, lines, join, labels }, card, send) {
+  const told = labels ? [card.help, ...card.lines] : card.lines;
   item.classList.toggle("used", card.used);
   item.dataset.mask = card.name;
   item.title = card.title;
@@ -109,9 +166,10 @@ function show({ item, button, name, lines, join }, card, send) {
   name.onclick = card.single ? button.onclick : null;  // a click on the name works as well
   name.replaceChildren(card.name, ...(card.mark ? [createElement("small", "", card.mark)] : []));
   lines.forEach((line, at) => {
-    line.textContent = card.lines[at] ?? "";
-    line.hidden = !card.lines[at];
+    line.textContent = told[at] ?? "";
+    line.hidden = !told[at];
   });
+  join.classList.toggle("joined", Boolean(card.joined));
   while (join.children.length < card.joins.length) pressable(join);
   while (join.children.length > card.joins.length) join.lastElementChild?.remove();
   join.querySelectorAll("button").forEach((chip, at) => {  // buttons are reused, because one may have the focus
@@ -131,10 +189,11 @@ function show({ item, button, name, lines, join }, card, send) {
  * @param {Uint8Array} cells
  */
 function paint(parts, ink, [high, wide], cells) {
-  const { canvas, painted } = parts, color = [...ink, high, wide].join(), longer = Math.max(high, wide);
+  const { canvas, painted } = parts, color = [...ink, high, wide].join();
+  const side = parts.labels ? LARGE : SIDE, longer = Math.max(high, wide);
   if (painted?.color === color && same(painted.cells, cells)) return;
   Object.assign(canvas, { width: wide, height: high });
-  Object.assign(canvas.style, { width: `${(SIDE * wide) / longer}px`, height: `${(SIDE * high) / longer}px` });
+  Object.assign(canvas.style, { width: `${(side * wide) / longer}px`, height: `${(side * high) / longer}px` });
   const image = new ImageData(wide, high);
   for (let i = 0; i < cells.length; i++) {
     image.data.set(ink, 4 * i);

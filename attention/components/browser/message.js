@@ -140,6 +140,7 @@
  * @property {boolean} used
  * @property {string} mark
  * @property {string[]} lines
+ * @property {string} help  the rule in a sentence
  * @property {string} title
  * @property {string[]} joins
  * @property {string} joined
@@ -151,6 +152,7 @@
  * @property {string} painted
  * @property {[number, number]} sides
  * @property {Card[]} cards
+ * @property {{ rows: string[], columns: string[] } | null} labels  words of queries and keys, where there is room for them
  * @property {BothNeutrals} neutrals
  * @property {string} accent
  */

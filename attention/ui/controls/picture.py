@@ -317,4 +317,9 @@ MIXED = Config(  # few tokens, weights that are no zeros and ones, and a step th
     tokens=4, heads=2, d_model=8, projections="independent", step="scores"
 )
 SMALL = replace(PICTURE, begins=to_query(MIXED), is_example=True)
-LAYERED = replace(PICTURE, begins=EXAMPLES["division"].query if "division" in EXAMPLES else {})  # of a real model
+_REAL = EXAMPLES["division"].query if "division" in EXAMPLES else {}
+_FIRST_HEAD = {name: value for name, value in _REAL.items() if name != "head"} | {
+    "layer": "16",
+    "layer_map": "previous",
+}
+LAYERED = replace(PICTURE, begins=_FIRST_HEAD if _REAL else {})  # which of its heads looks at the token before?

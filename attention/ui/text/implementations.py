@@ -1,7 +1,7 @@
 """The words of the page Implementations."""
 
-FINDING = "{wrong} of {count} published implementations differ from the reference at these settings; {corrected}."
-CORRECTED = {0: "corrected, all agree", 1: "corrected, one still does"}
+FINDING = "{wrong} of {count} published implementations of attention are wrong at these settings; {corrected}."
+CORRECTED = {0: "corrected, all are right", 1: "corrected, one still does"}
 CORRECTED_MORE = "corrected, {count} still do"
 ABOUT = (
     "Published code of attention, rewritten and run on the same weights and tokens as the reference, in float64: a difference "
@@ -13,19 +13,23 @@ SELF_ONLY = "This one is self-attention only: cross-attention keys and d_v are n
 WAITS = "Comparing all implementations …"
 WHAT = "What it computes, and the lesson"
 LINES = "The wrong lines"
-RIGHT_WEIGHTS = "Weights against the reference"
+RIGHT_WEIGHTS = "Weights against the reference: equal"
+ALL_RIGHT = "All heads: their weights are those of the reference"
+DIFFERENCES = "Differences from the reference: weights, output, influence"
 ITS_OUTPUT = "Output against the reference"
 DETAILS = "Code, shapes, costs and accepted inputs"
 
 # The list of all implementations, and the selected one.
-CHOICES = "Choose one to see it. Each ran as published, on the same weights and tokens as the reference."
+CHOICES = "Click one to see its lines."
 RELATIVE = (
     "Relative error: norm of the difference from the reference, divided by the norm of the reference, over all sequences. "
     "Up to {within:.0e} counts as equal."
 )
 NAN_ROWS = "For fully masked queries the published code gives NaN, the reference zeros."
-CORRECTED_ERRORS = "The corrected versions differ by at most {error:.0e}{raised}."
-CORRECTED_EXACT = "The corrected versions are exact{raised}."
+CORRECTED_ERRORS = (
+    "All ran on the same weights and tokens. Corrected, they differ by at most {error}, which is rounding{raised}."
+)
+CORRECTED_EXACT = "All ran on the same weights and tokens; corrected, they are exact{raised}."
 STILL_RAISES = "; {count} still raises an error, see its row"
 WRONG = {  # whether the output is wrong, whether the weights are
     (False, False): "agrees",
@@ -42,7 +46,7 @@ RESULTS = {
 }
 OFF_BY = "off by {error}"
 RESULT_EQUAL = (
-    "Weights and output equal those of the reference: they differ by at most {largest:.1g}, which is rounding."
+    "Weights and output equal those of the reference: the largest difference is {largest}, which is rounding."
 )
 RESULT_RAISES = "It raises an error:"
 NAN = "NaN"
@@ -72,6 +76,7 @@ HEAD = ", head {head}{first}"
 FIRST = ", first of {batch} sequences"
 REFERENCE = "Weights of the reference{where}{scaled}"
 UNIFORM = ", × uniform"
+OWN = "Weights of this code{where}: {wrong}"
 DIFFERENCE = "Weights minus reference{where}: {wrong}"
 DIFFERENCE_HELP = "Zero is close to the page background."
 NO_DIFFERENCE = "No visible difference of the weights: at most {largest:.1g}, which is rounding."
@@ -96,6 +101,7 @@ INFLUENCE_HELP = (
 ONE_OUTPUT = "The code returns one output for all tokens."
 ALTS = {
     "reference": "Heatmap by query and key: weights of the reference",
+    "own": "Heatmap by query and key: weights of this version",
     "difference": "Heatmap by query and key: weights, difference from reference",
     "vector": "Heatmap by key: the one row of weights for all queries",
     "output": "Heatmap by query and channel: output, difference from reference",

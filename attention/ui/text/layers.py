@@ -1,7 +1,23 @@
 """The words of the Layers page."""
 
 FINDING = "{head} has the highest “{statistic}” of {heads}: {value}."
-WEIGHT = "{head} puts on average {value} of its weight on {keys}, the most of {heads}."
+FINDING_OTHER = "{head} has a “{statistic}” of {value}; the highest of {heads} is {most} ({best})."
+WEIGHT = "{head} puts {value} of its weight on {keys}, on average over {queries}: the most of {heads}."
+WEIGHT_OTHER = (
+    "{head} puts {value} of its weight on {keys}, on average over {queries}; the most of {heads} is {most} ({best})."
+)
+QUERIES = {  # over which a mean weight is taken
+    "induction": "the queries whose token occurred before",
+    "duplicate": "the queries whose token occurred before",
+    "previous": "all queries but the first",
+    "next": "the queries that see the next token",
+    "first": "all queries that see it",
+    "same": "all queries",
+    "separators": "the queries that see one",
+}
+TEXT_IN, OUT, MORE, LAYER = "text", "output", "…", "layer {layer}"
+STRIP_ALT = "A text passes through one layer after the other; each has several heads. Selected: {head}."
+WHAT = "A text passes through the layers in turn. Each square is a head: it says how much every word attends to each other word."
 KEYS = {  # that a statistic is the weight on
     "induction": "what followed an earlier copy of the token",
     "duplicate": "earlier copies of the token",
@@ -15,6 +31,7 @@ ALL_HEADS = "all {count:,} heads"
 SHOWN_HEADS = "the {count:,} heads in the {layers} layers shown"
 HIGHEST = "Highest: {heads}."
 RECORDED = "Rows are the layers of the model that are recorded. "
+STATISTIC = "The statistic of the map"
 HIGHER = "No head is high here. Show “{statistic}”"
 NONE = "No head has a value: no query has a visible key, or the tokens have no texts."
 HELP = "Each cell is a head, coloured by one statistic. Click a cell to select its head on all pages."
@@ -35,9 +52,9 @@ PICTURE_ALT = "Weights of {head}: queries down, keys across"
 OPEN_LAYER = "Open layer {layer} → Heads"
 OPEN_HEADS = "Open these heads → Heads"
 STATISTICS = {  # of the selected head, in plain words
-    "first": "{value} on the first token",
-    "previous": "{value} on the token before",
-    "induction": "{value} after an earlier copy",
+    "first": "{value} on the first token (all queries)",
+    "previous": "{value} on the token before (all queries but the first)",
+    "induction": "{value} after an earlier copy (queries that have one)",
     "effective_keys": "spread like {value} keys (mean of e^entropy)",
     "entropy": "mean entropy {value} nats",
 }

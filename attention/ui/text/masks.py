@@ -1,6 +1,11 @@
 """The words of the Masks page."""
 
 FINDING = "**{name}**{span} keeps {pairs} of {whole} pairs; computing only these saves {saved} of the work."
+WHYS = {  # what a mask is for, in one sentence
+    "full": "The **full** mask hides nothing: a model that predicts the next word could simply copy it.",
+    "causal": "The **causal** mask hides later words, so that a model which predicts the next word can't simply copy it.",
+    "window": "The **window** mask shows a word itself and the {before} before it: work grows with the length, not its square.",
+}
 FIXED = "The weights of this source are fixed: no mask changes them."
 HELP = (
     "A mask defines which keys each query may attend to. Rows are queries, columns are keys; masked pairs are hatched."

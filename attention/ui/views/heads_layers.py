@@ -186,19 +186,25 @@ def outstanding(held: Cells) -> list[tuple[int, int]]:
 
 
 def finding(config: Config, found: Mapping[int, Layer]) -> str:
-    """Which head has the largest statistic, for the heading of a page."""
-    described, held = EVERY[number(config, found)], cells(number(config, found), found)
+    """The statistic of the selected head, and which head has the largest, for the heading of a page."""
+    name = number(config, found)
+    described, held = EVERY[name], cells(name, found)
     if not held:
         return text.NONE
-    cell, most = max(held.items(), key=lambda cell: cell[1])
-    numbers = layers(config.source)
+    best, most = max(held.items(), key=lambda cell: cell[1])
+    here = (config.layer, config.head) if (config.layer, config.head) in held else best
+    numbers, is_best = layers(config.source), held[here] == most
     heads_shown = text.SHOWN_HEADS if leaves_layers_out(config) else text.ALL_HEADS
-    return (text.WEIGHT if _is_weight(config, found) else text.FINDING).format(
-        head=head_title(config, cell).capitalize(),
+    templates = (text.WEIGHT, text.WEIGHT_OTHER) if _is_weight(config, found) else (text.FINDING, text.FINDING_OTHER)
+    return templates[not is_best].format(
+        head=head_title(config, here).capitalize(),
         heads=heads_shown.format(count=len(held), layers=len(numbers)),
-        value=_value_text(config, found, most),
+        value=_value_text(config, found, held[here]),
+        most=_value_text(config, found, most),
+        best=head_title(config, best),
         statistic=escape(described.label.lower()),
-        keys=text.KEYS.get(number(config, found), ""),
+        keys=text.KEYS.get(name, ""),
+        queries=text.QUERIES.get(name, ""),
     )
 
 

@@ -43,9 +43,11 @@ def view(config: Config) -> None:
         _intro(config)
         implementations_overview.choices(config)
         implementations_overview.row(config, name, printed, found)
-    implementations_overview.lines(name, printed)
+        implementations_overview.lines(name, printed)
+        implementations_overview.tries(row)
     _controls(config, row)
-    implementations_squares.grid(config, name, printed, found)
+    implementations_squares.all_heads(config, name, printed, found)
+    terms.draw("implementations")
     implementations_overview.explanation(config, name, printed)
     with st.expander(text.DETAILS, icon=":material/code:"):
         implementations_details.draw(config, name, printed, found)
@@ -55,7 +57,6 @@ def _intro(config: Config) -> None:
     """Draws the title, how many implementations are wrong, and what of the settings is not applied."""
     told = f"{text.ABOUT} {provenance.full_text(config)}"
     draw_heading("implementations", implementations_overview.finding(config), provenance.beside(config), told)
-    terms.draw("implementations")
 
 
 def _controls(config: Config, row: Row) -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from attention.config import Config
 from attention.operations.scale import unscaled
-from attention.published import ROWS
+from attention.published import ROWS, Row
 from attention.published.case import longest
 from attention.published.compare import WITHIN, Comparison, Error, Judgement
 from attention.ui import results
@@ -53,7 +53,7 @@ def finding(config: Config) -> str:
 
 
 def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
-    """Draws the selected row: its verdict, what is wrong with it, and settings to try."""
+    """Draws the selected row: its verdict, and what is wrong with it."""
     row, judged = ROWS[name], found.judgement
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.markdown(f"#### {row.name} {_badge(judged.verdict)}", width="content")
@@ -65,15 +65,19 @@ def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
         st.caption(text.UNSCALED)
     if judged.error:
         st.error(text.RAISED_IN.format(error=escape(judged.error), function=found.raised_at))
+
+
+def tries(row: Row) -> None:
+    """Draws buttons with settings to try."""
     with st.container(horizontal=True):
-        for label, settings in () if present.is_embedded() else row.tries:
+        for label, settings in row.tries:
             st.button(label, on_click=page.change, kwargs=settings, key=f"try {label}")
 
 
 def lines(name: str, printed: bool) -> None:
-    """Draws the wrong lines of a row and the right ones, if it has any; open while the wrong version is shown."""
+    """Draws the wrong lines of a row and the right ones, if it has any; folded while the right version is shown."""
     if ROWS[name].as_printed:
-        with st.expander(text.LINES, expanded=printed, icon=":material/difference:"):
+        with nullcontext() if printed else st.expander(text.LINES, icon=":material/difference:"):
             find_the_bug.changes(ROWS[name])
 
 
@@ -104,14 +108,14 @@ def _errors(config: Config, name: str, printed: bool) -> None:
 
 
 def _as_meant(found: list[Judgement]) -> str:
-    errors = [error.relative for judged in found for error in (judged.output, judged.square) if error]
+    errors = [error.greatest for judged in found for error in (judged.output, judged.square) if error]
     if any(map(math.isnan, errors)):
         return text.NAN_ROWS
     count = sum(bool(judged.error) for judged in found)
     raised = text.STILL_RAISES.format(count=count) if count else ""
     if not max(errors):
         return text.CORRECTED_EXACT.format(raised=raised)
-    return text.CORRECTED_ERRORS.format(error=max(errors), raised=raised)
+    return text.CORRECTED_ERRORS.format(error=_number(max(errors)), raised=raised)
 
 
 def _relative() -> str:
@@ -143,7 +147,7 @@ def _result(judged: Judgement) -> str:
     if not judged.output or not judged.square:
         return text.RESULT_RAISES
     if judged.verdict == "agrees":
-        return text.RESULT_EQUAL.format(largest=max(judged.output.greatest, judged.square.greatest))
+        return text.RESULT_EQUAL.format(largest=_number(max(judged.output.greatest, judged.square.greatest)))
     wrong = not judged.output.agrees, not judged.square.agrees
     return text.RESULTS[wrong].format(output=_share(judged.output), weights=_share(judged.square))
 

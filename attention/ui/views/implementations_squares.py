@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import nullcontext
+from functools import partial
+
 import streamlit as st
 import torch
 from torch import Tensor
@@ -35,33 +39,69 @@ def grid(config: Config, name: str, printed: bool, found: Comparison) -> None:
         )
 
 
-def pictures(config: Config, name: str, printed: bool, found: Comparison) -> None:
-    """Draws one head against the reference, the output against the reference's, and the influence, two by two.
-
-    If all weights are right, the output and the influence come first: an error can only be there. The others are folded.
-    A row that agrees has no differences to draw, only its weights and the influence.
-    """
-    if found.judgement.verdict == "agrees":
-        both = st.columns(2, gap="medium")
-        with both[0]:
-            _reference(config, found)
-        with both[1]:
-            _last(config, name, printed, found)
-        return
+def all_heads(config: Config, name: str, printed: bool, found: Comparison) -> None:
+    """Draws all heads: folded if their weights are right, as they look like those of the reference then."""
     most = _largest(found)
-    same = most is not None and most < NOTHING
-    first = st.columns(2, gap="medium")
-    with st.expander(text.RIGHT_WEIGHTS if same else text.ITS_OUTPUT, icon=":material/grid_view:"):
-        second = st.columns(2, gap="medium")
-    above, below = (second, first) if same else (first, second)
-    with above[0]:
+    with (
+        st.expander(text.ALL_RIGHT, icon=":material/grid_view:")
+        if most is not None and most < NOTHING
+        else nullcontext()
+    ):
+        grid(config, name, printed, found)
+
+
+def pictures(config: Config, name: str, printed: bool, found: Comparison) -> None:
+    """Draws what is wrong: a head beside that of the reference; if all weights are right, the output and the influence.
+
+    The others are folded. A row that agrees has no differences to draw, only its weights and the influence.
+    """
+
+    def reference() -> None:
         _reference(config, found)
-    with above[1]:
+
+    def difference() -> None:
         _difference(config, found, most)
-    with below[0]:
+
+    def output() -> None:
         _output(config, found)
-    with below[1]:
+
+    def last() -> None:
         _last(config, name, printed, found)
+
+    most, fold = _largest(found), partial(st.expander, icon=":material/grid_view:")
+    if found.judgement.verdict == "agrees":
+        _pair(reference, last)
+    elif most is not None and most < NOTHING:
+        _pair(output, last)
+        with fold(text.RIGHT_WEIGHTS):
+            _pair(reference, difference)
+    elif found.weights is None:
+        _pair(reference, difference)
+        with fold(text.ITS_OUTPUT):
+            _pair(output, last)
+    else:
+        _pair(lambda: _own(config, found), reference)
+        with fold(text.DIFFERENCES):
+            _pair(difference, output)
+            _pair(last)
+
+
+def _pair(*pictures: Callable[[], None]) -> None:
+    """Draws up to two pictures beside each other."""
+    for place, draw in zip(st.columns(2, gap="medium"), pictures, strict=False):
+        with place:
+            draw()
+
+
+def _own(config: Config, found: Comparison) -> None:
+    """Draws the weights of a head of this version, which are wrong, and says in how many rows."""
+    head, wrong = _head(config, found), text.RAISED
+    if found.difference is not None:
+        wrong = _rows_apart(found.difference[head])
+    st.caption(text.OWN.format(where=text.HEAD.format(head=head, first=""), wrong=wrong))
+    assert found.weights is not None
+    square, tile, seeing = _square(found.weights[head].nan_to_num(0), found.visible[head])
+    _plot(heatmap.weights(square, tile, _grid_config(config, found).color_scale, [], seeing=seeing), "own")
 
 
 def _reference(config: Config, found: Comparison) -> None:

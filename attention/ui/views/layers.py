@@ -27,11 +27,11 @@ from attention.ui.text import layers as text
 from attention.ui.text.questions import UNSAID
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import heads_parts as parts
-from attention.ui.views import layers_changed, own_text, questions
+from attention.ui.views import layers_changed, layers_strip, own_text, questions
 
 PICTURE = (
-    '<figure style="margin: 0"><img class="thumbnail" alt="{}" width="240" height="240" '
-    'style="display: block; image-rendering: pixelated" src="data:image/png;base64,{}">'
+    '<figure style="margin: 0"><img class="thumbnail" alt="{}" width="320" height="320" '
+    'style="display: block; max-width: 100%; image-rendering: pixelated" src="data:image/png;base64,{}">'
     '<figcaption style="font-size: .8rem">query ↓ &nbsp; key →</figcaption></figure>'
 )
 MODELS = next_step.REAL, "recorded:minilm-street"  # recordings of several layers
@@ -56,6 +56,8 @@ def view(config: Config) -> None:
     alone = present.is_embedded()
     if len(layers(config.source)) == 1 and not alone:
         _several()
+    elif not alone:
+        layers_strip.draw(config)
     left, right = (st.container(), None) if alone else parts.beside()
     with left:
         if not alone:
@@ -67,9 +69,9 @@ def view(config: Config) -> None:
             maps.draw_map(config, found)
             if not alone:
                 _offer_higher(config, found)
-            selected = f"{maps.selected_sentence(config, found)} {maps.highest_sentence(config, found)}".strip()
+            selected = maps.highest_sentence(config, found)
         recorded = text.RECORDED if maps.leaves_layers_out(config) else ""
-        st.caption(f"{selected} {recorded}{maps.formula(maps.number(config, found))}".lstrip())
+        st.caption(f"{selected} {recorded}".strip() or text.STATISTIC, help=maps.formula(maps.number(config, found)))
     if right:
         with right:
             if before:

@@ -59,9 +59,24 @@ def _details(config: Config) -> None:
 
 
 def _finding(config: Config) -> str:
-    """How many pairs the mask keeps, and what that saves."""
+    """What the mask is for, or how many pairs it keeps and what that saves."""
     if not mask_in_use(config.source):
         return text.FIXED
+    if reason := _reason(config):
+        return reason
+    return _pairs_sentence(config)
+
+
+def _reason(config: Config) -> str:
+    """What the mask in use is for; "" for masks that are not one of the three that most models use."""
+    if config.combine != "none" or has_own_mask(config.source) or config.is_cross:
+        return ""
+    before = f"{config.span - 1:,} word{'s' * (config.span != 2)}"
+    return text.WHYS.get(config.mask, "").format(before=before)
+
+
+def _pairs_sentence(config: Config) -> str:
+    """How many pairs the mask in use keeps, and what that saves."""
     used = results.masks.exhibit(config, config.depth)
     saved = format_percent(1 - used.share)
     return text.FINDING.format(
@@ -92,6 +107,8 @@ def _gallery(config: Config, side: str) -> None:
     said = template.format(
         side=side, name=used.name, about=_about(config, used), tiles=_tiles(used), users=_users(used)
     )
+    if mask_in_use(config.source) and _reason(config):  # which the finding says instead
+        said = f"{said.rstrip()} {_pairs_sentence(config)}"
     about, layers = st.columns([3, 2], gap="medium")
     if not (config.is_cross or present.is_embedded()):  # beside the cards, whose reach it sets
         with layers:
