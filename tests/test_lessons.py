@@ -351,7 +351,7 @@ def both(config: Config) -> tuple[Trace, Trace, Changes]:
 
 
 def scaling_changes(a: Trace, b: Trace, found: Changes) -> bool:
-    rows, largest = found.rows["variation"][0], [two(side.weights[0, 2:].amax(-1).mean()) for side in (a, b)]
+    rows, largest = found.rows["variation"][0], [two(side.weights[0].amax(-1).mean()) for side in (a, b)]
     told = [two(rows[1:].min()), two(rows[1:].max()), *largest, "17 other rows"]
     return bool(rows[0] == 0) and len(rows) == 18 and a.config.d_head == 1024 and says("without-scaling", *told)
 
@@ -368,8 +368,8 @@ def window_shares(a: Trace, b: Trace, found: Changes) -> bool:
 
 
 def head_formed(a: Trace, b: Trace, found: Changes) -> bool:
-    copies = [two(over_copies(side.config)[2]) for side in (a, b)]
-    entropies = [head_numbers.numbers(side.weights, side.mask, side.texts)["entropy"][2] for side in (a, b)]
+    every = [head_numbers.numbers(side.weights, side.mask, side.texts) for side in (a, b)]
+    copies, entropies = [two(each["induction"][2]) for each in every], [each["entropy"][2] for each in every]
     told = [*copies, *map(two, entropies), f"fell by {-found.mean('entropy')[2]:.2f} nats"]
     return (a.config.training_step, b.config.training_step) == (140, 1000) and says("before-after", *told)
 

@@ -12,9 +12,11 @@ from attention import heads
 from attention.codec import CONFIGS
 from attention.config import Config
 from attention.fitting import layers
+from attention.number_format import format_mean
 from attention.pinned import pin
 from attention.trace import trace
 from attention.ui import results
+from attention.ui.text import comparing
 from tests.test_model_page import page_text
 from tests.test_pages import ROOT, run
 from tests.test_softmax_page import tables
@@ -52,17 +54,24 @@ def test_layers_shows_how_much_a_number_of_each_head_changed():
     query = CONFIGS.to_query(replace(a, temperature=3.0, layer_map="entropy", upwards="entropy", against=pin(a)))
     test = run(ROOT / "pages" / "layers.py", query)
     assert not test.exception
-    wanted = {}
+    wanted, maps = {}, {}
     for layer in layers(a.source):
         sides = (trace(replace(a, layer=layer, temperature=temperature)) for temperature in (1.0, 3.0))
-        before, after = (heads.row_entropy(found.weights).mean(-1) for found in sides)
+        before, after = sides
+        moved = (after.weights - before.weights).double().abs().sum(-1).mean(-1) / 2
+        maps |= {(layer, head): float(moved[head]) for head in range(a.heads)}
+        before, after = (heads.row_entropy(found.weights).mean(-1) for found in (before, after))
         wanted |= {(layer, head): float(after[head] - before[head]) for head in range(a.heads)}
     (cells,) = (table for table in tables(test) if "share" in table)
     assert dict(zip(zip(cells["layer"], cells["head"], strict=True), cells["value"], strict=True)) == pytest.approx(
         wanted, abs=1e-5
     )
     most = max(wanted, key=lambda cell: abs(wanted[cell]))
-    assert f"Layer {most[0]}, head {most[1]} changed most of {len(wanted)} heads" in page_text(test)
+    assert f"Layer {most[0]}, head {most[1]} changed most of {len(wanted)} heads: “Entropy” is" in page_text(test)
+    assert " nats in A and " in page_text(test)
+    layer, head = max(maps, key=maps.__getitem__)
+    largest = f"total variation {format_mean(maps[layer, head])} per row"
+    assert f"Layer {layer}, head {head} changed most in its map: {largest}" in page_text(test)
     (points,) = (table for table in tables(test) if "x_before" in table)
     moved = [y - before for y, before in zip(points["y"], points["y_before"], strict=True)]
     assert moved == pytest.approx(list(wanted.values()), abs=1e-5)
@@ -70,7 +79,7 @@ def test_layers_shows_how_much_a_number_of_each_head_changed():
 
 def test_layers_without_a_change_say_so():
     same = run(ROOT / "pages" / "layers.py", FULL | {"against": pin(A)})
-    assert "No head changed" in page_text(same) and not same.exception
+    assert "No head changed" in page_text(same) and comparing.SAME_MAPS in page_text(same) and not same.exception
 
 
 def test_layers_of_another_number_of_heads_have_no_difference_and_show_the_settings():
@@ -103,9 +112,7 @@ def test_masks_counts_the_pairs_that_one_side_alone_has():
     assert "Visible pairs: 36 in A, 11 in B; 25 in A only, 0 in B only." in page_text(test)
     assert "In use in B:" in page_text(test)
     other = run(ROOT / "pages" / "masks.py", SHORT | {"against": pin(Config(tokens=5, heads=2, d_model=16))})
-    assert (
-        "Visible pairs" not in page_text(other) and "masks of equal sizes" in page_text(other) and not other.exception
-    )
+    assert "Visible pairs" not in page_text(other) and "masks of equal size" in page_text(other) and not other.exception
 
 
 @pytest.mark.parametrize("tokens", [40, 700, 3000])

@@ -16,6 +16,7 @@ from attention.number_format import format_mean
 
 LISTED = 8  # maximum number of unchanged heads that are named
 QUARTILES = (0.25, 0.75)
+ALIKE = 1e-3  # of the largest change: heads whose changes differ by less are said to change alike
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,15 +88,15 @@ def sentence(found: Changes) -> str:
         every = "Every weight of A and B is equal" if len(means) > 1 else f"{_name_heads(unchanged)} did not change"
         return f"{every} ({_count(rows, 'row')})."
     most = max(range(len(means)), key=means.__getitem__)
-    low, high = found.quartiles(most)
     what = EVERY[found.measure].label
+    measure = f"{what[0].lower()}{what[1:]} {format_mean(means[most])} per row"
+    if len(means) > 1 and means[most] - min(means) <= ALIKE * means[most]:
+        return f"All {len(means)} heads changed alike: {measure} ({_count(rows, 'row')})."
+    low, high = found.quartiles(most)
     name = pair_name(found.heads[most])
     led = f"Head {name} changed most" if len(means) > 1 else f"Head {name} changed"
     counted = int(found.counted[most].sum())
-    text = (
-        f"{led}: {what[0].lower()}{what[1:]} {format_mean(means[most])} per row "
-        f"({format_mean(low)} to {format_mean(high)}, {_count(counted, 'row')})"
-    )
+    text = f"{led}: {measure} ({format_mean(low)} to {format_mean(high)}, {_count(counted, 'row')})"
     return f"{text}; {_name_heads(unchanged, 'h')} did not change." if unchanged else f"{text}."
 
 

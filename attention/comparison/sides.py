@@ -95,7 +95,5 @@ def why_not_comparable(a: tuple[int, int, int], b: tuple[int, int, int]) -> str:
     if (queries, keys) == (others, other_keys):
         return ""
     if queries != others:
-        return (
-            f"A has {queries:,} tokens and B has {others:,}: weights are compared by position, so B − A does not exist."
-        )
-    return f"A has {keys:,} keys and B has {other_keys:,}: weights are compared by position, so B − A does not exist."
+        return f"A has {queries:,} tokens and B has {others:,}. Only maps of equal size can be subtracted."
+    return f"A has {keys:,} keys and B has {other_keys:,}. Only maps of equal size can be subtracted."

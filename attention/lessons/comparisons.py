@@ -51,7 +51,7 @@ def _complement() -> Config:
 # fmt: off
 _CARDS: dict[str, tuple[str, Callable[[], Config], str, str, tuple[str, ...], int, str, str, str]] = {
     "without-scaling": ("With and without √d, subtracted", _scaling,
-        "At a width of 1,024, A has no scaling and B divides the scores by √d. In A the largest weight of a row averages 0.97, in B 0.22.",
+        "At a width of 1,024, A has no scaling and B divides the scores by √d. In A the largest weight of a row averages 0.97, in B 0.29.",
         "Which row is equal on both sides?",
         ("The first", "The last", "None"), 0,
         "The only visible key of the first token is itself, so its weight is 1 whatever the scale. All 17 other rows change, by 0.36 to 0.89 of their weight.",
@@ -63,7 +63,7 @@ _CARDS: dict[str, tuple[str, Callable[[], Config], str, str, tuple[str, ...], in
         "Scores stay equal, and each row still sums to one: what the masked keys had is shared among the visible ones, in proportion to their weights.",
         BASIC, "masks"),
     "before-after": ("A head before and after it formed", _training,
-        "A is step 140 of a training, B step 1,000. At first 0.07 of the weight of this head is on what followed earlier copies, in the end 0.98: an induction head.",
+        "A is step 140 of a training, B step 1,000. At first 0.12 of the weight of this head is on what followed earlier copies, in the end 0.96: an induction head.",
         "What happened to the entropy of its rows?",
         ("It fell by more than a nat", "It stayed the same", "It rose by more than a nat"), 0,
         "It fell by 1.29 nats, from 1.78 to 0.49: a head that has found what it looks for spreads its weight over fewer tokens.",

@@ -19,6 +19,8 @@ from attention.analysis import head_distances, head_numbers
 from attention.analysis.head_distances import Distances
 from attention.analysis.head_roles import Role, roles
 from attention.charts.thumbnail import png, thumbnail
+from attention.comparison.head_changes import compare_sides
+from attention.comparison.sides import side_of
 from attention.config import Config
 from attention.fitting import layers as every_layer
 from attention.runtime.executors import Task
@@ -29,6 +31,8 @@ from attention.trace import trace as passed
 from attention.ui.results.heads import after_trace
 from attention.ui.results.shared import AT_ONCE, LOW_PRIORITY, RESULTS, SPINNER, wait_with_spinner
 
+COMPARING = "Comparing heads …"
+SUBTRACTED = 2**22  # the maximum number of weights of one side that are compared for a sentence
 COMPARED = 384  # the maximum number of heads whose distances are computed and drawn as a square
 
 
@@ -75,7 +79,31 @@ def compared_layers(config: Config) -> tuple[int, ...]:
 def distances(config: Config) -> Distances:
     """The distances between the heads of the layers in `compared_layers`."""
     numbers = compared_layers(config)
-    return wait_with_spinner(_distances.begin(config.of_layer(numbers[0]), numbers), "Comparing heads …")
+    return wait_with_spinner(_distances.begin(config.of_layer(numbers[0]), numbers), COMPARING)
+
+
+def map_changes(a: Config, b: Config) -> tuple[str, dict[tuple[int, int], float]]:
+    """How much the map of each head of all layers differs per row, and by which number of `row_numbers.EVERY`.
+
+    Empty if these are too many weights to compare for a sentence, or layers have other numbers.
+    """
+    wanted = list(zip(_each(a), _each(b), strict=True))
+    if len(wanted) * b.heads * b.tokens * b.n_keys > SUBTRACTED:
+        return "", {}
+    works = [_map_changes.begin(*pair) for pair in wanted]
+    found = {pair[1].layer: wait_with_spinner(work, COMPARING) for pair, work in zip(wanted, works, strict=True)}
+    measure, *others = {name for name, _ in found.values()}
+    values = {(layer, head): value for layer, (_, rows) in found.items() for head, value in enumerate(rows)}
+    return measure, {} if others else values
+
+
+@RESULTS
+def _map_changes(a: Config, b: Config) -> Task[tuple[str, list[float]]]:
+    def compare() -> tuple[str, list[float]]:
+        found = compare_sides(side_of(passed(a)), side_of(passed(b)))
+        return found.measure, found.mean(found.measure)
+
+    return LOW_PRIORITY.submit(compare)
 
 
 @RESULTS

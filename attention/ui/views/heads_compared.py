@@ -24,7 +24,6 @@ from attention.ui.markdown import escape
 from attention.ui.session import address_bar, browser_yield, gestures, page
 from attention.ui.session.kept_bytes import kept_bytes
 from attention.ui.text import comparing as text
-from attention.ui.text.questions import UNSAID
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import pinned_sides, questions, row_compared
 
@@ -65,7 +64,7 @@ def view(sides: Sides) -> None:
         finding.markdown(escape(reason))
         return
     found = results.heads.changes(*_args(sides))
-    finding.markdown(UNSAID if questions.unsaid(sides.b) else escape(head_changes.sentence(found)))
+    finding.markdown(text.UNSAID if questions.unsaid(sides.b) else escape(head_changes.sentence(found)))
     row_compared.row(sides, found, sides_to_show(sides))
 
 

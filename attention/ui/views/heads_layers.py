@@ -164,7 +164,7 @@ def metric_sentence(config: Config, found: Mapping[int, Layer]) -> str:
     if not held:
         return ""
     cell, most = max(held.items(), key=lambda cell: cell[1])
-    value = _value_text(config, found, most)
+    value = value_text(config, found, most)
     return f"{selected_sentence(config, found)} {heads.LARGEST.format(head=head_title(config, cell), value=value)}"
 
 
@@ -174,7 +174,7 @@ def selected_sentence(config: Config, found: Mapping[int, Layer]) -> str:
     held = cells(name, found)
     if here not in held:
         return ""
-    value = _value_text(config, found, held[here])
+    value = value_text(config, found, held[here])
     return heads.SELECTED.format(head=head_title(config, here).capitalize(), value=value)
 
 
@@ -199,8 +199,8 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
     return templates[not is_best].format(
         head=head_title(config, here).capitalize(),
         heads=heads_shown.format(count=len(held), layers=len(numbers)),
-        value=_value_text(config, found, held[here]),
-        most=_value_text(config, found, most),
+        value=value_text(config, found, held[here]),
+        most=value_text(config, found, most),
         best=head_title(config, best),
         statistic=escape(described.label.lower()),
         keys=text.KEYS.get(name, ""),
@@ -234,7 +234,7 @@ def _number_text(config: Config, found: Mapping[int, Layer], value: float) -> st
     return format_percent(value) if _is_weight(config, found) else format_mean(value)
 
 
-def _value_text(config: Config, found: Mapping[int, Layer], value: float) -> str:
+def value_text(config: Config, found: Mapping[int, Layer], value: float) -> str:
     """A value of the statistic with its unit."""
     return f"{_number_text(config, found, value)} {EVERY[number(config, found)].unit}".rstrip()
 

@@ -24,7 +24,6 @@ from attention.ui.jobs.difference_jobs import DifferenceJob
 from attention.ui.markdown import escape
 from attention.ui.session import address_bar, browser_yield, gestures, page
 from attention.ui.text import comparing as text
-from attention.ui.text.questions import UNSAID
 from attention.ui.views import heads_compared, heads_long, job_status, pinned_sides, questions, row_compared
 from attention.ui.views import heads_parts as parts
 
@@ -127,7 +126,7 @@ def _results(sides: Sides, job: DifferenceJob) -> None:
     difference_grid(config, cells, on_pin=gestures.on_grid_pin, address=address_bar.address())
     browser_yield.yield_to_browser()
     found = results.long_differences.changes(sides, job)
-    finding.markdown(UNSAID if questions.unsaid(config) else escape(head_changes.sentence(found)))
+    finding.markdown(text.UNSAID if questions.unsaid(config) else escape(head_changes.sentence(found)))
     _row(sides, found, job)
     left, right = parts.beside()
     with left:

@@ -51,7 +51,10 @@ def view(config: Config) -> None:
     found = results.layers.layers(config)
     sides = layers_changed.layer_sides(config)
     before = results.layers.layers(sides.a.truncated) if sides else None
-    finding = layers_changed.finding(config, before, found) if before else maps.finding(config, found)
+    if sides and before:
+        finding = f"{layers_changed.finding(config, before, found)} {layers_changed.map_sentence(sides, before, found)}"
+    else:
+        finding = maps.finding(config, found)
     draw_finding(UNSAID if questions.unsaid(config) else finding)
     alone = present.is_embedded()
     if len(layers(config.source)) == 1 and not alone:

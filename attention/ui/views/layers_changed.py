@@ -9,10 +9,13 @@ import streamlit as st
 
 from attention.analysis.head_numbers import EVERY
 from attention.charts import layers as chart
+from attention.comparison.row_numbers import EVERY as ROWS
+from attention.comparison.sides import why_not_comparable
 from attention.config import Config
 from attention.fitting import layers
 from attention.number_format import format_mean
 from attention.pinned import Sides, sides_of
+from attention.ui import results
 from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
 from attention.ui.session import gestures
@@ -45,9 +48,27 @@ def finding(config: Config, before: Found, after: Found) -> str:
     statistic, count = escape(described.label), f"{len(found):,}"
     if not found[cell]:
         return text.UNCHANGED.format(statistic=statistic, count=count)
-    a, b = (f"{format_mean(maps.cells(name, side)[cell])} {described.unit}".rstrip() for side in (before, after))
+    a, b = (maps.value_text(config, after, maps.cells(name, side)[cell]) for side in (before, after))
     head = maps.head_title(config, cell).capitalize()
     return text.CHANGED.format(head=head, count=count, statistic=statistic, before=a, after=b)
+
+
+def map_sentence(sides: Sides, before: Found, after: Found) -> str:
+    """Which head's map changed most, by total variation; "" if maps have other sizes, or are too many to compare at once."""
+    a, b = sides.a.truncated, sides.b.truncated
+    if why_not_comparable(*((each.heads, each.tokens, each.n_keys) for each in (a, b))):
+        return ""
+    measure, found = results.layers.map_changes(a, b)
+    if not found:
+        return ""
+    cell = max(found, key=found.__getitem__)
+    if not found[cell]:
+        return text.SAME_MAPS
+    by_number = changes(maps.number(b, after), before, after)
+    same = cell == max(by_number, key=lambda each: abs(by_number[each]), default=None) and by_number[cell]
+    said, label = text.SAME_MAP_CHANGED if same else text.MAP_CHANGED, ROWS[measure].label
+    measure, head = f"{label[0].lower()}{label[1:]}", maps.head_title(b, cell).capitalize()
+    return said.format(head=head, measure=measure, value=format_mean(found[cell]))
 
 
 def selected_sentence(config: Config, before: Found, after: Found) -> str:
@@ -56,7 +77,7 @@ def selected_sentence(config: Config, before: Found, after: Found) -> str:
     a, b = maps.cells(name, before), maps.cells(name, after)
     if here not in a or here not in b:
         return ""
-    one, two = (f"{format_mean(side[here])} {EVERY[name].unit}".rstrip() for side in (a, b))
+    one, two = (maps.value_text(config, after, side[here]) for side in (a, b))
     return text.SELECTED.format(head=maps.head_title(config, here).capitalize(), before=one, after=two)
 
 

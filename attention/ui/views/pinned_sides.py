@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
@@ -24,6 +24,7 @@ from attention.ui.text import model_run as run_text
 
 NAMED = 3  # settings that differ and are named
 FIRST = ("head", "source")  # named before all others: sizes follow from a source
+MASKS = frozenset({"mask", "combine", "second"})  # of which one name is made
 LENGTH = 40  # characters of a value that is named
 LABELS = KNOBS["side"].names
 
@@ -54,25 +55,44 @@ def differences_text(sides: Sides, comparable: bool) -> str:
     """Which settings differ, with their values on both sides, as Markdown, and what that means for what is compared."""
     found = differing_knobs(sides)
     heads = {"head": sides.heads[0]} if sides.heads and sides.a.head != sides.b.head else {}
-    if not found and not heads:
+    said = _value_names(sides, heads | found)
+    if not said:
         return text.SAME
-    named = sorted((heads | found).items(), key=lambda item: item[0] not in FIRST)
-    a, b = (", ".join(_setting(name, values[at]) for name, values in named[:NAMED]) for at in (0, 1))
+    named = sorted(said.items(), key=lambda item: item[0] not in FIRST)
+    a, b = (", ".join(f"{KNOBS[name].label.lower()}: {values[at]}" for name, values in named[:NAMED]) for at in (0, 1))
     more = text.MORE.format(count=len(named) - NAMED) if len(named) > NAMED else ""
     notes = []
     if (layer := model_run.equal_layers(sides.a.source, sides.b.source)) is not None:
         notes.append(run_text.EQUAL_LAYERS.format(layer=layer))
     if comparable and sides.a.heads != sides.b.heads:
-        notes.append(text.ONE_HEAD)
+        notes.append(text.ONE_HEAD.format(a=sides.a.heads, b=sides.b.heads))
     if comparable and tables.labels(sides.a) != tables.labels(sides.b):
         notes.append(text.POSITIONS)
     return " ".join([f"{text.DIFFERS.format(a=a, b=b)}{more}{'.' if notes else ''}", *notes])
 
 
-def _setting(name: str, value: Any) -> str:
-    """A setting and its value in words."""
-    said = source_title(value) if name == "source" else KNOBS[name].names.get(value, value)
-    return escape(f"{KNOBS[name].label.lower()}: {short(said, LENGTH) if name == 'text' else said}")
+def _value_names(sides: Sides, found: Mapping[str, tuple[Any, Any]]) -> dict[str, tuple[str, str]]:
+    """The values of settings in words, both as Markdown; a mask that is combined with a second one is one setting."""
+    said = {name: (_value(name, a), _value(name, b)) for name, (a, b) in found.items() if name not in MASKS}
+    masks = sides.a.rule_name, sides.b.rule_name
+    if masks[0] != masks[1] and MASKS & found.keys():
+        said |= {"mask": masks}
+    if "source" in said and said["source"][0] == said["source"][1]:
+        said["source"] = _with_text(sides.a.source), _with_text(sides.b.source)
+    return {name: (escape(a), escape(b)) for name, (a, b) in said.items()}
+
+
+def _value(name: str, value: Any) -> str:
+    if name == "source":
+        return source_title(value)
+    words = KNOBS[name].names.get(value, f"{value:,}" if isinstance(value, int) else f"{value}")
+    return short(words, LENGTH) if name == "text" else words
+
+
+def _with_text(source: str) -> str:
+    """A run of a model with the text that it read, as two runs have one name; any other source by its title."""
+    prompt, title = page.visit_state().prompts.get(source), source_title(source)
+    return text.ON_TEXT.format(source=title, text=short(prompt.text, LENGTH)) if prompt else title
 
 
 def choice(offers: Callable[[Sides], bool] | None = None, otherwise: str = text.ONE_SIDE) -> page.Part:
