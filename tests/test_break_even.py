@@ -29,8 +29,8 @@ def test_a_crossing_between_two_lengths_is_found_said_and_marked():
     found = crossing(gpu=2.0, copy=2.0)  # n / 64 is 2 without the copy and 4 with it
     assert (found.alone.length, found.moved.length) == (pytest.approx(128), pytest.approx(256))
     assert found.headline == (
-        "A Test GPU is faster than this CPU from about 256 tokens on, the copy of the data included; without the copy, from "
-        "about 128 tokens on."
+        "A Test GPU is faster than this CPU from about 256 tokens on, copying the data to it and back included; "
+        "without the copy, from about 128 tokens on."
     )
     drawn = json.loads(charts.figure(found).to_json())
     (ring,) = (trace for trace in drawn["data"] if trace["marker"]["symbol"] == "circle-open")
@@ -62,7 +62,10 @@ def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_w
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
     test = run()
     told = page_text(test)
-    assert "An NVIDIA H100 is faster than a 2-core CPU from about 64 tokens on, the copy of the data included" in told
+    assert (
+        "An NVIDIA H100 is faster than a 2-core CPU from about 64 tokens on, copying the data to it and back included; without "
+        "the copy it is already 9.1 times as fast at 64 tokens, the shortest text timed."
+    ) in told
     assert "8 heads of 64 channels, float32. Every time was measured, that of the copy too" in told
     assert "At 512 tokens the copy takes 397 µs, computing 55.7 µs" in told and "at 11 GB/s" in told
     test.segmented_control(key="sweep_picture").set_value("time").run()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import math
 import re
 import xml.etree.ElementTree as ET
@@ -147,6 +148,11 @@ def test_an_empty_link_asks_which_head_looks_at_the_token_before_and_the_strip_h
         "layer 17",
         "…",
     ]
+    entropy = run(PAGE, LAYERED.begins | {"layer_map": "entropy"})
+    in_percent = [
+        '".0%"' in json.dumps(json.loads(each.get("vega_lite_chart")[0].proto.spec)) for each in (test, entropy)
+    ]
+    assert in_percent == [True, False], "shares of the weight alone, as the sentence above the map"
 
 
 def test_effective_keys_are_said_to_be_a_mean_over_rows_which_is_more_than_e_to_the_mean_entropy():

@@ -22,23 +22,29 @@ WIDE, TALL = 26, 13  # minimum size in pixels of a cell that shows its number
 
 @lru_cache(maxsize=64)
 def numbers(
-    layers: tuple[int, ...], heads: int, label: str, top: float, digits: int, switches: bool = False
+    layers: tuple[int, ...],
+    heads: int,
+    label: str,
+    top: float,
+    digits: int,
+    switches: bool = False,
+    percent: bool = False,
 ) -> dict[str, Any]:
     """Returns cells over the columns layer, head, value, focus, turn of a table, as a Vega-Lite specification.
 
-    Colours go from 0 to `top`; numbers have `digits` decimals. The selected cell has a frame. `switches`: a column `off` says
-    whether the head is switched off; those that are have a cross in place of colour and number.
+    Colours go from 0 to `top`; numbers have `digits` decimals, or are in `percent`. The selected cell has a frame. `switches`: a
+    column `off` says whether the head is switched off; those that are have a cross in place of colour and number.
     """
     x, y, tall = _axes(layers, heads, "head")
     scale = alt.Scale(domain=[0, top], range=list(theme.NUMBERS), clamp=True)
     tips = [
         alt.Tooltip("layer:O"),
         alt.Tooltip("head:O"),
-        alt.Tooltip("value:Q", title=label, format=MEAN),
+        alt.Tooltip("value:Q", title=label, format=".1%" if percent else MEAN),
     ]
     if switches:
         tips.append(alt.Tooltip("off:N", title=OFF))
-    color = alt.Color("value:Q", scale=scale, legend=_bar(label, height(len(layers))))
+    color = alt.Color("value:Q", scale=scale, legend=_bar(label, height(len(layers)), percent))
     cells = (
         alt.Chart(name="cells")
         .mark_rect(cursor="pointer", stroke=theme.HIDDEN, strokeOpacity=0.35)
@@ -51,7 +57,7 @@ def numbers(
         .encode(
             x=x,
             y=y,
-            text=alt.Text("value:Q", format=f".{digits}f"),
+            text=alt.Text("value:Q", format=".0%" if percent else f".{digits}f"),
             color=alt.value("currentColor"),
         )
     )
@@ -144,6 +150,7 @@ def height(layers: int) -> int:
     return layers * max(LEAST, min(ROW, HIGH // layers))
 
 
-def _bar(label: str, high: int) -> alt.Legend:
+def _bar(label: str, high: int, percent: bool = False) -> alt.Legend:
     """Returns the colour scale, next to the cells and of their height."""
-    return alt.Legend(title=label, gradientLength=max(60, high - 24), gradientThickness=12, tickCount=3)
+    form: Any = ".0%" if percent else alt.Undefined
+    return alt.Legend(title=label, gradientLength=max(60, high - 24), gradientThickness=12, tickCount=3, format=form)

@@ -41,7 +41,13 @@ class BreakEven:
         with_copy, without = _since(self.moved), _since(self.alone)
         if with_copy == without:
             return f"{said} {without}, with and without the copy of the data."
-        return f"{said} {with_copy}, the copy of the data included; without the copy, {without}."
+        start = f"{said} {with_copy}, copying the data to it and back included"
+        if self.alone.length is None or self.alone.length > self.alone.shortest:
+            return f"{start}; without the copy, {without}."
+        at = next(i for i, point in enumerate(self.gpu.points) if point.length == self.alone.shortest)
+        ratio = (self.cpu.points[at].seconds or 0.0) / (self.gpu.points[at].seconds or 1.0)
+        faster = f"{cpu_gpu_summary.times(ratio)} times as fast at {self.alone.shortest:,} tokens"
+        return f"{start}; without the copy it is already {faster}, the shortest text timed."
 
     @property
     def subject(self) -> str:

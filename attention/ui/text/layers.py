@@ -6,6 +6,7 @@ WEIGHT = "{head} puts {value} of its weight on {keys}, on average over {queries}
 WEIGHT_OTHER = (
     "{head} puts {value} of its weight on {keys}, on average over {queries}; the most of {heads} is {most} ({best})."
 )
+SHARE_OF = "{label}: weight on {keys}"  # in the menu
 QUERIES = {  # over which a mean weight is taken
     "induction": "the queries whose token occurred before",
     "duplicate": "the queries whose token occurred before",

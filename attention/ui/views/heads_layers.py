@@ -138,7 +138,15 @@ def draw_map(
         table["off"] = [cell in off for cell in held]
     st.vega_lite_chart(
         pa.table(table),
-        chart.numbers(layers(config.source), config.heads, described.label, end, digits(described), switches),
+        chart.numbers(
+            layers(config.source),
+            config.heads,
+            described.label,
+            end,
+            digits(described),
+            switches,
+            _is_weight(config, found),
+        ),
         key="layers",
         width="stretch",
         on_select=on_click,
@@ -274,7 +282,10 @@ def _none(name: str, found: Mapping[int, Layer], config: Config) -> str:
 
 def choice(name: str) -> str:
     """The label of a menu option. The formula says what "auto" is, as a browser keeps the first label of an option."""
-    return EVERY[name].label if name in EVERY else heads.AUTO
+    if name not in EVERY:
+        return heads.AUTO
+    label = EVERY[name].label
+    return text.SHARE_OF.format(label=label, keys=text.KEYS[name]) if name in text.KEYS else label
 
 
 def _draw(config: Config) -> None:

@@ -72,7 +72,7 @@ def pictures(config: Config, name: str, printed: bool, found: Comparison) -> Non
     if found.judgement.verdict == "agrees":
         _pair(reference, last)
     elif most is not None and most < NOTHING:
-        _pair(output, last)
+        _pair(last, output)
         with fold(text.RIGHT_WEIGHTS):
             _pair(reference, difference)
     elif found.weights is None:
