@@ -23,7 +23,12 @@ def draw_title(page: str, badge: str = "", help: str | None = None, title: str =
     """Draws the title of a page after its group in the menu; `badge` says where the weights come from."""
     group = page_group(page)
     with st.container(key="page-title"):
-        st.markdown(f"### {f':gray[{group} ·] ' * bool(group)}{title or page_title(page)} {badge}".rstrip(), help=help)
+        st.markdown(f"# {f':gray[{group} ·] ' * bool(group)}{title or page_title(page)} {badge}".rstrip(), help=help)
+
+
+def draw_section(title: str) -> None:
+    """Draws the title of a section of a page, one level below that of the page."""
+    st.markdown(f"## {title}")
 
 
 def draw_finding(finding: str) -> None:

@@ -52,7 +52,7 @@ JOURNEYS = {
     "test_training": ("test_a_training_is_begun_and_stopped_and_its_model_asked",),
     "test_way_in": (
         "test_a_text_that_is_typed_is_what_the_heads_read",
-        "test_on_a_phone_other_pages_are_in_sight_and_the_settings_a_tap_away",
+        "test_on_a_phone_pages_and_settings_are_a_tap_away_and_a_chosen_page_is_not_covered",
     ),
     "test_webgpu": (
         "test_a_kernel_agrees_with_float64[fused-64-5]",

@@ -75,7 +75,7 @@ def test_words_of_a_stranger_do_nothing(visit):
         assert HOSTILE[:70] in where.inner_text().replace(JOINT, "")
     assert (
         main.locator(
-            "a:not([data-testid=stPageLink-NavLink], h3 a), .katex, [data-testid=stMarkdownContainer] b"
+            "a:not([data-testid=stPageLink-NavLink], h1 a), .katex, [data-testid=stMarkdownContainer] b"
         ).count()
         == 0
     )

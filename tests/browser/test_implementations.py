@@ -25,7 +25,7 @@ def open_heads(tab) -> None:
 
 
 def heading(tab):
-    return tab.page.get_by_role("heading", level=4).last  # the first is the name of the page
+    return tab.page.get_by_role("heading", level=2).first
 
 
 def test_rows_and_versions_are_chosen_and_stand_in_the_link(visit):

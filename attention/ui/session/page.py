@@ -183,7 +183,7 @@ def _begin(module: str, kind: Kind[Any]) -> Session:
     _through_menu(name)
     one_thread()
     st.html(LOOKS + present.embedded_mark())
-    st.html(f'<h4 class="heard-page">{title}</h4>')  # for screen readers; the headings of pages start at level four
+    st.html(f'<h1 class="heard-page">{title}</h1>')  # for screen readers, where the page draws no title
     # a fragment may only write where the page has written before
     st.sidebar.container(height=1, border=False, key="top")
     state = session()

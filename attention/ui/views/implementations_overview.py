@@ -56,7 +56,7 @@ def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
     """Draws the selected row: its verdict, and what is wrong with it."""
     row, judged = ROWS[name], found.judgement
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.markdown(f"#### {row.name} {_badge(judged.verdict)}", width="content")
+        st.markdown(f"## {row.name} {_badge(judged.verdict)}", width="content")
         if row.as_printed and not present.is_embedded():
             knobs.segments("version", config, width="content", label_visibility="collapsed")
     version = row.mistake if printed else text.VERSIONS["corrected" if row.as_printed else "only"]

@@ -5,6 +5,7 @@
 // All dependencies are imported first: a browser that discovers them one by one takes longer.
 import { newest } from "../latest_message.js";
 import "./carry_link.js";
+import "./menu_drawer.js";
 import "./printed_page.js";
 import { COPIED, longLink, MARKUP, OLD, SELECTED } from "../copy_link_words.js";
 import { find, createRoot } from "../elements.js";
