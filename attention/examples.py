@@ -285,11 +285,11 @@ class Tour:
     """The settings of the page of examples."""
 
     about: str = choice(
-        "all",
+        "learn",
         ("all", "learn", "questions", "heads", "layers", "softmax", "steps", "masks", "implementations", "timing"),
         "Show",
-        "Learn in 20 minutes: twelve steps in order, then five questions. All: every card; or those of one page.",
-        names={"learn": "Learn in 20 minutes", "questions": "five questions"},
+        "Twelve steps in order, then five questions. All pictures: every card; or those of one page.",
+        names={"learn": "twelve steps", "all": "all pictures", "questions": "five questions"},
         about="view",
     )
 

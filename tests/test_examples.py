@@ -522,7 +522,8 @@ def test_the_page_of_an_example_shows_it(name, preview_alone):
 
 def test_the_cards_lead_where_they_say():
     menu = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS).run()
-    test = menu.switch_page("pages/examples.py").run()
+    menu.switch_page("pages/examples.py").run()
+    test = menu.button(key="section all").click().run()
     assert not test.exception
     links = [link for link in test.get("page_link") if link.proto.label.startswith("Open on ")]
     assert len(links) == len(gallery())
@@ -538,7 +539,7 @@ def test_the_cards_lead_where_they_say():
 
 def test_a_button_shows_the_cards_of_one_page():
     test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS).run().switch_page("pages/examples.py").run()
-    test.button(key="only masks").click().run()
+    test.selectbox(key="about").set_value("all").run().button(key="only masks").click().run()
     assert not test.exception and test.selectbox(key="about").value == "masks"
     links = [link for link in test.get("page_link") if link.proto.label.startswith("Open on ")]
     assert len(links) == sum(card.example.page == "masks" for card in gallery().values()) > 0

@@ -487,6 +487,8 @@ def test_every_card_has_its_answer_its_level_and_its_place():
     known = EXAMPLES.keys() | POSITION_CARDS.keys() | MISCONCEPTIONS.keys() | COMPARISONS.keys()
     assert ANSWERS.keys() == gallery().keys() == known
     assert len(MISCONCEPTIONS) == 8 and len(COMPARISONS) == 6
+    titled: dict[str, Example] = {}
+    assert all(titled.setdefault(card.example.title, card.example) is card.example for card in CARDS.values())
     for cards in (gallery(), path()):
         levels = [card.example.level for card in cards.values()]
         assert cards is path() or levels == sorted(levels, key=LEVELS.index)
@@ -510,7 +512,8 @@ def test_the_path_leads_over_the_pages_to_a_real_model_and_ends_with_five_questi
     assert len(pages) == 12 and len(CHECKS) == 5 and pages[-1] == "heads"
     last = list(path().values())[-1].example.config
     assert isinstance(last, Config) and last.source.startswith("recorded:smollm2")
-    assert all(card.do for card in path().values()) and not any(card.do for card in gallery().values())
+    assert all(card.do and card.learns for card in path().values())
+    assert not any(card.do or card.learns for card in gallery().values())
 
 
 @pytest.mark.parametrize("name", CARDS)
@@ -659,13 +662,15 @@ def test_a_link_with_the_name_alone_opens_the_picture_and_an_unknown_name_is_tol
 
 def test_the_path_is_resumed_where_it_was_left_and_its_questions_are_counted():
     menu = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS)
-    menu.run().switch_page("pages/examples.py").run()
-    test = menu.selectbox(key="about").set_value("learn").run()
+    test = menu.run().switch_page("pages/examples.py").run()
+    assert all(card.learns in sent(test) for card in path().values())
     links = [link.proto.label for link in test.get("page_link")]
-    assert f"**{text.BEGIN}**" in links and sum("→" in label and label[0].isdigit() for label in links) == 12
+    assert (
+        text.BEGIN.format(page="Start") in links and sum("→" in label and label[0].isdigit() for label in links) == 12
+    )
     test.session_state[KEY].kept.step = "learn-4"
     test.run()
-    assert f"**{text.CONTINUE.format(number=4)}**" in [link.proto.label for link in test.get("page_link")]
+    assert text.CONTINUE.format(number=4, page="Heads") in [link.proto.label for link in test.get("page_link")]
     quiz = run(ROOT / "pages/examples.py", {"about": "questions"})
     for number, check in enumerate(CHECKS, 1):
         assert check.why not in sent(quiz) and not given_away(quiz, check)

@@ -97,7 +97,7 @@ def test_a_model_reads_and_its_heads_are_a_source_of_other_pages():
     test = opened()
     test.selectbox(key="model_model").set_value("bert").run()
     assert (
-        "**What you get, on a recorded sentence:** :green-badge[Recorded from a real model · MiniLM: a river bank]"
+        "## The sample sentence, recorded :green-badge[Recorded from a real model · MiniLM: a tired animal]"
         in page_text(test)
     ), "until a model has run"
     test = run_model(test)
@@ -110,7 +110,7 @@ def test_a_model_reads_and_its_heads_are_a_source_of_other_pages():
     assert told and told.groups()[:2] == told.groups()[2:]  # nobody has chosen one yet
     (label,) = [each for each in leads(test) if each.startswith(f"Open layer {told[1]}, head {told[2]}")]
     source = leads(test)[label]["source"]
-    assert leads(test)[label]["query"] == "15", "the last word, before [SEP]"
+    assert leads(test)[label]["query"] == "10", "“it”, whose meaning is asked of the sample sentence"
     assert source.startswith("model:") and source.endswith(":bert") and source in test.session_state[KEY].kept.uploaded
 
 
@@ -483,9 +483,9 @@ def test_a_listed_model_whose_library_is_missing_says_how_to_install_it(monkeypa
 def test_without_a_model_heads_of_a_recorded_one_are_there_to_look_at(monkeypatch):
     monkeypatch.setenv("ATTENTION_MODELS", "off")
     test = opened()
-    assert "MiniLM: a river bank" in page_text(test) and "6 layers of 12 heads over 11 tokens" in page_text(test)
-    there = leads(test)["Open layer 0, head 4 → Heads"]
-    assert (there["source"], there["head"], there["query"]) == ("recorded:minilm-river", "4", "5"), "“bank”"
+    assert "MiniLM: a tired animal" in page_text(test) and "6 layers of 12 heads over 16 tokens" in page_text(test)
+    there = leads(test)["Open layer 3, head 1 → Heads"]
+    assert (there["source"], there["head"], there["query"]) == ("recorded:minilm-street", "1", "10"), "“it”"
     test = opened(layer="2", head="6")
     assert "**Layer 2, head 6**" in page_text(test) and "Open layer 2, head 6 → Heads" in leads(test)
 

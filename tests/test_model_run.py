@@ -226,12 +226,13 @@ def test_on_start_a_typed_sentence_is_read_by_the_model_and_stays_there():
     assert "“animal” gives" in said and text_start.OWN_LOOK in said and "bank" not in said, (
         "its longest word is selected"
     )
-    assert segments(test, "story_step") == ["1 · Look", "2 · Weigh"] and OWN in segments(test, "story_sentence")
+    assert segments(test, "story_step") == [*text_start.STEPS.values()] and OWN in segments(test, "story_sentence")
     source = own_sentence_source(test)
     expected = trace(Config.of(source, layer=LAYER, temperature=4.0)).weights[LAST_HEAD, 2]
     warm = page_text(open_step(test, "weigh", temperature=4.0))
     assert f"At temperature 4 the largest weight is {format_percent(float(expected.max()))}." in warm
     assert "temperature 4: not as MiniLM computes it" in warm
+    assert text_start.OWN_TAKE_OVER in page_text(open_step(test, "take over", temperature=4.0))
     back = type_on_start(test, "")
     assert (state(back).here.setting.sentence, state(back).here.setting.own) == ("river", "")
     assert "“bank” gives" in page_text(back) and segments(back, "story_sentence")[-1].startswith("She opened")
@@ -278,7 +279,8 @@ def test_what_start_can_not_show_is_said(typed, said):
 def test_start_says_why_no_sentence_can_be_read(monkeypatch):
     monkeypatch.delenv("ATTENTION_MODELS")
     test = open_page("start")
-    assert text.OWN_WHY.format(why=text.NOT_INSTALLED) in page_text(test) and test.text_input[0].disabled
+    field = test.text_input[0]
+    assert field.disabled and field.help == text.OWN_WHY.format(why=text.NOT_INSTALLED)
     opened = open_page("start", start=f"sentence.own~own.{OWN}")
     assert "This link shows" in page_text(opened) and "“bank” gives" in page_text(opened) and not opened.exception
     assert "“MiniLM: a river bank”" in page_text(opened), "which is what Start shows below"

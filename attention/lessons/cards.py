@@ -6,7 +6,7 @@ page of the card shows it above the picture.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from attention.examples import EXAMPLES, LEVELS, Example
@@ -23,7 +23,7 @@ STEP = "learn-"
 class Card:
     """An example at its place in a series: its `name` in links, its `number` of `count`, and the names `before` and `after`.
 
-    `do`: what to try, on a step of the path; empty otherwise.
+    `do`: what to try, and `learns`: what one learns, on a step of the path; empty otherwise.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Card:
     before: str = ""
     after: str = ""
     do: str = ""
+    learns: str = ""
 
     @property
     def query(self) -> dict[str, str]:
@@ -44,16 +45,15 @@ class Card:
 def gallery() -> dict[str, Card]:
     """The cards of all examples, positions, misconceptions and comparisons, by difficulty."""
     every = EXAMPLES | POSITION_CARDS | MISCONCEPTIONS | COMPARISONS
-    return _number_cards({name: every[name] for level in LEVELS for name in every if every[name].level == level}, {})
+    return _number_cards({name: every[name] for level in LEVELS for name in every if every[name].level == level})
 
 
 @cache
 def path() -> dict[str, Card]:
     """The cards of the path."""
     names = {f"{STEP}{number}": step for number, step in enumerate(PATH, 1)}
-    return _number_cards(
-        {name: step.example for name, step in names.items()}, {name: step.do for name, step in names.items()}
-    )
+    cards = _number_cards({name: step.example for name, step in names.items()})
+    return {name: replace(card, do=names[name].do, learns=names[name].learns) for name, card in cards.items()}
 
 
 def find_card(name: str) -> Card | None:
@@ -61,9 +61,9 @@ def find_card(name: str) -> Card | None:
     return gallery().get(name) or path().get(name)
 
 
-def _number_cards(examples: dict[str, Example], do: dict[str, str]) -> dict[str, Card]:
+def _number_cards(examples: dict[str, Example]) -> dict[str, Card]:
     names = ["", *examples, ""]
     return {
-        name: Card(name, example, at, len(examples), names[at - 1], names[at + 1], do.get(name, ""))
+        name: Card(name, example, at, len(examples), names[at - 1], names[at + 1])
         for at, (name, example) in enumerate(examples.items(), 1)
     }

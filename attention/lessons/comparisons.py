@@ -68,7 +68,7 @@ _CARDS: dict[str, tuple[str, Callable[[], Config], str, str, tuple[str, ...], in
         ("It fell by more than a nat", "It stayed the same", "It rose by more than a nat"), 0,
         "It fell by 1.29 nats, from 1.78 to 0.49: a head that has found what it looks for spreads its weight over fewer tokens.",
         INTERMEDIATE, "what an induction head is"),
-    "two-meanings": ("One word, two meanings", _meanings,
+    "two-meanings": ("One pronoun, two sentences, subtracted", _meanings,
         "MiniLM reads of an animal and a street: in A “it was too tired”, in B “it was too wide”. Head 1 of layer 3 moves 0.45 of the weight of “it”: “animal” had 0.68 and keeps 0.28.",
         "Which token gains most of that weight?",
         ("“street”", "“[CLS]”", "“wide”"), 1,

@@ -27,9 +27,10 @@ class Check:
 
 @dataclass(frozen=True)
 class Step:
-    """A card of the path, and what to `do` there."""
+    """A card of the path, what one `learns` from it, and what to `do` there."""
 
     example: Example
+    learns: str
     do: str
 
 
@@ -39,29 +40,41 @@ PATH: tuple[Step, ...] = (
         "In “He sat on the bank of the river”, which word gets most of the weight of “bank”?",
         ("“He”", "“sat”", "“river”"), 2,
         "“river” gets 70.7% there: the same head takes from each sentence the word that says which bank is meant."),
+        "A weight says how much a token takes from another one.",
         "Point at other words, then answer before you switch the sentence."),
     Step(Example("Scores become weights", "start", Story(step="weigh"),
         "A softmax turns logits into weights that sum to one. A logit is a scaled score, divided by a temperature: at 1 the largest weight of “bank” is 70.7%.",
         "Which temperature makes the weights more even?",
         ("0.5", "4", "Neither: weights always sum to one"), 1,
         "At 4 the largest weight falls from 70.7% to 19.2%; at 0.5 it grows to 97.4%. The sum stays one."),
+        "The softmax turns the scores of a row into weights that sum to one.",
         "Guess, then press the buttons for 0.5 and 4."),
-    Step(EXAMPLES["roles"], "Click a cell of a map to select its query, and compare the eight heads."),
-    Step(MISCONCEPTIONS["axis"], "Select other queries: only the row changes."),
-    Step(EXAMPLES["induction"], "Select each “the” and see what its row attends to."),
-    Step(EXAMPLES["small"], "Follow one number from x to the output, step by step."),
-    Step(EXAMPLES["row"], "Move the temperature and watch which panels change."),
-    Step(EXAMPLES["unscaled"], "Change the model width, and set Scale to 1/√d_head."),
-    Step(MISCONCEPTIONS["counts"], "Set the span to 1: what is left?"),
-    Step(EXAMPLES["window"], "Move *Stacked layers* and read how far information travels."),
+    Step(EXAMPLES["roles"], "Heads differ: each has a pattern of its own.",
+        "Click a cell of a map to select its query, and compare the eight heads."),
+    Step(MISCONCEPTIONS["axis"], "How to read a map: a row is a query, a column a key.",
+        "Select other queries: only the row changes."),
+    Step(EXAMPLES["induction"], "How a head finds what followed an earlier copy of a word.",
+        "Select each “the” and see what its row attends to."),
+    Step(EXAMPLES["small"], "Every number of a pass, from the tokens to the output.",
+        "Follow one number from x to the output, step by step."),
+    Step(EXAMPLES["row"], "What scaling, masking and softmax each do to a row.",
+        "Move the temperature and watch which panels change."),
+    Step(EXAMPLES["unscaled"], "Why scores are divided by √d, and what happens without it.",
+        "Change the model width, and set Scale to 1/√d_head."),
+    Step(MISCONCEPTIONS["counts"], "What a mask leaves, counted exactly.",
+        "Set the span to 1: what is left?"),
+    Step(EXAMPLES["window"], "How far information travels through several layers.",
+        "Move *Stacked layers* and read how far information travels."),
     Step(Example("A head forms in training", "training", Recipe(at=140),
         "A model of two layers learns to continue repeating letters. At step 140 no head has a quarter of its weight on the previous token, or on what followed a copy.",
         "Which heads have formed 60 steps later?",
         ("Previous-token heads in layer 0 alone", "Both, and induction heads in layer 1", "Induction heads in layer 1 alone"), 1,
         "Both, within 60 steps: at step 200 head 1 of layer 0 has 0.82 of its weight on the previous token, and head 2 of layer 1 has 0.88 on what followed a copy. The second reads what the first writes.",
         INTERMEDIATE, "what an induction head is"),
+        "How heads form while a model is trained.",
         "Guess, then move the step to 200 and on."),
-    *(Step(each, "Open the map of layers below the heads, and look for the others.") for name, each in EXAMPLES.items() if name == "real"),
+    *(Step(each, "That a trained language model has such heads, too.",
+        "Open the map of layers below the heads, and look for the others.") for name, each in EXAMPLES.items() if name == "real"),
 )  # fmt: skip
 
 CHECKS: tuple[Check, ...] = (

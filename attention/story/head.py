@@ -141,9 +141,14 @@ def _largest_is_expected(sentence: Sentence) -> Bool[Tensor, " h"]:
     return torch.cat(rows).argmax(-1) == sentence.tokens.index(sentence.expected)
 
 
+def riddle_source(name: str) -> str:
+    """Returns the source of a sentence of `RIDDLE`."""
+    return f"recorded:{RIDDLE[name]}"
+
+
 def riddle_config(name: str) -> Config:
     """Returns the head that seems to know whom “it” means, on one sentence of `RIDDLE`, with the row of “it” selected."""
-    return Config.of(f"recorded:{RIDDLE[name]}", layer=3, head=1, query=recording(RIDDLE[name]).tokens.index("it"))
+    return Config.of(riddle_source(name), layer=3, head=1, query=recording(RIDDLE[name]).tokens.index("it"))
 
 
 @cache

@@ -137,7 +137,10 @@ def test_a_page_can_be_read_by_anybody_and_keeps_its_policy(walker, link):
         page.wait_for_function(SETTLED, arg=theme == "dark", timeout=SECONDS)
         assert_readable(walker, OLD_COLOURS if theme == "dark" else "")
     headings = page.get_by_role("heading")  # none that is hidden
-    assert [headings.first.evaluate("found => found.tagName"), page.get_by_role("heading", level=1).count()] == ["H1", 1]
+    assert [headings.first.evaluate("found => found.tagName"), page.get_by_role("heading", level=1).count()] == [
+        "H1",
+        1,
+    ]
     assert lasting(page, contrast=not link) == [], "axe looks at the contrast of the first page, too"
 
     open_folds(walker)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from attention.charts.thumbnail import lines, png, thumbnail
 from attention.config import Config
-from attention.lessons.cards import gallery
+from attention.lessons.cards import find_card
 from attention.runtime.executors import Task
+from attention.story.settings import Story
 from attention.timing import cpu_gpu_series
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
+from attention.training.recipe import Recipe
 from attention.ui.results.heads import after_trace
 from attention.ui.results.shared import LOW_PRIORITY, RESULTS
 from attention.ui.results.timing import shipped_timings
@@ -15,11 +17,17 @@ from attention.ui.results.timing import shipped_timings
 
 @RESULTS
 def picture(name: str) -> Task[bytes]:
-    """The selected head of an example, up to the number of tokens of a trace; or its lines of timings."""
-    config = gallery()[name].example.config
+    """The selected head of a card, up to the number of tokens of a trace; or its lines of timings."""
+    card = find_card(name)
+    assert card is not None, name
+    config = card.example.config
     if isinstance(config, CpuGpuSettings):
         return LOW_PRIORITY.submit(_times, config)
-    assert isinstance(config, Config)  # stories and trainings are steps of the path, which have no thumbnails
+    if isinstance(config, Story):
+        config = config.config
+    elif isinstance(config, Recipe):
+        config = Config.of("trained:induction", layer=1, head=2, training_step=config.at)
+    assert isinstance(config, Config), name
     signed = config.head_softmax.signed
     return after_trace(
         config.truncated, lambda found: png(thumbnail(found.weights[config.head], found.mask, signed)), LOW_PRIORITY

@@ -3,8 +3,8 @@
 MORE = "More settings"
 
 # Start.
-OPENS_HEADS = "**Heads page:** sizes of its own heads, not of this one. Moving one opens it."
-THIS_HEAD = "**This head:**"
+OPENS_HEADS = "**These three open Heads,** with heads of any size. The sizes of a trained head are fixed."
+THIS_HEAD = "**These act on the head of this page.**"
 
 # A picture.
 ADVANCED = "Advanced"

@@ -8,3 +8,8 @@ HELP = (
 QUESTION = "Question"
 OPEN = "Open on {page}"
 ALL = "All"
+SECTIONS = {  # by name: label and icon
+    "learn": ("Twelve steps", ":material/school:"),
+    "all": ("All {count} pictures", ":material/apps:"),
+    "questions": ("Five questions", ":material/quiz:"),
+}

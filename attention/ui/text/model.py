@@ -1,8 +1,8 @@
 """The words of the Model page."""
 
 FINDING = "Run a model on your own sentence, then look into any of its heads."
-ABSENT = "Look into any head of a recorded model. To run one on your own sentence, install it."
-RECORDED = "**What you get, on a recorded sentence:**"
+ABSENT = "In one head of MiniLM, “it” gives {weight} of its weight to “animal”. Look into the other 71."
+RECORDED = "The sample sentence, recorded"
 STATES = {
     "done": "Every head of {model} on your input: click one in the map.",
     "running": "{model} is running.",

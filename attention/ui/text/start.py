@@ -33,6 +33,10 @@ OWN_LOOK = (
     "This is one head on one sentence. It was chosen for what it does in the two sentences above; in yours it may do something "
     "else. The other heads are on Heads."
 )
+OWN_TAKE_OVER = (
+    "A third learned matrix makes the **value** of each token, what it passes on; the head adds the values, each times its "
+    "weight. What this makes of a word is recorded for the two sentences above: choose one of them to see it."
+)
 OWN_HEADS = "Open on Heads, with all heads"
 OWN_BLANK = "There is no word in the sentence. Type one or more, then press Enter."
 OWN_LONG = "The sentence has {characters:,} characters; Start reads up to {most}. Heads and Model read longer texts."
@@ -40,11 +44,11 @@ OWN_MANY = "MiniLM splits your sentence into {tokens} tokens; Start has room for
 AS_RECORDED = "**With the model's own settings:** {said}"
 WEIGH = (
     "Two learned matrices make two vectors of each token: a **query**, what it looks for, and a **key**, what it offers. The "
-    "dot product of a query and a key, {scaled}, is a **score**. The **softmax** turns the scores of a row into weights; "
-    "dividing the scores by a **temperature** first makes the row sharper or more even."
+    "dot product of a query and a key is a **score**. The **softmax** turns the scores of a row, {scaled}, into weights; "
+    "dividing them by a **temperature** first makes the row sharper or more even."
 )
 SCALED, OTHERWISE_SCALED = "divided by √d", "with the scale “{scale}”"
-SCORES = "| {query} and | {tokens} |\n| --- | {rule} |\n| score | {scores} |\n| weight | {weights} |"
+SCORES = "| {query} and | {tokens} |\n| --- | {rule} |\n| scaled score | {scores} |\n| weight | {weights} |"
 TEMPERATURES = {0.5: " · sharper", 1.0: " · as trained", 4.0: " · more even"}  # while nothing else is changed
 UNCHANGED = {1.0: " · unchanged"}  # in its place once the mask or the scale is changed
 ROW = (

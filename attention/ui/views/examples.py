@@ -1,4 +1,4 @@
-"""Examples: pictures of what attention does, with their links; and the path of twelve."""
+"""Examples: the path of twelve steps, all pictures with their links, and the questions at the end of the path."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from attention.examples import LEVELS, Tour
 from attention.lessons.cards import Card, gallery, path
 from attention.lessons.path import CHECKS
 from attention.ui import next_step, predict, results
-from attention.ui.heading import draw_heading, reserve_heading
+from attention.ui.heading import draw_heading, draw_section, reserve_heading
 from attention.ui.markdown import escape
 from attention.ui.menu import page_title
 from attention.ui.session import page, present
@@ -28,15 +28,31 @@ FOLD = '<details class="card-question"><summary>{label}</summary>{said}</details
 
 def view(tour: Tour) -> None:
     """Draws the path, its questions, or a card for each example of a page, or of all pages."""
-    if tour.about in SECTIONS:
-        SECTIONS[tour.about]()
-        return
+    SECTIONS.get(tour.about, _draw_gallery)(tour)
+
+
+def _draw_sections(tour: Tour) -> None:
+    """Draws a button per section of the page: the same choice as in the sidebar."""
+    chosen = tour.about if tour.about in SECTIONS else "all"
+    with st.container(horizontal=True, gap="small", key="sections"):
+        for name, (label, icon) in text.SECTIONS.items():
+            st.button(
+                label.format(count=len(gallery())),
+                key=f"section {name}",
+                icon=icon,
+                type="primary" if name == chosen else "secondary",
+                on_click=page.change,
+                kwargs={"about": name},
+            )
+
+
+def _draw_gallery(tour: Tour) -> None:
+    """Draws the cards of a page, or of all pages, by difficulty."""
     shown = {name: card for name, card in gallery().items() if tour.about in ("all", card.example.page)}
     draw_heading("examples", text.FINDING.format(count=len(shown)), help=text.HELP)
     if present.is_embedded():
         return
-    if tour.about == "all":
-        next_step.page_link("examples", f"**{cards.TO_PATH}**", {"about": "learn"}, ":material/school:")
+    _draw_sections(tour)
     _draw_filter(tour)
     for name in shown:
         results.examples.picture.begin(name)
@@ -45,7 +61,7 @@ def view(tour: Tour) -> None:
 
 
 def _draw_filter(tour: Tour) -> None:
-    """Draws a button per page that has examples, which shows those alone: the same choice as in the sidebar."""
+    """Draws a button per page that has examples, which shows those alone."""
     with st.container(horizontal=True, gap="small"):
         for name in ("all", *dict.fromkeys(card.example.page for card in gallery().values())):
             st.button(
@@ -60,53 +76,73 @@ def _draw_filter(tour: Tour) -> None:
 def _draw_level(level: str, shown: list[Card]) -> None:
     if not shown:
         return
-    st.markdown(f"#### {level}")
-    for first in range(0, len(shown), IN_A_ROW):
-        for column, card in zip(st.columns(IN_A_ROW), shown[first : first + IN_A_ROW], strict=False):
-            with column.container(border=True, height="stretch"):
-                _draw_card(card)
+    draw_section(level)
+    _draw_rows(shown, _draw_card)
+
+
+def _draw_rows(cards: list[Card], draw: Callable[[Card], None]) -> None:
+    """Draws cards in rows, each with its thumbnail at its left."""
+    for first in range(0, len(cards), IN_A_ROW):
+        for column, card in zip(st.columns(IN_A_ROW), cards[first : first + IN_A_ROW], strict=False):
+            with (
+                column.container(border=True, height="stretch"),
+                st.container(horizontal=True, wrap=False, vertical_alignment="top"),
+            ):
+                st.html(PICTURE.format(b64encode(results.examples.picture(card.name)).decode()), width="content")
+                with st.container(gap=None):
+                    draw(card)
 
 
 def _draw_card(card: Card) -> None:
     example = card.example
-    with st.container(horizontal=True, wrap=False, vertical_alignment="top"):
-        st.html(PICTURE.format(b64encode(results.examples.picture(card.name)).decode()), width="content")
-        with st.container(gap=None):
-            st.markdown(f"**{escape(example.title)}**")
-            st.caption(escape(example.says))
-            with st.container(horizontal=True, vertical_alignment="top", gap="small"):
-                label = text.OPEN.format(page=page_title(example.page))
-                next_step.page_link(example.page, label, card.query, ":material/arrow_forward:")
-                needs = [cards.NEEDS.format(needs=example.needs)] if example.needs else []
-                said = "".join(f"<p>{html.escape(each)}</p>" for each in (example.asks, *needs))
-                st.html(FOLD.format(label=text.QUESTION, said=said))
+    st.markdown(f"**{escape(example.title)}**")
+    st.caption(escape(example.says))
+    with st.container(horizontal=True, vertical_alignment="top", gap="small"):
+        label = text.OPEN.format(page=page_title(example.page))
+        next_step.page_link(example.page, label, card.query, ":material/arrow_forward:")
+        needs = [cards.NEEDS.format(needs=example.needs)] if example.needs else []
+        said = "".join(f"<p>{html.escape(each)}</p>" for each in (example.asks, *needs))
+        st.html(FOLD.format(label=text.QUESTION, said=said))
 
 
-def _draw_path() -> None:
+def _draw_path(tour: Tour) -> None:
     """Draws the steps of the path in order, and where to begin or to continue."""
     steps, last = path(), page.visit_state().step
-    draw_heading("examples", cards.PATH_SAYS, title=cards.PATH)
+    draw_heading("examples", cards.PATH_SAYS, help=text.HELP)
+    if present.is_embedded():
+        return
+    _draw_sections(tour)
+    for name in steps:
+        results.examples.picture.begin(name)
     here = steps.get(last) or next(iter(steps.values()))
-    label = cards.CONTINUE.format(number=here.number) if last else cards.BEGIN
-    next_step.page_link(here.example.page, f"**{label}**", here.query, ":material/play_arrow:")
-    for card in steps.values():
-        title, where = escape(card.example.title), page_title(card.example.page)
-        label = cards.STEP.format(number=card.number, title=title, page=where)
-        next_step.page_link(card.example.page, label, card.query)
+    label = (cards.CONTINUE if last else cards.BEGIN).format(number=here.number, page=page_title(here.example.page))
+    with st.container(key="begin"):
+        next_step.page_link(here.example.page, label, here.query, ":material/play_arrow:")
+    with st.container(key="path-steps"):
+        _draw_rows([*steps.values()], _draw_step)
     next_step.page_link("examples", cards.END, {"about": "questions"}, ":material/quiz:")
 
 
-def _draw_checks() -> None:
+def _draw_step(card: Card) -> None:
+    """Draws a step of the path as a link, and what one learns there."""
+    title, where = escape(card.example.title), page_title(card.example.page)
+    next_step.page_link(card.example.page, cards.STEP.format(number=card.number, title=title, page=where), card.query)
+    st.caption(escape(card.learns))
+    if card.name == page.visit_state().step:
+        st.markdown(cards.HERE)
+
+
+def _draw_checks(tour: Tour) -> None:
     """Draws the questions at the end of the path."""
     with reserve_heading():
         heading = st.container()
+    _draw_sections(tour)
     right = 0
     for number, check in enumerate(CHECKS, 1):
         with st.container(border=True):
             right += predict.draw_question(f"check {number}", card_bar.example_question(check))
     with heading:
-        draw_heading("examples", cards.CHECKS_SAY.format(right=right, count=len(CHECKS)), title=cards.END)
-    next_step.page_link("examples", cards.AGAIN, {"about": "learn"}, ":material/school:")
+        draw_heading("examples", cards.CHECKS_SAY.format(right=right, count=len(CHECKS)))
 
 
-SECTIONS: dict[str, Callable[[], None]] = {"learn": _draw_path, "questions": _draw_checks}
+SECTIONS: dict[str, Callable[[Tour], None]] = {"learn": _draw_path, "questions": _draw_checks}

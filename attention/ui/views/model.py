@@ -10,7 +10,7 @@ import streamlit as st
 from attention.models.prompt import Prompt
 from attention.recorded.packages import GET
 from attention.sources.providers import readable
-from attention.story.head import HEAD, LAYER, SENTENCES
+from attention.story.head import riddle_config, riddle_source
 from attention.ui import provenance
 from attention.ui.controls.prompt import can_run, find_offer, refusal
 from attention.ui.jobs.job_queue import JOBS
@@ -115,9 +115,10 @@ def _show_sources(said: str, command: str, absent: bool = True) -> None:
 
 
 def _show_recorded() -> None:
-    """Draws what this page shows of a model for a recorded one on its sentence; nothing if its file is damaged."""
-    shown = SENTENCES["river"]
-    if readable(shown.source):
-        config = model_result.with_selected_head(page.setting(), shown.source, first=(LAYER, HEAD))
-        st.markdown(f"{text.RECORDED} {provenance.beside(config)}", help=provenance.full_text(config))
-        model_result.layers_map(page.setting(), replace(config, query=shown.word))
+    """Draws what this page shows of a model for a recorded one on the sample sentence; nothing if its file is damaged."""
+    source = riddle_source("tired")
+    if readable(source):
+        first = riddle_config("tired")
+        config = model_result.with_selected_head(page.setting(), source, first=(first.layer, first.head))
+        st.markdown(f"## {text.RECORDED} {provenance.beside(config)}", help=provenance.full_text(config))
+        model_result.layers_map(page.setting(), replace(config, query=first.query))

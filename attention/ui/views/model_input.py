@@ -8,6 +8,9 @@ from attention.models import pictures
 from attention.models.catalogue import PICTURE, UNKNOWN, Offer, peek
 from attention.models.packages import ModelError, missing
 from attention.models.prompt import Prompt
+from attention.number_format import format_percent
+from attention.sources.providers import readable
+from attention.story.head import riddle_shares, riddle_source
 from attention.ui.controls import knobs
 from attention.ui.controls.prompt import can_run, find_offer
 from attention.ui.heading import draw_heading
@@ -54,11 +57,18 @@ def draw_state(absent: bool = False) -> None:
     """Draws the title of the page and the state of the run. `absent`: there is no model that could run."""
     task = None if absent else page.visit_state().reading
     if task is None:
-        draw_heading("model", text.ABSENT if absent else text.FINDING, help=text.HELP)
+        draw_heading("model", _finding(absent), help=text.HELP)
         return
     said = {"done": "done", "failed": "failed"}.get(task.state, "running" if task.open else "stopped")
     badge = "" if said == "done" else f":blue-badge[{said}]"
     draw_heading("model", text.STATES[said].format(model=escape(task.settings.offer.name)), badge, text.HELP)
+
+
+def _finding(absent: bool) -> str:
+    """What the page is for, or without a model, what the recorded one shows."""
+    if absent and readable(riddle_source("tired")):
+        return text.ABSENT.format(weight=format_percent(riddle_shares()["tired_animal"]))
+    return text.FINDING
 
 
 def _draw(prompt: Prompt) -> None:

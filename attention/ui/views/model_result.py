@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -14,8 +13,9 @@ from attention.codec import to_query
 from attention.components.sentence_head import sentence_head
 from attention.config import Config
 from attention.fitting import layers
+from attention.models.labels import Labels
 from attention.models.packages import ModelError
-from attention.models.prompt import PROMPTS, SWITCH, Prompt
+from attention.models.prompt import PROMPTS, SENTENCE, SWITCH, Prompt
 from attention.models.run import Run
 from attention.models.summaries import WAYS
 from attention.tables import rows
@@ -34,6 +34,7 @@ from attention.ui.views import model_switches as switches
 from attention.ui.views.layers import PICTURE, role_text
 
 NOBODY = PROMPTS.defaults["layer"], PROMPTS.defaults["head"]  # the values while no head is selected
+PRONOUN = "it"  # of `SENTENCE`
 CHIPS = 40  # maximum number of tokens that are shown as chips, above a map of one cell per pair
 
 
@@ -56,14 +57,20 @@ def draw(prompt: Prompt, task: Task) -> None:
     if run.patches is not None:
         model_picture.draw(prompt, run, part, config)
     else:
-        config = replace(config, query=last_word(part.queries.special))
+        config = replace(config, query=first_query(task.settings.text, part.queries))
     if run.patches is None or not present.is_embedded():
         layers_map(prompt, config)
 
 
-def last_word(special: Sequence[bool]) -> int:
-    """The position of the last token that is not special ([SEP], end); -1, the last one, if there is none."""
-    return max((at for at, mark in enumerate(special) if not mark), default=-1)
+def first_query(read: str, queries: Labels) -> int:
+    """The token that is selected at first: “it” in the sample sentence, of which one may ask whom it means.
+
+    In other texts it is the last token that is not special ([SEP], end); -1, the last one, if there is none.
+    """
+    words = [text.strip().lower() for text in queries.texts]
+    if read == SENTENCE and PRONOUN in words:
+        return words.index(PRONOUN)
+    return max((at for at, mark in enumerate(queries.special) if not mark), default=-1)
 
 
 def _choices(prompt: Prompt, run: Run, name: str) -> None:

@@ -98,14 +98,12 @@ def _draw_sentences(story: Story) -> None:
             story.own,
             key=key,
             placeholder=run_text.OWN_ABSENT if absent else run_text.OWN_PLACEHOLDER,
-            help=run_text.OWN_HELP,
+            help=run_text.OWN_WHY.format(why=absent) if absent else run_text.OWN_HELP,
             disabled=bool(absent),
             autocomplete="off",
             on_change=_read_sentence,
             args=(key,),
         )
-    if absent:
-        st.caption(run_text.OWN_WHY.format(why=absent))
 
 
 def _read_sentence(key: str) -> None:

@@ -1,12 +1,11 @@
 """The three steps of Start: look at the weights, weigh the scores, and combine the values into what the word becomes.
 
-The visitor's own sentence has the first two: the third compares with vectors that are recorded for the sentences that ship.
+The third compares with vectors that are recorded for the sentences that ship; of the visitor's own it says that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from math import ceil, floor
 
 import pyarrow as pa
@@ -30,17 +29,14 @@ TOP = 4  # tokens whose scores are shown
 
 def draw(story: Story, trace: Trace) -> None:
     """Draws the choice of a step, and the selected one."""
-    steps = [name for name in STEPS if not (story.is_own and name == "take over")]
-    step = story.step if story.step in steps else steps[0]
     knobs.segments(
         "step",
-        replace(story, step=step),
-        options=steps,
+        story,
         format_func=text.STEPS.__getitem__,
         on_change=page.change,
         label_visibility="collapsed",
     )
-    STEPS[step](story, trace)
+    STEPS[story.step](story, trace)
 
 
 def finding(trace: Trace) -> str:
@@ -120,8 +116,7 @@ def _weigh(story: Story, trace: Trace) -> None:
                 temperature=f"{story.temperature:g}",
             )
         )
-    if not story.is_own:
-        _next_button("take over")
+    _next_button("take over")
 
 
 def _visible(trace: Trace) -> Bool[Tensor, " n"]:
@@ -145,6 +140,9 @@ def _scores_table(story: Story, trace: Trace) -> str:
 
 def _take_over(story: Story, trace: Trace) -> None:
     query = trace.config.query_index
+    if story.is_own:
+        st.markdown(text.OWN_TAKE_OVER)
+        return
     found = moves(story.sentence, query, _row(trace))
     st.markdown(text.TAKE_OVER.format(query=_name(trace, query)))
     cosines = [cosine for move in found for cosine in move[2:]]

@@ -18,7 +18,7 @@ from attention.serving.settings import settings
 from attention.sources.providers import has_scores
 from attention.tables.rows import quantity
 from attention.ui import next_step, results
-from attention.ui.heading import draw_heading
+from attention.ui.heading import draw_heading, draw_section
 from attention.ui.markdown import escape
 from attention.ui.session import page, present, uploads
 from attention.ui.session.visit_state import Taken
@@ -43,6 +43,8 @@ def view(how: Reading) -> None:
     if present.is_embedded():
         return
     if new := not uploads.holdings():
+        if settings().uploads:
+            _sample()
         _saving(expanded=True)
     if not settings().uploads:
         st.info(text.CLOSED, icon=":material/lock:")
@@ -75,6 +77,7 @@ def _lead() -> None:
 
 def _fields(how: Reading) -> Taken | None:
     """Draws the two fields; returns the result for the file in them, or for the last one."""
+    draw_section(text.UPLOAD)
     left, right = st.columns([3, 2], gap="medium")
     largest = max(1, int(min(settings().uploads, 64)))
     with left:
@@ -97,10 +100,7 @@ def _fields(how: Reading) -> Taken | None:
     size = quantity(unpacked, "B")
     sizes = text.SIZES.format(largest=largest, unpacked=size, fits=fits, shared=text.SHARED)
     st.caption(text.SAFE.format(largest=largest), help=sizes)
-    taken = your_data_files.current_file(file, tokens, how)
-    if taken is None:
-        _sample()
-    return taken
+    return your_data_files.current_file(file, tokens, how)
 
 
 def _limits(size: int) -> str:
@@ -119,6 +119,7 @@ def _sample() -> None:
             text.TRY,
             icon=":material/play_arrow:",
             key="try",
+            type="primary",
             on_click=your_data_files.open_example,
             help=text.TRY_HELP,
         )
@@ -190,7 +191,7 @@ def _open() -> None:
     holdings = uploads.holdings()
     if not holdings:
         return
-    st.markdown(text.OPEN_FILES)
+    draw_section(text.OPEN_FILES)
     for holding in holdings:
         with st.container(horizontal=True, vertical_alignment="center", key=f"row {holding.source}"):
             st.markdown(_summary_text(holding), width="stretch")
