@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 import torch
@@ -13,7 +14,7 @@ from attention.codec import CONFIGS
 from attention.config import Config
 from attention.fitting import layers
 from attention.number_format import format_mean
-from attention.pinned import pin
+from attention.pinned import pin, sides_of
 from attention.trace import trace
 from attention.ui import results
 from attention.ui.text import comparing
@@ -69,9 +70,13 @@ def test_layers_shows_how_much_a_number_of_each_head_changed():
     most = max(wanted, key=lambda cell: abs(wanted[cell]))
     assert f"Layer {most[0]}, head {most[1]} changed most of {len(wanted)} heads: “Entropy” is" in page_text(test)
     assert " nats in A and " in page_text(test)
-    layer, head = max(maps, key=maps.__getitem__)
-    largest = f"total variation {format_mean(maps[layer, head])} per row"
-    assert f"Layer {layer}, head {head} changed most in its map: {largest}" in page_text(test)
+    largest = sorted(maps, key=maps.__getitem__)[:-4:-1]
+    named = ", ".join(f"layer {layer}, head {head} ({format_mean(maps[layer, head])})" for layer, head in largest)
+    assert comparing.MAPS_CHANGED.format(measure="total variation", heads=named) in page_text(test)
+    label = comparing.OPEN_CHANGED.format(head="layer {}, head {}".format(*largest[0]))
+    (there,) = [each.proto.url for each in test.get("link_button") if each.proto.label == label]
+    opened = sides_of(CONFIGS.from_query(dict(parse_qsl(urlsplit(there).query)))[0])
+    assert (opened.b.layer, opened.b.head) == largest[0] and opened.a.layer == opened.b.layer
     (points,) = (table for table in tables(test) if "x_before" in table)
     moved = [y - before for y, before in zip(points["y"], points["y_before"], strict=True)]
     assert moved == pytest.approx(list(wanted.values()), abs=1e-5)

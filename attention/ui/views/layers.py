@@ -51,12 +51,15 @@ def view(config: Config) -> None:
     found = results.layers.layers(config)
     sides = layers_changed.layer_sides(config)
     before = results.layers.layers(sides.a.truncated) if sides else None
+    alone, unsaid = present.is_embedded(), questions.unsaid(config)
     if sides and before:
-        finding = f"{layers_changed.finding(config, before, found)} {layers_changed.map_sentence(sides, before, found)}"
+        said, changed = layers_changed.changed_maps(sides)
+        finding = f"{layers_changed.finding(config, before, found)} {said}"
+        draw_finding(comparing.UNSAID if unsaid else finding)
+        if not (alone or unsaid):
+            layers_changed.link_to_largest(sides, changed)
     else:
-        finding = maps.finding(config, found)
-    draw_finding(UNSAID if questions.unsaid(config) else finding)
-    alone = present.is_embedded()
+        draw_finding(UNSAID if unsaid else maps.finding(config, found))
     if len(layers(config.source)) == 1 and not alone:
         _several()
     elif not alone:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pyarrow as pa
 import streamlit as st
 
 from attention.analysis.head_numbers import EVERY
 from attention.charts import layers as chart
+from attention.codec import to_query
 from attention.comparison.row_numbers import EVERY as ROWS
 from attention.comparison.sides import why_not_comparable
 from attention.config import Config
 from attention.fitting import layers
 from attention.number_format import format_mean
-from attention.pinned import Sides, sides_of
-from attention.ui import results
+from attention.pinned import Sides, pin, sides_of
+from attention.ui import next_step, results
 from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
 from attention.ui.session import gestures
@@ -24,6 +26,7 @@ from attention.ui.views import heads_layers as maps
 from attention.ui.views.pinned_sides import has_layer_difference
 
 Found = Mapping[int, Layer]
+LARGEST = 3  # heads that a sentence names
 
 
 def layer_sides(config: Config) -> Sides | None:
@@ -53,22 +56,32 @@ def finding(config: Config, before: Found, after: Found) -> str:
     return text.CHANGED.format(head=head, count=count, statistic=statistic, before=a, after=b)
 
 
-def map_sentence(sides: Sides, before: Found, after: Found) -> str:
-    """Which head's map changed most, by total variation; "" if maps have other sizes, or are too many to compare at once."""
+def changed_maps(sides: Sides) -> tuple[str, maps.Cells]:
+    """Which heads' maps changed most, in a sentence, and by how much the map of each changed.
+
+    Both are empty if maps have other sizes, or are too many to compare at once.
+    """
     a, b = sides.a.truncated, sides.b.truncated
     if why_not_comparable(*((each.heads, each.tokens, each.n_keys) for each in (a, b))):
-        return ""
+        return "", {}
     measure, found = results.layers.map_changes(a, b)
     if not found:
-        return ""
-    cell = max(found, key=found.__getitem__)
-    if not found[cell]:
-        return text.SAME_MAPS
-    by_number = changes(maps.number(b, after), before, after)
-    same = cell == max(by_number, key=lambda each: abs(by_number[each]), default=None) and by_number[cell]
-    said, label = text.SAME_MAP_CHANGED if same else text.MAP_CHANGED, ROWS[measure].label
-    measure, head = f"{label[0].lower()}{label[1:]}", maps.head_title(b, cell).capitalize()
-    return said.format(head=head, measure=measure, value=format_mean(found[cell]))
+        return "", {}
+    largest = [cell for cell in sorted(found, key=found.__getitem__, reverse=True)[:LARGEST] if found[cell]]
+    if not largest:
+        return text.SAME_MAPS, {}
+    label = ROWS[measure].label
+    named = ", ".join(f"{maps.head_title(b, cell)} ({format_mean(found[cell])})" for cell in largest)
+    return text.MAPS_CHANGED.format(measure=f"{label[0].lower()}{label[1:]}", heads=named), found
+
+
+def link_to_largest(sides: Sides, found: maps.Cells) -> None:
+    """Draws a link to B − A of the head whose map changed most."""
+    if not found:
+        return
+    layer, head = cell = max(found, key=found.__getitem__)
+    b = replace(sides.b.of_layer(layer), head=head, against=pin(sides.a.of_layer(layer)))
+    next_step.page_link("heads", text.OPEN_CHANGED.format(head=maps.head_title(b, cell)), to_query(b))
 
 
 def selected_sentence(config: Config, before: Found, after: Found) -> str:
