@@ -151,9 +151,13 @@ def test_a_visit_that_begins_on_a_page_opens_its_own_picture_and_another_visit_k
     first = AppTest.from_file(str(ROOT / f"pages/{page}.py"), default_timeout=SECONDS).run()
     assert not first.exception and not first.query_params, "an empty link opens it"
     assert to_query(first.session_state[KEY].here.setting) == kind.begins != {}
-    later = AppTest.from_file(str(ROOT / f"pages/{page}.py"), default_timeout=SECONDS)
-    later.session_state[KEY] = run(ROOT / "pages/heads.py", {}).session_state[KEY]
-    assert not later.run().exception and dict(later.query_params) == NEWEST, "which opens the same elsewhere"
+    for query in ({}, {"head": "3"}):
+        later = AppTest.from_file(str(ROOT / f"pages/{page}.py"), default_timeout=SECONDS)
+        later.session_state[KEY] = run(ROOT / "pages/heads.py", query).session_state[KEY]
+        kept = NEWEST | query
+        if kind.is_example and not query:
+            kept = {}  # the visitor has set nothing yet
+        assert not later.run().exception and dict(later.query_params) == kept, "which opens the same elsewhere"
 
 
 def _opened_next(page: str, last: AppTest) -> Config:
@@ -174,6 +178,9 @@ def test_the_example_of_steps_stays_there_and_what_the_visitor_sets_does_not():
     test.selectbox(key="mask").set_value("window").run()
     assert _opened_next("masks", test) == Config(mask="window"), "the visitor chose it"
     test = visit()
+    test.session_state[KEY].here.setting = replace(MIXED, step="weights")
+    assert _opened_next("masks", test) == Config(), "another step is still the example"
+    test = visit()
     test.select_slider(key="tokens").set_value(6).run()
     assert _opened_next("masks", test) == replace(MIXED, tokens=6), "no longer the example"
 
@@ -181,9 +188,9 @@ def test_the_example_of_steps_stays_there_and_what_the_visitor_sets_does_not():
 def test_the_browser_leaves_the_example_of_steps_behind_as_well():
     script = (ROOT / "attention/components/browser/streamlit/carry_link.js").read_text()
     example = re.search(r"const EXAMPLE = \{(.*)\};", script)
-    assert example is not None and dict(re.findall(r'(\w+): "(\w+)"', example[1])) == query_without_edition(
-        SMALL.begins
-    )
+    there = query_without_edition(SMALL.begins)
+    assert there.pop("step") == "scores" and 'const STEP = "step";' in script
+    assert example is not None and dict(re.findall(r'(\w+): "(\w+)"', example[1])) == there
     test = AppTest.from_file(str(ROOT / "pages/steps.py"), default_timeout=SECONDS).run()
     (onward,) = (each.proto.url for each in test.get("link_button") if each.proto.label.startswith("Next"))
     assert onward == f"/softmax?{urlencode(NEWEST)}"

@@ -146,7 +146,7 @@ def test_a_score_is_dragged_and_all_weights_respond(visit, theme):
 def test_the_query_is_chosen_by_its_token(visit):
     tab = visit("softmax")
     tab.choose("query", "“steep” (4)")
-    tab.page.get_by_text("“steep” (4) in head 0").first.wait_for()
+    tab.page.get_by_text("the logits of “steep” (4) into weights").first.wait_for()
     assert tab.link == {"query": "4"}
 
 
@@ -167,7 +167,7 @@ def test_no_scaling_at_all_is_one_click(visit):
     painted_charts(tab, CHARTS["scaling"])
     tab.page.get_by_role("button", name="Turn scaling off").click()
     tab.page.wait_for_url("**scale=none*")
-    tab.page.get_by_text("dot products times 1 (scale").wait_for(state="attached")  # in an expander
+    tab.page.get_by_text("scores times 1 (scale").wait_for(state="attached")  # in an expander
 
 
 @pytest.mark.extended

@@ -6,7 +6,7 @@ import { hatch } from "./theme.js";
 
 /** @typedef {import("./score_bars.js").Scores} Scores */
 
-const LEFT = 46, TOP = 8, HIGH = 130, GAP = 26, LOW = 110;  // pixels: room for the axis, and the two panels
+const LEFT = 46, TOP = 8, HIGH = 160, GAP = 26, LOW = 140;  // pixels: room for the axis, and the two panels
 const NAMED = 48, LETTERS = 10, TEXT = 12;  // most keys with a token below, its letters, and size of the text
 const NUMBERED = 22, LETTER = 7;  // pixels below without tokens, and the width of a letter
 

@@ -93,9 +93,12 @@ class Kind(Generic[S]):
         return frozenset(map(self.settings.key, self.names))
 
     def without_example(self, setting: S) -> S:
-        """The settings with the defaults of the knobs of the page's example; as they are if one of these was changed."""
-        query = self.settings.to_query(setting)
-        if not (self.is_example and self.begins.items() <= query.items()):
+        """The settings with the defaults of the knobs of the page's example; as they are if its tensors were changed."""
+        query, knobs = self.settings.to_query(setting), self.settings.knobs
+        example = {
+            name: value for name, value in self.begins.items() if name not in knobs or knobs[name].about == "tensors"
+        }
+        if not (self.is_example and example.items() <= query.items()):
             return setting
         kept = {name: value for name, value in query.items() if name not in self.begins}
         return self.open(self.settings.newest | kept)[0]

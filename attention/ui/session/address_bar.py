@@ -85,7 +85,8 @@ def arrive(state: Session, kind: Kind[Any], from_elsewhere: bool) -> None:
     asked = card_in_link.settings_of(state, query) or dict(kind.begins)
     if here is not None and not new and here.kind is not kind:
         own = here.kind.without_example(here.setting)
-        if own != here.setting:  # the last page opened with an example of its own
+        untouched = kind.is_example and not kind.settings.to_query(own)  # so the page may open with its example
+        if own != here.setting or (untouched and not query):  # the last page opened with an example of its own
             asked, new = asked or kind.settings.to_query(own), True
     knobs = kind.settings.knobs
     if "source" in knobs or OWN in knobs:

@@ -49,7 +49,7 @@ TOPICS = {
     "positions": softmax_positions.draw,
 }
 FOCUSED = {
-    "row": ("head", "query", "order"),
+    "row": (),  # below its bars
     "all": ("head",),
     "scaling": (),
     "precision": ("head", "dtype", "exponent"),

@@ -26,6 +26,7 @@ from attention.charts import stages as charts
 from attention.charts.row import SIGNED
 from attention.charts.spec import empty
 from attention.components.score_bars import score_bars
+from attention.config import Config
 from attention.examples import EXAMPLES
 from attention.number_format import format_mean, format_percent, format_token, format_weight
 from attention.operations import forgetting
@@ -43,7 +44,7 @@ from attention.ui.controls import knobs
 from attention.ui.markdown import escape
 from attention.ui.session import browser_yield, present
 from attention.ui.text import softmax as text
-from attention.ui.views import unscaled
+from attention.ui.views import focus, unscaled
 
 FAINT = 0.05  # a weight that is hardly visible on an axis from 0 to 1
 
@@ -58,13 +59,26 @@ def draw(trace: Trace) -> None:
         if present.is_embedded():
             return
         browser_yield.yield_to_browser()
+        _choices(found.config)
         _fold("steps", found, _steps)
     else:
         st.caption(text.TWO)
+        _choices(found.config)
         _steps(found)
     unscaled.draw(found)
     _fold("mass", found, _mass)
     _fold("variants", found, _variants)
+
+
+def _choices(config: Config) -> None:
+    """Draws the choice of the row and of the order of its keys."""
+    head, query, order = st.columns([1, 1.3, 1.7])
+    with head:
+        focus.head(config)
+    with query:
+        focus.query(config)
+    with order:
+        knobs.segments("order", config)
 
 
 def _fold(name: str, found: Stages, draw_part: Callable[[Stages], None]) -> None:

@@ -287,28 +287,25 @@ def _moment_text(recipe: Recipe, found: Shown, moment: Checkpoint) -> str:
 
 
 def _heads_text(recipe: Recipe, moment: Checkpoint, seen: Picture, failed: bool = False) -> tuple[str, str]:
-    """What the head attends to that does most for the task; and which heads help it, and what that achieves at one position.
-
-    `failed`: the training ended without success.
-    """
+    """What the head attends to that does most for the task, and at one position; and what helps it. `failed`: at the end."""
     if questions.unsaid(recipe):
         return UNSAID, ""
     (before, previous), (best, own) = (courses.telling(moment, name) for name in ("previous", OWN))
-    own_part = {"head": _name(recipe, best), "told": recipe.what.told}
-    own_part |= {"value": format_percent(own), "even": format_percent(seen.even)}
-    more = []
+    numbers = {"value": format_percent(own), "even": format_percent(seen.even)}
+    more, finds_at = [], ""
     if previous >= courses.STRONG:
         more.append(text.PREVIOUS.format(head=_name(recipe, before), value=format_percent(previous)))
     if own >= courses.STRONG:
         there = seen.most[best]
         at, key = format_token(seen.tokens[seen.at], seen.at), format_token(seen.tokens[there], there)
-        more.insert(0, text.OWN_AT.format(query=at, key=key, next=seen.next))
+        finds_at = text.OWN_AT.format(query=at, key=key, next=seen.next)
         more += _rest(recipe, moment, best)
-    if failed and more:
+    if failed and (more or finds_at):
         more.append(text.STILL)
     yet = text.NO_HEAD if failed else text.NO_HEAD_YET
     finds = text.OWN if own >= courses.STRONG else yet if moment.accuracy < courses.STRONG else ""
-    return escape(finds.format(**own_part)), escape(" ".join(more))
+    first = finds.format(head=_name(recipe, best), told=recipe.what.told, **numbers)
+    return escape(f"{first} {finds_at}".strip()), escape(" ".join(more))
 
 
 def _rest(recipe: Recipe, moment: Checkpoint, head: int) -> list[str]:

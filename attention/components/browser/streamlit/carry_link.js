@@ -4,7 +4,8 @@
 // the link of the new page with the path of the old one; that entry is no valid page to go back to and is dropped.
 
 const APART = /\/(timing|training|model|examples|your_data|find_the_bug)$/;  // pages whose links have settings of their own
-const EXAMPLE = {tokens: "4", heads: "2", d_model: "8", projections: "independent"};  // what Steps alone opens with
+const EXAMPLE = {tokens: "4", heads: "2", d_model: "8", projections: "independent"};  // what Steps alone opens with,
+const STEP = "step";  // at one of its steps
 
 if (!("linksCarried" in document.documentElement.dataset)) {
   document.documentElement.dataset.linksCarried = "";
@@ -27,7 +28,7 @@ function linkToCarry() {
   const here = new URL(location.href), example = Object.entries(EXAMPLE);
   const isThere = example.every(([name, value]) => here.searchParams.get(name) === value);
   if (!here.pathname.endsWith("/steps") || !isThere) return here.search;
-  for (const [name] of example) here.searchParams.delete(name);
+  for (const name of [...Object.keys(EXAMPLE), STEP]) here.searchParams.delete(name);
   return [...here.searchParams.keys()].every((name) => name === "v" || embedded(name)) ? "" : here.search;
 }
 
