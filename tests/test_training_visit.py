@@ -15,9 +15,11 @@ from streamlit.testing.v1 import AppTest
 from attention import Config, trace
 from attention.charts import training as charts
 from attention.codec import from_query
+from attention.pinned import sides_of
 from attention.training import pace, shipped
 from attention.training.head_scores import weights
 from attention.training.recipe import Recipe
+from attention.training.run import probe, stack_layers
 from attention.training.tasks import TASKS
 from attention.ui.jobs import training_jobs
 from attention.ui.jobs.job_queue import JOBS
@@ -80,6 +82,30 @@ def test_the_heads_of_ones_own_training_go_to_other_pages_and_make_way_for_later
     stranger = AppTest.from_file(str(ROOT / "pages" / "heads.py"), default_timeout=SECONDS)
     stranger.query_params.update(link(test))
     assert "a training of another visit" in page_text(stranger.run())
+
+
+def test_a_trained_model_with_heads_off_is_compared_with_all_of_its_heads():
+    test = menu({"task": "induction", "off": "0.1"})
+    test.button(key="compare without").click().run()
+    assert not test.exception and not test.error
+    said, query = page_text(test), link(test)
+    assert (
+        "**A** source: induction after 1,000 steps · **B** source: induction after 1,000 steps, layer 0 head 1 off"
+        in said
+    )
+    sides = sides_of(from_query(query)[0])
+    model = shipped.course("induction").model()
+    wide = model.recipe.d_model // model.recipe.heads
+    ids = probe(model.recipe).ids[:, :-1]
+    for side in (sides.a, sides.b):
+        with torch.no_grad():
+            found = stack_layers(model.forward_with_scores(ids)[1])
+            expected = weights(model.recipe, found.q, found.k, found.sinks)
+            model.layers[0].attention.out_proj.weight[:, wide : 2 * wide] = 0  # for the second side
+        for layer in (0, 1):
+            torch.testing.assert_close(trace(side.of_layer(layer)).weights, expected[layer])
+    assert side.layer == sides.a.layer == 1
+    assert torch.equal(*(trace(each.of_layer(0)).weights for each in (sides.a, sides.b)))
 
 
 def test_a_training_goes_on_while_its_visitor_reads_other_pages(monkeypatch):

@@ -151,7 +151,7 @@ export function rowName({ first, last }) {
 
 /** @param {{ weight: string, key: string }} cell */
 export function largest({ weight, key }) {
-  return /^[+−]/.test(weight) ? `: largest change ${weight}, at key ${key}` : `: highest bar ${weight}, at key ${key}`;
+  return /^[+−]/.test(weight) ? `: largest ${weight}, at key ${key}` : `: highest bar ${weight}, at key ${key}`;
 }
 
 /** @param {{ head: string, query: number, shown: number, all: number }} table */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import torch
@@ -16,7 +17,7 @@ from attention.runtime.tensor_cache import tensor_lru_cache
 from attention.training.head_scores import even, texts, weights
 from attention.training.history import TrainingHistory, frame_weights
 from attention.training.recipe import TEST, Recipe
-from attention.training.run import HELD_OUT, Checkpoint, Drawn, Run, draw_sequences, probe, stack_layers
+from attention.training.run import HELD_OUT, Checkpoint, Drawn, Run, Stacked, draw_sequences, probe, stack_layers
 from attention.ui.results.shared import run_shared
 from attention.wire.cells import Cells, cells
 
@@ -66,6 +67,21 @@ def without(course: TrainingHistory, off: Off, how: str = "zero") -> tuple[float
 def read_sequence(course: TrainingHistory, ids: tuple[int, ...], off: Off, how: str = "zero") -> Said:
     """What the model predicts for a sequence, without some heads."""
     return run_shared(_forward_sequence, course, ids, off, how)
+
+
+def heads_without(course: TrainingHistory, moment: Checkpoint, off: Off, how: str = "zero") -> Checkpoint:
+    """A checkpoint with the queries and keys of the trained model on the probe, without some heads."""
+    found = run_shared(_probe_heads, course, off, how)
+    return replace(moment, q=found.q, k=found.k, sinks=found.sinks, gates=found.gates)
+
+
+@tensor_lru_cache(8)
+def _probe_heads(course: TrainingHistory, off: Off, how: str) -> Stacked:
+    model, ids = course.model(), probe(course.recipe).ids[:, :-1]
+    test, usual = _usual(course)
+    other = trained.record_outputs(model, test.ids[:, :-1].flatten()[None, : ids.shape[1]])
+    with torch.inference_mode(), trained.heads_off(model, off, how, usual, other):
+        return stack_layers(model.forward_with_scores(ids)[1])
 
 
 @tensor_lru_cache(SEEN)

@@ -99,6 +99,8 @@ OTHER_PAGES_STEP = (
 )
 OPEN_ON = "Open on {page}"
 SOURCE = "{task}, trained here"
+WITHOUT, MANY_OFF = "With and without {heads} → Heads", "{count} heads"
+SOURCE_OFF = "{source}, {off}"
 SOURCE_STEP = "{task} after {step:,} steps"
 SOURCE_WHAT = "Queries and keys of “{task}” after {step:,} of {steps:,} steps, trained here.{gated}"
 SOURCE_GATED = (

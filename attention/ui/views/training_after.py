@@ -213,7 +213,8 @@ def _look_files(recipe: Recipe) -> object:
     if questions.is_hidden(recipe):
         return None
     found = courses.current_training(recipe)
-    return recipe.alone, recipe.at, recipe.head, found.has_usable_model, found.task is None
+    shown = recipe.at, recipe.head, recipe.off, recipe.how
+    return recipe.alone, shown, found.has_usable_model, found.task is None
 
 
 ASKED = page.Part("asked", _ask_model, _look, frozenset(map(RECIPES.key, KNOBS)))
