@@ -17,9 +17,12 @@ from streamlit.testing.v1 import AppTest
 from attention.analysis import head_survey
 from attention.config import Config
 from attention.imported.registry import UPLOADS
+from attention.interventions.ablation import WAYS
+from attention.interventions.disagreement import measures_disagree, ways_disagree
 from attention.models import catalogue, pictures
 from attention.models.packages import ModelError, library
 from attention.models.prompt import OWN, PROMPTS, Prompt
+from attention.number_format import format_change
 from attention.pinned import unpack_link
 from attention.ui import results
 from attention.ui.budget import BUDGET
@@ -186,14 +189,40 @@ def test_heads_are_switched_off_and_each_in_turn(monkeypatch, folder):
     there = leads(test)[text.MAPS_HEADS.format(layer=1)]
     assert (there["run_off"], there["layer"]) == ("0.1 2.3", "1") and unpack_link(there["against"])["run"] == "gpt2"
     test.button(key="every head").click().run()
-    test = wait_for_study(test, "every")
+    test = wait_for_study(test, "every zero")
     assert "matters most for" in page_text(test) and not test.exception
+    costs = test.session_state[KEY].kept.studies["every zero"].found
+    test.segmented_control(key="model_cost").set_value("loss").run()
+    layer, head = divmod(int(costs.loss.abs().argmax()), costs.loss.shape[1])
+    changes = f"Layer {layer}, head {head} matters most for the whole text:** without it, the mean loss changes by"
+    assert f"{changes} {format_change(float(costs.loss[layer, head]))} nats" in page_text(test)
+    layer, head = measures_disagree(costs.by_measure()) or (-1, -1)
+    assert (
+        f"measures disagree most about layer {layer}, head {head}" in page_text(test) and link(test)["cost"] == "loss"
+    )
+    test.button(key="other ways").click().run()
+    for way in ("mean", "resample"):
+        test = wait_for_study(test, f"every {way}")
+    layer, head = ways_disagree({way: test.session_state[KEY].kept.studies[f"every {way}"].found.loss for way in WAYS})
+    assert f"three ways disagree most about layer {layer}, head {head}" in page_text(test) and not test.exception
+    _ways_of_the_selected_head_are_those_of_the_function(test)
     test.selectbox(key="model_how").set_value("resample").run()
     test = wait_for_study(test, "off")
     assert test.session_state[KEY].kept.studies["off"].found.found.how == "resample"
     assert text.WAY_TELLS["resample"] in page_text(test)
     test.button(key="all on").click().run()
     assert "off" not in link(test) and "No head is off" in page_text(test) and "Off: layer" not in page_text(test)
+
+
+def _ways_of_the_selected_head_are_those_of_the_function(test: AppTest) -> None:
+    """The table of zero, mean and another text, for the head that is selected."""
+    kept = test.session_state[KEY].kept
+    job, (layer, head) = kept.studies["ways"], kept.selected
+    assert job.settings.heads == ((layer, head),) and list(job.found) == list(WAYS)
+    for way, found in job.found.items():
+        costs = kept.studies[f"every {way}"].found.by_measure()
+        assert found == pytest.approx([float(each[layer, head]) for each in costs.values()], abs=1e-5)
+    assert [len(each.value) for each in test.dataframe if "Way" in each.value.columns] == [3]
 
 
 def test_a_logit_is_split_and_a_second_text_is_patched(monkeypatch, folder):

@@ -73,15 +73,21 @@ def numbers(
 
 @lru_cache(maxsize=64)
 def signed(
-    layers: tuple[int, ...], columns: int, label: str, across: str = "head", last: str = "", digits: int = 2
+    layers: tuple[int, ...],
+    columns: int,
+    label: str,
+    across: str = "head",
+    last: str = "",
+    digits: int = 2,
+    rises: bool = False,
 ) -> dict[str, Any]:
     """Returns cells over the columns layer, head, value, share, focus, turn of a table, as a Vega-Lite specification.
 
-    Values below zero are orange, those above green, stronger for a larger `share`, from 0 to 1. `across`: what the columns
-    are; `last`: the name of the last one, if it is something else.
+    Values below zero are orange, those above green, stronger for a larger `share`, from 0 to 1; the other way round if a value
+    that `rises` is for the worse. `across`: what the columns are; `last`: the name of the last one, if it is something else.
     """
     x, y, tall = _axes(layers, columns, across, last)
-    color = alt.condition("datum.value < 0", alt.value(theme.LESS), alt.value(theme.MORE))
+    color = alt.condition(f"datum.value {'>' if rises else '<'} 0", alt.value(theme.LESS), alt.value(theme.MORE))
     tips = [
         alt.Tooltip("layer:O"),
         alt.Tooltip("head:O", title=across),

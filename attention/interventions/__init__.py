@@ -2,9 +2,10 @@
 
 Each function takes a torch module with `model(input_ids) -> .logits`, as models of transformers are, and ids of one text.
 
-`predictions` has what a model predicts: next tokens, losses, masked tokens. `ablation` switches heads off, `trained` those of a
-model that was trained here; `projections` finds where heads write their outputs. `attribution` splits a logit into what each part
-adds, from the residual stream (`stream`), and has the logit lens. `patching` replaces values of one run by those of another.
+`predictions` has what a model predicts: next tokens, losses, masked tokens. `ablation` switches heads off (`disagreement` finds
+the head about which ways or measures disagree most), `trained` those of a model that was trained here; `projections` finds
+where heads write their outputs. `attribution` splits a logit into what each part adds, from the residual stream (`stream`),
+and has the logit lens. `patching` replaces values of one run by those of another.
 
 `leaks` replaces every token in turn and compares the outputs before it, which must not change in a causal model. `forward` runs a
 model on ids and returns its outputs, and those of its layers. `variants` computes the same outputs in other ways: with another

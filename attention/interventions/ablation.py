@@ -104,6 +104,10 @@ class HeadCosts:
     logit: Float[Tensor, "l h"]
     probability: Float[Tensor, "l h"]
 
+    def by_measure(self) -> dict[str, Float[Tensor, "l h"]]:
+        """Returns the three changes by name."""
+        return {"logit": self.logit, "probability": self.probability, "loss": self.loss}
+
     def __repr__(self) -> str:
         layer, head = divmod(int(self.logit.abs().argmax()), self.logit.shape[1])
         return summarize(self, how=self.how, heads=tuple(self.loss.shape), largest=(self.layers[layer], head))

@@ -18,6 +18,7 @@ OTHER = (
     "whether the market near the harbour was still open, because her mother needed bread, apples and a new lamp for the kitchen."
 )
 OWN, FIRST = "own", next(iter(PAIRS))  # texts of the user, and the first pair that ships
+COSTS = ("logit", "probability", "loss")  # measures of what the absence of a head changes
 ALL, PLAIN, WORDS = "all", "without marks", "words"
 SELECT, SWITCH = "select", "switch off"  # what a click in the map does
 
@@ -42,6 +43,7 @@ class Prompt:
     click: str = choice(SELECT, (SELECT, SWITCH), "A click in the map", "Select: shows the head. Switch off: also switches it off, or on again.", about="view")
     off: str = typed("", 400, "Heads off", "Heads that are switched off, each as layer.head.", form=r"(\d{1,3}\.\d{1,3}( \d{1,3}\.\d{1,3})*)?", formed="heads as layer.head, with spaces between them", about="view")
     how: str = choice("zero", ABLATIONS, "What replaces them", "What the layers after a head get in place of its output.", about="view")
+    cost: str = choice(COSTS[0], COSTS, "Colour the map by", "Change of a token's logit against another, of its probability, or of the mean loss of the text.", about="view")
     other: str = typed(OTHER, 2000, "Another text", "Text from which the outputs of the heads are taken; it needs as many tokens as the first.", about="view")
     answer: str = typed("", 40, "Token", "Token whose logit is measured. Empty: the most probable one.", about="view")
     against: str = typed("", 40, "Against", "Token whose logit is subtracted. Empty: the second most probable one.", about="view")

@@ -139,6 +139,37 @@ class SwitchJob(StudyJob):
 
 
 @dataclass(eq=False)
+class WaysJob(StudyJob):
+    """One head is switched off in every way. `found`: changes of logit difference, probability and mean loss, by way.
+
+    Without the way that needs a longer other text, if that is too short. `before`: what the model predicts with all heads.
+    """
+
+    before: Predictions | None = field(default=None, kw_only=True)
+    found: dict[str, tuple[float, float, float]] = field(default_factory=dict, init=False)
+    tokens: Tokens | None = field(default=None, init=False)
+
+    kind: ClassVar[str] = "one head in every way"
+
+    def study(
+        self, model: Model, ids: Int[Tensor, " n"], labels: tuple[str, ...], other: Int[Tensor, " m"] | None
+    ) -> None:
+        """Runs the model once per way, and with all heads unless that is known."""
+        of, found = self.settings, dict[str, tuple[float, float, float]]()
+        at, before = min(of.at, len(ids) - 1), self.before
+        for done, how in enumerate(ablation.WAYS, 1):
+            if how == "resample" and (other is None or len(other) < len(ids)):
+                continue
+            effect = ablation.ablate_heads(model.language_model, ids, of.heads, how, other, at, before)
+            tokens = self.tokens = self._tokens(model, ids, labels, other, effect.logits[0])
+            chance = effect.probabilities[:, tokens.answer]
+            logit, loss = effect.logit_change(tokens.answer, tokens.against), effect.after.loss - effect.before.loss
+            found[how], before = (logit, float(chance[1] - chance[0]), loss), effect.before
+            self._on_pass_progress(done / len(ablation.WAYS))
+        self.found = found
+
+
+@dataclass(eq=False)
 class EveryHeadJob(StudyJob):
     """Each head is switched off in turn. `found`: what its absence costs; `tokens`: those that are compared."""
 

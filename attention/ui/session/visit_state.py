@@ -106,6 +106,7 @@ class VisitState:
     reading: ModelJob | None = None  # run by this visitor
     leak_test: LeakJob | None = None
     studies: dict[str, LoadedModelJob] = field(default_factory=dict)  # of the model's heads, by kind
+    every_way: object = None  # the study of all heads in turn that was requested in every way
     appended: tuple[int, ...] = ()  # ids of the text to which a token was appended
     refused_token: str = ""  # why none was
     selected: tuple[int, int] | None = None  # layer and head

@@ -63,14 +63,43 @@ MAPS_HEADS = "Heads of layer {layer}, B − A → Heads"
 NO_MAPS = "No later layer has heads, so all maps stay as they are."
 TABLE = "Probability of the next token after {token}: with all heads, and without"
 LOSS_CHANGE = "Change of the loss per token, in nats. Orange: less expected without these heads; green: more."
-COST = (
-    "**{head} matters most for “{answer}” against “{against}”:** without it, the difference of their logits "
-    "changes by {value}."
-)
-COST_MAP = (
-    "Change of the difference of logits if a head alone is off. Orange: its absence hurts “{answer}”; green: it helps. Heads can "
-    "stand in for each other, so costs of single heads do not add up."
-)
+COST = {
+    "logit": (
+        "**{head} matters most for “{answer}” against “{against}”:** without it, the difference of their logits "
+        "changes by {value}."
+    ),
+    "probability": "**{head} matters most for the probability of “{answer}”:** without it, that changes by {value}.",
+    "loss": "**{head} matters most for the whole text:** without it, the mean loss changes by {value}.",
+}
+COST_MAP = {
+    "logit": (
+        "Change of the difference of logits if a head alone is off. Orange: its absence hurts “{answer}”; green: it helps. Heads "
+        "can stand in for each other, so costs of single heads do not add up."
+    ),
+    "probability": (
+        "Change of the probability of “{answer}”, in percentage points, if a head alone is off. Orange: its absence hurts "
+        "“{answer}”; green: it helps. Costs of single heads do not add up."
+    ),
+    "loss": (
+        "Change of the mean loss, in nats, if a head alone is off. Orange: its absence hurts; green: it helps. Costs of single "
+        "heads do not add up."
+    ),
+}
+UNITS = {"logit": "", "probability": "points", "loss": "nats"}
+NO_LOSS = "A text of one token has no loss: nothing predicts the first token."
+MEASURES = {
+    "logit": "the difference of logits changes by {value} ({share} of the largest change)",
+    "probability": "the probability by {value} ({share})",
+    "loss": "the mean loss by {value} ({share})",
+}
+MEASURES_DISAGREE = "**The measures disagree most about {head}.** Without it, {said}."
+OTHER_WAYS = "Try the other ways as well"
+WAYS_DISAGREE = "**The three ways disagree most about {head}.** Change of the {measure} without it: {said}."
+WAYS_RUN = "Compare the three ways for layer {layer}, head {head}"
+WAYS_RUNNING = "Switching one head of {model} off in three ways."
+WAYS_TABLE = "What changes **without {head}**, in each of the three ways: “{answer}” against “{against}”."
+WAY, HEAD = "Way", "Head"
+NO_RESAMPLE = "The other text has fewer tokens than this one, so its outputs can't replace those of this text."
 METRICS = {"logit": "Logit difference", "probability": "Probability", "loss": "Mean loss"}
 STOPPED = "Stopped before it was done."
 

@@ -17,8 +17,7 @@ from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.text import head_survey as text
 from attention.ui.views import heads_parts as parts
-from attention.ui.views import model_switches as switches
-from attention.ui.views import token_rows
+from attention.ui.views import studies, token_rows
 
 TOKEN = (
     '<span style="display:inline-block;margin:0 3px 3px 0;padding:0 3px;outline:{line};'
@@ -44,11 +43,11 @@ def draw() -> None:
     if survey is not None and layer >= len(survey.kinds):
         return
     title = text.TITLE.format(layer=layer, head=head, texts=texts)
-    with st.expander(title, icon=":material/library_books:", key="survey", expanded=switches.is_open(SURVEY)):
+    with st.expander(title, icon=":material/library_books:", key="survey", expanded=studies.is_open(SURVEY)):
         if survey is None:
             st.caption(text.UNKNOWN.format(texts=texts))
-            live = switches.is_open(SURVEY)
-            st.fragment(_live_survey, run_every=switches.LOOK if live else None)(task.settings.offer, live)
+            live = studies.is_open(SURVEY)
+            st.fragment(_live_survey, run_every=studies.LOOK if live else None)(task.settings.offer, live)
         else:
             _draw_survey(survey, layer, head)
 
@@ -57,7 +56,7 @@ def _live_survey(offer: Offer, live: bool) -> None:
     said, label = (
         each.format(model="{model}", texts=len(head_survey.short_texts())) for each in (text.RUNNING, text.RUN)
     )
-    switches.offer_study(SURVEY, SurveyJob, results.head_surveys.survey_ask(offer), live, said, label, "survey texts")
+    studies.offer_study(SURVEY, SurveyJob, results.head_surveys.survey_ask(offer), live, said, label, "survey texts")
 
 
 def _draw_survey(survey: HeadSurvey, layer: int, head: int) -> None:

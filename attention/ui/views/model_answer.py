@@ -15,7 +15,7 @@ from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.text import interventions as text
 from attention.ui.views import model_switches as switches
-from attention.ui.views import token_rows
+from attention.ui.views import studies, token_rows
 
 PARTS, PATCH = "parts", "patch"  # the studies of a visit
 
@@ -29,19 +29,19 @@ def draw(prompt: Prompt) -> None:
     wanted = switches.make_study(prompt, task, words, () if here is None else (here,))
     with st.expander(text.PARTS, icon=":material/add_circle:"):
         st.caption(text.PARTS_ABOUT)
-        live = switches.is_open(PARTS)
+        live = studies.is_open(PARTS)
         asked = wanted._replace(how="zero", other="")
         if PARTS in page.visit_state().studies and not live:  # another head or token is shown at once
-            switches.request(PARTS, PartsJob, asked)
-            live = switches.is_open(PARTS)
-        st.fragment(_live_parts, run_every=switches.LOOK if live else None)(prompt, asked, live)
+            studies.request(PARTS, PartsJob, asked)
+            live = studies.is_open(PARTS)
+        st.fragment(_live_parts, run_every=studies.LOOK if live else None)(prompt, asked, live)
     with st.expander(text.PATCH, icon=":material/healing:"):
         st.caption(text.PATCH_ABOUT)
         _draw_patch(prompt, wanted)
 
 
 def _live_parts(prompt: Prompt, wanted: Study, live: bool) -> None:
-    job = switches.offer_study(PARTS, PartsJob, wanted, live, text.PARTS_RUNNING, text.PARTS_RUN, "parts")
+    job = studies.offer_study(PARTS, PartsJob, wanted, live, text.PARTS_RUNNING, text.PARTS_RUN, "parts")
     if job is not None and job.found is not None:
         _show_parts(prompt, job.found)
 
@@ -100,12 +100,12 @@ def _draw_patch(prompt: Prompt, wanted: Study) -> None:
         clean, corrupted, answer, against = PAIRS[prompt.pair]
         st.caption(text.PAIR_TEXTS.format(clean=escape(f"“{clean}”"), corrupted=escape(f"“{corrupted}”")))
         wanted = wanted._replace(text=clean, second="", other=corrupted, answer=answer, against=against)
-    live = switches.is_open(PATCH)
-    st.fragment(_live_patch, run_every=switches.LOOK if live else None)(wanted, live)
+    live = studies.is_open(PATCH)
+    st.fragment(_live_patch, run_every=studies.LOOK if live else None)(wanted, live)
 
 
 def _live_patch(wanted: Study, live: bool) -> None:
-    job = switches.offer_study(PATCH, PatchJob, wanted, live, text.PATCH_RUNNING, text.PATCH_RUN, "patches")
+    job = studies.offer_study(PATCH, PatchJob, wanted, live, text.PATCH_RUNNING, text.PATCH_RUN, "patches")
     if job is not None and job.found is not None and job.tokens is not None:
         _show_patches(job)
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar
 
 import streamlit as st
 
-from attention.interventions.ablation import HeadCosts
 from attention.interventions.projections import Head
 from attention.models.parts import layers
 from attention.models.prompt import OTHER, Prompt
@@ -18,17 +16,15 @@ from attention.number_format import format_change, format_head, format_token
 from attention.ui import next_step
 from attention.ui.controls import knobs
 from attention.ui.jobs.job_queue import JOBS
-from attention.ui.jobs.model_jobs import Ask, LoadedModelJob, ModelJob
-from attention.ui.jobs.study_jobs import EveryHeadJob, Study, Switched, SwitchJob
+from attention.ui.jobs.model_jobs import ModelJob
+from attention.ui.jobs.study_jobs import Study, Switched, SwitchJob
 from attention.ui.markdown import escape
 from attention.ui.session import gestures, page, run_links
 from attention.ui.text import interventions as text
 from attention.ui.views import heads_parts as parts
-from attention.ui.views import job_status, model_words, token_rows
+from attention.ui.views import model_costs, model_words, studies, token_rows
 
-AStudy = TypeVar("AStudy", bound=LoadedModelJob)
-LOOK = 0.3  # seconds between two checks of a running job
-OFF, EVERY = "off", "every"  # the studies of a visit
+OFF = "off"  # the study of a visit
 
 
 def draw(prompt: Prompt) -> None:
@@ -40,12 +36,14 @@ def draw(prompt: Prompt) -> None:
         st.caption(text.OFF_ABOUT)
         _controls(prompt)
         if prompt.off:
-            wanted, live = _request_effect(prompt, task, words), is_open(OFF)
-            st.fragment(_live_switched, run_every=LOOK if live else None)(wanted, live)
+            wanted, live = _request_effect(prompt, task, words), studies.is_open(OFF)
+            st.fragment(_live_switched, run_every=studies.LOOK if live else None)(wanted, live)
         else:
             st.caption(text.NONE_OFF)
-        every, live = make_study(prompt, task, words, ()), is_open(EVERY)
-        st.fragment(_live_every, run_every=LOOK if live else None)(every, live)
+        here = page.visit_state().selected
+        if here is not None:
+            model_costs.draw_ways(prompt, make_study(prompt, task, words, (here,)), words.predictions)
+        model_costs.draw(prompt, make_study(prompt, task, words, ()))
 
 
 def next_words() -> Words | None:
@@ -118,7 +116,7 @@ def draw_heads_off(prompt: Prompt, task: ModelJob, words: Words) -> None:
 
 def _request_effect(prompt: Prompt, task: ModelJob, words: Words) -> Study:
     wanted = make_study(prompt, task, words, prompt.heads_off)
-    request(OFF, SwitchJob, wanted, partial(SwitchJob, wanted, clock=JOBS.clock, before=words.predictions))
+    studies.request(OFF, SwitchJob, wanted, partial(SwitchJob, wanted, clock=JOBS.clock, before=words.predictions))
     return wanted
 
 
@@ -134,44 +132,8 @@ def _logits(effect: Switched) -> dict[str, str]:
     return {"answer": answer, "against": against, "before": before, "after": after}
 
 
-def is_open(name: str) -> bool:
-    """Whether a study of this visit has not ended."""
-    job = page.visit_state().studies.get(name)
-    return job is not None and job.open
-
-
-def request(
-    name: str, kind: type[LoadedModelJob], wanted: Study | Ask, make: Callable[[], LoadedModelJob] | None = None
-) -> None:
-    """Starts a study unless it is the last one. `make`: makes a job that is mostly done at once."""
-    kept = page.visit_state().studies
-    if name not in kept or kept[name].settings != wanted:
-        kept[name] = JOBS.request(kind, wanted, page.visitor(), make)
-        if make is not None:
-            job_status.wait_briefly(kept[name])
-
-
-def wait(name: str, wanted: Study | Ask, live: bool, said: str) -> LoadedModelJob | None:
-    """Returns the job if it has ended, after drawing why it has no result; draws its progress otherwise."""
-    job = page.visit_state().studies.get(name)
-    if live != (job is not None and job.open):
-        st.rerun()
-    if job is None or job.settings != wanted:
-        return None
-    if job.open:
-        job.look(page.visitor())
-        why = text.CANCEL_HELP.format(seconds=job.leave_after_s)
-        doing = said.format(model=escape(wanted.offer.name))
-        job_status.show_progress(job, JOBS, doing, partial(job.leave, page.visitor()), why, key=f"cancel {name}")
-    elif job.state == "failed":
-        st.warning(escape(job.said), icon=":material/info:")
-    elif job.state != "done":
-        st.caption(text.STOPPED)
-    return job
-
-
 def _live_switched(wanted: Study, live: bool) -> None:
-    job = wait(OFF, wanted, live, text.RUNNING)
+    job = studies.wait(OFF, wanted, live, text.RUNNING)
     if isinstance(job, SwitchJob) and job.found is not None and not job.open:
         _show_effect(job.found)
         _draw_links(wanted)
@@ -211,52 +173,3 @@ def _show_effect(effect: Switched) -> None:
     with right:
         st.caption(text.LOSS_CHANGE)
         token_rows.draw_losses(tokens.labels, (found.after.losses - found.before.losses).tolist(), change=True)
-
-
-def _live_every(wanted: Study, live: bool) -> None:
-    job = offer_study(EVERY, EveryHeadJob, wanted, live, text.RUNNING_EVERY, text.EVERY, "every head", text.EVERY_HELP)
-    if job is not None and job.found is not None and job.tokens is not None:
-        _show_costs(job.found, job.tokens.names)
-
-
-def offer_study(
-    name: str,
-    kind: type[AStudy],
-    wanted: Study | Ask,
-    live: bool,
-    said: str,
-    label: str,
-    key: str,
-    about: str | None = None,
-) -> AStudy | None:
-    """Returns a study that is done; draws its progress otherwise, or a button that starts it."""
-    job = wait(name, wanted, live, said)
-    if job is None or (not job.open and job.state != "done"):
-        st.button(label, key=key, icon=":material/play_arrow:", on_click=begin, args=(name, kind, wanted), help=about)
-    return job if isinstance(job, kind) and job.state == "done" else None
-
-
-def begin(name: str, kind: type[LoadedModelJob], wanted: Study | Ask) -> None:
-    """Starts a study; again after it failed or was stopped."""
-    kept = page.visit_state().studies
-    JOBS.forget(kept.pop(name, None))
-    request(name, kind, wanted)
-
-
-def _show_costs(costs: HeadCosts, names: tuple[str, str]) -> None:
-    """Draws what the absence of each head costs, as a map of layers and heads."""
-    values = costs.logit
-    row, head = divmod(int(values.abs().argmax()), values.shape[1])
-    answer, against = (escape(token_rows.token_name(name)) for name in names)
-    st.markdown(
-        text.COST.format(
-            head=format_head(head, costs.layers[row]),
-            answer=answer,
-            against=against,
-            value=format_change(float(values[row, head])),
-        )
-    )
-    token_rows.draw_map(
-        costs.layers, values.tolist(), page.visit_state().selected, "head", "costs", text.METRICS["logit"]
-    )
-    st.caption(text.COST_MAP.format(answer=answer))

@@ -111,17 +111,20 @@ def draw_map(
     key: str,
     about: str,
     last: str = "",
+    unit: str = "",
+    rises: bool = False,
+    digits: int = 2,
 ) -> None:
     """Draws a map of layers and heads (or positions) of values with a sign; a click selects a head.
 
-    `last`: as in `signed`; colours end at the largest value of the other columns.
+    `last`, `rises` and `digits`: as in `signed`; colours end at the largest value of the other columns. `unit`: of the values.
     """
     cells = {(layer, at): value for layer, row in zip(layers, values, strict=True) for at, value in enumerate(row)}
     top = max(max(map(abs, row[: -1 if last else None])) for row in values) or 1.0
     table = cell_columns(cells, focus) | {"share": [min(1.0, abs(value) / top) for value in cells.values()]}
     st.vega_lite_chart(
         pa.table(table),
-        chart.signed(layers, len(values[0]), "value", across, last),
+        chart.signed(layers, len(values[0]), f"change ({unit})" if unit else "value", across, last, digits, rises),
         key=key,
         width="stretch",
         on_select=(lambda: gestures.on_layer_click(key)) if across == "head" else "ignore",
