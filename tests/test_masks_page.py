@@ -343,3 +343,15 @@ def test_charts_bring_no_data_of_their_own(spec):
 
 def _typed_knobs(knobs):
     return {name: type(getattr(Config(), name))(value) for name, value in knobs.items()}
+
+
+def test_words_are_sent_where_there_is_room_for_them_and_the_finding_says_what_the_mask_is_for():
+    config = Config(mask="window")
+    sent = decode_message(payload(config, gallery(18, 4, 1)))["labels"]
+    assert sent["rows"] == sent["columns"] == tables.labels(config) and len(sent["rows"]) == 18
+    assert decode_message(payload(Config(tokens=64), gallery(64, 4, 1)))["labels"] is None
+    told = prose(opened(mask="window", span=4))
+    assert "The **window** mask shows a word itself and the 3 words before it: work grows with the length" in told
+    assert "**window**, span 4, keeps 66 of 324 pairs" in told
+    joined = prose(opened(mask="causal", combine="without", second="window"))
+    assert "can't simply copy" not in joined, "a combination has no reason of its own"

@@ -66,6 +66,23 @@ def test_a_click_uses_a_mask_everywhere(visit):
 
 
 @pytest.mark.extended
+def test_a_large_mask_says_of_a_pair_whether_it_may_attend_and_chips_appear_on_the_card_that_is_pointed_at(visit):
+    tab = visit("masks")
+    used_card(tab)
+    tab.still()
+    card, cell = tab.page.locator(f"{GALLERY} [data-mask=causal] canvas"), 228 / 18
+    card.hover(position={"x": 2.5 * cell, "y": 14.5 * cell})
+    expect(tab.page.locator(f"{GALLERY} .legend")).to_have_text("“river” (14) may attend to “bank” (2).")
+    card.hover(position={"x": 14.5 * cell, "y": 2.5 * cell})
+    expect(tab.page.locator(f"{GALLERY} .legend")).to_contain_text("“bank” (2) may not attend to “river” (14)")
+    chips = tab.page.locator(f"{GALLERY} [data-mask=local] .join")
+    expect(chips).to_have_css("opacity", "0")
+    tab.page.locator(f"{GALLERY} [data-mask=local]").hover()
+    expect(chips).to_have_css("opacity", "1")
+    expect(tab.page.locator(f"{GALLERY} .legend")).to_contain_text("Row: the word that attends")
+
+
+@pytest.mark.extended
 def test_keys_use_a_mask_too(visit):
     tab = visit("masks")
     used_card(tab)
