@@ -164,7 +164,7 @@ def test_every_page_shows_it_or_says_what_would_have_more(page, more, kind, requ
         ("heads", {}, "Checked: every row of weights sums to 1 (off by"),
         ("softmax", {}, "This needs queries and keys. The source “Bare: weights” has weights."),
         ("softmax", {"topic": "precision"}, "**Number types**"),
-        ("softmax", {"topic": "all"}, "**Weights by size**"),
+        ("softmax", {"topic": "all"}, "## Weights by size"),
         ("masks", {}, "Effect of the mask on the weights"),
         ("masks", {}, "Selected, but not in use: **full**"),
         ("steps", {}, "This needs queries and keys. The source “Bare: weights” has weights."),

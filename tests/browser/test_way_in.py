@@ -94,8 +94,8 @@ def test_on_a_phone_pages_and_settings_are_a_tap_away_and_a_chosen_page_is_not_c
     tab.page.wait_for_url(f"**/softmax?{EDITION}&temperature=2.0")
     expect(tab.page.get_by_role("link", name="Next: ")).to_contain_text("→ Masks")
     expect(tab.widget("tokens")).not_to_be_in_viewport()
-    tab.page.wait_for_timeout(500)  # it slides
-    assert all(tab.page.evaluate(UNDER, [x, 300]) for x in (3, 20, 200, 387))
+    for x in (3, 20, 200, 387):  # it slides
+        tab.page.wait_for_function(UNDER, arg=[x, 300])
 
 
 def test_on_a_phone_a_tapped_cell_is_said_in_words(visit):

@@ -109,9 +109,9 @@ ALTS = {
 }
 
 # The details.
-CODE = "**Code that runs**"
+CODE = "Code that runs"
 FIXED = "Fixed here: {what} {error}"
-SHAPES = "**Shapes, line by line**"
+SHAPES = "Shapes, line by line"
 SHAPES_COLUMNS = ("Variable", "Axes", "Sizes", "Function", "Line")
 COSTS = "**Costs** of {sequences} of {tokens}"
 SEQUENCES, TOKENS = ("{count:,} sequence", "{count:,} sequences"), ("{count:,} token", "{count:,} tokens")

@@ -1,7 +1,7 @@
 """The words of the Model page."""
 
 FINDING = "Run a model on your own sentence, then look into any of its heads."
-ABSENT = "In one head of MiniLM, “it” gives {weight} of its weight to “animal”. Look into the other 71."
+ABSENT = "In one head of MiniLM, “it” gives {weight} of its weight to “animal”. See its other 71."
 RECORDED = "The sample sentence, recorded"
 STATES = {
     "done": "Every head of {model} on your input: click one in the map.",

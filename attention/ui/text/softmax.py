@@ -109,10 +109,10 @@ VARIANT_COLUMNS = ("Softmax", "Largest weight", "Sum", "Keys with weight")
 NO_SOFTCAP = " No softcap is set; 50 is shown, as in Gemma 2."
 
 # All rows.
-SIZES = "**Weights by size**"
+SIZES = "Weights by size"
 SIZES_HELP = "${size}$ of the {pairs:,} visible pairs, one strip per head."
 SIZES_ALT = "Bars by size, one strip per head: the number of weights of each size"
-ENTROPY = "**Entropy by query**"
+ENTROPY = "Entropy by query"
 ENTROPY_HELP = r"$H_q = -\sum_k p_{qk} \ln p_{qk}$, one strip per head. Dashed: its upper bound."
 ENTROPY_ALT = "Lines by query, one strip per head: the entropy of its weights and its upper bound"
 NO_DISTRIBUTION = "{why}, so rows are no distributions and have no entropy."

@@ -32,14 +32,14 @@ def draw(config: Config, name: str, printed: bool, found: Comparison) -> None:
 
 
 def _code(config: Config, name: str, printed: bool, found: Comparison) -> None:
-    st.markdown(text.CODE)
+    st.markdown(f"## {text.CODE}")
     code.show_source(found.source)
     for slip in ROWS[name].slips:
         st.caption(text.FIXED.format(what=escape(slip.what), error=escape(slip.error)))
 
 
 def _shapes(config: Config, name: str, printed: bool, found: Comparison) -> None:
-    st.markdown(text.SHAPES)
+    st.markdown(f"## {text.SHAPES}")
     widths = {name: st.column_config.TextColumn(width=width) for name, width in WIDTHS.items()}
     lines = [
         (s.name, s.axes, " × ".join(map(str, s.sizes)), s.function, s.code.partition("  #")[0]) for s in found.steps

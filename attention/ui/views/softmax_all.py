@@ -28,7 +28,7 @@ def draw(trace: Trace) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         size = r"\lvert p_{qk} \rvert" if SOFTMAXES[config.softmax].signed else "p_{qk}"
-        st.markdown(text.SIZES, help=text.SIZES_HELP.format(size=size, pairs=int(found.seen.sum())))
+        st.markdown(f"## {text.SIZES}", help=text.SIZES_HELP.format(size=size, pairs=int(found.seen.sum())))
         frame = pa.table(softmax.histogram(found))
         st.vega_lite_chart(
             frame,
@@ -43,14 +43,14 @@ def draw(trace: Trace) -> None:
         if distributes(config):
             _entropies(found, config)
         else:
-            st.markdown(text.ENTROPY)
+            st.markdown(f"## {text.ENTROPY}")
             why = SOFTMAXES[config.softmax].no_distribution
             st.caption(text.NO_DISTRIBUTION.format(why=f"{why[0].upper()}{why[1:]}"))
             st.caption(_sums(trace))
 
 
 def _entropies(found: Distribution, config: Config) -> None:
-    st.markdown(text.ENTROPY, help=text.ENTROPY_HELP)
+    st.markdown(f"## {text.ENTROPY}", help=text.ENTROPY_HELP)
     most = float(found.bound.max()) or 1.0
     frame = pa.table(softmax.entropies(found, config.heads))
     spec = charts.entropies(config.heads, config.tokens, most, config.head)

@@ -56,7 +56,7 @@ def draw(sides: Sides) -> None:
     heads = tuple(head for _, head in pairs)
     left, right = st.columns(2, gap="medium")
     with left:
-        st.markdown(text.SIZES)
+        st.markdown(f"## {text.SIZES}")
         columns = tables.histogram_changes(a, b, pairs)
         spec = charts.histogram_changes(heads)
         st.vega_lite_chart(pa.table(columns), spec, key="sizes", width="stretch", alt=text.SIZES_ALT)
