@@ -19,6 +19,7 @@ from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 import attention
 from attention.attend import HALVES
 from attention.layer import MultiHeadAttention
+from attention.tracing import parts
 from attention.tracing.call import Call
 from attention.tracing.hooks import SDPA
 from attention.tracing.layer_names import layer_numbers
@@ -557,3 +558,12 @@ def test_numbers_keep_the_type_of_the_model_or_that_of_ones_choice(kept):
     apart = max(float((mine.weights() - theirs.weights()).abs().max()) for mine, theirs in pairs)
     assert (f"Kept in float16, which changes a weight by at most {apart:.1g}." in stack.what) == (kept is not None)
     assert 0 < apart < 3e-3 if kept else apart == 0
+
+
+def test_the_rule_of_a_mask_is_searched_once_however_many_layers_have_it(monkeypatch):
+    causal, window = torch.ones(9, 9).tril().bool(), torch.ones(9, 9).tril().triu(-2).bool()
+    searched, find = [], parts.find_rule
+    monkeypatch.setattr(parts, "find_rule", lambda square, *sizes: searched.append(square) or find(square, *sizes))
+    rules = parts._find_rules([causal, window, causal.clone(), None, window, None], 9, 9)
+    assert [rule and rule["mask"] for rule in rules] == ["causal", "window", "causal", "full", "window", "full"]
+    assert len(searched) == 3

@@ -175,7 +175,7 @@ def make_stack(group: Group, title: str, queries: tuple[str, ...], keys: tuple[s
         return Stack(**named, weights=weights, square=_squares(squares, *group.pairs))
     q, scale = _scale_queries(calls)
     own = OWN | scale | {"softcap": calls[0].softcap}
-    rules = [find_rule(square, *group.pairs) for square in squares]
+    rules = _find_rules(squares, *group.pairs)
     if any(rule is None for rule in rules):
         named["square"] = _squares(squares, *group.pairs)
     elif all(rule == rules[0] for rule in rules):
@@ -183,6 +183,22 @@ def make_stack(group: Group, title: str, queries: tuple[str, ...], keys: tuple[s
     else:
         named["rules"] = tuple((rule["mask"], rule.get("span", OWN["span"])) for rule in rules if rule)
     return Stack(**named, q=q, k=torch.stack([call.k for call in calls]), own=own)
+
+
+def _find_rules(squares: Sequence[Bool[Tensor, "q k"] | None], queries: int, keys: int) -> list[dict[str, Any] | None]:
+    """The rule of each layer's mask, searched once per mask: most models have one or two."""
+    found: list[tuple[Bool[Tensor, "q k"] | None, dict[str, Any] | None]] = []
+    rules: list[dict[str, Any] | None] = []
+    for square in squares:
+        before = [rule for other, rule in found if _same_mask(square, other)]
+        rules.append(before[0] if before else find_rule(square, queries, keys))
+        if not before:
+            found.append((square, rules[-1]))
+    return rules
+
+
+def _same_mask(one: Bool[Tensor, "q k"] | None, other: Bool[Tensor, "q k"] | None) -> bool:
+    return one is other if one is None or other is None else torch.equal(one, other)
 
 
 def _squares(squares: Sequence[Bool[Tensor, "q k"] | None], queries: int, keys: int) -> Bool[Tensor, "*l q k"] | None:
