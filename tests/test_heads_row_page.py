@@ -130,16 +130,16 @@ def test_a_head_without_a_role_is_called_random_where_it_was_made_so():
 
 def test_a_row_that_looks_everywhere_is_said_to_look_at_nothing_in_particular():
     found = tables.row(trace(Config(head=6)))
-    assert tables.mostly(found, "word").startswith("spreads its weight: 17 of 18 visible words hold 94")
+    assert tables.mostly(found, "word").startswith("spreads its weight: 17 of 18 visible words have 94")
     assert tables.mostly(tables.row(trace(Config())), "word").startswith("attends mostly to 4 of 18 visible words (9")
 
 
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ({"softmax": "sink", "sink_logit": "2.0", "head": "6"}, "Sink: 70.8%. Entropy"),
+        ({"softmax": "sink", "sink_logit": "2.0", "head": "6"}, "Sink: 70.8% (logit 3.770). Entropy"),
         ({"softmax": "plus one", "head": "6"}, "1 in the denominator: 5.3%. Entropy"),
-        ({"softmax": "sink", "head": "1"}, "Sink: under 0.1%. Entropy"),
+        ({"softmax": "sink", "head": "1"}, "Sink: under 0.1% (logit "),
     ],
 )
 def test_a_row_says_what_no_key_gets(query, said):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Callable
@@ -439,7 +440,7 @@ ANSWERS: dict[str, Callable[..., bool]] = {
     "buckets": lambda c: c.distance == 91,  # the jumps are in tests/test_examples.py
     "slopes": slopes_agree,
     "fraction": lambda c: True,  # in tests/test_examples.py: the channels beyond the first quarter are not turned
-    "yarn": lambda c: says("yarn", "1.1386² = 1.2965") and f"{1.13863**2:.4f}" == "1.2965",
+    "yarn": lambda c: says("yarn", "by its square, 1.2965") and f"{(0.1 * math.log(4) + 1) ** 2:.4f}" == "1.2965",
     "nothing": sinks,
     "everything": lambda c: bool((trace(c).logits[c.head, -1] > 0).all()),
     "sparse": wide,

@@ -253,7 +253,8 @@ def test_every_other_softmax_of_a_row_is_described_with_its_numbers():
     said = {name: softmax_row.variant_sentence(found, name, each) for name, each in variants(found).items()}
     lost = 1 - float(variants(found)["sink"].double().sum())
     assert 0.5 < lost < 0.95 and said["sink"] == (
-        f"**Sink**: {format_percent(lost)} goes to no key; the row sums to {format_mean(1 - lost)}."
+        f"**Sink**: one more number in the denominator, of no key, takes {format_percent(lost)}; "
+        f"the row sums to {format_mean(1 - lost)}."
     )
     assert "all of the row goes to keys" in said["softmax"] and "no logit exceeds 50" in said["softcap 50"]
     support = int((variants(found)["sparsemax"] > 0).sum())
@@ -280,8 +281,8 @@ def test_what_yarn_does_at_a_distance_is_shown_with_its_attention_factor():
         "Score at 20,000": "0.450",
         "Pairs at new angles": "0 of 64",
     }
-    assert "24 pairs rotate as in training, 24 rotate 4 times more slowly" in words(test)
-    assert "distance 20,000 is to them what 5,000 was in training" in words(test)
+    assert "Rotated as in training: pairs 0 to 23. Rotated 4 times more slowly" in words(test)
+    assert "to them what 5,000 was in training: pairs 40 to 63. In between: pairs 24 to 39. Both ends" in words(test)
     assert "attention factor, **1.1386**, so rotated scores by its square, **1.2965**" in words(test)
     test.number_input(key="distance").set_value(100_000).run()
     assert metrics(test)["Pairs at new angles"] == "0 of 64" and "24 without the scaling" in words(test)

@@ -24,6 +24,7 @@ from attention.heads import Profile, profile, row_entropy
 from attention.imported.nearest_mask import ranges as ranges
 from attention.maps.picture import HeadMaps
 from attention.number_format import format_mean, format_percent, format_weight
+from attention.operations.softmax import SOFTMAXES
 from attention.sources.layer_inputs import Source
 from attention.sources.providers import (
     UPLOADED,
@@ -38,6 +39,7 @@ from attention.trace import Trace
 CSV_ROWS = 1_000_000
 NO_ENTROPY = "No entropy: the row is no distribution"
 FAINT = 1e-9  # what a row that sums to less than one lacks at least: float32 rounds it to nothing
+ROUNDED = 5e-4  # how far the sum of a row may be from one to be called its whole weight
 FEW = 4  # number of keys up to which attention counts as specific, even if few are visible
 
 
@@ -157,10 +159,12 @@ def mostly(found: Row, what: str) -> str:
         return f"attends to its only visible {what}"
     many = f"{found.holding:,} of {found.seeing:,} visible {what}s"
     every = sorted(map(abs, found.keys["weight"]), reverse=True)
-    held = math.fsum(every[: found.holding]) / (math.fsum(every) or 1.0)  # a row may sum to less than one
+    total = math.fsum(every)
+    held = format_percent(min(math.fsum(every[: found.holding]) / (total or 1.0), 1.0))
+    whole = "its weight" if abs(total - 1) < ROUNDED else "what all keys get"  # a row may sum to less than one
     if found.holding > FEW and 2 * found.holding > found.seeing:
-        return f"spreads its weight: {many} hold {format_percent(min(held, 1.0))}"
-    return f"attends mostly to {many} ({format_percent(min(held, 1.0))} of its weight)"
+        return f"spreads its weight: {many} have {held} of {whole}"
+    return f"attends mostly to {many} ({held} of {whole})"
 
 
 def entropy_text(config: Config, entropy: float) -> str:
@@ -178,7 +182,7 @@ def support_text(found: Row, config: Config) -> str:
 
 
 def missing_share(found: Row, config: Config) -> str:
-    """Returns how much of a row no key gets, as in `Sink: 23.0%. `; "" if the softmax gives all of it to keys.
+    """Returns how much of a row no key gets, as in `Sink: 23.0% (logit 1.50). `; "" if the softmax gives all of it to keys.
 
     A row that may sum to anything has its sum.
     """
@@ -188,7 +192,8 @@ def missing_share(found: Row, config: Config) -> str:
     if not rest or not found.seeing:
         return ""
     share = max(1 - math.fsum(found.keys["weight"]), FAINT)
-    return f"{rest.removeprefix('the ').capitalize()}: {format_percent(share)}. "
+    logit = f" (logit {format_mean(config.sinks[found.head])})" if SOFTMAXES[config.softmax].learned else ""
+    return f"{rest.removeprefix('the ').capitalize()}: {format_percent(share)}{logit}. "
 
 
 def _negative_text(found: Row) -> str:

@@ -96,7 +96,7 @@ MASS_ALT = "Line: the total weight of the keys with the largest weights, by thei
 VARIANTS = "The first panel is the row with {name}; the others show what another softmax adds to it.{note}"
 VARIANT = {  # by what a softmax does
     "plain": "**{name}**: all of the row goes to keys; it sums to {sums}.",
-    "rest": "**{name}**: {rest} goes to no key; the row sums to {sums}.",
+    "rest": "**{name}**: one more number in the denominator, of no key, takes {rest}; the row sums to {sums}.",
     "sparse": "**{name}**: {support} of {visible} visible keys have weight, the others exactly zero.",
     "single": "**{name}**: every key is weighed by itself; the row sums to {sums}.",
     "capped": "**{name}**: no logit exceeds {cap:g} in size; the largest weight is {largest}.",

@@ -30,16 +30,19 @@ TABLE = {  # label and help of the columns of every pair
     "pair": ("Pair", "Channels j and j + m of a head, where m pairs are rotated."),
     "wavelength": ("Full turn", "Tokens in which the pair makes a full turn, as trained."),
     "turns in training": ("Turns in training", "Full turns within the original length."),
-    "kept": ("Kept", "Share of the pair that rotates as in training; the rest rotates more slowly by the factor."),
+    "kept": (
+        "Share kept",
+        "Share of the pair that rotates as in training; the rest rotates more slowly by the factor.",
+    ),
     "scaled wavelength": ("Full turn, scaled", "Tokens in which the pair makes a full turn with the scaling."),
     "turns at the distance": ("Turns at distance", "Full turns at the chosen distance, as trained."),
-    "scaled turns": ("Scaled", "Full turns at the chosen distance with the scaling."),
+    "scaled turns": ("Turns, scaled", "Full turns at the chosen distance with the scaling."),
 }
 
 GAIN = (
     "Attention factor",
-    "Cosines and sines are multiplied by it. YaRN: 0.1 ln(factor) + 1, unless a checkpoint's config.json has its own "
-    "attention_factor.",
+    "Cosines and sines are multiplied by it. YaRN: 0.1 ln(factor) + 1, unless config.json has an attention_factor, or mscale "
+    "and mscale_all_dim, whose ratio counts.",
 )
 ROTATED = ("Rotated scores ×", "Query and key are both multiplied, so scores by its square.")
 SCORE = "Score at {distance:,}"
@@ -72,9 +75,11 @@ STRETCHED = (
     "between by powers of that."
 )
 SCALED_PAIRS = (
-    "**{name}, factor {factor:g}**: {whole} pairs rotate as in training, {none} rotate {factor:g} times more slowly, so that "
-    "distance {distance:,} is to them what {trained:,.0f} was in training; {between} are in between."
+    "**{name}, factor {factor:g}.** Rotated as in training: {whole}. Rotated {factor:g} times more slowly, so that distance "
+    "{distance:,} is to them what {trained:,.0f} was in training: {none}. In between: {between}.{ramp}"
 )
+RAMP_ENDS = " Both ends of what is in between are rounded to whole pairs, as in transformers; *{other}* does not round."
+NO_PAIRS, ONE_PAIR, PAIRS = "no pairs", "pair {first}", "pairs {first} to {last}"
 SCALED_SCORE = (
     "At distance {distance:,} a constant query and key score {scaled} of what they do unrotated; unscaled, {unscaled}. "
 )

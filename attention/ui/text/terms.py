@@ -17,6 +17,7 @@ TERMS = {
     "head": "one attention function with its own queries, keys and values: softmax(q kᵀ / √d_head) v",
     "weight": "share of a value in the output of a query: one number of a softmax row",
     "softmax": "turns a row of logits into weights that add up to one: exp(sⱼ) / Σ exp(sᵢ)",
+    "attention sink": "a key, or a logit of its own, that takes the weight a head does not need elsewhere",
     "score": "dot product of a query and a key, before scaling: q · k",
     "logit": "scaled score, q · k / √d_head, after softcap, bias and mask, as the softmax takes it; a masked pair has −∞",
     "mask": "which keys are visible to a query; a masked pair has weight 0",
@@ -34,7 +35,7 @@ TERMS = {
 PAGES = {
     "heads": ("token", "query", "key", "value", "head", "weight", "softmax", "entropy", "MHA, GQA, MQA"),
     "steps": ("token", "query", "key", "value", "head", "score", "logit", "softmax", "context"),
-    "softmax": ("query", "key", "score", "logit", "softmax", "weight", "entropy", "nat", "d_head"),
+    "softmax": ("query", "key", "score", "logit", "softmax", "attention sink", "weight", "entropy", "nat", "d_head"),
     "masks": ("query", "key", "mask", "weight"),
     "training": ("token", "head", "induction head", "weight", "uniform weight", "loss", "nat"),
     "layers": ("head", "query", "key", "weight", "entropy", "nat", "induction head"),

@@ -35,6 +35,7 @@ from attention.ui.session import browser_yield, page
 from attention.ui.text import softmax_positions as text
 from attention.ui.views import focus
 
+EXACT_YARN = "yarn (not rounded)"  # of the two rules of YaRN, the one that keeps fractions of a pair
 WIDEST = 2048  # channels of a token
 
 
@@ -187,12 +188,20 @@ def _scaled_pairs(rotation: Rotation, distance: int) -> str:
     return text.SCALED_PAIRS.format(
         name=_name("rotary_scaling", rotation.scaling),
         factor=rotation.factor,
-        whole=whole,
-        none=none,
+        whole=_pairs(0, whole),
+        none=_pairs(rotation.pairs - none, rotation.pairs),
         distance=distance,
         trained=distance / rotation.factor,
-        between=rotation.pairs - whole - none,
+        between=_pairs(whole, rotation.pairs - none),
+        ramp=text.RAMP_ENDS.format(other=_name("rotary_scaling", EXACT_YARN)) if rotation.scaling == "yarn" else "",
     )
+
+
+def _pairs(first: int, stop: int) -> str:
+    """Names the pairs from `first` to the one before `stop`."""
+    if stop <= first:
+        return text.NO_PAIRS
+    return (text.ONE_PAIR if stop == first + 1 else text.PAIRS).format(first=first, last=stop - 1)
 
 
 def _scaled_score(rotation: Rotation, d: int, distance: int) -> str:

@@ -27,7 +27,7 @@ from attention.charts.row import SIGNED
 from attention.charts.spec import empty
 from attention.components.score_bars import score_bars
 from attention.config import Config
-from attention.examples import EXAMPLES
+from attention.lessons.cards import gallery
 from attention.number_format import format_mean, format_percent, format_token, format_weight
 from attention.operations import forgetting
 from attention.operations.positions import POSITIONS
@@ -233,7 +233,7 @@ def _variants(found: Stages) -> None:
     each = variants(found)
     if found.visible.any():
         st.markdown("\n".join(f"- {variant_sentence(found, name, each[name])}" for name in names if name in each))
-        next_step.page_link("heads", text.SINK_EXAMPLE, EXAMPLES["nothing"].query)
+        next_step.page_link("heads", text.SINK_EXAMPLE, gallery()["nothing"].query)
     rows = [(name, *_sum_up(weights)) for name, weights in each.items()]
     st.dataframe(dict(zip(text.VARIANT_COLUMNS, zip(*rows, strict=True), strict=True)), hide_index=True, key="sums")
     axes = _difference_ends(names, columns), *_axis(found)
