@@ -3,8 +3,8 @@
 MORE = "More settings"
 
 # Start.
-OPENS_HEADS = "**These three open Heads,** with heads of any size. The sizes of a trained head are fixed."
-THIS_HEAD = "**These act on the head of this page.**"
+OPENS_HEADS = "**These three open Heads,** where sizes are free."
+THIS_HEAD = "**These act on this head.**"
 
 # A picture.
 ADVANCED = "Advanced"

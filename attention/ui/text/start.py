@@ -26,7 +26,7 @@ LOOK = (
 )
 SWITCH = "Switch the sentence"
 EXPECTED = (
-    "The same word, the same head: here “{word}” gives most to “{expected}”, in the other sentence to “{other}”. "
+    "Here “{word}” gives most to “{expected}”, in the other sentence to “{other}”. "
     "{found} of MiniLM's {heads} heads does so; a word gets its meaning from all of them together."
 )
 OWN_LOOK = (
