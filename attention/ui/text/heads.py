@@ -3,7 +3,9 @@
 WHAT = "Each token mixes in information from other tokens; a weight says how much it takes from each."
 OWN = "The mask comes with this source; the mask setting has no effect."
 GATE = " Weights are those before the output gate, which changes outputs alone."
-CELLS = "Each row is a token, the query; each column a token that it attends to, the key. Brighter cells have more weight."
+CELLS = (
+    "Each row is a token, the query; each column a token that it attends to, the key. Brighter cells have more weight."
+)
 NO_ROLE = "has no clear role: no kind of key gets half of its weight."
 CHANCE = "is random: it has no built-in role."
 LONG = "{done} of {heads} heads over {tokens} tokens are exact; the others are previews."
