@@ -271,7 +271,7 @@ EXAMPLES: dict[str, Example] = {
         ("It attends by position, not by content", "Its weights are too small to see", "It is masked there"), 0,
         "The second head attends to the token before, whatever that token is: an earlier copy gets no weight for being a copy.",
         INTERMEDIATE, "maps of weights"),
-    "gpu": Example("CPU against GPU", "timing", CpuGpuSettings(),
+    "gpu": Example("CPU against GPU", "timing", CpuGpuSettings(picture="time"),
         "At 4,096 tokens an H100 in float16 is over a thousand times as fast as two CPU cores in float32. Including the copy from and to ordinary memory, it is less than a hundred times.",
         "Which takes longer at 16,384 tokens: the computation on the GPU, or the CPU↔GPU transfer?",
         ("The computation on the GPU", "The transfer", "Both take equally long"), 1,

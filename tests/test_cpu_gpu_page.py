@@ -30,7 +30,7 @@ def test_the_page_answers_its_headline_at_once():
     test = run()
     assert not test.exception and not test.warning
     words = [text.value.replace("\\", "") for text in test.markdown]
-    assert words[0] == "### :gray[Measure ·] Timing"
+    assert words[0] == "# :gray[Measure ·] Timing"
     assert words[1] == (
         "At 4,096 tokens an H100 in float16 is 12,000 times as fast as a 2-core CPU in float32, or 702 times including the "
         "copy to the GPU and back."

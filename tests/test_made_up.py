@@ -132,7 +132,7 @@ def test_every_page_shows_them(page, query):
     text = "\n".join(str(each.value) for each in [*test.markdown, *test.caption, *test.dataframe]).replace("\\", "")
     topics = {"": "plus two", "all": "at most 1", "precision": "2\\, e^{-m}".replace("\\", "")}
     said = {
-        "steps": "Half of what was found" if query.get("step") else "halved",
+        "steps": "Every head hands on a half" if query.get("step") else "halved",
         "softmax": topics[query.get("topic", "")],
         "heads": "Two: under 0.1%",
     }

@@ -396,7 +396,7 @@ def test_what_is_said_of_row_sums_is_true_of_the_rows(config, softmax, combine):
     blind = ~pairs(config).any(-1)  # of another sequence, where Steps shows one
     said = row_sums(softmax, int(blind.sum()), config.tokens)
     titles = {part.place: part.title for part in parts(config)}
-    assert titles["softmax"] == f"Each row of scores becomes weights: {said}"
+    assert titles["softmax"] == f"Each row of logits becomes weights: {said}"
 
 
 @pytest.mark.parametrize(

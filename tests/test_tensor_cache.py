@@ -66,6 +66,7 @@ KEPT: dict[str, tuple[Any, tuple]] = {
     "untrained": (training._initial_course, (RECIPE,)),
     "picture": (training._picture, (COURSE.recipe, COURSE.nearest_frame(-1))),
     "usual": (training._usual, (COURSE,)),
+    "without heads": (training._probe_heads, (COURSE, ((0, 1),), "zero")),
     "said": (training._forward_sequence, (COURSE, (0, 1, 2, 3), (), "zero")),
 }
 
