@@ -25,7 +25,7 @@ def test_a_gpu_and_a_cpu_are_compared_at_the_longest_length_that_both_have():
         "(8.19 ms), or 82 times including the copy to the GPU and back."
     )
     assert said.basis == (
-        "The GPU is faster from the shortest length on (4,096 tokens), also including transfers. GPU: Test GPU, SDPA, "
+        "The GPU is faster from the shortest length on (4,096 tokens), also including the copy. GPU: Test GPU, SDPA, "
         "bfloat16, recorded 2026-01-31. CPU: Test CPU, 2 cores, 2 threads, SDPA, bfloat16, measured here 2026-01-31."
     )
     (said,) = answers.answers([*cpu, slow])
@@ -44,7 +44,7 @@ def test_a_cpu_that_emulates_a_dtype_is_compared_in_float32():
         "float32 (8.19 ms), or 1.6 times including the copy to the GPU and back."
     )
     assert said.basis.startswith(
-        "The GPU is faster from about 5,000 tokens on (5,000 to 5,000), also including transfers."
+        "The GPU is faster from about 5,000 tokens on (5,000 to 5,000), also including the copy."
     )
     (alone,) = answers.answers([*cpu, *emulated])
     assert alone.headline.startswith("One token of 16 heads of 128 against 8,192 keys, float32: 8.19 ms on this CPU.")
@@ -154,7 +154,7 @@ def test_every_gpu_has_an_answer_the_visitors_first():
     assert first.headline.startswith(
         "64 tokens, 8 heads of 64, float32: 4 ms on your GPU (Acme 9), 4 times as slow as this server's CPU (1 ms)"
     )
-    assert "The GPU is slower at all lengths up to 64 tokens, also including transfers." in first.basis
+    assert "The GPU is slower at all lengths up to 64 tokens, also including the copy." in first.basis
     assert "10 µs on a Test GPU, 100 times as fast as this CPU (1 ms)" in second.headline
     assert "The GPU is" not in second.basis, "one length says it all"
 

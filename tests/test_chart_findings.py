@@ -45,6 +45,11 @@ def test_each_picture_of_cpu_and_gpu_has_a_finding_of_its_own():
     assert len({finding_of(picture, timings) for picture in ("time", "times faster", "rate", "limits")}) == 4
 
 
+def test_float32_moves_twice_the_bytes_per_operation():
+    half, whole = (cpu_gpu_series.intensity(1024, CpuGpuSettings(), dtype) for dtype in ("float32", "bfloat16"))
+    assert whole == 2 * half
+
+
 def test_the_share_of_a_limit_is_that_of_the_data_sheet():
     versus = CpuGpuSettings(picture="limits")
     points = [
@@ -83,9 +88,7 @@ def test_each_chart_of_lines_has_a_finding_of_its_own(chart, parts):
 
 
 def test_the_speed_up_counts_the_transfer_if_asked():
-    assert "is 2 times as fast as the CPU, with the transfer." in line_finding(
-        "speed-up", [*SLOW, *FAST], transfer=True
-    )
+    assert "is 2 times as fast as the CPU, with the copy." in line_finding("speed-up", [*SLOW, *FAST], transfer=True)
 
 
 def test_the_roofline_names_the_line_that_is_nearest_to_its_peak():

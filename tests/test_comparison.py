@@ -64,7 +64,7 @@ def test_the_sentence_names_the_range_that_the_uncertainty_leaves():
     assert Crossover(300.4, 200.0, 410.0, 64, 1024).sentence == "faster from about 300 tokens on (200 to 410)"
     assert (
         Crossover(300.0, 64.0, None, 64, 1024).sentence
-        == "faster from about 300 tokens on (at most 64 to beyond 1,024)"
+        == "faster from a length on that these times leave open, between 64 and 1,024 tokens"
     )
 
 
@@ -115,7 +115,7 @@ def test_what_did_not_settle_is_left_out_of_an_answer_and_that_is_said():
     assert crossover(speed_ups(slow[:1], fast)) is None
     (said,) = comparison.crossovers([*slow[:1], *fast])
     assert said.endswith(
-        "faster from the shortest length on (64 tokens), also including transfers; 1 of 1 length with unstable times"
+        "faster from the shortest length on (64 tokens), also including the copy; 1 of 1 length with unstable times"
     )
     loose = [make_timing(n, seconds, settled=False) for n, seconds in ((64, 1.0), (128, 4.0))]
     (said,) = comparison.crossovers([*loose, slow[2], *fast])

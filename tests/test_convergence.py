@@ -17,11 +17,11 @@ from tests.timings import GPU, failed_timing, lowest, make_timing
         (lowest(), ""),
         (
             lowest(repeated=None, visits=2, settled=False),
-            "unstable: 2 visits of 3 within the time budget. On an idle machine it takes 1 s at most",
+            "measured twice within the time budget, not 3 times. On an idle machine it takes 1 s at most",
         ),
         (
             lowest(repeated=None, visits=0, quiet=0, settled=False),
-            "unstable: no visits of 3 within the time budget. On an idle machine it takes 1 s at most",
+            "measured in a trial call only within the time budget, not 3 times. On an idle machine it takes 1 s at most",
         ),
         (
             lowest(repeated=None, visits=12, quiet=1, settled=False),

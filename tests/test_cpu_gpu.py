@@ -240,7 +240,7 @@ def test_measured_recorded_and_published_never_look_alike(picture):
     here, far = [*CPU, *CARD], recorded_series(*CPU, *CARD)
     for timings, kind, dash in ((here, MEASURED, "solid"), (far, RECORDED, "dash")):
         lines = [trace for trace in traces(versus, timings) if "limit" not in trace["name"]]
-        alone = [trace for trace in lines if "with transfer" not in trace["name"]]
+        alone = [trace for trace in lines if "with copy" not in trace["name"]]
         published = [trace for trace in alone if "published" in trace["name"]]
         others = [trace for trace in alone if trace not in published]
         assert published and others
@@ -250,7 +250,7 @@ def test_measured_recorded_and_published_never_look_alike(picture):
         assert not {trace["line"]["color"] for trace in published} & set(timing_look.COLORS)
         symbols = [{each for trace in some for each in trace["marker"]["symbol"]} for some in (published, others)]
         assert not symbols[0] & symbols[1] and not symbols[0] & set(timing_look.SYMBOLS)
-        carried = [trace for trace in lines if "with transfer" in trace["name"]]
+        carried = [trace for trace in lines if "with copy" in trace["name"]]
         copies = {charts.CARRIED} if picture in ("time", "times faster") else set()
         assert {trace["line"]["dash"] for trace in carried} == copies
 
@@ -312,15 +312,13 @@ def test_what_did_not_settle_is_an_open_faint_mark_that_no_line_joins_and_the_he
         for some in (loose, CPU)
     ]
     assert "CPU: Test CPU, 2 cores, 2 threads, SDPA, measured here, unstable." in said[0] and "unstable" not in said[1]
-    assert "Times at 512 and 4,096 tokens are unstable: the quartiles are 2% of the median apart." in said[0]
+    assert "At 512 and 4,096 tokens, unstable: the quartiles are 2% of the median apart." in said[0]
     assert "unstable" not in said[1]
     few = [replace(CPU[0], settled=False), *CPU[1:3], replace(CPU[3], settled=False, repeats=2)]
     said = cpu_gpu_summary.between(
         cpu_gpu_series.cpu(CpuGpuSettings(), few), cpu_gpu_series.gpus(CpuGpuSettings(), few)
     )
-    assert (
-        "at 512 tokens are unstable: the quartiles" in said and "at 4,096 tokens are unstable: timed 2 times," in said
-    )
+    assert "At 512 tokens, unstable: the quartiles" in said and "At 4,096 tokens, unstable: timed 2 times," in said
     told = [
         trace["customdata"] for trace in traces(CpuGpuSettings(transfer="without"), few) if trace["x"] == [512, 4096]
     ]

@@ -34,13 +34,13 @@ def sweep(*timings: Timing) -> TimingJob:
 
 def test_nothing_is_offered_that_has_nothing_to_show():
     alone = run(sweep=finished_job())
-    assert (tabs(alone), charts(alone)) == (["Growth", "Every case"], ["time", "roofline", "memory"])
+    assert (tabs(alone), charts(alone)) == (["Growth", "Every case"], ["time", "limits", "memory"])
     both = run(sweep=sweep(*line(LENGTHS, [1, 2, 3]), *line(LENGTHS, [2, 4, 6], implementation="SDPA math")))
-    assert (tabs(both), charts(both)) == (["Growth", "Every case"], ["time", "speed-up", "roofline", "memory"])
+    assert (tabs(both), charts(both)) == (["Growth", "Every case"], ["time", "speedup", "limits", "memory"])
     far = read_recording(write_recording(line(LENGTHS, [0.004] * 3, to_device=0.001, **GPU)), "gpu.json")
     device = run(sweep=finished_job(), opened={"gpu.json": far})
     assert tabs(device) == ["Break-even length", "Growth", "Every case"]
-    assert charts(device) == ["time", "speed-up", "roofline", "memory", "transfer"]
+    assert charts(device) == ["time", "speedup", "limits", "memory", "copy"]
 
 
 def test_a_chart_that_has_nothing_to_show_any_more_makes_way():
@@ -66,7 +66,7 @@ def test_without_a_gpu_implementations_are_compared_with_one_that_is_chosen():
     far = read_recording(write_recording(line(LENGTHS, [0.004] * 3, to_device=0.001, **GPU)), "gpu.json")
     device = run(sweep=sweep(*line(LENGTHS, [0.001] * 3), *slow), opened={"g.json": far}, timing_chart="speed-up")
     assert device.selectbox(key="timing_against").options[0] == "the CPU"
-    assert device.toggle(key="timing_transfer").label == "Count the transfer"
+    assert device.toggle(key="timing_transfer").label == "Count the copy"
 
 
 def test_a_busy_host_is_said_with_a_way_out_and_growth_that_says_nothing_is_not_shown():

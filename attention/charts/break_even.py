@@ -21,7 +21,8 @@ ENDS = (5e-6, 0.2)  # seconds at both ends of the axis, unless a time lies beyon
 CPU, ALONE, MOVED = "CPU", "GPU without copy", "GPU with copy"
 GPU_COLOR = HEADS[5]
 CROSSING = "<b>about {length:,.0f} tokens:</b><br>GPU faster from here,<br>copy included"
-TIMES = "{times} times<br>as fast"
+EQUAL = "about equal at {length:,.0f} tokens,<br>the shortest timed"
+TIMES = "{times} times as fast,<br>copy included"
 
 
 def figure(found: BreakEven) -> go.Figure:
@@ -35,11 +36,11 @@ def figure(found: BreakEven) -> go.Figure:
     _line(shown, found.gpu, MOVED, moved, at_gpu)
     _line(shown, found.gpu, ALONE, alone, at_gpu | {"width": 1.5})
     low, high = log10(min([ENDS[0], *alone])), log10(max([ENDS[1], *cpu, *moved]))
-    name_lines(shown, HEIGHT, [low, high])
     last = lengths.index(found.longest.length)
+    name_lines(shown, HEIGHT, [low, high], beside=lengths[-1])
     _gap(shown, lengths[last], moved[last], cpu[last])
     if found.moved.length:
-        _mark(shown, found.moved.length, lengths, moved)
+        _mark(shown, found.moved.length, lengths, moved, EQUAL if found.is_equal_at_first else CROSSING)
     ticks = {"tickvals": lengths, "ticktext": [f"{n:,}" for n in lengths]}
     reach = [log10(lengths[0]) - 0.08, log10(lengths[-1]) + 0.05]
     margin = {"t": 10, "b": 10, "l": 10, "r": 10}
@@ -54,7 +55,7 @@ def _line(shown: go.Figure, series: TimingSeries, name: str, times: list[float],
     """Adds a line through the stable times, with its name at its end; the others are faint, open marks."""
     for stable in (True, False):
         at = [i for i, point in enumerate(series.points) if point.is_stable is stable]
-        why = [f"<br>unstable: {series.points[i].loose}" * (not stable) for i in at]
+        why = [f"<br>{series.points[i].loose}" * (not stable) for i in at]
         if at:
             shown.add_scatter(
                 x=[series.points[i].length for i in at],
@@ -77,18 +78,18 @@ def _gap(shown: go.Figure, length: int, low: float, high: float) -> None:
     line = {"width": 1, "dash": "dot", "color": "gray"}
     shown.add_shape(type="line", x0=length, x1=length, y0=low, y1=high, line=line, layer="below")
     text = TIMES.format(times=cpu_gpu_summary.times(high / low))
-    place = {"x": log10(length), "y": (log10(low) + log10(high)) / 2, "xanchor": "left", "xshift": 6}
-    shown.add_annotation(text=text, showarrow=False, align="left", font={"size": 13, "color": PLOTLY_TEXT}, **place)
+    place = {"x": log10(length), "y": log10(high), "xanchor": "right", "xshift": -6, "yshift": 22}
+    shown.add_annotation(text=text, showarrow=False, align="right", font={"size": 13, "color": PLOTLY_TEXT}, **place)
 
 
-def _mark(shown: go.Figure, length: float, lengths: list[int], moved: list[float]) -> None:
-    """Adds a ring where the lines cross, and says what that means."""
+def _mark(shown: go.Figure, length: float, lengths: list[int], moved: list[float], says: str) -> None:
+    """Adds a ring where the lines cross, and `says` what that means."""
     y = _between(length, lengths, moved)
     ring = {"symbol": "circle-open", "size": 20, "color": PLOTLY_TEXT, "line": {"width": 2}}
     shown.add_scatter(x=[length], y=[y], mode="markers", marker=ring, showlegend=False, hoverinfo="skip")
     arrow = {
         "ax": 10,
-        "ay": -140,
+        "ay": -180,
         "xanchor": "left",
         "align": "left",
         "arrowwidth": 1,
@@ -97,7 +98,7 @@ def _mark(shown: go.Figure, length: float, lengths: list[int], moved: list[float
     }
     font = {"size": 13, "color": PLOTLY_TEXT}
     shown.add_annotation(
-        x=log10(length), y=log10(y), text=CROSSING.format(length=length), font=font, showarrow=True, **arrow
+        x=log10(length), y=log10(y), text=says.format(length=length), font=font, showarrow=True, **arrow
     )
 
 

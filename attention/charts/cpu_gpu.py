@@ -49,7 +49,7 @@ CARRIED = "7px,3px,1px,3px"  # fits twice into the line of a legend entry, next 
 THIN = ("asterisk", "cross-thin", "x-thin", "y-up", "y-down", "hash", "line-ns", "y-left", "y-right")
 FILLED = ("diamond", "square", "triangle-up", "pentagon")  # marks of GPUs that were timed; a CPU's is a circle
 LEFT_OUT = {"without": ("moved",), "with": ("alone",), "without and with": ()}
-WITH = "with transfer"
+WITH = "with copy"
 LONGEST = 24  # letters of the name of a device at the end of a line
 
 
@@ -131,7 +131,7 @@ def _widest_gap(found: go.Figure, x: float, low: float, high: float) -> float:
 def _whole(point: Point) -> Mark:
     """Returns the mark of a time that includes the transfer to the GPU and back."""
     seconds = (point.seconds or 0.0) + point.moved
-    return Mark(point, point.length, seconds, f"{spelt(seconds)}, of which {spelt(point.moved)} transfer")
+    return Mark(point, point.length, seconds, f"{spelt(seconds)}, of which {spelt(point.moved)} copy")
 
 
 def _times_faster(
@@ -168,7 +168,7 @@ def _rate(found: go.Figure, versus: CpuGpuSettings, cpu: TimingSeries | None, gp
 
 def _limits(found: go.Figure, versus: CpuGpuSettings, cpu: TimingSeries | None, gpus: Sequence[TimingSeries]) -> None:
     every = [rival for rival in [*([cpu] if cpu else []), *gpus] if not rival.setting]
-    ends = [cpu_gpu_series.intensity(n, versus) for n in cpu_gpu_series.lengths(every)]
+    ends = [cpu_gpu_series.intensity(n, versus, rival.dtype) for rival in every for n in cpu_gpu_series.lengths(every)]
     names = versus.gpus or tuple(dict.fromkeys(rival.device for rival in every if rival.device in DATA_SHEETS))
     for name in names:
         sheet = DATA_SHEETS[name]
@@ -180,7 +180,7 @@ def _limits(found: go.Figure, versus: CpuGpuSettings, cpu: TimingSeries | None, 
         label = f"{cpu.device}, limit as {cpu.whence} ({cpu.dtype})"
         _roof(found, label, f"CPU, limit as {cpu.kind}", cpu.peaks, ends, look(cpu, ())["color"], DASHES[cpu.kind])
     for rival in every:
-        at = [cpu_gpu_series.intensity(point.length, versus) for point in rival.points]
+        at = [cpu_gpu_series.intensity(point.length, versus, rival.dtype) for point in rival.points]
         marks = [Mark(point, x, point.rate, _describe_rates(point)) for x, point in zip(at, rival.points, strict=True)]
         _line(found, rival, gpus, marks)
 
@@ -299,7 +299,7 @@ def _marker_trace(
 def _describe_mark(rival: TimingSeries, mark: Mark) -> list[str]:
     point = mark.point
     notes = ["its label was read through a legend *"] if point.unsure else []
-    notes += [f"unstable: {point.loose}"] if point.loose else []
+    notes += [point.loose] if point.loose else []
     return [mark.said, *notes, rival.place, *([f"other sizes: {rival.setting}"] if rival.setting else [])]
 
 

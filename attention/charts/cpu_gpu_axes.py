@@ -45,7 +45,8 @@ def lay_out(found: go.Figure, versus: CpuGpuSettings, every: Sequence[TimingSeri
 def _across(versus: CpuGpuSettings, every: Sequence[TimingSeries]) -> dict[str, Any]:
     """Returns the axis of lengths, or of operations per byte."""
     if versus.picture == "limits":
-        least, most = (cpu_gpu_series.intensity(n, versus) for n in (LENGTHS[0], LENGTHS[-1]))
+        least = cpu_gpu_series.intensity(LENGTHS[0], versus, "float32")
+        most = cpu_gpu_series.intensity(LENGTHS[-1], versus)
         reach = [log10(least / 4), log10(most * 2)]
         return {"title": "operations per byte", "dtick": 1, "tickformat": ",", "range": reach}
     shown = cpu_gpu_series.lengths(every if versus.picture == "rate" else ())

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from attention.timing import comparison, cpu_gpu_summary
+from attention.timing import comparison, convergence, cpu_gpu_summary
 from attention.timing.cpu_gpu_series import FUSED
 from attention.timing.data_sheets import BUSES, DATA_SHEETS, LAUNCH, Limit, limit
 from attention.timing.recordings import Timing
@@ -150,7 +150,7 @@ def _cpu_name(timing: Timing, gpu: Timing | None = None) -> str:
 
 def _basis(timing: Timing) -> str:
     """What was timed on a device, like "GPU: Test GPU, SDPA, float32, recorded 2026-01-31."."""
-    notes = [timing.implementation, timing.dtype, _whence(timing), "unstable" * (not timing.settled)]
+    notes = [timing.implementation, timing.dtype, _whence(timing), convergence.word(timing)]
     kind = "CPU" if timing.device == "cpu" else "GPU"
     return f"{kind}: {', '.join([timing.named_device, *filter(None, notes)])}."
 

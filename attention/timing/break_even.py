@@ -17,6 +17,7 @@ from attention.timing.recordings import Timing
 from attention.timing.sweep import Sweep, is_like
 from attention.timing.units import seconds
 
+EQUAL = 0.05  # two times that differ by less than this part are about equal
 FUSED = "SDPA", "WebGPU fused"  # one kernel for all of attention, as a model runs it
 
 
@@ -37,17 +38,36 @@ class BreakEven:
     def headline(self) -> str:
         """From which length on the GPU is faster, in one sentence."""
         gpu, cpu = short_name(self.gpu), cpu_gpu_summary.name_cpu(self.cpu, self.gpu)
+        shortest = self.alone.shortest
+        if self.is_equal_at_first:
+            return (
+                f"{gpu[0].upper()}{gpu[1:]}, copying the data to it and back included, is about as fast as {cpu} at "
+                f"{shortest:,} tokens, the shortest text timed, and {self._times(self.longest.length, True)} times as fast at "
+                f"{self.longest.length:,}; without the copy, {self._times(shortest)} times as fast at {shortest:,}."
+            )
         said = f"{gpu[0].upper()}{gpu[1:]} is faster than {cpu}"
         with_copy, without = _since(self.moved), _since(self.alone)
         if with_copy == without:
             return f"{said} {without}, with and without the copy of the data."
         start = f"{said} {with_copy}, copying the data to it and back included"
-        if self.alone.length is None or self.alone.length > self.alone.shortest:
+        if self.alone.length is None or self.alone.length > shortest:
             return f"{start}; without the copy, {without}."
-        at = next(i for i, point in enumerate(self.gpu.points) if point.length == self.alone.shortest)
-        ratio = (self.cpu.points[at].seconds or 0.0) / (self.gpu.points[at].seconds or 1.0)
-        faster = f"{cpu_gpu_summary.times(ratio)} times as fast at {self.alone.shortest:,} tokens"
+        faster = f"{self._times(shortest)} times as fast at {shortest:,} tokens"
         return f"{start}; without the copy it is already {faster}, the shortest text timed."
+
+    @property
+    def is_equal_at_first(self) -> bool:
+        """Whether both take equally long at the shortest length, with the copy: their lines cross there or before, unseen."""
+        shortest = self.moved.shortest
+        return self.moved.length is not None and abs(self._ratio(shortest, True) - 1) <= EQUAL
+
+    def _ratio(self, length: int, copied: bool = False) -> float:
+        """How many times as fast as the CPU the GPU is at a length."""
+        found = next(each for each in cpu_gpu_summary.ratios(self.cpu, self.gpu) if each.length == length)
+        return found.moved if copied else found.alone
+
+    def _times(self, length: int, copied: bool = False) -> str:
+        return cpu_gpu_summary.times(self._ratio(length, copied))
 
     @property
     def subject(self) -> str:

@@ -63,7 +63,7 @@ def _speedups(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpu
     where = f"From {first:,} to {last:,} tokens" if first < last else f"At {first:,} tokens"
     return (
         f"{where} {_gpu_name(gpu)} is {alone} times as fast as {name_cpu(cpu, gpu)} in {cpu.dtype}, or {moved} times "
-        "including the copy to the GPU and back."
+        f"including the copy to the GPU and back{cpu_gpu_summary.assumed(gpu, versus)}."
     )
 
 
@@ -83,11 +83,11 @@ def _limits(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSe
     """The largest share of its limit that a GPU reaches, by its data sheet, and the CPU, as measured."""
     known = [gpu for gpu in gpus if gpu.device in DATA_SHEETS and not gpu.setting]
     shares = [
-        (point.rate / min(sheet.operations, sheet.traffic * cpu_gpu_series.intensity(point.length, versus)), gpu, point)
+        (point.rate / min(sheet.operations, sheet.traffic * work), gpu, point)
         for gpu in known
         if (sheet := DATA_SHEETS[gpu.device])
         for point in gpu.points
-        if point.is_stable
+        if point.is_stable and (work := cpu_gpu_series.intensity(point.length, versus, gpu.dtype))
     ]
     if not shares:
         return ""
@@ -153,9 +153,7 @@ def _fastest_pair(found: Lines, against: str, transfer: bool) -> str:
         return ""
     length = max(each[0] for each in ratios)
     _, ratio, label = max((each for each in ratios if each[0] == length), key=lambda each: each[1])
-    return (
-        f"At {length:,} tokens {label} is {times(ratio)} times as fast as {against}{', with the transfer' * transfer}."
-    )
+    return f"At {length:,} tokens {label} is {times(ratio)} times as fast as {against}{', with the copy' * transfer}."
 
 
 def _nearest_to_peak(found: Lines) -> str:

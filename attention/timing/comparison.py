@@ -58,6 +58,8 @@ class Crossover:
             return f"slower at all lengths up to {self.longest:,} tokens"
         if self.length <= self.shortest:
             return f"faster from the shortest length on ({self.shortest:,} tokens)"
+        if (self.low is None or self.low <= self.shortest) and self.high is None:
+            return f"faster from a length on that these times leave open, between {self.shortest:,} and {self.longest:,} tokens"
         low = f"{self.low:,.0f}" if self.low and self.low > self.shortest else f"at most {self.shortest:,}"
         high = f"{self.high:,.0f}" if self.high else f"beyond {self.longest:,}"
         return f"faster from about {self.length:,.0f} tokens on ({low} to {high})"
@@ -243,7 +245,7 @@ def break_even(base: Line, other: Line) -> str:
         return ""
     alone, moved = (found.sentence if (found := crossover(some)) else "" for some in points)
     return (
-        f"{alone}, also including transfers{note}" if alone == moved else f"{alone}; including transfers, {moved}{note}"
+        f"{alone}, also including the copy{note}" if alone == moved else f"{alone}; including the copy, {moved}{note}"
     )
 
 

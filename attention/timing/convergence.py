@@ -11,6 +11,7 @@ from attention.timing.units import seconds
 
 BUSY = 0.1  # share of disturbed visits from which a machine is reported as busy
 WAY_OUT = "Measure again at a quieter time, with a larger time budget or fewer cases{}."
+COUNTS = {1: "once", 2: "twice"}
 ALONE = ", or with one CPU thread, which never waits for another thread"
 
 
@@ -19,23 +20,31 @@ def why_not(timing: Timing) -> str:
     if timing.settled:
         return ""
     if timing.quickest is None:
-        return f"unstable: {reason(timing)}"
-    return f"unstable: {reason(timing)}. On an idle machine it takes {seconds(timing.quickest)} at most"
+        return reason(timing)
+    return f"{reason(timing)}. On an idle machine it takes {seconds(timing.quickest)} at most"
 
 
 def reason(timing: Timing) -> str:
     """Why the time of a timing is not stable, in a few words; empty if it is stable."""
     if timing.settled:
         return ""
-    return _apart(timing) if timing.quickest is None else _missing(timing)
+    return f"unstable: {_apart(timing)}" if timing.quickest is None else _missing(timing)
+
+
+def word(timing: Timing) -> str:
+    """That a time is not stable, in a word or two; empty if it is stable."""
+    said = reason(timing).partition(":")[0]
+    return said.partition(" within")[0]
 
 
 def _missing(timing: Timing) -> str:
     if timing.visits < VISITS:
-        return f"{timing.visits or 'no'} visit{'s' * (timing.visits != 1)} of {VISITS} within the time budget"
+        return (
+            f"measured {COUNTS.get(timing.visits, 'in a trial call only')} within the time budget, not {VISITS} times"
+        )
     if timing.repeated is None:
-        return f"the machine was busy in {timing.visits - timing.quiet} of {timing.visits} visits"
-    return f"the three fastest visits are {timing.repeated / timing.seconds - 1:.0%} apart"
+        return f"unstable: the machine was busy in {timing.visits - timing.quiet} of {timing.visits} visits"
+    return f"unstable: the three fastest visits are {timing.repeated / timing.seconds - 1:.0%} apart"
 
 
 def _apart(timing: Timing) -> str:

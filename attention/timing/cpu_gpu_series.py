@@ -35,6 +35,7 @@ FUSED = (
     "WebGPU fused",
 )  # name prefixes of implementations that return no weights, as in the papers
 BYTES = 2  # per number on a GPU: float16 and bfloat16
+WIDE = {"float32": 4}  # bytes per number of other dtypes
 ADDED = "forward and backward timed apart, and added"
 
 
@@ -278,10 +279,10 @@ def transferred_bytes(work: str) -> float:
     return float((3 + (1 if work == "forward" else 3)) * TOKENS * WIDTH * BYTES)
 
 
-def intensity(length: int, versus: CpuGpuSettings) -> float:
-    """Operations per byte of traffic in the GPU's memory: every input and every result once, two bytes per number."""
+def intensity(length: int, versus: CpuGpuSettings, dtype: str = "float16") -> float:
+    """Operations per byte of traffic in the device's memory: every input and every result once, in this dtype."""
     learns = versus.work != "forward"
-    least = (12 if learns else 4) * length * WIDTH * BYTES
+    least = (12 if learns else 4) * length * WIDTH * WIDE.get(dtype, BYTES)
     return operations(length, 1, WIDTH, versus.mask == "causal", learns) / least
 
 

@@ -43,8 +43,8 @@ class CpuGpuSettings:
     cpu_dtype: str = choice("float32", ("float32", "bfloat16"), "CPU precision", "The CPU's dtype. Published figures of GPUs are float16 or bfloat16.")
     lines: str = choice("few", ("few", "all"), "Lines", "Few: the CPU, measured and recorded GPUs, and GPUs published at these sizes. All: also GPUs published at other sizes, which have rates only. GPUs selected below override this.")
     gpus: tuple[str, ...] = axis((), "GPUs", "Leave empty for all with published figures. The others have a data sheet only, for Limits.", choices=tuple(DATA_SHEETS))
-    transfer: str = choice("without and with", ("without and with", "without", "with"), "CPU–GPU transfer", "Copying q, k and v to the GPU and the results back. Data that stay on the GPU need none.")
-    bus: str = choice("PCIe 4.0 x16", BUSES, "Bus", "Assumed transfer speed for published GPUs: 12.5, 25 or 50 GB/s, about 80% of the bus's bandwidth.")
+    transfer: str = choice("without and with", ("without and with", "without", "with"), "CPU–GPU copy", "Copying q, k and v to the GPU and the results back. Data that stay on the GPU need none.")
+    bus: str = choice("PCIe 4.0 x16", BUSES, "Bus", "Assumed speed of the copy for published GPUs: 12.5, 25 or 50 GB/s, about 80% of the bus's bandwidth.")
 # fmt: on
 
     def __post_init__(self) -> None:

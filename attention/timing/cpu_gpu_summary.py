@@ -73,7 +73,7 @@ def headline(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuS
     gpu, _, at = found
     return (
         f"At {at.length:,} tokens {name_gpu(gpu)} in {gpu.dtype} is {times(at.alone)} times as fast as {name_cpu(cpu, gpu)} in "
-        f"{cpu.dtype}, or {times(at.moved)} times including the copy to the GPU and back."
+        f"{cpu.dtype}, or {times(at.moved)} times including the copy to the GPU and back{assumed(gpu, versus)}."
     )
 
 
@@ -131,7 +131,7 @@ def _why_unsure(every: list[Ratio]) -> str:
     """One sentence for each reason why times are not stable, with the lengths that it applies to."""
     reasons = dict.fromkeys(each.loose for each in every if each.loose)
     found = [(why, [each.length for each in every if each.loose == why]) for why in reasons]
-    return "".join(f" Times at {name_lengths(lengths)} are unstable: {why}." for why, lengths in found)
+    return "".join(f" At {name_lengths(lengths)}, {why}." for why, lengths in found)
 
 
 def pays(every: list[Ratio]) -> str:
@@ -219,7 +219,7 @@ def _note(rival: TimingSeries, point: Point | None) -> str:
         return "ran out of memory"
     if point.unsure:
         return "read through a legend"
-    return "" if point.is_stable else "unstable"
+    return point.loose
 
 
 def _missing(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
@@ -232,6 +232,11 @@ def _missing(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuS
     if not any(gpu.points for gpu in gpus):
         return "There are no published figures of these GPUs for this setting. Choose another method or other GPUs."
     return "These GPUs were timed at other sizes, so only rates are comparable. Select Rate."
+
+
+def assumed(gpu: TimingSeries, versus: CpuGpuSettings) -> str:
+    """That the copy to a published GPU is assumed, to put behind it; empty if it was measured."""
+    return f" {_road(gpu, versus)}" if gpu.kind == PUBLISHED else ""
 
 
 def _road(gpu: TimingSeries, versus: CpuGpuSettings) -> str:

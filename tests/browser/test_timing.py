@@ -33,7 +33,7 @@ def test_the_break_even_is_the_first_picture_and_other_charts_are_one_click_away
     assert tab.link == {"picture": "times faster"}
     tab.page.locator(".st-key-sweep_picture").get_by_role("radio", name="Time").click()
     first = tab.page.locator(".js-plotly-plot").first
-    for name in ("CPU, float32, recorded", "H100, float16, published", "H100, published, with transfer"):
+    for name in ("CPU, float32, recorded", "H100, float16, published", "H100, published, with copy"):
         expect(first.locator(".annotation-text", has_text=name)).to_be_visible()
     expect(
         tab.page.get_by_text(re.compile(r"At 4,096 tokens an NVIDIA H100 [\w ]+ is [\d,]+ times as fast"))

@@ -26,7 +26,7 @@ METHOD = """
   scores, as FlashAttention-2 counts it (Dao 2023, section 4.1), and 3 times if the weights are kept. A layer adds 2 b n (h d)²
   per projection. *Of matmul peak* and *of copy speed* compare with the fastest product and copy on the same device in the same
   run. The minimum traffic is counted, so caches can lead to more than 100%.
-- **Transfer** is from and to ordinary memory: q, k and v to the device, and all results back, including weights if there are
+- **The copy** is from and to ordinary memory: q, k and v to the device, and all results back, including weights if there are
   any. For published GPUs it is assumed, not measured: q, k and v to the GPU and the output back (with the backward pass three
   gradients instead), two bytes per number, at the stated speed.
 - **Out of memory** is a result. Cases that can't fit, or that would exceed the time budget, are not tried and say so. A
@@ -86,7 +86,10 @@ WITH_THESE, HERE = "with these", "here"
 PICTURES = {"break-even": "Break-even", "time": "Time", "times faster": "Speedup", "rate": "Rate", "limits": "Limits"}
 WHY_COPY = "Why the copy costs that much:"
 ABOUT = {
-    "break-even": "Lower is faster; both axes are logarithmic. Open, faint marks are unstable times: hover to see why.",
+    "break-even": (
+        "Lower is faster; both axes are logarithmic. Open, faint marks were measured too few times or are unstable: hover to see "
+        "which."
+    ),
     "time": "Lower is faster. Seconds per call against length, both axes logarithmic.",
     "times faster": "Above 1, the GPU is faster. The CPU's time divided by the GPU's, at each common length.",
     "rate": (
@@ -94,15 +97,15 @@ ABOUT = {
         "with a causal mask, 3.5 times with the backward pass."
     ),
     "limits": (
-        "Operations per second against operations per byte of memory traffic (two bytes per number), below the limit of each "
-        "device: bandwidth on the slope, matrix products on the ceiling. A GPU's limits are those of its data sheet."
+        "Operations per second against operations per byte of memory traffic (2 bytes per number, 4 in float32), below the limit "
+        "of each device: bandwidth on the slope, matrix products on the ceiling. A GPU's limits are those of its data sheet."
     ),
 }
 CAPTION = "{about} Sizes: 16,384 tokens in total (longer sequences in smaller batches), 2,048 channels over all heads."
 MARKS = (
     "{apart}{published} Solid lines with filled marks were measured here, dashed lines on another machine. Long dashes with "
     "stars were measured in a browser (with wide gaps: in an opened recording). Dotted lines with thin marks were published by "
-    "others. Open, faint marks that no line joins are unstable times."
+    "others. Open, faint marks that no line joins were measured too few times or are unstable."
 )
 APART = "{device} was timed at other sizes ({sizes}) and has rates only. "
 USE = "Use these settings"
@@ -116,7 +119,7 @@ VERSUS_COLUMNS = {  # labels of the numbers in the table
     "ms": "ms",
     "TFLOP/s": "TFLOP/s",
     "times as fast as the CPU": "times the CPU",
-    "with transfer": "with transfer",
+    "with transfer": "with copy",
 }
 CSV = "CSV"
 
@@ -131,7 +134,7 @@ KEPT = (
 )
 
 # The charts and tables.
-FAINT = "Open, faint marks are unstable times; hover to see why. "
+FAINT = "Open, faint marks were measured too few times or are unstable; hover to see which. "
 CHARTS = {
     "time": (
         "Seconds per call against length, both axes logarithmic: {drawn} the band reaches up to the upper quartile. "
@@ -143,14 +146,14 @@ CHARTS = {
     ),
     "roofline": (
         "Operations per second against operations per byte, below the best that each device reached in the same run: its copy "
-        "speed (slope) and its matrix product (ceiling). Roofs are grey, with the marks of their device. {faint}"
+        "speed (slope) and its matrix product (ceiling). Limits are grey, with the marks of their device. {faint}"
     ),
     "memory": (
         "Peak memory of a call beyond its inputs: from torch's allocator on an accelerator, from the process's resident size on "
         "a CPU (to about 1 MiB). A busy machine does not change it."
     ),
     "transfer": (
-        "Shares of a call with its transfer: computing, copying q, k and v to the device, and copying the results back. Pale "
+        "Shares of a call with its copy: computing, copying q, k and v to the device, and copying the results back. Pale "
         "bars are unstable times."
     ),
 }
@@ -161,6 +164,7 @@ QUICKEST = {  # the statistic that is drawn for each case
 MEDIAN = {"time": "the line is the median,", "speed-up": "median over median"}  # for recordings without a minimum
 LINES_ALT, BARS_ALT = "Lines: {chart}", "Bars: {chart}"
 CHART = "Chart"
+NAMES = {"speed-up": "speedup", "roofline": "limits", "transfer": "copy"}  # of charts, if not the key
 LIMITS = "Limits by data sheet"
 LIMITS_HELP = (
     "The least time that a GPU can take: its operations at the peak rate of its data sheet, or its bytes at its memory's "
@@ -169,7 +173,7 @@ LIMITS_HELP = (
 NO_LINE = "No line matches this selection."
 SOME_LINES = "Showing {drawn} of {count:,} lines. Use *Lines* to choose; tables and downloads have all."
 AGAINST = "How many times faster than"
-TRANSFER = "Count the transfer"
+TRANSFER = "Count the copy"
 BREAK_EVEN, GROWTH, EVERY_CASE = "Break-even length", "Growth", "Every case"
 PNG = "PNG: use the camera button above the chart."
 NO_PAIR = "No selected setting was timed on both a CPU and another device."

@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from attention.timing import devices
-from attention.timing.cpu_gpu_settings import Timed
+from attention.timing.cpu_gpu_settings import BREAK_EVEN, Timed
 from attention.timing.recordings import Timing
 from attention.timing.subject import Subject, subject
 from attention.timing.sweep import Sweep
@@ -57,7 +57,7 @@ def view(timed: Timed) -> None:
             st.button(text.BACK, key="published_sizes", on_click=page.change, kwargs=timing_sizes.FIRST)
     else:
         timing_versus.draw(timed, [*timing_browser.timings(), *others], headed=True)
-        timing_sizes.draw()
+        timing_sizes.draw(timing_sizes.FEW if timed.picture == BREAK_EVEN else None)
     timing_browser.draw(timed, [] if found.follows else others, found.follows)
     _start(sweep, task)
     if task is not None:
