@@ -288,7 +288,7 @@ def test_the_first_page_is_at_its_name_too(tab):
 def test_nothing_scrolls_sideways_on_a_phone(visit, page):
     tab = visit("/" if page == "start" else page, size=(390, 844))
     tab.still()
-    expect(tab.page.get_by_test_id(WIDEST[page]).first).to_be_visible()
+    expect(tab.page.locator(f"[data-testid={WIDEST[page]}]:visible").first).to_be_visible()
     tab.still()
     assert tab.page.evaluate(TOO_WIDE) == []
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import html
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 import streamlit as st
 
 from attention.examples import LEVELS, Tour
 from attention.lessons.cards import Card, gallery, path
 from attention.lessons.path import CHECKS
+from attention.recorded.file import RecordingError
 from attention.ui import next_step, predict, results
 from attention.ui.heading import draw_heading, draw_section, reserve_heading
 from attention.ui.markdown import escape
@@ -54,8 +56,7 @@ def _draw_gallery(tour: Tour) -> None:
         return
     _draw_sections(tour)
     _draw_filter(tour)
-    for name in shown:
-        results.examples.picture.begin(name)
+    _begin_pictures(shown)
     for level in LEVELS:
         _draw_level(level, [card for card in shown.values() if card.example.level == level])
 
@@ -80,6 +81,12 @@ def _draw_level(level: str, shown: list[Card]) -> None:
     _draw_rows(shown, _draw_card)
 
 
+def _begin_pictures(names: Iterable[str]) -> None:
+    for name in names:
+        with suppress(RecordingError):
+            results.examples.picture.begin(name)
+
+
 def _draw_rows(cards: list[Card], draw: Callable[[Card], None]) -> None:
     """Draws cards in rows, each with its thumbnail at its left."""
     for first in range(0, len(cards), IN_A_ROW):
@@ -88,7 +95,8 @@ def _draw_rows(cards: list[Card], draw: Callable[[Card], None]) -> None:
                 column.container(border=True, height="stretch"),
                 st.container(horizontal=True, wrap=False, vertical_alignment="top"),
             ):
-                st.html(PICTURE.format(b64encode(results.examples.picture(card.name)).decode()), width="content")
+                with suppress(RecordingError):  # a card whose recording is damaged has no picture
+                    st.html(PICTURE.format(b64encode(results.examples.picture(card.name)).decode()), width="content")
                 with st.container(gap=None):
                     draw(card)
 
@@ -112,8 +120,7 @@ def _draw_path(tour: Tour) -> None:
     if present.is_embedded():
         return
     _draw_sections(tour)
-    for name in steps:
-        results.examples.picture.begin(name)
+    _begin_pictures(steps)
     here = steps.get(last) or next(iter(steps.values()))
     label = (cards.CONTINUE if last else cards.BEGIN).format(number=here.number, page=page_title(here.example.page))
     with st.container(key="begin"):
