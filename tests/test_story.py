@@ -162,10 +162,18 @@ def test_another_sentence_has_its_word_selected():
     assert "“bank” gives **66.4%**" in words(test) and test.query_params == {ENTRY: "sentence.account"}
 
 
-def test_a_mask_that_moves_the_word_towards_nothing_is_not_said_to_move_it_most_towards_something():
+@pytest.mark.parametrize(
+    ("query", "largest", "expected"), [(5, 0.0043, text.MOVED_TOO_LITTLE), (7, 0.008, text.MOVED_TO_NONE)]
+)
+def test_no_word_is_named_if_the_head_moves_the_token_towards_none_or_too_little_to_tell(query, largest, expected):
+    said = words(visit({ENTRY: f"step.take over~mask.causal~query.{query}"}))
+    changes = [move.change for move in moves("river", query, row(mask="causal", query=query))]
+    assert max(changes) < 0 and -min(changes) == pytest.approx(largest, abs=5e-5)
+    assert expected.format(least=0.005) in said and "moves it most towards" not in said
+
+
+def test_what_the_model_makes_of_a_word_is_named_as_recorded_once_settings_differ():
     said = words(visit({ENTRY: "step.take over~mask.causal"}))
-    changes = [move.head - move.before for move in moves("river", 5, row(mask="causal"))]
-    assert max(changes) < 0 and text.MOVED_TO_NONE in said and "moves it most towards" not in said
     recorded = text.AS_RECORDED.format(said="After six layers of twelve heads it is closest to “river” (0.602).")
     assert recorded in said
     usual = words(visit({ENTRY: "step.take over"}))
@@ -176,6 +184,11 @@ def test_equal_weights_are_those_of_the_visible_keys():
     causal, usual = visit({ENTRY: "step.weigh~mask.causal"}), visit({ENTRY: "step.weigh"})
     assert "If all 6 tokens that “bank” sees were equal, each would get 16.7%." in words(causal)
     assert "If all 11 tokens that “bank” sees were equal, each would get 9.1%." in words(usual)
+    scores = [
+        float(words(visit({ENTRY: f"step.weigh~temperature.{t}"})).split("| scaled score |")[1].split("|")[0])
+        for t in (1, 4)
+    ]
+    assert scores[0] == pytest.approx(4 * scores[1], abs=0.02), "a scaled score is divided by the temperature"
     labels = [test.button(key="temperature 1").label for test in (causal, usual)]
     assert labels == ["1 · unchanged", "1 · as trained"]
     narrow = words(visit({ENTRY: "step.weigh~mask.causal~query.1"}))

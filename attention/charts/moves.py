@@ -69,7 +69,7 @@ def by_word(words: tuple[str, ...], low: float, high: float, last: str = LAYERS)
         .encode(
             x=x,
             y=y,
-            text=alt.Text("change:Q", format="+.3f"),
+            text=alt.Text("change:N"),
         )
     )
     return dataless(alt.layer(ranges, points, changes).properties(height=LINE * len(words)))

@@ -43,7 +43,7 @@ PATH: tuple[Step, ...] = (
         "A weight says how much a token takes from another one.",
         "Point at other words, then answer before you switch the sentence."),
     Step(Example("Scores become weights", "start", Story(step="weigh"),
-        "A softmax turns logits into weights that sum to one. A logit is a scaled score, divided by a temperature: at 1 the largest weight of “bank” is 70.7%.",
+        "A softmax turns logits into weights that sum to one. Here logits are scaled scores, q · k divided by √d and by a temperature: at 1 the largest weight of “bank” is 70.7%.",
         "Which temperature makes the weights more even?",
         ("0.5", "4", "Neither: weights always sum to one"), 1,
         "At 4 the largest weight falls from 70.7% to 19.2%; at 0.5 it grows to 97.4%. The sum stays one."),

@@ -85,6 +85,11 @@ class Move(NamedTuple):
     head: float
     layers: float
 
+    @property
+    def change(self) -> float:
+        """What the head alone adds to the cosine."""
+        return self.head - self.before
+
 
 @tensor_lru_cache(1)
 def _arrays() -> dict[str, Tensor]:

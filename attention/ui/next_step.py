@@ -84,7 +84,7 @@ def _to(page: str, says: str, config: Config, **changed: Any) -> NextStep:
 
 
 def _start(story: Any) -> NextStep:
-    return NextStep("heads", "eight heads at once, each with a role of its own", {})
+    return NextStep("heads", "eight heads at once: six with a role of their own, one uniform, one random", {})
 
 
 def _heads(config: Config) -> NextStep:

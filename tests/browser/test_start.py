@@ -66,6 +66,8 @@ def test_shares_are_written_as_in_the_finding_and_scores_stay_in_their_column(vi
     expect(page.locator(".sentence-head canvas")).to_be_visible()
     tab.still()
     assert shares(tab)["account"] == "over 99.9%"
+    expect(page.locator(".sentence-head .said")).to_be_empty()  # the title says it
+    page.locator(".sentence-head [data-token]").filter(has_text="bank").hover()
     expect(page.locator(".sentence-head .said")).to_contain_text("gives over 99.9% of its weight")
     table, column = (page.locator(f".st-key-scores{part}").bounding_box() for part in (" table", ""))
     assert table["x"] + table["width"] <= column["x"] + column["width"] + 1

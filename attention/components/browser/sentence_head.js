@@ -113,11 +113,12 @@ function show(sentence) {
     chip.title = describe(sentence, row, i);
   });
   const most = cells.reduce((best, cell) => (cell.weight > best.weight ? cell : best));
-  said.textContent = describe(sentence, row, pointed?.column ?? most.column);
+  const described = describe(sentence, row, pointed?.column ?? most.column);
+  said.textContent = pointed ? described : "";  // of the selected row the title of the page says it
   map.style.setProperty("--row", `${row}`);
   map.style.setProperty("--column", `${pointed?.column ?? 0}`);
   map.classList.toggle("pointed", pointed?.column != null);
-  map.setAttribute("aria-label", mapLabel({ rows: data.rows, columns: data.columns, said: said.textContent }));
+  map.setAttribute("aria-label", mapLabel({ rows: data.rows, columns: data.columns, said: described }));
 }
 
 /**

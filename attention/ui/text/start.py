@@ -20,22 +20,23 @@ OTHER_HEADS = (
 )
 STEPS = {"look": "1 · Look", "weigh": "2 · Weigh", "take over": "3 · Combine"}
 LOOK = (
-    "Each token collects information from the others. A **weight** says how much it takes from each; the weights of a token "
-    "sum to 100%.\n\nPoint at a token to see its weights, click to keep it. A row of the map is one token. "
+    "Each token collects information from the others and from itself. A **weight** says how much it takes from each; the "
+    "weights of a token sum to 100%.\n\nPoint at a token to see its weights, click to keep it. A row of the map is one token. "
     "[CLS] and [SEP] are marks that the model adds."
 )
 SWITCH = "Switch the sentence"
 EXPECTED = (
     "Here “{word}” gives most to “{expected}”, in the other sentence to “{other}”. "
-    "{found} of MiniLM's {heads} heads does so; a word gets its meaning from all of them together."
+    "Of MiniLM's {heads} heads, {found} does both; a word gets its meaning from all of them together."
 )
 OWN_LOOK = (
     "This is one head on one sentence. It was chosen for what it does in the two sentences above; in yours it may do something "
     "else. The other heads are on Heads."
 )
 OWN_TAKE_OVER = (
-    "A third learned matrix makes the **value** of each token, what it passes on; the head adds the values, each times its "
-    "weight. What this makes of a word is recorded for the two sentences above: choose one of them to see it."
+    "A third learned matrix makes the **value** of each token, what it passes on. The head sums the values, each times its "
+    "weight, and a fourth matrix brings the sum to the width of the model. What this makes of a word is recorded for the two "
+    "sentences above: choose one of them to see it."
 )
 OWN_HEADS = "Open on Heads, with all heads"
 OWN_BLANK = "There is no word in the sentence. Type one or more, then press Enter."
@@ -44,10 +45,10 @@ OWN_MANY = "MiniLM splits your sentence into {tokens} tokens; Start has room for
 AS_RECORDED = "**With the model's own settings:** {said}"
 WEIGH = (
     "Two learned matrices make two vectors of each token: a **query**, what it looks for, and a **key**, what it offers. The "
-    "dot product of a query and a key is a **score**. The **softmax** turns the scores of a row, {scaled}, into weights; "
-    "dividing them by a **temperature** first makes the row sharper or more even."
+    "dot product of a query and a key is a **score**; {scaled} and divided by a **temperature**, it is a **scaled score**. The "
+    "**softmax** turns the scaled scores of a row into weights. A low temperature makes the row sharper, a high one more even."
 )
-SCALED, OTHERWISE_SCALED = "divided by √d", "with the scale “{scale}”"
+SCALED, OTHERWISE_SCALED = "divided by √d (d: channels of a head)", "with the scale “{scale}”"
 SCORES = "| {query} and | {tokens} |\n| --- | {rule} |\n| scaled score | {scores} |\n| weight | {weights} |"
 TEMPERATURES = {0.5: " · sharper", 1.0: " · as trained", 4.0: " · more even"}  # while nothing else is changed
 UNCHANGED = {1.0: " · unchanged"}  # in its place once the mask or the scale is changed
@@ -56,12 +57,15 @@ ROW = (
     "each would get {uniform}."
 )
 TAKE_OVER = (
-    "A third learned matrix makes the **value** of each token, what it passes on. The head adds the values, each times its "
-    "weight, to the vector of {query}. Closer vectors mean more similar words: each line shows how similar {query} is to a word "
-    "of the two sentences."
+    "A third learned matrix makes the **value** of each token, what it passes on. The head sums the values, each times its "
+    "weight. A fourth matrix brings the sum to the width of the model; then it is added to the vector of {query}. Closer vectors "
+    "mean more similar words: each line shows how similar {query} is to a word of the two sentences."
 )
 MOVED = "This head alone moves it most towards “{closer}” ({change}), a small step."
-MOVED_TO_NONE = "This head alone moves it towards none of them."
+MOVED_TO_NONE = "This head alone moves it towards none of them by {least} or more."
+MOVED_TOO_LITTLE = "This head alone moves it too little to tell: by less than {least} towards or away from each word."
+NO_CHANGE = "under {least}"
+LEARNED = "How such matrices are learned"
 AFTER_ALL = "After six layers of twelve heads it is closest to “{last}” ({cosine})."
 NEXT = {"weigh": "Next: weigh", "take over": "Next: combine"}
 LIMITS = "Do heads understand? One that does not"

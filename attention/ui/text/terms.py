@@ -19,7 +19,7 @@ TERMS = {
     "softmax": "turns a row of logits into weights that add up to one: exp(sⱼ) / Σ exp(sᵢ)",
     "attention sink": "a key, or a logit of its own, that takes the weight a head does not need elsewhere",
     "score": "dot product of a query and a key, before scaling: q · k",
-    "logit": "scaled score, q · k / √d_head, after softcap, bias and mask, as the softmax takes it; a masked pair has −∞",
+    "logit": "scaled score, q · k / (√d_head · T), after softcap, bias and mask, as the softmax takes it; a masked pair has −∞",
     "mask": "which keys are visible to a query; a masked pair has weight 0",
     "entropy": "how spread out a row of weights is: −Σ p ln p, in nats; 0 for one key, ln n for n equal weights",
     "uniform weight": "1/n for n visible keys; “2.0 × uniform” is a weight relative to it",

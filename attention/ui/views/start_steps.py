@@ -18,6 +18,7 @@ from attention.number_format import format_mean, format_percent, format_token
 from attention.story.head import SENTENCES, Move, heads_that_find_both, moves
 from attention.story.settings import WORD, Story
 from attention.trace import Trace
+from attention.ui import next_step
 from attention.ui.controls import knobs
 from attention.ui.markdown import escape
 from attention.ui.session import page
@@ -25,6 +26,7 @@ from attention.ui.text import start as text
 from attention.ui.views import card_bar
 
 TOP = 4  # tokens whose scores are shown
+LEAST = 0.005  # change of a cosine that says something; below it are changes that any head makes
 
 
 def draw(story: Story, trace: Trace) -> None:
@@ -125,9 +127,9 @@ def _visible(trace: Trace) -> Bool[Tensor, " n"]:
 
 
 def _scores_table(story: Story, trace: Trace) -> str:
-    """The tokens with the largest weights of the row, with their scores before the temperature, as a table in Markdown."""
+    """The tokens with the largest weights of the row, with their scaled scores, as a table in Markdown."""
     config, row = trace.config, _row(trace)
-    scores = trace.scores[config.head, config.query_index] * story.temperature
+    scores = trace.scores[config.head, config.query_index]
     top = [at for at in row.argsort(descending=True, stable=True).tolist() if _visible(trace)[at]][:TOP]
     return text.SCORES.format(
         query=_name(trace, config.query_index),
@@ -142,6 +144,7 @@ def _take_over(story: Story, trace: Trace) -> None:
     query = trace.config.query_index
     if story.is_own:
         st.markdown(text.OWN_TAKE_OVER)
+        _link_to_training()
         return
     found = moves(story.sentence, query, _row(trace))
     st.markdown(text.TAKE_OVER.format(query=_name(trace, query)))
@@ -159,6 +162,11 @@ def _take_over(story: Story, trace: Trace) -> None:
     after = max(found, key=lambda move: move.layers)
     said = text.AFTER_ALL.format(last=after.word, cosine=format_mean(after.layers))
     st.caption(f"{_move_sentence(found)} {_as_recorded(story, said)}")
+    _link_to_training()
+
+
+def _link_to_training() -> None:
+    next_step.page_link("training", text.LEARNED, {}, ":material/school:")
 
 
 def _table(found: list[Move], last: str) -> pa.Table:
@@ -167,7 +175,7 @@ def _table(found: list[Move], last: str) -> pa.Table:
             "word": move.word,
             "stage": stage,
             "cosine": cosine,
-            "change": move.head - move.before,
+            "change": _change_text(move),
             "least": min(move[2:]),
             "most": max(move[2:]),
         }
@@ -177,10 +185,20 @@ def _table(found: list[Move], last: str) -> pa.Table:
     return pa.Table.from_pylist(lines)
 
 
+def _change_text(move: Move) -> str:
+    return f"{move.change:+.3f}" if abs(move.change) >= LEAST else text.NO_CHANGE.format(least=LEAST)
+
+
 def _move_sentence(found: list[Move]) -> str:
-    closer = max(found, key=lambda move: move.head - move.before)
-    change = closer.head - closer.before
-    return text.MOVED.format(closer=closer.word, change=f"{change:+.3f}") if change > 0 else text.MOVED_TO_NONE
+    if max(abs(move.change) for move in found) < LEAST:
+        return text.MOVED_TOO_LITTLE.format(least=LEAST)
+    closer = max(found, key=lambda move: move.change)
+    change = closer.change
+    return (
+        text.MOVED.format(closer=closer.word, change=f"{change:+.3f}")
+        if change >= LEAST
+        else text.MOVED_TO_NONE.format(least=LEAST)
+    )
 
 
 def _next_button(step: str) -> None:
