@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from attention.interventions import trained
 from attention.training import history as courses
 from attention.training import record, shipped
 from attention.training.head_scores import even
@@ -36,6 +37,16 @@ def test_its_weights_are_as_good_as_it_says(name):
     assert loss == pytest.approx(course.moments[-1].loss, abs=0.02)
     assert accuracy >= RIGHT[name] - 0.03
     assert course.moments[0].accuracy < 0.35 and course.moments[0].step == 0
+
+
+def test_the_four_induction_heads_share_the_work():
+    course = shipped.course("induction")
+    assert float(course.moments[-1].scores["induction"][1].min()) > 0.8
+    model, test = course.model(), sequences(course.recipe, HELD_OUT, TEST)
+    usual = trained.record_outputs(model, test.ids[:, :-1])
+    left = [trained.evaluate_without(model, test, off, "zero", usual)[1] for off in [[(1, head)] for head in range(4)]]
+    assert min(left) > 0.96, "any one of them is replaced by the others"
+    assert trained.evaluate_without(model, test, [(1, head) for head in range(4)], "zero", usual)[1] < 0.1
 
 
 def test_induction_has_grown_its_two_heads():

@@ -74,7 +74,7 @@ def test_the_heads_of_ones_own_training_go_to_other_pages_and_make_way_for_later
         assert not test.exception and not test.error and "This needs" not in page_text(test)
         source = test.selectbox(key="source").value
         assert source.startswith("training:") and source.endswith(f":reverse after {step} steps")
-        assert "trained here" in page_text(test)
+        assert "Trained here" in page_text(test)
         moment = task.course.nearest_frame(step)
         torch.testing.assert_close(trace(Config.of(source)).weights, weights(task.settings, moment.q, moment.k)[0])
     held = test.session_state[KEY].kept.uploaded

@@ -68,7 +68,7 @@ PATH: tuple[Step, ...] = (
     Step(Example("A head forms in training", "training", Recipe(at=140),
         "A model of two layers learns to continue repeating letters. At step 140 no head has a quarter of its weight on the previous token, or on what followed a copy.",
         "Which heads have formed 60 steps later?",
-        ("Previous-token heads in layer 0 alone", "Both, and induction heads in layer 1", "Induction heads in layer 1 alone"), 1,
+        ("Only previous-token heads, in layer 0", "Previous-token heads in layer 0, and induction heads in layer 1", "Only induction heads, in layer 1"), 1,
         "Both, within 60 steps: at step 200 head 1 of layer 0 has 0.82 of its weight on the previous token, and head 2 of layer 1 has 0.88 on what followed a copy. The second reads what the first writes.",
         INTERMEDIATE, "what an induction head is"),
         "How heads form while a model is trained.",

@@ -141,10 +141,12 @@ TASKS: dict[str, Task] = {
         1000,
         "rotary",
         "repeated letters",
-        "Random letters repeat after an unknown gap. Once they do, each letter determines the next one.",
-        "Two heads that depend on each other. A head of layer 0 attends to the previous token, so that each position holds the letter "
-        "before it. With that, an induction head of layer 1 finds the position after an earlier copy of the current letter; the letter "
-        "there comes next. One layer is not enough, because no position holds its previous letter yet.",
+        "Random letters repeat after an unknown gap. Once they do, each determines the next: after “p q s p q” comes “s”.",
+        "Two kinds of heads, the second of which depends on the first. With default settings, one head of layer 0 attends mostly to "
+        "the previous token, so that each position holds the letter before it. With that, all four heads of layer 1 become induction "
+        "heads: they attend to the position after an earlier copy of the current letter; the letter there comes next. The four share "
+        "the work: without any one of them, the others still predict over 96% correctly. One layer is not enough, because no position "
+        "holds its previous letter yet.",
         "the letters after earlier copies of the current one",
         "previous",
     ),

@@ -35,7 +35,7 @@ class Picture(NamedTuple):
     names: tuple[str, ...]
     even: float  # the task's own head score for uniform weights
     at: int  # the last position whose answer can be known
-    most: tuple[int, ...]  # per head, the key with the largest weight at that position
+    most: tuple[tuple[tuple[int, float], ...], ...]  # per head, the two keys with the largest weights there, and these
     next: str  # the token that follows that position
     over: float = 1.0  # what weights are divided by in the cells, as those of a difference may be above one
 
@@ -97,7 +97,11 @@ def _picture(recipe: Recipe, moment: Checkpoint) -> Picture:
     over = max(1.0, float(found.abs().max())) if signed else 1.0
     squares = cells(found.flatten(0, 1) / over, mask, theme.side(recipe.layers * recipe.heads), signed=signed)
     at = int(drawn_from.counted[0].nonzero()[-1])
-    most = tuple(found.flatten(0, 1)[:, at].argmax(-1).tolist())
+    largest = found.flatten(0, 1)[:, at].topk(2)
+    most = tuple(
+        tuple(zip(keys, values, strict=True))
+        for keys, values in zip(largest.indices.tolist(), largest.values.tolist(), strict=True)
+    )
     comes = recipe.what.texts[int(drawn_from.ids[0, at + 1])]
     return Picture(squares, words, tuple(named), even(recipe, drawn_from), at, most, comes, over)
 

@@ -22,7 +22,7 @@ ACCURACY_AFTER = "Accuracy after training"
 LOSS_AFTER = "Loss after training (nats)"
 HELP = "Layer 0 reads the tokens, layer 1 the output of layer 0."
 CHANGED = "Settings changed: the pictures below are of the training before."
-CHANGED_LABEL = ":orange-badge[settings changed, not trained yet]"
+CHANGED_LABEL = ":orange-badge[Settings changed, not trained yet]"
 TRAIN_CHANGED = "Settings changed: train ({time})"
 
 # The step that is shown.
@@ -39,19 +39,20 @@ TRAIN = "Train: {steps:,} steps"
 TRAIN_AGAIN = "Train again"
 TRAIN_HELP = "Trains this model on the server, in about {time}. Visitors with the same settings share one training."
 PREVIOUS = "{head} puts {value} on the previous token."
-OWN = "{head} puts {value} of its weight on {told}."
-OWN_AT = "At {query} it attends most to {key}; the next token is “{next}”."
+OWN = "{head} puts on average {value} of its weight on {told}."
+OWN_AT = "At {query} it puts {share} on {key}{second}; the next token is “{next}”."
+SECOND = " and {share} on {key}"
 
 # The training.
 STOP = "Stop"
 STOP_HELP = "Ends the training and keeps its steps. Otherwise it ends {seconds:g} seconds after you leave the app."
-RECORDED_LABEL = ":green-badge[recorded training]"
-UNTRAINED_LABEL = ":orange-badge[untrained, random weights]"
+RECORDED_LABEL = ":green-badge[Recorded training]"
+UNTRAINED_LABEL = ":orange-badge[Untrained, random weights]"
 LABELS = {
-    "done": ":green-badge[trained here]",
-    "failed": ":blue-badge[training failed]",
-    "live": ":blue-badge[training]",
-    "stopped": ":blue-badge[stopped]",
+    "done": ":green-badge[Trained here]",
+    "failed": ":blue-badge[Training failed]",
+    "live": ":blue-badge[Training]",
+    "stopped": ":blue-badge[Stopped]",
 }
 LOST = "The recording of this training can't be shown: {why}. You can train it here."
 TOO_LARGE = "{why} Reduce steps, layers, heads or channels."
@@ -82,10 +83,14 @@ FAILURE_RATE = (
     "Each step overshoots. The loss climbs to ten times that of a uniform guess, heads briefly concentrate on single keys, and "
     "the learning rate decays too late for anything to be learned.",
 )
-PROGRESS = "On test sequences: accuracy (left) and loss in nats (right), {loss} at this step"
+PROGRESS = (
+    "On test sequences: accuracy (left) and loss in nats (right), {loss} at this step. Each step changes the embeddings, W_q, "
+    "W_k, W_v and W_o a little, so that the loss falls."
+)
 PROGRESS_HELP = "A uniform guess has a loss of {guess}. The loss axis is linear up to 1 nat and logarithmic above."
 PROGRESS_ALT = "Line chart of loss and accuracy by training step"
-CURVES = "{statistic} of each head"
+CURVES = "{statistic}, by head{lines}. Heads below {high} have no name."
+LINES = "; layer 0 solid", "layer 1 dashed", "layer 2 dotted"
 CURVES_HELP = "{statistic}: {formula}.{earlier}"
 CURVES_EARLIER = " Wide grey line: largest “{statistic}” of a head in layer 0, {formula}."
 CURVES_ALT = "Line chart of the metric “{statistic}” of every head by training step"

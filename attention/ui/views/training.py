@@ -9,7 +9,7 @@ from itertools import pairwise
 import streamlit as st
 
 from attention.components.heads_grid import training_grid
-from attention.number_format import format_head, format_mean, format_percent, format_token
+from attention.number_format import format_head, format_mean, format_percent
 from attention.tables.rows import duration
 from attention.training.pace import seconds
 from attention.training.recipe import LAST, OWN, Recipe
@@ -296,9 +296,7 @@ def _heads_text(recipe: Recipe, moment: Checkpoint, seen: Picture, failed: bool 
     if previous >= courses.STRONG:
         more.append(text.PREVIOUS.format(head=_name(recipe, before), value=format_percent(previous)))
     if own >= courses.STRONG:
-        there = seen.most[best]
-        at, key = format_token(seen.tokens[seen.at], seen.at), format_token(seen.tokens[there], there)
-        finds_at = text.OWN_AT.format(query=at, key=key, next=seen.next)
+        finds_at = courses.at_last(seen, best)
         more += _rest(recipe, moment, best)
     if failed and (more or finds_at):
         more.append(text.STILL)

@@ -49,12 +49,10 @@ def _switches(recipe: Recipe, course: TrainingHistory) -> None:
     left.metric(
         words.ACCURACY_AFTER,
         format_percent(rest[1]),
-        _change(100 * (rest[1] - whole[1]), 1, words.POINTS),
         border=True,
+        **_change(100 * (rest[1] - whole[1]), 1, words.POINTS),
     )
-    right.metric(
-        words.LOSS_AFTER, format_mean(rest[0]), _change(rest[0] - whole[0], 3), delta_color="inverse", border=True
-    )
+    right.metric(words.LOSS_AFTER, format_mean(rest[0]), border=True, **_change(rest[0] - whole[0], 3, better=-1))
     if recipe.off:
         losses = {how: format_mean(results.training.without(course, _off(recipe), how)[0]) for how in REPLACED}
         st.caption(words.THREE_WAYS.format(**losses))
@@ -66,8 +64,13 @@ def _head_name(value: str) -> str:
     return "L{}H{}".format(*value.split("."))
 
 
-def _change(by: float, places: int, told: str = "{change}") -> str | None:
-    return told.format(change=f"{by:+.{places}f}") if abs(by) >= 0.5 / 10**places else None
+def _change(by: float, places: int, told: str = "{change}", better: int = 1) -> dict[str, Any]:
+    """The options of a metric that has changed; Streamlit reads the sign of a hyphen only, not of a minus."""
+    if abs(by) < 0.5 / 10**places:
+        return {}
+    shown = told.format(change=f"{by:+.{places}f}".replace("-", "−"))
+    arrow, color = "up" if by > 0 else "down", "green" if by * better > 0 else "red"
+    return {"delta": shown, "delta_arrow": arrow, "delta_color": color}
 
 
 def _off(recipe: Recipe) -> tuple[tuple[int, int], ...]:

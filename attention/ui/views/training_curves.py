@@ -84,7 +84,7 @@ def _progress(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
         alt=text.PROGRESS_ALT,
     )
     st.caption(
-        text.PROGRESS.format(loss=format_mean(moment.loss)),
+        escape(text.PROGRESS.format(loss=format_mean(moment.loss))),
         help=text.PROGRESS_HELP.format(guess=format_mean(GUESS)),
     )
 
@@ -103,7 +103,8 @@ def _heads(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
     )
     more = _lesson_text(recipe, earlier)
     help = text.CURVES_HELP.format(statistic=name, formula=formula(recipe, recipe.number), earlier=more)
-    st.caption(text.CURVES.format(statistic=escape(name)), help=escape(help))
+    lines = ", ".join(text.LINES[: recipe.layers]) if recipe.layers > 1 else ""
+    st.caption(text.CURVES.format(statistic=escape(name), lines=lines, high=charts.HIGH), help=escape(help))
 
 
 def _ends(rows: list[Row]) -> tuple[float, float]:
