@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -101,7 +102,8 @@ def test_a_trained_model_with_heads_off_is_compared_with_all_of_its_heads():
         with torch.no_grad():
             found = stack_layers(model.forward_with_scores(ids)[1])
             expected = weights(model.recipe, found.q, found.k, found.sinks)
-            model.layers[0].attention.out_proj.weight[:, wide : 2 * wide] = 0  # for the second side
+            first: Any = model.layers[0]
+            first.attention.out_proj.weight[:, wide : 2 * wide] = 0  # for the second side
         for layer in (0, 1):
             torch.testing.assert_close(trace(side.of_layer(layer)).weights, expected[layer])
     assert side.layer == sides.a.layer == 1

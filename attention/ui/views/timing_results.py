@@ -89,7 +89,7 @@ def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
     more: dict[str, Any] = {}
     with st.container(gap="small"):
         how: Any = {"key": "timing_chart", "required": True}
-        which = st.pills(text.CHART, offered, format_func=lambda name: text.NAMES.get(name, name), **how) or "time"
+        which = st.pills(text.CHART, offered, format_func=lambda name: str(text.NAMES.get(name, name)), **how) or "time"
         chosen = timing_lines.selected_timings(found)
         if which in ("time", "memory"):
             more["lengths"] = lengths
