@@ -20,6 +20,7 @@ from attention.imported.registry import UPLOADS
 from attention.interventions.ablation import WAYS
 from attention.interventions.disagreement import measures_disagree, ways_disagree
 from attention.models import catalogue, pictures
+from attention.models.labels import Labels
 from attention.models.packages import ModelError, library
 from attention.models.prompt import OWN, PROMPTS, Prompt
 from attention.number_format import format_change
@@ -33,6 +34,7 @@ from attention.ui.jobs.model_jobs import LOADED_MODELS, LoadedModelJob
 from attention.ui.session.visit_state import KEY
 from attention.ui.text import interventions as text
 from attention.ui.views import token_rows
+from attention.ui.views.model_result import first_query
 from tests import example_uploads
 from tests.test_pages import ROOT, SECONDS
 from tests.tiny_models import write_model
@@ -432,7 +434,7 @@ def test_a_model_that_turns_out_to_see_has_a_place_for_a_picture_from_then_on(of
 
 def test_of_patches_nothing_is_said_that_needs_a_line():
     test = run_model(opened(model="vit"))
-    assert "Entropy: mean over queries" in page_text(test) and "Induction" not in page_text(test)
+    assert "**Entropy.**" in page_text(test) and "Induction" not in page_text(test)
     options = test.selectbox(key="model_layer_map").options
     assert not [each for each in options if each.startswith(("Previous", "Distance", "Induction"))]
     (held,) = test.session_state[KEY].kept.uploaded.values()
@@ -588,3 +590,14 @@ def test_a_picture_that_unpacks_to_too_much_is_not_unpacked():
     with pytest.raises(ModelError, match="more than 40,000,000 pixels"):
         pictures.open_picture(memory.getvalue())
     assert max(pictures.open_picture(pictures.png(Image.new("RGB", (3000, 10)))).size) == pictures.LARGEST
+
+
+def test_it_or_the_last_word_is_selected_at_first():
+    def at_first(*texts: str) -> int:
+        return first_query(
+            Labels(texts, tuple(each.startswith("[") for each in texts), tuple(range(len(texts))), texts)
+        )
+
+    assert at_first("[CLS]", "it", "rained", ".", "[SEP]") == 1
+    assert at_first("[CLS]", "cats", "slept", ".", "[SEP]") == 2
+    assert at_first("[CLS]", "?", "[SEP]") == -1

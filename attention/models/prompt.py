@@ -29,7 +29,7 @@ class Prompt:
     """A model, its input, and what is shown of it: frozen, hashable, valid. Raises `ConfigError` on anything else."""
 
     model: str = typed("", 96, "Model", "Name of the model that reads the text.")
-    text: str = typed(SENTENCE, 2000, "Text", "Text that the model reads. It stays on this server, for your visit, and is in the link.")
+    text: str = typed(SENTENCE, 2000, "Text", "Text that the model reads. This server keeps it for your visit only; the link of the page holds it.")
     second: str = typed("", 2000, "Second text", "For a model of text pairs: the other text. For an encoder-decoder: the text of the decoder. May be empty.")
     part: str = typed("", 80, "Part of the model", "Encoder, decoder or cross-attention of an encoder-decoder. If layers have different masks: the layers with the same mask.", about="view")
     summary: str = choice("heads", WAYS, "Show", "Every head, or several combined.", about="view")

@@ -26,7 +26,7 @@ CHOOSE = "Choose a model in the sidebar."
 
 # The input.
 RUN = "Run model"
-NO_SECOND = "None"
+SECOND, NO_SECOND = "A second text, for models that read two", "None"
 BEFORE = "The result below is from the previous input.{loads}"
 RUNS = "Runs {model} on this server.{loads}{unknown}"
 LOADS = " Loading it takes a few seconds."
@@ -47,6 +47,8 @@ LAYERS = "{count} {layers} of {heads} {kind}"
 LAYER_WORDS, HEAD_WORDS = ("layer", "layers"), ("head", "heads")
 TOKENS = "{count:,} tokens"
 CROSS = "{count:,} tokens that attend to {keys:,} of another sequence"
+AVERAGED = "{role}  \nThat is its mean over all tokens; the shades below are of one."
+METRIC = "**{name}.** {sentence}"
 OPEN = "Open {head} → Heads"
 COMPARE = "Compare all heads → Layers"
 PICTURE_ALT = "Weights of {head}: queries down, keys across"

@@ -9,6 +9,7 @@ from attention.models.catalogue import PICTURE, UNKNOWN, Offer, peek
 from attention.models.packages import ModelError, missing
 from attention.models.prompt import Prompt
 from attention.number_format import format_percent
+from attention.recorded.shipped import MINILM
 from attention.sources.providers import readable
 from attention.story.head import riddle_shares, riddle_source
 from attention.ui.controls import knobs
@@ -78,10 +79,8 @@ def _draw(prompt: Prompt) -> None:
     if sees:
         _picture()
     else:
-        left, right = st.columns(2, gap="small")
-        with left:
-            knobs.area("text", prompt, height=HIGH, on_change=page.change)
-        with right:
+        knobs.area("text", prompt, height=HIGH, on_change=page.change)
+        with st.expander(text.SECOND, expanded=bool(prompt.second)):
             knobs.area("second", prompt, height=HIGH, placeholder=text.NO_SECOND, on_change=page.change)
     same = _same(ask(prompt))
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -152,13 +151,20 @@ def begin() -> None:
     kept, wanted = page.visit_state(), ask(page.current_setting())
     if wanted is None:
         return
+    before = kept.reading
     if kept.reading is not None and _same(wanted):
         wanted = kept.reading.settings
     if kept.reading is not None and kept.reading.settings == wanted and not kept.reading.open:
         JOBS.forget(kept.reading)
     kept.reading = JOBS.request(model_jobs.ModelJob, wanted, page.visitor())
     kept.appended, kept.refused_token = (), ""
-    page.change(model=wanted.offer.name, layer=0, head=-1, patch=0, part="")
+    kept_head = {} if _keeps_head(wanted.offer, before) else {"layer": 0, "head": -1}
+    page.change(model=wanted.offer.name, patch=0, part="", **kept_head)
+
+
+def _keeps_head(offer: Offer, before: model_jobs.ModelJob | None) -> bool:
+    """Whether a model is that of the result `before`, or of the recording that is shown without one."""
+    return offer == before.settings.offer if before is not None else offer.name == MINILM
 
 
 def _look(prompt: Prompt) -> object:
@@ -175,4 +181,4 @@ def _look(prompt: Prompt) -> object:
     )
 
 
-FIELDS = page.Part("what it reads", _draw, _look, KNOB, blocks=3)
+FIELDS = page.Part("what it reads", _draw, _look, KNOB, blocks=4)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from attention.analysis.head_numbers import EVERY
 from attention.analysis.head_roles import Role
 from attention.array_files.limits import DataError
 from attention.codec import to_query
@@ -15,9 +16,11 @@ from attention.config import Config
 from attention.fitting import layers
 from attention.models.labels import Labels
 from attention.models.packages import ModelError
-from attention.models.prompt import PROMPTS, SENTENCE, SWITCH, Prompt
+from attention.models.prompt import PROMPTS, SWITCH, Prompt
 from attention.models.run import Run
 from attention.models.summaries import WAYS
+from attention.recorded.shipped import MINILM
+from attention.story.head import riddle_config
 from attention.tables import rows
 from attention.ui import next_step, results
 from attention.ui.controls import knobs
@@ -34,7 +37,7 @@ from attention.ui.views import model_switches as switches
 from attention.ui.views.layers import PICTURE, role_text
 
 NOBODY = PROMPTS.defaults["layer"], PROMPTS.defaults["head"]  # the values while no head is selected
-PRONOUN = "it"  # of `SENTENCE`
+PRONOUN = "it"
 CHIPS = 40  # maximum number of tokens that are shown as chips, above a map of one cell per pair
 
 
@@ -52,25 +55,34 @@ def draw(prompt: Prompt, task: Task) -> None:
     except (ModelError, DataError) as error:
         st.warning(escape(str(error)), icon=":material/info:")
         return
-    config = with_selected_head(prompt, source, sees=run.patches is not None)
+    config = with_selected_head(prompt, source, run.patches is not None, _first_head(prompt, task))
     page.visit_state().selected = (config.layer, config.head) if prompt.summary == next(iter(WAYS)) else None
     if run.patches is not None:
         model_picture.draw(prompt, run, part, config)
     else:
-        config = replace(config, query=first_query(task.settings.text, part.queries))
+        config = replace(config, query=first_query(part.queries))
     if run.patches is None or not present.is_embedded():
         layers_map(prompt, config)
 
 
-def first_query(read: str, queries: Labels) -> int:
-    """The token that is selected at first: “it” in the sample sentence, of which one may ask whom it means.
+def _first_head(prompt: Prompt, task: Task) -> tuple[int, int] | None:
+    """The head of a model that is selected at first, if it is not the one with the largest statistic: that of its recording."""
+    if task.settings.offer.name != MINILM or prompt.summary != next(iter(WAYS)):
+        return None
+    recorded = riddle_config("tired")
+    return recorded.layer, recorded.head
 
-    In other texts it is the last token that is not special ([SEP], end); -1, the last one, if there is none.
+
+def first_query(queries: Labels) -> int:
+    """The token that is selected at first: the first “it”, of which one may ask whom it means, or else the last word.
+
+    A word has a letter or a digit and is not special ([SEP], end). -1, the last token, if there is none.
     """
     words = [text.strip().lower() for text in queries.texts]
-    if read == SENTENCE and PRONOUN in words:
+    if PRONOUN in words:
         return words.index(PRONOUN)
-    return max((at for at, mark in enumerate(queries.special) if not mark), default=-1)
+    known = zip(words, queries.special, strict=True)
+    return max((at for at, (word, mark) in enumerate(known) if not mark and any(map(str.isalnum, word))), default=-1)
 
 
 def _choices(prompt: Prompt, run: Run, name: str) -> None:
@@ -127,7 +139,9 @@ def layers_map(prompt: Prompt, config: Config) -> None:
         _selected_head(config, found[config.layer].roles[config.head])
     with right:
         _draw_map(prompt, config, found)
-        st.caption(f"{maps.metric_sentence(config, found)} {maps.formula(maps.number(config, found))}".lstrip())
+        statistic = maps.number(config, found)
+        name, said = escape(EVERY[statistic].label), maps.metric_sentence(config, found)
+        st.caption(text.METRIC.format(name=name, sentence=said).rstrip(), help=maps.formula(statistic))
         next_step.page_link("heads", text.OPEN.format(head=maps.head_title(config, here)), to_query(config))
         next_step.page_link("layers", text.COMPARE, to_query(config))
 
@@ -150,7 +164,8 @@ def _draw_map(prompt: Prompt, config: Config, found: dict[int, Layer]) -> None:
 def _selected_head(config: Config, role: Role | None) -> None:
     """Draws the tokens that were read, shaded by the weights of one of them in the selected head, above the map of all."""
     title = maps.head_title(config, (config.layer, config.head))
-    st.markdown(role_text(config, role))
+    said = role_text(config, role)
+    st.markdown(text.AVERAGED.format(role=said) if role and config.tokens > 1 else said)
     if config.is_cross or config.tokens > CHIPS or not rows.labels(config):
         image = b64encode(results.layers.picture(config, config.head)).decode()
         st.html(PICTURE.format(text.PICTURE_ALT.format(head=title), image))
