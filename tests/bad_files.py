@@ -236,7 +236,7 @@ BAD: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "channels apart": ("x.npz", lambda: npz(q=Q, k=Q[..., :3]), "k is of shape (2, 3, 5, 3) and float32; with the others it would be (2, 3, 5, 4)."),
     "ragged layers": ("x.npz", lambda: npz(attn_0=W[0], attn_1=W[0, :2]), "weights of layer 1 is of shape (2, 5, 5); that of layer 0 is (3, 5, 5)."),
     "other layers": ("x.npz", lambda: npz(**{"layers.0.q": Q[0], "layers.1.q": Q[0], "layers.0.k": Q[0]}), "There is q of layers 0, 1, and k of 0."),
-    "too many weights": ("x.npz", lambda: npz(weights=np.zeros((64, 600, 600), np.float16)), "64 heads of 600 x 600 weights are more than this app can show weight by weight: at most 500 tokens with so many heads."),
+    "too many weights": ("x.npz", lambda: npz(weights=np.zeros((64, 600, 600), np.float16)), "64 heads of 600 × 600 weights are more than this app can show weight by weight: at most 500 tokens with so many heads."),
     "mask that adds": ("x.npz", lambda: npz(q=Q, k=Q, mask=np.full((5, 5), 0.5, np.float32)), "mask adds numbers other than 0 and minus infinity to scores"),
     "mask apart": ("x.npz", lambda: npz(q=Q, k=Q, mask=np.ones((4, 5), bool)), "The mask is of shape (4, 5); with the others it would end in (5, 5)."),
     "many masks": ("x.npz", lambda: npz(q=Q, k=Q, mask=np.ones((20_000, 5, 5), bool)), "The mask is of shape (20000, 5, 5); with the others it would end in (5, 5)."),

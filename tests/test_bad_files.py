@@ -94,7 +94,7 @@ def test_a_long_mask_that_is_no_rule_is_compared_in_blocks():
     for _ in range(2):  # the first call also pays for what libraries set up once
         with (
             peak_memory() as peak,
-            pytest.raises(DataError, match="1 heads of 3,000 x 3,000 weights are more than this app can show"),
+            pytest.raises(DataError, match="1 heads of 3,000 × 3,000 weights are more than this app can show"),
         ):
             register(read_stack(detect.arrays(data, "x.npz"), {}, Reading()).stack)
     assert peak[0] <= 2 * mask.nbytes + GROWTH

@@ -117,20 +117,20 @@ def test_nothing_names_the_bug_before_it_is_guessed(hunt):
 
 def test_the_first_guess_counts_and_an_answer_that_was_shown_does_not():
     test = open_page()
-    assert f"**0 of {len(BUGS)}** right" in all_text(test)
+    assert "tried** right" not in all_text(test)
     guess(test, HUNTS[0].answer)
-    assert f"**1 of {len(BUGS)}** right" in all_text(test)
+    assert "**1 of 1 tried** right" in all_text(test)
     test.button(key="next bug").click().run()
     assert dict(test.query_params) == {"bug": list(BUGS)[1]}
     guess(test, HUNTS[1].guesses[0])
     guess(test, HUNTS[1].answer)
-    assert f"**1 of {len(BUGS)}** right" in all_text(test), "it was the second guess"
+    assert "**1 of 2 tried** right" in all_text(test), "it was the second guess"
     test.button(key="next bug").click().run()
     test.toggle[0].set_value(True).run()
     assert test.info[0].value == text.ANSWER.format(answer=HUNTS[2].answer, mistake=HUNTS[2].row.mistake)
     test.toggle[0].set_value(False).run()
     guess(test, HUNTS[2].answer)
-    assert f"**1 of {len(BUGS)}** right" in all_text(test), "it was shown before"
+    assert "**1 of 3 tried** right" in all_text(test), "it was shown before"
 
 
 def test_the_last_bug_has_no_next_one_and_a_common_mistake_no_document():

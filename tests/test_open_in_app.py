@@ -140,7 +140,7 @@ def test_files_that_an_owner_names_are_open_once(tmp_path, monkeypatch):
     assert not test.exception and "broken.npz can't be shown" in test.error[0].value.replace("\\", "")
     (source,) = test.session_state[KEY].kept.uploaded
     assert source.startswith("file:") and source.endswith(":heads.safetensors") and "Open files" in page_text(test)
-    assert "weights: 4 heads x 6 queries x 6 keys, each of 3 layers." in page_text(test)
+    assert "weights: 4 heads × 6 queries × 6 keys, in each of 3 layers." in page_text(test)
     test.button(key=f"close {source}").click().run()
     assert (
         not test.exception
@@ -153,7 +153,7 @@ def test_one_file_that_an_owner_names_is_read_otherwise(tmp_path, monkeypatch):
     (path,) = save({"": weights()}, tmp_path / "heads.safetensors")
     monkeypatch.setenv("ATTENTION_OPEN", f"{path}")
     test = AppTest.from_file(str(ROOT / "pages/your_data.py"), default_timeout=60).run()
-    assert "weights: 4 heads x 6 queries x 6 keys, each of 3 layers." in page_text(test)
+    assert "weights: 4 heads × 6 queries × 6 keys, in each of 3 layers." in page_text(test)
     test.selectbox(key="read mask").set_value("causal").run()
     (holding,) = test.session_state[KEY].kept.uploaded.values()
     assert not test.exception and holding.shape.square and "rows have weight on masked pairs" in page_text(test)

@@ -185,7 +185,7 @@ MISFITS = {
     "many layers": (stack(weights=W.expand(200, 4, 6, 6)), "There are 200 layers; 1 to 128 can be shown."),
     "many weights": (
         stack(weights=W[:, :1, :1, :1].expand(1, 64, 900, 900)),
-        "64 heads of 900 x 900 weights are more than this app can show weight by weight: at most 500 tokens with so many heads.",
+        "64 heads of 900 × 900 weights are more than this app can show weight by weight: at most 500 tokens with so many heads.",
     ),
     "long and square": (
         stack(q=Q[:, :, :1].expand(1, 4, 3000, 8), k=K[:, :, :1].expand(1, 2, 3000, 8), square=LARGE),

@@ -80,7 +80,7 @@ def test_a_file_is_opened_read_and_shown():
     assert not test.exception and not test.error
     words = page_text(test)
     assert "**mine.npz** was read as follows. From the file mine.npz." in words
-    assert "weights: 3 layers x 4 heads x 6 queries x 6 keys." in words
+    assert "weights: 3 layers × 4 heads × 6 queries × 6 keys." in words
     assert "Open files" in words and "mine.npz: weights, 3 layers of 4 heads, 6 tokens, 1.73 kB" in words
     (source,) = test.session_state[KEY].kept.uploaded
     assert source.startswith("file:") and source.endswith(":mine.npz")
@@ -119,7 +119,7 @@ def test_another_reading_takes_the_place_of_the_first():
     test.selectbox(key="read weights").set_value("b h q k").run()
     assert not test.exception
     (holding,) = test.session_state[KEY].kept.uploaded.values()
-    assert holding.shape.layers == 1 and "3 sequences x 4 heads" in page_text(test)
+    assert holding.shape.layers == 1 and "3 sequences × 4 heads" in page_text(test)
     test.number_input(key="read item").set_value(9).run()
     assert "There is no sequence 9 among 3 (counted from 0)." in test.error[0].value.replace("\\", "")
     assert len(test.session_state[KEY].kept.uploaded) == 1, "what was read before stays open"
@@ -142,7 +142,7 @@ def test_after_another_page_the_account_stands_and_another_reading_works():
     )
     assert list(test.session_state[KEY].kept.uploaded) == [before]
     test.selectbox(key="read weights").set_value("b h q k").run()
-    assert not test.exception and "3 sequences x 4 heads" in page_text(test)
+    assert not test.exception and "3 sequences × 4 heads" in page_text(test)
     (holding,) = test.session_state[KEY].kept.uploaded.values()
     assert holding.source != before and holding.shape.layers == 1 and holding.stack.queries == example_uploads.WORDS
     test.button(key=f"close {holding.source}").click().run()
@@ -158,7 +158,7 @@ def test_a_file_that_was_forgotten_is_asked_for_again():
     before = dict(test.session_state[KEY].kept.uploaded)
     test.selectbox(key="read weights").set_value("b h q k").run()
     assert not test.exception and not test.error
-    assert "To read the file in another way, open it again" in page_text(test) and "3 layers x 4 heads" in page_text(
+    assert "To read the file in another way, open it again" in page_text(test) and "3 layers × 4 heads" in page_text(
         test
     )
     assert dict(test.session_state[KEY].kept.uploaded) == before
@@ -171,7 +171,7 @@ def test_a_file_for_which_there_is_no_room_is_not_kept(monkeypatch):
 
 
 def test_limits_are_in_the_help_of_one_line():
-    (caption,) = (each for each in opened().caption if each.value.startswith("Files of up to 64 MB. "))
+    (caption,) = (each for each in opened().caption if each.value.startswith("Code in a file"))
     words = caption.help
     assert "Files of up to 64 MB, unpacked up to" in words and "up to 1,024 tokens as weights" in words
     limits = "for 1,213 tokens of GPT-2 (482 as weights alone) or 170 tokens of Llama-3-8B (181 as weights alone)"
@@ -299,5 +299,5 @@ def test_what_a_link_showed_is_shown_of_ones_own_file_of_that_name():
     test.session_state[KEY] = Session(kept=VisitState(wanted=wanted))
     test = put(test.run(), "weights.npz", FILE)
     (source,) = test.session_state[KEY].kept.uploaded
-    first = next(link.proto for link in test.get("link_button") if "All heads" in link.proto.label)
+    first = next(link.proto for link in test.get("link_button") if "See its heads" in link.proto.label)
     assert f"source={quote_plus(source)}&layer=2&head=3" in first.url

@@ -92,8 +92,8 @@ def choose_axes(asked: str, guessed: str, axes: int) -> tuple[str, str]:
 
 
 def describe_axes(axes: str, shape: tuple[int, ...]) -> str:
-    """Returns the axes of an array with their sizes, for example `12 heads x 9 queries x 9 keys`."""
-    return " x ".join(f"{size:,} {NAMES[letter]}" for letter, size in zip(axes.split(), shape, strict=True))
+    """Returns the axes of an array with their sizes, for example `12 heads × 9 queries × 9 keys`."""
+    return " × ".join(f"{size:,} {NAMES[letter]}" for letter, size in zip(axes.split(), shape, strict=True))
 
 
 def arrange_axes(part: Tensor, axes: str, item: int, order: str) -> Tensor:

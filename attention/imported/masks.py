@@ -54,9 +54,9 @@ def apply_file_masks(
     queries, keys = square.shape[-2:]
     if square.ndim == 3:
         pairs = ", ".join(f"{int(one.sum()):,}" for one in each)
-        told = f"Masks of the layers: of {queries:,} queries x {keys:,} keys, from the file; {pairs} pairs are visible."
+        told = f"Masks of the layers: of {queries:,} queries × {keys:,} keys, from the file; {pairs} pairs are visible."
         return replace(stack, square=square), {}, told
-    told = f"Mask: of {queries:,} queries x {keys:,} keys, from the file; {int(square.count_nonzero()):,} pairs are visible."
+    told = f"Mask: of {queries:,} queries × {keys:,} keys, from the file; {int(square.count_nonzero()):,} pairs are visible."
     found = nearest(square)
     if not found.differing or max(square.shape) <= TOKENS:  # else it is refused: it is too long to be shown as a square
         told = f"{told} {found.sentence}"

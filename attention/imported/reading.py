@@ -276,7 +276,7 @@ def _one(found: list[tuple[int, Array]]) -> Array:
 
 
 def _each(found: list[tuple[int, Array]]) -> str:
-    return f", each of {len(found)} layers" if len(found) > 1 else ""
+    return f", in each of {len(found)} layers" if len(found) > 1 else ""
 
 
 def _list(numbers: tuple[int, ...]) -> str:

@@ -67,7 +67,7 @@ def _join_steps(part: str, steps: Steps, item: int) -> Tensor:
         raise DataError(f"Its steps have up to {tokens:,} tokens; {TOKENS:,} of weights are shown at the most.")
     heads, size = shapes[0][1], TYPES[first[0].type][1]
     if len(first) * heads * tokens**2 * size > ROOM + TIMES * sum(math.prod(shape) for shape in shapes) * size:
-        raise DataError(f"{heads} heads of {tokens:,} x {tokens:,} weights are more than its steps have room for.")
+        raise DataError(f"{heads} heads of {tokens:,} × {tokens:,} weights are more than its steps have room for.")
     rows = [[steps[at][layer].tensor()[item : item + 1] for layer in range(len(first))] for at in range(len(steps))]
     try:
         return join_steps(rows, crossing=CROSS in part or None).weights

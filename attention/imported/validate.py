@@ -172,7 +172,7 @@ def _bearable(stack: Stack, heads: int, queries: int, keys: int, d_head: int) ->
     few = max(queries, keys) <= TOKENS and cells <= CELLS
     if few:
         return
-    said = f"{heads} heads of {queries:,} x {keys:,} weights are more than this app can show weight by weight"
+    said = f"{heads} heads of {queries:,} × {keys:,} weights are more than this app can show weight by weight"
     if stack.q is None:
         raise DataError(
             f"{said}: at most {min(most, TOKENS):,} tokens with so many heads. Upload queries and keys instead, which can "

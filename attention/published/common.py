@@ -61,7 +61,7 @@ COMMON: dict[str, Row] = {
     "mask-off-by-one": Row(
         name="Causal mask off by one",
         as_printed=mask_off_by_one,
-        mistake="The mask keeps one diagonal too many, so every token attends to the next one.",
+        mistake="The mask keeps one diagonal too many, so every token can attend to the next one.",
         lesson="A language model predicts the next token, so this mask shows it the answer: the training loss falls close "
         "to zero and the model fails in use. Nothing is raised, and every row still sums to one. To find it, replace a token "
         "and check that no earlier output changes.",

@@ -33,7 +33,7 @@ def difference(row: Row) -> list[Line]:
     found = []
     for kind, a, b, c, d in SequenceMatcher(None, _codes(printed), _codes(meant), autojunk=False).get_opcodes():
         if kind == "equal":
-            found += [Line(" ", line) for line in meant[c:d]]
+            found += [Line(" ", line) for line in printed[a:b]]  # with the shapes that the published code has
         else:
             found += [Line("-", line) for line in printed[a:b]] + [Line("+", line) for line in meant[c:d]]
     return found

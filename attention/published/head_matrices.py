@@ -89,7 +89,8 @@ MATRICES = Row(
     r"YW_{V,h}\right]W_O",
     as_meant=head_matrices,
     as_printed=head_matrices_as_printed,
-    mistake="Weights and values are multiplied elementwise and summed over the queries; heads are joined along tokens.",
+    mistake="Weights and values are multiplied elementwise and summed over the queries. A second fault "
+    "shows with two heads or more: they are joined along tokens.",
     lesson="An elementwise product followed by a sum is a matrix product only if the sum runs over the shared axis. Here "
     "the new axis aligns the values of a sequence with the batch, and the sum runs over the queries. For one sequence the "
     "shapes happen to fit: every token gets its own value back, times the total attention it received, and no information "

@@ -33,7 +33,7 @@ def test_a_bug_is_found_and_its_wrong_lines_are_told_by_sign_and_ground(visit, t
     assert len(grounds) == 3
     expect(main.locator(".lines del").first).to_have_text(re.compile("^− .*earlier ="))
     expect(main.locator(".lines ins").first).to_have_text(re.compile("^\\+ .*weights_1 ="))
-    expect(main).to_contain_text(f"0 of {len(HUNTS)}")
+    expect(main).to_contain_text("0 of 1 tried")
     main.get_by_role("button", name="Next bug").click()
     expect(main).to_contain_text(HUNTS[HUNTS.index(TWO) + 1].says)
     assert CODE[TWO.name] is TWO.row

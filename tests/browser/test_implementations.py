@@ -40,7 +40,7 @@ def test_rows_and_versions_are_chosen_and_stand_in_the_link(visit):
         assert tab.link == {**SMALL, "version": "as meant", "implementation": name}
     choice(tab, "version", "as printed").click()
     tab.wait_for_grid(**SMALL, implementation="position-weights")
-    expect(heading(tab)).to_contain_text("One weight per position disagrees")
+    expect(heading(tab)).to_contain_text("One weight per position wrong")
     expect(tab.page.get_by_test_id("stPlotlyChart")).to_have_count(5)
     tab.page.get_by_text(DIFFERENCES).click()
     expect(tab.page.get_by_text("One vector of weights for all queries, head 0")).to_be_visible()

@@ -42,8 +42,8 @@ def test_a_file_is_opened_and_every_head_of_it_shown_as_text(visit, theme):
     tab = visit("your_data", theme=theme)
     put(tab, HOSTILE, file())
     expect(tab.page.get_by_text("was read as follows.")).to_contain_text("<script>alert(1)</script>")
-    expect(tab.page.get_by_text("q: 4 heads x 6 tokens x 8 channels, each of 3 layers.")).to_be_visible()
-    tab.page.get_by_text("All heads → Heads").click()
+    expect(tab.page.get_by_text("q: 4 heads × 6 tokens × 8 channels, in each of 3 layers.")).to_be_visible()
+    tab.page.get_by_text("See its heads → Heads").click()
     expect(tab.widget("page-title")).to_contain_text(HOSTILE)
     expect(tab.widget("finding")).to_contain_text("Layer 0, head 0")
     for text in TOKENS[:3]:

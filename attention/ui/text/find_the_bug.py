@@ -2,7 +2,7 @@
 
 FINDING = "Both versions run without an error on the same tokens and weights, yet their maps differ. Find out why."
 SOLVED = "✓ {bug}"
-SCORE = "**{right} of {count}** right at the first guess"
+SCORE = "**{right} of {count} tried** right at the first guess"
 QUESTION = "What is wrong here?"
 REVEAL = "Show the answer"
 COPY = "Copy link to this bug"
@@ -16,7 +16,10 @@ COMMON = "A common mistake, not taken from a document."
 COMPARE = "Compare it at your own settings → Implementations"
 CODE = "The code with the bug:"
 CHANGES = "− as published, + corrected:"
-LEGEND = "Brighter means more; hatched cells have none. Point at a cell for its number."
+LEGENDS = {
+    "weights": "Brighter means more; hatched: weight 0, masked. A cell has its number under the pointer.",
+    "influence": "Brighter means more; hatched: no influence. A cell has its number under the pointer.",
+}
 VERSIONS = {False: "Correct", True: "With the bug"}
 HEAD = ": head {head}"
 ALT = "Map by query and key. {title}."

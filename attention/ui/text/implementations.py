@@ -1,8 +1,10 @@
 """The words of the page Implementations."""
 
-FINDING = "{wrong} of {count} published implementations of attention are wrong at these settings; {corrected}."
-CORRECTED = {0: "corrected, all are right", 1: "corrected, one still does"}
-CORRECTED_MORE = "corrected, {count} still do"
+FINDING = "{wrong} of {count} published implementations of attention are wrong at these settings; {corrected}.{limited}"
+CORRECTED = {0: "corrected, all are right", 1: "corrected, one still is"}
+CORRECTED_MORE = "corrected, {count} still are"
+LIMITED = {0: "", 1: " One can't run at them."}
+LIMITED_MORE = " {count} can't run at them."
 ABOUT = (
     "Published code of attention, rewritten and run on the same weights and tokens as the reference, in float64: a difference "
     "is a mistake, not rounding."
@@ -20,6 +22,7 @@ ITS_OUTPUT = "Output against the reference"
 DETAILS = "Code, shapes, costs and accepted inputs"
 
 # The list of all implementations, and the selected one.
+TRY = "Try:"
 CHOICES = "Click one to see its lines."
 RELATIVE = (
     "Relative error: norm of the difference from the reference, divided by the norm of the reference, over all sequences. "
@@ -32,11 +35,12 @@ CORRECTED_ERRORS = (
 CORRECTED_EXACT = "All ran on the same weights and tokens; corrected, they are exact{raised}."
 STILL_RAISES = "; {count} still raises an error, see its row"
 WRONG = {  # whether the output is wrong, whether the weights are
-    (False, False): "agrees",
+    (False, False): "right",
     (True, False): "output wrong",
     (False, True): "weights wrong",
     (True, True): "output and weights wrong",
 }
+VERDICTS = {"agrees": "right", "disagrees": "wrong"}  # of rows and inputs; others are shown as they are
 RAISES_ERROR = "raises {error}"
 STILL = "corrected: {badge}"
 RESULTS = {
@@ -44,10 +48,12 @@ RESULTS = {
     (False, True): "Its output is right; its weights are wrong: {weights}.",
     (True, True): "Its output is wrong ({output}), and so are its weights ({weights}).",
 }
-OFF_BY = "off by {error}"
+OFF_BY = "off by {error} of the norm of the reference"
 RESULT_EQUAL = (
     "Weights and output equal those of the reference: the largest difference is {largest}, which is rounding."
 )
+RESULT_SAME = "Weights and output equal those of the reference exactly."
+NO_EFFECT = "At these settings this has no effect."
 RESULT_RAISES = "It raises an error:"
 NAN = "NaN"
 UNSCALED = "This code does not scale scores, and neither does the reference here: the setting *Scale* is not applied."
@@ -84,7 +90,7 @@ RAISES_WEIGHTS = "An error is raised before the weights are returned."
 RAISES_OUTPUT = "An error is raised before the output is returned."
 OUTPUT_SHAPE = "The output has another shape."
 OUTPUT = "Output minus reference{first}: {wrong}"
-ROWS_APART = "{wrong} of {rows} rows differ"
+ROWS_APART = "{wrong} of {rows} rows are wrong"
 RAISED = "not returned"
 OUTPUT_HELP = (
     "Rows are queries, columns are channels. The scale ends at the largest value of the reference output, so full colour is "
@@ -137,7 +143,7 @@ COSTS_NOTE = (
 INPUTS = "**Supported inputs, found by testing.** {inputs}"
 INPUTS_NOTE = (
     "Unless stated otherwise, tested on {batch} sequences of {tokens} tokens, {channels} channels and {heads} heads. "
-    "“disagrees” means that nothing is raised, but the result differs from the reference."
+    "“wrong” means that nothing is raised, but the result differs from the reference."
 )
 INPUTS_COLUMNS = ("Input", "Outcome", "Error")
 EVIDENCE = "**{title}**"

@@ -1,11 +1,11 @@
 """The words of the Your data page."""
 
-FINDING = "Open attention of your own model: every page can show it."
-OPEN = "{files} open. Choose one as *Source* on any page."
+FINDING = "Open attention of your own model: the pages about heads, rows, masks and layers show it."
+OPEN = "{files} open. Choose one as *Source* on a page that has this setting."
 HELP = "A file with weights, or with queries and keys. Only you see it: it is in no link, and it is deleted when your visit ends."
 CLOSED = "Uploads are switched off on this server. On your own machine, this page opens files."
 SHARED = "Numbers of 16 or 32 bits; up to 1,024 tokens as weights, up to 65,536 as queries and keys; 128 layers of 128 heads."
-SAFE = "Files of up to {largest} MB. Code in a file is never run."
+SAFE = "Code in a file is never run."
 SAVE = "Save attention of your own model"
 COPY = "Copy code"
 FILES_OPEN = {1: "1 file is"}
@@ -29,7 +29,7 @@ PARTS = "The file has several parts; choose one in the sidebar: {parts}."
 FORGOTTEN = "The previous reading is shown. To read the file in another way, open it again: it was not kept, as memory is short."
 CLOSED_FILE = "It was closed. Open it again to see it."
 LINKS = {
-    "heads": "All heads → Heads",
+    "heads": "See its heads → Heads",
     "softmax": "One row → Softmax",
     "steps": "Each matrix → Steps",
     "masks": "Visible keys → Masks",

@@ -38,7 +38,7 @@ def view(series: BugSeries) -> None:
     with maps:
         st.markdown(hunt.says)
         st.html(f'<div class="word-maps maps-{len(hunt.heads)}">{"".join(_maps(hunt, found))}</div>')
-        st.caption(text.LEGEND)
+        st.caption(text.LEGENDS[hunt.shows])
     with beside:
         if not _question(hunt):
             st.caption(text.CODE)
@@ -46,8 +46,8 @@ def view(series: BugSeries) -> None:
         else:
             changes(hunt.row)
             _after(series, hunt)
-    if score:
-        score.markdown(text.SCORE.format(right=_score(), count=len(HUNTS)))
+    if score and (tried := page.visit_state().first_guesses):
+        score.markdown(text.SCORE.format(right=_score(), count=len(tried)))
     browser_yield.yield_to_browser()
 
 

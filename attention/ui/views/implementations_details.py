@@ -90,7 +90,10 @@ def _count_text(forms: tuple[str, str], count: int) -> str:
 def _demands(config: Config, name: str, printed: bool, found: Comparison) -> None:
     st.markdown(text.INPUTS.format(inputs=ROWS[name].demand))
     st.caption(text.INPUTS_NOTE.format(batch=BATCH, tokens=TOKENS, channels=CHANNELS, heads=HEADS))
-    tried = [(one.trial, one.outcome, one.error) for one in results.published.demands(name, printed)]
+    tried = [
+        (one.trial, text.VERDICTS.get(one.outcome, one.outcome), one.error)
+        for one in results.published.demands(name, printed)
+    ]
     data, wide = pd.DataFrame(tried, columns=list(text.INPUTS_COLUMNS)), st.column_config.TextColumn(width="large")
     st.dataframe(data, hide_index=True, height="content", key="demands", column_config={text.INPUTS_COLUMNS[-1]: wide})
 

@@ -21,6 +21,7 @@ from attention.ui.text import implementations as text
 from attention.ui.views import find_the_bug
 
 COLORS = {"agrees": "green", "disagrees": "orange", "raises": "red"}
+ORDER = "disagrees", "raises", "agrees"
 ICONS = {"agrees": "check", "disagrees": "close", "raises": "error"}
 
 
@@ -29,10 +30,11 @@ def choices(config: Config) -> None:
     with st.spinner(text.WAITS) if longest(config)[0] < config.tokens else nullcontext():
         found = results.published.judgements(config.for_page(results.published.PAGE))
     half = -(-len(ROWS) // 2)
+    ordered = sorted(ROWS, key=lambda name: ORDER.index(found[name, True].verdict))
     with st.container(key="implementations"):
         columns = st.columns(2, gap="small")
-        for place, (name, row) in enumerate(ROWS.items()):
-            judged = found[name, True]
+        for place, name in enumerate(ordered):
+            row, judged = ROWS[name], found[name, True]
             columns[place >= half].button(
                 f"{_mark(judged)} **{row.name}** {_error_text(judged)} {_still(found[name, False])}".rstrip(),
                 key=f"show {name}",
@@ -40,6 +42,7 @@ def choices(config: Config) -> None:
                 width="stretch",
                 on_click=page.change,
                 kwargs={"implementation": name},
+                help=escape(row.document.title_in_words),
             )
     st.caption(f"{text.CHOICES} {_as_meant([found[name, False] for name in ROWS])}", help=_relative())
 
@@ -47,9 +50,12 @@ def choices(config: Config) -> None:
 def finding(config: Config) -> str:
     """How many implementations differ from the reference as published, and how many still do once they are corrected."""
     found = results.published.judgements(config.for_page(results.published.PAGE))
-    wrong, still = (sum(found[name, printed].verdict != "agrees" for name in ROWS) for printed in (True, False))
+    runs = [name for name in ROWS if found[name, False].verdict != "raises"]  # one that needs two heads raises at one
+    wrong, still = (sum(found[name, printed].verdict != "agrees" for name in runs) for printed in (True, False))
     corrected = text.CORRECTED.get(still) or text.CORRECTED_MORE.format(count=still)
-    return text.FINDING.format(wrong=wrong, count=len(ROWS), corrected=corrected)
+    more = len(ROWS) - len(runs)
+    limited = text.LIMITED.get(more, text.LIMITED_MORE).format(count=more)
+    return text.FINDING.format(wrong=wrong, count=len(ROWS), corrected=corrected, limited=limited)
 
 
 def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
@@ -60,6 +66,8 @@ def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
         if row.as_printed and not present.is_embedded():
             knobs.segments("version", config, width="content", label_visibility="collapsed")
     version = row.mistake if printed else text.VERSIONS["corrected" if row.as_printed else "only"]
+    if printed and judged.verdict == "agrees":
+        version = f"{version} {text.NO_EFFECT}"
     st.markdown(f"{version} {_result(judged)}")
     if row.scale is unscaled:
         st.caption(text.UNSCALED)
@@ -69,7 +77,10 @@ def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
 
 def tries(row: Row) -> None:
     """Draws buttons with settings to try."""
-    with st.container(horizontal=True):
+    if not row.tries:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(text.TRY, width="content")
         for label, settings in row.tries:
             st.button(label, on_click=page.change, kwargs=settings, key=f"try {label}")
 
@@ -123,7 +134,7 @@ def _relative() -> str:
 
 
 def _badge(verdict: str) -> str:
-    return f":{COLORS[verdict]}-badge[{verdict}]"
+    return f":{COLORS[verdict]}-badge[{text.VERDICTS.get(verdict, verdict)}]"
 
 
 def _mark(judged: Judgement) -> str:
@@ -147,7 +158,8 @@ def _result(judged: Judgement) -> str:
     if not judged.output or not judged.square:
         return text.RESULT_RAISES
     if judged.verdict == "agrees":
-        return text.RESULT_EQUAL.format(largest=_number(max(judged.output.greatest, judged.square.greatest)))
+        largest = max(judged.output.greatest, judged.square.greatest)
+        return text.RESULT_EQUAL.format(largest=_number(largest)) if largest else text.RESULT_SAME
     wrong = not judged.output.agrees, not judged.square.agrees
     return text.RESULTS[wrong].format(output=_share(judged.output), weights=_share(judged.square))
 

@@ -35,9 +35,10 @@ tokens = tokenizer.convert_ids_to_tokens(inputs["input_ids"][0])
 save_file(tensors, "attention.safetensors", {"tokens": json.dumps(tokens)})
 """
 WATCHED = """\
+# install it from a clone of Attention Lab: pip install .
 import attention
 
-# model, inputs = ...: any kernel, flash attention and scaled_dot_product_attention included
+# model, inputs = ...; the model may use any kernel, flash attention and scaled_dot_product_attention included
 with attention.watch(model) as seen:
     model(**inputs)
 seen.save("attention.safetensors")

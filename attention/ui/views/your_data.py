@@ -51,8 +51,11 @@ def view(how: Reading) -> None:
         taken = your_data_files.current_file(None, None, how)
     else:
         taken = _fields(how)
-    for each in [*([taken] if taken else []), *given]:
-        _show_reading(each)
+    shown = [*([taken] if taken else []), *given]
+    for each in shown:
+        _show_reading(each, first=each is shown[0])
+    if settings().uploads:
+        _sizes()
     _open()
     if not new:
         _saving(expanded=False)
@@ -95,12 +98,16 @@ def _fields(how: Reading) -> Taken | None:
             max_upload_size=4,
             help=text.TOKENS_HELP,
         )
-    unpacked = results.uploads.most()
+    return your_data_files.current_file(file, tokens, how)
+
+
+def _sizes() -> None:
+    """Draws which files can be opened."""
+    largest, unpacked = max(1, int(min(settings().uploads, 64))), results.uploads.most()
     fits = _limits(min(largest * 2**20, unpacked))
     size = quantity(unpacked, "B")
     sizes = text.SIZES.format(largest=largest, unpacked=size, fits=fits, shared=text.SHARED)
-    st.caption(text.SAFE.format(largest=largest), help=sizes)
-    return your_data_files.current_file(file, tokens, how)
+    st.caption(text.SAFE, help=sizes)
 
 
 def _limits(size: int) -> str:
@@ -135,8 +142,8 @@ def _sample() -> None:
         )
 
 
-def _show_reading(taken: Taken) -> None:
-    """Draws how a file was read and what was found, or why it cannot be shown; and links to pages."""
+def _show_reading(taken: Taken, first: bool) -> None:
+    """Draws how a file was read and what was found, or why it cannot be shown; and links to pages, `first`: one as a button."""
     if taken.problem and taken.found:
         st.warning(escape(taken.problem), icon=":material/info:")
     elif taken.problem:
@@ -155,17 +162,18 @@ def _show_reading(taken: Taken) -> None:
         if len(found.parts) > 1:
             names = ", ".join(f"{at}: {escape(name)}" for at, name in enumerate(found.parts))
             st.caption(text.PARTS.format(parts=names))
-        _ways(taken.source, primary=True)
+        _ways(taken.source, first)
 
 
-def _ways(source: str, primary: bool = False) -> None:
+def _ways(source: str, first: bool) -> None:
     """Draws links to the pages that show it; if a link asked for a source of the same name, its query is used."""
     wanted = page.visit_state().wanted
     query = to_query(Config.of(source))
-    if primary and wanted and entry_name(wanted["source"]) == entry_name(source):
+    if wanted and entry_name(wanted["source"]) == entry_name(source):
         query = {**wanted, "source": source}
     with st.container(horizontal=True):
-        next_step.page_link("heads", text.LINKS["heads"], query, ":material/grid_view:")
+        with st.container(key="begin" if first else None, width="content"):
+            next_step.page_link("heads", text.LINKS["heads"], query, ":material/grid_view:")
         if has_scores(source):
             next_step.page_link("softmax", text.LINKS["softmax"], query, ":material/bar_chart:")
             next_step.page_link("steps", text.LINKS["steps"], query, ":material/account_tree:")
