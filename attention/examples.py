@@ -68,7 +68,7 @@ def _of(
 
 EXAMPLES: dict[str, Example] = {
     "roles": Example("Eight heads on one sentence", "heads", Config(head=2),
-        "Each head has a role: one attends to the same word, one to the previous word, one to the first word. The last two are random, and one of them is so weak that it attends to all words about equally.",
+        "Six heads have a role: one attends to the same word, one to the previous word, one to the first word. The last two have none: head 6 attends to all words about equally, head 7 is random.",
         "Which head attends to both occurrences of “bank”?",
         ("Head 0", "Head 1", "Head 2"), 0,
         "Head 0 attends to the same word: from the second “bank” it gives 46% of its weight to each of the two. Head 1 attends to the word before, head 2 to the first word.",
@@ -117,9 +117,9 @@ EXAMPLES: dict[str, Example] = {
         INTERMEDIATE, "dot products and softmax"),
     "row": Example("From dot products to weights, step by step", "softmax", Config(head=4, query=12),
         "Scores become weights in three steps, one panel each: scale, mask, take the softmax.",
-        "Which step makes large differences larger?",
+        "Which step turns differences into ratios?",
         ("Scaling", "Masking", "The softmax"), 2,
-        "The softmax: it takes exponentials, so a score that is larger by 1 gets 2.7 times the weight. Scaling divides all differences by the same number; masking removes keys.",
+        "The softmax: it takes exponentials, so a logit that is larger by 1 gets 2.7 times the weight. Scaling divides all differences by the same number; masking removes keys.",
         BASIC, "dot products"),
     "float16": Example("Where float16 overflows", "softmax", Config(topic="precision", dtype="float16", exponent="naive", head=1),
         "The largest logit of this head is 25. Its exponential exceeds the range of float16, so whole rows become NaN unless the largest logit is subtracted first.",

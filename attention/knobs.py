@@ -61,7 +61,7 @@ class Numbers:
     temperature: float = real(1.0, 0.05, 20.0, "Temperature", "Scaled scores are divided by it: below 1 sharpens the softmax, above 1 flattens it.")
     input: str = choice("words", INPUTS, "Input", "How the token vectors x are made.")
     text: str = text(SENTENCE, 2000, "Your own text", "Its words are the tokens; equal words get equal vectors. Press Enter to apply it. The sequence length follows it until you move that slider; then the text is cut or repeated.")
-    projections: str = choice("constructed", ("constructed", "independent", "tied", "identity"), "Projections", "W_q, W_k, W_v and W_o. Hand-built: each head has a role. Independent: random (Xavier), as in nn.MultiheadAttention. Tied: random with W_q = W_k. Identity: x itself.", names={"constructed": "hand-built"})
+    projections: str = choice("constructed", ("constructed", "independent", "tied", "identity"), "Projections", "W_q, W_k, W_v and W_o. Hand-built: heads with built-in roles. Independent: random (Xavier), as in nn.MultiheadAttention. Tied: random with W_q = W_k. Identity: x itself.", names={"constructed": "hand-built"})
     source: str = choice(GENERATED, SOURCES, "Source", "Where Q, K and V come from: these settings, a recorded model, a training run or a file. A recording brings its own mask and scale, which you can change.", beyond=registry.missing_upload)
     layer: int = whole(0, 0, 127, "Layer", "Layer of the source, counted from 0 as in its model.")
     training_step: int = whole(0, 0, 3000, "Training step", "Training step at which these heads were recorded.")

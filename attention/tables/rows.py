@@ -40,6 +40,7 @@ CSV_ROWS = 1_000_000
 NO_ENTROPY = "No entropy: the row is no distribution"
 FAINT = 1e-9  # what a row that sums to less than one lacks at least: float32 rounds it to nothing
 ROUNDED = 5e-4  # how far the sum of a row may be from one to be called its whole weight
+MOST = 0.75  # share of a row that keys above the uniform weight need to be named alone
 FEW = 4  # number of keys up to which attention counts as specific, even if few are visible
 
 
@@ -150,19 +151,23 @@ def holding(weights: Float[Tensor, " k"], share: float = 0.9) -> int:
 
 
 def mostly(found: Row, what: str) -> str:
-    """Returns to how many visible keys a query attends: those that hold 90% of the row, and how much they have.
+    """Returns to how many visible keys a query attends, and how much they have.
 
-    It is the predicate of a sentence; `what` is the reader's word for a token. More than half of the visible keys count as
-    spread.
+    It is the predicate of a sentence; `what` is the reader's word for a token. The keys are those that hold 90% of the row,
+    or those above the uniform weight if these are fewer and have most of it. More than half of the visible keys count as spread.
     """
     if found.seeing == 1:
         return f"attends to its only visible {what}"
-    many = f"{found.holding:,} of {found.seeing:,} visible {what}s"
     every = sorted(map(abs, found.keys["weight"]), reverse=True)
     total = math.fsum(every)
-    held = format_percent(min(math.fsum(every[: found.holding]) / (total or 1.0), 1.0))
+    spread = found.holding > FEW and 2 * found.holding > found.seeing
+    above = sum(weight > total / found.seeing for weight in every)
+    fewest = above if not spread and math.fsum(every[:above]) >= MOST * total else found.holding
+    count = min(fewest, found.holding)
+    many = f"{count:,} of {found.seeing:,} visible {what}s"
+    held = format_percent(min(math.fsum(every[:count]) / (total or 1.0), 1.0))
     whole = "its weight" if abs(total - 1) < ROUNDED else "what all keys get"  # a row may sum to less than one
-    if found.holding > FEW and 2 * found.holding > found.seeing:
+    if spread:
         return f"spreads its weight: {many} have {held} of {whole}"
     return f"attends mostly to {many} ({held} of {whole})"
 

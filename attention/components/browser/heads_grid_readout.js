@@ -185,8 +185,11 @@ export function setSpread(grid, cell) {
     pen.fillStyle = grid.neutrals.muted;
     pen.fillRect(0, Math.round(height / 2), width, Math.max(1, Math.round(ratio)));
   }
-  const key = nameToken(data, top.key, top.keyCount, []), first = data.tile > 1 ? cell.row * data.tile : cell.query;
-  const most = top.weight ? largest({ weight: numberOf(data, top), key }) : "";
+  const first = data.tile > 1 ? cell.row * data.tile : cell.query;
+  const weight = numberOf(data, top), seen = row.filter(({ code }) => code !== MASKED);
+  const ties = seen.filter((other) => numberOf(data, other) === weight);
+  const keys = ties.map(({ key, keyCount }) => nameToken(data, key, keyCount, []));
+  const most = top.weight ? largest({ weight, keys, all: ties.length === seen.length }) : "";
   const last = data.tile > 1 ? Math.min(first + data.tile, data.queries) - 1 : first;
   find(spread, "p").textContent = `${cell.head < data.certain ? rowName({ first, last }) : PREVIEW}${most}`;
 }

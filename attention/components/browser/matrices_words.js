@@ -72,7 +72,7 @@ export function cellText({ matrix, value, pooled, place }) {
 export function headText({ head, count, shared, lit, here }) {
   const elsewhere = lit.length && !here ? `, highlighted in ${lit.join(", ")}` : "";
   const all = here && lit.length > 1 ? ", highlighted in all" : "";
-  return `${shared ? "kv head" : "head"} ${head} of ${count}${elsewhere || all}`;
+  return `${shared ? "kv head" : "head"} ${head} (of ${count})${elsewhere || all}`;
 }
 
 /** @param {string} value */

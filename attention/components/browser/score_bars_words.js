@@ -72,7 +72,9 @@ function explainChange({ name, by, others, support, form }) {
   const factor = power < 1000 ? power.toPrecision(3) : Math.round(power).toLocaleString("en");
   if (form.kind === "sigmoid") return `Of ${name}, w / (1 − w) is multiplied by ${factor}. No other weight changes.`;
   if (form.kind === "threshold") return `${support[1]} keys have weight, ${support[0]} before.`;
-  return `That is ${factor} times as much relative to any other key. The others share ${share}, in the same proportions.`;
+  const change = `${by < 0 ? "−" : ""}${Math.abs(by).toFixed(2)}`;
+  const rest = `The others share ${share}, in the same proportions.`;
+  return `Relative to every other key that is e^${change} = ${factor} times as much. ${rest}`;
 }
 
 /**

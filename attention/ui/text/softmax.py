@@ -93,7 +93,9 @@ MASS_SETS = "Smallest sets of keys: {sets}{negative}."
 NEGATIVE = "; negative weights count by their size"
 FULLY_MASKED = "The row is fully masked."
 MASS_ALT = "Line: the total weight of the keys with the largest weights, by their number"
-VARIANTS = "The first panel is the row with {name}; the others show what another softmax adds to it.{note}"
+VARIANTS = (
+    "The first panel is the row with {name}; each of the others is the difference of another softmax from it.{note}"
+)
 VARIANT = {  # by what a softmax does
     "plain": "**{name}**: all of the row goes to keys; it sums to {sums}.",
     "rest": "**{name}**: one more number in the denominator, of no key, takes {rest}; the row sums to {sums}.",
@@ -127,7 +129,7 @@ ZEROS_SPARSE = "{share} exactly zero, below the threshold of their row"
 NEGATIVES = ", {share} negative"
 ENTROPIES = (
     "Head {head}: entropy from {smallest:.3f} to {largest:.3f} nats, mean {mean:.3f}. Dashed: ln(visible keys){extra}. Each "
-    "strip is {height:.2f} nats high; if a point covers several queries, the band shows their range."
+    "strip ends at {height:.2f} nats; if a point covers several queries, the band shows their range."
 )
 ENTROPY_EXTRA = " (1/e each for one or two keys, because a row may sum to less than one)"
 NO_ENTROPY = "All queries are fully masked, so there is no entropy."
@@ -142,8 +144,8 @@ MANY_ZEROS = "{share} of all weights are zero in float32: the logits are far apa
 # Scaling.
 WHY_SCALE = (
     "The wider a head, the larger its scores, by chance alone. With {width:,} channels and no scaling, the largest of "
-    "{keys:,} weights is {largest} on average, and hardly any gradient passes. With scaling it is {scaled}, and between {low} "
-    "and {high} at every width from {first} on."
+    "{keys:,} weights is {largest} on average, and hardly any gradient passes. With scaling it is {scaled}, and stays "
+    "between {low} and {high} as the head grows from {first} to {width:,} channels."
 )
 VARIANCE_THEORY = r"""
 For independent $q, k$ of mean 0 and variance 1: $\mathrm{{Var}}(q \cdot k) = \sum_{{i=1}}^{{d_\mathrm{{head}}}}

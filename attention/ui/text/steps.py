@@ -29,6 +29,8 @@ FULLY_MASKED = (
     "{blind} of {queries:,} queries are fully masked: all {keys:,} logits are minus infinity. Their weights, context and "
     "output are defined as zero (the formula gives 0 / 0)."
 )
+WIDTHS = {"keys": "Cross-attention (0: off)", "d_v": "Value width (0: d_head)"}  # labels that say what 0 is
+RANDOM = "The matrices W are random: the numbers show the arithmetic, not a meaning."
 ONE_CHANNEL = "One channel per head: a score is one product, q times k."
 
 TOTAL = "**{what}**: {bytes} if every matrix is kept, and {flops} for one sequence, forward only, without skipping masked pairs."

@@ -178,6 +178,8 @@ def _odd(config: Config) -> None:
         st.caption(text.FULLY_MASKED.format(blind=blind, queries=queries, keys=keys))
     if config.d_head == 1:
         st.caption(text.ONE_CHANNEL)
+    if made_here(config) and config.projections in ("independent", "tied"):
+        st.caption(text.RANDOM)
 
 
 def _sequences(config: Config) -> None:
@@ -186,9 +188,9 @@ def _sequences(config: Config) -> None:
         focus.head(config)
     with columns[1]:
         focus.query(config)
-    for name, column in zip(("keys", "d_v"), columns[2:], strict=True):
+    for (name, label), column in zip(text.WIDTHS.items(), columns[2:], strict=True):
         with column:
-            knobs.number(name, config)
+            knobs.number(name, config, label=label)
 
 
 def _costs(config: Config, step: Step) -> None:
