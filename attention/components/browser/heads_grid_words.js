@@ -152,9 +152,8 @@ export function rowName({ first, last }) {
 /** @param {{ weight: string, keys: string[], all: boolean }} row  `keys`: those that have this weight */
 export function largest({ weight, keys, all }) {
   if (all && keys.length > 1) return `: all bars equal, ${weight}`;
-  const most = /^[+−]/.test(weight) ? `: largest ${weight}, at ` : `: highest bar ${weight}, at `;
-  if (keys.length > 3) return `${most}${keys.length} keys`;
-  return `${most}${keys.length > 1 ? "keys" : "key"} ${keys.join(keys.length > 2 ? ", " : " and ")}`;
+  if (keys.length > 3) return `: largest ${weight}, ${keys.length} keys`;
+  return `: largest ${weight}, ${keys.length > 1 ? "keys" : "key"} ${keys.join(keys.length > 2 ? ", " : " and ")}`;
 }
 
 /** @param {{ head: string, query: number, shown: number, all: number }} table */
