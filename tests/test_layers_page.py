@@ -124,7 +124,7 @@ def test_heads_that_stand_out_are_named():
     assert "whose token occurred before: the most of the 54 heads in the 6 layers shown. " in words(selected)
     said = " ".join(caption.value for caption in test.caption)
     assert re.search(
-        r"Highest: layer 18, head 6 \(89\.6%\), layer 1[78], head \d \(\d\d\.\d%\), .*Rows are the layers of the model",
+        r"Also high: layer 1[78], head \d \(\d\d\.\d%\), .*The other layers of the model are not recorded",
         said,
     )
     even = {(0, head): 0.5 for head in range(8)}
@@ -164,7 +164,7 @@ def test_effective_keys_are_said_to_be_a_mean_over_rows_which_is_more_than_e_to_
     test = run(
         PAGE, {"tokens": "4", "heads": "2", "d_model": "8", "projections": "independent", "v": str(len(EDITIONS))}
     )
-    assert f"spread like {format_mean(keys)} keys (mean of e^entropy)" in words(test)
+    assert f"effective keys: {format_mean(keys)} (mean of e^entropy)" in words(test)
 
 
 def test_a_statistic_on_which_a_head_is_high_is_offered_where_none_is():

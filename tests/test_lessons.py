@@ -575,12 +575,13 @@ LONG = sorted(CARDS.keys() - SHORT)  # their maps take half a minute of a proces
 
 
 def hints(config) -> list[str]:
-    """What a page says of heads once no question withholds it, and what Start says of its temperatures."""
+    """What a page says of heads once no question withholds it, of a window's span, and of the temperatures of Start."""
     if not isinstance(config, Config):
         return ["· more even"]
     t = trace(config)
     found = head_roles(t.weights, t.mask, t.queries.texts, "word")
-    return [role.says for role in found if role]
+    window = [f"the {config.span - 1} word"] if (config.mask, config.combine) == ("window", "none") else []
+    return [role.says for role in found if role] + window
 
 
 @pytest.mark.sampled(3)
@@ -666,9 +667,7 @@ def test_the_path_is_resumed_where_it_was_left_and_its_questions_are_counted():
     test = menu.run().switch_page("pages/examples.py").run()
     assert all(card.learns in sent(test) for card in path().values())
     links = [link.proto.label for link in test.get("page_link")]
-    assert (
-        text.BEGIN.format(page="Start") in links and sum("→" in label and label[0].isdigit() for label in links) == 12
-    )
+    assert text.BEGIN.format(page="Start") in links and sum(label[0].isdigit() for label in links) == 12
     test.session_state[KEY].kept.step = "learn-4"
     test.run()
     assert text.CONTINUE.format(number=4, page="Heads") in [link.proto.label for link in test.get("page_link")]

@@ -81,7 +81,7 @@ def test_cards_of_a_long_sequence_are_counted_at_its_length():
     assert window["lines"][:3] == [
         "0.8% of pairs",
         "saves 99.2% in theory, 99.0% in blocks",
-        "4 layers reach 2,044 back",
+        "4 layers reach 2,044 tokens back",
     ]
     assert used in prose(app) and "A pixel is 683 × 683 pairs" in prose(app)
 
@@ -125,7 +125,7 @@ def test_the_effect_is_told_in_words_that_are_true():
     taken = trace(Config(mask="full")).weights[0].triu(1).sum(-1)
     most = int(taken.argmax())
     assert "Compared with **full** (every key)." in prose(start)
-    assert f"“The” ({most}) loses most, **{format_percent(float(taken[most]))}**." in plainly(start)
+    assert f"“The” ({most}) loses most, **{format_percent(float(taken[most]))}**; the maps mark it." in plainly(start)
     assert f"removes **{format_percent(float(taken.mean()))}** of the weight of head 0" in prose(start)
     assert "The selected query, “boat” (17), loses no key." in plainly(start)
     start.button(key="hit most").click().run()
@@ -238,9 +238,9 @@ def test_another_head_moves_the_words_and_the_squares():
 def test_more_layers_reach_farther():
     app = opened(mask="window", span=3)
     reach = {card["name"]: card["lines"][2] for card in cards(app)}
-    assert reach["window"] == "4 layers reach 8 back"
+    assert reach["window"] == "4 layers reach 8 tokens back"
     app.slider(key="depth").set_value(7).run()
-    assert {card["name"]: card["lines"][2] for card in cards(app)}["window"] == "7 layers reach 14 back"
+    assert {card["name"]: card["lines"][2] for card in cards(app)}["window"] == "7 layers reach 14 tokens back"
 
 
 def test_blocks_and_spans_that_make_no_difference_are_said():

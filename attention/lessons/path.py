@@ -1,4 +1,4 @@
-"""Learn in 20 minutes: twelve steps in order, each a card with something to try, and five questions at the end."""
+"""Learn in 30 minutes: twelve steps in order, each a card with something to try, and five questions at the end."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ PATH: tuple[Step, ...] = (
         "Follow one number from x to the output, step by step."),
     Step(EXAMPLES["row"], "What scaling, masking and softmax each do to a row.",
         "Move the temperature and watch which panels change."),
-    Step(EXAMPLES["unscaled"], "Why scores are divided by √d, and what happens without it.",
+    Step(EXAMPLES["unscaled"], "Without scaling, one key gets nearly all the weight, whatever the words.",
         "Change the model width, and set Scale to 1/√d_head."),
     Step(MISCONCEPTIONS["counts"], "What a mask leaves, counted exactly.",
         "Set the span to 1: what is left?"),
@@ -73,7 +73,7 @@ PATH: tuple[Step, ...] = (
         INTERMEDIATE, "what an induction head is"),
         "How heads form while a model is trained.",
         "Guess, then move the step to 200 and on."),
-    *(Step(each, "That a trained language model has such heads, too.",
+    *(Step(each, "A trained language model has induction heads, too.",
         "Open the map of layers below the heads, and look for the others.") for name, each in EXAMPLES.items() if name == "real"),
 )  # fmt: skip
 

@@ -48,10 +48,8 @@ def _reach_text(exhibit: Exhibit, layers: int) -> str:
     blind = f"; {exhibit.blind:,} fully masked" if exhibit.blind else ""
     if exhibit.back is None or exhibit.ahead is None:
         return f"{exhibit.keys:,} keys of another sequence{blind}"
-    both = exhibit.back == exhibit.ahead
-    far = (
-        f"{exhibit.back:,} both ways"
-        if both
-        else f"{exhibit.back:,} back" + (f", {exhibit.ahead:,} ahead" if exhibit.ahead else "")
-    )
+    if exhibit.back == exhibit.ahead:
+        far = f"{exhibit.back:,} tokens both ways"
+    else:
+        far = f"{exhibit.back:,} back, {exhibit.ahead:,} ahead" if exhibit.ahead else f"{exhibit.back:,} tokens back"
     return f"{f'{layers} layers reach' if layers > 1 else 'reaches'} {far}{blind}"

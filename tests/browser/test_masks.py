@@ -167,7 +167,7 @@ def test_layers_are_moved_by_keys(visit):
     used_card(tab, mask="window")
     tab.slider("depth").focus()
     tab.page.keyboard.press("ArrowRight")
-    assert "5 layers reach 15 back" in used_card(tab, mask="window", depth=5).inner_text()
+    assert "5 layers reach 15 tokens back" in used_card(tab, mask="window", depth=5).inner_text()
 
 
 def test_a_narrow_window_shows_two_masks_a_row_and_scrolls_down_only(visit):

@@ -18,7 +18,7 @@ QUERIES = {  # over which a mean weight is taken
 }
 TEXT_IN, OUT, MORE, LAYER = "text", "output", "…", "layer {layer}"
 STRIP_ALT = "A text passes through one layer after the other; each has several heads. Selected: {head}."
-WHAT = "A text passes through the layers in turn. Each square is a head: it says how much every word attends to each other word."
+WHAT = "A text passes the layers in turn. Each square is a head, whose weights say what a token takes from each visible token."
 KEYS = {  # that a statistic is the weight on
     "induction": "what followed an earlier copy of the token",
     "duplicate": "earlier copies of the token",
@@ -30,8 +30,8 @@ KEYS = {  # that a statistic is the weight on
 }
 ALL_HEADS = "all {count:,} heads"
 SHOWN_HEADS = "the {count:,} heads in the {layers} layers shown"
-HIGHEST = "Highest: {heads}."
-RECORDED = "Rows are the layers of the model that are recorded. "
+HIGHEST = "Also high: {heads}."
+RECORDED = "The other layers of the model are not recorded. "
 STATISTIC = "The statistic of the map"
 HIGHER = "No head is high here. Show “{statistic}”"
 NONE = "No head has a value: no query has a visible key, or the tokens have no texts."
@@ -56,7 +56,7 @@ STATISTICS = {  # of the selected head, in plain words
     "first": "{value} on the first token (all queries)",
     "previous": "{value} on the token before (all queries but the first)",
     "induction": "{value} after an earlier copy (queries that have one)",
-    "effective_keys": "spread like {value} keys (mean of e^entropy)",
+    "effective_keys": "effective keys: {value} (mean of e^entropy)",
     "entropy": "mean entropy {value} nats",
 }
 NO_VALUE = "{statistic}: none (no visible key)"
@@ -96,6 +96,7 @@ TWO_ALT = "Points by head: {upwards} against {across}"
 
 # The table and the file.
 TABLE = "Table of all heads"
+NOT_COUNTED = "–"  # in place of a missing number
 COLUMNS = {"layer": "Layer", "head": "Head", "does": "What it does"}
 DOWNLOADS = "Downloads"
 SAVE = "Save map of layers"

@@ -5,7 +5,16 @@ WHYS = {  # what a mask is for, in one sentence
     "full": "The **full** mask hides nothing: a model that predicts the next word could simply copy it.",
     "causal": "The **causal** mask hides later words, so that a model which predicts the next word can't simply copy it.",
     "window": "The **window** mask shows a word itself and the {before} before it: work grows with the length, not its square.",
+    "local": "The **local** mask shows a word and its neighbours on both sides: work grows with the length, not its square.",
+    "prefix": "The **prefix** mask shows a given text as a whole, and what is written after it word by word.",
+    "documents": "The **documents** mask keeps texts apart that are packed into one sequence for training.",
+    "dilated": "The **dilated** mask skips every second word, so that a window reaches twice as far for the same work.",
+    "strided": "The **strided** mask shows nearby words and samples farther back: two layers reach every earlier word.",
+    "global": "The **global** mask lets distant words meet in few layers: the first word sees all and is seen by all.",
+    "sinks": "The **sinks** mask keeps the first four words besides a window, because many heads put spare weight there.",
+    "padding": "The **padding** mask hides filler at the end, which gives the texts of a batch equal lengths.",
 }
+NEARBY = "words just"  # while a card asks how far a window sees
 FIXED = "The weights of this source are fixed: no mask changes them."
 HELP = (
     "A mask defines which keys each query may attend to. Rows are queries, columns are keys; masked pairs are hatched."
@@ -65,8 +74,8 @@ ADDED = (
 ZERO_WEIGHT = "The keys that **{mask}** masks have zero weight in float32 under **{baseline}**, so no weight changes."
 BLIND = "Under **{mask}**, {query} has no visible key, so all its weights are zero."
 OTHER_ROWS = (
-    "**{mask}** removes **{others}** of the weight of head {head}, over all queries. {goes} {most} loses most, **{share}**. The "
-    "selected query, {query}, loses no key."
+    "**{mask}** removes **{others}** of the weight of head {head}, over all queries. {goes} {most} loses most, **{share}**; the "
+    "maps mark it. The selected query, {query}, loses no key."
 )
 ROW = (
     "Under **{baseline}**, {query} in head {head} has **{own}** of its weight on keys that **{mask}** masks; over all queries it "
@@ -91,6 +100,7 @@ NOT_BLIND = "Under {mask}, every query has a visible key."
 TRY = "Try one with fully masked rows: causal without window"
 PATH, MODE = "Path", "Mode"
 DOES_NOT_RUN = ":gray[does not run here]"
+NOTHING_TO_SHOW = "With this mask, every path that runs here returns the same rows, with finite gradients."
 NO_BLIND_ROW = ":gray[no fully masked row]"
 NAN_GRADIENTS = " :red-badge[NaN gradients]"
 ROWS_DIFFER = " :red-badge[other rows differ by {difference:.0e}]"

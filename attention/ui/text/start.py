@@ -77,7 +77,7 @@ RIDDLE = (
 )
 RIDDLES = {"tired": "… too tired, on Heads", "wide": "… too wide, on Heads"}
 LEARN = (
-    "Learn in 20 minutes",
+    "Learn in 30 minutes",
     "Examples",
     "For students and classes: twelve pictures with a question each, from one word to a real model.",
 )

@@ -102,9 +102,8 @@ def _draw_head(card: Card) -> None:
     """Draws the title of a card, its place, and the links to others."""
     is_step = card.name in path()
     with st.container(horizontal=True, vertical_alignment="center", key="card-head"):
-        series = f":gray[{text.PATH} ·] " if is_step else ""
         place = text.PLACE.format(number=card.number, count=card.count)
-        st.markdown(f"{series}**{escape(card.example.title)}** :gray[· {place}]", width="content")
+        st.markdown(f"**{escape(card.example.title)}** :gray[· {place}]", width="content")
         for name, label, icon in (
             (card.before, text.PREVIOUS, ":material/arrow_back:"),
             (card.after, text.NEXT, ":material/arrow_forward:"),

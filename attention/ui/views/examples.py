@@ -132,8 +132,8 @@ def _draw_path(tour: Tour) -> None:
 
 def _draw_step(card: Card) -> None:
     """Draws a step of the path as a link, and what one learns there."""
-    title, where = escape(card.example.title), page_title(card.example.page)
-    next_step.page_link(card.example.page, cards.STEP.format(number=card.number, title=title, page=where), card.query)
+    title = escape(card.example.title)
+    next_step.page_link(card.example.page, cards.STEP.format(number=card.number, title=title), card.query)
     st.caption(escape(card.learns))
     if card.name == page.visit_state().step:
         st.markdown(cards.HERE)

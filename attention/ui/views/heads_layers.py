@@ -223,13 +223,14 @@ def leaves_layers_out(config: Config) -> bool:
 
 
 def highest_sentence(config: Config, found: Mapping[int, Layer]) -> str:
-    """The heads that stand out, that of the finding among them; "" if there is no other."""
+    """The heads that stand out besides those of the finding; "" if there is none."""
     held = cells(number(config, found), found)
-    high = outstanding(held) if held else []
+    said = {(config.layer, config.head), max(held, key=lambda cell: held[cell], default=(0, 0))}
+    high = [cell for cell in outstanding(held) if cell not in said] if held else []
     heads_and_values = ", ".join(
         f"{head_title(config, each)} ({_number_text(config, found, held[each])})" for each in high
     )
-    return text.HIGHEST.format(heads=heads_and_values) if len(high) > 1 else ""
+    return text.HIGHEST.format(heads=heads_and_values) if high else ""
 
 
 def _is_weight(config: Config, found: Mapping[int, Layer]) -> bool:

@@ -45,6 +45,7 @@ def _table(config: Config) -> None:
             hide_index=True,
             height=420,
             key="table of heads",
+            placeholder=text.NOT_COUNTED,
         )
 
 

@@ -14,6 +14,7 @@ from attention.ui.empty_states import missing_parts
 from attention.ui.session import page
 from attention.ui.text import masks as text
 
+APART = 1e-4  # difference from float64 up to which rows are equal
 RANGES = 12  # ranges of queries that are listed
 BADGES = {"zeros": "green", "NaN": "red", "mean of all values": "orange", "other": "orange"}
 
@@ -26,7 +27,10 @@ def section(config: Config) -> None:
         return
     with st.spinner(text.RUNNING):
         found = results.masks.audit(config.truncated, config.head)
-    st.table(_rows(found), border="horizontal")
+    if any(_tells_something(each) for each in found):
+        st.table(_rows(found), border="horizontal")
+    else:
+        st.markdown(text.NOTHING_TO_SHOW)
     _notes(config)
 
 
@@ -60,13 +64,18 @@ def _rows(found: list[Finding]) -> dict[str, list[str]]:
     } | columns
 
 
+def _tells_something(found: Finding) -> bool:
+    """Whether a path has fully masked rows, NaN gradients or other rows that differ."""
+    return found.runs and bool(found.blind or found.gradient == "NaN" or not found.apart < APART)
+
+
 def _outcome_badges(found: Finding) -> str:
     """The result of one path, as badges."""
     if not found.runs:
         return text.DOES_NOT_RUN
     rows = f":{BADGES[found.blind]}-badge[{found.blind}]" if found.blind else text.NO_BLIND_ROW
     bad = text.NAN_GRADIENTS if found.gradient == "NaN" else ""
-    return rows + bad + ("" if found.apart < 1e-4 else text.ROWS_DIFFER.format(difference=found.apart))
+    return rows + bad + ("" if found.apart < APART else text.ROWS_DIFFER.format(difference=found.apart))
 
 
 def _notes(config: Config) -> None:

@@ -222,7 +222,8 @@ def _squares(found: Effect) -> None:
     base, mask = found.names
     small = {"labels": [], "height": theme.SMALL_HEIGHT}  # positions: there is no room for tokens
     signed = config.head_softmax.signed
-    row = {"colors": config.color_scale, "query": config.query_index}
+    most = _hit_most(found)  # marked if the selected query loses nothing
+    row = {"colors": config.color_scale, "query": config.query_index if most is None else most}
     cells, tile, seeing = tables.focus(found.after, heatmap.PIXELS)
     masked = heatmap.weights(cells, tile, seeing=seeing, **row, **small, signed=signed)
     _square(places[1], 1, text.HEAD.format(head=config.head, mask=mask), masked)

@@ -68,10 +68,10 @@ def _finding(config: Config) -> str:
 
 
 def _reason(config: Config) -> str:
-    """What the mask in use is for; "" for masks that are not one of the three that most models use."""
+    """What the mask in use is for; "" for combined masks, a source's own, and another sequence."""
     if config.combine != "none" or has_own_mask(config.source) or config.is_cross:
         return ""
-    before = f"{config.span - 1:,} word{'s' * (config.span != 2)}"
+    before = text.NEARBY if questions.unsaid(config) else f"{config.span - 1:,} word{'s' * (config.span != 2)}"
     return text.WHYS.get(config.mask, "").format(before=before)
 
 
