@@ -66,7 +66,7 @@ def wait_for_dash(tab: Tab, chart: str, dash: str) -> None:
 
 
 def test_one_click_to_the_chart_and_its_sentence(visit, tmp_path: Path):
-    tab = visit("timing", before=measured_quickly)
+    tab = visit("timing?v=3&picture=time", before=measured_quickly)
     page, finding = tab.page, tab.page.locator(".st-key-finding").last
     page.get_by_label("Name of this GPU (optional)").fill("Tester's own")
     page.get_by_role("button", name="Measure my GPU").click()

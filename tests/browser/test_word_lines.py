@@ -91,7 +91,7 @@ def test_keys_walk_over_the_words_and_put_a_query_in_focus(opened):
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"query=1(&|$)"))
     expect(queries.nth(1)).to_have_class(re.compile("pinned"))
-    expect(page.get_by_text("Output of head 3 for “river” (1)")).to_be_visible()
+    expect(page.get_by_text("Output of head 3 for “river” (1)", exact=True)).to_be_visible()
     page.keyboard.press("End")
     page.keyboard.press("Escape")
     expect(queries.nth(1)).to_have_class(re.compile("current"))
