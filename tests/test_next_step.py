@@ -15,8 +15,10 @@ from attention.config import Config
 from attention.examples import Tour
 from attention.imported.reading import Reading
 from attention.knobs import SOURCES
+from attention.lessons.cards import find_card
 from attention.models.prompt import Prompt
 from attention.published.hunts import BugSeries
+from attention.settings import CARD
 from attention.sources.providers import has
 from attention.story.settings import Story
 from attention.timing.sweep import Sweep
@@ -123,6 +125,8 @@ def test_every_page_ends_with_its_step_and_its_links_are_right_in_a_new_tab(page
         address = urlsplit(urljoin(f"http://host/lab/{page}?tokens=9", f"{link.proto.page}?{link.proto.query_string}"))
         named = [other for other in FILES if link.proto.label.lower().endswith(other.replace("_", " "))]
         named = [page] if link.proto.page == page else named  # one to another view of the page itself needs no name
+        if card := find_card(dict(parse_qsl(address.query)).get(CARD, "")):
+            named = [card.example.page]
         assert [address.path] == [f"/lab/{other if other != 'start' else ''}" for other in named], link.proto
         assert parse_qsl(address.query) == parse_qsl(link.proto.query_string)
     texts = [each.value for each in (*test.markdown, *test.caption)]

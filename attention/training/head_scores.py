@@ -15,7 +15,7 @@ from attention.training.model import Pairs
 from attention.training.recipe import OWN, Recipe
 from attention.training.tasks import Drawn
 
-LABELS = {OWN: "Weight on answer", "previous": "Previous", "induction": "Induction", "same": "Same", "first": "First"}
+LABELS = {OWN: "Answer", "previous": "Previous", "induction": "Induction", "same": "Same", "first": "First"}
 
 
 def weights(
