@@ -8,8 +8,7 @@ export const MARKUP = `
   <li class="room">Combine cards with “and”, “or” or “without”.</li>
 </ul>`;
 
-export const LEGEND = "Row: the word that attends (query). Column: the word it may attend to (key). "
-  + "Filled: it may; hatched: masked, it may not.";
+export const LEGEND = "Row: the word that attends (query). Column: the word it may attend to (key). Hatched: masked.";
 
 export const ROWS = "query ↓", COLUMNS = "key →";  // the axes where there is no room for words
 

@@ -1,6 +1,6 @@
 """The words of the Masks page."""
 
-FINDING = "**{name}**{span} keeps {pairs} of {whole} pairs; computing only these saves {saved} of the work."
+FINDING = "**{name}**{span} keeps {pairs} of {whole} pairs, which saves {saved} of the work."
 WHYS = {  # what a mask is for, in one sentence
     "full": "The **full** mask hides nothing: a model that predicts the next word could simply copy it.",
     "causal": "The **causal** mask hides later words, so that a model which predicts the next word can't simply copy it.",

@@ -83,15 +83,15 @@ FAILURE_RATE = (
     "Each step overshoots. The loss climbs to ten times that of a uniform guess, heads briefly concentrate on single keys, and "
     "the learning rate decays too late for anything to be learned.",
 )
-PROGRESS = (
-    "On test sequences: accuracy (left) and loss in nats (right), {loss} at this step. Each step changes the embeddings, W_q, "
-    "W_k, W_v and W_o a little, so that the loss falls."
+PROGRESS = "On test sequences: accuracy (left) and loss in nats (right), {loss} at this step"
+PROGRESS_HELP = (
+    "A step changes the embeddings, W_q, W_k, W_v and W_o so that the loss falls. A uniform guess has a loss of {guess}. "
+    "The loss axis is linear up to 1 nat, logarithmic above."
 )
-PROGRESS_HELP = "A uniform guess has a loss of {guess}. The loss axis is linear up to 1 nat and logarithmic above."
 PROGRESS_ALT = "Line chart of loss and accuracy by training step"
-CURVES = "{statistic}, by head{lines}. Heads below {high} have no name."
+CURVES = "{statistic}, by head{lines}."
 LINES = "; layer 0 solid", "layer 1 dashed", "layer 2 dotted"
-CURVES_HELP = "{statistic}: {formula}.{earlier}"
+CURVES_HELP = "{statistic}: {formula}. Heads below {high} have no name.{earlier}"
 CURVES_EARLIER = " Wide grey line: largest “{statistic}” of a head in layer 0, {formula}."
 CURVES_ALT = "Line chart of the metric “{statistic}” of every head by training step"
 

@@ -102,9 +102,11 @@ def _heads(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
         alt=text.CURVES_ALT.format(statistic=name.lower()),
     )
     more = _lesson_text(recipe, earlier)
-    help = text.CURVES_HELP.format(statistic=name, formula=formula(recipe, recipe.number), earlier=more)
+    help = text.CURVES_HELP.format(
+        statistic=name, formula=formula(recipe, recipe.number), earlier=more, high=charts.HIGH
+    )
     lines = ", ".join(text.LINES[: recipe.layers]) if recipe.layers > 1 else ""
-    st.caption(text.CURVES.format(statistic=escape(name), lines=lines, high=charts.HIGH), help=escape(help))
+    st.caption(text.CURVES.format(statistic=escape(name), lines=lines), help=escape(help))
 
 
 def _ends(rows: list[Row]) -> tuple[float, float]:
