@@ -322,4 +322,4 @@ _FIRST_HEAD = {name: value for name, value in _REAL.items() if name != "head"} |
     "layer": "16",
     "layer_map": "previous",
 }
-LAYERED = replace(PICTURE, begins=_FIRST_HEAD if _REAL else {})  # which of its heads looks at the token before?
+LAYERED = replace(PICTURE, begins=_FIRST_HEAD if _REAL else {})  # which of its heads attends to the token before?

@@ -35,7 +35,7 @@ OWN_LOOK = (
 )
 OWN_TAKE_OVER = (
     "A third learned matrix makes the **value** of each token, what it passes on. The head sums the values, each times its "
-    "weight, and a fourth matrix brings the sum to the width of the model. What this makes of a word is recorded for the two "
+    "weight, and a fourth matrix brings the sum to the width of the model. The result for a word is recorded for the two "
     "sentences above: choose one of them to see it."
 )
 OWN_HEADS = "Open on Heads, with all heads"
