@@ -2,11 +2,15 @@
 
 from attention.ui.controls.picture import SMALL
 from attention.ui.session import page
-from attention.ui.views import card_bar, classroom, pinned_sides, room, steps
+from attention.ui.text import comparing
+from attention.ui.views import card_bar, classroom, pinned_sides, room, steps, steps_changed
 
 page.show(
     steps.view,
     SMALL,
-    above=[steps.TITLE, pinned_sides.choice()],
+    above=[
+        steps.TITLE,
+        pinned_sides.choice(steps_changed.has_step_difference, comparing.OTHER_STEPS, steps_changed.has_sides),
+    ],
     aside=[card_bar.bar(), classroom.button(), room.part()],
 )

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from attention.wire.matrix_cells import LEAST, SIDE, matrix, pack_mask, payload
+from attention.wire.matrix_cells import LEAST, SIDE, difference, matrix, pack_mask, payload
 from tests.digits import three_digits
 from tests.samples import examples
 from tests.strategies import normal, seeds
@@ -123,3 +123,34 @@ def test_the_message_can_be_read_back():
     bits = np.frombuffer(rest, np.uint8, offset=2 * (first.codes.numel() + 400)).reshape(3, -1)
     assert np.array_equal(np.unpackbits(bits, axis=1)[:, :11].astype(bool), mask.numpy())
     assert torch.equal(pack_mask(mask), torch.from_numpy(np.packbits(mask.numpy(), axis=1)))
+
+
+def test_a_difference_has_both_sides_and_says_what_one_of_them_masks():
+    hidden = -math.inf
+    a, b = torch.tensor([[[0.25, 0.5, hidden, hidden]]]), torch.tensor([[[0.25, 0.1, 0.0, hidden]]])
+    weights, logits = difference(a, b, masked_is_zero=True), difference(a, b)
+    assert decode_values(weights)[0, 0].tolist() == pytest.approx([0, -0.4, 0, math.nan], rel=1e-3, nan_ok=True)
+    assert decode_values(logits)[0, 0].tolist() == pytest.approx([0, -0.4, math.inf, math.nan], rel=1e-3, nan_ok=True)
+    assert weights.most == logits.most == pytest.approx((0.4,))
+    for side, values in zip(weights.sides, (a, b), strict=True):
+        assert_close(decode_values(side), values, rtol=1e-3, atol=0)
+
+
+def test_a_cell_of_several_differences_has_both_sides_at_the_place_of_the_largest():
+    a, b = normal(0, 2, 300, 260), normal(1, 2, 300, 260)
+    a[:, :, 250:], b[:, 290:] = -math.inf, -math.inf
+    b[0, 4, 252] = -math.inf  # the only pair of its tile that both sides mask
+    drawn = difference(a, b)
+    down, across = drawn.tiles
+    assert (down, across) == (3, 3)
+    for p, r in [(0, 0), (50, 40), (1, 84), (97, 3), (99, 86)]:
+        part = (slice(p * down, (p + 1) * down), slice(r * across, (r + 1) * across))
+        before, after = a[0][part], b[0][part]
+        row, column = divmod(int(drawn.places[0, p, r]), across)
+        found = [float(decode_values(each)[0, p, r]) for each in (drawn, *drawn.sides)]
+        change = float(after[row, column] - before[row, column])
+        wanted = [change, float(before[row, column]), float(after[row, column])]
+        assert found == pytest.approx(wanted, rel=1e-3, nan_ok=True)
+        visible = (before - after).abs()
+        assert math.isnan(change) == bool(visible.isnan().all())
+        assert math.isnan(change) or abs(change) == float(visible.nan_to_num(-1.0, math.inf).max())

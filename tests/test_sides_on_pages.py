@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import replace
 from urllib.parse import parse_qsl, urlsplit
 
@@ -18,6 +19,7 @@ from attention.pinned import pin, sides_of
 from attention.trace import trace
 from attention.ui import results
 from attention.ui.text import comparing
+from tests import drawings
 from tests.test_model_page import page_text
 from tests.test_pages import ROOT, run
 from tests.test_softmax_page import tables
@@ -43,7 +45,7 @@ def test_side_a_is_the_page_of_what_was_pinned(page):
 
 @pytest.mark.parametrize(
     ("page", "side"),
-    [*((page, "b") for page in ("softmax", "steps", "masks")), ("softmax", "both"), ("steps", "difference")],
+    [*((page, "b") for page in ("softmax", "steps", "masks")), ("softmax", "both")],
 )
 def test_any_other_side_is_the_page_of_the_settings(page, side):
     shown = views(page, SHORT | {"against": pin(A), "side": side})
@@ -100,6 +102,7 @@ def test_layers_of_another_number_of_heads_have_no_difference_and_show_the_setti
         ("softmax", {"topic": "all"}, ["A", "B", "B − A"]),
         ("layers", {}, ["A", "B", "B − A"]),
         ("masks", {}, ["A", "B", "B − A"]),
+        ("steps", {}, ["A", "B", "B − A", "side by side"]),
     ],
 )
 def test_a_side_is_chosen_on_the_page(page, topic, labels):
@@ -154,9 +157,83 @@ def test_layers_says_whose_number_the_selected_head_has():
     assert any(each.value == "**B**" for each in test.caption)
 
 
-@pytest.mark.parametrize(("page", "said"), [("softmax", "*All rows and heads* has B − A"), ("steps", "not subtracted")])
-def test_a_page_without_a_difference_says_so(page, said):
-    assert said in page_text(run(ROOT / "pages" / f"{page}.py", SHORT | {"against": pin(A)}))
+def test_a_page_without_a_difference_says_so():
+    said = page_text(run(ROOT / "pages" / "softmax.py", SHORT | {"against": pin(A)}))
+    assert "*All rows and heads* has B − A" in said
+
+
+def steps(query: dict[str, str]) -> tuple[str, list[dict[str, torch.Tensor]]]:
+    """The words of Steps, and the numbers of each picture that it draws: by step, those of B − A as A, B and their difference."""
+    test = run(ROOT / "pages" / "steps.py", query)
+    assert not test.exception and not test.warning
+    sent = [each.proto.bytes for each in test.get("bidi_component") if "matrices" in each.proto.component_name]
+    return page_text(test), [step_numbers(each) for each in sent]
+
+
+def step_numbers(message: bytes) -> dict[str, torch.Tensor]:
+    header, at, found = drawings.header(message), 4 + int.from_bytes(message[:4], "little"), {}
+    at += -at % 4
+
+    def numbers(shape: list[int], exponent: int) -> torch.Tensor:
+        nonlocal at
+        codes = torch.frombuffer(bytearray(message[at : at + 2 * math.prod(shape)]), dtype=torch.float16)
+        at += 2 * len(codes)
+        return codes.view(shape).double() * 2.0**exponent
+
+    for each in header["matrices"]:
+        shape = [each["sent"], each["high"], each["broad"]]
+        own = numbers(shape, each["exponent"])
+        assert not each["places"]
+        sides = [numbers(shape, exponent) for exponent in each.get("sides", [])]
+        found[each["name"]] = torch.stack([*sides, own])
+    return found
+
+
+def test_steps_subtracts_every_matrix_of_equal_size():
+    b = {"mask": "causal", "scale": "none", "steps": "all"}
+    said, (found,) = steps(FULL | b | {"against": pin(A)})
+    assert "**mask** is the first of 18 matrices that differs; 12 are equal in A and B." in said
+    assert "Only in A: scaled." in said
+    a, b = trace(A), trace(replace(A, mask="causal", scale="none"))
+    triangle = torch.ones(6, 6, dtype=torch.bool).tril()
+    wanted = {
+        "weights": (a.weights, b.weights),
+        "mask": (torch.ones(1, 6, 6), triangle[None].float()),
+        "logits": (a.scores, b.scores),
+        "context": (a.context, b.context),
+    }
+    for name, (before, after) in wanted.items():
+        one, two, change = found[name]
+        seen = triangle.expand_as(two) if name != "context" else torch.ones_like(two, dtype=torch.bool)
+        assert torch.equal(two.isneginf(), ~seen) and not one.isinf().any()
+        assert torch.allclose(one, before.double(), rtol=2e-3, atol=1e-6)
+        assert torch.allclose(two[seen], after.double()[seen], rtol=2e-3, atol=1e-6)
+        exact = after.double() - before.double()
+        exact = exact if name != "logits" else exact.masked_fill(~seen, -math.inf)
+        assert torch.allclose(change, exact, rtol=2e-3, atol=1e-6)
+    assert not found["x"][2].any()
+
+
+def test_steps_says_which_matrices_have_no_difference():
+    said, (found,) = steps(SHORT | {"d_model": "32", "step": "q", "against": pin(A)})
+    assert "**q** can't be subtracted: it is 2 × 6 × 8 in A and 2 × 6 × 16 in B." in said
+    assert [len(each) for each in found.values()] == [1, 1]
+    said, (found,) = steps(SHORT | {"d_model": "32", "step": "context", "against": pin(A)})
+    assert "**context** can't be subtracted" in said and "sizes differ or A has none: v, context" in said
+    assert {name: len(each) for name, each in found.items()} == {"weights": 3, "v": 1, "context": 1}
+
+
+def test_steps_compares_one_head_with_another_alone():
+    _, (found,) = steps(FULL | {"step": "weights", "head": "1", "against": pin(A, 0)})
+    weights = trace(A).weights.double()
+    assert torch.allclose(
+        found["weights"][:, 0], torch.stack([weights[0], weights[1], weights[1] - weights[0]]), atol=1e-3
+    )
+
+
+def test_steps_shows_both_sides_beside_each_other_whatever_their_sizes():
+    said, pictures = steps(SHORT | {"d_model": "32", "step": "x", "side": "both", "against": pin(A)})
+    assert [picture["x"].shape[-1] for picture in pictures] == [16, 32] and "**A**" in said
 
 
 def test_softmax_shows_how_the_distributions_of_each_head_changed():

@@ -68,6 +68,7 @@ def header(config: Config, names: Sequence[str]) -> dict[str, Any]:
         "tokens": {"q": list(tokens(config).labels), "k": list(keys(config).labels)},
         "weights": theme.WEIGHTS,
         "signed": [theme.LESS, theme.MORE],
+        "stripe": theme.ONE_SIDE,
         "neutrals": theme.NEUTRALS,
         "accent": theme.QUERY,
     }

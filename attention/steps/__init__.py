@@ -4,5 +4,5 @@ All are read from the table of `attention/operations`: steps are listed by `plan
 their code from `program` and `projection_program`; `parts` groups them for a diagram. `STEPS` in knobs.py has their names,
 as used in links.
 `file_program` is the program of recorded or uploaded attention, `training_program` the one that trains a small model.
-`mask_table` is the code of a mask that is no rule.
+`mask_table` is the code of a mask that is no rule; `compared` says which steps of two passes can be subtracted.
 """

@@ -3,11 +3,10 @@
 
 import { penOf } from "./elements.js";
 import { cellRanges } from "./pixels.js";
-import { RAMP, ramp } from "./theme.js";
+import { isStripe, RAMP, ramp } from "./theme.js";
 
 const SIGN = 0x8000, IN_B = 0x4000, IN_A = 0x2000, SIZE = 0x1fff;  // parts of a code
 const FINE = 100, DECADE = 900, FLOOR = 4;  // sizes below 0.0001; sizes per power of ten; powers of ten of the log scale
-const STRIPE = 4;  // pixels from one stripe to the next
 
 /** @type {Float32Array | null} */
 let table = null;
@@ -124,8 +123,8 @@ export function paintDifferences(canvas, data, head) {
         }
       }
       if (!code) continue;
-      const one = code & (IN_A | IN_B), turn = one === IN_A ? x + y : one === IN_B ? x - y + height : 1;
-      out[at] = turn % STRIPE ? map[code] : stripe;
+      const one = code & (IN_A | IN_B);
+      out[at] = isStripe(one === IN_A ? -1 : one === IN_B ? 1 : 0, x, y, height) ? stripe : map[code];
     }
   }
   penOf(canvas).putImageData(image, 0, 0);

@@ -2,10 +2,12 @@
 
 import { penOf } from "./elements.js";
 import { openMessage } from "./message.js";
-import { RAMP, ramp } from "./theme.js";
+import { isStripe, RAMP, ramp } from "./theme.js";
 
 /**
- * @typedef {Omit<import("./message.js").Step, "places"> & { codes: Uint16Array, places: Uint16Array | null }} Matrix
+ * @typedef {{ codes: Uint16Array, exponent: number }} Numbers
+ * @typedef {{ codes: Uint16Array, places: Uint16Array | null, sides?: [Numbers, Numbers] }} Codes
+ * @typedef {Omit<import("./message.js").Step, "places" | "sides"> & Codes} Matrix
  * @typedef {{ mask: Uint8Array | null, matrices: Matrix[], found: Map<string, Matrix> }} Sent
  * @typedef {Omit<import("./message.js").StepsHeader, "matrices"> & Sent} Data
  * @typedef {[number, number]} Range  the first, and one past the last
@@ -23,12 +25,13 @@ import { RAMP, ramp } from "./theme.js";
  * @property {number} value
  * @property {number} code
  * @property {number} of  number of values of which it is the largest in magnitude
+ * @property {{ value: number, code: number }[]} sides  of a difference, the values of A and B; otherwise empty
  */
 
 const ROUND = [1, 1.5, 2, 3, 4, 5, 6, 8];  // a scale ends at one of these times a power of ten
 
 /**
- * Unpacks a message: a header, codes and places of each matrix (u16), the mask (bits).
+ * Unpacks a message: a header, codes and places of each matrix (u16), of a difference also codes of A and B, the mask (bits).
  * @param {Uint8Array} bytes
  * @returns {Data}
  */
@@ -40,6 +43,7 @@ export function unpackMatrices(bytes) {
     const count = matrix.sent * matrix.high * matrix.broad;
     matrix.codes = taken(count);
     matrix.places = matrix.places ? taken(count) : null;
+    matrix.sides = matrix.sides?.map((/** @type {number} */ exponent) => ({ codes: taken(count), exponent }));
   }
   header.mask = header.masked ? bytes.slice(at) : null;
   header.found = new Map(header.matrices.map((/** @type {Matrix} */ matrix) => [matrix.name, matrix]));
@@ -54,11 +58,25 @@ const halves = new Float32Array(65536).map((_, code) => {
 });
 
 /**
- * @param {Matrix} matrix
+ * @param {Numbers} matrix
  * @param {number} index
  */
 function valueOf(matrix, index) {
   return halves[matrix.codes[index]] * 2 ** matrix.exponent;
+}
+
+/** The code of a masked number. */
+const MASKED = 0xfc00;
+
+/**
+ * Returns on which side alone a pair is visible: -1 in A, 1 in B, otherwise 0.
+ * @param {Matrix} matrix
+ * @param {number} index
+ */
+function aloneIn({ sides }, index) {
+  if (!sides) return 0;
+  const [a, b] = sides;
+  return Number(a.codes[index] === MASKED) - Number(b.codes[index] === MASKED);
 }
 
 /**
@@ -76,6 +94,7 @@ export function cellAt(matrix, head, p, r) {
     name: matrix.name, head, p, r, row: p * down + Math.floor(place / across), column: r * across + (place % across),
     value: valueOf(matrix, index), code: matrix.codes[index],
     of: Math.min(down, matrix.rows - p * down) * Math.min(across, matrix.columns - r * across),
+    sides: (matrix.sides ?? []).map((side) => ({ value: valueOf(side, index), code: side.codes[index] })),
   };
 }
 
@@ -92,9 +111,15 @@ export function exact(matrix, head, row, column) {
   return cell.row === row && cell.column === column ? cell : null;
 }
 
-/** @param {number} code */
-function magnitude(code) {
-  return (code & 0x7fff) === 0x7c00 ? -1 : code & 0x7fff;  // masked cells are below every number
+/**
+ * Returns a number that orders codes by the magnitude of their values; it is below zero for masked cells. A difference is
+ * masked if it is not a number; it is infinite if one side masks a logit.
+ * @param {Matrix} matrix
+ * @param {number} code
+ */
+function magnitude({ scale }, code) {
+  const size = code & 0x7fff;
+  return (scale === "difference" ? size > 0x7c00 : size === 0x7c00) ? -1 : size;
 }
 
 /**
@@ -108,7 +133,7 @@ export function greatestIn(matrix, head, rows, columns) {
   let best = [0, 0], most = -2;
   for (let p = rows[0]; p < rows[1]; p++) {
     for (let r = columns[0]; r < columns[1]; r++) {
-      const size = magnitude(matrix.codes[((head - matrix.first) * matrix.high + p) * matrix.broad + r]);
+      const size = magnitude(matrix, matrix.codes[((head - matrix.first) * matrix.high + p) * matrix.broad + r]);
       if (size > most) [best, most] = [[p, r], size];
     }
   }
@@ -150,45 +175,47 @@ export function under(cells, pixels, i) {
  */
 export function coloring(matrix, head, stops) {
   const colors = ramp(stops), scale = 2 ** matrix.exponent;
-  const signed = matrix.scale === "signed", end = signed ? endOf(matrix, head) : 1;
+  const signed = matrix.scale === "signed" || matrix.scale === "difference", end = signed ? endOf(matrix, head) : 1;
   return (code) => {
-    const size = magnitude(code);
+    const size = magnitude(matrix, code);
     if (size < 0 || (matrix.scale === "mask" && !size)) return null;
-    const value = (halves[code] * scale) / end, at = signed ? (value + 1) / 2 : value;
+    const infinite = size === 0x7c00;  // a logit that one side masks: stripes on the colour of zero
+    const value = infinite ? 0 : (halves[code] * scale) / end, at = signed ? (value + 1) / 2 : value;
     return colors[Math.max(0, Math.min(RAMP - 1, Math.round(at * (RAMP - 1))))];
   };
 }
 
 /**
  * Paints one head of a matrix into a canvas. A pixel shows the largest magnitude under it; masked cells stay transparent,
- * so that the hatching behind the canvas is visible.
+ * so that the hatching behind the canvas is visible. What one side of a difference masks has stripes.
  * @param {HTMLCanvasElement} canvas
  * @param {Matrix} matrix
  * @param {number} head
  * @param {string[]} stops
+ * @param {string} striped  the colour of the stripes
  */
-export function paint(canvas, matrix, head, stops) {
+export function paint(canvas, matrix, head, stops, striped) {
   const { width, height } = canvas, image = new ImageData(width, height), out = new Uint32Array(image.data.buffer);
   const { codes, high, broad } = matrix, start = (head - matrix.first) * high * broad;
-  const color = coloring(matrix, head, stops);
+  const color = coloring(matrix, head, stops), [stripe] = ramp([striped, striped]);
   const across = Array.from({ length: width }, (_, x) => under(broad, width, x));
   let last = -1;
   for (let y = 0; y < height; y++) {
     const [top, bottom] = under(high, height, y);
-    if (last === top && bottom === top + 1) {
+    if (last === top && bottom === top + 1 && !matrix.sides) {
       out.copyWithin(y * width, (y - 1) * width, y * width);
       continue;
     }
     last = bottom === top + 1 ? top : -1;
     for (let x = 0; x < width; x++) {
-      let best = 0, most = -2;
+      let best = start, most = -2;
       for (let p = top; p < bottom; p++) {
         for (let r = across[x][0]; r < across[x][1]; r++) {
-          const code = codes[start + p * broad + r], size = magnitude(code);
-          if (size > most) [best, most] = [code, size];
+          const at = start + p * broad + r, size = magnitude(matrix, codes[at]);
+          if (size > most) [best, most] = [at, size];
         }
       }
-      out[y * width + x] = color(best) ?? 0;
+      out[y * width + x] = isStripe(aloneIn(matrix, best), x, y, height) ? stripe : color(codes[best]) ?? 0;
     }
   }
   penOf(canvas).putImageData(image, 0, 0);

@@ -3,7 +3,7 @@
 import { createElement } from "./elements.js";
 import { endOf } from "./matrices_cells.js";
 import { NARROW, sidesOf } from "./matrices_axes.js";
-import { sideLetters } from "./matrices_readout.js";
+import { isCompared, sideLetters } from "./matrices_readout.js";
 import { turnTo } from "./matrices_transport.js";
 import { writeTokens } from "./matrices_tokens.js";
 import { HATCHED, panelsLabel, showStep, sizeText, tileText } from "./matrices_words.js";
@@ -75,7 +75,7 @@ export function laidOut(lab) {
   panels.replaceChildren(...data.matrices.flatMap((matrix, i) => {
     const figure = /** @type {Figure} */ (lab.figures.get(matrix.name));
     resizeAll(lab, matrix, figure, sides(matrix));
-    return [figure.element, ...(one && signs[i] ? [createElement("span", "sign", signs[i])] : [])];
+    return [figure.element, ...(one && signs[i] && !isCompared(data) ? [createElement("span", "sign", signs[i])] : [])];
   }));
   panels.setAttribute("aria-label", panelsLabel(data.matrices.map(({ name }) => name)));
 }
@@ -129,7 +129,8 @@ function resizeAll(lab, matrix, figure, { width, height, left, top }) {
  */
 export function scaleEnds(matrix, figure, head) {
   const end = endOf(matrix, head);
-  const ends = { signed: [`−${end}`, "0", `${end}`], weights: ["0", "0.5", "1"], mask: [HATCHED] };
+  const signed = [`−${end}`, "0", `${end}`];
+  const ends = { signed, difference: signed, weights: ["0", "0.5", "1"], mask: [HATCHED] };
   figure.ends.replaceChildren(...ends[matrix.scale].map((text) => createElement("span", "", text)));
 }
 

@@ -4,9 +4,9 @@ import { find, penOf, target } from "./elements.js";
 import { greatestIn, paint, under } from "./matrices_cells.js";
 import { scaleEnds, stopsOf } from "./matrices_layout.js";
 import { litBy, runs } from "./matrices_highlight.js";
-import { arithmetic, figure as valueOf, locateCell, origins } from "./matrices_readout.js";
+import { arithmetic, figure as valueOf, isCompared, locateCell, origins } from "./matrices_readout.js";
 import { writeNumbers } from "./matrices_tokens.js";
-import { cellText, headText, POOLED } from "./matrices_words.js";
+import { cellText, changeOf, DIFFERENCE, headText, inB, ONLY_B, POOLED } from "./matrices_words.js";
 
 /**
  * @typedef {import("./matrices_layout.js").Lab} Lab
@@ -39,9 +39,11 @@ export function show(lab) {
   for (const each of data.matrices) showOne(lab, each, cell, boxes.get(each.name) ?? []);
   const say = (/** @type {string} */ name, /** @type {string} */ text) => (find(root, name).textContent = text);
   const place = locateCell(data, matrix, cell);
-  say(".cell", cellText({ matrix: matrix.name, value: valueOf(matrix, cell), pooled: cell.of, place }));
+  const name = matrix.sides ? changeOf(matrix.name) : matrix.name;
+  say(".cell", cellText({ matrix: name, value: valueOf(matrix, cell), pooled: cell.of, place }));
   say(".arithmetic", arithmetic(data, matrix, cell, boxes));
-  say(".from", origins(data, matrix, boxes));
+  const from = origins(data, matrix, boxes);
+  say(".from", isCompared(data) ? inB(from) : from);
   const lit = [...boxes].map(([name, all]) => [name, all.map(({ heads, rows, columns }) => [heads, rows, columns])]);
   root.dataset.cell = JSON.stringify([cell.name, cell.head, cell.row, cell.column]);
   root.dataset.lit = JSON.stringify(lit);
@@ -59,7 +61,7 @@ function showOne(lab, matrix, cell, boxes) {
   if (!figure) return;
   const heads = [...new Set(boxes.flatMap((box) => box.heads))], head = shownHead(data, matrix, cell, heads);
   if (figure.painted !== head) {
-    paint(figure.values, matrix, head, stopsOf(lab, matrix));
+    paint(figure.values, matrix, head, stopsOf(lab, matrix), data.stripe);
     writeNumbers(matrix, figure, head, stopsOf(lab, matrix));
     scaleEnds(matrix, figure, head);
     figure.painted = head;
@@ -69,7 +71,8 @@ function showOne(lab, matrix, cell, boxes) {
   veil(lab, figure, matrix, lit);
   const shared = matrix.axes.includes(" g ") && data.repeats > 1, count = matrix.heads;
   const several = count > 1 ? headText({ head, count, shared, lit: heads, here: lit.length > 0 }) : "";
-  figure.head.textContent = [several, figure.tile ? POOLED : ""].filter(Boolean).join(", ");
+  const side = isCompared(data) ? (matrix.sides ? DIFFERENCE : ONLY_B) : "";
+  figure.head.textContent = [side, several, figure.tile ? POOLED : ""].filter(Boolean).join(", ");
 }
 
 /**

@@ -2,7 +2,8 @@
 
 import { exact } from "./matrices_cells.js";
 import {
-  about, columnText, HIDDEN, locationText, logitText, maskedWeight, originsText, placeText, VISIBLE,
+  about, columnText, HIDDEN, locationText, logitText, MASKED, maskedWeight, originsText, placeText, sidesText,
+  VISIBLE,
 } from "./matrices_words.js";
 
 /**
@@ -14,14 +15,16 @@ import {
  */
 
 const TERMS = 4;
+const PLAIN = { name: "", scale: /** @type {const} */ ("signed") };
 
 /**
  * Formats a value with three significant digits; “about” precedes values of fewer digits (subnormal 16-bit floats).
- * @param {Matrix} matrix
+ * @param {Pick<Matrix, "name" | "scale">} matrix
  * @param {{ value: number, code: number }} cell
  */
 export function figure(matrix, cell) {
   const { value, code } = cell;
+  if (matrix.scale === "difference") return change(value, code);
   if (matrix.scale === "mask") return value ? VISIBLE : HIDDEN;
   if (value === -Infinity) return matrix.name === "weights" || matrix.scale === "weights" ? HIDDEN : "−∞";
   if (value === 0) return "0";
@@ -29,6 +32,37 @@ export function figure(matrix, cell) {
   const text = whole ? Number(value.toPrecision(3)).toString() : value.toPrecision(3);
   const figures = text.replace("-", "−").replace("e+", "e");
   return (code & 0x7fff) < 0x400 ? about(figures) : figures;
+}
+
+/**
+ * Formats a difference, with its sign.
+ * @param {number} value
+ * @param {number} code
+ * @returns {string}
+ */
+function change(value, code) {
+  if (Number.isNaN(value)) return MASKED;
+  if (!Number.isFinite(value)) return value > 0 ? "+∞" : "−∞";
+  return `${value > 0 ? "+" : ""}${figure(PLAIN, { value, code })}`;
+}
+
+/**
+ * Whether matrices are compared: at least one of them is B minus A.
+ * @param {Data} data
+ */
+export function isCompared({ matrices }) {
+  return matrices.some(({ sides }) => sides);
+}
+
+/**
+ * Returns the numbers of both sides of a cell in words.
+ * @param {Matrix} matrix
+ * @param {Cell} cell
+ */
+function bothSides(matrix, { sides }) {
+  const own = { ...matrix, scale: matrix.of ?? "signed" };
+  const [a, b] = sides.map((side) => (side.value === -Infinity && own.scale !== "signed" ? HIDDEN : figure(own, side)));
+  return sidesText({ a, b });
 }
 
 /**
@@ -84,7 +118,8 @@ function index(matrix, { head, row, column }) {
 }
 
 /**
- * Returns the arithmetic of a cell: the template of its step, filled with numbers, or “…” for numbers that are not drawn;
+ * Returns the arithmetic of a cell: the template of its step, filled with numbers, or “…” for numbers that are not drawn; of a
+ * difference, the numbers of both sides;
  * "" if the step has no sources.
  * @param {Data} data
  * @param {Matrix} matrix
@@ -92,7 +127,8 @@ function index(matrix, { head, row, column }) {
  * @param {Lit} boxes
  */
 export function arithmetic(data, matrix, cell, boxes) {
-  if (!matrix.sources.length) return "";
+  if (matrix.sides) return bothSides(matrix, cell);
+  if (!matrix.sources.length || isCompared(data)) return "";  // the sources that are drawn may be differences
   const drawn = matrix.sources.map(({ name }) => data.found.get(name));
   if (matrix.name === "logits") return logit(matrix, cell, drawn[0]);
   const here = index(matrix, cell), hidden = matrix.name === "weights" && cell.value === -Infinity;

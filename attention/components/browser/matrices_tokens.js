@@ -82,10 +82,24 @@ export function writeNumbers(matrix, figure, head, stops) {
  * @param {number} value
  */
 export function brief(matrix, value) {
+  if (matrix.scale === "difference") return briefChange(value);
   if (value === -Infinity) return matrix.name === "weights" || matrix.scale === "weights" ? "0" : "−∞";
   if (value === 0 || matrix.scale === "mask") return `${value}`;
+  return decimals(value);
+}
+
+/** @param {number} value */
+function decimals(value) {
   const size = Math.abs(value), text = value.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0);
   return (/[1-9]/.test(text) ? text : text.replace("-", "")).replace("-", "−");
+}
+
+/** @param {number} value  a difference: not a number if both sides mask it */
+function briefChange(value) {
+  if (Number.isNaN(value)) return "";
+  if (!Number.isFinite(value)) return value > 0 ? "+∞" : "−∞";
+  const text = value === 0 ? "0" : decimals(value);
+  return value > 0 && /[1-9]/.test(text) ? `+${text}` : text;
 }
 
 /** @param {number} color  the four bytes of a pixel */

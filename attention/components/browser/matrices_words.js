@@ -22,6 +22,7 @@ export const MARKUP = `
 
 export const PLAY_HELP = "Play the steps, one every three seconds", PAUSE_HELP = "Pause at this step";
 export const HATCHED = "hatched: masked", POOLED = "pooled", VISIBLE = "1, visible", HIDDEN = "0, masked";
+export const DIFFERENCE = "B − A", ONLY_B = "B", MASKED = "masked in A and B";
 /** @type {Record<string, string>} */
 const AXES = { q: "query", k: "key", t: "token", c: "channel", d: "channel", e: "channel" };
 /** @type {Record<string, string>} */
@@ -73,6 +74,21 @@ export function headText({ head, count, shared, lit, here }) {
   const elsewhere = lit.length && !here ? `, highlighted in ${lit.join(", ")}` : "";
   const all = here && lit.length > 1 ? ", highlighted in all" : "";
   return `${shared ? "kv head" : "head"} ${head} (of ${count})${elsewhere || all}`;
+}
+
+/** @param {{ a: string, b: string }} cell  the numbers of both sides */
+export function sidesText({ a, b }) {
+  return `A: ${a} · B: ${b}`;
+}
+
+/** @param {string} matrix */
+export function changeOf(matrix) {
+  return `${matrix}, ${DIFFERENCE}`;
+}
+
+/** @param {string} from  what a cell was computed from */
+export function inB(from) {
+  return `In B: ${from}`;
 }
 
 /** @param {string} value */

@@ -167,7 +167,9 @@
  * @property {string} sizes
  * @property {string} says  the template of its arithmetic
  * @property {{ name: string, rule: string, sign: string }[]} sources
- * @property {"weights" | "mask" | "signed"} scale
+ * @property {"weights" | "mask" | "signed" | "difference"} scale
+ * @property {"weights" | "mask" | "signed"} [of]  of a difference, the scale of both sides
+ * @property {[number, number]} [sides]  of a difference, the exponents of A and B
  * @property {number} heads
  * @property {number} rows
  * @property {number} columns
@@ -201,6 +203,7 @@
  * @property {Record<string, string[]>} tokens
  * @property {string[]} weights
  * @property {[string, string]} signed
+ * @property {string} stripe  the colour of stripes on what one side of a comparison masks
  * @property {BothNeutrals} neutrals
  * @property {string} accent
  * @property {boolean} masked

@@ -1,10 +1,11 @@
-// Colours of maps and of the current theme, and the hatching of masked cells.
+// Colours of maps and of the current theme, the hatching of masked cells, and the stripes of what one side masks.
 
 import { penOf } from "./elements.js";
 
 /** @typedef {import("./message.js").Neutrals & { background: string }} Ground */
 
 export const RAMP = 1024;
+const STRIPE = 4;  // pixels from one stripe to the next
 
 /** @param {string} hex */
 export function channels(hex) {
@@ -67,6 +68,17 @@ export function hatch(pen, neutrals) {
   inner.lineWidth = 2.4;
   for (const at of [-8, 0, 8]) inner.stroke(new Path2D(`M${at} 8L${at + 8} 0`));
   return pen.createPattern(tile, "repeat") ?? neutrals.masked;
+}
+
+/**
+ * Whether a pixel is part of a stripe, if a pair is visible on one side alone: rising in A alone, falling in B alone.
+ * @param {number} side  -1 for A alone, 1 for B alone, otherwise 0
+ * @param {number} x
+ * @param {number} y
+ * @param {number} height
+ */
+export function isStripe(side, x, y, height) {
+  return side !== 0 && (side < 0 ? x + y : x - y + height) % STRIPE === 0;
 }
 
 /**

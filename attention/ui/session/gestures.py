@@ -85,14 +85,14 @@ def on_mask_choice() -> None:
     change(**_of(_component_event("gallery", "choice"), "mask", "combine", "second"))
 
 
-def on_step_choice() -> None:
-    """A step was opened in the matrices, whose key is "matrices"."""
-    change(**_of(_component_event("matrices", "turn"), "step", "steps"))
+def on_step_choice(key: str = "matrices") -> None:
+    """A step was opened in the matrices, or in those of side A with this `key`."""
+    change(**_of(_component_event(key, "turn"), "step", "steps"))
 
 
-def on_matrix_pin() -> None:
-    """A cell was pinned in the matrices: selects its head, and its query if the rows are queries."""
-    change(**_of(_component_event("matrices", "pin"), "head", "query"))
+def on_matrix_pin(key: str = "matrices") -> None:
+    """A cell was pinned in the matrices with this `key`: selects its head, and its query if the rows are queries."""
+    change(**_of(_component_event(key, "pin"), "head", "query"))
 
 
 def _component_event(key: str, name: str) -> Mapping[str, Any]:

@@ -40,7 +40,17 @@ NUMBERS = (
     "**Change per head, from A to B.** Means over queries with a visible key. Point at a column title for its formula."
 )
 SAMPLED = "All but the first, with its quartiles, are of {rows} evenly spaced queries."
-ONE_SIDE = "This page shows one side at a time: its steps are not subtracted."
+OTHER_STEPS = "No matrix of a step has the same size on both sides; one side is shown."
+STEP_CHANGED = "**{step}** is the first of {count} matrices that differs; {equal} are equal in A and B."
+STEPS_EQUAL = "All {count} matrices are equal in A and B."
+STEPS_SCALE = (
+    "B − A. Green: larger in B; orange: smaller; each scale ends as stated below it. Stripes: masked on one side."
+)
+NO_STEP_EQUAL = "None of the {count} matrices of equal size is equal in A and B."
+STEP_SIZES = "**{step}** can't be subtracted: it is {a} in A and {b} in B. B is shown."
+STEP_IN_B = "**{step}** is in B only. B is shown."
+STEPS_OTHER_SIZES = "Not subtracted, as sizes differ or A has none: {steps}."
+STEPS_ONLY_A = "Only in A: {steps}."
 PAIRS = "Visible pairs: {a} in A, {b} in B; {only_a} in A only, {only_b} in B only."
 OTHER_LENGTHS = "B − A needs masks of equal size; one side is shown."
 OTHER_HEADS = "B − A needs the same layers and as many heads on both sides; one side is shown."

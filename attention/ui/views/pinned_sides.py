@@ -95,19 +95,21 @@ def _with_text(source: str) -> str:
     return text.ON_TEXT.format(source=title, text=short(prompt.text, LENGTH)) if prompt else title
 
 
-def choice(offers: Callable[[Sides], bool] | None = None, otherwise: str = text.ONE_SIDE) -> page.Part:
-    """The part of a page that shows one side at a time, as its choice of a side; `offers`: whether it has their difference.
+def choice(
+    offers: Callable[[Sides], bool], otherwise: str, beside: Callable[[Sides], bool] = lambda sides: False
+) -> page.Part:
+    """The choice of a side as a part of a page; `offers`: whether the page has the difference of these sides.
 
-    `otherwise`: what it says if it has none.
+    `otherwise`: what it says if it has none. `beside`: whether it shows both sides beside each other.
     """
 
     def draw(config: Config) -> None:
         if (sides := sides_of(config)) is None:
             return
-        difference = offers is not None and offers(sides)
+        difference = offers(sides)
         with st.container(key="sides"):
             st.caption(f"{differences_text(sides, False)}{'' if difference else f' · {otherwise}'}")
-        options = ["a", "b", *(["difference"] if difference else [])]
+        options = ["a", "b", *["difference"] * difference, *["both"] * beside(sides)]
         now = config.side if config.side in options else "b"
         key = f"side of this page: {' '.join(options)} {now}"
 

@@ -13,6 +13,7 @@ from attention.examples import EXAMPLES
 from attention.knobs import KNOBS
 from attention.operations.softmax import SOFTMAXES
 from attention.operations.table import step_names
+from attention.pinned import Sides
 from attention.sources.providers import has
 from attention.sources.spec import lengths
 from attention.steps.plan import by_name, made_here
@@ -27,7 +28,7 @@ from attention.ui.markdown import escape
 from attention.ui.session import browser_yield, gestures, page, present
 from attention.ui.text import steps as text
 from attention.ui.text import terms
-from attention.ui.views import focus, own_text, questions
+from attention.ui.views import focus, own_text, questions, steps_changed
 
 AXES = {  # as in the docstring of the package
     "b": "sequences",
@@ -55,7 +56,8 @@ def view(config: Config) -> None:
         return
     plan = by_name(config)
     current = nearest(config.step, list(plan))
-    draw_finding(_finding(config, plan, current))
+    changed = steps_changed.difference_sides(config)
+    draw_finding(_finding(config, plan, current, changed))
     if not present.is_embedded():
         with st.container(horizontal=True, vertical_alignment="center"):
             _choices(config)
@@ -64,10 +66,7 @@ def view(config: Config) -> None:
     order = step_names().index
     if config.step not in plan and (made_here(config) or order(config.step) > order(current)):
         st.info(text.NO_STEP.format(wanted=config.step, shown=current), icon=":material/info:")
-    sources = (source.name for source in plan[current].sources)
-    names = tuple(plan) if config.steps == "all" else (*sources, current)
-    drawn = dict(zip(names, results.steps.matrices(config, names), strict=True))
-    matrices(config, drawn, on_turn=gestures.on_step_choice, on_pin=gestures.on_matrix_pin)
+    _matrices(config, changed)
     browser_yield.yield_to_browser()
     if present.shows_one_picture(config):
         return
@@ -80,6 +79,26 @@ def view(config: Config) -> None:
         _costs(config, plan[current])
     if config.steps == "all":
         _formulas(plan)
+
+
+def _matrices(config: Config, changed: Sides | None) -> None:
+    """Draws the matrices of a step, or of all: of one side, of both beside each other, or B minus A if it is `changed`."""
+    if both := steps_changed.both_sides(config):
+        steps_changed.draw_beside(both, {side: _names(side) for side in both[:2]})
+        return
+    names = _names(config)
+    found = results.steps.differences(changed, names) if changed else results.steps.matrices(config, names)
+    drawn = dict(zip(names, found, strict=True))
+    matrices(config, drawn, on_turn=gestures.on_step_choice, on_pin=gestures.on_matrix_pin)
+    if changed:
+        steps_changed.draw_legend(changed, names)
+
+
+def _names(config: Config) -> tuple[str, ...]:
+    """The steps whose matrices are drawn: all, or the current one and those that it is computed from."""
+    plan = by_name(config)
+    step = plan[nearest(config.step, list(plan))]
+    return tuple(plan) if config.steps == "all" else (*(source.name for source in step.sources), step.name)
 
 
 def nearest(step: str, present: list[str]) -> str:
@@ -95,8 +114,10 @@ def _help(config: Config) -> str:
     return f"{text.HELP.format(way=_way(config))} {provenance.full_text(config)}"
 
 
-def _finding(config: Config, plan: dict[str, Step], current: str) -> str:
-    """What the step that is shown does, or where the pass begins and ends."""
+def _finding(config: Config, plan: dict[str, Step], current: str, changed: Sides | None) -> str:
+    """What the step that is shown does, or where the pass begins and ends; of a difference, the first step that differs."""
+    if changed and not questions.unsaid(config):
+        return steps_changed.finding(changed, "" if config.steps == "all" else current)
     if config.steps == "all":
         return text.ALL.format(way=_way(config), count=len(plan))
     return text.STEP.format(step=escape(current), lesson=plan[current].lesson)
