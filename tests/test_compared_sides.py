@@ -12,6 +12,7 @@ import subprocess
 from dataclasses import replace
 from functools import cache
 
+import numpy as np
 import pytest
 import streamlit
 import torch
@@ -104,6 +105,21 @@ def double_weights(found: Trace) -> torch.Tensor:
     top = torch.maximum(scores.amax(-1, keepdim=True), sinks).clamp(min=-1e30)
     exps = (scores - top).exp()
     return exps / (exps.sum(-1, keepdim=True) + (sinks - top).exp()).clamp(min=1e-300)
+
+
+def numpy_weights(found: Trace) -> np.ndarray:
+    """The weights of a trace in float64, by NumPy: of one softmax, of the difference of two, or of a sigmoid per score."""
+    config, halves = found.config, 2 if found.config.softmax == "differential" else 1
+    keys = found.k.double().numpy().repeat(config.heads // len(found.k), 0)
+    made = []
+    for q, k in zip(np.split(found.q.double().numpy(), halves, -1), np.split(keys, halves, -1), strict=True):
+        scores = np.where(found.mask.numpy(), q @ k.swapaxes(-1, -2) * config.logit_scale, -np.inf)
+        if config.softmax == "sigmoid":
+            made.append(1 / (1 + np.exp(config.head_softmax.sink - scores)))
+        else:
+            exps = np.exp(scores - scores.max(-1, keepdims=True))
+            made.append(exps / exps.sum(-1, keepdims=True))
+    return made[0] - config.diff_lambda * made[1] if halves == 2 else made[0]
 
 
 @cache
@@ -250,6 +266,34 @@ def test_negative_rows_have_half_their_l1_distance_and_no_entropy():
     assert set(found) == {"half_l1", "moved"} and float(found["half_l1"]) == pytest.approx(1.6)
     said = sentence(compare_sides(Side(a, mask, distributes=False), Side(-a, mask, distributes=False)))
     assert said == "Head 0 changed: half the L1 distance 1.600 per row (1.600 to 1.600, 1 row)."
+
+
+@pytest.mark.parametrize(
+    "softmaxes", [("differential", "differential"), ("standard", "differential"), ("sigmoid", "standard")]
+)
+def test_rows_that_are_no_distributions_have_half_their_l1_distance_on_the_page_and_from_python(softmaxes):
+    a, b = (replace(CAUSAL, softmax=softmax, seed=seed) for seed, softmax in enumerate(softmaxes))
+    before, after = map(trace, (a, b))
+    exact = numpy_weights(after) - numpy_weights(before)
+    assert pool_differences(side_of(before), side_of(after), 64).change.numpy() == pytest.approx(exact, abs=1e-6)
+    half = np.abs(exact).sum(-1).mean(-1) / 2
+    compared = attention.compare(a, b)
+    query = CONFIGS.to_query(replace(b, against=pin(a)))
+    test = run(HEADS, query)
+    assert not test.exception and not test.warning and grids(test).count("heads_grid") == 1
+    for table in (compared.table, test.dataframe[0].value):
+        assert not {"variation", "distance", "entropy"} & set(table.columns) and {"output", "moved"} <= set(
+            table.columns
+        )
+        order = [int(head) for head in table["head"]]
+        assert order[0] == half.argmax() and table["half_l1"].to_numpy() == pytest.approx(half[order], abs=1e-6)
+    said = f"Head {half.argmax()} changed most: half the L1 distance {half.max():.3f} per row"
+    assert said in repr(compared) and any(said in each.value.replace("\\", "") for each in test.markdown)
+    assert any("half the l1 distance" in each.value.replace("\\", "").lower() for each in test.caption)
+    (head_of_a,) = [each for each in test.selectbox if each.label == "Head of A"]
+    assert not any("nearest" in option for option in head_of_a.options)
+    with pytest.raises(ValueError, match="Jensen-Shannon"):
+        attention.compare(a, b, heads="nearest")
 
 
 def test_the_sentence_names_the_head_that_changed_most_and_those_that_did_not():

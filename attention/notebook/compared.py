@@ -24,6 +24,8 @@ from attention.notebook.inputs import SPAN, Told, stacks_of
 from attention.notebook.page import page
 from attention.notebook.picture import Picture, messages, picture_side, stack_numbers
 from attention.number_format import format_mean
+from attention.operations.softmax import SOFTMAXES
+from attention.sources.providers import has_scores
 from attention.trace import Trace, trace
 from attention.wire.cells import WIDEST
 from attention.wire.difference_cells import MASKED_ONCE, difference_payload
@@ -137,6 +139,7 @@ def _stack_of(given: Any, name: str, told: dict[str, Any]) -> Stack:
             weights=found.weights[None],
             v=found.v[None] if "v" in found.has else None,
             square=found.mask,
+            own={"softmax": found.config.softmax} if has_scores(found.config.source) else {},
         )
     parts = stacks_of(found, None, None, Told(**told))
     if len(parts) > 1:
@@ -177,7 +180,8 @@ def _side(stack: Stack, number: int, name: str) -> Side:
     context = None
     if stack.v is not None:
         context = weights @ stack.v[at].float().repeat_interleave(len(weights) // stack.v.shape[1], 0)
-    return Side(weights, mask, context, are_distributions(weights))
+    whole = SOFTMAXES[stack.own.get("softmax", "standard")].distributes  # rows of a sigmoid may sum to one by chance
+    return Side(weights, mask, context, whole and are_distributions(weights))
 
 
 def compared_picture(found: Compared) -> Picture:

@@ -209,7 +209,7 @@ def _sides(entries: Entries, config: Config) -> Sides | None:
 def _has_difference(a: Config, b: Config) -> bool:
     """Whether two sides have a difference, head by head."""
     same = (a.heads, a.tokens, a.n_keys) == (b.heads, b.tokens, b.n_keys)
-    return same and not any(each.truncated is not each or each.head_softmax.signed for each in (a, b))
+    return same and not any(each.truncated is not each for each in (a, b))
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from attention.components.heads_grid import difference_grid, heads_grid
 from attention.config import Config
 from attention.pinned import Sides, pin, sides_of
 from attention.settings import ConfigError
+from attention.sources.providers import distributes
 from attention.ui import results
 from attention.ui.controls import knobs
 from attention.ui.heading import reserve_finding
@@ -70,8 +71,6 @@ def view(sides: Sides) -> None:
 
 def why_not(sides: Sides) -> str:
     """Why both sides have no difference; "" if they have one."""
-    if sides.a.head_softmax.signed or sides.b.head_softmax.signed:
-        return text.SIGNED
     if sides.a.truncated is not sides.a:
         return text.LENGTH.format(tokens=f"{sides.a.tokens:,}", most=f"{sides.a.truncated.tokens:,}")
     return why_not_comparable(*((each.heads, each.tokens, each.n_keys) for each in (sides.a, sides.b)))
@@ -101,7 +100,8 @@ def draw_head_of_a(sides: Sides) -> None:
             chosen = results.heads.nearest(sides.a, sides.b, sides.b.head)
         page.change(against=pin(sides.a, chosen if isinstance(chosen, int) else None))
 
-    options = [None, *([] if why_not(sides) else [NEAREST]), *range(sides.a.heads)]
+    matched = not why_not(sides) and all(map(distributes, sides[:2]))  # otherwise there is no Jensen-Shannon distance
+    options = [None, *[NEAREST] * matched, *range(sides.a.heads)]
     names = {None: text.SAME_HEAD, NEAREST: text.NEAREST_HEAD}
     st.selectbox(
         text.HEAD_OF_A,

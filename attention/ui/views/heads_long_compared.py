@@ -39,8 +39,6 @@ def shown_alone(config: Config) -> Config | None:
 
 def why_not(sides: Sides) -> str:
     """Why both sides have no difference; "" if they have one."""
-    if sides.a.head_softmax.signed or sides.b.head_softmax.signed:
-        return text.SIGNED
     if differ := why_not_comparable(*((each.heads, each.tokens, each.n_keys) for each in sides[:2])):
         return differ
     return text.LONG_SOURCE if sides.a.truncated is sides.a else ""
