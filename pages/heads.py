@@ -7,7 +7,8 @@ page.show(
     heads.view,
     ahead=heads.begin,
     any_length=True,
-    above=[heads.TITLE],
+    title=heads.TITLE,
+    above=[heads.CHOICES],
     aside=[card_bar.bar(), classroom.button(), room.part()],
     below=[heads_layers.MAP, heads.FIELDS, heads.HEAD, heads.CODE, heads.FILES],
 )

@@ -5,12 +5,14 @@ from attention.ui.session import page
 from attention.ui.text import comparing
 from attention.ui.views import classroom, layers, layers_alike, layers_compared, layers_table, pinned_sides, room
 from attention.ui.views.card_bar import bar
+from attention.ui.views.own_text import READ_FIELD
 
 page.show(
     layers.view,
     LAYERED,
     ahead=layers.begin,
-    above=[layers.TITLE, pinned_sides.choice(pinned_sides.has_layer_difference, comparing.OTHER_HEADS)],
+    title=layers.TITLE,
+    above=[READ_FIELD, pinned_sides.choice(pinned_sides.has_layer_difference, comparing.OTHER_HEADS)],
     aside=[bar(), classroom.button(), room.part()],
     below=[layers_compared.COMPARED, layers_alike.LIKENESS, layers_table.TABLE, layers_table.DOWNLOADS],
 )

@@ -9,6 +9,7 @@ page.show(
     masks.view,
     ahead=results.heads.begin,
     any_length=True,
-    above=[pinned_sides.choice(masks_changed.has_mask_difference, comparing.OTHER_LENGTHS), own_text.READ_FIELD],
+    title=masks.TITLE,
+    above=[own_text.READ_FIELD, pinned_sides.choice(masks_changed.has_mask_difference, comparing.OTHER_LENGTHS)],
     aside=[card_bar.bar(), classroom.button(), room.part()],
 )

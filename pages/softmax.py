@@ -4,12 +4,13 @@ from attention.ui import results
 from attention.ui.controls.picture import SCORES
 from attention.ui.session import page
 from attention.ui.text import comparing
-from attention.ui.views import card_bar, classroom, pinned_sides, room, softmax, softmax_changed
+from attention.ui.views import card_bar, classroom, own_text, pinned_sides, room, softmax, softmax_changed
 
 page.show(
     softmax.view,
     SCORES,
-    above=[softmax.TITLE, pinned_sides.choice(softmax_changed.has_distribution_difference, comparing.ALL_ROWS)],
+    title=softmax.TITLE,
+    above=[own_text.FIELD, pinned_sides.choice(softmax_changed.has_distribution_difference, comparing.ALL_ROWS)],
     ahead=results.heads.begin,
     aside=[card_bar.bar(), classroom.button(), room.part()],
 )

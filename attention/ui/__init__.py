@@ -3,7 +3,7 @@
 Each may import what is listed before it:
 
     text                   the words of pages, and the explanations of terms
-    menu heading           the groups of pages; how a page begins: its title and one sentence on what it shows
+    menu                   the groups of pages
     rooms                  rooms of classes, in which students answer the question that a teacher asks
     markdown question_codec budget    escaping text for Markdown; questions packed into a link; the server's memory budget
     lesson_codec           several questions with their pictures, packed into a link
@@ -16,6 +16,7 @@ Each may import what is listed before it:
     session                how a page begins, what a visit keeps, and how the link follows it
     proof empty_states predict provenance    used by several pages: the comparison with PyTorch; what is shown if a source lacks
                            a part; questions to predict; where the weights come from
+    heading                how a page begins: its title and one sentence on what it shows
     views                  what the pages show, one module per page and its parts
     startup                what a server does before the first script runs
 

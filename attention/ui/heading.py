@@ -7,10 +7,17 @@ where the weights come from.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attention.config import Config
+from attention.pinned import shown_side
+from attention.ui import provenance
 from attention.ui.menu import page_group, page_title
+from attention.ui.session.part import Part
+from attention.ui.session.visit_state import session
 
 
 def draw_heading(page: str, finding: str, badge: str = "", help: str | None = None, title: str = "") -> None:
@@ -26,6 +33,16 @@ def draw_title(page: str, badge: str = "", help: str | None = None, title: str =
         st.markdown(f"# {f':gray[{group} ·] ' * bool(group)}{title or page_title(page)} {badge}".rstrip(), help=help)
 
 
+def title_part(page: str, help: Callable[[Config], str]) -> Part:
+    """The title of a page about a config, as a part; `help` is shown on hover over it."""
+
+    def look(config: Config) -> tuple[str, str]:
+        shown = shown_side(config)
+        return provenance.beside(shown), help(shown)
+
+    return Part("title", lambda config: draw_title(page, *look(config)), look)
+
+
 def draw_section(title: str) -> None:
     """Draws the title of a section of a page, one level below that of the page."""
     st.markdown(f"## {title}")
@@ -37,8 +54,11 @@ def draw_finding(finding: str) -> None:
 
 
 def reserve_finding() -> DeltaGenerator:
-    """The place of the finding, for a page that draws its picture first: what comes in later moves nothing."""
-    return st.container(key="finding")
+    """The place of the finding, for a page that draws its picture first: what comes in later moves nothing.
+
+    It is directly below the title, above the fields that some pages have there.
+    """
+    return (session().below_title or st).container(key="finding")
 
 
 def reserve_heading() -> DeltaGenerator:

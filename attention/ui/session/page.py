@@ -51,33 +51,33 @@ def show(
     kind: Kind[Any] = PICTURE,
     ahead: Callable[[Any], object] | None = None,
     any_length: bool = False,
+    title: Part | None = None,
     above: Sequence[Part] = (),
     below: Sequence[Part] = (),
     aside: Sequence[Part] = (),
 ) -> None:
     """Draws a page about settings of one kind: its controls in the sidebar, and the view, named after the view's module.
 
-    The parts `above` and `below` are drawn above and below the view, and `aside` beside the title. Every page also
-    keeps the visitor's training running, for as long as the page is open.
+    The parts `above` and `below` are drawn above and below the view, and `aside` beside the title. Between a `title` and the
+    parts `above` is the finding of the view; without one the view draws both. Every page keeps the visitor's training running.
 
     `ahead` starts what the view waits for, as soon as the settings are known. Unless the view draws `any_length`, a
     config that is too long for a trace is cut to its first tokens, and the page says so. The parts get the whole config.
     """
     state = _begin(view.__module__, kind)
     controls, below = _controls(kind), [*below, _onward(state.page, kind)]
-    aside, above, below = (present.beside_picture(parts) for parts in (aside, above, below))
+    before = [*aside, *([title] if title else [])]
+    aside, above, below = (present.beside_picture(parts) for parts in (before, above, below))
     state.ahead = ahead
-    state.parts, state.looks, state.follow = (
-        {part.name: part for part in (controls, *aside, *above, *below)},
-        {},
-        frozenset(),
-    )
-    state.fresh = state.leaves = False
+    state.parts = {part.name: part for part in (controls, *aside, *above, *below)}
+    state.looks, state.follow, state.fresh, state.leaves = {}, frozenset(), False, False
     reconcile()
     _start_computing(taken_up())
     with st.sidebar:
         _beside([controls])
-    _beside([*aside, *above])
+    _beside(aside)
+    state.below_title = st.empty() if title else None
+    _beside(above)
     _view(view, any_length)
     _beside(below)
     training_heartbeat.keep_alive()

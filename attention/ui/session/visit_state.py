@@ -13,6 +13,7 @@ from typing import Any
 from uuid import uuid4
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attention.imported.files import File
 from attention.imported.reading import Read
@@ -147,9 +148,9 @@ class Session:
     `current`: those of the last run and of this one of the fragment that runs.
     `run`: the fragments of the last run that took up the values of widgets. `fresh`: whether a callback has already done
     so for the run that it requested. `ahead` starts what the view waits for. `drawn`: the settings that the view has
-    drawn, and `viewed` the time of that. `arrives`: whether the view is the first of the session; `hurried`: whether it
-    follows closely on the previous one; `leaves`: whether it opens another page. `visitor`: a name for this
-    session. `kept`: what single pages keep for their next run.
+    drawn, and `viewed` the time of that. `below_title`: the place below a title that the view does not draw. `arrives`:
+    whether the view is the first of the session; `hurried`: whether it follows closely on the previous one; `leaves`: whether
+    it opens another page. `visitor`: a name for this session. `kept`: what single pages keep for their next run.
     """
 
     page: str = ""
@@ -167,6 +168,7 @@ class Session:
     ahead: Callable[[Any], object] | None = None
     drawn: Any = None
     viewed: float | None = None
+    below_title: DeltaGenerator | None = None
     arrives: bool = True
     hurried: bool = False
     leaves: bool = False

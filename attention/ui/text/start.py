@@ -9,7 +9,7 @@ OWN_BADGE = ":green-badge[Learned: MiniLM on your sentence, layer 0, head {head}
 OWN_PROVENANCE = (
     "A learned head: layer 0, head {head} of MiniLM, a sentence encoder, which has read your sentence on this server."
 )
-CHANGED = "{badge} :orange-badge[{settings}: not as MiniLM computes it]"
+CHANGED = ":orange-badge[Learned, but {settings}: not as MiniLM computes it]"
 SIZES = "This picture: {tokens} tokens. MiniLM: {heads} heads of {d_head} channels per layer, d_model {d_model}."
 PROVENANCE = (
     "A learned head: layer 0, head 4 of all-MiniLM-L6-v2, a sentence encoder of 72 heads, recorded on these sentences."

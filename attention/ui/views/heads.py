@@ -11,7 +11,7 @@ from attention.pinned import shown_side, sides_of
 from attention.steps import file_program, program
 from attention.tables import rows as tables
 from attention.ui import proof, results
-from attention.ui.heading import reserve_finding
+from attention.ui.heading import reserve_finding, title_part
 from attention.ui.session import address_bar, browser_yield, gestures, page, present
 from attention.ui.text import comparing, terms
 from attention.ui.text import heads as text
@@ -142,7 +142,8 @@ def _short(config: Config) -> bool:
     return config.truncated is config and not questions.is_hidden(config)
 
 
-TITLE = page.Part("title", parts.title, parts.look, own_text.KNOB | {"colors"}, blocks=2)
+TITLE = title_part("heads", parts.help_text)  # which stays while a question hides the page
+CHOICES = page.Part("choices", parts.choices, own_text.look, own_text.KNOB | {"colors"})
 FIELDS = page.Part(
     "fields",
     _fields,

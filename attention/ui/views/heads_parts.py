@@ -23,7 +23,6 @@ from attention.sources.providers import has_scores, idle, source_title
 from attention.tables import rows as tables
 from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs
-from attention.ui.heading import draw_title
 from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.session.role_note import role_name, role_note
@@ -34,9 +33,8 @@ from attention.ui.views import own_text, questions
 LOGARITHMIC = ("log", "times even")  # scales
 
 
-def title(config: Config) -> None:
-    """Draws the title, the text whose words are the tokens, and the menu of the colour scale."""
-    draw_title("heads", provenance.beside(config), f"{_help(config)} {provenance.full_text(config)}")
+def choices(config: Config) -> None:
+    """Draws the text whose words are the tokens, and the menu of the colour scale."""
     with st.container(key="own-text"):
         field, note, scale = st.columns([8, 6, 5], gap="small", vertical_alignment="center")
         own_text.into(config, field, note, _examples)
@@ -49,23 +47,21 @@ def _examples() -> None:
     next_step.page_link("examples", text.EXAMPLES, {}, ":material/lightbulb:")
 
 
-def look(config: Config) -> object:
-    """The inputs of the title, which stays while a question hides the page."""
-    return _help(config), provenance.beside(config), provenance.full_text(config), own_text.look(config)
-
-
-def _help(config: Config) -> str:
+def help_text(config: Config) -> str:
     """Which heads the page shows, what their rows sum to, and what the mask does."""
     recorded = text.RECORDED.format(layer=config.layer, source=escape(source_title(config.source)))
     tokens = (text.TOKENS_CROSS if config.is_cross else text.TOKENS).format
-    return text.HELP.format(
-        what=text.WHAT,
-        heads=(text.HEADS_COUNT if config.heads > 1 else text.HEAD_COUNT).format(count=config.heads),
-        recorded=recorded if config.source != GENERATED else "",
-        tokens=tokens(tokens=config.tokens, keys=config.n_keys),
-        sums=_row_sums(config),
-        rule=text.OWN if idle("mask", config) else config.rule.help,
-        gate=text.GATE if config.gate != OFF else "",
+    return (
+        text.HELP.format(
+            what=text.WHAT,
+            heads=(text.HEADS_COUNT if config.heads > 1 else text.HEAD_COUNT).format(count=config.heads),
+            recorded=recorded if config.source != GENERATED else "",
+            tokens=tokens(tokens=config.tokens, keys=config.n_keys),
+            sums=_row_sums(config),
+            rule=text.OWN if idle("mask", config) else config.rule.help,
+            gate=text.GATE if config.gate != OFF else "",
+        )
+        + f" {provenance.full_text(config)}"
     )
 
 

@@ -17,7 +17,7 @@ from attention.number_format import format_mean, format_percent
 from attention.sources.providers import distributes, readable, source_title, tokens, unit
 from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs
-from attention.ui.heading import draw_finding
+from attention.ui.heading import draw_finding, title_part
 from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
 from attention.ui.session import browser_yield, page, present
@@ -27,7 +27,7 @@ from attention.ui.text import layers as text
 from attention.ui.text.questions import UNSAID
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import heads_parts as parts
-from attention.ui.views import layers_changed, layers_strip, own_text, questions
+from attention.ui.views import layers_changed, layers_strip, questions
 
 PICTURE = (
     '<figure style="margin: 0"><img class="thumbnail" alt="{}" width="320" height="320" '
@@ -160,6 +160,4 @@ def _metric_text(name: str, layer: Layer, config: Config) -> str:
     return escape(text.STATISTICS[name].format(value=format_percent(value) if as_share else format_mean(value)))
 
 
-TITLE = own_text.titled(
-    "layers", lambda config: f"{_heads_text(config)} {provenance.full_text(config)}", only_read=True
-)
+TITLE = title_part("layers", lambda config: f"{_heads_text(config)} {provenance.full_text(config)}")

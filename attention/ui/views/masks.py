@@ -16,7 +16,7 @@ from attention.tables.rows import ranges
 from attention.ui import proof, provenance, results
 from attention.ui.controls import knobs
 from attention.ui.empty_states import disabled_knob
-from attention.ui.heading import draw_heading, reserve_heading
+from attention.ui.heading import reserve_finding, title_part
 from attention.ui.markdown import escape
 from attention.ui.session import gestures, present
 from attention.ui.text import comparing, terms
@@ -35,19 +35,15 @@ def view(config: Config) -> None:
         st.caption(text.QUESTION_SHORT.format(shown=short.tokens, tokens=config.tokens))
     if questions.question_closes(short):
         return
-    place, alone = (
-        reserve_heading(),
-        present.shows_one_picture(config),
-    )  # filled after the pictures, which the user waits for
+    place = reserve_finding()  # filled after the pictures, which the user waits for
+    alone = present.shows_one_picture(config)
     if sides:
         masks_changed.draw_map(sides)
     if not (sides and alone):
         _gallery(config, comparing.IN_B if sides else "")
     if not alone:
         _details(config)
-    with place:
-        said = masks_changed.finding(sides) if sides else _finding(config)
-        draw_heading("masks", said, provenance.beside(config), _help(config))
+    place.markdown(masks_changed.finding(sides) if sides else _finding(config))
 
 
 def _details(config: Config) -> None:
@@ -175,3 +171,6 @@ def _count(config: Config, used: Exhibit, kept: float = 1.0) -> str:
     number = flops(used.whole, config.d_model, kept)
     power = min(4, max(0, int(math.log10(max(number, 1)) // 3)))
     return f"{number / 1000**power:.3g} {' kMGT'[power].strip()}".strip()
+
+
+TITLE = title_part("masks", _help)

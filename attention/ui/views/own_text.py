@@ -10,10 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attention.config import Config
 from attention.knobs import KNOBS
 from attention.models.prompt import Prompt
-from attention.pinned import shown_side
-from attention.ui import provenance
 from attention.ui.controls import knobs, own_text
-from attention.ui.heading import draw_title
 from attention.ui.markdown import escape
 from attention.ui.session import model_run, page
 from attention.ui.session.part import Part
@@ -73,25 +70,6 @@ def _on_typed(key: str, prompt: Prompt) -> None:
     """Runs the model on the typed text."""
     page.note(model_run.read_typed(page.setting(), prompt, str(page.widgets()[key])))
     page.change()
-
-
-def titled(name: str, help: Callable[[Config], str], only_read: bool = False) -> Part:
-    """The title of a page with the field below it; `help` is shown on hover over the title.
-
-    `only_read`: there is a field only if a real model reads what is typed.
-    """
-
-    def draw_both(config: Config) -> None:
-        shown = shown_side(config)
-        draw_title(name, provenance.beside(shown), help(shown))
-        if not only_read or model_run.reader(config.source):
-            draw(config)
-
-    def look_of_both(config: Config) -> object:
-        shown = shown_side(config)
-        return provenance.beside(shown), help(shown), look(config)
-
-    return Part("title", draw_both, look_of_both, KNOB, blocks=2)
 
 
 def look(config: Config) -> object:

@@ -23,14 +23,13 @@ from attention.tables import rows as tables
 from attention.ui import proof, provenance, results
 from attention.ui.controls import knobs
 from attention.ui.empty_states import missing_parts
-from attention.ui.heading import reserve_finding
+from attention.ui.heading import reserve_finding, title_part
 from attention.ui.markdown import escape
 from attention.ui.session import page, present
 from attention.ui.text import softmax as text
 from attention.ui.text import terms
 from attention.ui.views import (
     focus,
-    own_text,
     questions,
     softmax_all,
     softmax_changed,
@@ -194,4 +193,4 @@ CHOICES = {"head": focus.head, "query": focus.query} | {
 }
 
 
-TITLE = own_text.titled("softmax", _help)
+TITLE = title_part("softmax", _help)

@@ -123,10 +123,11 @@ def _link_to_heads(config: Config) -> None:
 
 def _badge(story: Story, config: Config) -> str:
     """Where the head comes from, and which settings are not those that MiniLM computes it with."""
-    badge = text.OWN_BADGE.format(head=config.head) if story.is_own else text.BADGE
     values = {name: f"{value:g}" if name == "temperature" else value for name, value in story.altered.items()}
     settings = ", ".join(f"{name} {value}" for name, value in values.items())
-    return text.CHANGED.format(badge=badge, settings=escape(settings)) if settings else badge
+    if settings:  # in place of the other badge, in the same line
+        return text.CHANGED.format(settings=escape(settings))
+    return text.OWN_BADGE.format(head=config.head) if story.is_own else text.BADGE
 
 
 def _help(story: Story, config: Config) -> str:

@@ -23,12 +23,12 @@ from attention.ui import proof, provenance, results
 from attention.ui.controls import knobs
 from attention.ui.controls.picture import MIXED
 from attention.ui.empty_states import missing_parts, too_large
-from attention.ui.heading import draw_finding
+from attention.ui.heading import draw_finding, title_part
 from attention.ui.markdown import escape
 from attention.ui.session import browser_yield, gestures, page, present
 from attention.ui.text import steps as text
 from attention.ui.text import terms
-from attention.ui.views import focus, own_text, questions, steps_changed
+from attention.ui.views import focus, questions, steps_changed
 
 AXES = {  # as in the docstring of the package
     "b": "sequences",
@@ -238,4 +238,4 @@ def _costs(config: Config, step: Step) -> None:
     st.dataframe(table, column_config=columns, hide_index=True, key="costs", height=300)
 
 
-TITLE = own_text.titled("steps", _help)
+TITLE = title_part("steps", _help)
