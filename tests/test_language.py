@@ -314,7 +314,7 @@ def test_no_sentence_is_in_a_view_a_control_or_a_job():
 
 
 NO_WORDS = {  # what browser modules say besides: names that code knows, errors of programmers, and a number's format
-    *("axis upright", "label down", "label across", "arrow way", "arrow at-{}", "figcaption b", "figcaption span"),
+    *("label down", "label across", "arrow way", "arrow at-{}", "figcaption b", "figcaption span"),
     *("first half", "second half", "seen row", "seen values", "materialised decode", "Press Enter to apply"),
     *("There is no {} of the kind that is drawn on.", "The browser draws on no canvas.", "{} is not served: {}."),
     *("The template has no value {}.", "Line {} of the template has no //end.", "below {}"),

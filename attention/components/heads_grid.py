@@ -23,7 +23,6 @@ from attention.wire.kept_bytes import Kept
 
 FORMING = "times even"  # the colour scale of a training: uniform weights, with which it begins, have a single colour
 SIGNED_SCALE = "linear, as weights may be negative"
-FORMS = "uniform weight in the middle, so that heads stand out as they form"
 
 
 def heads_grid(
@@ -168,11 +167,16 @@ def training_grid(
     key: str = "grid",
     on_pin: Callable[[], None] | None = None,
     over: float = 1.0,
+    accuracy: tuple[str, str],
+    last: str,
+    copies: bool = False,
 ) -> None:
-    """Draws the cells `(layers x heads)` of a recipe after a step; heads are named by layer and head.
+    """Draws the cells of a recipe after a step, `(layers x heads)`, followed by those of the same heads before training.
 
-    `focus`: the selected head. `names`: what each head does, "" if there is no word for it. `on_pin` runs before the rerun
-    that a pin causes. `over`: what the weights were divided by.
+    The selected head is large, before and after beside each other, with the `accuracy` of both; above are the tokens of its row.
+    `last`: the token that follows the last one. `copies`: whether earlier copies of the row's token are marked. `focus`: the
+    selected head. `names`: what each head does, "" if there is no word for it. `on_pin` runs before the rerun that a pin causes.
+    `over`: what the weights were divided by.
     """
     signed = SIGNED_SCALE + (f"; divided by {over:.3g}, the largest" if over > 1 else "")
     header = theme.grid_header(
@@ -180,12 +184,13 @@ def training_grid(
         focus,
         recipe.row,
         "linear" if cells.signed else FORMING,
-        why=signed if cells.signed else FORMS,
+        why=signed if cells.signed else "",
         per=recipe.heads,
         tokens=list(tokens),
         names=list(names),
-        certain=recipe.layers * recipe.heads,
+        certain=len(cells.codes),
         address=None,
+        trained={"step": step, "accuracy": accuracy, "last": last, "copies": copies},
         **({"stops": theme.SIGNED} if cells.signed else {}),
     )
     component("heads_grid")(key=key, data=payload(header, cells), on_pin_change=on_pin or nothing)

@@ -141,7 +141,7 @@ TASKS: dict[str, Task] = {
         1000,
         "rotary",
         "repeated letters",
-        "Random letters repeat after an unknown gap: after “p q s p q” comes “s”.",
+        "Predict the next letter: random letters repeat after an unknown gap, so after “p q s p q” comes “s”.",
         "Two kinds of heads, the second of which depends on the first. With default settings, one head of layer 0 attends mostly to "
         "the previous token, so that each position holds the letter before it. With that, all four heads of layer 1 become induction "
         "heads: they attend to the position after an earlier copy of the current letter; the letter there comes next. The four share "

@@ -12,7 +12,7 @@ from tests.samples import sample
 PAGES = ("heads", "steps", "softmax", "masks", "training", "layers", "model", "your_data")
 HIGH = 800  # pixels of the window
 FOLD, WHOLE, LETTER = 200, 300, 11  # most words above the fold and on a page, and least height of a letter in pixels
-ASIDE = "pre, code, table, .dvn-scroller, svg, canvas, .katex, .label, .heard-page, style, [data-testid=stSidebarNav]"
+ASIDE = "pre, code, table, .dvn-scroller, svg, canvas, .katex, .label, .chips, .heard-page, style, [data-testid=stSidebarNav]"
 TEXTS = """(aside) => {
     const found = [];
     for (const root of document.querySelectorAll("[data-testid=stMain], [data-testid=stSidebarContent]")) {

@@ -4,30 +4,50 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import GRID
 
+BARS = """() => {  // heights in pixels of the two highest bars
+    const canvas = document.querySelector(".bars canvas"), { width, height } = canvas;
+    const { data } = canvas.getContext("2d").getImageData(0, 0, width, height), high = [];
+    for (let x = 0; x < width; x++) {
+        let rows = 0;
+        for (let y = 0; y < height; y++) rows += data[4 * (y * width + x) + 3] > 0;
+        if (!x || rows !== high.at(-1)) high.push(rows);
+    }
+    return high.sort((a, b) => b - a).slice(0, 2);
+}"""
 SMALL = "task=reverse&d_model=16&heads=2&seed=5"
 
 
 def test_the_film_plays_to_its_end_and_the_slider_leads_back(visit):
     tab = visit("training")
     grid = tab.page.locator(GRID)
-    expect(grid.locator("figcaption")).to_have_count(8)
+    titles = grid.locator("figcaption")
+    expect(titles).to_have_count(2 + 8)
+    before = ["Before training2.7% correct", "After 1,000 steps99.3% correct"]
+    expect(grid.locator(".heads > figure > figcaption")).to_have_text(before)
+    expect(grid.locator(".chips .current")).to_have_text("s")
+    expect(grid.locator(".chips .next")).to_have_text("p")
+    most, second = tab.page.evaluate(BARS)
+    assert second / most == pytest.approx(0.446 / 0.541, abs=0.03), "bars are proportional to weights"
+    first, last = (grid.locator(".large canvas").nth(at).evaluate("(canvas) => canvas.toDataURL()") for at in (0, 1))
+    assert first != last
     expect(tab.page.get_by_text("After 1,000 steps, the model predicts 99.3%")).to_be_visible()
     tab.page.get_by_text("2×", exact=True).click()
     tab.page.get_by_role("button", name="Play").click()
     expect(tab.page.get_by_text("Before training, the model predicts 2.7%")).to_be_visible()
     expect(tab.page.get_by_text("After 1,000 steps, the model predicts 99.3%")).to_be_visible()
-    expect(grid.locator("figcaption").nth(6)).to_have_text(re.compile(r"L1H2\s*induction"))
-    expect(tab.page.get_by_role("button", name="Play")).to_be_visible()
+    expect(titles.nth(2 + 6)).to_have_text(re.compile(r"Head 2\s*induction"))
+    expect(tab.page.get_by_role("button", name="Play from the start")).to_be_visible()
     assert tab.link == {}
     slider = tab.page.locator(".st-key-moment input[type=range]")
     slider.focus()
     tab.page.keyboard.press("ArrowLeft")
     expect(tab.page.get_by_text("After 1,000 steps")).to_have_count(0)
-    expect(tab.page.get_by_text(re.compile("After [0-9]+ steps"))).to_be_visible()
+    expect(tab.page.get_by_text(re.compile("After [0-9]+ steps")).first).to_be_visible()
     assert tab.link.keys() == {"train_at"}
 
 

@@ -9,6 +9,7 @@ import { findReadout } from "./heads_grid_readout.js";
 import { setScale } from "./heads_grid_scale.js";
 import { gridLabel, MARKUP } from "./heads_grid_words.js";
 import { cellUnderPointer, show, showPinned } from "./heads_grid_pointer.js";
+import { splitTrained } from "./heads_grid_trained.js";
 import { createFigure, isCut, paintHead, setCaption } from "./heads_grid_square.js";
 import { applyTheme } from "./theme.js";
 
@@ -34,10 +35,10 @@ const SETTLED = 400;  // milliseconds after which texts above the grid, which ar
  * @param {Ways} [ways]
  */
 export function draw(element, bytes, ways = {}) {
-  const grid = createGrid(createRoot(element, "heads-grid", MARKUP), unpackCells(bytes), ways);
+  const grid = createGrid(createRoot(element, "heads-grid", MARKUP), splitTrained(unpackCells(bytes)), ways);
   listen(grid);
   update(grid, grid.data);
-  return alive(grid, () => laidOut(grid), (next) => update(grid, unpackCells(next)), () => {
+  return alive(grid, () => laidOut(grid), (next) => update(grid, splitTrained(unpackCells(next))), () => {
     clearTimeout(grid.timer);
     clearTimeout(grid.snapping);
   });

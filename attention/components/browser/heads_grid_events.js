@@ -38,10 +38,10 @@ export function listen(grid) {
     show(grid);
   });
   heads.addEventListener("click", (event) => {
-    const cell = cellUnderPointer(grid, event), { cursor, data, plan } = grid;
+    const cell = cellUnderPointer(grid, event), { cursor, data } = grid;
     if (!cell) return;
-    const other = plan.large && cell.head !== cursor.head;  // beside a large head, a click on a small one keeps the cell
-    pin(grid, other ? cellAt(data, cell.head, cursor.row, cursor.column) : cell, false);
+    const head = cell.head % data.heads, { row, column } = head === cursor.head ? cell : cursor;  // a small square keeps the cell
+    pin(grid, head === cell.head && head === cursor.head ? cell : cellAt(data, head, row, column), false);
   });
   heads.addEventListener("keydown", (event) => onKey(grid, event));
   for (const kind of ["focus", "blur"]) {

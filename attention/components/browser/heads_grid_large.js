@@ -6,7 +6,6 @@ import { across, APART, down, EDGE, GAP, isRoomy, keyTokens, setSquare, snapSide
 import { KEY, QUERY_DOWN } from "./heads_grid_words.js";
 
 /**
- * @typedef {import("./heads_grid_layout.js").Grid} Grid
  * @typedef {import("./heads_grid_layout.js").GridData} GridData
  * @typedef {import("./heads_grid_layout.js").Plan} Plan
  * @typedef {import("./heads_grid_layout.js").Square & { room: number }} Large  `room` for labels, on the left and below
@@ -19,18 +18,27 @@ const LINE = 13;  // pixels from one label to the next
 const NUMBER = 24, NAME_LETTER = 5.2;  // pixels beside the name of a square, and of one of its letters
 
 /**
+ * Returns whether the window is wide, the width of the readout, the room for labels, and the width that squares have.
+ * @param {GridData} data
+ * @param {number} width
+ */
+export function roomOf(data, width) {
+  const wide = width >= WIDE, panel = Math.round(Math.max(PANEL[0], Math.min(PANEL[1], 0.22 * width)));
+  const letters = Math.max(0, ...[...data.tokens, ...keyTokens(data)].map((token) => signs(token).length));
+  const named = data.tokens.length > 0 && data.tile === 1;
+  const room = named ? Math.round(Math.min(MOST_ROOM, BESIDE + LETTER * letters)) : NUMBERED;
+  return { wide, panel, room, area: (wide ? width - panel - APART : width) - room - EDGE };
+}
+
+/**
  * Returns the size of the large head and of the squares: the large one as high as the grid, or as wide as the window.
  * @param {GridData} data
  * @param {number} width
  * @returns {Plan}
  */
 export function arrangeLarge(data, width) {
-  const wide = width >= WIDE, panel = Math.round(Math.max(PANEL[0], Math.min(PANEL[1], 0.22 * width)));
-  const letters = Math.max(0, ...[...data.tokens, ...keyTokens(data)].map((token) => signs(token).length));
-  const named = data.tokens.length > 0 && data.tile === 1;
-  const room = named ? Math.round(Math.min(MOST_ROOM, BESIDE + LETTER * letters)) : NUMBERED;
+  const { wide, panel, room, area } = roomOf(data, width);
   const highest = Math.max(data.height, Math.min(TALLEST, 0.6 * window.innerHeight));
-  const area = (wide ? width - panel - APART : width) - room - EDGE;
   const side = wide ? Math.min(highest - TITLE - room, data.heads > 1 ? SHARE * area : area) : Math.min(NARROW, area - EDGE);
   const large = { ...snapSide({ side: Math.max(24, Math.floor(side)) }, data), room };
   const left = wide ? area - large.width - GAP - 2 * EDGE : width - 2 * EDGE;
@@ -73,16 +81,16 @@ function fitBeside({ heads }, width, height, wide, title) {
 }
 
 /**
- * Sets size, place and labels of the large head.
- * @param {Grid} grid
+ * Sets size, place and labels of a large head.
+ * @param {import("./heads_grid_layout.js").Figure} large
+ * @param {GridData} data
  * @param {Large} plan
  */
-export function setLarge({ heads, large, data }, plan) {
+export function setLarge(large, data, plan) {
   const { element, square } = large, { room, cell } = plan;
   element.style.margin = `0 0 ${room}px ${room}px`;
   element.classList.toggle("roomy", isRoomy(plan));
   setSquare(large, plan);
-  if (!element.isConnected) heads.prepend(element);
   const names = (/** @type {string[]} */ tokens, /** @type {number} */ count, /** @type {number} */ size) => {
     const step = Math.max(1, Math.ceil(LINE / size)), named = tokens.length > 0 && data.tile === 1;
     const every = Array.from({ length: Math.ceil(count / step) }, (_, i) => i * step);
@@ -92,6 +100,14 @@ export function setLarge({ heads, large, data }, plan) {
   for (const [i, name] of names(keyTokens(data), data.columns, cell.width)) {
     square.append(across(name, i, plan, room, LINE));
   }
+}
+
+/**
+ * Names the axes of the large head.
+ * @param {HTMLElement} square
+ * @param {Large} plan
+ */
+export function setAxes(square, plan) {
   const query = createElement("span", "axis", QUERY_DOWN), key = createElement("span", "axis", KEY);
   Object.assign(query.style, { right: `${plan.width + 4}px`, top: `-${TITLE}px` });
   Object.assign(key.style, { top: "calc(100% + 2px)", right: `${plan.width + 7}px` });

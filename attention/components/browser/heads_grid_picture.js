@@ -25,7 +25,7 @@ function picture(grid) {
   pen.fillRect(0, 0, canvas.width, canvas.height);
   pen.translate(around, around);
   const origin = heads.getBoundingClientRect();
-  const shown = [...(grid.plan.large ? [grid.large] : []), ...(grid.squares.hidden ? [] : grid.figures)];
+  const shown = [...(grid.before ? [grid.before] : []), grid.large, ...(grid.squares.hidden ? [] : grid.figures)];
   for (const figure of shown) drawHead(pen, grid, figure, origin);
   for (const { element } of grid.figures) if (element.matches(".grouped")) drawBracket(pen, grid, element, origin);
   const texts = heads.querySelectorAll("figcaption b, figcaption span, .axis, .label");

@@ -5,6 +5,7 @@ import { target } from "./elements.js";
 import { cellRanges } from "./pixels.js";
 import { paintHead, setCaption } from "./heads_grid_square.js";
 import { setReadout, setSpread, setTable } from "./heads_grid_readout.js";
+import { setTokens, showTrained } from "./heads_grid_trained.js";
 
 /** @typedef {import("./heads_grid_layout.js").Grid} Grid */
 
@@ -21,6 +22,7 @@ export function show(grid) {
   setReadout(grid, at);
   setSpread(grid, at);
   setTable(grid, at);
+  setTokens(grid, at);
 }
 
 /**
@@ -35,9 +37,9 @@ export function showPinned(grid) {
     part.style.setProperty("--pinned-size", `${high}px`);
   }
   figures.forEach(({ element }, h) => element.classList.toggle("focus", h === cursor.head));
-  if (!plan.large) return;
   paintHead(large, data, cursor.head);
-  setCaption(large, data, cursor.head, plan.large.width);
+  if (data.trained) showTrained(grid);
+  else setCaption(large, data, cursor.head, plan.large.width);
 }
 
 /**
@@ -45,8 +47,8 @@ export function showPinned(grid) {
  * @param {Grid} grid
  * @returns {[HTMLElement, { height: number, width: number }][]}
  */
-function sizes({ squares, large, plan }) {
-  return [[squares, plan.cell], [large.element, (plan.large ?? plan).cell]];
+function sizes({ heads, squares, plan }) {
+  return [[heads, plan.large.cell], [squares, plan.cell]];
 }
 
 /**
@@ -57,13 +59,14 @@ function sizes({ squares, large, plan }) {
 export function cellUnderPointer({ data, cursor, ...grid }, event) {
   const square = target(event, ".square, .large");
   if (!square) return null;
-  const whole = square.classList.contains("large"), plan = (whole && grid.plan.large) || grid.plan;
+  const whole = square.classList.contains("large"), plan = whole ? grid.plan.large : grid.plan;
+  const first = "before" in square.dataset ? data.heads : 0;  // where the heads before training begin
   const box = square.getBoundingClientRect();
   const x = Math.floor(((event.clientX - box.left) / box.width) * plan.pixelWidth);
   const y = Math.floor(((event.clientY - box.top) / box.height) * plan.pixelHeight);
   if (x < 0 || y < 0 || x >= plan.pixelWidth || y >= plan.pixelHeight) return null;
   const rows = under(data.rows, plan.pixelHeight, y), columns = under(data.columns, plan.pixelWidth, x);
-  return greatestCell(data, whole ? cursor.head : Number(square.dataset.head), rows, columns);
+  return greatestCell(data, whole ? first + cursor.head : Number(square.dataset.head), rows, columns);
 }
 
 /**

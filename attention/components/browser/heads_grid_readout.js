@@ -4,10 +4,10 @@ import { cellAt, greatest, height as heightOf, MASKED, number, ZERO } from "./ce
 import { find, createElement, penOf } from "./elements.js";
 import { timesEven } from "./uniform.js";
 import { differenceNumber, onlyIn, sizeOf } from "./difference_cells.js";
-import { headNumber, keyTokens } from "./heads_grid_square.js";
+import { keyTokens } from "./heads_grid_square.js";
 import {
-  cellText, FULLY_MASKED, headAndCell, headTitle, largest, pairTexts, pooledText, PREVIEW, rowName, rowSum, spokenCell,
-  tableTitle, tokenText,
+  cellText, FULLY_MASKED, headAndCell, largest, pairTexts, pooledText, PREVIEW, rowName, rowSum, spokenCell, tableTitle,
+  titleOf, tokenText,
 } from "./heads_grid_words.js";
 
 /**
@@ -51,7 +51,7 @@ function nameToken(data, token, count, tokens = data.tokens) {
 export function setReadout(grid, cell) {
   const { data, readout } = grid, where = cell.queryCount * cell.keyCount > 1;
   const blind = seesNothing(data, cell);
-  readout.head.textContent = headNumber(data, cell.head);
+  readout.head.textContent = data.per ? titleOf(data, cell.head) : `${cell.head}`;
   readout.query.textContent = nameToken(data, cell.query, cell.queryCount) + (blind ? "" : totalOf(data, cell));
   readout.key.textContent = nameToken(data, cell.key, cell.keyCount, keyTokens(data));
   readout.weight.textContent = numberOf(data, cell);
@@ -59,8 +59,9 @@ export function setReadout(grid, cell) {
   readout.second.textContent = sideNumber(cell.after);
   readout.even.textContent = timesEven(data, cell);
   const said = sentence(data, cell), role = data.names[cell.head] ?? "";
-  readout.said.textContent = headAndCell({ title: headTitle(data, cell.head), role, cell: said });
-  const alone = grid.plan.wide && data.tokens.length ? said : "";  // without token texts it would repeat the numbers
+  readout.said.textContent = headAndCell({ title: titleOf(data, cell.head), role, cell: said });
+  const named = data.tokens.length && !data.trained;  // otherwise it would repeat the numbers, or the tokens above
+  const alone = grid.plan.wide && named ? said : "";
   readout.note.textContent = blind ? FULLY_MASKED : where && cell.code > ZERO ? noteOf(data, cell) : alone;
   grid.root.style.setProperty("--head", data.head_colors[cell.head % data.head_colors.length]);
 }
@@ -140,7 +141,7 @@ function seesNothing(data, { head, row }) {
 export function cellSentence(data, cell) {
   const sides = data.sides ? { before: sideNumber(cell.before), after: sideNumber(cell.after) } : null;
   return spokenCell({
-    title: headTitle(data, cell.head), pair: namePair(data, cell), weight: numberOf(data, cell),
+    title: titleOf(data, cell.head), pair: namePair(data, cell), weight: numberOf(data, cell),
     masked: cell.code === MASKED, even: timesEven(data, cell), blind: seesNothing(data, cell), sides,
   });
 }
@@ -155,8 +156,8 @@ function rowCells(data, { head, row }) {
 
 /**
  * Draws the row as bars, relative to its largest weight; on a logarithmic scale at their positions on it, and on “times
- * even” with a line at 1. Negative weights go down from a line in the middle. An arrow above the bars marks the cell, so
- * that the bars do not depend on it.
+ * even” with a line at 1, except for a training. Negative weights go down from a line in the middle. An arrow above the bars
+ * marks the cell, so that the bars do not depend on it.
  * @param {Grid} grid
  * @param {Cell} cell
  */
@@ -174,14 +175,14 @@ export function setSpread(grid, cell) {
   const edge = (/** @type {number} */ column) => (column * width) / data.columns;
   for (const other of row) {
     const left = Math.floor(edge(other.column)), right = Math.ceil(edge(other.column + 1));
-    const share = heightOf(data, other, Math.abs(top.weight)), both = Boolean(data.sides || data.signed);
+    const share = barOf(data, other, Math.abs(top.weight)), both = Boolean(data.sides || data.signed);
     const room = both ? height / 2 - 1 : height - 2, zero = both ? height / 2 : height;
     const high = other.weight ? Math.max(1, Math.round(share * room)) : 0, begin = other.weight < 0 ? zero : zero - high;
     const gap = width / data.columns > 4 * ratio ? ratio : 0;
     pen.fillRect(left, begin, right - left - gap, high);
     if (other.column === cell.column) setArrow(canvas, (left + right - gap) / 2 / ratio, begin / ratio);
   }
-  if (data.sides || data.signed || data.colors === "times even") {
+  if (data.sides || data.signed || (data.colors === "times even" && !data.trained)) {
     pen.fillStyle = grid.neutrals.muted;
     pen.fillRect(0, Math.round(height / 2), width, Math.max(1, Math.round(ratio)));
   }
@@ -192,6 +193,16 @@ export function setSpread(grid, cell) {
   const most = top.weight ? largest({ weight, keys, all: ties.length === seen.length }) : "";
   const last = data.tile > 1 ? Math.min(first + data.tile, data.queries) - 1 : first;
   find(spread, "p").textContent = `${cell.head < data.certain ? rowName({ first, last }) : PREVIEW}${most}`;
+}
+
+/**
+ * Returns the height of a bar; of a training it is proportional to the weight, as two weights of a row are compared there.
+ * @param {GridData} data
+ * @param {Cell} cell
+ * @param {number} most
+ */
+function barOf(data, cell, most) {
+  return heightOf(data.trained ? { ...data, colors: "linear" } : data, cell, most);
 }
 
 /**
@@ -223,6 +234,6 @@ export function setTable(grid, cell) {
     return line;
   });
   find(details, "tbody").replaceChildren(...lines);
-  const title = { head: headTitle(data, cell.head), query: cell.query, shown: TABLE, all: seen.length };
+  const title = { head: titleOf(data, cell.head), query: cell.query, shown: TABLE, all: seen.length };
   find(details, "summary").textContent = tableTitle(title);
 }

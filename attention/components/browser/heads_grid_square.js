@@ -143,7 +143,8 @@ export function setCaption({ element }, data, h, width) {
   const maximum = own ? upTo(`${data.signed ? "±" : ""}${number(most, weightsOf(data)[most])}`) : "";
   const shared = data.group > 1 ? sharedHead(Math.floor(h / data.group)) : "";
   const told = [data.names[h] || "", shared, maximum].filter(Boolean).join(" · ");
-  find(element, "figcaption b").textContent = width < 110 || data.per ? headNumber(data, h) : headTitle(data, h);
+  const title = headTitle({}, data.per ? h % data.per : h);
+  find(element, "figcaption b").textContent = data.per || width >= 110 ? title : `${h}`;
   Object.assign(find(element, "figcaption span"), { textContent: told, title: told });
 }
 
@@ -172,13 +173,4 @@ function textWidth(element, text) {
   const { width } = pen.measureText(text);
   if (document.fonts.status === "loaded") widths.set(text, width);
   return width;
-}
-
-/**
- * Returns the number of a head, preceded by that of its layer if the grid shows several layers: L5H3.
- * @param {GridData} data
- * @param {number} head
- */
-export function headNumber({ per }, head) {
-  return per ? `L${Math.floor(head / per)}H${head % per}` : `${head}`;
 }

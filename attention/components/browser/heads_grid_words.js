@@ -29,6 +29,11 @@ const READOUT = `
   </dl>`;
 
 export const MARKUP = `
+<div class="tokens" hidden><div class="chips"></div><p>
+  <i class="current"></i>current <span class="of-copy"><i class="copy"></i>same token before</span>
+  <i class="weighed"></i><span class="whose"></span> <i class="next"></i>next
+  <span class="axes">query ↓ key →</span>
+</p></div>
 <div class="heads" tabindex="0" role="application" aria-roledescription="heat maps of attention weights">
   <div class="squares"></div>
 </div>
@@ -57,8 +62,9 @@ export const MARKUP = `
 </div>
 <p class="live" aria-live="polite"></p>`;
 
-export const QUERY_DOWN = "query ↓", QUERY_ACROSS = "query →", KEY = "key →", MASKED_CELLS = "masked", PREVIEW = "Preview";
+export const QUERY_DOWN = "query ↓", KEY = "key →", MASKED_CELLS = "masked", PREVIEW = "Preview";
 export const WEIGHT = "weight", DIFFERENCE = "B − A", FULLY_MASKED = "This query has no visible key.";
+export const BEFORE = "Before training";
 export const OWN_MAXIMUM = ["0", "half", "head max"];
 const ROOTS = { root: " (square root)", log: " (log)" };
 
@@ -75,6 +81,35 @@ export function gridLabel({ heads, queries, keys }) {
  */
 export function headTitle({ per }, head) {
   return per ? `Layer ${Math.floor(head / per)}, head ${head % per}` : `Head ${head}`;
+}
+
+/**
+ * Returns a head in words, also of those before training, which come after all others.
+ * @param {{ per?: number, heads: number }} data
+ * @param {number} head
+ */
+export function titleOf(data, head) {
+  return `${headTitle(data, head % data.heads)}${head < data.heads ? "" : " before training"}`;
+}
+
+/** @param {number} layer */
+export function layerTitle(layer) {
+  return `Layer ${layer}`;
+}
+
+/** @param {number} step  of a training */
+export function stepTitle(step) {
+  return `After ${step.toLocaleString("en")} steps`;
+}
+
+/** @param {string} accuracy  a percentage */
+export function correct(accuracy) {
+  return `${accuracy} correct`;
+}
+
+/** @param {string} head */
+export function weightOfHead(head) {
+  return `weight of ${head.toLowerCase()}`;
 }
 
 /** @param {number} group  heads that share keys and values */
@@ -164,7 +199,7 @@ export function tableTitle({ head, query, shown, all }) {
 /** @param {{ colors: string, sides: boolean }} scale */
 export function scaleName({ colors, sides }) {
   if (sides) return `${DIFFERENCE}, from −1 to 1${ROOTS[/** @type {"root" | "log"} */ (colors)] ?? ""}`;
-  if (colors === "times even") return "weight × visible keys";
+  if (colors === "times even") return "weight, compared with uniform";
   return colors === "linear" ? WEIGHT : `${WEIGHT} (${colors})`;
 }
 

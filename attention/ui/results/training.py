@@ -28,15 +28,17 @@ TRIED = 128  # results about a model that are kept
 
 
 class Picture(NamedTuple):
-    """The heads of a checkpoint, layer after layer: what the grid draws, the tokens, and what each head does."""
+    """The heads of a checkpoint, layer after layer: what the grid draws, the tokens, and what each head does.
+
+    The cells are followed by those of the same heads before training, if these were asked for.
+    """
 
     cells: Cells
     tokens: tuple[str, ...]
     names: tuple[str, ...]
     even: float  # the task's own head score for uniform weights
-    at: int  # the last position whose answer can be known
-    most: tuple[tuple[tuple[int, float], ...], ...]  # per head, the two keys with the largest weights there, and these
-    next: str  # the token that follows that position
+    last: str  # the token that follows the last one
+    several: bool  # whether a token that occurs again says something, as there are many different ones
     over: float = 1.0  # what weights are divided by in the cells, as those of a difference may be above one
 
 
@@ -49,9 +51,9 @@ class Said(NamedTuple):
     weights: torch.Tensor  # (l h n n)
 
 
-def picture(recipe: Recipe, moment: Checkpoint) -> Picture:
-    """What the grid shows of a checkpoint; pass the recipe's `alone`."""
-    return run_shared(_picture, recipe, moment)
+def picture(recipe: Recipe, moment: Checkpoint, first: Checkpoint | None = None) -> Picture:
+    """What the grid shows of a checkpoint, and of the `first` one beside it; pass the recipe's `alone`."""
+    return run_shared(_picture, recipe, moment, first)
 
 
 def before_training(recipe: Recipe) -> TrainingHistory:
@@ -85,7 +87,7 @@ def _probe_heads(course: TrainingHistory, off: Off, how: str) -> Stacked:
 
 
 @tensor_lru_cache(SEEN)
-def _picture(recipe: Recipe, moment: Checkpoint) -> Picture:
+def _picture(recipe: Recipe, moment: Checkpoint, first: Checkpoint | None) -> Picture:
     drawn_from, found = probe(recipe), frame_weights(recipe, moment)
     words = texts(recipe, drawn_from)
     mask = recipe.rule.square(len(words), len(words), recipe.span)
@@ -94,16 +96,11 @@ def _picture(recipe: Recipe, moment: Checkpoint) -> Picture:
     )  # among few different tokens nearly all repeat, which says nothing
     signed = SOFTMAXES[recipe.softmax].signed
     named = ["" if signed or not role else role.name for layer in found for role in roles(layer, mask, several)]
-    over = max(1.0, float(found.abs().max())) if signed else 1.0
-    squares = cells(found.flatten(0, 1) / over, mask, theme.side(recipe.layers * recipe.heads), signed=signed)
-    at = int(drawn_from.counted[0].nonzero()[-1])
-    largest = found.flatten(0, 1)[:, at].topk(2)
-    most = tuple(
-        tuple(zip(keys, values, strict=True))
-        for keys, values in zip(largest.indices.tolist(), largest.values.tolist(), strict=True)
-    )
-    comes = recipe.what.texts[int(drawn_from.ids[0, at + 1])]
-    return Picture(squares, words, tuple(named), even(recipe, drawn_from), at, most, comes, over)
+    shown = torch.cat([found, frame_weights(recipe, first)] if first else [found]).flatten(0, 1)
+    over = max(1.0, float(shown.abs().max())) if signed else 1.0
+    squares = cells(shown / over, mask, theme.side(recipe.layers * recipe.heads), signed=signed)
+    last = recipe.what.texts[int(drawn_from.ids[0, -1])]
+    return Picture(squares, words, tuple(named), even(recipe, drawn_from), last, bool(several), over)
 
 
 @tensor_lru_cache(16)

@@ -31,7 +31,7 @@ EARLIER_HELP = "Stays at this step and shows a slider over the earlier ones. Tra
 STEP_SHOWN = "Step shown{done}"
 TRAINING_AT = " (training is at {done:,} of {steps:,})"
 LATEST = "Show latest step"
-PLAY, PAUSE = "Play", "Pause"
+PLAY, PLAY_ALL, PAUSE = "Play", "Play from the start", "Pause"
 STEP_PLAYED = "Step {step:,}"
 STEP = "Step"
 SPEED = "Speed"
@@ -40,8 +40,6 @@ TRAIN_AGAIN = "Train again"
 TRAIN_HELP = "Trains this model on the server, in about {time}. Visitors with the same settings share one training."
 PREVIOUS = "{head} puts {value} on the previous token."
 OWN = "{head} puts on average {value} of its weight on {told}."
-OWN_AT = "At {query} it puts {share} on {key}{second}; the next token is “{next}”."
-SECOND = " and {share} on {key}"
 
 # The training.
 STOP = "Stop"

@@ -32,6 +32,7 @@ TICK, LOOK = 0.45, 0.7  # seconds of a tick of the film, and between two checks 
 SLOW = 3  # ticks that the picture before the largest fall of the loss stays longer than others
 SPEEDS = {0.5: "½×", 1.0: "1×", 2.0: "2×"}
 STEP, SPEED = "moment", "speed"  # the keys of the slider over the steps and of the speed of the film
+PLAY_WIDTH = 190  # pixels, whatever the button says
 FEW = 3  # number of steps from which on earlier ones can be shown
 
 
@@ -105,11 +106,10 @@ def _failures(recipe: Recipe) -> None:
 
 def _pictures(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
     """Draws what the heads do at a step, the heads themselves, and the curves."""
-    seen = results.training.picture(recipe.alone, moment)
+    first = found.course.moments[0]
+    seen = results.training.picture(recipe.alone, moment, first)
     finds, more = _heads_text(recipe, moment, seen, _has_failed(found, moment))
-    with st.container(key="learned"):
-        st.caption(escape(recipe.what.says))
-        st.markdown(finds)
+    st.markdown(escape(recipe.what.says))
     training_grid(
         recipe,
         moment.step,
@@ -119,9 +119,12 @@ def _pictures(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
         ("",) * len(seen.names) if questions.unsaid(recipe) else seen.names,
         on_pin=gestures.on_training_pin,
         over=seen.over,
+        accuracy=(format_percent(first.accuracy), format_percent(moment.accuracy)),
+        last=seen.last,
+        copies=seen.several,
     )
-    if more:
-        st.markdown(more)
+    with st.container(key="learned"):
+        st.markdown(f"{finds} {more}".strip())
     if not present.is_embedded():
         terms.draw("training")
         training_curves.draw(recipe, found, moment)
@@ -190,8 +193,9 @@ def _controls(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if len(steps) > 1:
             st.button(
-                text.PAUSE if playing else text.PLAY,
+                text.PAUSE if playing else text.PLAY_ALL if moment is found.course.nearest_frame(LAST) else text.PLAY,
                 key="play",
+                width=PLAY_WIDTH,
                 icon=":material/pause:" if playing else ":material/play_arrow:",
                 type="secondary" if playing else "primary",
                 on_click=_play,
@@ -287,23 +291,22 @@ def _moment_text(recipe: Recipe, found: Shown, moment: Checkpoint) -> str:
 
 
 def _heads_text(recipe: Recipe, moment: Checkpoint, seen: Picture, failed: bool = False) -> tuple[str, str]:
-    """What the head attends to that does most for the task, and at one position; and what helps it. `failed`: at the end."""
+    """What the head attends to that does most for the task, and what helps it. `failed`: at the end."""
     if questions.unsaid(recipe):
         return UNSAID, ""
     (before, previous), (best, own) = (courses.telling(moment, name) for name in ("previous", OWN))
     numbers = {"value": format_percent(own), "even": format_percent(seen.even)}
-    more, finds_at = [], ""
+    more = []
     if previous >= courses.STRONG:
         more.append(text.PREVIOUS.format(head=_name(recipe, before), value=format_percent(previous)))
     if own >= courses.STRONG:
-        finds_at = courses.at_last(seen, best)
         more += _rest(recipe, moment, best)
-    if failed and (more or finds_at):
+    if failed and (more or own >= courses.STRONG):
         more.append(text.STILL)
     yet = text.NO_HEAD if failed else text.NO_HEAD_YET
     finds = text.OWN if own >= courses.STRONG else yet if moment.accuracy < courses.STRONG else ""
     first = finds.format(head=_name(recipe, best), told=recipe.what.told, **numbers)
-    return escape(f"{first} {finds_at}".strip()), escape(" ".join(more))
+    return escape(first), escape(" ".join(more))
 
 
 def _rest(recipe: Recipe, moment: Checkpoint, head: int) -> list[str]:

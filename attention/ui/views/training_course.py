@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from attention.number_format import format_mean, format_percent, format_token
+from attention.number_format import format_mean, format_percent
 from attention.recorded.file import RecordingError
 from attention.tables.rows import duration
 from attention.training import shipped
@@ -19,14 +19,12 @@ from attention.ui import results
 from attention.ui.jobs.job_queue import JOBS
 from attention.ui.jobs.training_jobs import TrainingJob, begin_training, refusal
 from attention.ui.markdown import escape
-from attention.ui.results.training import Picture
 from attention.ui.session import page
 from attention.ui.text import training as text
 from attention.ui.views import job_status
 
 TENSORS = [name for name, knob in RECIPES.knobs.items() if knob.about == "tensors"]  # what determines a training
 STRONG = 0.5  # of its weight: from this share on the page says what a head does
-SECOND = 0.1  # weight from which on the key with the second largest is named, too
 STEP = 0.25  # seconds, enough for one step of all but the largest models; a stop must be visible within half a second
 
 
@@ -102,16 +100,6 @@ def telling(moment: Checkpoint, name: str) -> tuple[int, float]:
     numbers = moment.scores[name].flatten()
     best = int(numbers.argmax())
     return best, float(numbers[best])
-
-
-def at_last(seen: Picture, head: int) -> str:
-    """The one or two keys that a head attends to most at the last position whose answer can be known."""
-    (share, key), second = (
-        (format_percent(weight), format_token(seen.tokens[at], at)) for at, weight in seen.most[head]
-    )
-    more = text.SECOND.format(share=second[0], key=second[1]) if seen.most[head][1][1] >= SECOND else ""
-    at = format_token(seen.tokens[seen.at], seen.at)
-    return text.OWN_AT.format(query=at, share=share, key=key, second=more, next=seen.next)
 
 
 def label(found: Shown) -> str:

@@ -11,6 +11,7 @@ import "../heads_grid_picture.js";
 import "../heads_grid_readout.js";
 import "../heads_grid_scale.js";
 import "../heads_grid_square.js";
+import "../heads_grid_trained.js";
 import "../heads_grid_words.js";
 import "../heads_grid_pointer.js";
 import "../message.js";
