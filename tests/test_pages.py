@@ -15,13 +15,14 @@ from streamlit.testing.v1 import AppTest
 
 from attention.codec import NEWEST, from_query, to_query
 from attention.config import Config
-from attention.ui.controls.picture import LAYERED, MIXED, SMALL
+from attention.ui.controls.picture import LAYERED, MIXED, SCORES, SMALL
 from attention.ui.session.visit_state import KEY
 from tests.samples import sample
 from tests.strategies import newest, query_without_edition
 
 ROOT = Path(__file__).parents[1]
-BEGINS = {"steps": SMALL.begins, "layers": LAYERED.begins}  # what pages open with, if that is not the default
+# What pages open with, if that is not the default.
+BEGINS = {"steps": SMALL.begins, "layers": LAYERED.begins, "softmax": SCORES.begins}
 OTHERS = (
     "sweep.SWEEP",
     "tour.TOUR",
@@ -146,7 +147,7 @@ def test_what_had_to_move_is_said_where_it_happened_and_on_no_page_after():
     assert "no head 6" not in page_text(other) and other.slider(key="heads").value == 4
 
 
-@pytest.mark.parametrize(("page", "kind"), [("layers", LAYERED), ("steps", SMALL)])
+@pytest.mark.parametrize(("page", "kind"), [("layers", LAYERED), ("steps", SMALL), ("softmax", SCORES)])
 def test_a_visit_that_begins_on_a_page_opens_its_own_picture_and_another_visit_keeps_what_is_set(page, kind):
     first = AppTest.from_file(str(ROOT / f"pages/{page}.py"), default_timeout=SECONDS).run()
     assert not first.exception and not first.query_params, "an empty link opens it"
@@ -185,12 +186,27 @@ def test_the_example_of_steps_stays_there_and_what_the_visitor_sets_does_not():
     assert _opened_next("masks", test) == replace(MIXED, tokens=6), "no longer the example"
 
 
-def test_the_browser_leaves_the_example_of_steps_behind_as_well():
+def test_the_row_that_softmax_opens_with_stays_there_and_one_that_the_visitor_selects_does_not():
+    def visit() -> AppTest:
+        return AppTest.from_file(str(ROOT / "pages/softmax.py"), default_timeout=SECONDS).run()
+
+    assert _opened_next("heads", visit()) == Config()
+    test = visit()
+    test.slider(key="temperature").set_value(2.0).run()
+    assert _opened_next("heads", test) == Config(temperature=2.0), "the visitor chose it"
+    test = visit()
+    test.selectbox(key="query").set_value(9).run()
+    assert _opened_next("heads", test) == Config(head=7, query=9), "no longer the example"
+
+
+def test_the_browser_leaves_the_examples_of_pages_behind_as_well():
     script = (ROOT / "attention/components/browser/streamlit/carry_link.js").read_text()
-    example = re.search(r"const EXAMPLE = \{(.*)\};", script)
-    there = query_without_edition(SMALL.begins)
-    assert there.pop("step") == "scores" and 'const STEP = "step";' in script
-    assert example is not None and dict(re.findall(r'(\w+): "(\w+)"', example[1])) == there
+    there = {"steps": query_without_edition(SMALL.begins), "softmax": query_without_edition(SCORES.begins)}
+    assert there["steps"].pop("step") == "scores" and 'const STEP = "step";' in script
+    found = {
+        page: dict(re.findall(r'(\w+): "(\w+)"', knobs)) for page, knobs in re.findall(r"  (\w+): \{(.*)\},", script)
+    }
+    assert found == there
     test = AppTest.from_file(str(ROOT / "pages/steps.py"), default_timeout=SECONDS).run()
     (onward,) = (each.proto.url for each in test.get("link_button") if each.proto.label.startswith("Next"))
     assert onward == f"/softmax?{urlencode(NEWEST)}"

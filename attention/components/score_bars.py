@@ -16,12 +16,15 @@ from attention.charts import theme
 from attention.codec import link
 from attention.components.registry import component
 from attention.number_format import format_token
+from attention.operations.differential import own_name
 from attention.operations.normalisers import Normaliser
 from attention.operations.sparse import Threshold
+from attention.operations.table import operations
+from attention.sources.spec import spec_of
 from attention.tables.rows import key_labels
 from attention.wire.message import frame_message
 
-ROOM = 3.0  # logits between the longest bar and the end of the axis, at least
+RISE, FALL = 1.5, 0.5  # logits between the longest bar and the end of the axis above and below 0, at least
 
 
 def score_bars(found: Stages, *, key: str = "score bars") -> None:
@@ -31,7 +34,7 @@ def score_bars(found: Stages, *, key: str = "score bars") -> None:
 
 def message(found: Stages) -> bytes:
     """Returns one message: a header, then the logits (k) in float32, minus infinity for masked keys."""
-    config, names = found.config, key_labels(found.config)
+    config, names, second = found.config, key_labels(found.config), own_name("scores")
     seen = found.logits[found.visible]
     rank = ranks(found.weights).tolist()
     header = {
@@ -40,18 +43,19 @@ def message(found: Stages) -> bytes:
         "names": [format_token(names[at] if names else "", at, "key") for at in range(config.n_keys)],
         "places": rank if config.order == "weight" else list(range(config.n_keys)),
         "key": found.heaviest,
-        "ends": [-_end(-seen), _end(seen)],
+        "ends": [-_end(-seen, FALL), _end(seen, RISE)],
         "form": form(config.head_softmax),
+        "changes": [each.name for each in operations(spec_of(config), "scaled", second) if each.updates == "scores"],
         "accents": {"query": theme.QUERY, "key": theme.KEY},
         "neutrals": theme.NEUTRALS,
     }
     return frame_message(header, [found.logits.float().contiguous().numpy().data])
 
 
-def _end(logits: Float[Tensor, " k"]) -> float:
-    """Returns the end of the axis above 0, a round number with room to drag the largest logit."""
-    most = max([0.0, *logits.tolist()]) + ROOM
-    step = 10 ** math.floor(math.log10(most)) / (1 if most <= 10 else 2)
+def _end(logits: Float[Tensor, " k"], room: float) -> float:
+    """Returns the end of the axis on one side of 0, a round number with room to drag the largest logit there."""
+    most = max([0.0, *logits.tolist()]) + room
+    step = 0.5 * 10 ** math.floor(math.log10(max(most, 1.0)))
     return step * math.ceil(most / step)
 
 

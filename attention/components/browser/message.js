@@ -131,6 +131,7 @@
  * @property {number[]} places  the column of each key
  * @property {number | null} key  the key with the largest weight, null if all are masked
  * @property {[number, number]} ends  of the axis of logits, below and above 0
+ * @property {string[]} changes  the operations between scores and logits
  * @property {Form} form
  * @property {{ query: string, key: string }} accents
  * @property {BothNeutrals} neutrals

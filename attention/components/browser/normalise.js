@@ -32,7 +32,7 @@ function weigh(operand, { kind, power }) {
  * @param {number[]} logits
  * @param {Form} form
  */
-function statistic(logits, form) {
+export function statistic(logits, form) {
   if (form.kind === "sigmoid") return form.sink ?? 0;
   const top = Math.max(...logits), total = (/** @type {number[]} */ all) => all.reduce((sum, each) => sum + each, 0);
   if (form.kind === "softmax") {

@@ -3,7 +3,7 @@
 
 import { alive, createRoot, find } from "./elements.js";
 import { openMessage } from "./message.js";
-import { normalise } from "./normalise.js";
+import { normalise, statistic } from "./normalise.js";
 import { keyAt, logitsPerPixel, overLogits, paint } from "./score_bars_picture.js";
 import { alternative, change, describe, explain, MARKUP, MASKED } from "./score_bars_words.js";
 import { applyTheme } from "./theme.js";
@@ -16,6 +16,7 @@ import { applyTheme } from "./theme.js";
  * @typedef {object} Scores
  * @property {HTMLElement} root
  * @property {HTMLCanvasElement} canvas
+ * @property {HTMLElement} grip  where a finger drags the moved bar, without scrolling the page
  * @property {HTMLSelectElement} select
  * @property {HTMLInputElement} slider
  * @property {ScoresData} data
@@ -28,8 +29,8 @@ import { applyTheme } from "./theme.js";
  * @property {number} width  the width for which it is painted
  */
 
-const MOST = 8, STEP = 0.25;  // largest change of a logit, and its steps
-const LOW = 0.1;  // of a lower row without a change, the axis of weights ends below 1
+const STEP = 0.25;  // of a change of a logit
+const ROUND = [1, 2, 3, 4, 5, 6, 8, 10];  // the axis of weights ends at one of these times a power of ten
 
 /**
  * Draws the row at the end of an element.
@@ -40,8 +41,9 @@ export function draw(element, bytes) {
   const root = createRoot(element, "score-bars", MARKUP), data = unpack(bytes);
   /** @type {Scores} */
   const scores = {
-    root, data, canvas: find(root, "canvas", HTMLCanvasElement), select: find(root, "select", HTMLSelectElement),
-    slider: find(root, "input", HTMLInputElement), neutrals: applyTheme(root, data.neutrals, data.accents),
+    root, data, canvas: find(root, "canvas", HTMLCanvasElement), grip: find(root, ".grip"),
+    select: find(root, "select", HTMLSelectElement), slider: find(root, "input", HTMLInputElement),
+    neutrals: applyTheme(root, data.neutrals, data.accents),
     before: [], now: [], key: -1, by: 0, top: 1, width: 0,
   };
   listen(scores);
@@ -69,7 +71,7 @@ function update(scores, data) {
   scores.neutrals = applyTheme(root, data.neutrals, data.accents);
   scores.before = normalise(data.logits, data.form);
   if (other) {
-    Object.assign(scores, { key: data.key ?? -1, by: 0 });
+    Object.assign(scores, { key: data.key ?? -1, by: 0, top: axisEnd(data) });
     const options = data.names.flatMap((name, key) => (isVisible(scores, key) ? [new Option(name, `${key}`)] : []));
     select.replaceChildren(...options);
   }
@@ -89,9 +91,8 @@ function isVisible({ data }, key) {
 function show(scores) {
   const { data, root, select, slider, key, by } = scores, none = key < 0;
   scores.width = root.clientWidth;
-  scores.now = normalise(data.logits.map((logit, at) => (at === key ? logit + by : logit)), data.form);
-  const most = Math.max(...scores.before);
-  scores.top = by || most >= LOW ? 1 : roundUp(most);
+  scores.now = normalise(changeLogit(data, key, by), data.form);
+  [slider.min, slider.max] = none ? ["0", "0"] : reach(scores).map(String);
   select.disabled = slider.disabled = none;
   select.value = `${key}`;
   slider.value = `${by}`;
@@ -102,7 +103,7 @@ function show(scores) {
   find(root, ".said").textContent = said;
   find(root, ".more").textContent = more;
   find(root, ".plot").setAttribute("aria-label", alternative(`${said} ${more}`.trim(), data.logits.length));
-  if (scores.width) paint(scores);
+  if (scores.width) paint(scores, row);
 }
 
 /**
@@ -110,20 +111,47 @@ function show(scores) {
  * @param {Scores} scores
  */
 function rowOf({ data, before, now, key, by }) {
+  const { form, names } = data, logits = changeLogit(data, key, by);
   const count = (/** @type {number[]} */ weights) => weights.filter((weight) => weight > 0).length;
   const others = now.reduce((sum, weight) => sum + weight, 0) - now[key];
   /** @type {[number, number]} */
   const support = [count(before), count(now)];
-  return { name: data.names[key], by, before: before[key], now: now[key], others: Math.max(0, others), support, form: data.form };
+  return {
+    name: names[key], logit: logits[key], by, before: before[key], now: now[key], others: Math.max(0, others), support,
+    visible: logits.filter(Number.isFinite).length, statistic: statistic(logits, form), top: Math.max(...logits), form,
+  };
 }
 
 /**
- * Returns the next of 1, 2, 5, 10 … percent, as the end of an axis.
- * @param {number} weight
+ * Returns the logits with that of a key moved.
+ * @param {ScoresData} data
+ * @param {number} key
+ * @param {number} by
  */
-function roundUp(weight) {
-  const power = 10 ** Math.floor(Math.log10(Math.max(weight, 1e-6)));
-  return Math.min(1, [1, 2, 5, 10].map((step) => step * power).find((end) => end >= weight * 0.999) ?? 1);
+function changeLogit({ logits }, key, by) {
+  return logits.map((logit, at) => (at === key ? logit + by : logit));
+}
+
+/**
+ * Returns the end of the axis of weights: a round number, at least the largest weight that a bar can be dragged to, so that
+ * the axis stays as it is.
+ * @param {ScoresData} data
+ */
+function axisEnd(data) {
+  const { form, key, logits, ends } = data;
+  if (key === null) return 1;
+  const most = normalise(changeLogit(data, key, ends[1] - logits[key]), form)[key];
+  const power = 10 ** Math.floor(Math.log10(most));
+  return Math.min(1, (ROUND.find((step) => step * power >= most * 0.999) ?? 10) * power);
+}
+
+/**
+ * Returns the lowest and the highest change of the moved logit, within its axis.
+ * @param {Scores} scores
+ */
+function reach({ data, key }) {
+  const [low, high] = data.ends.map((end) => (end - data.logits[key]) / STEP);
+  return [Math.ceil(low) * STEP, Math.floor(high) * STEP];
 }
 
 /**
@@ -132,8 +160,8 @@ function roundUp(weight) {
  * @param {number} by
  */
 function moveTo(scores, by) {
-  const { data, key } = scores, [least, most] = data.ends.map((end) => Math.max(-MOST, Math.min(MOST, end - data.logits[key])));
-  scores.by = Math.min(Math.max(Math.round(by / STEP) * STEP, Math.ceil(least / STEP) * STEP), Math.floor(most / STEP) * STEP);
+  const [least, most] = reach(scores);
+  scores.by = Math.min(Math.max(Math.round(by / STEP) * STEP, least), most);
   show(scores);
 }
 
@@ -150,23 +178,31 @@ function choose(scores, key) {
 
 /** @param {Scores} scores */
 function listen(scores) {
-  const { canvas, select, slider, root } = scores;
+  const { canvas, grip, select, slider, root } = scores;
   /** @type {{ y: number, by: number } | null} */
-  let grip = null;
+  let start = null;
+  const hold = (/** @type {HTMLElement} */ element, /** @type {PointerEvent} */ event) => {
+    start = { y: event.clientY, by: scores.by };
+    element.setPointerCapture(event.pointerId);
+    event.preventDefault();
+  };
   canvas.addEventListener("pointerdown", (event) => {
     const key = keyAt(scores, event);
     choose(scores, key);
     if (key !== scores.key || event.pointerType === "touch" || !overLogits(scores, event)) return;
-    grip = { y: event.clientY, by: scores.by };
-    canvas.setPointerCapture(event.pointerId);
-    event.preventDefault();
+    hold(canvas, event);
   });
+  grip.addEventListener("pointerdown", (event) => hold(grip, event));
   canvas.addEventListener("pointermove", (event) => {
-    if (grip) moveTo(scores, grip.by + (grip.y - event.clientY) * logitsPerPixel(scores));
     const drags = overLogits(scores, event) && isVisible(scores, keyAt(scores, event));
-    canvas.style.cursor = grip || drags ? "ns-resize" : "default";
+    canvas.style.cursor = start || drags ? "ns-resize" : "default";
   });
-  for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => (grip = null));
+  for (const element of [canvas, grip]) {
+    element.addEventListener("pointermove", ({ clientY }) => {
+      if (start) moveTo(scores, start.by + (start.y - clientY) * logitsPerPixel(scores));
+    });
+    for (const end of ["pointerup", "pointercancel"]) element.addEventListener(end, () => (start = null));
+  }
   select.addEventListener("change", () => choose(scores, Number(select.value)));
   slider.addEventListener("input", () => moveTo(scores, slider.valueAsNumber));
   find(root, "button").addEventListener("click", () => moveTo(scores, 0));

@@ -1,13 +1,14 @@
 // The picture of a row whose scores can be dragged: logits above, weights below, one column per key.
 
 import { penOf, signs } from "./elements.js";
-import { beforeAndNow, LOGITS, WEIGHTS } from "./score_bars_words.js";
+import { axisLabel, beforeAndNow, formatOf, HATCHED, logitTitle, round, weightFormula } from "./score_bars_words.js";
 import { hatch } from "./theme.js";
 
 /** @typedef {import("./score_bars.js").Scores} Scores */
 
-const LEFT = 46, TOP = 8, HIGH = 160, GAP = 26, LOW = 140;  // pixels: room for the axis, and the two panels
-const NAMED = 48, LETTERS = 10, TEXT = 12;  // most keys with a token below, its letters, and size of the text
+const LEFT = 40, TOP = 30, HIGH = 160, GAP = 40, LOW = 130;  // pixels: room for the axis, and the two panels below their titles
+const LABELLED = 0.05;  // weights above it are written on their bars
+const NAMED = 48, LETTERS = 10, TEXT = 12, TITLE = 14;  // most keys with a token below, its letters, and sizes of texts
 const NUMBERED = 22, LETTER = 7;  // pixels below without tokens, and the width of a letter
 
 /**
@@ -69,37 +70,130 @@ export function overLogits({ canvas }, event) {
   return event.clientY - canvas.getBoundingClientRect().top < TOP + HIGH + GAP / 2;
 }
 
-/** @param {Scores} scores */
-export function paint(scores) {
+/**
+ * @param {Scores} scores
+ * @param {import("./score_bars_words.js").Response | null} row  what the moved key is, null if all are masked
+ */
+export function paint(scores, row) {
   const { canvas, neutrals } = scores, size = frame(scores), ratio = window.devicePixelRatio || 1;
   Object.assign(canvas, { width: Math.round(size.wide * ratio), height: Math.round(size.high * ratio) });
   Object.assign(canvas.style, { width: `${size.wide}px`, height: `${size.high}px` });
   const pen = penOf(canvas);
   pen.scale(ratio, ratio);
-  pen.font = `${TEXT}px ${getComputedStyle(canvas).fontFamily}`;
+  pen.font = fontOf(scores, TEXT);
   pen.fillStyle = neutrals.line;
   for (const y of [size.zero, size.floor]) pen.fillRect(LEFT, y - 0.5, size.wide - LEFT, 1);
   paintAxes(scores, pen, size);
+  if (row) paintWay(scores, pen, size);
   scores.data.logits.forEach((_, key) => paintKey(scores, pen, size, key));
+  paintMasked(scores, pen, size);
   paintNames(scores, pen, size);
-  paintChange(scores, pen, size);
+  if (row) paintTitle(scores, pen, size, row);
+  paintWeights(scores, pen, size);
 }
 
 /**
- * Writes the weight of the moved key before and now above its bar.
+ * @param {Scores} scores
+ * @param {number} size  in pixels
+ * @param {boolean} [bold]
+ */
+function fontOf({ canvas }, size, bold = false) {
+  return `${bold ? "600 " : ""}${size}px ${getComputedStyle(canvas).fontFamily}`;
+}
+
+/**
+ * Draws the rail on which the logit of the moved key is dragged, and the way from its logit to its weight.
  * @param {Scores} scores
  * @param {CanvasRenderingContext2D} pen
  * @param {Frame} size
  */
-function paintChange({ data, before, now, key, by, top, neutrals }, pen, { column, floor, wide }) {
-  if (!by) return;
-  const text = beforeAndNow(before[key], now[key]), half = pen.measureText(text).width / 2;
-  const middle = Math.max(LEFT + half, Math.min(wide - half, LEFT + (data.places[key] + 0.5) * column));
-  const highest = floor - (Math.max(before[key], now[key]) / top) * LOW - 5;  // the gap between the panels has room for it
-  Object.assign(pen, { textAlign: "center", textBaseline: "bottom", lineJoin: "round" });
-  Object.assign(pen, { fillStyle: neutrals.text, strokeStyle: neutrals.background, lineWidth: 4 });
-  pen.strokeText(text, middle, highest);
-  pen.fillText(text, middle, highest);
+function paintWay({ data, key, root }, pen, { column, floor }) {
+  const x = LEFT + (data.places[key] + 0.5) * column;
+  pen.strokeStyle = getComputedStyle(root).getPropertyValue("--key");
+  pen.lineWidth = 1.5;
+  pen.setLineDash([2, 4]);
+  pen.beginPath();
+  pen.moveTo(x, TOP);
+  pen.lineTo(x, floor);
+  pen.stroke();
+  pen.setLineDash([]);
+}
+
+/**
+ * Writes what a logit is above the upper bars, and how the weight of the moved key is computed above the lower ones, without
+ * its name if there is no room for it.
+ * @param {Scores} scores
+ * @param {CanvasRenderingContext2D} pen
+ * @param {Frame} size
+ * @param {import("./score_bars_words.js").Response} row
+ */
+function paintTitle(scores, pen, { floor, wide }, row) {
+  const { data, neutrals } = scores, [who, formula] = weightFormula(row), y = floor - LOW - GAP / 2 + 2;
+  Object.assign(pen, { textAlign: "left", textBaseline: "middle", font: fontOf(scores, TITLE) });
+  writeOver(pen, neutrals, logitTitle(data.changes), 0, TOP / 2 - 3);
+  const first = pen.measureText(`${who} `).width;
+  pen.font = fontOf(scores, TITLE, true);
+  const fits = first + pen.measureText(formula).width <= wide;
+  writeOver(pen, neutrals, formula, fits ? first : 0, y);
+  pen.font = fontOf(scores, TITLE);
+  if (fits) writeOver(pen, neutrals, who, 0, y);
+  pen.font = fontOf(scores, TEXT);
+}
+
+/**
+ * Writes a text on whatever is drawn there.
+ * @param {CanvasRenderingContext2D} pen
+ * @param {import("./theme.js").Ground} neutrals
+ * @param {string} text
+ * @param {number} x
+ * @param {number} y
+ */
+function writeOver(pen, neutrals, text, x, y) {
+  Object.assign(pen, { fillStyle: neutrals.text, strokeStyle: neutrals.background, lineWidth: 5, lineJoin: "round" });
+  pen.strokeText(text, x, y);
+  pen.fillText(text, x, y);
+}
+
+/**
+ * Writes the weights on their bars, the moved one and the largest first, and those that would cover another not at all.
+ * @param {Scores} scores
+ * @param {CanvasRenderingContext2D} pen
+ * @param {Frame} size
+ */
+function paintWeights(scores, pen, { column, floor, wide }) {
+  const { data, before, now, key: moved, by, top, neutrals } = scores;
+  const order = now.map((_, key) => key).filter((key) => key === moved || now[key] >= LABELLED);
+  order.sort((a, b) => Number(b === moved) - Number(a === moved) || now[b] - now[a]);
+  const largest = now[moved] === Math.max(...now) ? moved : now.indexOf(Math.max(...now));
+  const format = formatOf(data.form), tokens = names(data);
+  /** @type {[number, number, number][]} */
+  const taken = [];
+  Object.assign(pen, { textAlign: "center", textBaseline: "bottom" });
+  for (const key of order) {
+    const change = key === moved && by, winner = key === largest;
+    const share = change ? beforeAndNow(before[key], now[key], data.form) : format(now[key]);
+    pen.font = fontOf(scores, TEXT, key === moved || winner);
+    const text = winner && tokens[key] ? `${tokens[key]} ${share}` : share, half = pen.measureText(text).width / 2;
+    const middle = Math.max(LEFT + half, Math.min(wide - half, LEFT + (data.places[key] + 0.5) * column));
+    const tall = (Math.max(now[key], by ? before[key] : 0) / top) * LOW, y = floor - Math.min(tall + 5, LOW - TEXT - 2);
+    if (taken.some(([x, width, other]) => Math.abs(x - middle) < width + half + 2 && Math.abs(other - y) < TEXT + 2)) continue;
+    taken.push([middle, half, y]);
+    writeOver(pen, neutrals, text, middle, y);
+  }
+}
+
+/**
+ * Writes what the hatching means, if the masked keys are beside each other and leave room for it.
+ * @param {Scores} scores
+ * @param {CanvasRenderingContext2D} pen
+ * @param {Frame} size
+ */
+function paintMasked({ data, neutrals }, pen, { column }) {
+  const places = data.places.filter((_, key) => !Number.isFinite(data.logits[key]));
+  const first = Math.min(...places), wide = places.length * column;
+  if (Math.max(...places) - first !== places.length - 1 || pen.measureText(HATCHED).width + 8 > wide) return;
+  Object.assign(pen, { textAlign: "center", textBaseline: "middle" });
+  writeOver(pen, neutrals, HATCHED, LEFT + first * column + wide / 2, TOP + HIGH / 2);
 }
 
 /**
@@ -109,18 +203,10 @@ function paintChange({ data, before, now, key, by, top, neutrals }, pen, { colum
  */
 function paintAxes({ data, neutrals, top }, pen, { zero, floor }) {
   Object.assign(pen, { fillStyle: neutrals.muted, textAlign: "right", textBaseline: "middle" });
-  const logits = { [`${data.ends[1]}`]: TOP + 4, 0: zero, [`−${-data.ends[0]}`]: TOP + HIGH - 4 };
-  const weights = { [`${Number(top.toPrecision(3))}`]: floor - LOW + 4, 0: floor };
+  const [low, high] = data.ends, bottom = TOP + HIGH - 4;
+  const logits = { [`${high}`]: TOP + 4, 0: zero, ...(bottom - zero < TEXT ? {} : { [`−${-low}`]: bottom }) };
+  const weights = { [axisLabel(top, data.form)]: floor - LOW + 4, 0: floor };
   for (const marks of [logits, weights]) for (const [text, y] of Object.entries(marks)) pen.fillText(text, LEFT - 6, y);
-  pen.fillStyle = neutrals.text;
-  for (const [text, middle] of /** @type {[string, number][]} */ ([[LOGITS, TOP + HIGH / 2], [WEIGHTS, floor - LOW / 2]])) {
-    pen.save();
-    pen.translate(8, middle);
-    pen.rotate(-Math.PI / 2);
-    pen.textAlign = "center";
-    pen.fillText(text, 0, 0);
-    pen.restore();
-  }
 }
 
 /**
@@ -129,7 +215,7 @@ function paintAxes({ data, neutrals, top }, pen, { zero, floor }) {
  * @param {Frame} size
  * @param {number} key
  */
-function paintKey({ data, before, now, key: moved, by, top, neutrals, root }, pen, { column, zero, floor }, key) {
+function paintKey({ data, before, now, key: moved, by, top, neutrals, root, grip }, pen, { column, zero, floor }, key) {
   const x = LEFT + data.places[key] * column, inset = column > 4 ? column * 0.08 : 0, wide = Math.max(column - 2 * inset, 0.5);
   if (!Number.isFinite(data.logits[key])) {
     pen.fillStyle = hatch(pen, neutrals);
@@ -142,7 +228,8 @@ function paintKey({ data, before, now, key: moved, by, top, neutrals, root }, pe
   pen.fillStyle = color;
   pen.fillRect(x + inset, zero - Math.max(tall, 0), wide, Math.abs(tall));
   pen.fillRect(x + inset, floor - (now[key] / top) * LOW, wide, (now[key] / top) * LOW);
-  if (key === moved) paintGrip(pen, x + column / 2, zero - tall, neutrals.text, color);
+  if (key === moved) paintGrip(pen, x + column / 2, zero - tall, neutrals, color, round(logit));
+  if (key === moved) Object.assign(grip.style, { left: `${x + column / 2}px`, top: `${zero - tall}px` });
   if (by) {
     pen.fillStyle = neutrals.text;
     pen.fillRect(x + inset, floor - (before[key] / top) * LOW - 1, wide, 2);
@@ -150,19 +237,23 @@ function paintKey({ data, before, now, key: moved, by, top, neutrals, root }, pe
 }
 
 /**
- * Draws what is gripped at the end of a bar.
+ * Draws what is gripped at the end of a bar, and its logit.
  * @param {CanvasRenderingContext2D} pen
  * @param {number} x
  * @param {number} y
- * @param {string} line
+ * @param {import("./theme.js").Ground} neutrals
  * @param {string} color
+ * @param {string} logit
  */
-function paintGrip(pen, x, y, line, color) {
+function paintGrip(pen, x, y, neutrals, color, logit) {
   pen.beginPath();
   pen.arc(x, y, 6, 0, 2 * Math.PI);
-  Object.assign(pen, { fillStyle: color, strokeStyle: line, lineWidth: 1.5 });
+  Object.assign(pen, { fillStyle: color, strokeStyle: neutrals.text, lineWidth: 1.5 });
   pen.fill();
   pen.stroke();
+  const above = y > TOP + TEXT + 8;  // otherwise beside it
+  Object.assign(pen, { textAlign: above ? "center" : "right", textBaseline: above ? "bottom" : "middle" });
+  writeOver(pen, neutrals, logit, above ? x : x - 11, above ? y - 9 : y);
 }
 
 /**

@@ -1,33 +1,79 @@
 // The words of the row whose logits can be dragged.
 
 /**
- * What is described: the key, its change, its weights before and now, the weight of the others, the number of keys with
- * weight before and now, and whether the row has a single visible key.
+ * What is described: the key, its logit now and its change, its weights before and now, the weight of the others, the
+ * numbers of keys with weight before and now and of visible keys, and the number of the row that its normaliser subtracts.
  * @typedef {object} Response
  * @property {string} name
+ * @property {number} logit
  * @property {number} by
  * @property {number} before
  * @property {number} now
  * @property {number} others
  * @property {[number, number]} support
+ * @property {number} visible
+ * @property {number} statistic
+ * @property {number} top  the largest logit
  * @property {import("./message.js").Form} form
  */
 
 export const MARKUP = `
-<p class="title"><b>Drag a bar.</b> <span class="said" aria-live="polite"></span></p>
-<div class="plot" role="img"><canvas></canvas></div>
+<p class="title"><b class="pointer">Drag a bar of the upper row.</b><b class="finger">Tap a bar, then drag its dot.</b>
+  <span class="said" aria-live="polite"></span></p>
+<div class="plot" role="img"><canvas></canvas><i class="grip"></i></div>
 <div class="controls">
-  <label><span>Logit of key</span><select></select></label>
-  <label class="by"><span></span><input type="range" min="-8" max="8" step="0.25"></label>
+  <label><span>Or move the logit of</span><select></select></label>
+  <label class="by"><span></span><input type="range" step="0.25"></label>
   <button type="button">Undo</button>
 </div>
 <p class="more"></p>`;
 
-export const LOGITS = "logit", WEIGHTS = "weight", MASKED = "All keys are masked: there is no logit to move.";
+export const MASKED = "All keys are masked: there is no logit to move.", HATCHED = "masked";
+/** @type {Record<string, string>} */
+const CHANGES = { scaled: "scaling", lengthened: "query scaling", capped: "softcap", biased: "bias", logits: "masking" };
+const SAFE = 15;  // logits up to which exponentials are written as they are; of larger ones the largest is subtracted
+
+/**
+ * What a logit is, above the upper bars.
+ * @param {string[]} changes  the operations that make it of a score
+ */
+export function logitTitle(changes) {
+  const all = changes.map((name) => CHANGES[name] ?? name), last = all.pop();
+  if (!last) return "Logit: the score q · k";
+  return `Logit: score q · k after ${all.length ? `${all.join(", ")} and ` : ""}${last}`;
+}
+
+/**
+ * The weight of the moved key, with its numbers, above the lower bars: what it is the weight of, and its formula.
+ * @param {Response} row
+ * @returns {[string, string]}
+ */
+export function weightFormula({ name, logit, now, statistic, top, form }) {
+  const share = formatOf(form)(now), at = round(logit);
+  const less = (/** @type {number} */ less) => `${at} ${less < 0 ? "+" : "−"} ${round(Math.abs(less))}`;
+  const who = `Weight of ${name} =`;
+  if (form.kind === "sigmoid") return [who, `1 / (1 + exp(−(${less(statistic)}))) = ${share}`];
+  if (form.kind === "threshold") {
+    const rest = `max(${less(statistic)}, 0)`;
+    return [who, `${form.power > 1 ? `(${rest} / ${form.power})²` : rest} = ${share}`];
+  }
+  const shift = top > SAFE ? top : 0, power = Math.exp(logit - shift), sum = Math.exp(statistic - shift);
+  return [who, `exp(${shift ? less(shift) : at}) / sum = ${figure(power)} / ${figure(sum)} = ${share}`];
+}
+
+/**
+ * Formats a logit with enough digits for three of its exponential.
+ * @param {number} value
+ * @param {number} [digits]
+ */
+export function round(value, digits = 3) {
+  const text = Math.abs(value).toFixed(digits);
+  return `${value < 0 && Number(text) ? "−" : ""}${text}`;
+}
 
 /** @param {number} by */
 export function change(by) {
-  return `Change: ${by > 0 ? "+" : by < 0 ? "−" : ""}${Math.abs(by).toFixed(2)}`;
+  return `by ${by > 0 ? "+" : ""}${round(by, 2)}`;
 }
 
 /** @param {number} weight */
@@ -39,12 +85,30 @@ export function figure(weight) {
 const percent = (weight) => `${(100 * weight).toFixed(1)}%`;
 
 /**
- * The weight of the moved key, as it is written into the picture.
+ * The format of the weights of a normaliser: shares of a row, or numbers of their own.
+ * @param {import("./message.js").Form} form
+ */
+export function formatOf(form) {
+  return form.kind === "sigmoid" ? figure : percent;
+}
+
+/**
+ * The end of the axis of weights.
+ * @param {number} top
+ * @param {import("./message.js").Form} form
+ */
+export function axisLabel(top, form) {
+  return form.kind === "sigmoid" ? `${Number(top.toPrecision(3))}` : `${Number((100 * top).toPrecision(3))}%`;
+}
+
+/**
+ * The weight of a moved key, as it is written into the picture.
  * @param {number} before
  * @param {number} now
+ * @param {import("./message.js").Form} form
  */
-export function beforeAndNow(before, now) {
-  return `${percent(before)} before, ${percent(now)} now`;
+export function beforeAndNow(before, now, form) {
+  return `${formatOf(form)(before)} → ${formatOf(form)(now)}`;
 }
 
 /**
@@ -52,18 +116,30 @@ export function beforeAndNow(before, now) {
  * @param {Response} response
  */
 export function describe({ name, by, before, now, form }) {
-  const format = form.kind === "sigmoid" ? figure : percent;
+  const format = formatOf(form);
   if (by) return `${name} gets ${format(now)} instead of ${format(before)}.`;
   if (form.kind === "sigmoid") return `${name} has a weight of ${figure(before)}.`;
   return `${name} gets ${percent(before)} of the weight.`;
 }
 
 /**
- * How the weights of the others changed, empty without a change.
+ * How the weights of the others changed; without a change, what all of them share.
  * @param {Response} response
  */
 export function explain(response) {
-  return response.by ? `${explainChange(response)} The rest of the page shows the row before this change.` : "";
+  if (!response.by) return explainRow(response);
+  return `${explainChange(response)} The rest of the page shows the row before this change.`;
+}
+
+/** @param {Response} response */
+function explainRow({ visible, statistic, top, form }) {
+  const keys = `${visible.toLocaleString("en")} visible ${visible > 1 ? "keys" : "key"}`;
+  if (form.kind === "sigmoid") return `Each of the ${keys} is weighed by itself: no sum is shared.`;
+  if (form.kind === "threshold") return `The ${keys} share the threshold ${round(statistic)}: logits at or below it get 0.`;
+  const shift = top > SAFE ? top : 0, logit = shift ? `logit − ${round(shift)}` : "logit";
+  const sink = form.sink || shift ? `exp(${round((form.sink ?? 0) - shift)}) of the ${form.sink ? "sink" : "1"}` : "1";
+  const added = form.sink === null ? "" : `, and ${sink}`;
+  return `sum: exp(${logit}) of the ${keys}${added}, added up. Every weight is divided by it.`;
 }
 
 /** @param {Response} response */
@@ -72,9 +148,8 @@ function explainChange({ name, by, others, support, form }) {
   const factor = power < 1000 ? power.toPrecision(3) : Math.round(power).toLocaleString("en");
   if (form.kind === "sigmoid") return `Of ${name}, w / (1 − w) is multiplied by ${factor}. No other weight changes.`;
   if (form.kind === "threshold") return `${support[1]} keys have weight, ${support[0]} before.`;
-  const change = `${by < 0 ? "−" : ""}${Math.abs(by).toFixed(2)}`;
   const rest = `The others share ${share}, in the same proportions.`;
-  return `Relative to every other key that is e^${change} = ${factor} times as much. ${rest}`;
+  return `Relative to every other key that is e^${round(by, 2)} = ${factor} times as much. ${rest}`;
 }
 
 /**

@@ -93,12 +93,14 @@ class Kind(Generic[S]):
         return frozenset(map(self.settings.key, self.names))
 
     def without_example(self, setting: S) -> S:
-        """The settings with the defaults of the knobs of the page's example; as they are if its tensors were changed."""
+        """The settings with the defaults of the knobs of the page's example.
+
+        They stay as they are if what makes the example was changed: its tensors, or all of it if these are the usual ones.
+        """
         query, knobs = self.settings.to_query(setting), self.settings.knobs
-        example = {
-            name: value for name, value in self.begins.items() if name not in knobs or knobs[name].about == "tensors"
-        }
-        if not (self.is_example and example.items() <= query.items()):
+        tensors = [name for name in self.begins if name in knobs and knobs[name].about == "tensors"]
+        same = all(query.get(name) == self.begins[name] for name in tensors or self.begins)
+        if not (self.is_example and same):
             return setting
         kept = {name: value for name, value in query.items() if name not in self.begins}
         return self.open(self.settings.newest | kept)[0]

@@ -310,8 +310,12 @@ PICTURE = Kind(
     implied=_implied_changes,
     quiet=frozenset({"d_model"}),
 )
+SPREAD = Config(head=7, query=12)  # its row has one key with the most weight, a second one, and many with little
 SCORES = replace(
-    PICTURE, draw=partial(draw, first=("tokens", "d_model", "mask", "span", "scale", "temperature", *ORIGIN))
+    PICTURE,
+    draw=partial(draw, first=("tokens", "d_model", "mask", "span", "scale", "temperature", *ORIGIN)),
+    begins=to_query(SPREAD),
+    is_example=True,
 )
 MIXED = Config(  # few tokens, weights that are no zeros and ones, and a step that says what attention compares
     tokens=4, heads=2, d_model=8, projections="independent", step="scores"

@@ -28,6 +28,7 @@ TOPICS = {
     "precision": "Number types",
     "positions": "Positions",
 }
+FOR_ENGINEERS = "For engineers"
 SCALING_OFF = "Turn scaling off"
 SCALING_ON = "Divide by √d_head"
 SCALING_HELP = "Softmax of the scores as they are, or divided by √d_head."

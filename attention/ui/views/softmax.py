@@ -47,6 +47,7 @@ TOPICS = {
     "precision": softmax_precision.draw,
     "positions": softmax_positions.draw,
 }
+FOR_ENGINEERS = ("precision", "positions")  # behind one button
 FOCUSED = {
     "row": (),  # below its bars
     "all": ("head",),
@@ -64,7 +65,7 @@ def view(config: Config) -> None:
         place.markdown(_finding(config, "all"))
         return
     if not present.is_embedded():
-        knobs.segments("topic", config, format_func=text.TOPICS.get, label_visibility="collapsed")
+        _topics(config)
     topic = TOPICS[config.topic]
     if sides := softmax_changed.distribution_sides(config):
         softmax_changed.draw(sides)
@@ -75,6 +76,20 @@ def view(config: Config) -> None:
     _foot(config)
     changed = softmax_changed.finding(sides) if sides and not questions.unsaid(config) else ""
     place.markdown(changed or _finding(config, "all" if questions.unsaid(config) else config.topic))
+
+
+def _topics(config: Config) -> None:
+    """Draws the choice of what is shown; what is for engineers is one choice, with a second line for its topics."""
+    chosen = config.topic if config.topic in FOR_ENGINEERS else FOR_ENGINEERS[0]
+    labels = text.TOPICS | {chosen: text.FOR_ENGINEERS}
+    offered = (*(name for name in TOPICS if name not in FOR_ENGINEERS), chosen)
+    knobs.segments("topic", config, options=offered, format_func=labels.get, label_visibility="collapsed")
+    if config.topic not in FOR_ENGINEERS:
+        return
+    with st.container(horizontal=True, key="engineers"):
+        for name in FOR_ENGINEERS:
+            kind = "primary" if name == config.topic else "secondary"
+            st.button(text.TOPICS[name], key=f"topic {name}", type=kind, on_click=page.change, kwargs={"topic": name})
 
 
 def _logits(config: Config, half: str = "") -> str:

@@ -4,8 +4,12 @@
 // the link of the new page with the path of the old one; that entry is no valid page to go back to and is dropped.
 
 const APART = /\/(timing|training|model|examples|your_data|find_the_bug)$/;  // pages whose links have settings of their own
-const EXAMPLE = {tokens: "4", heads: "2", d_model: "8", projections: "independent"};  // what Steps alone opens with,
-const STEP = "step";  // at one of its steps
+/** @type {Record<string, Record<string, string>>} */
+const EXAMPLES = {  // what pages alone open with
+  steps: {tokens: "4", heads: "2", d_model: "8", projections: "independent"},
+  softmax: {head: "7", query: "12"},
+};
+const STEP = "step";  // Steps opens at one of its steps, whichever is shown later
 
 if (!("linksCarried" in document.documentElement.dataset)) {
   document.documentElement.dataset.linksCarried = "";
@@ -23,12 +27,12 @@ const kind = (/** @type {string} */ path) => (path.endsWith("/") ? "start" : (AP
 const embedded = (/** @type {string} */ name) => name.startsWith("embed");  // Streamlit keeps these by itself
 const empty = (/** @type {URL} */ there) => [...there.searchParams.keys()].every(embedded);
 
-/** Returns the link of the current page for other pages: without the example of Steps. */
+/** Returns the link of the current page for other pages: without an example of its own. */
 function linkToCarry() {
-  const here = new URL(location.href), example = Object.entries(EXAMPLE);
-  const isThere = example.every(([name, value]) => here.searchParams.get(name) === value);
-  if (!here.pathname.endsWith("/steps") || !isThere) return here.search;
-  for (const name of [...Object.keys(EXAMPLE), STEP]) here.searchParams.delete(name);
+  const here = new URL(location.href), page = here.pathname.split("/").pop() ?? "", example = EXAMPLES[page];
+  const isThere = example && Object.entries(example).every(([name, value]) => here.searchParams.get(name) === value);
+  if (!isThere) return here.search;
+  for (const name of [...Object.keys(example), ...(page === "steps" ? [STEP] : [])]) here.searchParams.delete(name);
   return [...here.searchParams.keys()].every((name) => name === "v" || embedded(name)) ? "" : here.search;
 }
 
