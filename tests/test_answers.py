@@ -22,14 +22,16 @@ def test_a_gpu_and_a_cpu_are_compared_at_the_longest_length_that_both_have():
     (said,) = answers.answers([*cpu, *gpu, slow, *others])
     assert said.headline == (
         "One token of 16 heads of 128 against 8,192 keys, bfloat16: 40 µs on a Test GPU, 205 times as fast as this CPU "
-        "(8.19 ms), or 82 times including the copy to the GPU and back."
+        "(8.19 ms)."
     )
     assert said.basis == (
-        "The GPU is faster from the shortest length on (4,096 tokens), also including the copy. GPU: Test GPU, SDPA, "
+        "Including the copy to the GPU and back, it is 82 times as fast. The GPU is faster from the shortest length on "
+        "(4,096 tokens), also including the copy. GPU: Test GPU, SDPA, "
         "bfloat16, recorded 2026-01-31. CPU: Test CPU, 2 cores, 2 threads, SDPA, bfloat16, measured here 2026-01-31."
     )
     (said,) = answers.answers([*cpu, slow])
-    assert "1 s on a Test GPU, 122 times as slow as this CPU (8.19 ms), or 122 times including" in said.headline
+    assert "1 s on a Test GPU, 122 times as slow as this CPU (8.19 ms)." in said.headline
+    assert said.basis.startswith("Including the copy to the GPU and back, it is 122 times as slow. ")
     assert "The GPU is slower at all lengths up to 8,192 tokens" in said.basis and "SDPA math" in said.basis
 
 
@@ -41,10 +43,11 @@ def test_a_cpu_that_emulates_a_dtype_is_compared_in_float32():
     (said,) = answers.answers([*cpu, *emulated, *far, *gpu])
     assert said.headline == (
         "One token of 16 heads of 128 against 8,192 keys, bfloat16: 5 ms on a Test GPU, 1.6 times as fast as this CPU in "
-        "float32 (8.19 ms), or 1.6 times including the copy to the GPU and back."
+        "float32 (8.19 ms)."
     )
     assert said.basis.startswith(
-        "The GPU is faster from about 5,000 tokens on (5,000 to 5,000), also including the copy."
+        "Including the copy to the GPU and back, it is 1.6 times as fast. The GPU is faster from about 5,000 tokens "
+        "on (5,000 to 5,000), also including the copy."
     )
     (alone,) = answers.answers([*cpu, *emulated])
     assert alone.headline.startswith("One token of 16 heads of 128 against 8,192 keys, float32: 8.19 ms on this CPU.")

@@ -29,22 +29,25 @@ def test_a_crossing_between_two_lengths_is_found_said_and_marked():
     found = crossing(gpu=2.0, copy=2.0)  # n / 64 is 2 without the copy and 4 with it
     assert (found.alone.length, found.moved.length) == (pytest.approx(128), pytest.approx(256))
     assert found.headline == (
-        "A Test GPU is faster than this CPU from about 256 tokens on, copying the data to it and back included; "
-        "without the copy, from about 128 tokens on."
+        "From about 256 tokens on, a Test GPU is faster than this CPU; at 512 tokens, 2 times as fast."
     )
+    assert found.without_copy.endswith("without the copy, the GPU is faster from about 128 tokens on.")
     drawn = json.loads(charts.figure(found).to_json())
     (ring,) = (trace for trace in drawn["data"] if trace["marker"]["symbol"] == "circle-open")
     assert ring["x"] == [pytest.approx(256)] and ring["y"] == [pytest.approx(16)]
     words = [each["text"] for each in drawn["layout"]["annotations"]]
-    assert "2 times as fast,<br>copy included" in words and any("about 256 tokens" in each for each in words)
+    assert "2 times as fast" in words and any("about 256 tokens" in each for each in words)
 
 
 def test_a_gpu_that_is_always_or_never_faster_is_said_to_be_and_nothing_is_marked_where_lines_do_not_cross():
-    assert crossing(gpu=0.1, copy=0.1).headline.endswith(
-        "at every length timed, from 64 on, with and without the copy of the data."
+    always = crossing(gpu=0.1, copy=0.1)
+    assert always.headline == (
+        "At every length timed, a Test GPU is faster than this CPU; at 512 tokens, 40 times as fast."
     )
+    assert always.without_copy.endswith("the GPU is 10 times as fast at 64 tokens and 80 at 512.")
     never = crossing(gpu=100.0, copy=1.0)
-    assert never.headline.endswith("at no length up to 512 tokens, with and without the copy of the data.")
+    assert never.headline == "At no length up to 512 tokens is a Test GPU faster than this CPU."
+    assert never.without_copy.endswith("without the copy, the GPU is at no length faster either.")
     drawn = json.loads(charts.figure(never).to_json())
     assert not any(trace["marker"]["symbol"] == "circle-open" for trace in drawn["data"])
 
@@ -62,14 +65,28 @@ def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_w
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
     test = run()
     told = page_text(test)
-    assert (
-        "An NVIDIA H100, copying the data to it and back included, is about as fast as a 2-core CPU at 64 tokens, the shortest "
-        "text timed, and 7.7 times as fast at 512; without the copy, 9.1 times as fast at 64."
-    ) in told
-    assert "8 heads of 64 channels, float32. Every time was measured, that of the copy too" in told
+    assert ("From about 64 tokens on, an H100 is faster than a 2-core CPU; at 512 tokens, 7.7 times as fast.") in told
+    assert "without the copy, the GPU is 9.1 times as fast at 64 tokens and 62 at 512." in told
+    assert "Timed: one layer on one text" in told and "8 heads of 64 channels, float32." in told
     assert "At 512 tokens the copy takes 397 µs, computing 55.7 µs" in told and "at 11 GB/s" in told
-    test.segmented_control(key="sweep_picture").set_value("time").run()
-    assert "At 4,096 tokens an NVIDIA H100 80GB HBM3 in float16 is 2,700 times as fast" in page_text(test)
+    test.selectbox(key="timing_sizes").set_value("Published sizes").run()
+    assert "At 4,096 tokens an H100 in float16 is 2,700 times as fast" in page_text(test)
+    assert dict(test.query_params) == {"v": "3", "picture": "time"}
+
+
+def test_the_chart_of_the_same_text_line_by_line_and_the_break_even_lead_to_each_other(monkeypatch):
+    shipped = shipped_recordings()
+    monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
+    test = run()
+    assert test.selectbox(key="timing_sizes").value == "One text, 8 heads of 64"
+    test.segmented_control(key="timing_other_chart").set_value("memory").run()
+    assert not test.exception and test.query_params["lengths"] == "64,128,256,512,1024,2048,4096"
+    assert test.selectbox(key="timing_sizes").value == "One text, 8 heads of 64"
+    assert test.segmented_control(key="timing_chart").value == "memory"
+    test.segmented_control(key="timing_chart").set_value("break-even").run()
+    assert dict(test.query_params) == {} and not test.exception
+    assert test.segmented_control(key="timing_other_chart").value == "break-even"
+    assert "From about 64 tokens on" in page_text(test)
 
 
 def test_a_link_from_before_opens_the_times_at_published_sizes():

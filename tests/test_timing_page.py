@@ -419,20 +419,23 @@ def test_the_headline_and_the_first_chart_follow_the_sizes_that_are_set(monkeypa
     test = run(SERVED, sweep=job)
     assert headline(test) == (
         "One token of 16 heads of 128 against 8,192 keys, bfloat16: 100 µs on a Test GPU, 20 times as fast as this CPU "
-        "(2 ms), or 20 times including the copy to the GPU and back."
+        "(2 ms)."
     )
-    assert "The GPU is faster from about" in test.markdown[2].value
+    assert "it is 20 times as fast. The GPU is faster from about" in test.caption[0].value.replace("\\", "")
     charts = [each.proto.id for each in test.get("plotly_chart")]
     assert "timing_time" in charts[0] and "versus_chart" in charts[1]
     assert "CPU against GPU at the sizes of published figures" in [each.label for each in test.expander]
     test = run(SERVED)
-    test.button(key="published_sizes").click().run()
-    assert dict(test.query_params) == {} and "No CPU timing yet" in headline(test)
+    assert test.selectbox(key="timing_sizes").value == "Your own"
+    test.selectbox(key="timing_sizes").set_value("Published sizes").run()
+    assert dict(test.query_params) == {"v": "3", "picture": "time"} and "No CPU timing yet" in headline(test)
+    assert "Your own" not in test.selectbox(key="timing_sizes").options
 
 
-def test_a_button_sets_sizes_that_are_asked_for():
+def test_a_menu_sets_sizes_that_are_asked_for():
     test = run()
-    test.button(key="sizes_1").click().run()
+    test.selectbox(key="timing_sizes").set_value("Decoding: one token").run()
+    assert test.selectbox(key="timing_sizes").value == "Decoding: one token"
     assert headline(test).startswith("One token of 16 heads of 128 against 8,192 keys, bfloat16")
     assert (test.query_params["queries"], test.query_params["heads"]) == ("1", "16")
 
@@ -463,7 +466,7 @@ def test_the_command_and_the_page_say_the_same_of_the_same_timings(monkeypatch):
     query = SERVED | {"queries": "0,1"}
     printed = report(here, shipped_card())
     test = run(query, sweep=TimingJob(Sweep(), "done", 1.0, timings={timing.case: timing for timing in here}))
-    shown = [headline(test) + " " + test.markdown[2].value.replace("\\", ""), *page_text(test).splitlines()]
+    shown = [headline(test) + " " + test.caption[0].value.replace("\\", ""), *page_text(test).splitlines()]
     said = [each for each in printed.splitlines() if each.startswith(("One token", "8,192 tokens"))]
     assert len(said) == 2 and set(said) <= set(shown)
     (cases,) = [table.value for table in tables(test) if "quickest, ms" in table.value or "median, ms" in table.value]

@@ -23,7 +23,7 @@ def tabs(test: AppTest) -> list[str]:
 
 
 def charts(test: AppTest) -> list[str]:
-    (chart,) = [group for group in test.pills if group.key == "timing_chart"]
+    (chart,) = [group for group in test.segmented_control if group.key == "timing_chart"]
     return list(chart.options)
 
 
@@ -34,13 +34,13 @@ def sweep(*timings: Timing) -> TimingJob:
 
 def test_nothing_is_offered_that_has_nothing_to_show():
     alone = run(sweep=finished_job())
-    assert (tabs(alone), charts(alone)) == (["Growth", "Every case"], ["time", "limits", "memory"])
+    assert (tabs(alone), charts(alone)) == (["Growth", "Every case"], ["Time", "Limits", "Memory"])
     both = run(sweep=sweep(*line(LENGTHS, [1, 2, 3]), *line(LENGTHS, [2, 4, 6], implementation="SDPA math")))
-    assert (tabs(both), charts(both)) == (["Growth", "Every case"], ["time", "speedup", "limits", "memory"])
+    assert (tabs(both), charts(both)) == (["Growth", "Every case"], ["Time", "Speedup", "Limits", "Memory"])
     far = read_recording(write_recording(line(LENGTHS, [0.004] * 3, to_device=0.001, **GPU)), "gpu.json")
     device = run(sweep=finished_job(), opened={"gpu.json": far})
     assert tabs(device) == ["Break-even length", "Growth", "Every case"]
-    assert charts(device) == ["time", "speedup", "limits", "memory", "copy"]
+    assert charts(device) == ["Time", "Speedup", "Limits", "Memory", "Copy"]
 
 
 def test_a_chart_that_has_nothing_to_show_any_more_makes_way():

@@ -16,13 +16,14 @@ from attention.timing.break_even import BreakEven
 from attention.timing.cpu_gpu_series import TimingSeries
 from attention.timing.units import seconds as spelt
 
-HEIGHT = 420  # pixels
+HEIGHT = 390  # pixels
 ENDS = (5e-6, 0.2)  # seconds at both ends of the axis, unless a time lies beyond
-CPU, ALONE, MOVED = "CPU", "GPU without copy", "GPU with copy"
+CPU, ALONE, MOVED = "CPU", "GPU alone", "GPU with copy"
 GPU_COLOR = HEADS[5]
-CROSSING = "<b>about {length:,.0f} tokens:</b><br>GPU faster from here,<br>copy included"
-EQUAL = "about equal at {length:,.0f} tokens,<br>the shortest timed"
-TIMES = "{times} times as fast,<br>copy included"
+CROSSING, EQUAL = "about {length:,.0f} tokens", "about equal"
+TIMES = "{times} times as fast"
+FEW, UNSTABLE = "open: too few<br>measurements", "open: unstable<br>times"
+TICKS = {-6: "1 µs", -5: "10 µs", -4: "100 µs", -3: "1 ms", -2: "10 ms", -1: "100 ms", 0: "1 s", 1: "10 s", 2: "100 s"}
 
 
 def figure(found: BreakEven) -> go.Figure:
@@ -41,13 +42,14 @@ def figure(found: BreakEven) -> go.Figure:
     _gap(shown, lengths[last], moved[last], cpu[last])
     if found.moved.length:
         _mark(shown, found.moved.length, lengths, moved, EQUAL if found.is_equal_at_first else CROSSING)
+    _explain_open_marks(shown, found.gpu, moved)
     ticks = {"tickvals": lengths, "ticktext": [f"{n:,}" for n in lengths]}
     reach = [log10(lengths[0]) - 0.08, log10(lengths[-1]) + 0.05]
     margin = {"t": 10, "b": 10, "l": 10, "r": 10}
     shown.update_layout(font={"family": FONT}, height=HEIGHT, margin=margin, showlegend=False, hovermode="closest")
     shown.update_xaxes(type="log", title="length of the text (tokens)", range=reach, **ticks)
-    times = {"tickformat": "~s", "ticksuffix": "s", "dtick": 1}
-    shown.update_yaxes(type="log", title="seconds per call", range=[low, high], **times)
+    times = {"tickvals": [10.0**power for power in TICKS], "ticktext": list(TICKS.values())}
+    shown.update_yaxes(type="log", title="time per call", range=[low, high], **times)
     return shown
 
 
@@ -78,27 +80,30 @@ def _gap(shown: go.Figure, length: int, low: float, high: float) -> None:
     line = {"width": 1, "dash": "dot", "color": "gray"}
     shown.add_shape(type="line", x0=length, x1=length, y0=low, y1=high, line=line, layer="below")
     text = TIMES.format(times=cpu_gpu_summary.times(high / low))
-    place = {"x": log10(length), "y": log10(high), "xanchor": "right", "xshift": -6, "yshift": 22}
+    place = {"x": log10(length), "y": log10(high), "xanchor": "right", "xshift": 6, "yshift": 16}
     shown.add_annotation(text=text, showarrow=False, align="right", font={"size": 13, "color": PLOTLY_TEXT}, **place)
 
 
+def _explain_open_marks(shown: go.Figure, gpu: TimingSeries, moved: list[float]) -> None:
+    """Adds what open marks mean above the last one of the GPU with the copy, if it has any."""
+    loose = [i for i, point in enumerate(gpu.points) if not point.is_stable]
+    if not loose:
+        return
+    said = FEW if all(gpu.points[i].loose.startswith("measured ") for i in loose) else UNSTABLE
+    place = {"x": log10(gpu.points[loose[-1]].length), "y": log10(moved[loose[-1]]), "xanchor": "right", "yshift": 22}
+    shown.add_annotation(
+        text=said, showarrow=False, align="right", font={"size": 11, "color": PLOTLY_TEXT}, xshift=6, **place
+    )
+
+
 def _mark(shown: go.Figure, length: float, lengths: list[int], moved: list[float], says: str) -> None:
-    """Adds a ring where the lines cross, and `says` what that means."""
+    """Adds a ring where the lines cross and, below the line of the copy, `says` what that means."""
     y = _between(length, lengths, moved)
     ring = {"symbol": "circle-open", "size": 20, "color": PLOTLY_TEXT, "line": {"width": 2}}
     shown.add_scatter(x=[length], y=[y], mode="markers", marker=ring, showlegend=False, hoverinfo="skip")
-    arrow = {
-        "ax": 10,
-        "ay": -180,
-        "xanchor": "left",
-        "align": "left",
-        "arrowwidth": 1,
-        "standoff": 11,
-        "arrowcolor": "gray",
-    }
-    font = {"size": 13, "color": PLOTLY_TEXT}
+    place = {"x": log10(length), "y": log10(y), "xanchor": "left", "xshift": 8, "yshift": -20}
     shown.add_annotation(
-        x=log10(length), y=log10(y), text=says.format(length=length), font=font, showarrow=True, **arrow
+        text=says.format(length=length), showarrow=False, font={"size": 13, "color": PLOTLY_TEXT}, **place
     )
 
 

@@ -32,8 +32,8 @@ NOTHING = "Nothing was timed at these sizes: “Measure here” times this serve
 class Answer:
     """What is known of one setting and one GPU.
 
-    `headline`: how long a call takes and how many times as fast the GPU is. `basis`: from which length on it is faster, and
-    what was compared.
+    `headline`: how long a call takes and how many times as fast the GPU is. `basis`: how many times with the copy, from which
+    length on it is faster, and what was compared.
     """
 
     headline: str
@@ -125,21 +125,19 @@ def _answer_of_timed(cpu: list[Timing], gpu: list[Timing]) -> Answer | None:
 def _compare(cpu: list[Timing], gpu: list[Timing], here: Timing, there: Timing) -> Answer:
     """The answer of a GPU and a CPU that were both timed at a length."""
     alone, moved = (here.seconds / taken for taken in (there.seconds, there.seconds + there.transfer))
-    by, again = _times(alone), _times(moved)
-    if (alone >= 1) == (moved >= 1):
-        again = again.rpartition(" as ")[0]  # both are as fast, or both as slow
     dtype = f" in {here.dtype}" if here.dtype != there.dtype else ""
     return Answer(
-        f"{describe(there)}: {seconds(there.seconds)} on {_gpu_name(there)}, {by} as {_cpu_name(here, there)}{dtype} "
-        f"({seconds(here.seconds)}), or {again} including the copy to the GPU and back.",
-        f"{_break_even(cpu, gpu, here, there)}{_beyond(gpu, here.length)}{_basis(there)} {_basis(here)}",
+        f"{describe(there)}: {seconds(there.seconds)} on {_gpu_name(there)}, {_times(alone)} as {_cpu_name(here, there)}"
+        f"{dtype} ({seconds(here.seconds)}).",
+        f"Including the copy to the GPU and back, it is {_times(moved)}. {_break_even(cpu, gpu, here, there)}"
+        f"{_beyond(gpu, here.length)}{_basis(there)} {_basis(here)}",
     )
 
 
 def _gpu_name(timing: Timing) -> str:
     if timing.source == BROWSER:
         return f"your GPU ({timing.device_name})"
-    return cpu_gpu_summary.name_with_article(timing.device_name)
+    return cpu_gpu_summary.name_card(timing.device_name)
 
 
 def _cpu_name(timing: Timing, gpu: Timing | None = None) -> str:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from attention.timing import comparison, cpu_gpu_series, cpu_gpu_summary
 from attention.timing.comparison import Crossover
 from attention.timing.cpu_gpu_series import TimingSeries
-from attention.timing.data_sheets import DATA_SHEETS
 from attention.timing.recordings import Timing
 from attention.timing.sweep import Sweep, is_like
 from attention.timing.units import seconds
@@ -36,24 +35,27 @@ class BreakEven:
 
     @property
     def headline(self) -> str:
-        """From which length on the GPU is faster, in one sentence."""
-        gpu, cpu = short_name(self.gpu), cpu_gpu_summary.name_cpu(self.cpu, self.gpu)
-        shortest = self.alone.shortest
-        if self.is_equal_at_first:
-            return (
-                f"{gpu[0].upper()}{gpu[1:]}, copying the data to it and back included, is about as fast as {cpu} at "
-                f"{shortest:,} tokens, the shortest text timed, and {self._times(self.longest.length, True)} times as fast at "
-                f"{self.longest.length:,}; without the copy, {self._times(shortest)} times as fast at {shortest:,}."
-            )
-        said = f"{gpu[0].upper()}{gpu[1:]} is faster than {cpu}"
-        with_copy, without = _since(self.moved), _since(self.alone)
-        if with_copy == without:
-            return f"{said} {without}, with and without the copy of the data."
-        start = f"{said} {with_copy}, copying the data to it and back included"
-        if self.alone.length is None or self.alone.length > shortest:
-            return f"{start}; without the copy, {without}."
-        faster = f"{self._times(shortest)} times as fast at {shortest:,} tokens"
-        return f"{start}; without the copy it is already {faster}, the shortest text timed."
+        """From which length on the GPU is faster, the copy included, in one short sentence."""
+        gpu, cpu = cpu_gpu_summary.name_gpu(self.gpu), cpu_gpu_summary.name_cpu(self.cpu, self.gpu)
+        since, longest = self.moved.length, self.longest.length
+        if since is None:
+            return f"At no length up to {longest:,} tokens is {gpu} faster than {cpu}."
+        always = since <= self.moved.shortest and not self.is_equal_at_first
+        where = "At every length timed" if always else f"From about {since:,.0f} tokens on"
+        return (
+            f"{where}, {gpu} is faster than {cpu}; at {longest:,} tokens, {self._times(longest, True)} times as fast."
+        )
+
+    @property
+    def without_copy(self) -> str:
+        """That the headline includes the copy, and what is true without it."""
+        alone, shortest, longest = self.alone.length, self.alone.shortest, self.longest.length
+        said = "Copying the data to the GPU and back is included; without the copy, the GPU is"
+        if alone is None:
+            return f"{said} at no length faster either."
+        if alone > shortest:
+            return f"{said} faster from about {alone:,.0f} tokens on."
+        return f"{said} {self._times(shortest)} times as fast at {shortest:,} tokens and {self._times(longest)} at {longest:,}."
 
     @property
     def is_equal_at_first(self) -> bool:
@@ -74,9 +76,8 @@ class BreakEven:
         """What is timed, and where the times are from."""
         case = self.longest
         return (
-            f"Timed is what one layer does with one text: softmax(q kᵀ / √d) v, forward, {case.heads} heads of "
-            f"{case.d_head} channels, {case.dtype}. Every time was measured, that of the copy too: GPU "
-            f"{self.gpu.whence.partition(' (')[0]}, CPU {self.cpu.whence.partition(' (')[0]}."
+            f"Timed: one layer on one text, softmax(q kᵀ / √d) v, forward, {case.heads} heads of {case.d_head} "
+            f"channels, {case.dtype}. GPU {self.gpu.whence.partition(' (')[0]}, CPU {self.cpu.whence.partition(' (')[0]}."
         )
 
     @property
@@ -117,21 +118,3 @@ def _of(cpu: list[Timing], gpu: list[Timing]) -> BreakEven | None:
         return None
     longest = next(timing for timing in gpu if timing.length == alone.longest)
     return BreakEven(cpu_gpu_series.line(cpu), cpu_gpu_series.line(gpu), alone, moved, longest)
-
-
-def _since(found: Crossover) -> str:
-    """From which length on, as the end of a sentence."""
-    if found.length is None:
-        return f"at no length up to {found.longest:,} tokens"
-    if found.length <= found.shortest:
-        return f"at every length timed, from {found.shortest:,} on"
-    return f"from about {found.length:,.0f} tokens on"
-
-
-def short_name(gpu: TimingSeries) -> str:
-    """A GPU within a sentence, without the size of its memory."""
-    known = next((name for name in DATA_SHEETS if name in gpu.device), "")
-    if not known or gpu.kind == cpu_gpu_series.IN_BROWSER:
-        return cpu_gpu_summary.name_gpu(gpu)
-    before, name, _ = gpu.device.partition(known)
-    return cpu_gpu_summary.name_with_article(before + name)

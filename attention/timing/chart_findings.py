@@ -50,7 +50,7 @@ def _short_labels(found: Lines) -> Lines:
 
 
 def _speedups(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
-    """The range of the ratios of the first comparable GPU, without and with the copy."""
+    """The range of the ratios of the first comparable GPU, without the copy, or with it if the chart shows these alone."""
     found = cpu_gpu_summary.against(cpu, gpus)
     if cpu is None or found is None:
         return ""
@@ -58,12 +58,13 @@ def _speedups(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpu
     stable = [each for each in every if each.is_stable]
     if not stable:
         return ""
-    alone, moved = (_range([getattr(each, name) for each in stable]) for name in ("alone", "moved"))
+    copied = versus.transfer == cpu_gpu_summary.WITH
+    ratios = _range([each.moved if copied else each.alone for each in stable])
     first, last = stable[0].length, stable[-1].length
     where = f"From {first:,} to {last:,} tokens" if first < last else f"At {first:,} tokens"
     return (
-        f"{where} {_gpu_name(gpu)} is {alone} times as fast as {name_cpu(cpu, gpu)} in {cpu.dtype}, or {moved} times "
-        f"including the copy to the GPU and back{cpu_gpu_summary.assumed(gpu, versus)}."
+        f"{where} {_gpu_name(gpu)} is {ratios} times as fast as {name_cpu(cpu, gpu)} in {cpu.dtype}"
+        f"{', the copy included' * copied}."
     )
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from attention.timing import comparison, cpu_gpu_series
 from attention.timing.cpu_gpu_series import FUSED, IN_BROWSER, MEASURED, NEAR, PUBLISHED, Point, TimingSeries
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
-from attention.timing.data_sheets import BUSES
+from attention.timing.data_sheets import BUSES, DATA_SHEETS
 from attention.timing.published import PRINTED
 from attention.timing.recordings import Timing
 
@@ -21,6 +21,7 @@ SPELT = r"[AEFHILMNORSX](?![a-z])|[AEIO]|8|1[18]\b"  # beginnings of names that 
 MASKS = {"causal": "causal", "full": "no mask"}
 NOT_KNOWN = "The length from which a GPU is faster lies below the shortest length here. A recording of shorter lengths shows it."
 LOOSE = "unstable"
+WITH = "with"  # the choice of times that include the copy alone
 WORKS = {"forward": "a forward pass", "forward + backward": "a forward and a backward pass"}
 
 
@@ -66,20 +67,39 @@ def numbers(gpu: TimingSeries, cpu: TimingSeries) -> str:
 
 
 def headline(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
-    """Returns one sentence that says whether a GPU is faster, or what is missing; `between` names what is compared."""
+    """Returns one sentence that says whether a GPU is faster, or what is missing; `copy_sentence` is about the copy.
+
+    The copy is included if the settings show the times with it alone. `between` names what is compared.
+    """
     found = against(cpu, gpus)
     if cpu is None or found is None:
         return _missing(cpu, gpus, versus)
     gpu, _, at = found
+    copied = versus.transfer == WITH
     return (
-        f"At {at.length:,} tokens {name_gpu(gpu)} in {gpu.dtype} is {times(at.alone)} times as fast as {name_cpu(cpu, gpu)} in "
-        f"{cpu.dtype}, or {times(at.moved)} times including the copy to the GPU and back{assumed(gpu, versus)}."
+        f"At {at.length:,} tokens {name_gpu(gpu)} in {gpu.dtype} is {times(at.moved if copied else at.alone)} times as fast as "
+        f"{name_cpu(cpu, gpu)} in {cpu.dtype}{', the copy included' * copied}."
     )
+
+
+def copy_sentence(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
+    """How many times as fast the GPU is if the copy counts, and if the headline counts it, without; empty without a ratio."""
+    if (found := against(cpu, gpus)) is None:
+        return ""
+    gpu, _, at = found
+    if versus.transfer == WITH:
+        return f"The copy to the GPU and back{assumed(gpu, versus)} counts; without it, {times(at.alone)} times."
+    return f"Including the copy to the GPU and back{assumed(gpu, versus)}, it is {times(at.moved)} times as fast."
 
 
 def name_gpu(gpu: TimingSeries) -> str:
     """A GPU within a sentence."""
-    return f"your GPU ({gpu.device})" if gpu.kind == IN_BROWSER else name_with_article(gpu.device)
+    return f"your GPU ({gpu.device})" if gpu.kind == IN_BROWSER else name_card(gpu.device)
+
+
+def name_card(device: str) -> str:
+    """The name of a GPU with its article, by the short name of its data sheet if it has one, like "an H100"."""
+    return name_with_article(next((name for name in DATA_SHEETS if name in device), device))
 
 
 def name_cpu(cpu: TimingSeries, gpu: TimingSeries) -> str:

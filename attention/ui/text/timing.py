@@ -3,8 +3,8 @@
 LINES = "Line by line: every implementation and size, here and in recordings"
 HOW = "How it is measured"
 PUBLISHED = "CPU against GPU at the sizes of published figures"
-BACK = "Back to published sizes"
-OTHERS = "Other sizes:"
+SIZES_LABEL = "Sizes"
+SIZES = ("One text, 8 heads of 64", "Published sizes", "Your own")
 NUMBERS = "Numbers and sources"
 METHOD = """
 - **What is timed** is a whole call, including the memory that it allocates. Inputs, masks and layers are created before, and
@@ -86,10 +86,7 @@ WITH_THESE, HERE = "with these", "here"
 PICTURES = {"break-even": "Break-even", "time": "Time", "times faster": "Speedup", "rate": "Rate", "limits": "Limits"}
 WHY_COPY = "Why the copy costs that much:"
 ABOUT = {
-    "break-even": (
-        "Lower is faster; both axes are logarithmic. Open, faint marks were measured too few times or are unstable: hover to see "
-        "which."
-    ),
+    "break-even": "Lower is faster; both axes are logarithmic.",
     "time": "Lower is faster. Seconds per call against length, both axes logarithmic.",
     "times faster": "Above 1, the GPU is faster. The CPU's time divided by the GPU's, at each common length.",
     "rate": (
@@ -164,7 +161,7 @@ QUICKEST = {  # the statistic that is drawn for each case
 MEDIAN = {"time": "the line is the median,", "speed-up": "median over median"}  # for recordings without a minimum
 LINES_ALT, BARS_ALT = "Lines: {chart}", "Bars: {chart}"
 CHART = "Chart"
-NAMES = {"speed-up": "speedup", "roofline": "limits", "transfer": "copy"}  # of charts, if not the key
+CHART_NAMES = {"time": "Time", "speed-up": "Speedup", "roofline": "Limits", "memory": "Memory", "transfer": "Copy"}
 LIMITS = "Limits by data sheet"
 LIMITS_HELP = (
     "The least time that a GPU can take: its operations at the peak rate of its data sheet, or its bytes at its memory's "

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
 from attention.timing import devices
+from attention.timing.break_even import break_even
 from attention.timing.cpu_gpu_settings import BREAK_EVEN, Timed
 from attention.timing.recordings import Timing
 from attention.timing.subject import Subject, subject
@@ -49,22 +51,28 @@ def view(timed: Timed) -> None:
     if present.is_embedded():
         _draw_alone(timed, found, others)
         return
-    live = st.fragment(_live, run_every=EVERY if task and task.open else None)
+    often = EVERY if task and task.open else None
+    live = st.fragment(_live, run_every=often)
+    compared = [*timing_browser.timings(), *others]
     if found.follows:
         draw_title("timing")
+        st.fragment(_answer, run_every=often)(timed)
+        timing_sizes.draw(timed, found, timing_results.available_charts(found.timings), False)
         live(timed, True)
-        if not found.apart:
-            st.button(text.BACK, key="published_sizes", on_click=page.change, kwargs=timing_sizes.FIRST)
+        terms.draw("timing")
     else:
-        timing_versus.draw(timed, [*timing_browser.timings(), *others], headed=True)
-        timing_sizes.draw(timing_sizes.FEW if timed.picture == BREAK_EVEN else None)
+        crosses = timed.picture == BREAK_EVEN and break_even(compared) is not None
+        charts = (
+            timing_results.available_charts(_subject(replace(timed, **timing_sizes.FEW)).timings) if crosses else []
+        )
+        timing_versus.draw(timed, compared, partial(timing_sizes.draw, timed, found, charts, crosses))
     timing_browser.draw(timed, [] if found.follows else others, found.follows)
     _start(sweep, task)
     if task is not None:
         st.fragment(_progress, run_every=EVERY if task.open else None)(timed)
     if found.follows:
         with st.expander(text.PUBLISHED, icon=":material/stacked_line_chart:"):
-            timing_versus.draw(timed, [*timing_browser.timings(), *others], headed=False)
+            timing_versus.draw(timed, compared)
     else:
         with st.expander(text.LINES, expanded=task is not None, icon=":material/stacked_line_chart:"):
             live(timed, False)
@@ -141,18 +149,20 @@ def _absent(sweep: Sweep) -> list[str]:
     return [key for key in sweep.devices if key not in results.timing.devices()]
 
 
+def _answer(timed: Timed) -> None:
+    """Draws the first answer as the finding of the page, with what it rests on."""
+    answer = _subject(timed).answers[0]
+    draw_finding(escape(answer.headline))
+    st.caption(escape(answer.basis))
+
+
 def _live(timed: Timed, first: bool) -> None:
-    """Draws what changes during a measurement: the answers, the chart and the table; `first`, at the beginning of the page."""
+    """Draws what changes during a measurement: the chart, the table and the other answers; `first`, below the first answer."""
     found, task = _subject(timed), _task(timed.sweep)
-    told = found.answers if first or found.timings else []
-    if first:
-        draw_finding(escape(told[0].headline))
-        terms.draw("timing")
-        st.markdown(escape(told.pop(0).basis))
-    for each in told:
-        st.markdown(escape(each.text))
     if first or found.timings:
-        timing_results.draw(found.timings, found.cases, task.settings.lengths if task else (), folded=first)
+        timing_results.draw(found.timings, found.cases, task.settings.lengths if task else (), first)
+    for each in found.answers[first:] if first or found.timings else ():
+        st.markdown(escape(each.text))
     _gpu_or_how(timed.sweep, found.timings)
 
 

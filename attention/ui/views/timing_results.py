@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
@@ -21,7 +21,7 @@ from attention.timing.sweep import Case
 from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.text import timing as text
-from attention.ui.views import timing_lines
+from attention.ui.views import timing_lines, timing_sizes
 
 TEXTBOOK = "matmul softmax matmul"  # the base of comparisons until another one is selected
 SENTENCES = 24  # maximum number of sentences about where a device is faster
@@ -43,18 +43,19 @@ FORMATS = {
 } | {name: st.column_config.NumberColumn(name, format="%.1f%%") for name in SHARES}
 
 
-def draw(found: Sequence[Timing], cases: Sequence[Case], lengths: Sequence[int], folded: bool) -> None:
-    """Draws the selected chart, notes about it, and the tables, `folded` or not.
+def draw(found: Sequence[Timing], cases: Sequence[Case], lengths: Sequence[int], first: bool) -> None:
+    """Draws the selected chart, notes about it, and the tables.
 
-    `cases`: those of the sweep, which have limits by data sheet. `lengths` fixes the axes while points are still missing.
+    `first`: as the first picture of the page, which has the choice of the chart above it, and its tables folded. `cases`: those
+    of the sweep, which have limits by data sheet. `lengths` fixes the axes while points are still missing.
     """
     found = list(found)
     if not found:
         _bounds(cases)
         return
-    chosen = _chart(found, lengths)
+    chosen = _chart(found, lengths, chosen_above=first)
     _machine_notes(found, timing_lines.first(chosen, timing_lines.MOST))
-    with st.expander(text.NUMBERS, icon=":material/table:") if folded else nullcontext():
+    with st.expander(text.NUMBERS, icon=":material/table:") if first else nullcontext():
         _table(found, chosen)
 
 
@@ -81,23 +82,24 @@ def _bounds(cases: Sequence[Case]) -> None:
         )
 
 
-def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
+def _chart(found: list[Timing], lengths: Sequence[int], chosen_above: bool) -> list[Timing]:
     """Draws the chart of the selected timings, and returns these."""
-    offered, bases = _available_charts(found), comparison.bases(found)
-    if page.widgets().get("timing_chart") not in offered:  # a recording with more charts was removed
-        page.widgets()["timing_chart"] = "time"
+    offered, bases = available_charts(found), comparison.bases(found)
     more: dict[str, Any] = {}
     with st.container(gap="small"):
-        how: Any = {"key": "timing_chart", "required": True}
-        which = st.pills(text.CHART, offered, format_func=lambda name: str(text.NAMES.get(name, name)), **how) or "time"
-        chosen = timing_lines.selected_timings(found)
-        if which in ("time", "memory"):
-            more["lengths"] = lengths
-        if which == "time":
-            timed = any(timing.device != "cpu" for timing in chosen)
-            more["limits"] = _limits(_cases_of(chosen, lengths), timed)
-        if which == "speed-up":
-            more = _against(bases)
+        if not chosen_above:
+            timing_sizes.choose_chart(offered)
+        which = page.widgets().get(timing_sizes.CHART)
+        which = which if which in offered else "time"
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+            chosen = timing_lines.selected_timings(found)
+            if which in ("time", "memory"):
+                more["lengths"] = lengths
+            if which == "time":
+                timed = any(timing.device != "cpu" for timing in chosen)
+                more["limits"] = _limits(_cases_of(chosen, lengths), timed)
+            if which == "speed-up":
+                more = _against(bases)
     drawn = text.QUICKEST if any(timing.quickest is not None for timing in chosen) else text.MEDIAN
     about = text.CHARTS[which].format(drawn=drawn.get(which, ""), faint=text.FAINT)
     most = timing_lines.BARS if which == "transfer" else timing_lines.MOST
@@ -105,16 +107,16 @@ def _chart(found: list[Timing], lengths: Sequence[int]) -> list[Timing]:
     if not shown:
         st.info(text.NO_LINE)
         return chosen
-    pair = {name: value for name, value in more.items() if name in ("against", "transfer")}
-    if said := chart_findings.line_finding(which, shown, **pair):
-        st.markdown(escape(said))
-    st.caption(re.split("[:.] ", about)[0], help=about)
     if some := timing_lines.line_count_text(shown, _of_use(which, found, more)):
         st.caption(some)
     picture = {"format": "png", "filename": f"attention-{which}", "scale": 2}
     config = {"displaylogo": False, "displayModeBar": True, "toImageButtonOptions": picture}
     alt = (text.BARS_ALT if which == "transfer" else text.LINES_ALT).format(chart=about)
     st.plotly_chart(charts.CHARTS[which](shown, **more), key=f"timing_{which}", width="stretch", config=config, alt=alt)
+    st.caption(re.split("[:.] ", about)[0], help=about)
+    pair = {name: value for name, value in more.items() if name in ("against", "transfer")}
+    if said := chart_findings.line_finding(which, shown, **pair):
+        st.markdown(escape(said))
     return chosen
 
 
@@ -133,12 +135,14 @@ def _limits(cases: Sequence[Case], timed: bool = False) -> dict[str, dict[int, f
         return {}
     first = [] if timed else [answers.SHEET]
     how: dict[str, Any] = {"selection_mode": "multi", "default": first, "key": "timing_limits"}
-    names = st.pills(text.LIMITS, list(DATA_SHEETS), help=text.LIMITS_HELP, **how)
+    with st.popover(text.LIMITS, help=text.LIMITS_HELP):
+        names = st.pills(text.LIMITS, list(DATA_SHEETS), label_visibility="collapsed", **how)
     return answers.limits(cases, names)
 
 
-def _available_charts(found: list[Timing]) -> list[str]:
+def available_charts(found: Iterable[Timing]) -> list[str]:
     """The charts for which there are data in these timings."""
+    found = list(found)
     lacks = {"speed-up": not comparison.bases(found), "transfer": not any(timing.to_device for timing in found)}
     return [name for name in text.CHARTS if not lacks.get(name)]
 

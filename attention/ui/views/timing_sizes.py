@@ -1,31 +1,97 @@
-"""Buttons for sizes that visitors ask about: each sets the measurement settings, which the page then follows."""
+"""The row above the chart of Timing: at which sizes, and which chart of these.
+
+A choice of sizes sets the measurement settings, which the page then follows, or one of the two comparisons of a CPU and GPUs.
+"""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from attention.timing.subject import SIZES
+from attention.timing.cpu_gpu_settings import BREAK_EVEN, METHODS, Timed, is_published
+from attention.timing.subject import SIZES, Subject
 from attention.timing.sweep import Sweep
+from attention.ui.controls import knobs
 from attention.ui.session import page
 from attention.ui.text import timing as text
 
 FIRST: dict[str, Any] = {name: getattr(Sweep(), name) for name in SIZES}
 FEW: dict[str, Any] = {"lengths": (64, 128, 256, 512, 1024, 2048, 4096)}  # those of the break-even as well
 WIDE = {"heads": (16,), "d_heads": (128,), "dtypes": ("bfloat16",), "lengths": tuple(2**i for i in range(6, 14))}
-ASKED: dict[str, dict[str, Any]] = {
-    "16 heads of 128, causal": WIDE | {"masks": ("causal",)},
-    "Decoding: one token": WIDE | {"queries": (1,)},
-    "Decoding, 4 key-value heads": WIDE | {"queries": (1,), "kv_heads": (4,)},
-    "8 heads of 64, float32": FEW,
+ONE_TEXT, PUBLISHED, OWN = text.SIZES
+OFFERED: dict[str, dict[str, Any]] = {
+    ONE_TEXT: FIRST | FEW,
+    PUBLISHED: FIRST | {"picture": "time"},
+    "16 heads of 128, causal": FIRST | WIDE | {"masks": ("causal",)},
+    "Decoding: one token": FIRST | WIDE | {"queries": (1,)},
+    "Decoding, 4 key-value heads": FIRST | WIDE | {"queries": (1,), "kv_heads": (4,)},
 }
+KEY, CHART, OTHER = "timing_sizes", "timing_chart", "timing_other_chart"
 
 
-def draw(shown: dict[str, Any] | None = None) -> None:
-    """Draws the buttons in one line, without that of the sizes that are `shown`."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="other-sizes"):
-        st.caption(text.OTHERS, width="content")
-        for at, (name, knobs) in enumerate(ASKED.items()):
-            if knobs != shown:
-                st.button(name, key=f"sizes_{at}", on_click=page.change, kwargs=FIRST | knobs)
+def draw(timed: Timed, found: Subject, charts: list[str], crosses: bool) -> None:
+    """Draws the row. `charts`: those of the timings line by line; `crosses`: whether the page shows the break-even."""
+    sizes = _sizes(timed, found, crosses)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="sizes-and-chart"):
+        left_out = {PUBLISHED} if found.apart else set()  # an opened file stays the subject of the page
+        offered = [name for name in OFFERED if name not in left_out] + [OWN] * (sizes == OWN)
+        page.widgets()[KEY] = sizes
+        set_sizes = partial(_set_sizes, found.apart)
+        st.selectbox(text.SIZES_LABEL, offered, offered.index(sizes), key=KEY, on_change=set_sizes, width=250)
+        if sizes == PUBLISHED:
+            _published(timed)
+        else:
+            first = [BREAK_EVEN] * (sizes == ONE_TEXT and not found.apart)
+            choose_chart([*first, *charts], crosses)
+
+
+def _sizes(timed: Timed, found: Subject, crosses: bool) -> str:
+    """The name of the sizes that the page shows."""
+    if not found.follows:
+        return ONE_TEXT if crosses else PUBLISHED
+    own = {name: getattr(timed, name) for name in SIZES}
+    return next((name for name, each in OFFERED.items() if name != PUBLISHED and each == own), OWN)
+
+
+def _set_sizes(apart: bool) -> None:
+    name = page.widgets()[KEY]
+    if name == ONE_TEXT and not apart:
+        page.change(**FIRST, picture=BREAK_EVEN)
+    elif name in OFFERED:
+        page.change(**OFFERED[name])
+
+
+def _published(timed: Timed) -> None:
+    """Draws the choice of the chart at published sizes, and the settings of these."""
+    pictures = [name for name in text.PICTURES if name != BREAK_EVEN or timed.picture == BREAK_EVEN]
+    knobs.segments("picture", timed, options=pictures, format_func=text.PICTURES.__getitem__, width="content")
+    with st.popover(text.MORE):
+        for name in ("mask", "d_head", "work", "lines"):
+            knobs.segments(name, timed)
+        knobs.pills("gpus", timed)
+        knobs.menu("method", timed, [name for name in METHODS if is_published(name, timed.work)])
+        knobs.segments("cpu_dtype", timed)
+        knobs.segments("transfer", timed)
+        knobs.menu("bus", timed)
+
+
+def choose_chart(offered: list[str], crosses: bool = False) -> None:
+    """Draws the choice of a chart of lines; if the page shows the break-even (`crosses`), that is the chosen one."""
+    key = OTHER if crosses else CHART
+    if crosses or page.widgets().get(key) not in offered or page.widgets().get(key) == BREAK_EVEN:
+        page.widgets()[key] = BREAK_EVEN if crosses else "time"
+    named = text.PICTURES | text.CHART_NAMES
+    how: Any = {"key": key, "required": True, "on_change": partial(_set_chart, key), "width": "content"}
+    st.segmented_control(text.CHART, offered, format_func=named.__getitem__, **how)
+
+
+def _set_chart(key: str) -> None:
+    """Shows the break-even, or another chart of the same sizes."""
+    chosen = page.widgets()[key]
+    if key == OTHER and chosen != BREAK_EVEN:
+        page.widgets()[CHART] = chosen
+        page.change(**OFFERED[ONE_TEXT])
+    elif key == CHART and chosen == BREAK_EVEN:
+        page.change(**FIRST, picture=BREAK_EVEN)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,10 +15,9 @@ from attention.charts import cpu_gpu as charts
 from attention.timing import break_even, chart_findings, cpu_gpu_series, cpu_gpu_summary, recordings
 from attention.timing.break_even import BreakEven
 from attention.timing.cpu_gpu_series import IN_BROWSER, PUBLISHED
-from attention.timing.cpu_gpu_settings import BREAK_EVEN, METHODS, CpuGpuSettings, Timed, is_published
+from attention.timing.cpu_gpu_settings import BREAK_EVEN, CpuGpuSettings, Timed
 from attention.timing.published import TOKENS, WIDTH
 from attention.timing.recordings import Timing
-from attention.ui.controls import knobs
 from attention.ui.heading import draw_finding, draw_heading
 from attention.ui.markdown import escape
 from attention.ui.session import page
@@ -38,42 +38,45 @@ SHOWN = (  # the columns of the file that fit into a window
 )  # fmt: skip
 
 
-def draw(timed: Timed, timings: list[Timing], headed: bool) -> None:
-    """Draws the whole comparison from these timings; `headed`, with its sentence as the headline of the page."""
+def draw(timed: Timed, timings: list[Timing], choices: Callable[[], None] | None = None) -> None:
+    """Draws the whole comparison from these timings; with `choices`, which are drawn above the chart, as that of the page.
+
+    Without them the sentence is no headline, and the settings are as they are.
+    """
     if timed.picture == BREAK_EVEN:
         if found := break_even.break_even(timings):
-            _draw_break_even(timed, found, headed)
+            _head(found.headline, found.without_copy, choices)
+            _break_even_chart(found)
+            st.caption(f"{text.ABOUT[BREAK_EVEN]} {escape(found.subject)}")
+            st.markdown(f"**{text.WHY_COPY}** {escape(found.reason)}")
+            if choices:
+                terms.draw("timing")
             return
         timed = replace(timed, picture="time")
     versus = timed.versus
     cpu, gpus = cpu_gpu_series.cpu(versus, timings), cpu_gpu_series.gpus(versus, timings)
-    headline = escape(chart_findings.cpu_gpu_finding(cpu, gpus, versus))
-    if headed:
-        draw_heading("timing", headline)
-        terms.draw("timing")
-    else:
-        st.markdown(headline)
+    of_ratios = versus.picture in ("time", "times faster")
+    copied = cpu_gpu_summary.copy_sentence(cpu, gpus, versus) if of_ratios else ""
+    _head(chart_findings.cpu_gpu_finding(cpu, gpus, versus), copied, choices)
     if cpu is None:
         st.button(text.USE, key="versus_sweep", on_click=page.change, kwargs=_like(versus), help=text.USE_HELP)
-    _choices(timed)
     _picture(versus, cpu, gpus)
     mine = any(gpu.kind == IN_BROWSER for gpu in gpus)  # of which `timing_browser` says from which length on it pays
     _below(versus, cpu, gpus, "" if mine else cpu_gpu_summary.crossing(versus, timings))
-
-
-def _draw_break_even(timed: Timed, found: BreakEven, headed: bool) -> None:
-    """Draws from which length on a GPU is faster: the sentence, what is timed, the chart, and why the copy costs that much."""
-    if headed:
-        draw_heading("timing", escape(found.headline))
-    else:
-        st.markdown(escape(found.headline))
-    st.markdown(escape(found.subject))
-    _break_even_chart(found)
-    st.caption(text.ABOUT[BREAK_EVEN])
-    st.markdown(f"**{text.WHY_COPY}** {escape(found.reason)}")
-    knobs.segments("picture", timed, format_func=text.PICTURES.__getitem__, width="content")
-    if headed:
+    if choices:
         terms.draw("timing")
+
+
+def _head(finding: str, rest: str, choices: Callable[[], None] | None) -> None:
+    """Draws the sentence, the `rest` of it in small, and the choices."""
+    if choices:
+        draw_heading("timing", escape(finding))
+    else:
+        st.markdown(escape(finding))
+    if rest:
+        st.caption(escape(rest))
+    if choices:
+        choices()
 
 
 def _break_even_chart(found: BreakEven) -> None:
@@ -95,22 +98,6 @@ def draw_alone(versus: CpuGpuSettings, timings: list[Timing]) -> None:
     draw_finding(escape(chart_findings.cpu_gpu_finding(cpu, gpus, versus)))
     _picture(versus, cpu, gpus)
     st.caption(text.CAPTION.format(about=text.ABOUT[versus.picture]))
-
-
-def _choices(timed: Timed) -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        knobs.segments("picture", timed, format_func=text.PICTURES.__getitem__, width="content")
-        knobs.segments("mask", timed, width="content")
-        knobs.segments("d_head", timed, width="content")
-        knobs.segments("work", timed, width="content")
-        with st.popover(text.MORE):
-            knobs.segments("lines", timed)
-            knobs.pills("gpus", timed)
-            offered = [name for name in METHODS if is_published(name, timed.work)]
-            knobs.menu("method", timed, offered)
-            knobs.segments("cpu_dtype", timed)
-            knobs.segments("transfer", timed)
-            knobs.menu("bus", timed)
 
 
 def _picture(
