@@ -10,7 +10,7 @@ page.show(
     softmax.view,
     SCORES,
     title=softmax.TITLE,
-    above=[own_text.FIELD, pinned_sides.choice(softmax_changed.has_distribution_difference, comparing.ALL_ROWS)],
+    above=[own_text.FIELD, pinned_sides.choice(softmax_changed.has_difference, comparing.ALL_ROWS)],
     ahead=results.heads.begin,
     aside=[card_bar.bar(), classroom.button(), room.part()],
 )

@@ -31,6 +31,7 @@ from attention.components.heads_grid import message
 from attention.config import Config
 from attention.fitting import coerce, layers
 from attention.imported.registry import Upload
+from attention.knobs import GENERATED
 from attention.masks import MASKS
 from attention.notebook.compared import compared_picture
 from attention.packed_text import pack_text
@@ -42,6 +43,7 @@ from attention.ui.controls.picture import PICTURE
 from attention.ui.session import kept_bytes
 from attention.ui.session.settings_state import SettingsState
 from attention.ui.session.visit_state import KEY, Session, taken_up
+from attention.ui.views import unequal_sides
 from attention.wire.cells import WIDEST
 from attention.wire.cells import weights as decoded
 from attention.wire.difference_cells import (
@@ -289,7 +291,7 @@ def test_rows_that_are_no_distributions_have_half_their_l1_distance_on_the_page_
         assert order[0] == half.argmax() and table["half_l1"].to_numpy() == pytest.approx(half[order], abs=1e-6)
     said = f"Head {half.argmax()} changed most: half the L1 distance {half.max():.3f} per row"
     assert said in repr(compared) and any(said in each.value.replace("\\", "") for each in test.markdown)
-    assert any("half the l1 distance" in each.value.replace("\\", "").lower() for each in test.caption)
+    assert any("half the L1 distance" in each.value.replace("\\", "") for each in test.caption)
     (head_of_a,) = [each for each in test.selectbox if each.label == "Head of A"]
     assert not any("nearest" in option for option in head_of_a.options)
     with pytest.raises(ValueError, match="Jensen-Shannon"):
@@ -462,6 +464,32 @@ def test_sides_of_other_sizes_are_shown_beside_each_other():
     test = run(HEADS, {"v": "3", "against": pin(Config(tokens=9))})
     assert not test.exception and grids(test).count("heads_grid") == 2
     assert any("A has 9 tokens and B has 18" in each.value for each in test.markdown)
+    (table,) = [each.value for each in test.dataframe]
+    sides = {"A": Config(tokens=9), "B": Config()}
+    for name, side in sides.items():
+        entropy = torch.special.entr(trace(side).weights.double()).sum(-1).mean(-1)
+        assert table[f"entropy {name}"].to_numpy() == pytest.approx(entropy.numpy(), abs=1e-5)
+        assert table[f"greatest {name}"].to_numpy() == pytest.approx(results.heads.numbers(side)["greatest"])
+    test.button(key="equal lengths").click().run()
+    assert test.query_params["tokens"] == "9" and grids(test).count("heads_grid") == 1 and not test.exception
+
+
+def equal_length(a: Config, b: Config) -> tuple[str, int, str] | None:
+    """The name, the tokens and the source of the side that gets the length of the other; None if neither can."""
+    sides = sides_of(replace(b, against=pin(a)))
+    assert sides is not None
+    found = unequal_sides._of_equal_length(sides)
+    return found and (found[0], found[1].tokens, found[1].source)
+
+
+def test_the_longer_side_gets_the_length_of_the_other_and_a_recording_keeps_its_own():
+    recorded, other = Config.of("recorded:minilm-street"), Config.of("recorded:smollm2-code")
+    assert recorded.tokens < Config().tokens and recorded.tokens != other.tokens
+    assert equal_length(recorded, Config()) == ("B", recorded.tokens, GENERATED)
+    assert equal_length(Config(), recorded) == ("A", recorded.tokens, GENERATED)
+    assert equal_length(other, recorded) is None
+    test = run(HEADS, CONFIGS.to_query(replace(recorded, against=pin(other))))
+    assert not test.exception and any("both models split" in each.value for each in test.caption)
 
 
 def test_of_sides_with_other_numbers_of_heads_the_selected_heads_are_compared_and_that_is_said():

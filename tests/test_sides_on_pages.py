@@ -98,7 +98,8 @@ def test_layers_of_another_number_of_heads_have_no_difference_and_show_the_setti
 @pytest.mark.parametrize(
     ("page", "topic", "labels"),
     [
-        ("softmax", {}, ["A", "B"]),
+        ("softmax", {"topic": "scaling"}, ["A", "B"]),
+        ("softmax", {}, ["A", "B", "B − A"]),
         ("softmax", {"topic": "all"}, ["A", "B", "B − A"]),
         ("layers", {}, ["A", "B", "B − A"]),
         ("masks", {}, ["A", "B", "B − A"]),
@@ -158,8 +159,20 @@ def test_layers_says_whose_number_the_selected_head_has():
 
 
 def test_a_page_without_a_difference_says_so():
-    said = page_text(run(ROOT / "pages" / "softmax.py", SHORT | {"against": pin(A)}))
-    assert "*All rows and heads* has B − A" in said
+    said = page_text(run(ROOT / "pages" / "softmax.py", SHORT | {"topic": "scaling", "against": pin(A)}))
+    assert "*All rows and heads* have B − A" in said
+
+
+def test_softmax_shows_how_the_selected_row_changed():
+    b = replace(A, temperature=3.0, head=1, query=2)
+    test = run(ROOT / "pages" / "softmax.py", CONFIGS.to_query(replace(b, against=pin(A))))
+    assert not test.exception and not test.warning
+    (before, after) = (trace(side).weights[1, 2].double() for side in (A, b))
+    (row, _) = [table for table in tables(test) if "change" in table]
+    assert row["a"] == pytest.approx(before.tolist(), abs=1e-6) and row["b"] == pytest.approx(after.tolist(), abs=1e-6)
+    assert row["change"] == pytest.approx((after - before).tolist(), abs=1e-6)
+    half = float((after - before).abs().sum()) / 2
+    assert f"in head 1: total variation {format_mean(half)}. Largest weight: A " in page_text(test)
 
 
 def steps(query: dict[str, str]) -> tuple[str, list[dict[str, torch.Tensor]]]:

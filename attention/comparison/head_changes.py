@@ -88,8 +88,7 @@ def sentence(found: Changes) -> str:
         every = "Every weight of A and B is equal" if len(means) > 1 else f"{_name_heads(unchanged)} did not change"
         return f"{every} ({_count(rows, 'row')})."
     most = max(range(len(means)), key=means.__getitem__)
-    what = EVERY[found.measure].label
-    measure = f"{what[0].lower()}{what[1:]} {format_mean(means[most])} per row"
+    measure = f"{EVERY[found.measure].inside} {format_mean(means[most])} per row"
     if len(means) > 1 and means[most] - min(means) <= ALIKE * means[most]:
         return f"All {len(means)} heads changed alike: {measure} ({_count(rows, 'row')})."
     low, high = found.quartiles(most)

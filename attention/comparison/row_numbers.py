@@ -51,6 +51,11 @@ class RowNumber(NamedTuple):
     source: str
     whole: bool = True
 
+    @property
+    def inside(self) -> str:
+        """The label within a sentence."""
+        return f"{self.label[0].lower()}{self.label[1:]}"
+
 
 def half_l1(a: HeadRows, b: HeadRows) -> PerRow:
     """Returns half of the L1 distance; of distributions it is the total variation distance."""

@@ -13,6 +13,7 @@ from torch import Tensor
 from attention.sources.providers import distributes
 from attention.trace import Trace
 
+NEEDS_EQUAL = "Heads are subtracted and matched over equally many tokens only."
 ROUNDING = 5e-3  # by how much a row of 16-bit weights may exceed a sum of one
 
 
@@ -95,5 +96,5 @@ def why_not_comparable(a: tuple[int, int, int], b: tuple[int, int, int]) -> str:
     if (queries, keys) == (others, other_keys):
         return ""
     if queries != others:
-        return f"A has {queries:,} tokens and B has {others:,}. Only maps of equal size can be subtracted."
-    return f"A has {keys:,} keys and B has {other_keys:,}. Only maps of equal size can be subtracted."
+        return f"A has {queries:,} tokens and B has {others:,}. {NEEDS_EQUAL}"
+    return f"A has {keys:,} keys and B has {other_keys:,}. {NEEDS_EQUAL}"

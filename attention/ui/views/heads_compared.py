@@ -26,7 +26,7 @@ from attention.ui.session import address_bar, browser_yield, gestures, page
 from attention.ui.session.kept_bytes import kept_bytes
 from attention.ui.text import comparing as text
 from attention.ui.views import heads_parts as parts
-from attention.ui.views import pinned_sides, questions, row_compared
+from attention.ui.views import pinned_sides, questions, row_compared, unequal_sides
 
 NEAREST = "nearest"  # the head of A that is nearest to the selected one
 
@@ -59,11 +59,14 @@ def view(sides: Sides) -> None:
     reason = why_not(sides)
     _controls(sides, reason)
     finding = reserve_finding()
-    _picture(sides, reason)
-    browser_yield.yield_to_browser()
     if reason:
         finding.markdown(escape(reason))
+        if has_numbers(sides):
+            unequal_sides.draw_way_out(sides)
+        _picture(sides, reason)
         return
+    _picture(sides, reason)
+    browser_yield.yield_to_browser()
     found = results.heads.changes(*_args(sides))
     finding.markdown(text.UNSAID if questions.unsaid(sides.b) else escape(head_changes.sentence(found)))
     row_compared.row(sides, found, sides_to_show(sides))
@@ -182,9 +185,16 @@ def _grid(sides: Sides, side: Config) -> None:
 
 
 def numbers(sides: Sides) -> None:
-    """Draws how much every head changed as a table, the largest change first."""
+    """Draws how much every head changed as a table, the largest change first; the numbers of both sides if they have no B − A."""
     if not why_not(sides):
         table(results.heads.changes(*_args(sides)))
+    elif has_numbers(sides):
+        unequal_sides.numbers(sides)
+
+
+def has_numbers(sides: Sides) -> bool:
+    """Whether both sides have numbers per head, but no B − A, as they have different lengths."""
+    return bool(why_not(sides)) and all(side.truncated is side for side in sides[:2])
 
 
 def table(changes: Changes, note: str = "") -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pyarrow as pa
 import streamlit as st
@@ -13,7 +14,7 @@ from attention.analysis.head_roles import Role
 from attention.charts import row
 from attention.config import Config
 from attention.fitting import layers
-from attention.heads import ALL_METRICS
+from attention.heads import ALL_METRICS, HeadMetric, TokenMetric
 from attention.knobs import GENERATED
 from attention.number_format import format_token
 from attention.operations.gate import OFF
@@ -184,13 +185,7 @@ def numbers(found: dict[str, list[float]], config: Config, of: str = "") -> None
     fold = st.expander(text.STATISTICS.format(of=of), icon=":material/table_chart:", key="statistics")
     fold.caption(text.STATISTICS_HELP.format(units=units, formulas=text.FORMULAS))
     columns = {"head": st.column_config.NumberColumn(text.HEAD)} | {
-        name: st.column_config.NumberColumn(
-            number.label,
-            help=text.FORMULA_UNIT.format(formula=number.formula, unit=number.unit) if number.unit else number.formula,
-            format="%.3f",
-        )
-        for name, number in ALL_METRICS.items()
-        if name in found
+        name: metric_column(number) for name, number in ALL_METRICS.items() if name in found
     }
     if gone := [
         ALL_METRICS[name].label.lower() for name in ALL_METRICS if name in OF_DISTRIBUTIONS and name not in found
@@ -199,6 +194,12 @@ def numbers(found: dict[str, list[float]], config: Config, of: str = "") -> None
         fold.caption(text.NO_STATISTICS.format(statistics=", ".join(gone), why=why))
     height = min(400, 37 + 35 * len(found["head"]))
     fold.dataframe(pa.table(found), column_config=columns, hide_index=True, height=height, key="numbers")
+
+
+def metric_column(number: HeadMetric | TokenMetric, of: str = "") -> Any:
+    """The column of a statistic, with its formula; `of`: of which side of a comparison."""
+    help = text.FORMULA_UNIT.format(formula=number.formula, unit=number.unit) if number.unit else number.formula
+    return st.column_config.NumberColumn(f"{number.label} {of}".rstrip(), help=help, format="%.3f")
 
 
 def code(what: str, source: Callable[[], str]) -> None:

@@ -49,7 +49,7 @@ def row_sentence(sides: Sides, found: Changes, rows: Sequence[tables.Row]) -> st
     return text.ROW.format(
         query=parts.query_name(rows[1]),
         head=sides.b.head,
-        number=EVERY[found.measure].label.lower(),
+        number=EVERY[found.measure].inside,
         value=format_mean(float(found.rows[found.measure][at, sides.b.query_index])),
         a=_largest(rows[0]),
         b=_largest(rows[1]),
@@ -64,7 +64,7 @@ def _largest(row: tables.Row) -> str:
     return f"{format_weight(row.greatest)} on {format_token(row.keys['token'][at], at, 'key')}"
 
 
-def _bars(sides: Sides, rows: Sequence[tables.Row], shown: Shown) -> None:
+def bars(sides: Sides, rows: Sequence[tables.Row], shown: Shown = ()) -> None:
     """Draws both rows in one chart, and their difference below."""
     weights = [row.keys["weight"] for row in rows]
     names = tuple(tables.key_labels(sides.b)) if sides.b.n_keys <= LABELLED else ()
@@ -125,9 +125,9 @@ def _beside(sides: Sides, shown: Shown, key: str, draw: Callable[[Config, str], 
 
 
 WAYS: dict[str, Callable[[Sides, Sequence[tables.Row], Shown], None]] = {
-    "auto": _bars,
+    "auto": bars,
     "lines": _lines,
     "all lines": partial(_lines, all_rows=True),
     "output": _outputs,
-    "bars": _bars,
+    "bars": bars,
 }

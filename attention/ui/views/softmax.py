@@ -67,7 +67,7 @@ def view(config: Config) -> None:
     if not present.is_embedded():
         _topics(config)
     topic = TOPICS[config.topic]
-    if sides := softmax_changed.distribution_sides(config):
+    if sides := softmax_changed.difference_sides(config):
         softmax_changed.draw(sides)
     elif config.topic == "all" or not missing_parts(config, text.TOPICS[config.topic], "q", "k"):
         if not present.is_embedded():

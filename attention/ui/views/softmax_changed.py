@@ -1,38 +1,55 @@
-"""The Softmax page, all rows of two sides: how the sizes of weights and the entropies of queries changed in every head."""
+"""The Softmax page of two sides: how the selected row changed, or sizes of weights and entropies of queries in every head."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import pyarrow as pa
 import streamlit as st
 
 from attention.charts import distribution_changes as charts
+from attention.comparison.sides import why_not_comparable
 from attention.config import Config
 from attention.number_format import format_mean, format_percent
 from attention.pinned import Sides, sides_of
 from attention.sources.providers import distributes
 from attention.tables import distribution_changes as tables
+from attention.tables import rows
 from attention.tables.distribution_changes import Pairs
 from attention.ui import results
-from attention.ui.session import browser_yield
+from attention.ui.markdown import escape
+from attention.ui.session import browser_yield, present
 from attention.ui.text import comparing as text
+from attention.ui.views import focus, row_compared
 
 
-def has_distribution_difference(sides: Sides) -> bool:
-    """Whether all rows are shown, and both sides have equally many, few enough to be computed at once."""
+def has_difference(sides: Sides) -> bool:
+    """Whether one row or all rows are shown, and both sides have equally many, few enough to be computed at once."""
     few = all(side.truncated is side for side in sides[:2])
-    return few and sides.b.topic == "all" and sides.a.tokens == sides.b.tokens
+    return (
+        few
+        and sides.b.topic in FORMS
+        and not why_not_comparable(*((each.heads, each.tokens, each.n_keys) for each in sides[:2]))
+    )
 
 
-def distribution_sides(config: Config) -> Sides | None:
-    """Returns both sides if the difference of their distributions is shown and exists; None otherwise."""
+def difference_sides(config: Config) -> Sides | None:
+    """Returns both sides if their difference is shown and exists; None otherwise."""
     sides = sides_of(config) if config.side == "difference" else None
-    return sides if sides and has_distribution_difference(sides) else None
+    return sides if sides and has_difference(sides) else None
+
+
+def draw(sides: Sides) -> None:
+    """Draws the difference of the selected row, or of the distributions of all rows."""
+    FORMS[sides.b.topic](sides)
 
 
 def finding(sides: Sides) -> str:
-    """Which head changed most by the mean entropy of its rows; "" if rows have no entropy."""
+    """How much the selected row changed; of all rows, which head did most by their mean entropy, "" if they have none."""
+    if sides.b.topic == "row":
+        found = results.heads.changes(sides.a, sides.b, sides.heads)
+        return escape(row_compared.row_sentence(sides, found, _rows(sides)))
     if not all(map(distributes, sides[:2])):
         return ""
     found = [results.softmax.distribution(side) for side in sides[:2]]
@@ -49,7 +66,24 @@ def _pairs(sides: Sides) -> Pairs:
     return sides.heads or tuple((head, head) for head in range(sides.b.heads))
 
 
-def draw(sides: Sides) -> None:
+def _rows(sides: Sides) -> list[rows.Row]:
+    return [rows.row(results.heads.trace(side)) for side in sides[:2]]
+
+
+def _draw_row(sides: Sides) -> None:
+    """Draws the selected row of both sides and its change, with the choice of head and query."""
+    row_compared.bars(sides, _rows(sides))
+    if present.is_embedded():
+        return
+    browser_yield.yield_to_browser()
+    head, query, _ = st.columns([1, 1.3, 1.7])
+    with head:
+        focus.head(sides.b)
+    with query:
+        focus.query(sides.b)
+
+
+def _draw_all(sides: Sides) -> None:
     """Draws the changes of every head, one below the other."""
     a, b = (results.softmax.distribution(side) for side in sides[:2])
     pairs = _pairs(sides)
@@ -72,3 +106,6 @@ def draw(sides: Sides) -> None:
         spec = charts.entropy_changes(heads, sides.b.tokens, limit)
         st.vega_lite_chart(pa.table(columns), spec, key="entropies", width="stretch", alt=text.ENTROPIES_ALT)
         st.caption(text.STRIPS.format(limit=f"{format_mean(limit)} nats"))
+
+
+FORMS: dict[str, Callable[[Sides], None]] = {"row": _draw_row, "all": _draw_all}  # by topic
