@@ -94,7 +94,7 @@ def drawn_card(monkeypatch, page: str, query: str) -> tuple[Card, HeadMap]:
 def test_a_comparison_is_drawn_as_b_minus_a(monkeypatch):
     query = f"v=3&mask=window&head=2&against={pin(Config())}"
     card, shown = drawn_card(monkeypatch, "heads", query)
-    assert card.title == "B − A: Head 2 of 8"
+    assert card.title == "B − A: Head 2 (of 8)"
     assert card.lines == ("Mask: causal in A, window in B",)
     assert tuple(shown.pixels[0, 0]) == (255, 255, 255), "the first query sees itself on both sides"
     brown, green = (shown.pixels.astype(int)[..., at] for at in (0, 1))

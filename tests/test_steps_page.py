@@ -87,6 +87,9 @@ def test_every_step_is_in_one_part_and_its_part_leads_to_a_step_that_is_there():
         plan, found = by_name(Config(**knobs)), parts(Config(**knobs))
         assert sorted(name for part in found for name in part.steps) == sorted(plan)
         assert all(part.leads in part.steps for part in found)
+        assert all(part.name == part.leads or part.name == "x, y" for part in found), (
+            "boxes are named as their matrices"
+        )
     names = {part.place: part.leads for part in parts(Config(positions="alibi", softcap=2.0))}
     assert (names["x"], names["scale"], names["mask"]) == ("x", "biased", "logits")
     assert parts(Config(keys=5))[0].name == "x, y"

@@ -30,6 +30,7 @@ CONTEXT = Operation(
     lambda values, spec: einsum(values["weights"], values["v"], "h q k, h k e -> h q e"),
     _applies,
     symbol="o",
+    plain=r"\mathrm{context} = \mathrm{weights} \cdot v",
     code=lambda spec: f"{repeated('V', spec)}context = weights @ V\n",
 )
 JOINED = Operation(
@@ -41,6 +42,7 @@ JOINED = Operation(
     lambda spec, at: f"O_{{i,\\,h d_v + j}} = {at['context']}_{{hij}},\\quad d_v = {spec.length('e')}",
     "{name}[{at}] = {s0}[{at0}] = {value}",
     (Source("context", "joined", "="),),
+    plain=r"\mathrm{joined} = {s0}\ \text{of all heads, side by side}",
     code="joined = context.transpose(0, 1).flatten(1)\n",
     compute=lambda values, spec: rearrange(values["context"], "h q e -> q (h e)"),
     applies=_applies,

@@ -136,6 +136,7 @@ def for_second(each: Operation) -> Operation:
         symbol=each.symbol and f"{each.symbol}^{{(2)}}",
         term=None,
         code="",
+        plain="",
     )
 
 

@@ -26,6 +26,7 @@ LOGITS = Operation(
     applies=_applies,
     updates="scores",
     term=lambda spec, score, written: f"{score} + {written(ADDED)}",
+    plain=r"\mathrm{logit} = {s0}\ \text{if visible, else}\ {-\infty}",
     code='scores = scores.masked_fill(~mask, float("-inf"))\n',
 )
 OPERATIONS = (
@@ -38,6 +39,7 @@ OPERATIONS = (
         r"m_{ij} \in \{0, 1\}",
         "mask[{at}] = {value}",
         applies=_applies,
+        plain=r"\mathrm{mask} = 1\ \text{if visible, else}\ 0",
         code=lambda spec: f"mask = {spec.mask_code}\n",
     ),
     LOGITS,

@@ -122,7 +122,8 @@ class Operation:
 
     `name` is its step in links; `axes` has a letter per axis, `(h d)` for concatenated heads; `part`: its place in the diagram.
     `updates` is the matrix of which it makes a new version (`scaled` updates `scores`), `symbol` that version in formulas.
-    `formula` is TeX, `term` that of one score from the one before, `code` lines of PyTorch. `arithmetic` is that of one
+    `formula` is TeX with the indices of a cell, `plain` the same without indices, with its sources as {s0} {s1}, or "" if there
+    is none; `term` is that of one score from the one before, `code` lines of PyTorch. `arithmetic` is that of one
     cell, with its head, kv head, row and column as {h} {g} {i} {j}, its value as {value}, its sources as {s0} {s1}, their
     cells as {at0} {at1} and their values as {v0} {v1}. `compute` takes the newest version of every matrix; None: the source
     gives it. `flops`: additions, products and other functions, one each. `kind`: values, parameters, or view, which is
@@ -145,6 +146,7 @@ class Operation:
     term: Callable[[Spec, str, Written], str] | None = None
     code: Text = ""
     kind: str = field(default="values")
+    plain: Text = ""
 
     @property
     def version_of(self) -> str:

@@ -26,6 +26,7 @@ OPERATIONS = (
         lambda spec: spec.product("b q c", "(h e)"),
         lambda values, spec: values["joined"] @ values["W_o"],
         made_here,
+        plain=r"\mathrm{output} = \mathrm{joined}\, W_o",
         code="output = joined @ W_o\n",
     ),
 )

@@ -88,6 +88,7 @@ def _product(name: str) -> Operation:
         lambda spec: spec.product(axes, "c"),
         lambda values, spec: values[_sequence(name, spec)] @ values[f"W_{name}"],
         _whole(name),
+        plain=f"{big} = {{s0}}\\, W_{name}",
     )
 
 
@@ -111,6 +112,7 @@ def _heads(name: str) -> Operation:
         compute=lambda values, spec: rearrange(values[name.upper()], "n (h d) -> h n d", h=spec.sizes[heads]),
         applies=_whole(name),
         kind="view",
+        plain=rf"{name} = {name.upper()}\ \text{{split between the heads}}",
     )
 
 
@@ -153,6 +155,7 @@ def _half(name: str, at: int) -> Operation:
             at
         ],
         applies=_halved,
+        plain="",
         symbol=f"{name}^{{(2)}}" if at else "",
     )
 

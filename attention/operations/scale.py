@@ -76,6 +76,12 @@ def _formula(spec: Spec, symbols: Symbols) -> str:
     return rf"s \cdot {said} \cdot \frac{{1}}{{T}},\quad {sizes}:\quad s \cdot {factor(spec):.4g}"
 
 
+def _plain(spec: Spec) -> str:
+    divisor = SCALES[spec.scale].divisor_of(WIDTHS[spec.halves])
+    below = [divisor] * bool(divisor) + [f"{spec.temperature:g}"] * (spec.temperature != 1)
+    return r"\mathrm{scaled} = {s0} / " + (below[0] if len(below) == 1 else rf"({divisor} \cdot {spec.temperature:g})")
+
+
 def scale_term(spec: Spec, score: str, written: Written = str, inline: bool = False) -> str:
     """Returns a scaled score in TeX, from a dot product; `inline`: in one line of text."""
     divisor = SCALES[spec.scale].divisor_of(written(WIDTHS[spec.halves]))
@@ -100,6 +106,7 @@ OPERATIONS = (
         lambda spec: factor(spec) != 1,
         "scores",
         term=scale_term,
+        plain=_plain,
         code=lambda spec: (
             f"scores = scores * ({factor_code(spec.scale, spec.temperature).replace('d_head', spec.width_code)})\n"
         ),

@@ -169,6 +169,7 @@ OPERATIONS = (
         _flops,
         _weights,
         lambda spec: spec.halves == 1,
+        plain=lambda spec: r"\mathrm{weights} = \mathrm{softmax}({s0})" if spec.softmax == "standard" else "",
         code=_code,
     ),
 )

@@ -42,20 +42,23 @@ def _step(operation: Operation, spec: Spec, newest: Mapping[str, Operation]) -> 
     """Returns an operation under a spec; `newest`: the last operation that made a version of each matrix."""
     wanted = operation.sources if isinstance(operation.sources, tuple) else operation.sources(spec)
     sources = tuple(replace(each, name=newest[each.name].name) for each in wanted)
-    says = text(operation.arithmetic, spec)
+    says, plain = text(operation.arithmetic, spec), text(operation.plain, spec)
     for at, source in enumerate(sources):
         says = says.replace(f"{{s{at}}}", source.name)
+        plain = plain.replace(f"{{s{at}}}", rf"\text{{{source.name}}}")
     symbols = {name: made.symbol or name for name, made in newest.items()}
+    formula = operation.formula if isinstance(operation.formula, str) else operation.formula(spec, symbols)
     return Step(
         operation.name,
         text(operation.title, spec),
         operation.axes,
         tuple(map(spec.length, split_axes(operation.axes))),
-        operation.formula if isinstance(operation.formula, str) else operation.formula(spec, symbols),
+        formula,
         says,
         sources,
         operation.flops(spec),
         operation.kind,
         operation.part,
         text(operation.lesson, spec),
+        plain or formula,
     )

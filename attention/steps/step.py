@@ -12,7 +12,7 @@ from attention.operations.operation import BOOL, FLOAT, Source
 class Step:
     """One matrix of a pass: an `Operation` under a config (its docstring explains the fields).
 
-    `sizes`: the lengths of `axes`; `says`: the arithmetic of a cell.
+    `sizes`: the lengths of `axes`; `says`: the arithmetic of a cell; `plain`: the formula without indices.
     """
 
     name: str
@@ -26,6 +26,7 @@ class Step:
     kind: str
     part: str
     lesson: str
+    plain: str
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -40,14 +40,16 @@ def test_it_plays_from_step_to_step_and_ends_with_the_last(visit):
     expect(button(tab, "Pause")).to_be_visible()
     for name in names[-2:]:
         painted_matrices(tab, f"{LINK}&step={name}")
-    expect(where(tab)).to_have_text(f"Step {len(names)} of {len(names)}: output")
+    expect(where(tab)).to_have_text(
+        f"Matrix {len(names)} of {len(names)}, in {len(parts(Config(**TINY)))} boxes: output"
+    )
     expect(tab.page.locator(".st-key-finding")).to_contain_text(by_name(Config())["output"].lesson)
     expect(tab.page.locator(f"{MATRICES} .group.current")).to_have_text("Mix values")
     expect(button(tab, "Play again")).to_be_visible()
     expect(button(tab, "Next step")).to_have_attribute("aria-disabled", "true")
     button(tab, "Play again").click()
     painted_matrices(tab, LINK)
-    expect(where(tab)).to_have_text(f"Step 1 of {len(names)}: x")
+    expect(where(tab)).to_have_text(f"Matrix 1 of {len(names)}, in {len(parts(Config(**TINY)))} boxes: x")
     expect(button(tab, "Pause")).to_be_visible()
 
 
@@ -58,7 +60,7 @@ def test_a_pause_and_a_click_elsewhere_end_the_play_and_so_does_leaving(visit):
     button(tab, "Pause").click()
     expect(button(tab, "Play")).to_be_visible()
     button(tab, "Play").click()
-    node(tab, "softmax").click()
+    node(tab, "weights").click()
     painted_matrices(tab, f"{LINK}&step=weights")
     expect(button(tab, "Play")).to_be_visible()
     button(tab, "Play").click()
@@ -85,7 +87,7 @@ def test_every_part_leads_to_its_step_and_says_where_one_is(visit, theme, size):
         assert box["height"] >= 24 and box["width"] >= 24 and box["x"] >= 0 and box["x"] + box["width"] <= size[0]
         assert not [other for other in boxes if overlap(box, other)]
         boxes.append(box)
-    for name in ("weights × V", "mask"):
+    for name in ("context", "logits"):
         node(tab, name).click()
         part = next(each for each in parts(config) if each.name == name)
         painted_matrices(tab, f"{SMALL}&step={part.leads}")

@@ -18,14 +18,14 @@ pytestmark = pytest.mark.extended
 def test_a_presentation_fills_the_screen_and_keys_change_its_head(visit, size):
     page = visit("heads?head=3&view=present", size=size).page
     picture = page.locator("img.presentation")
-    expect(picture).to_have_attribute("alt", "Head 3 of 8", timeout=30_000)
+    expect(picture).to_have_attribute("alt", "Head 3 (of 8)", timeout=30_000)
     expect(page.locator(".st-key-present .stBidiComponent")).to_be_attached(timeout=30_000)
     box = picture.bounding_box()
     assert box
     assert (box["width"], box["height"]) == size
     expect(page.locator(".stSidebar")).to_be_hidden()
     page.keyboard.press("ArrowRight")
-    expect(picture).to_have_attribute("alt", "Head 4 of 8", timeout=30_000)
+    expect(picture).to_have_attribute("alt", "Head 4 (of 8)", timeout=30_000)
     page.keyboard.press("Escape")
     expect(picture).to_have_count(0, timeout=30_000)
     expect(page).not_to_have_url(re.compile("view="))

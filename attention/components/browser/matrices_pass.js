@@ -94,7 +94,7 @@ function drawNodes({ parts }) {
     Object.assign(node, { type: "button", title, ariaLabel: `${name}: ${title}` });
     Object.assign(node.dataset, { place, leads });
     const arrow = column > 1 ? [placeElement(createElement("i", `arrow at-${place}`), column - 1)] : [];
-    return [...arrow, ...(first && label ? [label] : []), node];
+    return [...arrow, ...(first && label ? [createElement("i", "line-end"), label] : []), node];
   });
   if (!late) return nodes;
   const way = placeElement(createElement("i", "arrow way"), values + 1);

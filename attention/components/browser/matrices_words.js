@@ -33,9 +33,13 @@ export function playName({ playing, ended }) {
   return playing ? "Pause" : ended ? "Play again" : "Play";
 }
 
-/** @param {{ step: string | null, at: number, count: number }} state */
-export function stepText({ step, at, count }) {
-  return step === null ? `All ${count} steps at once` : `Step ${at + 1} of ${count}: ${step}`;
+/**
+ * Which matrix is shown; a box of the diagram has one or more of them.
+ * @param {{ step: string | null, at: number, count: number, boxes: number }} state
+ */
+export function stepText({ step, at, count, boxes }) {
+  if (step === null) return `${count} matrices, in ${boxes} boxes`;
+  return `Matrix ${at + 1} of ${count}, in ${boxes} boxes: ${step}`;
 }
 
 /** @param {string[]} names */

@@ -90,7 +90,7 @@ SCALED_BEYOND = (
 )
 
 BIASES = (
-    "**{name}** adds {adds}. Head {head} of {heads}: {near} at distance 1 and {far} at distance {distance:,}, which "
+    "**{name}** adds {adds}. Head {head} (of {heads}): {near} at distance 1 and {far} at distance {distance:,}, which "
     "multiplies the exponential of the logit by {near_factor:.3g} and {far_factor:.3g}. Neither changes with the length of "
     "training texts."
 )

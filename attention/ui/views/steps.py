@@ -62,7 +62,7 @@ def view(config: Config) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             _choices(config)
             if config.steps == "one":
-                st.markdown(f"${plan[current].formula}$", width="content")
+                _formula(plan[current])
     order = step_names().index
     if config.step not in plan and (made_here(config) or order(config.step) > order(current)):
         st.info(text.NO_STEP.format(wanted=config.step, shown=current), icon=":material/info:")
@@ -166,6 +166,12 @@ def _choices(config: Config) -> None:
     knobs.segments("steps", config, format_func=text.VIEWS.get, label_visibility="collapsed", width="content")
 
 
+def _formula(step: Step) -> None:
+    """Draws the formula of a step without indices; those of a cell are in its help, and among the sizes below."""
+    more = text.BY_CELL.format(formula=step.formula) if step.plain != step.formula else None
+    st.markdown(f"${step.plain}$", width="content", help=more)
+
+
 def _size(step: Step) -> str:
     """Axes, shape, memory and operations of a step."""
     shape = " × ".join(f"{size:,}" for size in step.sizes)
@@ -217,7 +223,7 @@ def _sequences(config: Config) -> None:
 def _costs(config: Config, step: Step) -> None:
     """Draws the size of the step that is shown, the letters of the axes, and what all steps cost."""
     if config.steps == "one":
-        st.markdown(text.HERE.format(step=escape(step.name), size=_size(step)))
+        st.markdown(text.HERE.format(step=escape(step.name), size=_size(step), formula=step.formula))
     st.caption(_letters(config))
     table = pd.DataFrame(costs(config))
     total = {name: float(table[name].sum()) for name in ("bytes", "flops")}  # pyright: ignore[reportArgumentType]  a column of numbers
