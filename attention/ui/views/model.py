@@ -11,7 +11,6 @@ from attention.models.prompt import Prompt
 from attention.recorded.packages import GET
 from attention.sources.providers import readable
 from attention.story.head import riddle_config, riddle_source
-from attention.ui import provenance
 from attention.ui.controls.prompt import can_run, find_offer, refusal
 from attention.ui.jobs.job_queue import JOBS
 from attention.ui.jobs.model_jobs import ModelJob as Task
@@ -83,7 +82,7 @@ def _absent() -> bool:
     """Draws what to do if no model can run here, and returns True; returns False if one can."""
     host = models()
     if host.off:
-        _show_sources(text.OFF, "")
+        _show_sources("", "", text.OFF)
     elif not can_run():
         _show_sources(text.NO_MODEL, GET)
     else:
@@ -96,17 +95,19 @@ def _absent() -> bool:
 def _unchosen(any_listed: bool) -> bool:
     """Says what to do first, before a model was chosen."""
     if any_listed:
-        _show_sources(text.CHOOSE, "", absent=False)
+        _show_sources("", "", text.CHOOSE, absent=False)
     else:
         _show_sources(text.UNCHOSEN, GET)
     return True
 
 
-def _show_sources(said: str, command: str, absent: bool = True) -> None:
+def _show_sources(said: str, command: str, way: str = text.RUN_OWN, absent: bool = True) -> None:
+    """Draws a recorded result, above it in a line the `way` to one of one's own, and at the end what is `said` of that."""
     if not present.is_embedded():
         model_input.draw_state(absent)
+        st.caption(way)
     _show_recorded()
-    if present.is_embedded():
+    if present.is_embedded() or not said:
         return
     with st.container(border=True):
         st.markdown(f":material/inventory_2: {escape(said)}")
@@ -120,5 +121,4 @@ def _show_recorded() -> None:
     if readable(source):
         first = riddle_config("tired")
         config = model_result.with_selected_head(page.setting(), source, first=(first.layer, first.head))
-        st.markdown(f"## {text.RECORDED} {provenance.beside(config)}", help=provenance.full_text(config))
-        model_result.layers_map(page.setting(), replace(config, query=first.query))
+        model_result.layers_map(page.setting(), replace(config, query=first.query), recorded=True)

@@ -22,7 +22,7 @@ from attention.models.summaries import WAYS
 from attention.recorded.shipped import MINILM
 from attention.story.head import riddle_config
 from attention.tables import rows
-from attention.ui import next_step, results
+from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs
 from attention.ui.controls.picture import first_line
 from attention.ui.jobs.model_jobs import ModelJob as Task
@@ -120,8 +120,11 @@ def with_selected_head(prompt: Prompt, source: str, sees: bool = False, first: t
     return replace(config.of_layer(layer), head=head)
 
 
-def layers_map(prompt: Prompt, config: Config) -> None:
-    """Draws the map of layers and heads, and what the selected head does; this head alone if the page is embedded."""
+def layers_map(prompt: Prompt, config: Config, recorded: bool = False) -> None:
+    """Draws the map of layers and heads, and what the selected head does; this head alone if the page is embedded.
+
+    `recorded`: of a recorded result, whose source is named beside the head.
+    """
     found, here = results.layers.layers(config), (config.layer, config.head)
     if present.is_embedded():
         _selected_head(config, found[config.layer].roles[config.head])
@@ -133,11 +136,13 @@ def layers_map(prompt: Prompt, config: Config) -> None:
         kind=text.HEAD_WORDS[config.heads > 1],
     )
     over = (text.CROSS if config.is_cross else text.TOKENS).format(count=config.tokens, keys=config.n_keys)
-    st.markdown(text.MAP.format(layers=many, tokens=over))
+    beside, told = (provenance.beside(config), provenance.full_text(config)) if recorded else ("", None)
+    st.markdown(f"## {maps.head_title(config, here).capitalize()} {beside}".rstrip(), help=told)
     left, right = parts.beside()
     with left:
         _selected_head(config, found[config.layer].roles[config.head])
     with right:
+        st.caption(text.MAP.format(layers=many, tokens=over))
         _draw_map(prompt, config, found)
         statistic = maps.number(config, found)
         name, said = escape(EVERY[statistic].label), maps.metric_sentence(config, found)
@@ -162,13 +167,13 @@ def _draw_map(prompt: Prompt, config: Config, found: dict[int, Layer]) -> None:
 
 
 def _selected_head(config: Config, role: Role | None) -> None:
-    """Draws the tokens that were read, shaded by the weights of one of them in the selected head, above the map of all."""
+    """Draws the tokens that were read, shaded by the weights of one of them, the map of all, and the role of the head."""
     title = maps.head_title(config, (config.layer, config.head))
-    said = role_text(config, role)
-    st.markdown(text.AVERAGED.format(role=said) if role and config.tokens > 1 else said)
     if config.is_cross or config.tokens > CHIPS or not rows.labels(config):
         image = b64encode(results.layers.picture(config, config.head)).decode()
         st.html(PICTURE.format(text.PICTURE_ALT.format(head=title), image))
-        return
-    whole = (0, config.tokens), (0, config.tokens)
-    sentence_head(config, results.heads.lines(config, config.head, whole), key="model sentence")
+    else:
+        whole = (0, config.tokens), (0, config.tokens)
+        sentence_head(config, results.heads.lines(config, config.head, whole), key="model sentence")
+    said = role_text(config, role)
+    st.caption(text.AVERAGED.format(role=said) if role and config.tokens > 1 else said)
