@@ -20,6 +20,7 @@ from attention.codec import NEWEST, to_query
 from attention.config import Config
 from attention.sources.providers import has_scores
 from attention.steps.plan import made_here
+from attention.story.settings import Story
 from attention.ui.markdown import escape
 from attention.ui.menu import FIRST, page_title
 
@@ -83,8 +84,9 @@ def _to(page: str, says: str, config: Config, **changed: Any) -> NextStep:
     return NextStep(page, says, query or (NEWEST if changed else {}))
 
 
-def _start(story: Any) -> NextStep:
-    return NextStep("heads", "eight heads at once: six with a role of their own, one uniform, one random", {})
+def _start(story: Story) -> NextStep:
+    head = (Story() if story.is_own else story).config  # the visitor's own sentence has a link of its own there
+    return NextStep("heads", f"this head beside the other {head.heads - 1} of its layer", to_query(head))
 
 
 def _heads(config: Config) -> NextStep:
@@ -94,7 +96,7 @@ def _heads(config: Config) -> NextStep:
         return _to("masks", "which keys are visible to a query, mask by mask", config)
     if made_here(config):
         return _to("steps", "the whole pass from x to output, one matrix at a time", config)
-    return _to("steps", "how its queries and keys become weights, one matrix at a time", config)
+    return _to("steps", f"how queries and keys of head {config.head} become its weights", config, step="scores")
 
 
 def _steps(config: Config) -> NextStep:

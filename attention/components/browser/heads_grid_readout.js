@@ -62,6 +62,8 @@ export function setReadout(grid, cell) {
   readout.said.textContent = headAndCell({ title: titleOf(data, cell.head), role, cell: said });
   const named = data.tokens.length && !data.trained;  // otherwise it would repeat the numbers, or the tokens above
   const alone = grid.plan.wide && named ? said : "";
+  // the sentence has its head, query and key; a sum that is not one is in the line of the query
+  grid.root.classList.toggle("spoken", Boolean(alone) && !where && !data.sums);
   readout.note.textContent = blind ? FULLY_MASKED : where && cell.code > ZERO ? noteOf(data, cell) : alone;
   grid.root.style.setProperty("--head", data.head_colors[cell.head % data.head_colors.length]);
 }

@@ -18,7 +18,7 @@
 const READOUT = `
   <dl class="readout">
     <dd class="said" data-of="said"></dd>
-    <dt>head</dt><dd data-of="head"></dd>
+    <dt class="of-head">head</dt><dd data-of="head"></dd>
     <dt class="of-query">query</dt><dd data-of="query"></dd>
     <dt class="of-key">key</dt><dd data-of="key"></dd>
     <dt class="of-weight">weight</dt><dd data-of="weight"></dd>

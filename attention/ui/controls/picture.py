@@ -59,11 +59,17 @@ ROUND = {  # stops of sliders whose ranges are wide
 }
 ADVANCED = tuple(name for name, knob in KNOBS.items() if knob.advanced)
 MORE = ("temperature", "combine", *MADE)
+GENERATED_DEFAULTS = {name: DEFAULTS[name] for name, knob in KNOBS.items() if knob.about == "tensors"} | {
+    name: DEFAULTS[name] for name in ("head", "query", "rows", "cols")
+}
 NAMES = frozenset((*FIRST, *MORE, "second", *ADVANCED))  # every knob with a widget here
 
 
 def draw(config: Config, stops: Stops, change: Change, first: Sequence[str] = FIRST) -> None:
     """Draws every control with its callback for changes: the `first` ones, and the others in an expander."""
+    if config.source != GENERATED:
+        st.caption(text.FIXED_SIZES)
+        st.button(text.ANY_SIZE, key="any size", icon=":material/undo:", on_click=change, kwargs=GENERATED_DEFAULTS)
     for name in filter(partial(shows, config), first):
         widget(name, config, stops, change)
     with st.expander(text.MORE, icon=":material/tune:", key="more settings"):

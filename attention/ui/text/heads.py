@@ -7,6 +7,8 @@ CELLS = (
     "Each row is a token, the query; each column a token that it attends to, the key. Brighter cells have more weight."
 )
 NO_ROLE = "has no clear role: no kind of key gets half of its weight."
+GIVES = "**{head}:** {query} gives **{weight}** of its weight to {key}; over all rows, no kind of key gets half."
+RULES = "**{heads} heads, {rules} rules.** {said}"
 CHANCE = "is random: it has no built-in role."
 LONG = "{done} of {heads} heads over {tokens} tokens are exact; the others are previews."
 FORMULAS = "Point at a column title for its formula."
@@ -20,8 +22,7 @@ TOKENS_CROSS = "{tokens:,} tokens and {keys:,} of another sequence"
 SUMS = "A row is a query: {sums}. "
 EXAMPLES = "New here? See examples"
 RANDOM = "random"
-DOES = "**Head {head}** {role}"
-DOES_IN_LAYER = "**Layer {layer}, head {head}** {role}"
+DOES = "**{head}** {role}"
 
 # The selected row.
 ROW = "{query} in head {head} {most}. Largest weight: {largest}. {support}{missing}{entropy}"

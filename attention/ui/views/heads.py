@@ -69,7 +69,7 @@ def view(config: Config) -> None:
         address=address_bar.address(),
     )
     browser_yield.yield_to_browser()
-    finding.markdown(parts.does(config, roles[config.head]))
+    finding.markdown(parts.finding(config, roles, tables.row(results.heads.trace(config))))
     proof.badge(config)
     if present.shows_one_picture(config):
         return

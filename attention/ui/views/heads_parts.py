@@ -10,17 +10,17 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.analysis.head_numbers import OF_DISTRIBUTIONS
-from attention.analysis.head_roles import Role
+from attention.analysis.head_roles import MOST, Role
 from attention.charts import row
 from attention.config import Config
 from attention.fitting import layers
 from attention.heads import ALL_METRICS, HeadMetric, TokenMetric
 from attention.knobs import GENERATED
-from attention.number_format import format_token
+from attention.number_format import format_percent, format_token
 from attention.operations.gate import OFF
 from attention.operations.softmax import SOFTMAXES, row_sums
 from attention.sources import constructed
-from attention.sources.providers import has_scores, idle, source_title
+from attention.sources.providers import distributes, has_scores, idle, source_title
 from attention.tables import rows as tables
 from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs
@@ -91,14 +91,38 @@ def does(config: Config, role: Role | None) -> str:
     said = escape(role.says) if role else text.CHANCE if _by_chance(config, config.head) else text.NO_ROLE
     if questions.unsaid(config):
         return UNSAID
-    template = text.DOES_IN_LAYER if len(layers(config.source)) > 1 else text.DOES
-    does = template.format(layer=config.layer, head=config.head, role=said)
+    does = text.DOES.format(head=_head_name(config), role=said)
     return f"{does} {role_note(config, role)}".rstrip()
+
+
+def finding(config: Config, roles: Sequence[Role | None], found: tables.Row) -> str:
+    """What the selected head does among the others, as Markdown; of a head without a role, its selected row."""
+    role, rules = roles[config.head], len({role.name for role in roles if role})
+    if questions.unsaid(config):
+        return UNSAID
+    if role or _by_chance(config, config.head) or not distributes(config) or found.greatest < MOST:
+        said = does(config, role)
+        return (
+            text.RULES.format(heads=len(roles), rules=rules, said=said) if _hand_built(config) and rules > 1 else said
+        )
+    at = found.keys["weight"].index(found.greatest)
+    key = format_token(found.keys["token"][at] if found.label else "", at, "key")
+    weight = format_percent(found.greatest)
+    return text.GIVES.format(head=_head_name(config), query=escape(query_name(found)), weight=weight, key=escape(key))
+
+
+def _head_name(config: Config) -> str:
+    several = len(layers(config.source)) > 1
+    return f"Layer {config.layer}, head {config.head}" if several else f"Head {config.head}"
+
+
+def _hand_built(config: Config) -> bool:
+    return config.source == GENERATED and config.projections == "constructed"
 
 
 def _by_chance(config: Config, head: int) -> bool:
     """Whether it is the hand-built head with random projections."""
-    return config.source == GENERATED and config.projections == "constructed" and constructed.random(head)
+    return _hand_built(config) and constructed.random(head)
 
 
 def bars(config: Config, found: tables.Row) -> tuple[str, int]:
