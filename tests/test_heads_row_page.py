@@ -159,3 +159,20 @@ def test_the_question_about_a_row_has_one_answer():
         asked = question(replace(found, config=Config(head=head, query=fair(found))))
         assert not asked.also and (asked.answer == EVEN) == (head == 6)
     assert fair(trace(Config(head=1, query=4))) == 4, "one that is fair is kept"
+
+
+def test_a_head_without_a_role_is_introduced_by_its_row_and_hand_built_heads_by_their_rules():
+    def words(**query: str) -> str:
+        return "\n".join(each.value for each in run(HEADS, {"v": "3"} | query).markdown).replace("\\", "")
+
+    learned = words(source="recorded:minilm-river", head="4", query="5")
+    assert "**Layer 0, head 4:** “bank” (5) gives **70.7%** of its weight to “river” (8)" in learned
+    assert "**8 heads, 7 rules.** **Head 0** attends to the same word" in words()
+    weak = words(source="recorded:minilm-river", head="4", query="1")
+    assert "**Layer 0, head 4** has no clear role" in weak, "a row that no key has half of introduces no head"
+
+
+def test_the_sidebar_leads_from_a_source_with_its_own_sizes_back_to_any():
+    test = run(HEADS, {"v": "3", "source": "recorded:minilm-river", "head": "4", "query": "5"})
+    test.button(key="any size").click().run()
+    assert not test.exception and [test.slider(key="heads").value, test.slider(key="heads").disabled] == [8, False]

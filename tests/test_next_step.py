@@ -75,6 +75,18 @@ def test_the_steps_lead_through_every_page():
     assert {*seen} == {*FILES}
 
 
+def test_one_head_leads_from_start_through_learn():
+    """From the word of Start to its row on Softmax, and to what masks it."""
+    story = Story(sentence="account", query=3)
+    at, config = "start", story.config
+    for page in ("heads", "steps", "softmax", "masks"):
+        step = step_of(at, story if at == "start" else config)
+        at, config = step.page, from_query(step.query)[0] if step.query else config
+        assert (at, config.source, config.head, config.query) == (page, "recorded:minilm-account", 4, 3)
+    assert config.step == "scores" and config.topic == "row"
+    assert "this head beside the other 11" in step_of("start", Story(sentence="own", own="An own sentence")).says
+
+
 @settings(deadline=None, max_examples=examples(60))
 @given(config=configs())
 def test_a_step_keeps_every_setting_but_the_one_that_it_is_about(config):
