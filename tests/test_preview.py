@@ -183,6 +183,17 @@ def test_an_upload_is_in_no_picture_even_while_it_is_open():
     assert "secret" not in compared.description
 
 
+def test_a_link_to_a_run_names_its_model_and_text_and_no_hand_built_head(monkeypatch):
+    query = "v=3&run=SmolLM2&run_text=When+Mary+and+John&layer=3"
+    cards = []
+    monkeypatch.setattr(preview, "_draw_card", lambda card, shown=None: cards.append((card, shown)))
+    for page in ("heads", "layers", "softmax"):
+        preview.draw(page, query)
+        found = preview.describe(page, query)
+        assert found.title == "SmolLM2 · Attention Lab" and "mask" not in found.description.split(".")[0]
+    assert cards == [(Card("SmolLM2", ("A run on “When Mary and John”",)), None)] * 3
+
+
 def test_a_link_with_a_question_shows_the_question_and_no_head():
     causal, full = (image("heads", f"v=3&predict=row&mask={mask}") for mask in ("causal", "full"))
     assert np.array_equal(causal, full)

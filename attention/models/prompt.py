@@ -12,6 +12,7 @@ from attention.models.summaries import WAYS
 from attention.settings import Settings, choice, real, whole
 from attention.settings import text as typed
 
+RUN = "run"  # the entry of a link that names the model of a run, and the beginning of its others
 SENTENCE = "The animal didn't cross the street because it was too tired."
 OTHER = (
     "On a warm day in May the old bus stopped in a small town by the sea, and a girl with a red umbrella asked the driver "

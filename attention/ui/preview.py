@@ -18,8 +18,9 @@ from attention.charts.preview import Card, draw_card
 from attention.config import Config
 from attention.examples import Example
 from attention.fitting import layers
-from attention.knobs import GENERATED
+from attention.knobs import GENERATED, SENTENCE
 from attention.lessons.cards import find_card
+from attention.models.prompt import RUN
 from attention.number_format import format_head, format_token, format_weight
 from attention.settings import CARD, ConfigError
 from attention.sources.providers import label, mask_in_use, mask_name, source_title
@@ -43,6 +44,7 @@ KINDS: dict[str, Kind[Config]] = {  # pages whose picture is of a head
     "layers": LAYERED,
 }
 USUAL = Config.of("recorded:minilm-river", layer=0, head=4, query=5)  # the head of the Start page
+NAMED, LONG = 60, 120  # characters of the name of a model, and of its text
 OTHERS = ("page", CARD)  # entries of a link that are no settings
 FONT = "static/media/SourceSansVF-Upright.*.woff2"  # the font of the app
 
@@ -65,6 +67,8 @@ def describe(page: str, query: str) -> About:
         return About(title, text.PAGES[page])
     if question := question_of(config):
         return About(f"{question} · {text.NAME}", text.QUESTION)
+    if run := _of_run(query):
+        return About(f"{run.title} · {text.NAME}", f"{run.lines[0]}. {text.PAGES[page]}")
     lines = " · ".join([head_title(config), *origin_lines(config)])
     return About(title, f"{lines}. {text.PAGES[page]}")
 
@@ -74,6 +78,8 @@ def draw(page: str, query: str) -> bytes | None:
     config = STORY.open(_entries(query))[0].config if page == "start" else _config(page, query)
     if question := config and question_of(config):
         return _draw_card(Card(question, (text.QUESTION,)))
+    if page in KINDS and (run := _of_run(query)) and not _example(query):
+        return _draw_card(run)
     if page in preview_pages.PAGES:
         try:
             drawn = preview_pages.PAGES[page](_entries(query))
@@ -94,6 +100,19 @@ def _of_card(query: str) -> Card | None:
     """The words of the example whose card a link carries, which give no answer away."""
     example = _example(query)
     return example and Card(example.title, (example.asks,))
+
+
+def _of_run(query: str) -> Card | None:
+    """The model and the text of a link to a run, which is not drawn: its weights are known once the link is opened."""
+    entries = _entries(query)
+    if RUN not in entries:
+        return None
+    words = entries.get(f"{RUN}_text", SENTENCE)
+    return Card(_cut(entries[RUN], NAMED), (text.ON_TEXT.format(text=_cut(words, LONG)),))
+
+
+def _cut(words: str, longest: int) -> str:
+    return words if len(words) <= longest else f"{words[: longest - 1]}…"
 
 
 def _draw_page(page: str) -> bytes | None:

@@ -7,11 +7,10 @@ from dataclasses import replace
 
 from attention.codec import NEWEST
 from attention.knobs import SENTENCE
-from attention.models.prompt import PROMPTS, Prompt
+from attention.models.prompt import PROMPTS, RUN, Prompt
 from attention.pinned import pack_link, unpack_link
 from attention.settings import ConfigError
 
-RUN = "run"  # the entry of a link that names the model, and the beginning of the others
 CARRIED = ("text", "second", "part", "summary", "tokens", "off", "how", "other")  # of a prompt, next to its model
 
 

@@ -92,7 +92,7 @@ def _value(name: str, value: Any) -> str:
 def _with_text(source: str) -> str:
     """A run of a model with the text that it read, as two runs have one name; any other source by its title."""
     prompt, title = page.visit_state().prompts.get(source), source_title(source)
-    return text.ON_TEXT.format(source=title, text=short(prompt.text, LENGTH)) if prompt else title
+    return text.ON_TEXT.format(source=title, text=model_run.shorten(prompt.text)) if prompt else title
 
 
 def choice(
