@@ -6,6 +6,7 @@ import io
 import json
 import math
 import re
+import struct
 import xml.etree.ElementTree as ET
 from functools import partial
 from time import sleep
@@ -21,10 +22,12 @@ from attention.charts import head_points, layers_file
 from attention.codec import EDITIONS
 from attention.models.prompt import Prompt
 from attention.number_format import format_mean
+from attention.recorded.shipped import TIMES, WORDS
 from attention.ui import results
 from attention.ui.controls.picture import LAYERED
 from attention.ui.session import gestures, page
 from attention.ui.session.visit_state import VisitState
+from attention.ui.text import layers as text
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_alike, model_switches
 from tests.strategies import query_without_edition
@@ -132,22 +135,19 @@ def test_heads_that_stand_out_are_named():
     assert maps.outstanding(dict.fromkeys(even, 0.0)) == []
 
 
-def test_an_empty_link_asks_which_head_looks_at_the_token_before_and_the_strip_has_its_layer():
+def test_an_empty_link_asks_which_head_looks_at_the_token_before_and_says_what_the_text_is():
     test = run(PAGE, LAYERED.begins)
     assert (
         "Layer 16, head 0 puts 90.7% of its weight on the token before, on average over all queries but the first"
         in words(test)
     )
-    (strip,) = (each for each in test.get("html") if '<div class="layer-strip"' in each.proto.body)
-    assert strip.proto.body.count('<span class="square on">') == 1
-    assert re.findall(r"layer \d+|…", strip.proto.body.partition(">")[2]) == [
-        "…",
-        "layer 13",
-        "…",
-        "layer 16",
-        "layer 17",
-        "…",
-    ]
+    assert text.TEXTS[REPEATED] in captions(test)
+    words_read = WORDS.split()
+    assert len(words_read) == len(set(words_read)) == 25 and TIMES == 3, "as the page says"
+    (head,) = (each.proto for each in test.get("bidi_component") if each.proto.component_name.endswith("large_head"))
+    (length,) = struct.unpack("<I", head.bytes[:4])
+    header = json.loads(head.bytes[4 : 4 + length])
+    assert header["head"] == 0 and header["names"][0][1:4] == words_read[:3] and header["sizes"] == [76, 76]
     entropy = run(PAGE, LAYERED.begins | {"layer_map": "entropy"})
     in_percent = [
         '".0%"' in json.dumps(json.loads(each.get("vega_lite_chart")[0].proto.spec)) for each in (test, entropy)

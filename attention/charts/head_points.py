@@ -6,7 +6,7 @@ give the same chart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from math import pi, sqrt
 from typing import Any, NamedTuple
@@ -91,34 +91,50 @@ def places(color: Axis, heads: int, far: float) -> dict[str, Any]:
     return _point_layers(x, y, color, [], heads)
 
 
-def beside(names: Sequence[str], first: Collection[int], places: Callable[[int], Sequence[Point]]) -> list[Beside]:
+def beside(names: Sequence[str], first: Sequence[int], places: Callable[[int], Sequence[Point]]) -> list[Beside]:
     """Returns the side of each name, and the chart width from which it overlaps no point and no name placed before it.
 
-    `places`: returns the points in a chart of a given width, in pixels from its upper left corner. Those of `first` are
-    named at any width, the others in order, if there is room. A name that would be cut off on a phone is placed to the left
-    of its point.
+    `places`: returns the points in a chart of a given width, in pixels from its upper left corner. The first one of `first`
+    is named at any width, its others if they overlap no name, and then the others in order, if there is room. A name that would
+    be cut off on a phone is placed to the left of its point, as is one that covers a point only on the right.
     """
-    edge = WIDTHS[1]
-    left = [x + ASIDE + LETTER * len(name) > edge for name, (x, _) in zip(names, places(edge), strict=True)]
+    edge, usual = places(WIDTHS[1]), places(WIDTHS[2])
+    left = [
+        edge[at][0] + ASIDE + LETTER * len(name) > WIDTHS[1]
+        or (
+            _covers(name, usual, at, False)
+            and not _covers(name, usual, at, True)
+            and edge[at][0] > LETTER * len(name) + ASIDE
+        )
+        for at, name in enumerate(names)
+    ]
     return [Beside(room, side) for room, side in zip(_rooms(names, first, places, left), left, strict=True)]
 
 
 def _rooms(
-    names: Sequence[str], first: Collection[int], places: Callable[[int], Sequence[Point]], left: Sequence[bool]
+    names: Sequence[str], first: Sequence[int], places: Callable[[int], Sequence[Point]], left: Sequence[bool]
 ) -> list[int]:
-    found = [0 if at in first else NEVER for at in range(len(names))]
-    named = [at for at, name in enumerate(names) if name and at not in first]
+    always, found = [*first][:1], [NEVER] * len(names)
+    for at in always:
+        found[at] = 0
+    named = [*first][1:] + [at for at, name in enumerate(names) if name and at not in first]
     for width in reversed(WIDTHS):
         points = places(width)
-        taken = [_box(names[at], points[at], left[at]) for at in first]
+        taken = [_box(names[at], points[at], left[at]) for at in always]
         for at in named:
             box = _box(names[at], points[at], left[at])
-            under = any(_near(box, point) for other, point in enumerate(points) if other != at)
+            under = at not in first and _covers(names[at], points, at, left[at])
             if not (under or any(_over(box, other) for other in taken)):
                 taken.append(box)
                 found[at] = width
         named = [at for at in named if found[at] == width]
     return found
+
+
+def _covers(name: str, points: Sequence[Point], at: int, left: bool) -> bool:
+    """Whether a name on this side of its point overlaps another point."""
+    box = _box(name, points[at], left)
+    return any(_near(box, point) for other, point in enumerate(points) if other != at)
 
 
 def _box(name: str, point: Point, left: bool) -> Box:

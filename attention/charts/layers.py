@@ -15,7 +15,7 @@ from attention.charts.spec import dataless
 from attention.number_format import MEAN
 
 CELL = "cell"  # the selection: the layer and the head of the cell that was clicked, and the `turn` of the table
-ROW, LEAST, HIGH = 36, 9, 440  # pixels: height of a layer, its minimum, and maximum of all unless that needs more
+ROW, LEAST, HIGH = 52, 9, 440  # pixels: height of a layer, its minimum, and maximum of all unless that needs more
 CROSS, OFF = "M-1,-1L1,1M1,-1L-1,1", "switched off"  # the mark of a head that is off, and the title of its tooltip
 WIDE, TALL = 26, 13  # minimum size in pixels of a cell that shows its number
 

@@ -15,7 +15,7 @@ import { hatch, RAMP, ramp } from "./theme.js";
  * @typedef {CanvasRenderingContext2D} Pen
  */
 
-const LEFT = 62, RIGHT = 64, TOP = 8, BELOW = 40, NAMED = 76, TICKS = 6, NAMES = 24, CUT = 9, BAR = 12;
+const LEFT = 62, RIGHT = 64, TOP = 8, BELOW = 40, NAMED = 76, TICKS = 6, NAMES = 128, LINE = 12, CUT = 9, BAR = 12;
 
 /**
  * Returns place and size of the square: as large as there is room, in the proportions of the part that it shows.
@@ -33,7 +33,7 @@ export function placeSquare(width, view, data) {
 }
 
 /**
- * Returns the tokens of both axes, empty if there are too many for one line each.
+ * Returns the tokens of both axes, empty if there are too many: beyond, positions say more.
  * @param {LargeData} data
  * @param {View} view
  */
@@ -122,11 +122,14 @@ function drawAxes(pen, { place, view, data, neutrals }) {
   pen.fillStyle = neutrals.muted;
   pen.textBaseline = "middle";
   pen.textAlign = "right";
-  const down = namedOr(names.down, data.first[0], () => marks(view.top, view.high, data.sizes[0], place.height / 16));
+  const lineDown = LINE * view.high / place.height, lineAcross = LINE * view.wide / place.width;
+  const down = namedOr(names.down, data.first[0], lineDown, () =>
+    marks(view.top, view.high, data.sizes[0], place.height / 16));
   for (const [token, text] of down) {
     pen.fillText(text, place.left - 8, place.top + ((token + 0.5 - view.top) / view.high) * place.height, LEFT - 22);
   }
-  const across = namedOr(names.across, data.first[1], () => marks(view.left, view.wide, data.sizes[1], place.width / 44));
+  const across = namedOr(names.across, data.first[1], lineAcross, () =>
+    marks(view.left, view.wide, data.sizes[1], place.width / 44));
   for (const [token, text] of across) {
     pen.save();
     pen.translate(place.left + ((token + 0.5 - view.left) / view.wide) * place.width, place.top + place.height + 7);
@@ -145,17 +148,19 @@ function drawAxes(pen, { place, view, data, neutrals }) {
 }
 
 /**
- * Returns positions and token texts if there are texts, otherwise `marks()`.
+ * Returns positions and token texts if there are texts, otherwise `marks()`. Of many tokens, every k-th has its text.
  * @param {string[]} names
  * @param {number} start
+ * @param {number} line  tokens per line of text
  * @param {() => [number, string][]} marks
  * @returns {[number, string][]}
  */
-function namedOr(names, start, marks) {
+function namedOr(names, start, line, marks) {
   if (!names.length) return marks();
   const cut = (/** @type {string[]} */ letters) =>
     letters.length > CUT ? [...letters.slice(0, CUT - 1), "…"] : letters;
-  return names.map((name, i) => [start + i, cut(signs(name)).join("")]);
+  const all = names.map((name, i) => /** @type {[number, string]} */ ([start + i, cut(signs(name)).join("")]));
+  return all.filter((_, i) => i % Math.max(1, Math.ceil(line)) === 0);
 }
 
 /**

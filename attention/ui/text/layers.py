@@ -16,9 +16,10 @@ QUERIES = {  # over which a mean weight is taken
     "same": "all queries",
     "separators": "the queries that see one",
 }
-TEXT_IN, OUT, MORE, LAYER = "text", "output", "…", "layer {layer}"
-STRIP_ALT = "A text passes through one layer after the other; each has several heads. Selected: {head}."
-WHAT = "A text passes the layers in turn. Each square is a head, whose weights say what a token takes from each visible token."
+TEXTS = {  # of sources whose text is no sentence: what it is, and why
+    "recorded:smollm2-repeated": "The text is 25 random words, repeated three times: induction heads look up what followed an "
+    "earlier copy, so they show only where text repeats."
+}
 KEYS = {  # that a statistic is the weight on
     "induction": "what followed an earlier copy of the token",
     "duplicate": "earlier copies of the token",
@@ -35,7 +36,7 @@ RECORDED = "The other layers of the model are not recorded. "
 STATISTIC = "The statistic of the map"
 HIGHER = "No head is high here. Show “{statistic}”"
 NONE = "No head has a value: no query has a visible key, or the tokens have no texts."
-HELP = "Each cell is a head, coloured by one statistic. Click a cell to select its head on all pages."
+HELP = "A text passes the layers in turn. Each cell is a head, coloured by one statistic; click one to select it on all pages."
 ONE_LAYER = "This source has one layer. Sources with several:"
 MAP = "{heads}{source} over {tokens:,} {unit}s{other}. {help}"
 HEADS = "{heads} heads"
@@ -49,7 +50,6 @@ NO_ROLE = "has no clear role."
 NO_ROLE_KINDS = "has no clear role: its weight is spread over keys of many kinds."
 NO_ROLE_NAME = "no clear role"
 SIGNED_MAP_ALT = "Heatmap by layer and {across}: {about}"
-PICTURE_ALT = "Weights of {head}: queries down, keys across"
 OPEN_LAYER = "Open layer {layer} → Heads"
 OPEN_HEADS = "Open these heads → Heads"
 STATISTICS = {  # of the selected head, in plain words

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Mapping
 
 import streamlit as st
 
 from attention.analysis.head_numbers import EVERY
 from attention.analysis.head_roles import Role
+from attention.charts import heatmap
 from attention.codec import to_query
+from attention.components.large_head import large_head
 from attention.config import Config
 from attention.fitting import layers
 from attention.knobs import GENERATED
@@ -26,14 +27,8 @@ from attention.ui.text import comparing, terms
 from attention.ui.text import layers as text
 from attention.ui.text.questions import UNSAID
 from attention.ui.views import heads_layers as maps
-from attention.ui.views import heads_parts as parts
-from attention.ui.views import layers_changed, layers_strip, questions
+from attention.ui.views import layers_changed, questions
 
-PICTURE = (
-    '<figure style="margin: 0"><img class="thumbnail" alt="{}" width="320" height="320" '
-    'style="display: block; max-width: 100%; image-rendering: pixelated" src="data:image/png;base64,{}">'
-    '<figcaption style="font-size: .8rem">query ↓ &nbsp; key →</figcaption></figure>'
-)
 MODELS = next_step.REAL, "recorded:minilm-street"  # recordings of several layers
 SHARES = "first", "previous", "induction"  # statistics that are shares of the weight
 
@@ -62,9 +57,9 @@ def view(config: Config) -> None:
         draw_finding(UNSAID if unsaid else maps.finding(config, found))
     if len(layers(config.source)) == 1 and not alone:
         _several()
-    elif not alone:
-        layers_strip.draw(config)
-    left, right = (st.container(), None) if alone else parts.beside()
+    elif said := text.TEXTS.get(config.source, "") if not alone else "":
+        st.caption(said)
+    left, right = (st.container(), None) if alone else st.columns(2)
     with left:
         if not alone:
             maps.menu(config, config)
@@ -134,17 +129,16 @@ def role_text(config: Config, role: Role | None) -> str:
 def _focus(config: Config, layer: Layer) -> None:
     """Draws the selected head: its picture, what it does, some statistics, and a link to all of it."""
     role = layer.roles[config.head]
-    called = maps.head_title(config, (config.layer, config.head))
     st.markdown(UNSAID if questions.unsaid(config) else role_text(config, role))
-    with st.container(horizontal=True, vertical_alignment="top"):
-        image = b64encode(results.layers.picture(config, config.head)).decode()
-        st.html(PICTURE.format(text.PICTURE_ALT.format(head=called), image), width="content")
-        told = [
-            _metric_text(name, layer, config)
-            for name in text.STATISTICS
-            if name in layer.numbers and name in maps.known_metrics(config)
-        ]
-        st.markdown("\n".join(f"- {each}" for each in told), width="stretch")
+    shown, whole = config.truncated, ((0, config.truncated.tokens), (0, config.truncated.n_keys))
+    cells = results.heads.part(shown, shown.head, whole, heatmap.PIXELS)
+    large_head(shown, cells, (0, 0), key="selected head", zooms=False)
+    told = [
+        _metric_text(name, layer, config)
+        for name in text.STATISTICS
+        if name in layer.numbers and name in maps.known_metrics(config)
+    ]
+    st.markdown("\n".join(f"- {each}" for each in told))
     knobs.number("head", config, width=190, on_change=page.change)
     several = len(layers(config.source)) > 1
     label = text.OPEN_LAYER.format(layer=config.layer) if several else text.OPEN_HEADS

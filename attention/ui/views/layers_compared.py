@@ -132,8 +132,8 @@ def table(
     named: Collection[Cell] = (),
     others: Collection[Cell] = (),
 ) -> pa.Table:
-    """The points of heads. Those in `named` and the selected one have names, and if there is room, `others`, or all if
-    there are few heads.
+    """The points of heads. The selected one has a name, and if there is room, those in `named`, then `others`, or all
+    if there are few heads.
 
     `at(width, x, y)`: the position of a point in pixels, in a chart of this width.
     """
@@ -143,7 +143,7 @@ def table(
     names = [head_label(config, cell) if cell in carry else "" for cell in places]
     beside = points.beside(
         names,
-        [number for number, cell in enumerate(places) if cell in first],
+        sorted((number for number, cell in enumerate(places) if cell in first), key=lambda at: [*places][at] != focus),
         lambda width: [at(width, x, y) for x, y in places.values()],
     )
     unsaid = questions.unsaid(config)

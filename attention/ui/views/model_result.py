@@ -34,7 +34,13 @@ from attention.ui.views import heads_layers as maps
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import model_picture
 from attention.ui.views import model_switches as switches
-from attention.ui.views.layers import PICTURE, role_text
+from attention.ui.views.layers import role_text
+
+PICTURE = (
+    '<figure style="margin: 0"><img class="thumbnail" alt="{}" width="320" height="320" '
+    'style="display: block; max-width: 100%; image-rendering: pixelated" src="data:image/png;base64,{}">'
+    '<figcaption style="font-size: .8rem">query ↓ &nbsp; key →</figcaption></figure>'
+)
 
 NOBODY = PROMPTS.defaults["layer"], PROMPTS.defaults["head"]  # the values while no head is selected
 PRONOUN = "it"
