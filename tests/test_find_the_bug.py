@@ -126,9 +126,9 @@ def test_the_first_guess_counts_and_an_answer_that_was_shown_does_not():
     guess(test, HUNTS[1].answer)
     assert "**1 of 2 tried** right" in all_text(test), "it was the second guess"
     test.button(key="next bug").click().run()
-    test.toggle[0].set_value(True).run()
+    test.toggle[1].set_value(True).run()
     assert test.info[0].value == text.ANSWER.format(answer=HUNTS[2].answer, mistake=HUNTS[2].row.mistake)
-    test.toggle[0].set_value(False).run()
+    test.toggle[1].set_value(False).run()
     guess(test, HUNTS[2].answer)
     assert "**1 of 3 tried** right" in all_text(test), "it was shown before"
 
@@ -211,3 +211,20 @@ def test_an_old_link_within_a_visit_opens_its_bug_and_one_with_the_answer_the_co
     shown = open_page("pages/implementations.py", bug="answer", implementation=hunt_name("two-heads"), v="3")
     assert ROWS["two-heads"].mistake in page_text(shown)
     assert dict(shown.query_params).get("implementation") == "two-heads" and "bug" not in shown.query_params
+
+
+def test_cells_that_differ_are_marked_on_demand_and_counted():
+    found = hunt_maps(BUGS[FIRST])
+    apart = [
+        ((bool(found.correct_visible[0, q, k]), bool(found.wrong_visible[0, q, k])) == (True, True)
+        and abs(float(found.correct[0, q, k] - found.wrong[0, q, k])) >= 0.01)
+        or bool(found.correct_visible[0, q, k]) != bool(found.wrong_visible[0, q, k])
+        for q in range(found.correct.shape[1])
+        for k in range(found.correct.shape[2])
+    ]
+    test = open_page()
+    drawn = lambda: "".join(each.proto.body for each in test.get("html") if "<figure" in each.proto.body)  # noqa: E731
+    assert "marked" not in drawn() and "**Score 0.**" in all_text(test)
+    test.toggle(key="mark differences").set_value(True).run()
+    assert len(re.findall(r'class="(?:masked )?marked"', drawn())) == 2 * sum(apart)
+    assert f"{sum(apart)} of {len(apart)} cells differ" in all_text(test)

@@ -19,8 +19,8 @@ MAP = (
 )
 COLUMN = '<span class="across">{}</span>'
 ROW = '<span class="down">{}</span>'
-CELL = '<i style="background: rgb({:.0f} {:.0f} {:.0f})" data-says="{}"></i>'
-MASKED = '<i class="masked" data-says="{}"></i>'
+CELL = '<i{mark} style="background: rgb({:.0f} {:.0f} {:.0f})" data-says="{}"></i>'
+MASKED = '<i class="masked{mark}" data-says="{}"></i>'
 
 
 def word_map(
@@ -31,18 +31,23 @@ def word_map(
     title: str,
     alt: str,
     says: Callable[[str, str, float | None], str],
+    marked: Bool[Tensor, "q k"] | None = None,
 ) -> str:
     """Returns the HTML of a map of cells from 0 to 1, hatched where they are not visible.
 
     `says`: the sentence of a cell, given the texts of its row and column and its number, None if it is not visible.
+    Cells that are `marked` have an outline.
     """
     shades = interpolate(cells.clamp(0, 1).numpy(), colors)
+    differs = lambda i, j: marked is not None and bool(marked[i, j])  # noqa: E731
     rows = []
     for i, query in enumerate(tokens):
         line = [
-            CELL.format(*shades[i, j], escape(says(query, key, float(cells[i, j]))))
+            CELL.format(
+                *shades[i, j], escape(says(query, key, float(cells[i, j]))), mark=' class="marked"' * differs(i, j)
+            )
             if visible[i, j]
-            else MASKED.format(escape(says(query, key, None)))
+            else MASKED.format(escape(says(query, key, None)), mark=" marked" * differs(i, j))
             for j, key in enumerate(tokens)
         ]
         rows.append(ROW.format(escape(query)) + "".join(line))

@@ -75,7 +75,15 @@ class HuntMaps:
     wrong_visible: Bool[Tensor, "m q k"]
     source: str
 
+    @property
+    def differs(self) -> Bool[Tensor, "m q k"]:
+        """The cells that are masked in one of both alone, or whose numbers differ by at least `VISIBLE`."""
+        both = self.correct_visible & self.wrong_visible
+        apart = (self.correct - self.wrong).abs() >= VISIBLE
+        return (self.correct_visible != self.wrong_visible) | (both & apart)
 
+
+VISIBLE = 0.01  # the least difference of two numbers from 0 to 1 that counts as one
 HUNTS: tuple[Hunt, ...] = (
     Hunt(
         name="mask-off-by-one",

@@ -2,7 +2,10 @@
 
 FINDING = "Both versions run without an error on the same tokens and weights, yet their maps differ. Find out why."
 SOLVED = "✓ {bug}"
+NO_SCORE = "**Score 0.** Your first guess at each bug counts."
 SCORE = "**{right} of {count} tried** right at the first guess"
+MARK = "Mark what differs"
+MARKED = "{count} of {cells} cells differ: by at least 0.01, or in what is masked."
 QUESTION = "What is wrong here?"
 REVEAL = "Show the answer"
 COPY = "Copy link to this bug"

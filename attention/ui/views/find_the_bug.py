@@ -27,6 +27,7 @@ from attention.ui.text import find_the_bug as text
 from attention.ui.views import code
 
 NAMES = tuple(BUGS)
+MARKS = "mark differences"  # the key of the toggle
 
 
 def view(series: BugSeries) -> None:
@@ -34,11 +35,14 @@ def view(series: BugSeries) -> None:
     hunt, found = BUGS[series.bug], results.published.hunt_maps(BUGS[series.bug])
     draw_heading("find_the_bug", text.FINDING)
     score = None if present.is_embedded() else _series(series)  # filled after the guess
-    maps, beside = st.columns(2, gap="medium")
+    maps, beside = st.columns([4, 3], gap="medium")
     with maps:
         st.markdown(hunt.says)
-        st.html(f'<div class="word-maps maps-{len(hunt.heads)}">{"".join(_maps(hunt, found))}</div>')
-        st.caption(text.LEGENDS[hunt.shows])
+        marks = bool(page.widgets().get(MARKS))  # of the toggle below the maps
+        st.html(f'<div class="word-maps maps-{len(hunt.heads)}">{"".join(_maps(hunt, found, marks))}</div>')
+        st.toggle(text.MARK, key=MARKS)
+        count, cells = int(found.differs.sum()), found.differs.numel()
+        st.caption(text.MARKED.format(count=count, cells=cells) if marks else text.LEGENDS[hunt.shows])
     with beside:
         if not _question(hunt):
             st.caption(text.CODE)
@@ -46,8 +50,9 @@ def view(series: BugSeries) -> None:
         else:
             changes(hunt.row)
             _after(series, hunt)
-    if score and (tried := page.visit_state().first_guesses):
-        score.markdown(text.SCORE.format(right=_score(), count=len(tried)))
+    if score:
+        tried = len(page.visit_state().first_guesses)
+        score.markdown(text.SCORE.format(right=_score(), count=tried) if tried else text.NO_SCORE)
     browser_yield.yield_to_browser()
 
 
@@ -122,8 +127,8 @@ def _score() -> int:
     return sum(map(_is_solved, HUNTS))
 
 
-def _maps(hunt: Hunt, found: HuntMaps) -> list[str]:
-    """The maps as HTML, head by head, the correct one before the other."""
+def _maps(hunt: Hunt, found: HuntMaps, marks: bool) -> list[str]:
+    """The maps as HTML, head by head, the correct one before the other; with `marks`, cells that differ have an outline."""
     tokens, weights = labels(hunt.config)[: found.correct.shape[-1]], hunt.shows == "weights"
     sides = ((False, found.correct, found.correct_visible), (True, found.wrong, found.wrong_visible))
     drawn = []
@@ -132,7 +137,8 @@ def _maps(hunt: Hunt, found: HuntMaps) -> list[str]:
             title = text.VERSIONS[wrong] + (text.HEAD.format(head=head) if len(hunt.heads) > 1 else "")
             alt, colors = text.ALT.format(title=title), theme.WEIGHTS if weights else theme.INFLUENCE
             says = _weight_sentence if weights else _change_sentence
-            drawn.append(word_map(cells[at], visible[at], tokens, colors, title, alt, says))
+            marked = found.differs[at] if marks else None
+            drawn.append(word_map(cells[at], visible[at], tokens, colors, title, alt, says, marked))
     return drawn
 
 
