@@ -3,7 +3,7 @@
 MORE = "More settings"
 
 # Start.
-OPENS_HEADS = "**These three open Heads,** which builds heads of any size. Training has fixed the sizes of this one."
+OPENS_HEADS = "**These three open Heads,** with heads of any size."
 THIS_HEAD = "**These act on this head.**"
 
 # A picture.

@@ -20,14 +20,14 @@ OTHER_HEADS = (
 )
 STEPS = {"look": "1 · Look", "weigh": "2 · Weigh", "take over": "3 · Combine"}
 LOOK = (
-    "Each token collects information from the others and from itself. A **weight** says how much it takes from each; the "
-    "weights of a token sum to 100%.\n\nPoint at a token to see its weights, click to keep it. A row of the map is one token. "
-    "[CLS] and [SEP] are marks that the model adds."
+    "Each token collects information from the others and itself. A **weight** says how much it takes from each; its weights "
+    "sum to 100%.\n\nPoint at a token to see its weights, click to keep it. A row of the map is one token. The model adds "
+    "[CLS] and [SEP]."
 )
 SWITCH = "Switch the sentence"
 EXPECTED = (
     "Here “{word}” gives most to “{expected}”, in the other sentence to “{other}”. "
-    "Of MiniLM's {heads} heads, {found} does both; a word gets its meaning from all of them together."
+    "Of MiniLM's {heads} heads, {found} does both; the meaning of a word comes from all of them."
 )
 OWN_LOOK = (
     "This is one head on one sentence. It was chosen for what it does in the two sentences above; in yours it may do something "
@@ -79,12 +79,12 @@ RIDDLES = {"tired": "… too tired, on Heads", "wide": "… too wide, on Heads"}
 LEARN = (
     "Learn in 30 minutes",
     "Examples",
-    "For students and classes: twelve pictures with a question each, from one word to a real model.",
+    "For students and classes: twelve pictures, each with a question.",
 )
 EXPLORE = (
     "Explore a real model",
     "Model",
-    "For the curious: run a model on your own text, or open a file with heads of your own.",
+    "For the curious: a model on your own text, or heads from your own file.",
 )
 CHECK = (
     "Check and measure",
@@ -92,7 +92,6 @@ CHECK = (
     "For engineers: what a mask keeps, what published code computes, from which length a GPU pays.",
 )
 CODE = (
-    "Every picture is checked against PyTorch's own attention, or where PyTorch has none, as for sparsemax, against the "
-    "definition in float64; the badge below it has the largest difference. Under *Code*, "
-    "Heads prints a program that computes the same numbers. The code is open, in the package `attention`."
+    "Every picture is checked against PyTorch's own attention, or against a definition in float64: its badge has the largest "
+    "difference. Heads prints a program with the same numbers. The code is open."
 )
