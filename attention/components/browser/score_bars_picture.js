@@ -155,7 +155,8 @@ function writeOver(pen, neutrals, text, x, y) {
 }
 
 /**
- * Writes the weights on their bars, the moved one and the largest first, and those that would cover another not at all.
+ * Writes the weights on their bars, the moved one and the largest first, and those that would cover another or a
+ * taller bar not at all.
  * @param {Scores} scores
  * @param {CanvasRenderingContext2D} pen
  * @param {Frame} size
@@ -176,7 +177,13 @@ function paintWeights(scores, pen, { column, floor, wide }) {
     const text = winner && tokens[key] ? `${tokens[key]} ${share}` : share, half = pen.measureText(text).width / 2;
     const middle = Math.max(LEFT + half, Math.min(wide - half, LEFT + (data.places[key] + 0.5) * column));
     const tall = (Math.max(now[key], by ? before[key] : 0) / top) * LOW, y = floor - Math.min(tall + 5, LOW - TEXT - 2);
-    if (taken.some(([x, width, other]) => Math.abs(x - middle) < width + half + 2 && Math.abs(other - y) < TEXT + 2)) continue;
+    const first = (middle - half - LEFT) / column, last = (middle + half - LEFT) / column;
+    const covers = now.some((weight, at) => {
+      const place = data.places[at];
+      return weight > now[key] && place + 0.95 > first && place + 0.05 < last;
+    });
+    const touches = taken.some(([x, width, other]) => Math.abs(x - middle) < width + half + 2 && Math.abs(other - y) < TEXT + 2);
+    if (touches || (covers && key !== moved)) continue;
     taken.push([middle, half, y]);
     writeOver(pen, neutrals, text, middle, y);
   }

@@ -239,6 +239,8 @@ def _view(view: View, any_length: bool) -> None:
     state, setting, now = session(), _now("view"), monotonic()
     state.arrives, state.hurried = state.viewed is None, now - (state.viewed or 0.0) < HURRY
     state.viewed = now
+    if state.below_title and not running_fragments():  # a later run of the view may only write where this one has
+        state.below_title.empty()
     state.drawn, cut = (setting, "") if any_length else state.here.kind.shown(setting)
     with st.container():  # always there: if an element appears or disappears, a browser redraws everything below it
         present.draw_mark(setting)
