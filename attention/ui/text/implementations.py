@@ -23,7 +23,7 @@ DETAILS = "Code, shapes, costs and accepted inputs"
 
 # The list of all implementations, and the selected one.
 TRY = "Try:"
-CHOICES = "Click one to see its lines."
+CHOICES = "Choose one to see its wrong lines."
 RELATIVE = (
     "Relative error: norm of the difference from the reference, divided by the norm of the reference, over all sequences. "
     "Up to {within:.0e} counts as equal."
@@ -36,12 +36,12 @@ CORRECTED_EXACT = "All ran on the same weights and tokens; corrected, they are e
 STILL_RAISES = "; {count} still raises an error, see its row"
 WRONG = {  # whether the output is wrong, whether the weights are
     (False, False): "right",
-    (True, False): "output wrong",
-    (False, True): "weights wrong",
-    (True, True): "output and weights wrong",
+    (True, False): "wrong output",
+    (False, True): "wrong weights",
+    (True, True): "wrong output and weights",
 }
 VERDICTS = {"agrees": "right", "disagrees": "wrong"}  # of rows and inputs; others are shown as they are
-RAISES_ERROR = "raises {error}"
+RAISES_ERROR = "error"
 STILL = "corrected: {badge}"
 RESULTS = {
     (True, False): "Its weights are right; its output is wrong: {output}.",

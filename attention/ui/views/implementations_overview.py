@@ -31,12 +31,13 @@ def choices(config: Config) -> None:
         found = results.published.judgements(config.for_page(results.published.PAGE))
     half = -(-len(ROWS) // 2)
     ordered = sorted(ROWS, key=lambda name: ORDER.index(found[name, True].verdict))
+    st.caption(f"{text.CHOICES} {_as_meant([found[name, False] for name in ROWS])}", help=_relative())
     with st.container(key="implementations"):
         columns = st.columns(2, gap="small")
         for place, name in enumerate(ordered):
             row, judged = ROWS[name], found[name, True]
             columns[place >= half].button(
-                f"{_mark(judged)} **{row.name}** {_error_text(judged)} {_still(found[name, False])}".rstrip(),
+                f"**{row.name}** {_verdict(judged)} {_still(found[name, False])}".rstrip(),
                 key=f"show {name}",
                 type="secondary" if name == config.implementation else "tertiary",
                 width="stretch",
@@ -44,7 +45,6 @@ def choices(config: Config) -> None:
                 kwargs={"implementation": name},
                 help=escape(row.document.title_in_words),
             )
-    st.caption(f"{text.CHOICES} {_as_meant([found[name, False] for name in ROWS])}", help=_relative())
 
 
 def finding(config: Config) -> str:
@@ -137,14 +137,14 @@ def _badge(verdict: str) -> str:
     return f":{COLORS[verdict]}-badge[{text.VERDICTS.get(verdict, verdict)}]"
 
 
-def _mark(judged: Judgement) -> str:
-    return f":{COLORS[judged.verdict]}[:material/{ICONS[judged.verdict]}:]"
+def _verdict(judged: Judgement) -> str:
+    return f":{COLORS[judged.verdict]}[:material/{ICONS[judged.verdict]}: {_error_text(judged)}]"
 
 
 def _error_text(judged: Judgement) -> str:
     """What of a row is wrong, in a few words."""
     if not judged.output or not judged.square:
-        return text.RAISES_ERROR.format(error=escape(judged.error.partition(":")[0]))
+        return text.RAISES_ERROR
     return text.WRONG[not judged.output.agrees, not judged.square.agrees]
 
 
