@@ -59,7 +59,7 @@ def test_a_link_opens_a_row_with_its_formula_code_and_lesson(name):
     assert test.latex[0].value.strip().strip("$").strip() == row.formula
     function = row.as_printed or row.as_meant
     assert f"def {function.__name__}(" in unescape(code(test)[-1])
-    assert bool(test.error) == overview(test)[row.name].startswith("raises")
+    assert bool(test.error) == overview(test)[row.name].startswith("error")
 
 
 def test_choosing_a_row_is_one_run_and_stands_in_the_link():
