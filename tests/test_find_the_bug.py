@@ -216,8 +216,10 @@ def test_an_old_link_within_a_visit_opens_its_bug_and_one_with_the_answer_the_co
 def test_cells_that_differ_are_marked_on_demand_and_counted():
     found = hunt_maps(BUGS[FIRST])
     apart = [
-        ((bool(found.correct_visible[0, q, k]), bool(found.wrong_visible[0, q, k])) == (True, True)
-        and abs(float(found.correct[0, q, k] - found.wrong[0, q, k])) >= 0.01)
+        (
+            (bool(found.correct_visible[0, q, k]), bool(found.wrong_visible[0, q, k])) == (True, True)
+            and abs(float(found.correct[0, q, k] - found.wrong[0, q, k])) >= 0.01
+        )
         or bool(found.correct_visible[0, q, k]) != bool(found.wrong_visible[0, q, k])
         for q in range(found.correct.shape[1])
         for k in range(found.correct.shape[2])
