@@ -37,12 +37,12 @@ def test_a_model_reads_and_a_click_in_its_map_leads_to_a_head(visit, models):
     tab = visit("model?model=bert", server=models)
     tab.page.get_by_role("button", name="Run model").click()
     expect(tab.page.get_by_text("3 layers of 4 heads over 17 tokens")).to_be_visible(timeout=LOADED)
-    expect(tab.page.get_by_text(re.compile(r"^Layer \d, head \d$"))).to_be_visible()
+    expect(tab.page.get_by_text(re.compile(r"^Layer \d, head \d$")).first).to_be_visible()
     assert "head" not in tab.link
     click_chart(tab.page.locator(CHART).first.locator("canvas, svg").first, 0.62, 0.3)
     expect(tab.page).to_have_url(re.compile("head="))
     expect(
-        tab.page.get_by_text(f"Layer {tab.link.get('layer', 0)}, head {tab.link['head']}", exact=True)
+        tab.page.get_by_text(f"Layer {tab.link.get('layer', 0)}, head {tab.link['head']}", exact=True).first
     ).to_be_visible()
     tab.page.get_by_role("link", name="→ Heads").first.click()
     expect(tab.page.locator(GRID).locator(".squares figcaption")).to_have_count(4)
