@@ -11,7 +11,7 @@ from attention.ui.session.visit_state import KEY
 from tests.samples import sample
 from tests.strategies import query_without_edition
 from tests.test_classroom import LINK, QUERY, alerts, guess
-from tests.test_pages import ROOT, SECONDS, page_text, reveal
+from tests.test_pages import ROOT, SECONDS, answer_toggle, page_text, reveal
 
 ELSEWHERE = ("timing", "training", "examples")
 
@@ -63,7 +63,7 @@ def test_a_guess_at_a_question_of_ours_and_at_a_bug_stay_too():
     hunter.radio[0].set_value(hunter.radio[0].options[2]).run()
     reveal(hunter)
     go_to_page(go_to_page(hunter, "timing"), "find_the_bug")
-    assert hunter.radio[0].value == hunter.radio[0].options[2] and hunter.toggle[0].value
+    assert hunter.radio[0].value == hunter.radio[0].options[2] and answer_toggle(hunter).value
 
 
 @pytest.mark.parametrize("page", ["examples", "model", "your_data"])

@@ -294,7 +294,7 @@ def test_a_gate_changes_outputs_and_no_weight(gate):
         torch.equal(getattr(t, name), getattr(plain, name)) for name in ("x", "q", "k", "v", "weights", "context")
     )
     assert not torch.allclose(t.output, plain.output)
-    assert "before the output gate" in heads_parts._help(t.config)
+    assert "before the output gate" in heads_parts.help_text(t.config)
     recorded = Config.of(SOURCES[1])
     assert recorded.gate == "off" and "is a recording" in why("gate", recorded)
 
@@ -392,7 +392,7 @@ def test_what_is_said_of_row_sums_is_true_of_the_rows(config, softmax, combine):
     assert (sums[blind] == 0).all() and ("fully masked" in said) == bool(blind.any())
     assert softmax == "sigmoid" or (sums[~blind] <= 1 + 1e-6).all()
     assert "at most" in said or "any number" in said or "λ" in said or blind.all() or (sums[~blind] > 1 - 1e-6).all()
-    assert f"A row is a query: {said}. " in heads_parts._help(config)
+    assert f"A row is a query: {said}. " in heads_parts.help_text(config)
     blind = ~pairs(config).any(-1)  # of another sequence, where Steps shows one
     said = row_sums(softmax, int(blind.sum()), config.tokens)
     titles = {part.place: part.title for part in parts(config)}

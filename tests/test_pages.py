@@ -12,11 +12,13 @@ from urllib.parse import urlencode
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Toggle
 
 from attention.codec import NEWEST, from_query, to_query
 from attention.config import Config
 from attention.ui.controls.picture import LAYERED, MIXED, SCORES, SMALL
 from attention.ui.session.visit_state import KEY
+from attention.ui.text import find_the_bug, questions
 from tests.samples import sample
 from tests.strategies import newest, query_without_edition
 
@@ -57,7 +59,12 @@ def run(page: Path, query: dict[str, str], state: dict[str, bool] | None = None)
 def reveal(test: AppTest) -> AppTest:
     """Reveals the answer of the question, without a guess if there is none."""
     skips = [button for button in test.button if button.label == "Skip"]
-    return skips[0].click().run() if skips else test.toggle[0].set_value(True).run()
+    return skips[0].click().run() if skips else answer_toggle(test).set_value(True).run()
+
+
+def answer_toggle(test: AppTest) -> Toggle:
+    """The switch that reveals the answer of a question or of a bug."""
+    return next(each for each in test.toggle if each.label in {questions.REVEAL, find_the_bug.REVEAL})
 
 
 def page_text(test: AppTest) -> str:

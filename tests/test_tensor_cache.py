@@ -64,7 +64,7 @@ KEPT: dict[str, tuple[Any, tuple]] = {
     "training": (trainings.course, ("majority",)),
     "trained": (trainings.recording, ("majority", -1)),
     "untrained": (training._initial_course, (RECIPE,)),
-    "picture": (training._picture, (COURSE.recipe, COURSE.nearest_frame(-1))),
+    "picture": (training._picture, (COURSE.recipe, COURSE.nearest_frame(-1), COURSE.nearest_frame(0))),
     "usual": (training._usual, (COURSE,)),
     "without heads": (training._probe_heads, (COURSE, ((0, 1),), "zero")),
     "said": (training._forward_sequence, (COURSE, (0, 1, 2, 3), (), "zero")),
