@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import numpy as np
 import pytest
@@ -25,6 +25,7 @@ from attention.lessons.cards import gallery
 from attention.pinned import pin
 from attention.published import ROWS, hunt_name
 from attention.published.hunts import BUGS
+from attention.recorded.shipped import SMOLLM2
 from attention.serving import previews
 from attention.serving.previews import AT_ONCE, LONGEST, Previews
 from attention.serving.settings import Settings
@@ -183,15 +184,17 @@ def test_an_upload_is_in_no_picture_even_while_it_is_open():
     assert "secret" not in compared.description
 
 
-def test_a_link_to_a_run_names_its_model_and_text_and_no_hand_built_head(monkeypatch):
-    query = "v=3&run=SmolLM2&run_text=When+Mary+and+John&layer=3"
+@pytest.mark.parametrize(("model", "named"), [(SMOLLM2, SMOLLM2), ("Own", "Own"), ("Buy <b>this</b>", text.SOME_MODEL)])
+def test_a_link_to_a_run_names_its_text_and_a_model_that_is_known_and_no_hand_built_head(monkeypatch, model, named):
+    monkeypatch.setenv("ATTENTION_MODELS", "Own = some/model")
+    query = urlencode({"v": 3, "run": model, "run_text": "When Mary and John", "layer": 3})
     cards = []
     monkeypatch.setattr(preview, "_draw_card", lambda card, shown=None: cards.append((card, shown)))
     for page in ("heads", "layers", "softmax"):
         preview.draw(page, query)
         found = preview.describe(page, query)
-        assert found.title == "SmolLM2 · Attention Lab" and "mask" not in found.description.split(".")[0]
-    assert cards == [(Card("SmolLM2", ("A run on “When Mary and John”",)), None)] * 3
+        assert found.title == f"{named} · Attention Lab" and "mask" not in found.description.split(".")[0]
+    assert cards == [(Card(named, ("A run on “When Mary and John”",)), None)] * 3
 
 
 def test_a_link_with_a_question_shows_the_question_and_no_head():

@@ -236,6 +236,14 @@ def test_steps_says_which_matrices_have_no_difference():
     assert {name: len(each) for name, each in found.items()} == {"weights": 3, "v": 1, "context": 1}
 
 
+def test_a_button_of_steps_shows_the_first_matrix_that_differs():
+    test = run(ROOT / "pages" / "steps.py", FULL | {"mask": "causal", "scale": "none", "step": "q", "against": pin(A)})
+    (button,) = [each for each in test.button if each.label == comparing.SHOW_STEP.format(step="mask")]
+    button.click().run()
+    assert test.query_params["step"] == "mask" and not test.exception
+    assert button.label not in [each.label for each in test.button]
+
+
 def test_steps_compares_one_head_with_another_alone():
     _, (found,) = steps(FULL | {"step": "weights", "head": "1", "against": pin(A, 0)})
     weights = trace(A).weights.double()

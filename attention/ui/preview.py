@@ -20,6 +20,7 @@ from attention.examples import Example
 from attention.fitting import layers
 from attention.knobs import GENERATED, SENTENCE
 from attention.lessons.cards import find_card
+from attention.models.catalogue import PACKAGES, RENAMED
 from attention.models.prompt import RUN
 from attention.number_format import format_head, format_token, format_weight
 from attention.settings import CARD, ConfigError
@@ -30,6 +31,7 @@ from attention.ui.budget import UNDER_WAY
 from attention.ui.controls.kind import Kind
 from attention.ui.controls.picture import LAYERED, PICTURE, SCORES, SMALL
 from attention.ui.controls.story import STORY
+from attention.ui.limits import models
 from attention.ui.menu import GROUPS, page_title
 from attention.ui.question_codec import decode
 from attention.ui.results.shared import LOW_PRIORITY
@@ -44,7 +46,7 @@ KINDS: dict[str, Kind[Config]] = {  # pages whose picture is of a head
     "layers": LAYERED,
 }
 USUAL = Config.of("recorded:minilm-river", layer=0, head=4, query=5)  # the head of the Start page
-NAMED, LONG = 60, 120  # characters of the name of a model, and of its text
+LONG = 120  # characters of the text of a run
 OTHERS = ("page", CARD)  # entries of a link that are no settings
 FONT = "static/media/SourceSansVF-Upright.*.woff2"  # the font of the app
 
@@ -107,12 +109,10 @@ def _of_run(query: str) -> Card | None:
     entries = _entries(query)
     if RUN not in entries:
         return None
-    words = entries.get(f"{RUN}_text", SENTENCE)
-    return Card(_cut(entries[RUN], NAMED), (text.ON_TEXT.format(text=_cut(words, LONG)),))
-
-
-def _cut(words: str, longest: int) -> str:
-    return words if len(words) <= longest else f"{words[: longest - 1]}…"
+    words, name = entries.get(f"{RUN}_text", SENTENCE), RENAMED.get(entries[RUN], entries[RUN])
+    known = name in {*models().offers, *PACKAGES}  # any other name could be anybody's words
+    cut = words if len(words) <= LONG else f"{words[: LONG - 1]}…"
+    return Card(name if known else text.SOME_MODEL, (text.ON_TEXT.format(text=cut),))
 
 
 def _draw_page(page: str) -> bytes | None:

@@ -45,6 +45,7 @@ NUMBERS = (
 SAMPLED = "All but the first, with its quartiles, are of {rows} evenly spaced queries."
 OTHER_STEPS = "No matrix of a step has the same size on both sides; one side is shown."
 STEP_CHANGED = "**{step}** is the first of {count} matrices that differs; {equal} are equal in A and B."
+SHOW_STEP = "Show {step}"
 STEPS_EQUAL = "All {count} matrices are equal in A and B."
 STEPS_SCALE = (
     "B − A. Green: larger in B; orange: smaller; each scale ends as stated below it. Stripes: masked on one side."

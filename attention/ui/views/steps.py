@@ -63,6 +63,8 @@ def view(config: Config) -> None:
             _choices(config)
             if config.steps == "one":
                 _formula(plan[current])
+                if changed and not questions.unsaid(config):
+                    steps_changed.draw_way(changed, current)
     order = step_names().index
     if config.step not in plan and (made_here(config) or order(config.step) > order(current)):
         st.info(text.NO_STEP.format(wanted=config.step, shown=current), icon=":material/info:")

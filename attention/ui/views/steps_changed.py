@@ -14,7 +14,7 @@ from attention.sources.providers import has
 from attention.steps.compared import comparable, plans
 from attention.ui import results
 from attention.ui.markdown import escape
-from attention.ui.session import gestures
+from attention.ui.session import gestures, page
 from attention.ui.text import comparing as text
 from attention.ui.views import heads_compared
 
@@ -56,11 +56,29 @@ def finding(sides: Sides, step: str) -> str:
             return text.STEP_IN_B.format(step=escape(step))
         sizes = {"a": _size(before[step].shape), "b": _size(after[step].shape)}
         return text.STEP_SIZES.format(step=escape(step), **sizes)
-    same = results.steps.equal_steps(sides)
-    changed = [name for name in known if name not in same]
-    if not (changed and same):
+    changed = _differing_steps(sides)
+    equal = len(known) - len(changed)
+    if not (changed and equal):
         return (text.NO_STEP_EQUAL if changed else text.STEPS_EQUAL).format(count=len(known))
-    return text.STEP_CHANGED.format(step=escape(changed[0]), count=len(known), equal=len(same))
+    return text.STEP_CHANGED.format(step=escape(changed[0]), count=len(known), equal=equal)
+
+
+def draw_way(sides: Sides, step: str) -> None:
+    """Draws a button that shows the first matrix that differs, unless it is the `step` that is shown."""
+    if (first := next(iter(_differing_steps(sides)), step)) != step:
+        st.button(
+            text.SHOW_STEP.format(step=escape(first)),
+            icon=":material/arrow_forward:",
+            key="first step that differs",
+            on_click=page.change,
+            kwargs={"step": first},
+        )
+
+
+def _differing_steps(sides: Sides) -> list[str]:
+    """The matrices that differ, in the order of computation."""
+    same = results.steps.equal_steps(sides)
+    return [name for name in comparable(sides[:2], sides.heads is not None) if name not in same]
 
 
 def draw_legend(sides: Sides, names: Sequence[str]) -> None:
