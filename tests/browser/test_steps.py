@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 import pytest
 import torch
@@ -13,6 +14,7 @@ from torch import Tensor
 
 from attention.codec import from_query
 from attention.config import Config
+from attention.pinned import pin
 from attention.steps.plan import by_name
 from attention.steps.values import values
 from attention.wire.matrix_cells import matrix
@@ -76,6 +78,16 @@ def hover_cell(tab, name: str, row: int, column: int, shape: tuple[int, int]) ->
             return wait_for_cell(tab, name, 0, row, column, timeout=SECONDS / TRIES)
         tab.page.mouse.move(0, 0)
     return wait_for_cell(tab, name, 0, row, column)
+
+
+def test_a_difference_names_the_numbers_of_both_sides(visit):
+    against = pin(Config(tokens=5, heads=2, d_model=8, mask="full"))
+    tab = visit(f"steps?{SMALL}&step=mask&{urlencode({'against': against})}")
+    tab.page.locator(f"{MATRICES}[data-painted]").wait_for()
+    tab.quiet()
+    hover_cell(tab, "mask", 0, 3, (5, 5))
+    expect(tab.page.locator(f"{MATRICES} .cell")).to_contain_text("B − A = −1")
+    expect(tab.page.locator(f"{MATRICES} .arithmetic")).to_have_text(re.compile("^A: 1.* · B: 0"))
 
 
 CASES = [
