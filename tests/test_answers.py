@@ -21,8 +21,8 @@ def test_a_gpu_and_a_cpu_are_compared_at_the_longest_length_that_both_have():
     others = [failed_timing(8192, **DECODE), make_timing(8192, 1e-9, **DECODE, implementation="core")]
     (said,) = answers.answers([*cpu, *gpu, slow, *others])
     assert said.headline == (
-        "One token of 16 heads of 128 against 8,192 keys, bfloat16: 40 µs on a Test GPU, 205 times as fast as this CPU "
-        "(8.19 ms)."
+        "A Test GPU is 205 times as fast as this CPU (40 µs instead of 8.19 ms) for one token of 16 heads of 128 against "
+        "8,192 keys, bfloat16."
     )
     assert said.basis == (
         "Including the copy to the GPU and back, it is 82 times as fast. The GPU is faster from the shortest length on "
@@ -30,7 +30,7 @@ def test_a_gpu_and_a_cpu_are_compared_at_the_longest_length_that_both_have():
         "bfloat16, recorded 2026-01-31. CPU: Test CPU, 2 cores, 2 threads, SDPA, bfloat16, measured here 2026-01-31."
     )
     (said,) = answers.answers([*cpu, slow])
-    assert "1 s on a Test GPU, 122 times as slow as this CPU (8.19 ms)." in said.headline
+    assert "A Test GPU is 122 times as slow as this CPU (1 s instead of 8.19 ms) for one token" in said.headline
     assert said.basis.startswith("Including the copy to the GPU and back, it is 122 times as slow. ")
     assert "The GPU is slower at all lengths up to 8,192 tokens" in said.basis and "SDPA math" in said.basis
 
@@ -42,8 +42,8 @@ def test_a_cpu_that_emulates_a_dtype_is_compared_in_float32():
     gpu = [make_timing(n, 5e-3, **GPU, **DECODE, source="h100.json") for n in (4096, 8192)]
     (said,) = answers.answers([*cpu, *emulated, *far, *gpu])
     assert said.headline == (
-        "One token of 16 heads of 128 against 8,192 keys, bfloat16: 5 ms on a Test GPU, 1.6 times as fast as this CPU in "
-        "float32 (8.19 ms)."
+        "A Test GPU is 1.6 times as fast as this CPU in float32 (5 ms instead of 8.19 ms) for one token of 16 heads of 128 "
+        "against 8,192 keys, bfloat16."
     )
     assert said.basis.startswith(
         "Including the copy to the GPU and back, it is 1.6 times as fast. The GPU is faster from about 5,000 tokens "
@@ -155,10 +155,10 @@ def test_every_gpu_has_an_answer_the_visitors_first():
     gpus = [make_timing(64, 1e-5, **GPU, source="x.json"), make_timing(64, 4e-3, **mine)]
     first, second = answers.answers([*cpu, *gpus])
     assert first.headline.startswith(
-        "64 tokens, 8 heads of 64, float32: 4 ms on your GPU (Acme 9), 4 times as slow as this server's CPU (1 ms)"
+        "Your GPU (Acme 9) is 4 times as slow as this server's CPU (4 ms instead of 1 ms) for 64 tokens, 8 heads of 64, float32"
     )
     assert "The GPU is slower at all lengths up to 64 tokens, also including the copy." in first.basis
-    assert "10 µs on a Test GPU, 100 times as fast as this CPU (1 ms)" in second.headline
+    assert "A Test GPU is 100 times as fast as this CPU (10 µs instead of 1 ms)" in second.headline
     assert "The GPU is" not in second.basis, "one length says it all"
 
 

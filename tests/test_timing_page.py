@@ -418,8 +418,8 @@ def test_the_headline_and_the_first_chart_follow_the_sizes_that_are_set(monkeypa
     job = TimingJob(Sweep(), "done", 1.0, timings={timing.case: timing for timing in served()})
     test = run(SERVED, sweep=job)
     assert headline(test) == (
-        "One token of 16 heads of 128 against 8,192 keys, bfloat16: 100 µs on a Test GPU, 20 times as fast as this CPU "
-        "(2 ms)."
+        "A Test GPU is 20 times as fast as this CPU (100 µs instead of 2 ms) for one token of 16 heads of 128 against 8,192 "
+        "keys, bfloat16."
     )
     assert "it is 20 times as fast. The GPU is faster from about" in test.caption[0].value.replace("\\", "")
     charts = [each.proto.id for each in test.get("plotly_chart")]
@@ -467,7 +467,7 @@ def test_the_command_and_the_page_say_the_same_of_the_same_timings(monkeypatch):
     printed = report(here, shipped_card())
     test = run(query, sweep=TimingJob(Sweep(), "done", 1.0, timings={timing.case: timing for timing in here}))
     shown = [headline(test) + " " + test.caption[0].value.replace("\\", ""), *page_text(test).splitlines()]
-    said = [each for each in printed.splitlines() if each.startswith(("One token", "8,192 tokens"))]
+    said = [each for each in printed.splitlines() if each.startswith(("A Test GPU", "8,192 tokens"))]
     assert len(said) == 2 and set(said) <= set(shown)
     (cases,) = [table.value for table in tables(test) if "quickest, ms" in table.value or "median, ms" in table.value]
     for _, row in cases[cases["device"].str.startswith("Test CPU")].iterrows():
@@ -480,5 +480,5 @@ def test_the_visitors_gpu_is_compared_with_a_recorded_cpu_in_the_dtype_that_the_
     gpu = {"device": WEBGPU, "device_name": "Acme 9", "source": BROWSER, "implementation": "WebGPU fused"}
     timed = Timed(heads=(16,), d_heads=(128,), dtypes=("bfloat16",), queries=(1,), lengths=(64, 8192))
     first, *_ = subject(timed, line([64, 8192], [4e-3, 1e-3], **(plain | gpu)), [], cpu).answers
-    assert "1 ms on your GPU (Acme 9), 2 times as fast as a 2-core CPU (2 ms)" in first.headline
+    assert "Your GPU (Acme 9) is 2 times as fast as a 2-core CPU (1 ms instead of 2 ms)" in first.headline
     assert subject(timed, [], [], cpu).timings == (), "without a measurement only the dtype that is set"

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from base64 import b64encode
 from threading import Event
 from urllib.parse import parse_qsl, quote_plus, urlsplit
 
@@ -24,7 +25,8 @@ from attention.pinned import sides_of
 from attention.ui import results
 from attention.ui.session import uploads as visit
 from attention.ui.session.visit_state import KEY, Session, VisitState
-from attention.ui.views import snippets
+from attention.ui.text import your_data as text
+from attention.ui.views import snippets, your_data
 from tests import example_uploads
 from tests.test_pages import ROOT, SECONDS
 from tests.test_upload_pages import page_text
@@ -64,13 +66,20 @@ def test_how_a_file_is_read_can_be_chosen_once_there_is_one():
     assert not test.exception
 
 
+def maps(test: AppTest) -> list[str]:
+    return [each.proto.body for each in test.get("html") if text.MAP in each.proto.body]
+
+
 def test_an_example_opens_with_a_click():
     test = opened()
+    (shown,) = maps(test)
+    assert b64encode(results.layers.picture(your_data.EXAMPLE, 0)).decode() in shown
     test.button(key="try").click().run()
     assert not test.exception and not test.error
     (source,) = test.session_state[KEY].kept.uploaded
     assert sample.NAME in source and "**Two layers by hand** was read as follows." in page_text(test)
     assert "try" not in {button.key for button in test.button}, "one is open: nobody need try"
+    assert not maps(test)
     test.button(key=f"close {source}").click().run()
     assert not test.exception and not test.session_state[KEY].kept.uploaded
 

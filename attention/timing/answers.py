@@ -32,8 +32,8 @@ NOTHING = "Nothing was timed at these sizes: “Measure here” times this serve
 class Answer:
     """What is known of one setting and one GPU.
 
-    `headline`: how long a call takes and how many times as fast the GPU is. `basis`: how many times with the copy, from which
-    length on it is faster, and what was compared.
+    `headline`: how many times as fast the GPU is as the CPU, or how long a call takes if one was timed alone. `basis`: how
+    many times with the copy, from which length on it is faster, and what was compared.
     """
 
     headline: str
@@ -126,9 +126,10 @@ def _compare(cpu: list[Timing], gpu: list[Timing], here: Timing, there: Timing) 
     """The answer of a GPU and a CPU that were both timed at a length."""
     alone, moved = (here.seconds / taken for taken in (there.seconds, there.seconds + there.transfer))
     dtype = f" in {here.dtype}" if here.dtype != there.dtype else ""
+    gpu_name, what = _gpu_name(there), describe(there)
     return Answer(
-        f"{describe(there)}: {seconds(there.seconds)} on {_gpu_name(there)}, {_times(alone)} as {_cpu_name(here, there)}"
-        f"{dtype} ({seconds(here.seconds)}).",
+        f"{gpu_name[0].upper()}{gpu_name[1:]} is {_times(alone)} as {_cpu_name(here, there)}{dtype} "
+        f"({seconds(there.seconds)} instead of {seconds(here.seconds)}) for {what[0].lower()}{what[1:]}.",
         f"Including the copy to the GPU and back, it is {_times(moved)}. {_break_even(cpu, gpu, here, there)}"
         f"{_beyond(gpu, here.length)}{_basis(there)} {_basis(here)}",
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from contextlib import suppress
 from dataclasses import replace
 
 import streamlit as st
@@ -14,6 +16,7 @@ from attention.imported import detect, sample
 from attention.imported.reading_knobs import Reading
 from attention.imported.registry import Upload, entry_name
 from attention.pinned import Sides, pin
+from attention.recorded.file import RecordingError
 from attention.serving.settings import settings
 from attention.sources.providers import has_scores
 from attention.tables.rows import quantity
@@ -27,6 +30,12 @@ from attention.ui.text import your_data as text
 from attention.ui.views import code, pinned_sides, snippets, your_data_files
 
 FILE, TOKENS = "your file", "your tokens"  # keys of the two fields
+EXAMPLE = Config.of(f"recorded:{sample.OF}", layer=1)  # its first head finds what followed the same word before
+MAP = (
+    '<figure style="margin: 0"><img class="thumbnail" alt="" width="140" height="140" '
+    'style="display: block; image-rendering: pixelated" src="data:image/png;base64,{}">'
+    '<figcaption style="font-size: .8rem">{}</figcaption></figure>'
+)
 NAME = 20  # characters of the name of another file
 KNOWN = {
     "GPT-2": (12, 12, 12, 64),
@@ -120,26 +129,30 @@ def _limits(size: int) -> str:
 
 
 def _sample() -> None:
-    """Draws an example for users without a file: one button opens it, the other downloads it."""
-    with st.container(horizontal=True):
-        st.button(
-            text.TRY,
-            icon=":material/play_arrow:",
-            key="try",
-            type="primary",
-            on_click=your_data_files.open_example,
-            help=text.TRY_HELP,
-        )
-        st.download_button(
-            text.EXAMPLE,
-            sample.sample_file,
-            sample.NAME,
-            on_click="ignore",
-            icon=":material/download:",
-            key="sample",
-            help=text.EXAMPLE_HELP,
-            type="tertiary",
-        )
+    """Draws an example for users without a file: one button opens it, the other downloads it; and a map of it."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        with st.container(horizontal=True, vertical_alignment="center", width="content"):
+            st.button(
+                text.TRY,
+                icon=":material/play_arrow:",
+                key="try",
+                type="primary",
+                on_click=your_data_files.open_example,
+                help=text.TRY_HELP,
+            )
+            st.download_button(
+                text.EXAMPLE,
+                sample.sample_file,
+                sample.NAME,
+                on_click="ignore",
+                icon=":material/download:",
+                key="sample",
+                help=text.EXAMPLE_HELP,
+                type="tertiary",
+            )
+        with suppress(RecordingError):  # without the recording there is no picture
+            image = b64encode(results.layers.picture(EXAMPLE, EXAMPLE.head)).decode()
+            st.html(MAP.format(image, text.MAP), width="content")
 
 
 def _show_reading(taken: Taken, first: bool) -> None:
