@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention.analysis.mask_gallery import FAINT, exhibit, flops, gallery, ink_levels, of_table
-from attention.analysis.mask_reach import reach, sliding_minimum
+from attention.analysis.mask_reach import dependency_chain, reach, sliding_minimum
 from attention.maps import quadtree
 from attention.masks import COMBINATIONS, MASKS, Rule
 from tests.samples import examples, sample
@@ -196,3 +196,11 @@ def test_documents_in_both_directions_are_not_those_of_a_decoder():
 def test_every_rule_says_who_uses_it_and_where_it_is_from():
     for each in gallery(8, 2, 1):
         assert len(each.rule.users) > 3 and len(each.rule.source) > 10
+
+
+@pytest.mark.parametrize(
+    ("name", "layers", "chain"),
+    [("causal", 4, [11, 0]), ("window", 2, [11, 8, 5]), ("window", 9, [11, 8, 5, 2, 0]), ("padding", 1, [11, 0])],
+)
+def test_a_chain_leads_from_the_last_query_as_far_back_as_it_reaches(name, layers, chain):
+    assert dependency_chain(MASKS[name].square(12, 12, 4), layers) == chain

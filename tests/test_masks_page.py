@@ -239,7 +239,10 @@ def test_more_layers_reach_farther():
     app = opened(mask="window", span=3)
     reach = {card["name"]: card["lines"][2] for card in cards(app)}
     assert reach["window"] == "4 layers reach 8 tokens back"
+    chain = "layers, an arrow per layer: “boat” (17) ← “took” (15) ← “the” (13) ← “and” (11) ← "
+    assert f"4 {chain}“the” (9)." in plainly(app)
     app.slider(key="depth").set_value(7).run()
+    assert f"7 {chain}… ← “was” (3)." in plainly(app)
     assert {card["name"]: card["lines"][2] for card in cards(app)}["window"] == "7 layers reach 14 tokens back"
 
 

@@ -13,7 +13,7 @@ from collections import defaultdict
 import numpy as np
 import torch
 import torch.nn.functional as F
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 from torch import Tensor
 
 from attention.maps.quadtree import Squares, squares
@@ -26,6 +26,26 @@ def reach(rule: Rule, tokens: int, span: int, layers: int) -> tuple[int, int]:
     """Returns how far back and how far ahead, in tokens, any output can depend on the input after `layers` layers."""
     at = torch.arange(tokens, dtype=torch.int32)
     return _farthest(rule, span, at, layers), _farthest(rule, span, at.flip(0), layers)
+
+
+def dependency_chain(visible: Bool[Tensor, "n n"], layers: int) -> list[int]:
+    """Returns the shortest chain from the last query to the earliest token that it depends on after `layers` layers.
+
+    The chain begins with the query; each next token is a visible key of the one before. It is the query alone if none of
+    its keys is earlier.
+    """
+    last = len(visible) - 1
+    after, found = {last: last}, [last]
+    for _ in range(layers):
+        before, found = found, []
+        for q in before:
+            new = [k for k in visible[q].nonzero()[:, 0].tolist() if k not in after]
+            after |= dict.fromkeys(new, q)
+            found += new
+    chain = [min(after)]
+    while chain[-1] != last:
+        chain.append(after[chain[-1]])
+    return chain[::-1]
 
 
 def _farthest(rule: Rule, span: int, ranks: Int[Tensor, " n"], layers: int) -> int:

@@ -28,6 +28,8 @@ import { channels, applyTheme } from "./theme.js";
 
 const SIDE = 88, LARGE = 228;  // length of the longer side of a picture in pixels
 const FIRST = 3;  // cards that are large: those of the masks that most models use
+const NARROW = "(max-width: 640px)";  // windows in which the other cards are folded
+
 /**
  * Draws the masks at the end of an element.
  * @param {Element} element
@@ -42,6 +44,8 @@ export function draw(element, bytes, ways = {}) {
   const update = (/** @type {Uint8Array} */ next) => showGallery(root, cards, unpackPictures(next), send);
   find(root, ".legend").textContent = LEGEND;
   update(bytes);
+  const isUsed = cards.slice(FIRST).some(({ item }) => item.matches(".used"));  // a card in use is never folded
+  find(root, "details").toggleAttribute("open", isUsed || !matchMedia(NARROW).matches);
   return { update, destroy: () => root.remove() };
 }
 

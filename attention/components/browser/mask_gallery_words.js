@@ -3,10 +3,12 @@
 export const MARKUP = `
 <p class="legend"></p>
 <ul class="first" aria-label="The masks that most models use"></ul>
-<p class="more">More masks</p>
-<ul class="rest" aria-label="More masks">
-  <li class="room">Combine cards with “and”, “or” or “without”.</li>
-</ul>`;
+<details>
+  <summary>More masks</summary>
+  <ul class="rest" aria-label="More masks">
+    <li class="room">Combine cards with “and”, “or” or “without”.</li>
+  </ul>
+</details>`;
 
 export const LEGEND = "Row: the word that attends (query). Column: the word it may attend to (key). Hatched: masked.";
 

@@ -39,6 +39,8 @@ REACH = (
     "Reach: largest distance, in tokens, between an output after {layers} layers and an input that it depends on (exact, with "
     "residual connections). "
 )
+CHAIN = "Information arrives through {layers} layers, an arrow per layer: {chain}."
+ONE_ARROW = "One layer takes the last word as far back as it gets: {chain}."
 NO_REACH = "The {keys:,} keys belong to another sequence, so reach across layers is not defined. "
 USERS = "Used by: {users}."
 TILES = "A pixel is {tile:,} × {tile:,} pairs; a stronger colour means more pairs kept. "

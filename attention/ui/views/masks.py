@@ -7,11 +7,13 @@ import math
 import streamlit as st
 
 from attention.analysis.mask_gallery import BLOCK, Exhibit, flops
-from attention.components.mask_gallery import mask_gallery
+from attention.analysis.mask_reach import dependency_chain
+from attention.components.mask_gallery import LABELLED, mask_gallery
 from attention.config import Config
-from attention.number_format import format_percent
+from attention.number_format import format_percent, format_token
 from attention.pinned import shown_side
-from attention.sources.providers import has_own_mask, mask_in_use
+from attention.sources.providers import has_own_mask, mask_in_use, square
+from attention.tables import rows
 from attention.tables.rows import ranges
 from attention.ui import proof, provenance, results
 from attention.ui.controls import knobs
@@ -24,6 +26,7 @@ from attention.ui.text import masks as text
 from attention.ui.views import mask_audit, mask_code, mask_effect, masks_changed, questions
 
 RANGES = 12  # ranges of fully masked rows that are listed
+ARROWS = 6  # tokens of a chain that are named
 DETAILS = {"effect": mask_effect.section, "empty rows": mask_audit.section, "code": mask_code.section}
 
 
@@ -105,6 +108,8 @@ def _gallery(config: Config, side: str) -> None:
     )
     if mask_in_use(config.source) and _reason(config):  # which the finding says instead
         said = f"{said.rstrip()} {_pairs_sentence(config)}"
+    if mask_in_use(config.source):
+        said = f"{said.rstrip()} {_chain(config)}"
     about, layers = st.columns([3, 2], gap="medium")
     if not (config.is_cross or present.is_embedded()):  # beside the cards, whose reach it sets
         with layers:
@@ -138,6 +143,21 @@ def _reach(config: Config) -> str:
     if config.is_cross:
         return text.NO_REACH.format(keys=config.n_keys)
     return text.REACH.format(layers=config.depth)
+
+
+def _chain(config: Config) -> str:
+    """The words through which the last one depends on the earliest that it reaches; "" for long and for other sequences."""
+    words = rows.labels(config)
+    if config.is_cross or not 0 < len(words) <= LABELLED or len(words) != config.tokens:
+        return ""
+    steps = dependency_chain(square(config, config.tokens, config.n_keys), config.depth)
+    if len(steps) == 1:
+        return ""
+    said = [escape(format_token(words[at], at)) for at in steps]
+    if len(said) > ARROWS:
+        said[ARROWS - 2 : -1] = ["…"]
+    template = text.CHAIN if len(steps) > 2 else text.ONE_ARROW
+    return template.format(chain=" ← ".join(said), layers=len(steps) - 1)
 
 
 def _users(used: Exhibit) -> str:
