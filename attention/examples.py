@@ -79,7 +79,7 @@ EXAMPLES: dict[str, Example] = {
         ("The first word alone", "Several words, none of them clearly", "The word before"), 1,
         "There is nothing to find, so its weight spreads: no word that occurs for the first time gives more than half of its weight to one of three or more words.",
         BASIC, "a head and its weights"),
-    **_of("real", "recorded:smollm2-repeated", {"layer": 18, "head": 6}, "The same head in a language model",
+    **_of("real", "recorded:smollm2-repeated", {"layer": 18, "head": 6}, "An induction head in a real model",
         "SmolLM2 reads random words three times. In layer 18, head 6 attends to the words that followed earlier copies; in the third pass it splits its weight between both.",
         "Which other heads on its map of layers do the same?",
         ("None", "All heads of layer 18", "Three heads of layer 17 and one more of layer 18"), 2,
