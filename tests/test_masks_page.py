@@ -125,7 +125,7 @@ def test_the_effect_is_told_in_words_that_are_true():
     taken = trace(Config(mask="full")).weights[0].triu(1).sum(-1)
     most = int(taken.argmax())
     assert "Compared with **full** (every key)." in prose(start)
-    assert f"“The” ({most}) loses most, **{format_percent(float(taken[most]))}**; the maps mark it." in plainly(start)
+    assert f"“The” ({most}) loses most, **{format_percent(float(taken[most]))}**." in plainly(start)
     assert f"removes **{format_percent(float(taken.mean()))}** of the weight of head 0" in prose(start)
     assert "The selected query, “boat” (17), loses no key." in plainly(start)
     start.button(key="hit most").click().run()
@@ -357,4 +357,4 @@ def test_words_are_sent_where_there_is_room_for_them_and_the_finding_says_what_t
     assert "The **window** mask shows a word itself and the 3 words before it: work grows with the length" in told
     assert "**window**, span 4, keeps 66 of 324 pairs" in told
     joined = prose(opened(mask="causal", combine="without", second="window"))
-    assert "can't simply copy" not in joined, "a combination has no reason of its own"
+    assert "can't copy" not in joined, "a combination has no reason of its own"

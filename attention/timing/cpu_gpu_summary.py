@@ -56,9 +56,15 @@ def ratios(cpu: TimingSeries, gpu: TimingSeries) -> list[Ratio]:
 
 
 def against(cpu: TimingSeries | None, gpus: list[TimingSeries]) -> tuple[TimingSeries, list[Ratio], Ratio] | None:
-    """Returns the first GPU that is comparable with the CPU, all its ratios and the ratio to quote; None if there is none."""
+    """Returns the first GPU that is comparable with the CPU, all its ratios and the ratio to quote; None if there is none.
+
+    A stable ratio is quoted if there is one: that at `NEAR`, else that of the longest text.
+    """
     found = next(((gpu, every) for gpu in gpus if cpu and (every := ratios(cpu, gpu))), None)
-    return (*found, next((each for each in found[1] if each.length == NEAR), found[1][-1])) if found else None
+    if found is None:
+        return None
+    quotable = [each for each in found[1] if each.is_stable] or found[1]
+    return *found, next((each for each in quotable if each.length == NEAR), quotable[-1])
 
 
 def numbers(gpu: TimingSeries, cpu: TimingSeries) -> str:

@@ -10,7 +10,7 @@ export const MARKUP = `
   </ul>
 </details>`;
 
-export const LEGEND = "Row: the word that attends (query). Column: the word it may attend to (key). Hatched: masked.";
+export const LEGEND = "Row: the word that attends (query). Column: one it may attend to (key). Hatched: masked.";
 
 export const ROWS = "query ↓", COLUMNS = "key →";  // the axes where there is no room for words
 

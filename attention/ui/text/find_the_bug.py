@@ -18,7 +18,7 @@ DOCUMENT = "Published in {document}."
 COMMON = "A common mistake, not taken from a document."
 COMPARE = "Compare it at your own settings → Implementations"
 CODE = "The code with the bug:"
-CHANGES = "− as published, + corrected:"
+CHANGES = "− with the bug, + corrected:"
 LEGENDS = {
     "weights": "Brighter means more; hatched: weight 0, masked. A cell has its number under the pointer.",
     "influence": "Brighter means more; hatched: no influence. A cell has its number under the pointer.",

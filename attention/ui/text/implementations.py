@@ -1,8 +1,10 @@
 """The words of the page Implementations."""
 
-FINDING = "{wrong} of {count} published implementations of attention are wrong at these settings; {corrected}.{limited}"
+FINDING = "{wrong} of {count} published implementations of attention are wrong at these settings{raising}; {corrected}.{limited}"
 CORRECTED = {0: "corrected, all are right", 1: "corrected, one still is"}
 CORRECTED_MORE = "corrected, {count} still are"
+RAISING = {0: "", 1: ", and one raises an error"}
+RAISING_MORE = ", and {count} raise an error"
 LIMITED = {0: "", 1: " One can't run at them."}
 LIMITED_MORE = " {count} can't run at them."
 ABOUT = (

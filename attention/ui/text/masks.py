@@ -2,8 +2,8 @@
 
 FINDING = "**{name}**{span} keeps {pairs} of {whole} pairs, which saves {saved} of the work."
 WHYS = {  # what a mask is for, in one sentence
-    "full": "The **full** mask hides nothing: a model that predicts the next word could simply copy it.",
-    "causal": "The **causal** mask hides later words, so that a model which predicts the next word can't simply copy it.",
+    "full": "The **full** mask hides nothing: a model that predicts the next word could copy it.",
+    "causal": "The **causal** mask hides later words, so that a model which predicts the next word can't copy it.",
     "window": "The **window** mask shows a word itself and the {before} before it: work grows with the length, not its square.",
     "local": "The **local** mask shows a word and its neighbours on both sides: work grows with the length, not its square.",
     "prefix": "The **prefix** mask shows a given text as a whole, and what is written after it word by word.",
@@ -40,7 +40,7 @@ REACH = (
     "residual connections). "
 )
 CHAIN = "Information arrives through {layers} layers, an arrow per layer: {chain}."
-ONE_ARROW = "One layer takes the last word as far back as it gets: {chain}."
+ONE_ARROW = "Farthest in one layer: {chain}."
 NO_REACH = "The {keys:,} keys belong to another sequence, so reach across layers is not defined. "
 USERS = "Used by: {users}."
 TILES = "A pixel is {tile:,} × {tile:,} pairs; a stronger colour means more pairs kept. "
@@ -76,8 +76,8 @@ ADDED = (
 ZERO_WEIGHT = "The keys that **{mask}** masks have zero weight in float32 under **{baseline}**, so no weight changes."
 BLIND = "Under **{mask}**, {query} has no visible key, so all its weights are zero."
 OTHER_ROWS = (
-    "**{mask}** removes **{others}** of the weight of head {head}, over all queries. {goes} {most} loses most, **{share}**; the "
-    "maps mark it. The selected query, {query}, loses no key."
+    "**{mask}** removes **{others}** of the weight of head {head}, over all queries. {goes} {most} loses most, **{share}**. "
+    "The selected query, {query}, loses no key."
 )
 ROW = (
     "Under **{baseline}**, {query} in head {head} has **{own}** of its weight on keys that **{mask}** masks; over all queries it "

@@ -48,14 +48,16 @@ def choices(config: Config) -> None:
 
 
 def finding(config: Config) -> str:
-    """How many implementations differ from the reference as published, and how many still do once they are corrected."""
+    """How many implementations differ from the reference as published, how many raise, and how many still do once corrected."""
     found = results.published.judgements(config.for_page(results.published.PAGE))
     runs = [name for name in ROWS if found[name, False].verdict != "raises"]  # one that needs two heads raises at one
+    raises = sum(found[name, True].verdict == "raises" for name in runs)
     wrong, still = (sum(found[name, printed].verdict != "agrees" for name in runs) for printed in (True, False))
+    raising = text.RAISING.get(raises, text.RAISING_MORE).format(count=raises)
     corrected = text.CORRECTED.get(still) or text.CORRECTED_MORE.format(count=still)
     more = len(ROWS) - len(runs)
     limited = text.LIMITED.get(more, text.LIMITED_MORE).format(count=more)
-    return text.FINDING.format(wrong=wrong, count=len(ROWS), corrected=corrected, limited=limited)
+    return text.FINDING.format(wrong=wrong - raises, count=len(ROWS), raising=raising, corrected=corrected, limited=limited)
 
 
 def row(config: Config, name: str, printed: bool, found: Comparison) -> None:

@@ -159,8 +159,11 @@ def _take_over(story: Story, trace: Trace) -> None:
         theme=None,
         alt="Points per word: its cosine similarity to the selected token before the head, after it and after all layers",
     )
-    after = max(found, key=lambda move: move.layers)
-    said = text.AFTER_ALL.format(last=after.word, cosine=format_mean(after.layers))
+    first, after = max(found, key=lambda move: move.before), max(found, key=lambda move: move.layers)
+    template = text.STILL_CLOSEST if first.word == after.word else text.AFTER_ALL
+    said = template.format(
+        first=first.word, before=format_mean(first.before), last=after.word, cosine=format_mean(after.layers)
+    )
     st.caption(f"{_move_sentence(found)} {_as_recorded(story, said)}")
     _link_to_training()
 
