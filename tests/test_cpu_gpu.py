@@ -311,7 +311,9 @@ def test_what_did_not_settle_is_an_open_faint_mark_that_no_line_joins_and_the_he
         cpu_gpu_summary.between(cpu_gpu_series.cpu(CpuGpuSettings(), some), cpu_gpu_series.gpus(CpuGpuSettings(), some))
         for some in (loose, CPU)
     ]
-    assert "CPU: Test CPU, 2 cores, 2 threads, SDPA, measured here." in said[0], "a stable time is quoted if there is one"
+    assert "CPU: Test CPU, 2 cores, 2 threads, SDPA, measured here." in said[0], (
+        "a stable time is quoted if there is one"
+    )
     assert "At 512 and 4,096 tokens, unstable: the quartiles are 2% of the median apart." in said[0]
     assert "unstable" not in said[1]
     few = [replace(CPU[0], settled=False), *CPU[1:3], replace(CPU[3], settled=False, repeats=2)]

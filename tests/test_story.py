@@ -150,7 +150,9 @@ def test_the_finding_is_true_of_what_is_shown():
         test
     ) or "At temperature 4 the largest weight is 1" in words(test)
     test.button(key="next take over").click().run()
-    assert "It is closest to “money” before (" in words(test) and "and after six layers of twelve heads (0.678)." in words(test)
+    assert "It is closest to “money” before (" in words(
+        test
+    ) and "and after six layers of twelve heads (0.678)." in words(test)
     test.slider(key="story_temperature").set_value(1.0).run()
     test.selectbox(key="story_mask").set_value("causal").run()
     assert "“bank” gives" in words(test) and not test.exception
@@ -175,7 +177,7 @@ def test_no_word_is_named_if_the_head_moves_the_token_towards_none_or_too_little
 def test_what_the_model_makes_of_a_word_is_named_as_recorded_once_settings_differ():
     said = words(visit({ENTRY: "step.take over~mask.causal"}))
     recorded = text.AS_RECORDED.format(
-        said="After six layers of twelve heads it is closest to “river” (0.602); before, it was closest to “money” (0.347)."
+        said="After six layers of twelve heads it is closest to “river” (0.602); before, to “money” (0.347)."
     )
     assert recorded in said
     usual = words(visit({ENTRY: "step.take over"}))

@@ -110,7 +110,7 @@ def test_an_opened_recording_shows_where_it_crosses(visit):
     open_recording(tab.page, "gpu.json", write_recording(line([256, 512, 1024], times, **GPU)))
     finding = tab.page.locator(".st-key-finding").last
     expect(finding).to_contain_text(
-        re.compile(r"^1,024 tokens, 8 heads of 64, float32: .* on a Test GPU, 4 times as fast as")
+        re.compile(r"^A Test GPU is 4 times as fast as a 2-core CPU .* for 1,024 tokens, 8 heads of 64, float32\.")
     )
     expect(tab.page.get_by_text(re.compile(r"The GPU is faster from about 36\d tokens on")).first).to_be_visible()
     chart = tab.page.locator(".st-key-timing_time .js-plotly-plot").last

@@ -57,7 +57,9 @@ def finding(config: Config) -> str:
     corrected = text.CORRECTED.get(still) or text.CORRECTED_MORE.format(count=still)
     more = len(ROWS) - len(runs)
     limited = text.LIMITED.get(more, text.LIMITED_MORE).format(count=more)
-    return text.FINDING.format(wrong=wrong - raises, count=len(ROWS), raising=raising, corrected=corrected, limited=limited)
+    return text.FINDING.format(
+        wrong=wrong - raises, count=len(ROWS), raising=raising, corrected=corrected, limited=limited
+    )
 
 
 def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
