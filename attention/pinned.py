@@ -7,7 +7,7 @@ A follows B to another layer if they are two sources with the same layers, as a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -110,6 +110,12 @@ def sides_of(config: Config) -> Sides | None:
     own = {name: getattr(found, name) for name in NUMBERS} | head
     a = Config(**coerce(vars(config) | own | {"against": ""}))
     return Sides(a, config, HEAD in query)
+
+
+def sides_shown(config: Config, side: str, offered: Callable[[Sides], bool]) -> Sides | None:
+    """Returns both sides if this way to show them, as "difference", was chosen and is `offered`; None otherwise."""
+    sides = sides_of(config) if config.side == side else None
+    return sides if sides and offered(sides) else None
 
 
 def shown_side(config: Config) -> Config:

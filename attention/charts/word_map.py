@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from html import escape
 
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
@@ -39,15 +40,17 @@ def word_map(
     Cells that are `marked` have an outline.
     """
     shades = interpolate(cells.clamp(0, 1).numpy(), colors)
-    differs = lambda i, j: marked is not None and bool(marked[i, j])  # noqa: E731
+    outlined = torch.zeros_like(visible) if marked is None else marked
     rows = []
     for i, query in enumerate(tokens):
         line = [
             CELL.format(
-                *shades[i, j], escape(says(query, key, float(cells[i, j]))), mark=' class="marked"' * differs(i, j)
+                *shades[i, j],
+                escape(says(query, key, float(cells[i, j]))),
+                mark=' class="marked"' * bool(outlined[i, j]),
             )
             if visible[i, j]
-            else MASKED.format(escape(says(query, key, None)), mark=" marked" * differs(i, j))
+            else MASKED.format(escape(says(query, key, None)), mark=" marked" * bool(outlined[i, j]))
             for j, key in enumerate(tokens)
         ]
         rows.append(ROW.format(escape(query)) + "".join(line))

@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from attention.config import Config
 from attention.sources.providers import distributes
 from attention.trace import Trace
 
@@ -85,6 +86,11 @@ def side_of(trace: Trace) -> Side:
 def are_distributions(weights: Float[Tensor, "h q k"]) -> bool:
     """Whether no weight is negative and no row sums to more than one, within the rounding of 16-bit numbers."""
     return bool(weights.amin() >= 0) and bool(weights.sum(-1, dtype=torch.float32).amax() <= 1 + ROUNDING)
+
+
+def why_not_subtracted(a: Config, b: Config) -> str:
+    """Returns why the weights of two configs have no difference; "" if at least one head has."""
+    return why_not_comparable(*((each.heads, each.tokens, each.n_keys) for each in (a, b)))
 
 
 def why_not_comparable(a: tuple[int, int, int], b: tuple[int, int, int]) -> str:

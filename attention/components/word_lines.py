@@ -14,6 +14,7 @@ from attention.components.heads_grid import header
 from attention.components.registry import component, nothing
 from attention.config import Config
 from attention.fitting import layers
+from attention.number_format import format_head
 from attention.sources.providers import provenance, source_title
 from attention.tables.rows import key_labels, labels
 from attention.wire.cells import Cells, payload
@@ -60,5 +61,5 @@ def message(config: Config, cells: Cells, *, all_rows: bool = False, difference:
 
 def _heading(config: Config) -> str:
     """The heading of a saved picture: layer, head and source."""
-    layer = f"Layer {config.layer}, head" if len(layers(config.source)) > 1 else "Head"
-    return f"{layer} {config.head}: {source_title(config.source)}"
+    head = format_head(config.head, config.layer if len(layers(config.source)) > 1 else None)
+    return f"{head}: {source_title(config.source)}"

@@ -52,11 +52,11 @@ def comparable(configs: Configs, alone: bool) -> list[str]:
     return [name for name, step in after.items() if name in before and size(before[name]) == size(step)]
 
 
-def value_of_a(configs: Configs, found: Mapping[str, Tensor], name: str) -> Tensor:
-    """Returns a matrix of A, of a step that B has; `found` is the result of `steps.values.values` for A."""
+def value_of_a(config: Config, plan: Mapping[str, Step], found: Mapping[str, Tensor], name: str) -> Tensor:
+    """Returns a matrix of A, of a step that B has. `plan`: that of A by `plans`; `found`: the result of `steps.values.values`."""
     if name == MASK and name not in found:
-        return pairs(configs[0])
-    return found[plans(configs)[0][name].name]
+        return pairs(config)
+    return found[plan[name].name]
 
 
 def own_head(config: Config, step: Step) -> int:
@@ -81,7 +81,7 @@ def equal_steps(configs: Configs, found: Found, alone: bool) -> list[str]:
         name
         for name in comparable(configs, alone)
         if torch.equal(
-            heads_of(configs[0], before[name], value_of_a(configs, found[0], name)),
+            heads_of(configs[0], before[name], value_of_a(configs[0], before, found[0], name)),
             heads_of(configs[1], after[name], found[1][name]),
         )
     ]

@@ -196,7 +196,7 @@ def encode_differences(configs: Configs, found: Found, names: Sequence[str], alo
         if name not in same:
             made.append(matrix(*_heads_to_send(configs[1], after[name], b[name])))
             continue
-        one, _ = _heads_to_send(configs[0], before[name], value_of_a(configs, a, name), alone)
+        one, _ = _heads_to_send(configs[0], before[name], value_of_a(configs[0], before, a, name), alone)
         two, first = _heads_to_send(configs[1], after[name], b[name], alone)
         made.append(difference(_numbers(one), _numbers(two), first, name in ZERO_IF_MASKED))
     return made

@@ -51,6 +51,7 @@ AVERAGED = "{role} This is the mean over all tokens."
 METRIC = "**{name}.** {sentence}"
 OPEN = "Open {head} → Heads"
 COMPARE = "Compare all heads → Layers"
+AXES = "query ↓ &nbsp; key →"
 PICTURE_ALT = "Weights of {head}: queries down, keys across"
 
 # The weights of a patch over its picture.

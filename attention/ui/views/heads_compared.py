@@ -12,7 +12,7 @@ from attention.codec import link
 from attention.comparison import head_changes
 from attention.comparison.head_changes import Changes
 from attention.comparison.row_numbers import EVERY
-from attention.comparison.sides import why_not_comparable
+from attention.comparison.sides import why_not_subtracted
 from attention.components.heads_grid import difference_grid, heads_grid
 from attention.config import Config
 from attention.pinned import Sides, pin, sides_of
@@ -76,7 +76,7 @@ def why_not(sides: Sides) -> str:
     """Why both sides have no difference; "" if they have one."""
     if sides.a.truncated is not sides.a:
         return text.LENGTH.format(tokens=f"{sides.a.tokens:,}", most=f"{sides.a.truncated.tokens:,}")
-    return why_not_comparable(*((each.heads, each.tokens, each.n_keys) for each in (sides.a, sides.b)))
+    return why_not_subtracted(sides.a, sides.b)
 
 
 def _args(sides: Sides) -> tuple[Config, Config, Any]:
@@ -210,5 +210,5 @@ def table(changes: Changes, note: str = "") -> None:
             columns[name] = st.column_config.NumberColumn(number.label, help=help, format="%.3f")
     quartiles = {"lower": "Lower quartile", "upper": "Upper quartile"}
     columns |= {name: st.column_config.NumberColumn(label, format="%.3f") for name, label in quartiles.items()}
-    height = min(400, 37 + 35 * len(found["head"]))
+    height = parts.table_height(len(found["head"]))
     st.dataframe(pa.table(found), column_config=columns, hide_index=True, height=height, key="changes")

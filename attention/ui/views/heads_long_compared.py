@@ -11,7 +11,7 @@ from attention.charts import row_change
 from attention.comparison import head_changes
 from attention.comparison.head_changes import Changes
 from attention.comparison.sampled_rows import ROWS
-from attention.comparison.sides import why_not_comparable
+from attention.comparison.sides import why_not_subtracted
 from attention.components.heads_grid import difference_grid
 from attention.components.large_head import large_difference
 from attention.config import Config
@@ -39,7 +39,7 @@ def shown_alone(config: Config) -> Config | None:
 
 def why_not(sides: Sides) -> str:
     """Why both sides have no difference; "" if they have one."""
-    if differ := why_not_comparable(*((each.heads, each.tokens, each.n_keys) for each in sides[:2])):
+    if differ := why_not_subtracted(sides.a, sides.b):
         return differ
     return text.LONG_SOURCE if sides.a.truncated is sides.a else ""
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Sequence
+from html import escape as escape_html
 from typing import Any
 
 import pyarrow as pa
@@ -16,7 +18,7 @@ from attention.config import Config
 from attention.fitting import layers
 from attention.heads import ALL_METRICS, HeadMetric, TokenMetric
 from attention.knobs import GENERATED
-from attention.number_format import format_percent, format_token
+from attention.number_format import format_head, format_percent, format_token
 from attention.operations.gate import OFF
 from attention.operations.softmax import SOFTMAXES, row_sums
 from attention.sources import constructed
@@ -31,6 +33,11 @@ from attention.ui.text import heads as text
 from attention.ui.text.questions import UNSAID
 from attention.ui.views import own_text, questions
 
+FIGURE = (
+    '<figure style="margin: 0"><img class="thumbnail" alt="{alt}" width="{side}" height="{side}" '
+    'style="display: block; max-width: 100%; image-rendering: pixelated" src="data:image/png;base64,{image}">'
+    '<figcaption style="font-size: .8rem">{caption}</figcaption></figure>'
+)
 LOGARITHMIC = ("log", "times even")  # scales
 
 
@@ -112,8 +119,7 @@ def finding(config: Config, roles: Sequence[Role | None], found: tables.Row) -> 
 
 
 def _head_name(config: Config) -> str:
-    several = len(layers(config.source)) > 1
-    return f"Layer {config.layer}, head {config.head}" if several else f"Head {config.head}"
+    return format_head(config.head, config.layer if len(layers(config.source)) > 1 else None)
 
 
 def _hand_built(config: Config) -> bool:
@@ -193,6 +199,12 @@ def extent(rows: tuple[int, int], cols: tuple[int, int], tile: int, then: str = 
     st.caption(f"{shown} {then}".rstrip())
 
 
+def thumbnail(config: Config, side: int, caption: str, alt: str = "") -> None:
+    """Draws the map of the selected head as a small picture, `side` pixels wide, with a caption."""
+    image = b64encode(results.layers.picture(config, config.head)).decode()
+    st.html(FIGURE.format(image=image, side=side, caption=caption, alt=escape_html(alt)), width="content")
+
+
 def beside() -> list[DeltaGenerator]:
     """Two columns, for the enlarged head and for all columns of `numbers` in a window of 1280 pixels."""
     return st.columns([10, 9], gap="small")
@@ -216,8 +228,13 @@ def numbers(found: dict[str, list[float]], config: Config, of: str = "") -> None
     ]:
         why = SOFTMAXES[config.softmax].no_distribution
         fold.caption(text.NO_STATISTICS.format(statistics=", ".join(gone), why=why))
-    height = min(400, 37 + 35 * len(found["head"]))
+    height = table_height(len(found["head"]))
     fold.dataframe(pa.table(found), column_config=columns, hide_index=True, height=height, key="numbers")
+
+
+def table_height(rows: int) -> int:
+    """The height in pixels of a table of heads, which scrolls if there are many."""
+    return min(400, 37 + 35 * rows)
 
 
 def metric_column(number: HeadMetric | TokenMetric, of: str = "") -> Any:

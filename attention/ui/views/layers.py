@@ -15,6 +15,7 @@ from attention.config import Config
 from attention.fitting import layers
 from attention.knobs import GENERATED
 from attention.number_format import format_mean, format_percent
+from attention.pinned import sides_shown
 from attention.sources.providers import distributes, readable, source_title, tokens, unit
 from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs
@@ -28,6 +29,7 @@ from attention.ui.text import layers as text
 from attention.ui.text.questions import UNSAID
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_changed, questions
+from attention.ui.views.pinned_sides import has_layer_difference
 
 MODELS = next_step.REAL, "recorded:minilm-street"  # recordings of several layers
 SHARES = "first", "previous", "induction"  # statistics that are shares of the weight
@@ -44,7 +46,7 @@ def view(config: Config) -> None:
     if questions.question_closes(config):
         return
     found = results.layers.layers(config)
-    sides = layers_changed.layer_sides(config)
+    sides = sides_shown(config, "difference", has_layer_difference)
     before = results.layers.layers(sides.a.truncated) if sides else None
     alone, unsaid = present.is_embedded(), questions.unsaid(config)
     if sides and before:

@@ -12,27 +12,20 @@ from attention.analysis.head_numbers import EVERY
 from attention.charts import layers as chart
 from attention.codec import to_query
 from attention.comparison.row_numbers import EVERY as ROWS
-from attention.comparison.sides import why_not_comparable
+from attention.comparison.sides import why_not_subtracted
 from attention.config import Config
 from attention.fitting import layers
 from attention.number_format import format_mean
-from attention.pinned import Sides, pin, sides_of
+from attention.pinned import Sides, pin
 from attention.ui import next_step, results
 from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
 from attention.ui.session import gestures
 from attention.ui.text import comparing as text
 from attention.ui.views import heads_layers as maps
-from attention.ui.views.pinned_sides import has_layer_difference
 
 Found = Mapping[int, Layer]
 LARGEST = 3  # heads that a sentence names
-
-
-def layer_sides(config: Config) -> Sides | None:
-    """Returns both sides if their difference per head is shown and exists; None otherwise."""
-    sides = sides_of(config) if config.side == "difference" else None
-    return sides if sides and has_layer_difference(sides) else None
 
 
 def changes(name: str, before: Found, after: Found) -> maps.Cells:
@@ -62,7 +55,7 @@ def changed_maps(sides: Sides) -> tuple[str, maps.Cells]:
     Both are empty if maps have other sizes, or are too many to compare at once.
     """
     a, b = sides.a.truncated, sides.b.truncated
-    if why_not_comparable(*((each.heads, each.tokens, each.n_keys) for each in (a, b))):
+    if why_not_subtracted(a, b):
         return "", {}
     measure, found = results.layers.map_changes(a, b)
     if not found:
@@ -70,9 +63,8 @@ def changed_maps(sides: Sides) -> tuple[str, maps.Cells]:
     largest = [cell for cell in sorted(found, key=found.__getitem__, reverse=True)[:LARGEST] if found[cell]]
     if not largest:
         return text.SAME_MAPS, {}
-    label = ROWS[measure].label
     named = ", ".join(f"{maps.head_title(b, cell)} ({format_mean(found[cell])})" for cell in largest)
-    return text.MAPS_CHANGED.format(measure=f"{label[0].lower()}{label[1:]}", heads=named), found
+    return text.MAPS_CHANGED.format(measure=ROWS[measure].inside, heads=named), found
 
 
 def link_to_largest(sides: Sides, found: maps.Cells) -> None:

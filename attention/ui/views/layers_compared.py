@@ -17,7 +17,7 @@ from attention.charts.layers import CELL
 from attention.codec import CONFIGS
 from attention.config import Config
 from attention.fitting import layers
-from attention.pinned import shown_side
+from attention.pinned import shown_side, sides_shown
 from attention.sources.providers import distributes, tokens
 from attention.ui import results
 from attention.ui.controls import knobs
@@ -28,8 +28,9 @@ from attention.ui.text import comparing
 from attention.ui.text import layers as text
 from attention.ui.text.head_survey import NAMED_LONG
 from attention.ui.views import heads_layers as maps
-from attention.ui.views import layers_changed, questions
+from attention.ui.views import questions
 from attention.ui.views.heads_layers import head_label
+from attention.ui.views.pinned_sides import has_layer_difference
 
 BOTH = {
     "across": "first",
@@ -78,7 +79,7 @@ def _with_known_metrics(config: Config) -> Config:
 
 def _cells_before(config: Config) -> dict[Cell, Point]:
     """Where the points of side A are, by head, if the difference to it is shown; {} if not."""
-    if (sides := layers_changed.layer_sides(config)) is None:
+    if (sides := sides_shown(config, "difference", has_layer_difference)) is None:
         return {}
     found = results.layers.layers(sides.a.truncated)
     x, y = (maps.cells(getattr(config, name), found) for name in BOTH)
@@ -138,12 +139,12 @@ def table(
     `at(width, x, y)`: the position of a point in pixels, in a chart of this width.
     """
     focus, colors = (config.layer, config.head), maps.cells(maps.number(config, found), found)
-    first = {*named, focus} & places.keys()
+    first, order = {*named, focus} & places.keys(), list(places)
     carry = set(places) if len(places) <= FEW else first | {*others}
     names = [head_label(config, cell) if cell in carry else "" for cell in places]
     beside = points.beside(
         names,
-        sorted((number for number, cell in enumerate(places) if cell in first), key=lambda at: [*places][at] != focus),
+        sorted((number for number, cell in enumerate(places) if cell in first), key=lambda at: order[at] != focus),
         lambda width: [at(width, x, y) for x, y in places.values()],
     )
     unsaid = questions.unsaid(config)

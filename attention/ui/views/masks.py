@@ -11,7 +11,7 @@ from attention.analysis.mask_reach import dependency_chain
 from attention.components.mask_gallery import LABELLED, mask_gallery
 from attention.config import Config
 from attention.number_format import format_percent, format_token
-from attention.pinned import shown_side
+from attention.pinned import shown_side, sides_shown
 from attention.sources.providers import has_own_mask, mask_in_use, square
 from attention.tables import rows
 from attention.tables.rows import ranges
@@ -32,7 +32,7 @@ DETAILS = {"effect": mask_effect.section, "empty rows": mask_audit.section, "cod
 
 def view(config: Config) -> None:
     """The page of a config; parts that need every weight show the first tokens of a long sequence, and say so."""
-    sides, config = masks_changed.mask_sides(config), shown_side(config)
+    sides, config = sides_shown(config, "difference", masks_changed.has_mask_difference), shown_side(config)
     short = config.truncated
     if questions.ours(config) and short is not config:
         st.caption(text.QUESTION_SHORT.format(shown=short.tokens, tokens=config.tokens))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attention.charts import heatmap_differences, theme
-from attention.config import Config
-from attention.pinned import Sides, sides_of
+from attention.pinned import Sides
 from attention.sources.providers import mask_in_use, mask_name
 from attention.ui import results
 from attention.ui.markdown import escape
@@ -17,12 +16,6 @@ def has_mask_difference(sides: Sides) -> bool:
     """Whether both sides have a mask, of equally many queries and keys."""
     a, b = sides[:2]
     return (a.tokens, a.n_keys) == (b.tokens, b.n_keys) and mask_in_use(a.source) and mask_in_use(b.source)
-
-
-def mask_sides(config: Config) -> Sides | None:
-    """Returns both sides if the difference of their masks is shown and exists; None otherwise."""
-    sides = sides_of(config) if config.side == "difference" else None
-    return sides if sides and has_mask_difference(sides) else None
 
 
 def finding(sides: Sides) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from dataclasses import replace
 
 import streamlit as st
@@ -36,11 +35,7 @@ from attention.ui.views import model_picture
 from attention.ui.views import model_switches as switches
 from attention.ui.views.layers import role_text
 
-PICTURE = (
-    '<figure style="margin: 0"><img class="thumbnail" alt="{}" width="320" height="320" '
-    'style="display: block; max-width: 100%; image-rendering: pixelated" src="data:image/png;base64,{}">'
-    '<figcaption style="font-size: .8rem">query ↓ &nbsp; key →</figcaption></figure>'
-)
+SIDE = 320  # pixels of the picture of a head without words
 
 NOBODY = PROMPTS.defaults["layer"], PROMPTS.defaults["head"]  # the values while no head is selected
 PRONOUN = "it"
@@ -176,8 +171,7 @@ def _selected_head(config: Config, role: Role | None) -> None:
     """Draws the tokens that were read, shaded by the weights of one of them, the map of all, and the role of the head."""
     title = maps.head_title(config, (config.layer, config.head))
     if config.is_cross or config.tokens > CHIPS or not rows.labels(config):
-        image = b64encode(results.layers.picture(config, config.head)).decode()
-        st.html(PICTURE.format(text.PICTURE_ALT.format(head=title), image))
+        parts.thumbnail(config, SIDE, text.AXES, text.PICTURE_ALT.format(head=title))
     else:
         whole = (0, config.tokens), (0, config.tokens)
         sentence_head(config, results.heads.lines(config, config.head, whole), key="model sentence")

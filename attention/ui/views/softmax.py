@@ -17,6 +17,7 @@ from attention.operations.query_scale import SYMBOL
 from attention.operations.scale import scale_term
 from attention.operations.softmax import normaliser_name, row_sums
 from attention.operations.table import score_term
+from attention.pinned import sides_shown
 from attention.sources.providers import distributes, has_scores
 from attention.sources.spec import spec_of
 from attention.tables import rows as tables
@@ -67,7 +68,7 @@ def view(config: Config) -> None:
     if not present.is_embedded():
         _topics(config)
     topic = TOPICS[config.topic]
-    if sides := softmax_changed.difference_sides(config):
+    if sides := sides_shown(config, "difference", softmax_changed.has_difference):
         softmax_changed.draw(sides)
     elif config.topic == "all" or not missing_parts(config, text.TOPICS[config.topic], "q", "k"):
         if not present.is_embedded():

@@ -9,10 +9,9 @@ import pyarrow as pa
 import streamlit as st
 
 from attention.charts import distribution_changes as charts
-from attention.comparison.sides import why_not_comparable
-from attention.config import Config
+from attention.comparison.sides import why_not_subtracted
 from attention.number_format import format_mean, format_percent
-from attention.pinned import Sides, sides_of
+from attention.pinned import Sides
 from attention.sources.providers import distributes
 from attention.tables import distribution_changes as tables
 from attention.tables import rows
@@ -27,17 +26,7 @@ from attention.ui.views import focus, row_compared
 def has_difference(sides: Sides) -> bool:
     """Whether one row or all rows are shown, and both sides have equally many, few enough to be computed at once."""
     few = all(side.truncated is side for side in sides[:2])
-    return (
-        few
-        and sides.b.topic in FORMS
-        and not why_not_comparable(*((each.heads, each.tokens, each.n_keys) for each in sides[:2]))
-    )
-
-
-def difference_sides(config: Config) -> Sides | None:
-    """Returns both sides if their difference is shown and exists; None otherwise."""
-    sides = sides_of(config) if config.side == "difference" else None
-    return sides if sides and has_difference(sides) else None
+    return few and sides.b.topic in FORMS and not why_not_subtracted(sides.a, sides.b)
 
 
 def draw(sides: Sides) -> None:

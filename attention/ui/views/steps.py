@@ -13,7 +13,7 @@ from attention.examples import EXAMPLES
 from attention.knobs import KNOBS
 from attention.operations.softmax import SOFTMAXES
 from attention.operations.table import step_names
-from attention.pinned import Sides
+from attention.pinned import Sides, sides_shown
 from attention.sources.providers import has
 from attention.sources.spec import lengths
 from attention.steps.plan import by_name, made_here
@@ -56,7 +56,7 @@ def view(config: Config) -> None:
         return
     plan = by_name(config)
     current = nearest(config.step, list(plan))
-    changed = steps_changed.difference_sides(config)
+    changed = sides_shown(config, "difference", steps_changed.has_step_difference)
     draw_finding(_finding(config, plan, current, changed))
     if not present.is_embedded():
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -85,7 +85,7 @@ def view(config: Config) -> None:
 
 def _matrices(config: Config, changed: Sides | None) -> None:
     """Draws the matrices of a step, or of all: of one side, of both beside each other, or B minus A if it is `changed`."""
-    if both := steps_changed.both_sides(config):
+    if both := sides_shown(config, "both", steps_changed.has_sides):
         steps_changed.draw_beside(both, {side: _names(side) for side in both[:2]})
         return
     names = _names(config)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from attention.components.matrices import matrices
 from attention.config import Config
-from attention.pinned import Sides, sides_of
+from attention.pinned import Sides
 from attention.sources.providers import has
 from attention.steps.compared import comparable, plans
 from attention.ui import results
@@ -30,18 +30,6 @@ def has_sides(sides: Sides) -> bool:
 def has_step_difference(sides: Sides) -> bool:
     """Whether a matrix of B minus A exists."""
     return has_sides(sides) and bool(comparable(sides[:2], sides.heads is not None))
-
-
-def difference_sides(config: Config) -> Sides | None:
-    """Returns both sides if their difference is shown and exists; None otherwise."""
-    sides = sides_of(config) if config.side == "difference" else None
-    return sides if sides and has_step_difference(sides) else None
-
-
-def both_sides(config: Config) -> Sides | None:
-    """Returns both sides if they are shown beside each other; None otherwise."""
-    sides = sides_of(config) if config.side == "both" else None
-    return sides if sides and has_sides(sides) else None
 
 
 def finding(sides: Sides, step: str) -> str:

@@ -9,8 +9,7 @@ from functools import partial
 import streamlit as st
 
 from attention.timing import devices
-from attention.timing.break_even import break_even
-from attention.timing.cpu_gpu_settings import BREAK_EVEN, Timed
+from attention.timing.cpu_gpu_settings import Timed
 from attention.timing.recordings import Timing
 from attention.timing.subject import Subject, subject
 from attention.timing.sweep import Sweep
@@ -61,11 +60,7 @@ def view(timed: Timed) -> None:
         live(timed, True)
         terms.draw("timing")
     else:
-        crosses = timed.picture == BREAK_EVEN and break_even(compared) is not None
-        charts = (
-            timing_results.available_charts(_subject(replace(timed, **timing_sizes.FEW)).timings) if crosses else []
-        )
-        timing_versus.draw(timed, compared, partial(timing_sizes.draw, timed, found, charts, crosses))
+        timing_versus.draw(timed, compared, partial(_choices, timed, found))
     timing_browser.draw(timed, [] if found.follows else others, found.follows)
     _start(sweep, task)
     if task is not None:
@@ -79,6 +74,12 @@ def view(timed: Timed) -> None:
     timing_recordings.draw(sweep)
     with st.expander(text.HOW, icon=":material/science:"):
         st.markdown(text.METHOD)
+
+
+def _choices(timed: Timed, found: Subject, crosses: bool) -> None:
+    """Draws the sizes and charts; `crosses`: whether the page shows the break-even, whose sizes have other charts, too."""
+    few = _subject(replace(timed, **timing_sizes.FEW)).timings if crosses else []
+    timing_sizes.draw(timed, found, timing_results.available_charts(few) if crosses else [], crosses)
 
 
 def _draw_alone(timed: Timed, found: Subject, others: list[Timing]) -> None:

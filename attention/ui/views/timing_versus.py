@@ -38,14 +38,14 @@ SHOWN = (  # the columns of the file that fit into a window
 )  # fmt: skip
 
 
-def draw(timed: Timed, timings: list[Timing], choices: Callable[[], None] | None = None) -> None:
+def draw(timed: Timed, timings: list[Timing], choices: Callable[[bool], None] | None = None) -> None:
     """Draws the whole comparison from these timings; with `choices`, which are drawn above the chart, as that of the page.
 
-    Without them the sentence is no headline, and the settings are as they are.
+    `choices` gets whether the break-even is drawn. Without them the sentence is no headline, and the settings are as they are.
     """
     if timed.picture == BREAK_EVEN:
         if found := break_even.break_even(timings):
-            _head(found.headline, found.without_copy, choices)
+            _head(found.headline, found.without_copy, choices and partial(choices, True))
             _break_even_chart(found)
             st.caption(f"{text.ABOUT[BREAK_EVEN]} {escape(found.subject)}")
             st.markdown(f"**{text.WHY_COPY}** {escape(found.reason)}")
@@ -57,7 +57,7 @@ def draw(timed: Timed, timings: list[Timing], choices: Callable[[], None] | None
     cpu, gpus = cpu_gpu_series.cpu(versus, timings), cpu_gpu_series.gpus(versus, timings)
     of_ratios = versus.picture in ("time", "times faster")
     copied = cpu_gpu_summary.copy_sentence(cpu, gpus, versus) if of_ratios else ""
-    _head(chart_findings.cpu_gpu_finding(cpu, gpus, versus), copied, choices)
+    _head(chart_findings.cpu_gpu_finding(cpu, gpus, versus), copied, choices and partial(choices, False))
     if cpu is None:
         st.button(text.USE, key="versus_sweep", on_click=page.change, kwargs=_like(versus), help=text.USE_HELP)
     _picture(versus, cpu, gpus)

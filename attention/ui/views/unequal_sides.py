@@ -56,5 +56,6 @@ def numbers(sides: Sides) -> None:
                 table[f"{name} {of}"] = side[name] + [None] * (heads - len(side[name]))
                 columns[f"{name} {of}"] = parts.metric_column(ALL_METRICS[name], of)
     st.markdown(text.BOTH_NUMBERS)
-    height = min(400, 37 + 35 * heads)
-    st.dataframe(pa.table(table), column_config=columns, hide_index=True, height=height, key="numbers of both")
+    st.dataframe(
+        pa.table(table), column_config=columns, hide_index=True, height=parts.table_height(heads), key="numbers of both"
+    )

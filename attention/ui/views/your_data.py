@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from contextlib import suppress
 from dataclasses import replace
 
@@ -27,15 +26,11 @@ from attention.ui.session import page, present, uploads
 from attention.ui.session.visit_state import Taken
 from attention.ui.text import terms
 from attention.ui.text import your_data as text
-from attention.ui.views import code, pinned_sides, snippets, your_data_files
+from attention.ui.views import code, heads_parts, pinned_sides, snippets, your_data_files
 
 FILE, TOKENS = "your file", "your tokens"  # keys of the two fields
 EXAMPLE = Config.of(f"recorded:{sample.OF}", layer=1)  # its first head finds what followed the same word before
-MAP = (
-    '<figure style="margin: 0"><img class="thumbnail" alt="" width="140" height="140" '
-    'style="display: block; image-rendering: pixelated" src="data:image/png;base64,{}">'
-    '<figcaption style="font-size: .8rem">{}</figcaption></figure>'
-)
+SIDE = 140  # pixels of its map
 NAME = 20  # characters of the name of another file
 KNOWN = {
     "GPT-2": (12, 12, 12, 64),
@@ -151,8 +146,7 @@ def _sample() -> None:
                 type="tertiary",
             )
         with suppress(RecordingError):  # without the recording there is no picture
-            image = b64encode(results.layers.picture(EXAMPLE, EXAMPLE.head)).decode()
-            st.html(MAP.format(image, text.MAP), width="content")
+            heads_parts.thumbnail(EXAMPLE, SIDE, text.MAP)
 
 
 def _show_reading(taken: Taken, first: bool) -> None:
