@@ -10,7 +10,7 @@ from attention.charts import break_even as charts
 from attention.timing.break_even import BreakEven, break_even
 from attention.timing.cpu_gpu_settings import TIMED
 from attention.timing.recordings import shipped_recordings
-from tests.test_timing_page import page_text, run
+from tests.test_timing_page import page_text, run, sizes_menu
 from tests.timings import GPU, make_timing
 
 LENGTHS = (64, 128, 256, 512)
@@ -69,7 +69,7 @@ def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_w
     assert "without the copy, the GPU is 9.1 times as fast at 64 tokens and 62 at 512." in told
     assert "Timed: one layer on one text" in told and "8 heads of 64 channels, float32." in told
     assert "At 512 tokens the copy takes 397 µs, computing 55.7 µs" in told and "at 11 GB/s" in told
-    test.selectbox(key="timing_sizes").set_value("Published sizes").run()
+    sizes_menu(test).set_value("Published sizes").run()
     assert "At 4,096 tokens an H100 in float16 is 2,700 times as fast" in page_text(test)
     assert dict(test.query_params) == {"v": "3", "picture": "time"}
 
@@ -78,10 +78,10 @@ def test_the_chart_of_the_same_text_line_by_line_and_the_break_even_lead_to_each
     shipped = shipped_recordings()
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
     test = run()
-    assert test.selectbox(key="timing_sizes").value == "One text, 8 heads of 64"
+    assert sizes_menu(test).value == "One text, 8 heads of 64"
     test.segmented_control(key="timing_other_chart").set_value("memory").run()
     assert not test.exception and test.query_params["lengths"] == "64,128,256,512,1024,2048,4096"
-    assert test.selectbox(key="timing_sizes").value == "One text, 8 heads of 64"
+    assert sizes_menu(test).value == "One text, 8 heads of 64"
     assert test.segmented_control(key="timing_chart").value == "memory"
     test.segmented_control(key="timing_chart").set_value("break-even").run()
     assert dict(test.query_params) == {} and not test.exception

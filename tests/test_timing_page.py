@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Selectbox
 
 from attention.timing.__main__ import report
 from attention.timing.cpu_gpu_settings import Timed
@@ -24,6 +25,7 @@ from attention.ui.jobs.timing_jobs import TIMING_JOBS
 from attention.ui.jobs.timing_process import TimingJob
 from attention.ui.markdown import escape
 from attention.ui.session.visit_state import KEY, Session, VisitState
+from attention.ui.text import timing as text
 from attention.ui.views import timing_recordings
 from tests.timings import GPU, failed_timing, line, make_timing
 
@@ -47,6 +49,11 @@ def finished_job() -> TimingJob:
     return TimingJob(
         Sweep(), "done", 1.0, timings={timing.case: timing for timing in line(LENGTHS, [0.001, 0.016, 0.256])}
     )
+
+
+def sizes_menu(test: AppTest) -> Selectbox:
+    """The menu of sizes, whose key contains its value."""
+    return next(each for each in test.selectbox if each.label == text.SIZES_LABEL)
 
 
 def page_text(test: AppTest) -> str:
@@ -426,16 +433,16 @@ def test_the_headline_and_the_first_chart_follow_the_sizes_that_are_set(monkeypa
     assert "timing_time" in charts[0] and "versus_chart" in charts[1]
     assert "CPU against GPU at the sizes of published figures" in [each.label for each in test.expander]
     test = run(SERVED)
-    assert test.selectbox(key="timing_sizes").value == "Your own"
-    test.selectbox(key="timing_sizes").set_value("Published sizes").run()
+    assert sizes_menu(test).value == "Your own"
+    sizes_menu(test).set_value("Published sizes").run()
     assert dict(test.query_params) == {"v": "3", "picture": "time"} and "No CPU timing yet" in headline(test)
-    assert "Your own" not in test.selectbox(key="timing_sizes").options
+    assert "Your own" not in sizes_menu(test).options
 
 
 def test_a_menu_sets_sizes_that_are_asked_for():
     test = run()
-    test.selectbox(key="timing_sizes").set_value("Decoding: one token").run()
-    assert test.selectbox(key="timing_sizes").value == "Decoding: one token"
+    sizes_menu(test).set_value("Decoding: one token").run()
+    assert sizes_menu(test).value == "Decoding: one token"
     assert headline(test).startswith("One token of 16 heads of 128 against 8,192 keys, bfloat16")
     assert (test.query_params["queries"], test.query_params["heads"]) == ("1", "16")
 

@@ -28,7 +28,7 @@ OFFERED: dict[str, dict[str, Any]] = {
     "Decoding: one token": FIRST | WIDE | {"queries": (1,)},
     "Decoding, 4 key-value heads": FIRST | WIDE | {"queries": (1,), "kv_heads": (4,)},
 }
-KEY, CHART, OTHER = "timing_sizes", "timing_chart", "timing_other_chart"
+CHART, OTHER = "timing_chart", "timing_other_chart"
 
 
 def draw(timed: Timed, found: Subject, charts: list[str], crosses: bool) -> None:
@@ -37,9 +37,12 @@ def draw(timed: Timed, found: Subject, charts: list[str], crosses: bool) -> None
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="sizes-and-chart"):
         left_out = {PUBLISHED} if found.apart else set()  # an opened file stays the subject of the page
         offered = [name for name in OFFERED if name not in left_out] + [OWN] * (sizes == OWN)
-        page.widgets()[KEY] = sizes
-        set_sizes = partial(_set_sizes, found.apart)
-        st.selectbox(text.SIZES_LABEL, offered, offered.index(sizes), key=KEY, on_change=set_sizes, width=250)
+        key = (
+            f"timing_sizes {sizes}"  # with the value, so that a slow browser's answer about an earlier one is no choice
+        )
+        page.widgets()[key] = sizes
+        set_sizes = partial(_set_sizes, key, sizes, found.apart)
+        st.selectbox(text.SIZES_LABEL, offered, offered.index(sizes), key=key, on_change=set_sizes, width=250)
         if sizes == PUBLISHED:
             _published(timed)
         else:
@@ -55,8 +58,10 @@ def _sizes(timed: Timed, found: Subject, crosses: bool) -> str:
     return next((name for name, each in OFFERED.items() if name != PUBLISHED and each == own), OWN)
 
 
-def _set_sizes(apart: bool) -> None:
-    name = page.widgets()[KEY]
+def _set_sizes(key: str, shown: str, apart: bool) -> None:
+    name = page.widgets()[key]
+    if name == shown:
+        return
     if name == ONE_TEXT and not apart:
         page.change(**FIRST, picture=BREAK_EVEN)
     elif name in OFFERED:
