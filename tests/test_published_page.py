@@ -26,28 +26,39 @@ def opened(**query: str) -> AppTest:
     return test.run()
 
 
+def picture(test: AppTest) -> str:
+    """The map with words, as HTML."""
+    return "".join(unescape(each.proto.body) for each in test.get("html") if "word-maps" in each.proto.body)
+
+
 def page_text(test: AppTest) -> str:
     boxes = [*test.error, *test.info, *test.warning]
     return "\n".join(text.value for text in [*test.markdown, *test.caption, *boxes]).replace("\\", "")
 
 
 def overview(test: AppTest) -> dict[str, str]:
-    """The label of the button of every row, after its name."""
+    """The verdict on every row and the words after its name, from the labels of the buttons."""
     labels = [button.label for button in test.button if button.key and button.key.startswith("show ")]
-    verdict = re.compile(r":\w+\[:material/\w+: (.*?)\]")
-    return {name: verdict.sub(r"\1", said).strip() for _, name, said in (label.split("**") for label in labels)}
+    verdicts = {"close": "wrong", "error": "error", "check": "right"}
+    parts = re.compile(r":\w+\[:material/(\w+):\] \*\*(.*?)\*\*(.*)")
+    found = [part.groups() for part in map(parts.fullmatch, labels) if part]
+    return {name: f"{verdicts[icon]}{more.replace(':small[', '').removesuffix(']')}" for icon, name, more in found}
 
 
 def test_the_overview_has_every_row_with_its_verdict():
-    found = overview(opened())
+    test = opened()
+    found = overview(test)
     assert set(found) == {row.name for row in ROWS.values()}
-    verdicts = [("error" in said and 1) or 2 * (said == "right") for said in found.values()]
+    verdicts = [("error" in said and 1) or 2 * said.startswith("right") for said in found.values()]
     assert verdicts == sorted(verdicts), "wrong, error, right"
     assert not any("corrected:" in said for said in found.values())
     assert found["Fused query, key and value"] == "wrong output"
-    assert found["Boolean mask for SDPA"] == "wrong output and weights"
+    assert found["Boolean mask for SDPA"] == "wrong output, weights"
     assert found["Functional, boolean mask"] == "error"
     assert found["Multi-head, separate maps"] == "right"
+    assert found["Single head, unscaled"] == "right meant without scale"
+    assert "6 of 11 published implementations are wrong at these settings; 2 raise an error." in page_text(test)
+    assert test.selectbox(key="implementation").options[0] == "One weight per position: wrong", "the menu of a phone"
 
 
 @pytest.mark.sampled(3)
@@ -91,8 +102,9 @@ def test_both_versions_stand_in_the_row_with_their_errors():
     found = compare(ROWS["fused"], Config(tokens=6, d_model=16), printed=True).judgement
     assert list(errors.loc["**Published**"])[:2] == [f"{found.output.greatest:.2g}", f"{found.output.relative:.2g}"]
     assert all(float(error) < 1e-12 for error in errors.loc["Corrected"])
+    assert found.output.relative > 1, "farther from the reference than zeros, whose relative error is 1"
     assert (
-        f"Its weights are right; its output is wrong: off by {found.output.relative * 100:.3g}% of the norm of the reference."
+        f"its output is no better than all zeros: wrong by {found.output.relative * 100:.3g}% of the norm of the right one"
         in page_text(test)
     )
     test.button_group(key="version").set_value("as meant").run()
@@ -107,7 +119,7 @@ def test_queries_that_see_nothing_are_named_where_the_write_ups_give_no_number()
     assert "fully masked" not in page_text(opened(tokens="6", d_model="16"))
     blind = opened(mask="padding", span="6", tokens="6", d_model="16")
     assert "For fully masked queries the published code gives NaN" in page_text(blind)
-    assert overview(blind)["Functional, boolean mask"].endswith("corrected: :orange-badge[wrong]")
+    assert "corrected: :orange-badge[wrong" in overview(blind)["Functional, boolean mask"]
 
 
 def test_pictures_say_whose_they_are_and_how_much_is_shown():
@@ -123,7 +135,8 @@ def test_pictures_say_how_much_of_them_is_wrong():
     """Counted by another way than the page: norms of rows, and the leak of each masked pair by changing a token."""
     shown = {"tokens": "6", "heads": "2", "d_model": "16", "batch": "1", "mask": "causal"}
     config = Config(tokens=6, heads=2, d_model=16, batch=1)
-    said = page_text(opened(**shown))
+    test = opened(**shown)
+    said = page_text(test)
     apart = compare(ROWS["fused"], config, printed=True).apart
     assert apart is not None
     wrong = int((apart.norm(dim=-1) > 1e-5).sum())
@@ -131,7 +144,9 @@ def test_pictures_say_how_much_of_them_is_wrong():
     moved = influence(ROWS["fused"], case(config, crosses=False), printed=True)
     assert moved is not None
     leaks = sum(bool(moved[q, k] > 0) for q in range(6) for k in range(q + 1, 6))
-    assert leaks and f"Influence of tokens on outputs: {leaks} of 15 masked pairs leak" in said
+    assert leaks and f"Which tokens change which outputs: {leaks} of 15 masked pairs leak" in picture(test)
+    colors = re.findall(r"rgb\((\d+) \d+ (\d+)\)", picture(test))
+    assert sum(int(red) > int(blue) for red, blue in colors) == leaks, "leaks are orange, the rest violet"
     right = page_text(opened(**shown, version="as meant"))
     assert "pairs leak" not in right and "rows are wrong" not in right
     assert "Weights and output equal those of the reference" in right
@@ -160,7 +175,10 @@ def test_a_setting_to_try_moves_the_knobs():
     assert "must match the size" in test.error[0].value
     test.button(key="try As many sequences as heads").click().run()
     assert not test.error
-    assert overview(test)["Functional, boolean mask"] == "wrong output and weights"
+    assert overview(test)["Functional, boolean mask"] == "wrong output, weights"
+    assert test.button(key="try As many sequences as heads").disabled, "in use"
+    assert "heads 4 → 4" not in test.button(key="try One sequence").label
+    assert "sequences 4 → 1" in test.button(key="try One sequence").label
     assert test.number_input(key="batch").value == test.slider(key="heads").value == 4
     test.button(key="try One sequence").click().run()
     assert overview(test)["Functional, boolean mask"] == "right"

@@ -53,6 +53,7 @@ NUMBERS = tuple(
 )  # head statistics, from the smallest to the largest
 DISTANCES = tuple(f"rgba{(*STEEL, alpha)}" for alpha in (1, 0))  # near heads have the full colour
 INFLUENCE = ("#1c103c", "#402584", "#6741ca", "#8d75eb", "#b6abf9")  # uniform in lightness; of one hue, unlike weights
+LEAKS = ("#7a3c04", "#a85608", "#d4720f", "#f39a3d", "#ffc98f")  # the influence of what is masked
 
 LOOK = {  # the colours of every grid of heads, in the browser's names
     "floor": LOG_FLOOR,

@@ -33,14 +33,18 @@ def word_map(
     alt: str,
     says: Callable[[str, str, float | None], str],
     marked: Bool[Tensor, "q k"] | None = None,
+    marked_colors: Sequence[str] = (),
 ) -> str:
     """Returns the HTML of a map of cells from 0 to 1, hatched where they are not visible.
 
     `says`: the sentence of a cell, given the texts of its row and column and its number, None if it is not visible.
-    Cells that are `marked` have an outline.
+    Cells that are `marked` have an outline, or `marked_colors` if these are given.
     """
     shades = interpolate(cells.clamp(0, 1).numpy(), colors)
     outlined = torch.zeros_like(visible) if marked is None else marked
+    if marked_colors:
+        shades[outlined.numpy()] = interpolate(cells.clamp(0, 1).numpy(), marked_colors)[outlined.numpy()]
+        outlined = torch.zeros_like(visible)
     rows = []
     for i, query in enumerate(tokens):
         line = [

@@ -40,15 +40,15 @@ def difference(row: Row) -> list[Line]:
 
 
 def short(found: list[Line]) -> list[Line]:
-    """Returns the lines that differ and those around them; each gap is replaced by one line with an ellipsis."""
+    """Returns the lines that differ and those around them; each gap between them is replaced by one line with an ellipsis."""
     near = [any(line.sign != " " for line in found[max(0, i - AROUND) : i + AROUND + 1]) for i in range(len(found))]
     cut: list[Line] = []
     for line, kept in zip(found, near, strict=True):
         if kept:
             cut.append(line)
-        elif not cut or cut[-1].code != ELIDED:
+        elif cut and cut[-1].code != ELIDED:
             cut.append(Line(" ", ELIDED))
-    return cut
+    return cut[:-1] if cut and cut[-1].code == ELIDED else cut
 
 
 def source(function: Callable[..., Any]) -> list[str]:

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
 
-from attention.ui.text.implementations import ALL_RIGHT
+from attention.ui.text.implementations import ALL_HEADS
 from tests.browser.conftest import EDITION, Tab, open_page, open_tab
 from tests.samples import sample
 from tests.server import Server
@@ -142,7 +142,7 @@ def test_what_the_first_button_of_a_page_set_stands_beside_what_is_chosen_before
         button.click()
         line.answer(tab.page)
         tab.widget("version").get_by_role("radio", name="corrected").click()
-    tab.page.get_by_text(ALL_RIGHT).click()
+    tab.page.get_by_text(ALL_HEADS).click()
     tab.wait_for_grid(**small, version="as meant", keys=12, d_v=8)
     expect(tab.widget("keys").locator("input")).to_have_value("12")
     tab.page.goto(f"{tab.server.url}/heads")

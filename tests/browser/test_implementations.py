@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from attention.knobs import KNOBS
 from attention.published import ROWS
-from attention.ui.text.implementations import ALL_RIGHT, DIFFERENCES
+from attention.ui.text.implementations import ALL_HEADS, MORE
 
 SMALL = {"tokens": "6", "d_model": "16", "heads": "2"}
 LINK = "implementations?" + "&".join(f"{name}={value}" for name, value in SMALL.items())
@@ -20,8 +20,8 @@ def choice(tab, knob: str, name: str):
 
 
 def open_heads(tab) -> None:
-    """Opens the fold of all heads, which is there where their weights are right."""
-    tab.page.get_by_text(ALL_RIGHT).click()
+    """Opens the fold of all heads."""
+    tab.page.get_by_text(ALL_HEADS).click()
 
 
 def heading(tab):
@@ -41,8 +41,8 @@ def test_rows_and_versions_are_chosen_and_stand_in_the_link(visit):
     choice(tab, "version", "as printed").click()
     tab.wait_for_grid(**SMALL, implementation="position-weights")
     expect(heading(tab)).to_contain_text("One weight per position wrong")
-    expect(tab.page.get_by_test_id("stPlotlyChart")).to_have_count(5)
-    tab.page.get_by_text(DIFFERENCES).click()
+    expect(tab.page.locator(".word-map")).to_have_count(2)
+    tab.page.get_by_text(MORE).click()
     expect(tab.page.get_by_text("One vector of weights for all queries, head 0")).to_be_visible()
 
 
@@ -83,5 +83,6 @@ def test_a_narrow_window_scrolls_down_only(visit):
     tab.wait_for_grid(**SMALL)
     tab.quiet()
     assert tab.page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
-    box = tab.page.get_by_test_id("stPlotlyChart").first.bounding_box()
+    expect(tab.page.get_by_role("button", name=ROWS["two-heads"].name)).to_be_hidden()  # a menu takes its place
+    box = tab.page.locator(".word-map").first.bounding_box()
     assert box["x"] >= 0 and box["x"] + box["width"] <= 390

@@ -1,10 +1,10 @@
 """The words of the page Implementations."""
 
-FINDING = "{wrong} of {count} published implementations of attention are wrong at these settings{raising}; {corrected}.{limited}"
-CORRECTED = {0: "corrected, all are right", 1: "corrected, one still is"}
-CORRECTED_MORE = "corrected, {count} still are"
-RAISING = {0: "", 1: ", and one raises an error"}
-RAISING_MORE = ", and {count} raise an error"
+FINDING = "{wrong} of {count} published implementations are wrong at these settings{raising}{corrected}.{limited}"
+CORRECTED = {0: "", 1: "; corrected, one still is"}
+CORRECTED_MORE = "; corrected, {count} still are"
+RAISING = {0: "", 1: "; one raises an error"}
+RAISING_MORE = "; {count} raise an error"
 LIMITED = {0: "", 1: " One can't run at them."}
 LIMITED_MORE = " {count} can't run at them."
 ABOUT = (
@@ -17,15 +17,29 @@ SELF_ONLY = "This one is self-attention only: cross-attention keys and d_v are n
 WAITS = "Comparing all implementations …"
 WHAT = "What it computes, and the lesson"
 LINES = "The wrong lines"
-RIGHT_WEIGHTS = "Weights against the reference: equal"
-ALL_RIGHT = "All heads: their weights are those of the reference"
-DIFFERENCES = "Differences from the reference: weights, output, influence"
-ITS_OUTPUT = "Output against the reference"
+MORE = "More pictures: differences from the reference"
+MORE_RIGHT = "Another picture: influence of tokens on outputs"
+ALL_HEADS = "Weights of all heads"
 DETAILS = "Code, shapes, costs and accepted inputs"
 
 # The list of all implementations, and the selected one.
+GROUPS = {"disagrees": "Wrong at these settings", "raises": "Raise an error", "agrees": "Right"}
+IN_MENU = "{name}: {verdict}"
 TRY = "Try:"
-CHOICES = "Choose one to see its wrong lines."
+TRIED = "{label} · :small[{moved}]"
+IN_USE = "in use"
+MOVED = "{name} {old} → {new}"
+MOVED_NAMES = {  # of the settings to try
+    "batch": "sequences",
+    "d_model": "d_model",
+    "d_v": "d_v",
+    "head": "selected head",
+    "heads": "heads",
+    "keys": "keys",
+    "mask": "mask",
+    "projections": "W_q and W_k",
+    "tokens": "tokens",
+}
 RELATIVE = (
     "Relative error: norm of the difference from the reference, divided by the norm of the reference, over all sequences. "
     "Up to {within:.0e} counts as equal."
@@ -36,21 +50,24 @@ CORRECTED_ERRORS = (
 )
 CORRECTED_EXACT = "All ran on the same weights and tokens; corrected, they are exact{raised}."
 STILL_RAISES = "; {count} still raises an error, see its row"
-WRONG = {  # whether the output is wrong, whether the weights are
-    (False, False): "right",
-    (True, False): "wrong output",
-    (False, True): "wrong weights",
-    (True, True): "wrong output and weights",
-}
+WRONG = {
+    (True, False): "output",
+    (False, True): "weights",
+    (True, True): "output, weights",
+}  # of both, those that are wrong
+RIGHT_UNSCALED = "meant without scale"
 VERDICTS = {"agrees": "right", "disagrees": "wrong"}  # of rows and inputs; others are shown as they are
-RAISES_ERROR = "error"
+ERROR = "error"
 STILL = "corrected: {badge}"
 RESULTS = {
-    (True, False): "Its weights are right; its output is wrong: {output}.",
-    (False, True): "Its output is right; its weights are wrong: {weights}.",
-    (True, True): "Its output is wrong ({output}), and so are its weights ({weights}).",
+    (True, False): "Its weights are right; its output is {output}.",
+    (False, True): "Its output is right; its weights are {weights}.",
+    (True, True): "Its output is {output}; its weights are {weights}.",
 }
-OFF_BY = "off by {error} of the norm of the reference"
+WRONG_BY = "wrong by {error}"
+OFF_BY = "wrong by {error} of the norm of the right one (all zeros: 100%)"
+NO_BETTER = "no better than all zeros: wrong by {error} of the norm of the right one (zeros: 100%)"
+ANOTHER_SHAPE = "of another shape"
 RESULT_EQUAL = (
     "Weights and output equal those of the reference: the largest difference is {largest}, which is rounding."
 )
@@ -58,7 +75,7 @@ RESULT_SAME = "Weights and output equal those of the reference exactly."
 NO_EFFECT = "At these settings this has no effect."
 RESULT_RAISES = "It raises an error:"
 NAN = "NaN"
-UNSCALED = "This code does not scale scores, and neither does the reference here: the setting *Scale* is not applied."
+UNSCALED = "The document defines it without a scale, so the reference here has none either: *Scale* is not applied."
 OTHER_SHAPE = "other shape"
 RAISES = "raises"
 VERSIONS = {"corrected": "Corrected version.", "only": "Correct as published."}
@@ -83,6 +100,13 @@ GRID = "weights of this version{first}"
 HEAD = ", head {head}{first}"
 FIRST = ", first of {batch} sequences"
 REFERENCE = "Weights of the reference{where}{scaled}"
+SIDES = {False: "Correct weights{where}", True: "This code"}
+ITS_WEIGHTS = "Its weights{where}"
+MAP_ALT = "Map by row and column. {title}."
+WEIGHTS_NOTE = "Row: query. Column: key. Brighter: more weight. Hatched: none."
+INFLUENCE_TITLE = "Which tokens change which outputs{where}{leaks}"
+INFLUENCE_NOTE = "Row: output. Column: token that is replaced. Brighter: larger change. Hatched: none."
+INFLUENCE_LEAKS = "Orange: a leak, as the mask forbids the pair."
 UNIFORM = ", × uniform"
 OWN = "Weights of this code{where}: {wrong}"
 DIFFERENCE = "Weights minus reference{where}: {wrong}"

@@ -12,7 +12,6 @@ from attention.charts.word_map import word_map
 from attention.codec import to_query
 from attention.components.copy_link import copy_link
 from attention.config import Config
-from attention.number_format import format_percent
 from attention.published import ROWS
 from attention.published.diff_lines import difference, short
 from attention.published.hunts import BUGS, HUNTS, BugSeries, Hunt, HuntMaps
@@ -25,6 +24,7 @@ from attention.ui.markdown import escape
 from attention.ui.session import browser_yield, page, present
 from attention.ui.text import find_the_bug as text
 from attention.ui.views import code
+from attention.ui.views.word_sentences import change_sentence, weight_sentence
 
 NAMES = tuple(BUGS)
 MARKS = "mark differences"  # the key of the toggle
@@ -136,20 +136,10 @@ def _maps(hunt: Hunt, found: HuntMaps, marks: bool) -> list[str]:
         for wrong, cells, visible in sides:
             title = text.VERSIONS[wrong] + (text.HEAD.format(head=head) if len(hunt.heads) > 1 else "")
             alt, colors = text.ALT.format(title=title), theme.WEIGHTS if weights else theme.INFLUENCE
-            says = _weight_sentence if weights else _change_sentence
+            says = weight_sentence if weights else change_sentence
             marked = found.differs[at] if marks else None
             drawn.append(word_map(cells[at], visible[at], tokens, colors, title, alt, says, marked))
     return drawn
-
-
-def _weight_sentence(query: str, key: str, weight: float | None) -> str:
-    said = text.MASKED if weight is None else text.WEIGHT
-    return said.format(query=f"“{query}”", key=f"“{key}”", weight=format_percent(weight or 0))
-
-
-def _change_sentence(query: str, key: str, change: float | None) -> str:
-    said = text.NO_CHANGE if change is None else text.CHANGE
-    return said.format(query=f"“{query}”", key=f"“{key}”", change=format_percent(change or 0))
 
 
 def _origin(hunt: Hunt) -> str:

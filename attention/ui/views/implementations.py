@@ -35,34 +35,41 @@ def view(config: Config) -> None:
         implementations_overview.row(config, name, printed, found)
         implementations_squares.draw_alone(config, name, printed, found)
         return
-    words = st.container()  # filled after the pictures, which the user waits for
-    found = results.published.comparison(config.for_page(results.published.PAGE), name, printed)
-    implementations_squares.pictures(config, name, printed, found)
-    browser_yield.yield_to_browser()
-    with words:
+    head = st.container()  # filled after the picture, which the user waits for
+    listed, detail = st.columns([3, 7], gap="medium")
+    with detail:
+        about = st.container()
+        found = results.published.comparison(config.for_page(results.published.PAGE), name, printed)
+        implementations_squares.draw(config, name, printed, found)
+        browser_yield.yield_to_browser()
+    with head:
         _intro(config)
+    with listed:
         implementations_overview.choices(config)
+    with about:
         implementations_overview.row(config, name, printed, found)
         implementations_overview.lines(name, printed)
-        implementations_overview.tries(row)
-    _controls(config, row)
-    implementations_squares.all_heads(config, name, printed, found)
-    terms.draw("implementations")
-    implementations_overview.explanation(config, name, printed)
-    with st.expander(text.DETAILS, icon=":material/code:"):
-        implementations_details.draw(config, name, printed, found)
+    with detail:
+        implementations_overview.tries(config, row)
+        _controls(config, row)
+        implementations_squares.more(config, name, printed, found)
+        implementations_squares.all_heads(config, name, printed, found)
+        implementations_overview.explanation(config, name, printed)
+        with st.expander(text.DETAILS, icon=":material/code:"):
+            implementations_details.draw(config, name, printed, found)
+        terms.draw("implementations")
 
 
 def _intro(config: Config) -> None:
-    """Draws the title, how many implementations are wrong, and what of the settings is not applied."""
+    """Draws the title, how many implementations are wrong, and how far the corrected ones are from the reference."""
     told = f"{text.ABOUT} {provenance.full_text(config)}"
     draw_heading("implementations", implementations_overview.finding(config), provenance.beside(config), told)
+    implementations_overview.corrected(config)
 
 
 def _controls(config: Config, row: Row) -> None:
     sizes = ("batch", "keys", "d_v") if row.crosses else ("batch",)
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        knobs.menu("colors", config, width=170)
         for name in sizes:
             knobs.number(name, config, width=200)
     notes = (

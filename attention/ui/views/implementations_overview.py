@@ -26,39 +26,60 @@ ICONS = {"agrees": "check", "disagrees": "close", "raises": "error"}
 
 
 def choices(config: Config) -> None:
-    """Draws one button per implementation, with its verdict as published; the one that is shown has a border."""
+    """Draws the implementations in groups by verdict, as buttons, or as a menu on a phone; the one that is shown has a border."""
+    found = _judgements(config)
+    groups = {verdict: [name for name in ROWS if found[name, True].verdict == verdict] for verdict in ORDER}
+    with st.container(key="implementations-menu"):
+        options = [name for group in groups.values() for name in group]
+        knobs.menu(
+            "implementation", config, options, format_func=lambda name: _in_menu(name, found[name, True].verdict)
+        )
+    with st.container(key="implementations", gap=None):
+        for verdict, names in groups.items():
+            if names:
+                st.caption(text.GROUPS[verdict])
+            for name in names:
+                row, judged = ROWS[name], found[name, True]
+                mark = f":{COLORS[verdict]}[:material/{ICONS[verdict]}:]"
+                st.button(
+                    f"{mark} **{row.name}** {_what_is_wrong(row, judged)} {_still(found[name, False])}".rstrip(),
+                    key=f"show {name}",
+                    type="secondary" if name == config.implementation else "tertiary",
+                    width="stretch",
+                    on_click=page.change,
+                    kwargs={"implementation": name},
+                    help=escape(row.document.title_in_words),
+                )
+
+
+def _judgements(config: Config) -> dict[tuple[str, bool], Judgement]:
     with st.spinner(text.WAITS) if longest(config)[0] < config.tokens else nullcontext():
-        found = results.published.judgements(config.for_page(results.published.PAGE))
-    half = -(-len(ROWS) // 2)
-    ordered = sorted(ROWS, key=lambda name: ORDER.index(found[name, True].verdict))
-    st.caption(f"{text.CHOICES} {_as_meant([found[name, False] for name in ROWS])}", help=_relative())
-    with st.container(key="implementations"):
-        columns = st.columns(2, gap="small")
-        for place, name in enumerate(ordered):
-            row, judged = ROWS[name], found[name, True]
-            columns[place >= half].button(
-                f"**{row.name}** {_verdict(judged)} {_still(found[name, False])}".rstrip(),
-                key=f"show {name}",
-                type="secondary" if name == config.implementation else "tertiary",
-                width="stretch",
-                on_click=page.change,
-                kwargs={"implementation": name},
-                help=escape(row.document.title_in_words),
-            )
+        return results.published.judgements(config.for_page(results.published.PAGE))
+
+
+def _in_menu(name: str, verdict: str) -> str:
+    return text.IN_MENU.format(name=ROWS[name].name, verdict=text.VERDICTS.get(verdict, text.ERROR))
+
+
+def corrected(config: Config) -> None:
+    """Draws how far the corrected implementations are from the reference."""
+    found = _judgements(config)
+    st.caption(_as_meant([found[name, False] for name in ROWS]), help=_relative())
 
 
 def finding(config: Config) -> str:
-    """How many implementations differ from the reference as published, how many raise, and how many still do once corrected."""
-    found = results.published.judgements(config.for_page(results.published.PAGE))
+    """How many implementations differ from the reference as published, how many raise, and how many can't run."""
+    found = _judgements(config)
     runs = [name for name in ROWS if found[name, False].verdict != "raises"]  # one that needs two heads raises at one
     raises = sum(found[name, True].verdict == "raises" for name in runs)
     wrong, still = (sum(found[name, printed].verdict != "agrees" for name in runs) for printed in (True, False))
-    raising = text.RAISING.get(raises, text.RAISING_MORE).format(count=raises)
-    corrected = text.CORRECTED.get(still) or text.CORRECTED_MORE.format(count=still)
     more = len(ROWS) - len(runs)
-    limited = text.LIMITED.get(more, text.LIMITED_MORE).format(count=more)
     return text.FINDING.format(
-        wrong=wrong - raises, count=len(ROWS), raising=raising, corrected=corrected, limited=limited
+        wrong=wrong - raises,
+        count=len(ROWS),
+        raising=text.RAISING.get(raises, text.RAISING_MORE).format(count=raises),
+        corrected=text.CORRECTED.get(still, text.CORRECTED_MORE).format(count=still),
+        limited=text.LIMITED.get(more, text.LIMITED_MORE).format(count=more),
     )
 
 
@@ -72,21 +93,33 @@ def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
     version = row.mistake if printed else text.VERSIONS["corrected" if row.as_printed else "only"]
     if printed and judged.verdict == "agrees":
         version = f"{version} {text.NO_EFFECT}"
-    st.markdown(f"{version} {_result(judged)}")
+    st.markdown(f"{version} **{_result(judged)}**")
     if row.scale is unscaled:
         st.caption(text.UNSCALED)
     if judged.error:
         st.error(text.RAISED_IN.format(error=escape(judged.error), function=found.raised_at))
 
 
-def tries(row: Row) -> None:
-    """Draws buttons with settings to try."""
+def tries(config: Config, row: Row) -> None:
+    """Draws buttons with settings to try: what each changes, or that it is in use."""
     if not row.tries:
         return
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="tries"):
         st.caption(text.TRY, width="content")
         for label, settings in row.tries:
-            st.button(label, on_click=page.change, kwargs=settings, key=f"try {label}")
+            moved = [
+                text.MOVED.format(name=text.MOVED_NAMES[name], old=getattr(config, name), new=value)
+                for name, value in settings.items()
+                if getattr(config, name) != value
+            ]
+            st.button(
+                text.TRIED.format(label=label, moved=", ".join(moved) or text.IN_USE),
+                on_click=page.change,
+                kwargs=settings,
+                key=f"try {label}",
+                disabled=not moved,
+                icon=None if moved else ":material/check:",
+            )
 
 
 def lines(name: str, printed: bool) -> None:
@@ -138,18 +171,16 @@ def _relative() -> str:
 
 
 def _badge(verdict: str) -> str:
-    return f":{COLORS[verdict]}-badge[{text.VERDICTS.get(verdict, verdict)}]"
+    return f":{COLORS[verdict]}-badge[{text.VERDICTS.get(verdict, text.ERROR)}]"
 
 
-def _verdict(judged: Judgement) -> str:
-    return f":{COLORS[judged.verdict]}[:material/{ICONS[judged.verdict]}: {_error_text(judged)}]"
-
-
-def _error_text(judged: Judgement) -> str:
-    """What of a row is wrong, in a few words."""
+def _what_is_wrong(row: Row, judged: Judgement) -> str:
+    """What of a row is wrong, or why it is right although it looks wrong, in a word."""
     if not judged.output or not judged.square:
-        return text.RAISES_ERROR
-    return text.WRONG[not judged.output.agrees, not judged.square.agrees]
+        return ""
+    if judged.verdict == "agrees":
+        return f":small[{text.RIGHT_UNSCALED}]" if row.scale is unscaled else ""
+    return f":small[{text.WRONG[not judged.output.agrees, not judged.square.agrees]}]"
 
 
 def _still(corrected: Judgement) -> str:
@@ -165,14 +196,17 @@ def _result(judged: Judgement) -> str:
         largest = max(judged.output.greatest, judged.square.greatest)
         return text.RESULT_EQUAL.format(largest=_number(largest)) if largest else text.RESULT_SAME
     wrong = not judged.output.agrees, not judged.square.agrees
-    return text.RESULTS[wrong].format(output=_share(judged.output), weights=_share(judged.square))
+    return text.RESULTS[wrong].format(output=_share(judged.output), weights=_share(judged.square, brief=wrong[0]))
 
 
-def _share(error: Error) -> str:
-    """A relative error as a percentage."""
+def _share(error: Error, brief: bool = False) -> str:
+    """A relative error in words, as a percentage of the norm of the reference."""
     if math.isnan(error.relative):
         return text.NAN
-    return text.OTHER_SHAPE if math.isinf(error.relative) else text.OFF_BY.format(error=f"{error.relative * 100:.3g}%")
+    if math.isinf(error.relative):
+        return text.ANOTHER_SHAPE
+    how = text.WRONG_BY if brief else text.OFF_BY if error.relative < 1 else text.NO_BETTER
+    return how.format(error=f"{error.relative * 100:.3g}%")
 
 
 def _number(error: float) -> str:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
-from functools import partial
 
 import streamlit as st
 import torch
@@ -12,16 +10,20 @@ from torch import Tensor
 
 from attention import codec
 from attention.analysis.mask_effect import farthest, tile_extremes
-from attention.charts import heatmap, heatmap_differences
+from attention.charts import heatmap, heatmap_differences, theme
+from attention.charts.word_map import word_map
 from attention.components.heads_grid import heads_grid
 from attention.config import Config
 from attention.published.compare import Comparison
 from attention.tables import rows as tables
 from attention.ui import results
+from attention.ui.controls import knobs
 from attention.ui.session import address_bar, gestures
 from attention.ui.text import implementations as text
+from attention.ui.views import word_sentences
 
 GRID_HEIGHT = 360
+IN_WORDS = 24  # the most tokens of a map with words at its rows and columns
 NOTHING = 1e-6  # a difference of weights below this is rounding and has no visible colour
 
 
@@ -40,27 +42,32 @@ def grid(config: Config, name: str, printed: bool, found: Comparison) -> None:
 
 
 def all_heads(config: Config, name: str, printed: bool, found: Comparison) -> None:
-    """Draws all heads: folded if their weights are right, as they look like those of the reference then."""
-    most = _largest(found)
-    with (
-        st.expander(text.ALL_RIGHT, icon=":material/grid_view:")
-        if most is not None and most < NOTHING
-        else nullcontext()
-    ):
-        grid(config, name, printed, found)
+    """Draws all heads, folded, if the row has weights."""
+    if found.weights is not None:
+        with st.expander(text.ALL_HEADS, icon=":material/grid_view:"):
+            knobs.menu("colors", config, width=170)
+            grid(config, name, printed, found)
 
 
-def pictures(config: Config, name: str, printed: bool, found: Comparison) -> None:
-    """Draws what is wrong: a head beside that of the reference; if all weights are right, the output and the influence.
-
-    The others are folded. A row that agrees has no differences to draw, only its weights and the influence.
-    """
-
-    def reference() -> None:
+def draw(config: Config, name: str, printed: bool, found: Comparison) -> None:
+    """Draws the one picture that shows what is wrong: weights beside correct ones, or the influence if all weights are right."""
+    kind = _kind(found)
+    words = _words(config, found)
+    if kind == "influence":
+        _influence(config, name, printed, found, words)
+    elif found.weights is not None and words:
+        _weights_in_words(config, found, words, kind == "own")
+    elif kind == "own":
+        _pair(lambda: _own(config, found), lambda: _reference(config, found))
+    elif kind == "right":
         _reference(config, found)
 
+
+def more(config: Config, name: str, printed: bool, found: Comparison) -> None:
+    """Draws the other pictures, folded."""
+
     def difference() -> None:
-        _difference(config, found, most)
+        _difference(config, found)
 
     def output() -> None:
         _output(config, found)
@@ -68,29 +75,65 @@ def pictures(config: Config, name: str, printed: bool, found: Comparison) -> Non
     def last() -> None:
         _last(config, name, printed, found)
 
-    most, fold = _largest(found), partial(st.expander, icon=":material/grid_view:")
+    shown = {"right": [last], "influence": [output, difference], "own": [output, difference, last], "none": []}[
+        _kind(found)
+    ]
+    if shown:
+        with st.expander(text.MORE if len(shown) > 1 else text.MORE_RIGHT, icon=":material/grid_view:"):
+            for at in range(0, len(shown), 2):
+                _pair(*shown[at : at + 2])
+
+
+def _kind(found: Comparison) -> str:
+    """What shows a version best: its "own" weights beside correct ones, the "influence", or, if it is "right", its weights."""
     if found.judgement.verdict == "agrees":
-        _pair(reference, last)
-    elif most is not None and most < NOTHING:
-        _pair(last, output)
-        with fold(text.RIGHT_WEIGHTS):
-            _pair(reference, difference)
-    elif found.weights is None:
-        _pair(reference, difference)
-        with fold(text.ITS_OUTPUT):
-            _pair(output, last)
-    else:
-        _pair(lambda: _own(config, found), reference)
-        with fold(text.DIFFERENCES):
-            _pair(difference, output)
-            _pair(last)
+        return "right"
+    most = _largest(found)
+    if most is not None and most < NOTHING:
+        return "influence"
+    return "none" if found.weights is None else "own"
+
+
+def _words(config: Config, found: Comparison) -> list[str]:
+    """The tokens at rows and columns of a map that is small enough for words; [] for any other."""
+    queries, keys = found.mask.shape
+    tokens = tables.labels(config)[:queries]
+    return tokens if queries == keys == len(tokens) <= IN_WORDS else []
+
+
+def _weights_in_words(config: Config, found: Comparison, words: list[str], wrong: bool) -> None:
+    """Draws the weights of a head with words at rows and columns; those that are wrong beside the correct ones."""
+    assert found.weights is not None
+    head, where = _head(config, found), _where(config, found)
+    own = found.weights[head].nan_to_num(0)
+    sides = [(text.SIDES[False].format(where=where), found.reference[head]), (text.SIDES[True], own)]
+    if not wrong:
+        sides = [(text.ITS_WEIGHTS.format(where=where), own)]
+    maps = [
+        word_map(
+            cells,
+            cells != 0,
+            words,
+            theme.WEIGHTS,
+            title,
+            text.MAP_ALT.format(title=title),
+            word_sentences.weight_sentence,
+        )
+        for title, cells in sides
+    ]
+    _show_maps(maps)
+    st.caption(text.WEIGHTS_NOTE)
+
+
+def _show_maps(maps: list[str]) -> None:
+    st.html(f'<div class="word-maps maps-{"1" if len(maps) > 1 else "alone"}">{"".join(maps)}</div>')
 
 
 def _pair(*pictures: Callable[[], None]) -> None:
     """Draws up to two pictures beside each other."""
-    for place, draw in zip(st.columns(2, gap="medium"), pictures, strict=False):
+    for place, draw_one in zip(st.columns(2, gap="medium"), pictures, strict=False):
         with place:
-            draw()
+            draw_one()
 
 
 def _own(config: Config, found: Comparison) -> None:
@@ -112,9 +155,9 @@ def _reference(config: Config, found: Comparison) -> None:
     _plot(heatmap.weights(square, tile, shown.color_scale, [], seeing=seeing), "reference")
 
 
-def _difference(config: Config, found: Comparison, most: float | None) -> None:
+def _difference(config: Config, found: Comparison) -> None:
     """Draws the weights of a head minus those of the reference, and says how many rows differ."""
-    head, wrong = _head(config, found), text.RAISED
+    head, wrong, most = _head(config, found), text.RAISED, _largest(found)
     if found.difference is not None:
         wrong = _rows_apart(found.difference[head])
     where = text.HEAD.format(head=head, first="")  # the reference beside it names the sequence
@@ -172,12 +215,21 @@ def _rows_apart(difference: Tensor) -> str:
     return text.ROWS_APART.format(wrong=wrong, rows=len(difference))
 
 
-def _influence(config: Config, name: str, printed: bool, found: Comparison) -> None:
+def _influence(config: Config, name: str, printed: bool, found: Comparison, words: list[str] | None = None) -> None:
+    """Draws the influence of tokens on outputs, with `words` at rows and columns if there are any, and masked pairs that leak."""
     reach = results.published.influences(config.for_page(results.published.PAGE), name, printed)
     queries, keys = found.mask.shape if reach is None else reach.shape
     is_whole = (queries, keys) == found.mask.shape
+    leaking = None if reach is None else _leaking(reach, found.mask[:queries, :keys])
+    leaks = text.LEAKS.format(leaks=int(leaking[0].sum()), masked=int(leaking[1].sum())) if leaking else ""
+    if reach is not None and words and is_whole:
+        title = text.INFLUENCE_TITLE.format(where=_first(config), leaks=leaks)
+        cells, alt = reach.float() / (float(reach.max()) or 1.0), text.MAP_ALT.format(title=title)
+        says, marked = word_sentences.change_sentence, leaking[0] if leaking else None
+        _show_maps([word_map(cells, cells != 0, words, theme.INFLUENCE, title, alt, says, marked, theme.LEAKS)])
+        st.caption(text.INFLUENCE_NOTE + f" {text.INFLUENCE_LEAKS}" * bool(leaking))
+        return
     cut = "" if is_whole else text.INFLUENCE_CUT.format(outputs=queries, tokens=keys)
-    leaks = "" if reach is None else _leaks(reach, found.mask[:queries, :keys])
     st.caption(text.INFLUENCE.format(cut=cut, leaks=leaks), help=text.INFLUENCE_HELP)
     if reach is None:
         st.info(text.RAISES_OUTPUT if found.weights is None else text.ONE_OUTPUT)
@@ -185,12 +237,15 @@ def _influence(config: Config, name: str, printed: bool, found: Comparison) -> N
         _plot(heatmap.influence(reach.float()), "influence")
 
 
-def _leaks(reach: Tensor, visible: Tensor) -> str:
-    """How many masked pairs have influence. A token always has influence on its own output, as its query."""
+def _leaking(reach: Tensor, visible: Tensor) -> tuple[Tensor, Tensor] | None:
+    """The masked pairs that have influence, and all masked pairs; None if none leaks.
+
+    A token always has influence on its own output, as its query.
+    """
     own = torch.eye(*visible.shape, dtype=torch.bool) if len(visible) == visible.shape[1] else torch.zeros_like(visible)
     masked = ~visible & ~own
-    leaks = int((masked & (reach != 0)).sum())
-    return text.LEAKS.format(leaks=leaks, masked=int(masked.sum())) if leaks else ""
+    leaks = masked & (reach != 0)
+    return (leaks, masked) if leaks.any() else None
 
 
 def _head(config: Config, found: Comparison) -> int:
