@@ -238,7 +238,7 @@ def test_the_scores_of_a_row_can_be_dragged_first():
     header, logits = score_message(run(PAGE, to_query(Config(head=4))))
     row = stages(trace(Config(head=4)))
     assert logits.tolist() == row.logits.tolist() and header["key"] == row.heaviest == 17
-    assert header["names"][7] == "“boat” (7)" and header["tokens"][17] == "boat" and header["ends"] == [-0.5, 25]
+    assert header["names"][7] == "“boat” (7)" and header["tokens"][17] == "boat" and header["ends"] == [-0.5, 21]
     assert header["form"] == {"kind": "softmax", "power": 1, "sink": None} and header["places"] == [*range(18)]
     assert header["changes"] == ["scaled", "logits"]
     header, logits = score_message(run(PAGE, {"head": "4", "softmax": "entmax-1.5", "order": "weight", "query": "5"}))
@@ -266,7 +266,7 @@ def test_every_other_softmax_of_a_row_is_described_with_its_numbers():
 
 def test_a_fully_masked_row_has_no_score_to_drag():
     header, logits = score_message(run(PAGE, {"combine": "without", "second": "window", "span": "3", "query": "1"}))
-    assert header["key"] is None and header["ends"] == [-0.5, 1.5] and np.isneginf(logits).all()
+    assert header["key"] is None and header["ends"] == [-0.5, 1] and np.isneginf(logits).all()
 
 
 YARN = {"positions": "rotary", "rotary_scaling": "yarn", "rotary_base": "1000000.0", "rotary_length": "32768"}

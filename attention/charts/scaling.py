@@ -14,13 +14,16 @@ from attention.number_format import MEAN
 KINDS = {"no scaling": theme.RAW, "1/sqrt(d_head)": theme.DIVIDED, "now": theme.QUERY}
 SHAPES = ["circle", "circle", "diamond"]
 WIDTHS = [4**i for i in range(6)]
-LEGEND = alt.Legend(orient="top", title=None)
+NAMES = "datum.label == '1/sqrt(d_head)' ? 'divided by √d' : datum.label"
+LEGEND = alt.Legend(orient="top", title=None, labelExpr=NAMES)
 NORMS = {"jacobian": [], "median": [5, 4]}  # and their dashes
 
 
 def _x() -> alt.X:
     scale = alt.Scale(type="log", base=2, domain=[0.9, 2300], nice=False)
-    return alt.X("d_head:Q", title="d_head", scale=scale, axis=alt.Axis(values=WIDTHS, format="d", grid=False))
+    return alt.X(
+        "d_head:Q", title="d, the width of a head", scale=scale, axis=alt.Axis(values=WIDTHS, format="d", grid=False)
+    )
 
 
 def _color() -> alt.Color:

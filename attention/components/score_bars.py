@@ -24,7 +24,7 @@ from attention.sources.spec import spec_of
 from attention.tables.rows import key_labels
 from attention.wire.message import frame_message
 
-RISE, FALL = 1.5, 0.5  # logits between the longest bar and the end of the axis above and below 0, at least
+RISE, FALL = 0.75, 0.5  # logits between the longest bar and the end of the axis above and below 0, at least
 
 
 def score_bars(found: Stages, *, key: str = "score bars") -> None:
@@ -53,10 +53,8 @@ def message(found: Stages) -> bytes:
 
 
 def _end(logits: Float[Tensor, " k"], room: float) -> float:
-    """Returns the end of the axis on one side of 0, a round number with room to drag the largest logit there."""
-    most = max([0.0, *logits.tolist()]) + room
-    step = 0.5 * 10 ** math.floor(math.log10(max(most, 1.0)))
-    return step * math.ceil(most / step)
+    """Returns the end of the axis on one side of 0: with room to drag the largest logit, at whose exponential its axis ends."""
+    return math.ceil(2 * (max([0.0, *logits.tolist()]) + room)) / 2
 
 
 def form(softmax: Normaliser) -> dict[str, Any]:

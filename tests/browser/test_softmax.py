@@ -20,7 +20,7 @@ FOLDS = (STEPS, "How many keys hold most of the weight", "The same row with othe
 TOPICS = {
     "row": "One row",
     "all": "All rows and heads",
-    "scaling": "Why divide by √d_head",
+    "scaling": "Why divide by √d",
     "precision": "Number types",
     "positions": "Positions",
 }
@@ -147,7 +147,7 @@ def test_a_score_is_dragged_and_all_weights_respond(visit, theme):
     expect(part.locator("select")).to_have_value("5")
     part.get_by_role("button", name="Undo").click()
     expect(said).to_have_text(re.compile(r"^“so” \(5\) gets [0-9.]+% of the weight\.$"))
-    expect(part.locator(".more")).to_contain_text("of the 13 visible keys, added up")
+    expect(part.locator(".more")).to_contain_text("counts e = 2.72 times as much")
     part.locator("select").select_option("2")
     part.locator("input").focus()
     tab.page.keyboard.press("ArrowRight")

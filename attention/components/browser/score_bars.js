@@ -4,8 +4,9 @@
 import { alive, createRoot, find } from "./elements.js";
 import { openMessage } from "./message.js";
 import { normalise, statistic } from "./normalise.js";
-import { keyAt, logitsPerPixel, overLogits, paint } from "./score_bars_picture.js";
-import { alternative, change, describe, explain, MARKUP, MASKED } from "./score_bars_words.js";
+import { keyAt, logitsPerPixel, overLogits } from "./score_bars_layout.js";
+import { paint } from "./score_bars_picture.js";
+import { alternative, change, describe, explain, MARKUP, MASKED, shiftOf } from "./score_bars_words.js";
 import { applyTheme } from "./theme.js";
 
 /**
@@ -26,6 +27,8 @@ import { applyTheme } from "./theme.js";
  * @property {number} key  the key whose score is moved, -1 if all are masked
  * @property {number} by
  * @property {number} top  the end of the axis of weights
+ * @property {number} shift  what is subtracted from logits before their exponential is taken, 0 unless they are large
+ * @property {{ before: number[], now: number[], top: number }} exps  the exponentials of the logits, and the end of their axis
  * @property {number} width  the width for which it is painted
  */
 
@@ -45,6 +48,7 @@ export function draw(element, bytes) {
     select: find(root, "select", HTMLSelectElement), slider: find(root, "input", HTMLInputElement),
     neutrals: applyTheme(root, data.neutrals, data.accents),
     before: [], now: [], key: -1, by: 0, top: 1, width: 0,
+    shift: 0, exps: { before: [], now: [], top: 1 },
   };
   listen(scores);
   update(scores, data);
@@ -71,7 +75,7 @@ function update(scores, data) {
   scores.neutrals = applyTheme(root, data.neutrals, data.accents);
   scores.before = normalise(data.logits, data.form);
   if (other) {
-    Object.assign(scores, { key: data.key ?? -1, by: 0, top: axisEnd(data) });
+    Object.assign(scores, { key: data.key ?? -1, by: 0, top: axisEnd(data), shift: shiftOf(data.logits) });
     const options = data.names.flatMap((name, key) => (isVisible(scores, key) ? [new Option(name, `${key}`)] : []));
     select.replaceChildren(...options);
   }
@@ -91,7 +95,9 @@ function isVisible({ data }, key) {
 function show(scores) {
   const { data, root, select, slider, key, by } = scores, none = key < 0;
   scores.width = root.clientWidth;
-  scores.now = normalise(changeLogit(data, key, by), data.form);
+  const logits = changeLogit(data, key, by), exp = (/** @type {number} */ logit) => Math.exp(logit - scores.shift);
+  scores.now = normalise(logits, data.form);
+  scores.exps = { before: data.logits.map(exp), now: logits.map(exp), top: exp(data.ends[1]) };
   [slider.min, slider.max] = none ? ["0", "0"] : reach(scores).map(String);
   select.disabled = slider.disabled = none;
   select.value = `${key}`;
@@ -110,7 +116,7 @@ function show(scores) {
  * What the sentences are about.
  * @param {Scores} scores
  */
-function rowOf({ data, before, now, key, by }) {
+function rowOf({ data, before, now, key, by, shift }) {
   const { form, names } = data, logits = changeLogit(data, key, by);
   const count = (/** @type {number[]} */ weights) => weights.filter((weight) => weight > 0).length;
   const others = now.reduce((sum, weight) => sum + weight, 0) - now[key];
@@ -118,7 +124,7 @@ function rowOf({ data, before, now, key, by }) {
   const support = [count(before), count(now)];
   return {
     name: names[key], logit: logits[key], by, before: before[key], now: now[key], others: Math.max(0, others), support,
-    visible: logits.filter(Number.isFinite).length, statistic: statistic(logits, form), top: Math.max(...logits), form,
+    visible: logits.filter(Number.isFinite).length, statistic: statistic(logits, form), shift, form,
   };
 }
 

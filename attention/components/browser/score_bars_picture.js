@@ -1,74 +1,17 @@
-// The picture of a row whose scores can be dragged: logits above, weights below, one column per key.
+// The picture of a row whose scores can be dragged: logits, their exponentials if the weights are shares of a sum of these,
+// and weights, one panel below the other, one column per key.
 
-import { penOf, signs } from "./elements.js";
-import { axisLabel, beforeAndNow, formatOf, HATCHED, logitTitle, round, weightFormula } from "./score_bars_words.js";
+import { penOf } from "./elements.js";
+import { frame, LEFT, logitsPerPixel, names, TITLED } from "./score_bars_layout.js";
+import { beforeAndNow, expFormula, HATCHED, logitTitle, round, weightFormula } from "./score_bars_words.js";
 import { hatch } from "./theme.js";
 
 /** @typedef {import("./score_bars.js").Scores} Scores */
+/** @typedef {import("./score_bars_layout.js").Frame} Frame */
+/** @typedef {import("./score_bars_layout.js").Panel} Panel */
 
-const LEFT = 40, TOP = 30, HIGH = 160, GAP = 40, LOW = 130;  // pixels: room for the axis, and the two panels below their titles
 const LABELLED = 0.05;  // weights above it are written on their bars
-const NAMED = 48, LETTERS = 10, TEXT = 12, TITLE = 14;  // most keys with a token below, its letters, and sizes of texts
-const NUMBERED = 22, LETTER = 7;  // pixels below without tokens, and the width of a letter
-
-/**
- * @typedef {object} Frame
- * @property {number} wide
- * @property {number} high
- * @property {number} column  the width of a key
- * @property {number} zero  the height of logit 0
- * @property {number} floor  that of weight 0
- */
-
-/**
- * @param {Scores} scores
- * @returns {Frame}
- */
-function frame({ data, width }) {
-  const floor = TOP + HIGH + GAP + LOW, longest = Math.max(0, ...names(data).map((name) => signs(name).length));
-  const bottom = Math.max(NUMBERED, 12 + longest * LETTER);
-  const [low, end] = data.ends, zero = TOP + (HIGH * end) / (end - low);
-  return { wide: width, high: floor + bottom, column: (width - LEFT) / data.logits.length, zero, floor };
-}
-
-/**
- * Returns the tokens below the columns, cut if they are long; none if there are too many.
- * @param {import("./score_bars.js").ScoresData} data
- */
-function names({ tokens }) {
-  if (tokens.length > NAMED) return [];
-  return tokens.map((token) => {
-    const letters = signs(token);
-    return letters.length > LETTERS ? `${letters.slice(0, LETTERS - 1).join("")}…` : token;
-  });
-}
-
-/**
- * Returns how much a logit changes per pixel.
- * @param {Pick<Scores, "data">} scores
- */
-export function logitsPerPixel({ data }) {
-  return (data.ends[1] - data.ends[0]) / HIGH;
-}
-
-/**
- * Returns the key under the pointer, -1 beside all columns.
- * @param {Scores} scores
- * @param {MouseEvent} event
- */
-export function keyAt(scores, event) {
-  const x = event.clientX - scores.canvas.getBoundingClientRect().left - LEFT;
-  return x < 0 ? -1 : scores.data.places.indexOf(Math.floor(x / frame(scores).column));
-}
-
-/**
- * Whether the pointer is over the panel of logits.
- * @param {Scores} scores
- * @param {MouseEvent} event
- */
-export function overLogits({ canvas }, event) {
-  return event.clientY - canvas.getBoundingClientRect().top < TOP + HIGH + GAP / 2;
-}
+const TEXT = 12, TITLE = 14;  // sizes of texts
 
 /**
  * @param {Scores} scores
@@ -82,14 +25,14 @@ export function paint(scores, row) {
   pen.scale(ratio, ratio);
   pen.font = fontOf(scores, TEXT);
   pen.fillStyle = neutrals.line;
-  for (const y of [size.zero, size.floor]) pen.fillRect(LEFT, y - 0.5, size.wide - LEFT, 1);
+  for (const y of [size.zero, ...size.panels.map(({ floor }) => floor)]) pen.fillRect(LEFT, y - 0.5, size.wide - LEFT, 1);
   paintAxes(scores, pen, size);
   if (row) paintWay(scores, pen, size);
   scores.data.logits.forEach((_, key) => paintKey(scores, pen, size, key));
   paintMasked(scores, pen, size);
   paintNames(scores, pen, size);
-  if (row) paintTitle(scores, pen, size, row);
-  paintWeights(scores, pen, size);
+  if (row) paintTitles(scores, pen, size, row);
+  for (const panel of size.panels) paintNumbers(scores, pen, size, panel);
 }
 
 /**
@@ -107,36 +50,40 @@ function fontOf({ canvas }, size, bold = false) {
  * @param {CanvasRenderingContext2D} pen
  * @param {Frame} size
  */
-function paintWay({ data, key, root }, pen, { column, floor }) {
+function paintWay({ data, key, root }, pen, { column, panels }) {
   const x = LEFT + (data.places[key] + 0.5) * column;
   pen.strokeStyle = getComputedStyle(root).getPropertyValue("--key");
   pen.lineWidth = 1.5;
   pen.setLineDash([2, 4]);
   pen.beginPath();
-  pen.moveTo(x, TOP);
-  pen.lineTo(x, floor);
+  pen.moveTo(x, TITLED);
+  pen.lineTo(x, panels[panels.length - 1].floor);
   pen.stroke();
   pen.setLineDash([]);
 }
 
 /**
- * Writes what a logit is above the upper bars, and how the weight of the moved key is computed above the lower ones, without
- * its name if there is no room for it.
+ * Writes above each panel how its numbers come from those above it, in bold with those of the moved key; the numbers alone if
+ * there is no room for more.
  * @param {Scores} scores
  * @param {CanvasRenderingContext2D} pen
  * @param {Frame} size
  * @param {import("./score_bars_words.js").Response} row
  */
-function paintTitle(scores, pen, { floor, wide }, row) {
-  const { data, neutrals } = scores, [who, formula] = weightFormula(row), y = floor - LOW - GAP / 2 + 2;
-  Object.assign(pen, { textAlign: "left", textBaseline: "middle", font: fontOf(scores, TITLE) });
-  writeOver(pen, neutrals, logitTitle(data.changes), 0, TOP / 2 - 3);
-  const first = pen.measureText(`${who} `).width;
-  pen.font = fontOf(scores, TITLE, true);
-  const fits = first + pen.measureText(formula).width <= wide;
-  writeOver(pen, neutrals, formula, fits ? first : 0, y);
-  pen.font = fontOf(scores, TITLE);
-  if (fits) writeOver(pen, neutrals, who, 0, y);
+function paintTitles(scores, pen, { panels, wide }, row) {
+  const { data, neutrals } = scores, formulas = [expFormula(row), weightFormula(row)].slice(-panels.length);
+  const tops = [TITLED, ...panels.map(({ floor, high }) => floor - high)];
+  Object.assign(pen, { textAlign: "left", textBaseline: "middle" });
+  for (const [at, [what, formula]] of [logitTitle(data.changes), ...formulas].entries()) {
+    const y = tops[at] - TITLED / 2 - 1;
+    pen.font = fontOf(scores, TITLE);
+    const first = pen.measureText(`${what} `).width;
+    pen.font = fontOf(scores, TITLE, true);
+    const fits = first + pen.measureText(formula).width <= wide;
+    writeOver(pen, neutrals, formula, fits ? first : 0, y);
+    pen.font = fontOf(scores, TITLE);
+    if (fits) writeOver(pen, neutrals, what, 0, y);
+  }
   pen.font = fontOf(scores, TEXT);
 }
 
@@ -155,32 +102,32 @@ function writeOver(pen, neutrals, text, x, y) {
 }
 
 /**
- * Writes the weights on their bars, the moved one and the largest first, and those that would cover another or a
- * taller bar not at all.
+ * Writes the numbers on their bars, those of the moved key and of the largest weight first, and those that would cover
+ * another or a taller bar not at all.
  * @param {Scores} scores
  * @param {CanvasRenderingContext2D} pen
  * @param {Frame} size
+ * @param {Panel} panel
  */
-function paintWeights(scores, pen, { column, floor, wide }) {
-  const { data, before, now, key: moved, by, top, neutrals } = scores;
-  const order = now.map((_, key) => key).filter((key) => key === moved || now[key] >= LABELLED);
+function paintNumbers(scores, pen, { column, wide }, { before, now, top, floor, high, format }) {
+  const { data, key: moved, by, neutrals } = scores, last = now === scores.now;
+  const order = now.map((_, key) => key).filter((key) => key === moved || scores.now[key] >= LABELLED);
   order.sort((a, b) => Number(b === moved) - Number(a === moved) || now[b] - now[a]);
-  const largest = now[moved] === Math.max(...now) ? moved : now.indexOf(Math.max(...now));
-  const format = formatOf(data.form), tokens = names(data);
+  const largest = now[moved] === Math.max(...now) ? moved : now.indexOf(Math.max(...now)), tokens = names(data);
   /** @type {[number, number, number][]} */
   const taken = [];
   Object.assign(pen, { textAlign: "center", textBaseline: "bottom" });
   for (const key of order) {
     const change = key === moved && by, winner = key === largest;
-    const share = change ? beforeAndNow(before[key], now[key], data.form) : format(now[key]);
+    const share = change ? beforeAndNow(before[key], now[key], format) : format(now[key]);
     pen.font = fontOf(scores, TEXT, key === moved || winner);
-    const text = winner && tokens[key] ? `${tokens[key]} ${share}` : share, half = pen.measureText(text).width / 2;
+    const text = last && winner && tokens[key] ? `${tokens[key]} ${share}` : share, half = pen.measureText(text).width / 2;
     const middle = Math.max(LEFT + half, Math.min(wide - half, LEFT + (data.places[key] + 0.5) * column));
-    const tall = (Math.max(now[key], by ? before[key] : 0) / top) * LOW, y = floor - Math.min(tall + 5, LOW - TEXT - 2);
-    const first = (middle - half - LEFT) / column, last = (middle + half - LEFT) / column;
+    const tall = (Math.max(now[key], by ? before[key] : 0) / top) * high, y = floor - Math.min(tall + 5, high - TEXT - 2);
+    const start = (middle - half - LEFT) / column, end = (middle + half - LEFT) / column;
     const covers = now.some((weight, at) => {
       const place = data.places[at];
-      return weight > now[key] && place + 0.95 > first && place + 0.05 < last;
+      return weight > now[key] && place + 0.95 > start && place + 0.05 < end;
     });
     const touches = taken.some(([x, width, other]) => Math.abs(x - middle) < width + half + 2 && Math.abs(other - y) < TEXT + 2);
     if (touches || (covers && key !== moved)) continue;
@@ -190,17 +137,20 @@ function paintWeights(scores, pen, { column, floor, wide }) {
 }
 
 /**
- * Writes what the hatching means, if the masked keys are beside each other and leave room for it.
+ * Writes on the hatching what masked keys have, if they are beside each other and leave room for it.
  * @param {Scores} scores
  * @param {CanvasRenderingContext2D} pen
  * @param {Frame} size
  */
-function paintMasked({ data, neutrals }, pen, { column }) {
+function paintMasked({ data, neutrals }, pen, { column, logits, panels }) {
   const places = data.places.filter((_, key) => !Number.isFinite(data.logits[key]));
   const first = Math.min(...places), wide = places.length * column;
-  if (Math.max(...places) - first !== places.length - 1 || pen.measureText(HATCHED).width + 8 > wide) return;
+  if (Math.max(...places) - first !== places.length - 1) return;
   Object.assign(pen, { textAlign: "center", textBaseline: "middle" });
-  writeOver(pen, neutrals, HATCHED, LEFT + first * column + wide / 2, TOP + HIGH / 2);
+  const middles = [TITLED + logits / 2, ...panels.map(({ floor, high }) => floor - high / 2)];
+  for (const [at, text] of [HATCHED[0], ...panels.map(({ hatched }) => hatched)].entries()) {
+    if (pen.measureText(text).width + 8 <= wide) writeOver(pen, neutrals, text, LEFT + first * column + wide / 2, middles[at]);
+  }
 }
 
 /**
@@ -208,12 +158,14 @@ function paintMasked({ data, neutrals }, pen, { column }) {
  * @param {CanvasRenderingContext2D} pen
  * @param {Frame} size
  */
-function paintAxes({ data, neutrals, top }, pen, { zero, floor }) {
+function paintAxes({ data, neutrals }, pen, { zero, logits, panels }) {
   Object.assign(pen, { fillStyle: neutrals.muted, textAlign: "right", textBaseline: "middle" });
-  const [low, high] = data.ends, bottom = TOP + HIGH - 4;
-  const logits = { [`${high}`]: TOP + 4, 0: zero, ...(bottom - zero < TEXT ? {} : { [`−${-low}`]: bottom }) };
-  const weights = { [axisLabel(top, data.form)]: floor - LOW + 4, 0: floor };
-  for (const marks of [logits, weights]) for (const [text, y] of Object.entries(marks)) pen.fillText(text, LEFT - 6, y);
+  const [low, high] = data.ends, bottom = TITLED + logits - 4;
+  const marks = [
+    { [`${high}`]: TITLED + 4, 0: zero, ...(bottom - zero < TEXT ? {} : { [`−${-low}`]: bottom }) },
+    ...panels.map(({ floor, high: tall, end }) => ({ [end]: floor - tall + 4, 0: floor })),
+  ];
+  for (const each of marks) for (const [text, y] of Object.entries(each)) pen.fillText(text, LEFT - 6, y);
 }
 
 /**
@@ -222,25 +174,27 @@ function paintAxes({ data, neutrals, top }, pen, { zero, floor }) {
  * @param {Frame} size
  * @param {number} key
  */
-function paintKey({ data, before, now, key: moved, by, top, neutrals, root, grip }, pen, { column, zero, floor }, key) {
+function paintKey({ data, key: moved, by, neutrals, root, grip }, pen, { column, zero, logits, panels }, key) {
   const x = LEFT + data.places[key] * column, inset = column > 4 ? column * 0.08 : 0, wide = Math.max(column - 2 * inset, 0.5);
   if (!Number.isFinite(data.logits[key])) {
     pen.fillStyle = hatch(pen, neutrals);
-    pen.fillRect(x, TOP, column, HIGH);
-    pen.fillRect(x, floor - LOW, column, LOW);
+    pen.fillRect(x, TITLED, column, logits);
+    for (const { floor, high } of panels) pen.fillRect(x, floor - high, column, high);
     return;
   }
   const style = getComputedStyle(root), color = style.getPropertyValue(key === moved ? "--key" : "--query");
   const logit = data.logits[key] + (key === moved ? by : 0), tall = logit / logitsPerPixel({ data });
   pen.fillStyle = color;
   pen.fillRect(x + inset, zero - Math.max(tall, 0), wide, Math.abs(tall));
-  pen.fillRect(x + inset, floor - (now[key] / top) * LOW, wide, (now[key] / top) * LOW);
-  if (key === moved) paintGrip(pen, x + column / 2, zero - tall, neutrals, color, round(logit));
-  if (key === moved) Object.assign(grip.style, { left: `${x + column / 2}px`, top: `${zero - tall}px` });
-  if (by) {
+  for (const { floor, high, before, now, top } of panels) {
+    pen.fillStyle = color;
+    pen.fillRect(x + inset, floor - (now[key] / top) * high, wide, (now[key] / top) * high);
     pen.fillStyle = neutrals.text;
-    pen.fillRect(x + inset, floor - (before[key] / top) * LOW - 1, wide, 2);
+    if (before[key] !== now[key]) pen.fillRect(x + inset, floor - (before[key] / top) * high - 1, wide, 2);
   }
+  if (key !== moved) return;
+  paintGrip(pen, x + column / 2, zero - tall, neutrals, color, round(logit));
+  Object.assign(grip.style, { left: `${x + column / 2}px`, top: `${zero - tall}px` });
 }
 
 /**
@@ -258,7 +212,7 @@ function paintGrip(pen, x, y, neutrals, color, logit) {
   Object.assign(pen, { fillStyle: color, strokeStyle: neutrals.text, lineWidth: 1.5 });
   pen.fill();
   pen.stroke();
-  const above = y > TOP + TEXT + 8;  // otherwise beside it
+  const above = y > TITLED + TEXT + 8;  // otherwise beside it
   Object.assign(pen, { textAlign: above ? "center" : "right", textBaseline: above ? "bottom" : "middle" });
   writeOver(pen, neutrals, logit, above ? x : x - 11, above ? y - 9 : y);
 }
@@ -268,8 +222,9 @@ function paintGrip(pen, x, y, neutrals, color, logit) {
  * @param {CanvasRenderingContext2D} pen
  * @param {Frame} size
  */
-function paintNames({ data, neutrals, key: moved }, pen, { column, floor, wide }) {
-  const { logits, places } = data, tokens = names(data), apart = Math.ceil((TEXT + 2) / column);
+function paintNames({ data, neutrals, key: moved }, pen, { column, panels, wide }) {
+  const { floor } = panels[panels.length - 1], { logits, places } = data;
+  const tokens = names(data), apart = Math.ceil((TEXT + 2) / column);
   Object.assign(pen, { fillStyle: neutrals.muted, textBaseline: "middle" });
   if (!tokens.length) {
     Object.assign(pen, { textBaseline: "top", textAlign: "left" });

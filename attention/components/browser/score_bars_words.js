@@ -13,7 +13,7 @@
  * @property {[number, number]} support
  * @property {number} visible
  * @property {number} statistic
- * @property {number} top  the largest logit
+ * @property {number} shift  what is subtracted from logits before their exponential is taken
  * @property {import("./message.js").Form} form
  */
 
@@ -28,19 +28,44 @@ export const MARKUP = `
 </div>
 <p class="more"></p>`;
 
-export const MASKED = "All keys are masked: there is no logit to move.", HATCHED = "masked";
+export const MASKED = "All keys are masked: there is no logit to move.";
+export const HATCHED = ["masked: −∞", "exp(−∞) = 0", "weight 0"];  // on masked keys: logit, exponential, weight
 /** @type {Record<string, string>} */
 const CHANGES = { scaled: "scaling", lengthened: "query scaling", capped: "softcap", biased: "bias", logits: "masking" };
+const SINK = "The number added to the sum belongs to no key: it takes the rest of the row.";
 const SAFE = 15;  // logits up to which exponentials are written as they are; of larger ones the largest is subtracted
+
+/**
+ * Returns what is subtracted from the logits of a row before their exponentials are taken.
+ * @param {number[]} logits
+ */
+export function shiftOf(logits) {
+  const top = Math.max(...logits);
+  return top > SAFE ? top : 0;
+}
 
 /**
  * What a logit is, above the upper bars.
  * @param {string[]} changes  the operations that make it of a score
+ * @returns {[string, string]}
  */
 export function logitTitle(changes) {
   const all = changes.map((name) => CHANGES[name] ?? name), last = all.pop();
-  if (!last) return "Logit: the score q · k";
-  return `Logit: score q · k after ${all.length ? `${all.join(", ")} and ` : ""}${last}`;
+  if (!last) return ["Logit: the score q · k", ""];
+  return [`Logit: the score q · k after ${all.length ? `${all.join(", ")} and ` : ""}${last}`, ""];
+}
+
+/**
+ * The exponential of the moved logit, and the sum of those of all keys, above their bars.
+ * @param {Response} row
+ * @returns {[string, string]}
+ */
+export function expFormula({ logit, visible, statistic, shift, form }) {
+  const power = figure(Math.exp(logit - shift)), sum = figure(Math.exp(statistic - shift));
+  const what = shift ? `exp(logit − ${round(shift)}):` : "exp of each logit:";
+  const keys = `all ${visible.toLocaleString("en")}`;
+  const added = form.sink === null ? "" : ` and ${figure(Math.exp(form.sink - shift))} of no key`;
+  return [what, visible > 1 || added ? `${power} here; ${keys}${added} add up to ${sum}` : `${power} here, which is the sum`];
 }
 
 /**
@@ -48,7 +73,7 @@ export function logitTitle(changes) {
  * @param {Response} row
  * @returns {[string, string]}
  */
-export function weightFormula({ name, logit, now, statistic, top, form }) {
+export function weightFormula({ name, logit, now, statistic, shift, form }) {
   const share = formatOf(form)(now), at = round(logit);
   const less = (/** @type {number} */ less) => `${at} ${less < 0 ? "+" : "−"} ${round(Math.abs(less))}`;
   const who = `Weight of ${name} =`;
@@ -57,8 +82,8 @@ export function weightFormula({ name, logit, now, statistic, top, form }) {
     const rest = `max(${less(statistic)}, 0)`;
     return [who, `${form.power > 1 ? `(${rest} / ${form.power})²` : rest} = ${share}`];
   }
-  const shift = top > SAFE ? top : 0, power = Math.exp(logit - shift), sum = Math.exp(statistic - shift);
-  return [who, `exp(${shift ? less(shift) : at}) / sum = ${figure(power)} / ${figure(sum)} = ${share}`];
+  const power = Math.exp(logit - shift), sum = Math.exp(statistic - shift);
+  return [`Weight of ${name}, divided by the sum:`, `${figure(power)} / ${figure(sum)} = ${share}`];
 }
 
 /**
@@ -78,6 +103,7 @@ export function change(by) {
 
 /** @param {number} weight */
 export function figure(weight) {
+  if (weight >= 1000) return Math.round(weight).toLocaleString("en");
   return weight === 0 ? "0" : weight.toPrecision(3);
 }
 
@@ -102,13 +128,13 @@ export function axisLabel(top, form) {
 }
 
 /**
- * The weight of a moved key, as it is written into the picture.
+ * A number of a moved key, as it is written into the picture.
  * @param {number} before
  * @param {number} now
- * @param {import("./message.js").Form} form
+ * @param {(value: number) => string} format
  */
-export function beforeAndNow(before, now, form) {
-  return `${formatOf(form)(before)} → ${formatOf(form)(now)}`;
+export function beforeAndNow(before, now, format) {
+  return `${format(before)} → ${format(now)}`;
 }
 
 /**
@@ -132,14 +158,12 @@ export function explain(response) {
 }
 
 /** @param {Response} response */
-function explainRow({ visible, statistic, top, form }) {
+function explainRow({ visible, statistic, form }) {
   const keys = `${visible.toLocaleString("en")} visible ${visible > 1 ? "keys" : "key"}`;
   if (form.kind === "sigmoid") return `Each of the ${keys} is weighed by itself: no sum is shared.`;
   if (form.kind === "threshold") return `The ${keys} share the threshold ${round(statistic)}: logits at or below it get 0.`;
-  const shift = top > SAFE ? top : 0, logit = shift ? `logit − ${round(shift)}` : "logit";
-  const sink = form.sink || shift ? `exp(${round((form.sink ?? 0) - shift)}) of the ${form.sink ? "sink" : "1"}` : "1";
-  const added = form.sink === null ? "" : `, and ${sink}`;
-  return `sum: exp(${logit}) of the ${keys}${added}, added up. Every weight is divided by it.`;
+  const sink = form.sink === null ? "" : ` ${SINK}`;
+  return `exp is positive for every logit; one that is higher by 1 counts e = 2.72 times as much.${sink}`;
 }
 
 /** @param {Response} response */

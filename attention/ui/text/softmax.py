@@ -12,7 +12,7 @@ BLIND = "{query} is fully masked: all its weights are zero."
 NO_SCORES = "This source has weights only; the logits before the softmax are unknown."
 FINDINGS = {
     "all": "{name} turns logits into weights: {signs}, and {sums}.",
-    "scaling": "Scores grow with √d_head; dividing by it keeps a softmax from choosing one key by chance.",
+    "scaling": "Wider heads have larger scores; dividing by √d keeps a softmax from choosing one key by chance.",
     "precision": "Fewer bits round logits and weights: one head in each number type, against float64.",
     "positions": "A position rule changes scores by how far a key is from its query.",
 }
@@ -24,18 +24,20 @@ HELP = (
 TOPICS = {
     "row": "One row",
     "all": "All rows and heads",
-    "scaling": "Why divide by √d_head",
+    "scaling": "Why divide by √d",
     "precision": "Number types",
     "positions": "Positions",
 }
 FOR_ENGINEERS = "For engineers"
 SCALING_OFF = "Turn scaling off"
-SCALING_ON = "Divide by √d_head"
-SCALING_HELP = "Softmax of the scores as they are, or divided by √d_head."
+SCALING_ON = "Divide by √d again"
+SCALING_HELP = "Softmax of the scores as they are, or divided by √d, the root of the width of a head."
+TRY_WITHOUT = "The scores under *One row* are then no longer divided."
+TRY_WITH = "Scaling is off. *One row* has its scores as they are; √{width} = {factor:.3g} would divide them."
 WEIGHT_AXIS = "Weight axis"
 WHO = "{query} in head {head}"
 
-UNSCALED = "Without division by √d_head, the largest logit of this row is {largest:.3g} instead of {divided:.3g}."
+UNSCALED = "Without division by √d, the largest logit of this row is {largest:.3g} instead of {divided:.3g}."
 
 # The questions.
 SPREAD = ("more evenly", "on fewer keys", "as before")
@@ -144,7 +146,8 @@ MANY_ZEROS = "{share} of all weights are zero in float32: the logits are far apa
 
 # Scaling.
 WHY_SCALE = (
-    "The wider a head, the larger its scores, by chance alone. With {width:,} channels and no scaling, the largest of "
+    "d is the width of a head, {d_head} here. The wider it is, the larger are its scores, by chance alone. "
+    "With {width:,} channels and no scaling, the largest of "
     "{keys:,} weights is {largest} on average, and hardly any gradient passes. With scaling it is {scaled}, and stays "
     "between {low} and {high} as the head grows from {first} to {width:,} channels."
 )
@@ -156,9 +159,9 @@ $\lVert J \rVert_F^2 = \sum p^2 - 2 \sum p^3 + \left(\sum p^2\right)^2$.
 """
 CURVES_DATA = (
     "{keys:,} keys of normal noise (seeded), without mask, positions and softcap, with the standard softmax. Diamond: the "
-    "current d_head, scale and temperature."
+    "current d, scale and temperature."
 )
-MORE_CURVES = "Variance, entropy and gradient by d_head"
+MORE_CURVES = "Variance, entropy and gradient by d"
 CURVES = {  # alternative texts
     "variance": "Points by d_head: the variance of the logits, with and without scaling",
     "entropy": "Lines by d_head: the mean entropy of a row, with and without scaling",

@@ -65,15 +65,16 @@ def view(config: Config) -> None:
     if questions.question_closes(config, **own):
         place.markdown(_finding(config, "all"))
         return
-    if not present.is_embedded():
-        _topics(config)
-    topic = TOPICS[config.topic]
-    if sides := sides_shown(config, "difference", softmax_changed.has_difference):
-        softmax_changed.draw(sides)
-    elif config.topic == "all" or not missing_parts(config, text.TOPICS[config.topic], "q", "k"):
+    sides = sides_shown(config, "difference", softmax_changed.has_difference)
+    with st.container(key="topic-and-picture"):  # a phone has the bars of a row first
         if not present.is_embedded():
-            _choices(config)
-        topic(results.heads.trace(config))
+            _topics(config)
+        if sides:
+            softmax_changed.draw(sides)
+        elif config.topic == "all" or not missing_parts(config, text.TOPICS[config.topic], "q", "k"):
+            if not present.is_embedded():
+                _choices(config)
+            TOPICS[config.topic](results.heads.trace(config))
     _foot(config)
     changed = softmax_changed.finding(sides) if sides and not questions.unsaid(config) else ""
     place.markdown(changed or _finding(config, "all" if questions.unsaid(config) else config.topic))
@@ -171,23 +172,10 @@ def _row_finding(config: Config) -> str:
 
 
 def _foot(config: Config) -> None:
-    """Draws the proof of the picture, a button that switches scaling off, and the terms of the page."""
-    if present.is_embedded() or not has_scores(config.source):
-        proof.badge(config)
-        return
-    scaled = config.scale != "none"
-    badge, button = st.columns([4, 1], vertical_alignment="center")
-    with badge:
-        proof.badge(config)
-    button.button(
-        text.SCALING_OFF if scaled else text.SCALING_ON,
-        on_click=page.change,
-        kwargs={"scale": "none", "temperature": 1.0} if scaled else {"scale": "1/sqrt(d_head)"},
-        key="unscale",
-        width="stretch",
-        help=text.SCALING_HELP,
-    )
-    terms.draw("softmax")
+    """Draws the proof of the picture, and the terms of the page."""
+    proof.badge(config)
+    if not present.is_embedded() and has_scores(config.source):
+        terms.draw("softmax")
 
 
 def _choices(config: Config) -> None:

@@ -10,11 +10,12 @@ import streamlit as st
 
 from attention.analysis.scaling import Point
 from attention.charts import scaling as charts
+from attention.config import Config
 from attention.number_format import format_mean
 from attention.tables import softmax
 from attention.trace import Trace
 from attention.ui import results
-from attention.ui.session import browser_yield
+from attention.ui.session import browser_yield, page, present
 from attention.ui.text import softmax as text
 
 
@@ -23,7 +24,8 @@ def draw(trace: Trace) -> None:
     config = trace.config
     points = results.softmax.sweep(config.tokens)
     now = results.softmax.scaling_point(config.tokens, config.d_head, trace.scale)
-    st.markdown(_plainly(points, config.tokens))
+    st.markdown(_plainly(points, config))
+    _switch(config)
     frame = pa.table(softmax.curves(points, now))
     _draw_curve(frame, "greatest", charts.greatest())
     browser_yield.yield_to_browser()
@@ -41,17 +43,35 @@ def draw(trace: Trace) -> None:
         st.markdown("\n".join(f"- {sentence}" for sentence in curve_sentences(points, now, config.tokens)))
 
 
+def _switch(config: Config) -> None:
+    """Draws a button that switches the division off or on, with what it shows."""
+    if present.is_embedded():
+        return
+    scaled = config.scale != "none"
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            text.SCALING_OFF if scaled else text.SCALING_ON,
+            on_click=page.change,
+            kwargs={"scale": "none", "temperature": 1.0} if scaled else {"scale": "1/sqrt(d_head)"},
+            key="unscale",
+            help=text.SCALING_HELP,
+        )
+        said = text.TRY_WITHOUT if scaled else text.TRY_WITH.format(width=config.d_head, factor=config.d_head**0.5)
+        st.markdown(said, width="content")
+
+
 def _draw_curve(frame: pa.Table, name: str, spec: dict[str, Any]) -> None:
     st.vega_lite_chart(frame, spec, key=f"curve {name}", width="stretch", alt=text.CURVES[name])
 
 
-def _plainly(points: list[tuple[Point, Point]], keys: int) -> str:
+def _plainly(points: list[tuple[Point, Point]], config: Config) -> str:
     """Why scores are divided, without a formula, with the numbers of the widest head."""
     raw, divided = points[-1]
     shares = [each.greatest for _, each in points]
     return text.WHY_SCALE.format(
         width=raw.d_head,
-        keys=keys,
+        d_head=config.d_head,
+        keys=config.tokens,
         largest=format_mean(raw.greatest),
         scaled=format_mean(divided.greatest),
         low=format_mean(min(shares)),

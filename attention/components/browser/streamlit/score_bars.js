@@ -5,6 +5,7 @@ import "../elements.js";
 import "../latest_message.js";
 import "../message.js";
 import "../normalise.js";
+import "../score_bars_layout.js";
 import "../score_bars_picture.js";
 import "../score_bars_words.js";
 import "../theme.js";
