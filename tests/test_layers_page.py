@@ -29,13 +29,14 @@ from attention.ui.session import gestures, page
 from attention.ui.session.visit_state import VisitState
 from attention.ui.text import layers as text
 from attention.ui.views import heads_layers as maps
-from attention.ui.views import layers_alike, model_switches
+from attention.ui.views import layers_alike, layers_compared, model_switches
 from tests.strategies import query_without_edition
 from tests.test_layers import LAYERS, REPEATED, STREET, captions, link, numbers
 from tests.test_pages import ROOT, run
 
 PAGE = ROOT / "pages" / "layers.py"
 SVG = "{http://www.w3.org/2000/svg}"
+OPEN = {layers_compared.FOLD: True, layers_alike.FOLD: True}  # expanders, closed at first
 
 
 def tables(test: AppTest) -> list[dict[str, list]]:
@@ -54,7 +55,7 @@ def words(test: AppTest) -> str:
 
 
 def test_every_head_of_every_layer_is_a_cell_and_a_point_in_each_picture():
-    test = run(PAGE, {"source": STREET, "layer": "16", "head": "2", "across": "first", "upwards": "entropy"})
+    test = run(PAGE, {"source": STREET, "layer": "16", "head": "2", "across": "first", "upwards": "entropy"}, OPEN)
     assert not test.exception and not test.warning
     cells, compared, places = tables(test)
     for each in (cells, compared, places):
@@ -84,19 +85,23 @@ def test_one_layer_leads_to_the_layers_of_a_real_model():
 
 
 def test_two_numbers_are_chosen_and_stand_in_the_link():
-    test = run(PAGE, {"source": STREET})
+    test = run(PAGE, {"source": STREET}, OPEN)
     next(widget for widget in test.selectbox if widget.key == "upwards").set_value("effective_keys")
     test.run()
     assert query_without_edition(link(test)) == {"source": STREET, "upwards": "effective_keys"}
-    (said,) = [each.help.replace("\\", "") for each in test.markdown if "Two statistics compared" in each.value]
+    (said,) = [each.help.replace("\\", "") for each in test.markdown if "Each point is a head" in each.value]
     assert "exp(entropy)" in said and "Hill 1973" in said
+    assert len(tables(run(PAGE, {"source": STREET, "upwards": "effective_keys"}))) == 2, (
+        "a link that names one opens them"
+    )
+    assert len(tables(run(PAGE, {"source": STREET}))) == 1, "they are closed at first"
     wrong = run(PAGE, {"source": STREET, "across": "entrpy"})
     assert "across='entrpy' is not one of: " in wrong.warning[0].value.replace("\\", "")
     assert query_without_edition(link(wrong)) == {"source": STREET}
 
 
 def test_heads_that_do_nearly_the_same_are_named():
-    test = run(PAGE, {"source": REPEATED})
+    test = run(PAGE, {"source": REPEATED}, OPEN)
     told = f"Nearly equal (at most {ALIKE} bits apart on average): "
     assert f"{told}L18H3, L18H4 and L18H8; L1H2 and L11H1." in words(test)
 
@@ -111,43 +116,52 @@ def test_where_no_two_heads_are_nearly_equal_the_closest_are_named():
 
 
 def test_heads_of_one_layer_are_not_compared():
-    test = run(PAGE, {"heads": "4", "v": str(len(EDITIONS))})
-    assert "Similar heads" not in words(test) and "Two statistics compared" not in words(test)
+    test = run(PAGE, {"heads": "4", "v": str(len(EDITIONS))}, OPEN)
+    assert not {text.ALIKE_FOLD, text.TWO_FOLD} & {each.label for each in test.expander}
     assert len(tables(test)) == 1, "the map alone"
 
 
 def test_heads_that_stand_out_are_named():
     test = run(PAGE, {"source": REPEATED, "layer_map": "induction"})
-    assert re.search(
-        r"Layer 1, head 0 puts \d\.\d+% of its weight on what followed an earlier copy of the token, on average over the queries "
-        r"whose token occurred before; the most of the 54 heads in the 6 layers shown is 89\.6% \(layer 18, head 6\)\. ",
-        words(test),
+    finding = (
+        "Induction heads find an earlier copy of the token and attend to what came after it. 5 of the 54 heads in the 6 layers "
+        "shown do so with over half of their weight, layer 18, head 6 the most: 89.6%."
     )
+    assert sum(value > 0.5 for value in tables(test)[0]["value"]) == 5
+    assert re.search(re.escape(finding) + r" Layer 1, head 0 does so with \d\.\d+%\. ", words(test))
     selected = run(PAGE, {"source": REPEATED, "layer_map": "induction", "layer": "18", "head": "6"})
-    assert "whose token occurred before: the most of the 54 heads in the 6 layers shown. " in words(selected)
-    said = " ".join(caption.value for caption in test.caption)
-    assert re.search(
-        r"Also high: layer 1[78], head \d \(\d\d\.\d%\), .*The other layers of the model are not recorded",
-        said,
-    )
+    assert finding in words(selected) and "Layer 18, head 6 does so" not in words(selected)
+    (said,) = [
+        each for each in test.caption if each.value.startswith("Colour: mean over the queries whose token occurred")
+    ]
+    assert said.help.endswith(text.RECORDED)
+    assert text.WHY.keys() == text.KEYS.keys() == text.QUERIES.keys()
     even = {(0, head): 0.5 for head in range(8)}
     assert maps.outstanding(even) == [] and maps.outstanding(even | {(0, 3): 2.0}) == [(0, 3)]
     assert maps.outstanding(dict.fromkeys(even, 0.0)) == []
 
 
-def test_an_empty_link_asks_which_head_looks_at_the_token_before_and_says_what_the_text_is():
+def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text_is():
     test = run(PAGE, LAYERED.begins)
-    assert (
-        "Layer 16, head 0 puts 90.7% of its weight on the token before, on average over all queries but the first"
-        in words(test)
+    assert "5 of the 54 heads in the 6 layers shown do so with over half of their weight, layer 18, head 6" in words(
+        test
     )
+    cells = tables(test)[0]
+    assert cells["focus"][max(range(54), key=cells["value"].__getitem__)], "the highest is selected"
+    menu = next(each for each in test.button_group if each.key == "layer_map")
+    assert menu.value == "auto" and menu.options == ["Induction", "Previous", "First", "Same"]
+    menu.set_value("previous").run()
+    assert not test.exception and "Some heads attend to the token before. 3 of the 54 heads" in words(test)
+    test.button(key="colour entropy").click().run()
+    assert not test.exception and "Layer 18, head 6: entropy 0.474 nats; the highest" in words(test)
+    test = run(PAGE, LAYERED.begins)
     assert text.TEXTS[REPEATED] in captions(test)
     words_read = WORDS.split()
     assert len(words_read) == len(set(words_read)) == 25 and TIMES == 3, "as the page says"
     (head,) = (each.proto for each in test.get("bidi_component") if each.proto.component_name.endswith("large_head"))
     (length,) = struct.unpack("<I", head.bytes[:4])
     header = json.loads(head.bytes[4 : 4 + length])
-    assert header["head"] == 0 and header["names"][0][1:4] == words_read[:3] and header["sizes"] == [76, 76]
+    assert header["head"] == 6 and header["names"][0][1:4] == words_read[:3] and header["sizes"] == [76, 76]
     entropy = run(PAGE, LAYERED.begins | {"layer_map": "entropy"})
     in_percent = [
         '".0%"' in json.dumps(json.loads(each.get("vega_lite_chart")[0].proto.spec)) for each in (test, entropy)
@@ -164,7 +178,8 @@ def test_effective_keys_are_said_to_be_a_mean_over_rows_which_is_more_than_e_to_
     test = run(
         PAGE, {"tokens": "4", "heads": "2", "d_model": "8", "projections": "independent", "v": str(len(EDITIONS))}
     )
-    assert f"effective keys: {format_mean(keys)} (mean of e^entropy)" in words(test)
+    (said,) = [each for each in test.caption if f"{format_mean(keys)} effective keys" in each.value.replace("\\", "")]
+    assert "Effective keys: mean of e^entropy" in said.help
 
 
 def test_a_statistic_on_which_a_head_is_high_is_offered_where_none_is():
@@ -186,11 +201,11 @@ def test_auto_is_a_statistic_on_which_some_head_is_high():
 
 
 def test_where_no_query_has_a_choice_nothing_is_compared():
-    test = run(PAGE, {"source": STREET, "mask": "window", "span": "1"})
+    test = run(PAGE, {"source": STREET, "mask": "window", "span": "1"}, OPEN)
     assert not test.exception and "Under this mask no query has more than one visible key" in captions(test)
     blind = run(PAGE, {"source": STREET, "combine": "without", "second": "causal"})
     assert not blind.exception and "No query has a visible key under this mask" in captions(blind)
-    assert "Entropy: none (no visible key)" in words(blind)
+    assert "Entropy: none (no visible key)" in captions(blind)
 
 
 def test_a_number_that_needs_texts_says_so_where_there_are_none():
@@ -200,15 +215,19 @@ def test_a_number_that_needs_texts_says_so_where_there_are_none():
 
 
 def test_a_question_hides_all_of_it():
-    test = run(PAGE, {"source": STREET, "predict": "row"})
-    assert not tables(test) and "Similar heads" not in words(test) and not test.get("plotly_chart")
+    test = run(PAGE, {"source": STREET, "predict": "row"}, OPEN)
+    assert (
+        not tables(test)
+        and not {text.ALIKE_FOLD, text.TWO_FOLD} & {each.label for each in test.expander}
+        and not test.get("plotly_chart")
+    )
 
 
 def test_of_too_many_heads_the_layers_around_the_one_in_focus_are_compared(monkeypatch):
     monkeypatch.setattr(results.layers, "COMPARED", 29)
     for layer, around in {1: (1, 11, 13), 16: (13, 16, 17), 18: (16, 17, 18)}.items():
         assert results.layers.compared_layers(Config.of(STREET, layer=layer)) == around
-    test = run(PAGE, {"source": STREET, "layer": "16"})
+    test = run(PAGE, {"source": STREET, "layer": "16"}, OPEN)
     assert "Only 3 of 6 layers are compared: 13 to 17, around the selected one." in words(test)
     assert len(tables(test)[2]["x"]) == 27 and len(tables(test)[1]["x"]) == 54
 

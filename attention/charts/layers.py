@@ -6,7 +6,7 @@ The chart is built without data, once for all settings that give the same chart.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import altair as alt
 
@@ -15,7 +15,19 @@ from attention.charts.spec import dataless
 from attention.number_format import MEAN
 
 CELL = "cell"  # the selection: the layer and the head of the cell that was clicked, and the `turn` of the table
-ROW, LEAST, HIGH = 52, 9, 440  # pixels: height of a layer, its minimum, and maximum of all unless that needs more
+LEAST = 9  # minimum height of a layer in pixels
+
+
+class Room(NamedTuple):
+    """The room of a map in pixels: maximum height of a layer, and of all unless their minimum needs more."""
+
+    row: int = 52
+    high: int = 440
+
+
+USUAL = Room()
+
+
 CROSS, OFF = "M-1,-1L1,1M1,-1L-1,1", "switched off"  # the mark of a head that is off, and the title of its tooltip
 WIDE, TALL = 26, 13  # minimum size in pixels of a cell that shows its number
 
@@ -29,13 +41,14 @@ def numbers(
     digits: int,
     switches: bool = False,
     percent: bool = False,
+    room: Room = USUAL,
 ) -> dict[str, Any]:
     """Returns cells over the columns layer, head, value, focus, turn of a table, as a Vega-Lite specification.
 
     Colours go from 0 to `top`; numbers have `digits` decimals, or are in `percent`. The selected cell has a frame. `switches`: a
     column `off` says whether the head is switched off; those that are have a cross in place of colour and number.
     """
-    x, y, tall = _axes(layers, heads, "head")
+    x, y, tall = _axes(layers, heads, "head", room=room)
     scale = alt.Scale(domain=[0, top], range=list(theme.NUMBERS), clamp=True)
     tips = [
         alt.Tooltip("layer:O"),
@@ -44,7 +57,7 @@ def numbers(
     ]
     if switches:
         tips.append(alt.Tooltip("off:N", title=OFF))
-    color = alt.Color("value:Q", scale=scale, legend=_bar(label, height(len(layers)), percent))
+    color = alt.Color("value:Q", scale=scale, legend=_bar(label, percent))
     cells = (
         alt.Chart(name="cells")
         .mark_rect(cursor="pointer", stroke=theme.HIDDEN, strokeOpacity=0.35)
@@ -62,13 +75,13 @@ def numbers(
         )
     )
     if not switches:
-        return _with_frame(cells, words, len(layers))
+        return _with_frame(cells, words, height(len(layers), room))
     off = alt.Chart().transform_filter("datum.off").encode(x=x, y=y, tooltip=tips)
     covers = off.mark_rect(cursor="pointer", fill=theme.HIDDEN, aria=False)
     crosses = off.mark_point(
         shape=CROSS, size=60, stroke="white", strokeWidth=2, opacity=1, cursor="pointer", aria=False
     )
-    return _with_frame(cells, words, len(layers), covers, crosses)
+    return _with_frame(cells, words, height(len(layers), room), covers, crosses)
 
 
 @lru_cache(maxsize=64)
@@ -80,13 +93,14 @@ def signed(
     last: str = "",
     digits: int = 2,
     rises: bool = False,
+    room: Room = USUAL,
 ) -> dict[str, Any]:
     """Returns cells over the columns layer, head, value, share, focus, turn of a table, as a Vega-Lite specification.
 
     Values below zero are orange, those above green, stronger for a larger `share`, from 0 to 1; the other way round if a value
     that `rises` is for the worse. `across`: what the columns are; `last`: the name of the last one, if it is something else.
     """
-    x, y, tall = _axes(layers, columns, across, last)
+    x, y, tall = _axes(layers, columns, across, last, room)
     color = alt.condition(f"datum.value {'>' if rises else '<'} 0", alt.value(theme.LESS), alt.value(theme.MORE))
     tips = [
         alt.Tooltip("layer:O"),
@@ -117,10 +131,12 @@ def signed(
             color=alt.value("currentColor"),
         )
     )
-    return _with_frame(cells, words, len(layers))
+    return _with_frame(cells, words, height(len(layers), room))
 
 
-def _axes(layers: tuple[int, ...], columns: int, across: str, last: str = "") -> tuple[alt.X, alt.Y, bool]:
+def _axes(
+    layers: tuple[int, ...], columns: int, across: str, last: str = "", room: Room = USUAL
+) -> tuple[alt.X, alt.Y, bool]:
     """Returns both axes of a map, and whether its rows have room for numbers."""
     named = f"datum.value == {columns - 1} && '{last}' ? '{last}' : datum.label"
     x = alt.X(
@@ -129,7 +145,7 @@ def _axes(layers: tuple[int, ...], columns: int, across: str, last: str = "") ->
         axis=alt.Axis(labelAngle=0, labelExpr=named),
         scale=alt.Scale(domain=list(range(columns))),
     )
-    tall = height(len(layers)) // len(layers) >= TALL
+    tall = height(len(layers), room) // len(layers) >= TALL
     every = alt.Axis(labelOverlap=not tall, labelFlush=False, labelBound=False)
     return x, alt.Y("layer:O", title="← layer", axis=every, scale=alt.Scale(domain=list(layers))), tall
 
@@ -139,7 +155,7 @@ def _cell_selection() -> alt.Parameter:
     return alt.selection_point(name=CELL, fields=["layer", "head", "turn"], on="click", clear=False, toggle=False)
 
 
-def _with_frame(cells: alt.Chart, words: alt.Chart, layers: int, *more: alt.Chart) -> dict[str, Any]:
+def _with_frame(cells: alt.Chart, words: alt.Chart, tall: int, *more: alt.Chart) -> dict[str, Any]:
     """Returns the specification of cells, their numbers and `more`, with a frame around the selected cell."""
     frame = (
         alt.Chart()
@@ -147,16 +163,18 @@ def _with_frame(cells: alt.Chart, words: alt.Chart, layers: int, *more: alt.Char
         .mark_rect(fill=None, stroke=theme.QUERY, strokeWidth=3, aria=False)
         .encode(x=cells.encoding.x, y=cells.encoding.y)
     )
-    chart = alt.layer(cells, words, *more, frame).properties(height=height(layers))
+    chart = alt.layer(cells, words, *more, frame).properties(height=tall)
     return dataless(chart) | {"autosize": {"type": "fit-x", "contains": "padding"}}
 
 
-def height(layers: int) -> int:
+def height(layers: int, room: Room = USUAL) -> int:
     """Returns the height of `layers` layers in pixels."""
-    return layers * max(LEAST, min(ROW, HIGH // layers))
+    return layers * max(LEAST, min(room.row, room.high // layers))
 
 
-def _bar(label: str, high: int, percent: bool = False) -> alt.Legend:
-    """Returns the colour scale, next to the cells and of their height."""
+def _bar(label: str, percent: bool = False) -> alt.Legend:
+    """Returns the colour scale, below the cells, which have the whole width."""
     form: Any = ".0%" if percent else alt.Undefined
-    return alt.Legend(title=label, gradientLength=max(60, high - 24), gradientThickness=12, tickCount=3, format=form)
+    return alt.Legend(
+        title=label, orient="bottom", gradientLength=160, gradientThickness=10, tickCount=3, format=form, offset=4
+    )

@@ -29,14 +29,15 @@ def large_head(
     zooms: bool = True,
     on_frame: Callable[[], None] | None = None,
     kept: Kept | None = None,
+    height: int = theme.FOCUS_HEIGHT,
 ) -> dict[str, list[int]] | None:
     """Draws the cells of the selected head; `first` are their first query and key.
 
     Returns the last selected part as `{"rows": [first, last], "cols": [first, last], "count"}`, None before the first.
     `on_frame` runs before the rerun that a selection causes. Without `zooms`, no part can be selected. `kept`: whether
-    the browser keeps the cells.
+    the browser keeps the cells. `height`: in pixels, with the axes.
     """
-    return _mount(key, message(config, cells, first, zooms=zooms, kept=kept), on_frame, kept)
+    return _mount(key, message(config, cells, first, zooms=zooms, kept=kept, height=height), on_frame, kept)
 
 
 def _mount(
@@ -47,10 +48,16 @@ def _mount(
 
 
 def message(
-    config: Config, cells: Cells, first: tuple[int, int], *, zooms: bool = True, kept: Kept | None = None
+    config: Config,
+    cells: Cells,
+    first: tuple[int, int],
+    *,
+    zooms: bool = True,
+    kept: Kept | None = None,
+    height: int = theme.FOCUS_HEIGHT,
 ) -> bytes:
     """Returns the message to the browser."""
-    return payload(header(config, theme.FOCUS_HEIGHT, "") | _part(config, cells, first, zooms), cells, kept)
+    return payload(header(config, height, "") | _part(config, cells, first, zooms), cells, kept)
 
 
 def large_difference(

@@ -54,6 +54,8 @@ def test_heads_are_put_in_focus_from_each_picture_of_the_page_layers_and_opened_
     expect(
         tab.page.get_by_text("Layer 18, head 6 attends to what followed an earlier copy of the token")
     ).to_be_visible()
+    for fold in ("Two statistics compared", "Similar heads"):
+        tab.page.locator("summary", has_text=fold).click()
     for key, layer, head in ((".st-key-numbers-compared", 11, 1), (".st-key-map-of-heads", 18, 7)):
         point = tab.page.locator(f'{key} path[aria-label*="layer: {layer};"][aria-label*="head: {head};"]')
         tab.still()

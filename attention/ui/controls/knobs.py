@@ -39,9 +39,9 @@ SETTINGS: dict[type, Settings[Any]] = {
 }
 
 
-def segments(name: str, setting: Any, **more: Any) -> None:
-    """A segmented control with every choice, of which one is selected."""
-    told = _choices(name, setting) | {"default": getattr(setting, name), "required": True}
+def segments(name: str, setting: Any, options: Sequence[Any] | None = None, **more: Any) -> None:
+    """A segmented control with `options` or every choice, of which one is selected."""
+    told = _choices(name, setting, options) | {"default": getattr(setting, name), "required": True}
     st.segmented_control(**_widget_arguments(name, setting, told | more))
 
 

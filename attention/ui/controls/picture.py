@@ -27,7 +27,7 @@ from attention.operations.softmax import SOFTMAXES
 from attention.pinned import follow_layer, shown_side, sides_of
 from attention.published import HUNTS, ROWS, link_name
 from attention.settings import ConfigError
-from attention.sources.providers import has_scores, idle, own_mask_label, provenance, source_title
+from attention.sources.providers import has_scores, idle, own_mask_label, provenance, source_title, unit
 from attention.trace import bytes_of
 from attention.ui.controls import knobs, own_text
 from attention.ui.controls.kind import Change, Kind, Stops
@@ -37,6 +37,7 @@ from attention.ui.markdown import escape
 from attention.ui.text import controls as text
 
 LEADING = ("tokens", "heads", "d_model", "mask", "span", "scale")
+SIZES = ("tokens", "heads", "d_model")
 ORIGIN = ("source", "layer", "training_step")
 FIRST = (*LEADING, *ORIGIN)  # at first sight; the span, the layer and the training step only where there are any
 RULES = {
@@ -68,13 +69,15 @@ NAMES = frozenset((*FIRST, *MORE, "second", *ADVANCED))  # every knob with a wid
 def draw(config: Config, stops: Stops, change: Change, first: Sequence[str] = FIRST) -> None:
     """Draws every control with its callback for changes: the `first` ones, and the others in an expander."""
     if config.source != GENERATED:
-        st.caption(text.FIXED_SIZES)
+        st.caption(_fixed_sizes(config))
         st.button(text.ANY_SIZE, key="any size", icon=":material/undo:", on_click=change, kwargs=GENERATED_DEFAULTS)
     for name in filter(partial(shows, config), first):
         widget(name, config, stops, change)
     with st.expander(text.MORE, icon=":material/tune:", key="more settings"):
         _recorded_note(config, change)
-        for name in (name for name in (*FIRST, *MORE) if name not in first):
+        for name in (
+            name for name in (*FIRST, *MORE) if name not in first and (name not in SIZES or shows(config, name))
+        ):
             widget(name, config, stops, change)
         with st.expander(text.ADVANCED, icon=":material/tune:", key="advanced settings"):
             for name in filter(partial(shows, config), ADVANCED):
@@ -82,12 +85,24 @@ def draw(config: Config, stops: Stops, change: Change, first: Sequence[str] = FI
 
 
 def shows(config: Config, name: str) -> bool:
-    """Whether a control is shown: the span and those of rotary positions, only where what they belong to is chosen."""
+    """Whether a control is shown: the span and those of rotary positions, only where what they belong to is chosen.
+
+    Sizes that a source fixes have no control; a line names them.
+    """
+    if name in SIZES:
+        return not idle(name, config)
     if name == "span":
         return bool(config.rule.span)
     scaling = SCALINGS[config.rotary_scaling]
     needs = {"rotary_factor": config.rotary_scaling != UNSCALED, "rotary_length": scaling.needs_length}
     return name not in ROTARY_KNOBS or (config.positions == "rotary" and needs.get(name, True))
+
+
+def _fixed_sizes(config: Config) -> str:
+    """The sizes that the source fixes, in a line."""
+    known = [name for name in SIZES if idle(name, config) and (name != "d_model" or has_scores(config.source))]
+    sizes = ", ".join(text.SIZES[name].format(size=getattr(config, name), unit=unit(config)) for name in known)
+    return text.FIXED_SIZES.format(source=escape(source_title(config.source)), sizes=sizes)
 
 
 def look(config: Config) -> tuple[Any, ...]:
@@ -328,8 +343,5 @@ MIXED = Config(  # few tokens, weights that are no zeros and ones, and a step th
 )
 SMALL = replace(PICTURE, begins=to_query(MIXED), is_example=True)
 _REAL = EXAMPLES["division"].query if "division" in EXAMPLES else {}
-_FIRST_HEAD = {name: value for name, value in _REAL.items() if name != "head"} | {
-    "layer": "16",
-    "layer_map": "previous",
-}
-LAYERED = replace(PICTURE, begins=_FIRST_HEAD if _REAL else {})  # which of its heads attends to the token before?
+_FIRST_HEAD = {**_REAL, "layer": "18", "head": "6"}  # the strongest induction head of its text, which repeats
+LAYERED = replace(PICTURE, begins=_FIRST_HEAD if _REAL else {})

@@ -1,11 +1,20 @@
 """The words of the Layers page."""
 
-FINDING = "{head} has the highest “{statistic}” of {heads}: {value}."
-FINDING_OTHER = "{head} has a “{statistic}” of {value}; the highest of {heads} is {most} ({best})."
-WEIGHT = "{head} puts {value} of its weight on {keys}, on average over {queries}: the most of {heads}."
-WEIGHT_OTHER = (
-    "{head} puts {value} of its weight on {keys}, on average over {queries}; the most of {heads} is {most} ({best})."
-)
+FINDING = "{head} has the highest {statistic} of {heads}: {value}."
+FINDING_OTHER = "{head}: {statistic} {value}; the highest of {heads} is {most} ({best})."
+WEIGHT = "{why} {count} of {heads} do so with over half of their weight, {best} the most: {most}."
+WEIGHT_ONE = "{why} Of {heads}, only {best} does so with over half of its weight: {most}."
+WEIGHT_NONE = "{why} None of {heads} does so with half of its weight; {best} is closest: {most}."
+WEIGHT_OTHER = "{head} does so with {value}."
+WHY = {  # what heads do that are high, for the heading
+    "induction": "Induction heads find an earlier copy of the token and attend to what came after it.",
+    "duplicate": "Some heads attend to earlier copies of the token.",
+    "previous": "Some heads attend to the token before.",
+    "next": "Some heads attend to the next token.",
+    "first": "Some heads attend to the first token, an attention sink.",
+    "same": "Some heads attend to the token itself and to its copies.",
+    "separators": "Some heads attend to separators.",
+}
 SHARE_OF = "{label}: weight on {keys}"  # in the menu
 QUERIES = {  # over which a mean weight is taken
     "induction": "the queries whose token occurred before",
@@ -17,8 +26,8 @@ QUERIES = {  # over which a mean weight is taken
     "separators": "the queries that see one",
 }
 TEXTS = {  # of sources whose text is no sentence: what it is, and why
-    "recorded:smollm2-repeated": "The text is 25 random words, repeated three times: induction heads look up what followed an "
-    "earlier copy, so they show only where text repeats."
+    "recorded:smollm2-repeated": "The text is 25 random words, three times: only an earlier copy tells which word comes next, so "
+    "heads that look it up show."
 }
 KEYS = {  # that a statistic is the weight on
     "induction": "what followed an earlier copy of the token",
@@ -29,11 +38,12 @@ KEYS = {  # that a statistic is the weight on
     "same": "the same token, itself included",
     "separators": "separators",
 }
-ALL_HEADS = "all {count:,} heads"
+ALL_HEADS = "the {count:,} heads"
 SHOWN_HEADS = "the {count:,} heads in the {layers} layers shown"
-HIGHEST = "Also high: {heads}."
-RECORDED = "The other layers of the model are not recorded. "
-STATISTIC = "The statistic of the map"
+RECORDED = "The other layers of the model are not recorded."
+STATISTIC = "Colour: {statistic}. Click a head to select it."
+STATISTIC_OF_WEIGHT = "Colour: mean over {queries}. Click a head to select it."
+OTHERS = "More"
 HIGHER = "No head is high here. Show “{statistic}”"
 NONE = "No head has a value: no query has a visible key, or the tokens have no texts."
 HELP = "A text passes the layers in turn. Each cell is a head, coloured by one statistic; click one to select it on all pages."
@@ -53,16 +63,22 @@ SIGNED_MAP_ALT = "Heatmap by layer and {across}: {about}"
 OPEN_LAYER = "Open layer {layer} → Heads"
 OPEN_HEADS = "Open these heads → Heads"
 STATISTICS = {  # of the selected head, in plain words
-    "first": "{value} on the first token (all queries)",
-    "previous": "{value} on the token before (all queries but the first)",
-    "induction": "{value} after an earlier copy (queries that have one)",
-    "effective_keys": "effective keys: {value} (mean of e^entropy)",
-    "entropy": "mean entropy {value} nats",
+    "previous": "{value} on the token before",
+    "first": "{value} on the first token",
+    "induction": "{value} after an earlier copy",
+    "effective_keys": "{value} effective keys",
+    "entropy": "entropy {value} nats",
 }
+MEANS = "On average: {statistics}."
+MEANS_HELP = (
+    "Means over queries: on the token before, of all but the first; on the first token, of all; after an earlier copy, of those "
+    "that have one. Effective keys: mean of e^entropy."
+)
 NO_VALUE = "{statistic}: none (no visible key)"
 
 # Similar heads.
-ALIKE = "**Similar heads.** Heads are close when they weight the same keys similarly.{some}"
+ALIKE_FOLD = "Similar heads"
+ALIKE = "Heads are close when they weight the same keys similarly.{some}"
 ALIKE_HELP = (
     "Jensen-Shannon divergence of two heads' weights for the same query, averaged over queries (Clark et al. 2019, section 6). "
     "0 bits: equal weights. 1 bit: no key in common."
@@ -90,7 +106,8 @@ ALIKE_MAP = (
 ALIKE_MAP_ALT = "Points by head on a map of their distances, coloured by {statistic}"
 
 # Two statistics.
-TWO = "**Two statistics compared.** Each point is a head ({label}: {head}); click it to select it."
+TWO_FOLD = "Two statistics compared"
+TWO = "Each point is a head ({label}: {head}); click it to select it."
 TWO_NONE = "Nothing to compare: no query has a visible key, or the statistic needs token texts."
 TWO_ALT = "Points by head: {upwards} against {across}"
 

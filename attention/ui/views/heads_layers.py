@@ -124,6 +124,7 @@ def draw_map(
     found: Mapping[int, Layer],
     off: Collection[tuple[int, int]] | None = None,
     on_click: Callable[[], None] = gestures.on_layer_click,
+    room: chart.Room = chart.USUAL,
 ) -> None:
     """Draws the map, or why there is none. `off`: the heads that are switched off; None if they can't be."""
     name = number(config, found)
@@ -146,6 +147,7 @@ def draw_map(
             digits(described),
             switches,
             _is_weight(config, found),
+            room,
         ),
         key="layers",
         width="stretch",
@@ -203,34 +205,35 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
     here = (config.layer, config.head) if (config.layer, config.head) in held else best
     numbers, is_best = layers(config.source), held[here] == most
     heads_shown = text.SHOWN_HEADS if leaves_layers_out(config) else text.ALL_HEADS
-    templates = (text.WEIGHT, text.WEIGHT_OTHER) if _is_weight(config, found) else (text.FINDING, text.FINDING_OTHER)
-    return templates[not is_best].format(
+    template = text.FINDING if is_best else text.FINDING_OTHER
+    high = sum(value > HIGH for value in held.values())
+    if _is_weight(config, found):
+        template = (text.WEIGHT_NONE, text.WEIGHT_ONE, text.WEIGHT)[min(high, 2)]
+        template += "" if is_best else f" {text.WEIGHT_OTHER}"
+    return template.format(
         head=head_title(config, here).capitalize(),
         heads=heads_shown.format(count=len(held), layers=len(numbers)),
         value=value_text(config, found, held[here]),
         most=value_text(config, found, most),
         best=head_title(config, best),
         statistic=escape(described.label.lower()),
-        keys=text.KEYS.get(name, ""),
-        queries=text.QUERIES.get(name, ""),
+        why=text.WHY.get(name, ""),
+        count=high,
     )
+
+
+def statistic_caption(config: Config, found: Mapping[int, Layer]) -> str:
+    """What the colours of the map are, as Markdown."""
+    name = number(config, found)
+    if _is_weight(config, found):
+        return text.STATISTIC_OF_WEIGHT.format(queries=text.QUERIES[name])
+    return text.STATISTIC.format(statistic=escape(EVERY[name].label.lower()))
 
 
 def leaves_layers_out(config: Config) -> bool:
     """Whether the source has several layers of a model, but not all from the first on."""
     numbers = layers(config.source)
     return len(numbers) > 1 and numbers != tuple(range(len(numbers)))
-
-
-def highest_sentence(config: Config, found: Mapping[int, Layer]) -> str:
-    """The heads that stand out besides those of the finding; "" if there is none."""
-    held = cells(number(config, found), found)
-    said = {(config.layer, config.head), max(held, key=lambda cell: held[cell], default=(0, 0))}
-    high = [cell for cell in outstanding(held) if cell not in said] if held else []
-    heads_and_values = ", ".join(
-        f"{head_title(config, each)} ({_number_text(config, found, held[each])})" for each in high
-    )
-    return text.HIGHEST.format(heads=heads_and_values) if high else ""
 
 
 def _is_weight(config: Config, found: Mapping[int, Layer]) -> bool:

@@ -9,6 +9,7 @@ import streamlit as st
 from attention.analysis.head_numbers import EVERY
 from attention.analysis.head_roles import Role
 from attention.charts import heatmap
+from attention.charts.layers import Room
 from attention.codec import to_query
 from attention.components.large_head import large_head
 from attention.config import Config
@@ -32,6 +33,10 @@ from attention.ui.views import layers_changed, questions
 from attention.ui.views.pinned_sides import has_layer_difference
 
 MODELS = next_step.REAL, "recorded:minilm-street"  # recordings of several layers
+USUAL = "induction", "previous", "first", "same"  # statistics that are one click away
+COLUMNS = [2, 3]
+HEIGHT = 484  # pixels of the selected head with its axes, which leaves 400 for its map
+ROOM = Room(100, 402)  # of the map of all heads beside it: as high
 SHARES = "first", "previous", "induction"  # statistics that are shares of the weight
 
 
@@ -61,20 +66,20 @@ def view(config: Config) -> None:
         _several()
     elif said := text.TEXTS.get(config.source, "") if not alone else "":
         st.caption(said)
-    left, right = (st.container(), None) if alone else st.columns(2)
+    left, right = (st.container(), None) if alone else st.columns(COLUMNS, gap="medium")
     with left:
         if not alone:
-            maps.menu(config, config)
-        if before:
-            layers_changed.draw_map(config, before, found)
-            selected = layers_changed.selected_sentence(config, before, found)
-        else:
-            maps.draw_map(config, found)
-            if not alone:
+            with st.container(key="layers-choice"):
+                _statistic(config, found)
                 _offer_higher(config, found)
-            selected = maps.highest_sentence(config, found)
+        if before:
+            layers_changed.draw_map(config, before, found, ROOM)
+            said = layers_changed.selected_sentence(config, before, found)
+        else:
+            maps.draw_map(config, found, room=ROOM)
+            said = maps.statistic_caption(config, found)
         recorded = text.RECORDED if maps.leaves_layers_out(config) else ""
-        st.caption(f"{selected} {recorded}".strip() or text.STATISTIC, help=maps.formula(maps.number(config, found)))
+        st.caption(said, help=f"{maps.formula(maps.number(config, found))} {recorded}".rstrip())
     if right:
         with right:
             if before:
@@ -82,6 +87,31 @@ def view(config: Config) -> None:
             _focus(config, found[config.layer])
         terms.draw("layers")
     browser_yield.yield_to_browser()
+
+
+def _statistic(config: Config, found: Mapping[int, Layer]) -> None:
+    """Draws the choice of what the map is coloured by: the usual statistics side by side, the others in a popover."""
+    known, shown = maps.known_metrics(config), maps.number(config, found)
+    usual = [name for name in USUAL if name in known]
+    usual = usual if shown in usual else [*usual, shown]
+    names = [config.layer_map if name == shown else name for name in usual]  # "auto" is the one that it shows
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        knobs.segments(
+            "layer_map",
+            config,
+            names,
+            format_func=lambda name: EVERY[name if name in EVERY else shown].label,
+            on_change=page.change,
+        )
+        with st.popover(text.OTHERS):
+            for name in (name for name in known if name not in usual):
+                st.button(
+                    maps.choice(name),
+                    key=f"colour {name}",
+                    type="tertiary",
+                    on_click=page.change,
+                    kwargs={"layer_map": name},
+                )
 
 
 def _offer_higher(config: Config, found: Mapping[int, Layer]) -> None:
@@ -131,20 +161,22 @@ def role_text(config: Config, role: Role | None) -> str:
 def _focus(config: Config, layer: Layer) -> None:
     """Draws the selected head: its picture, what it does, some statistics, and a link to all of it."""
     role = layer.roles[config.head]
-    st.markdown(UNSAID if questions.unsaid(config) else role_text(config, role))
+    with st.container(key="layers-role"):
+        st.markdown(UNSAID if questions.unsaid(config) else role_text(config, role))
     shown, whole = config.truncated, ((0, config.truncated.tokens), (0, config.truncated.n_keys))
     cells = results.heads.part(shown, shown.head, whole, heatmap.PIXELS)
-    large_head(shown, cells, (0, 0), key="selected head", zooms=False)
+    large_head(shown, cells, (0, 0), key="selected head", zooms=False, height=HEIGHT)
     told = [
         _metric_text(name, layer, config)
         for name in text.STATISTICS
         if name in layer.numbers and name in maps.known_metrics(config)
     ]
-    st.markdown("\n".join(f"- {each}" for each in told))
-    knobs.number("head", config, width=190, on_change=page.change)
-    several = len(layers(config.source)) > 1
-    label = text.OPEN_LAYER.format(layer=config.layer) if several else text.OPEN_HEADS
-    next_step.page_link("heads", label, to_query(config))
+    st.caption(text.MEANS.format(statistics=" · ".join(told)), help=text.MEANS_HELP)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        knobs.number("head", config, width=150, on_change=page.change)
+        several = len(layers(config.source)) > 1
+        label = text.OPEN_LAYER.format(layer=config.layer) if several else text.OPEN_HEADS
+        next_step.page_link("heads", label, to_query(config))
 
 
 def _metric_text(name: str, layer: Layer, config: Config) -> str:

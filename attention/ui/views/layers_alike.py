@@ -24,10 +24,19 @@ from attention.ui.views import layers_compared as compared
 from attention.ui.views.heads_layers import head_label
 from attention.ui.views.layers_compared import Cell
 
+FOLD = "similar heads"  # the key of the expander
 GROUPS, MEMBERS = 6, 8  # groups of nearly equal heads that are named, and heads per group
 
 
 def _draw(config: Config) -> None:
+    """Draws an expander; if it is open, which heads are similar."""
+    fold = st.expander(text.ALIKE_FOLD, icon=":material/grain:", key=FOLD, on_change="rerun")
+    if fold.open:
+        with fold:
+            _draw_likeness(config)
+
+
+def _draw_likeness(config: Config) -> None:
     config = shown_side(config).truncated
     numbers = results.layers.compared_layers(config)
     cells = [(layer, head) for layer in numbers for head in range(config.heads)]
@@ -117,4 +126,4 @@ def _map(config: Config, far: Distances, cells: list[Cell]) -> None:
     st.caption(text.ALIKE_MAP.format(kept=format_percent(far.kept)))
 
 
-LIKENESS = page.Part("alike", _draw, compared.look_of_several, blocks=4)
+LIKENESS = page.Part("alike", _draw, compared.look_of_several)

@@ -86,7 +86,7 @@ def selected_sentence(config: Config, before: Found, after: Found) -> str:
     return text.SELECTED.format(head=maps.head_title(config, here).capitalize(), before=one, after=two)
 
 
-def draw_map(config: Config, before: Found, after: Found) -> None:
+def draw_map(config: Config, before: Found, after: Found, room: chart.Room = chart.USUAL) -> None:
     """Draws the change of each head. The colours have a fixed limit: the largest value that the statistic may have."""
     name = maps.number(config, after)
     found, described = changes(name, before, after), EVERY[name]
@@ -99,7 +99,7 @@ def draw_map(config: Config, before: Found, after: Found) -> None:
     label = f"{described.label}, B − A"
     st.vega_lite_chart(
         pa.table(table),
-        chart.signed(layers(config.source), config.heads, label, digits=maps.digits(described)),
+        chart.signed(layers(config.source), config.heads, label, digits=maps.digits(described), room=room),
         key="layers",
         width="stretch",
         on_select=gestures.on_layer_click,

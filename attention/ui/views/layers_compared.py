@@ -17,6 +17,7 @@ from attention.charts.layers import CELL
 from attention.codec import CONFIGS
 from attention.config import Config
 from attention.fitting import layers
+from attention.knobs import DEFAULTS
 from attention.pinned import shown_side, sides_shown
 from attention.sources.providers import distributes, tokens
 from attention.ui import results
@@ -36,13 +37,22 @@ BOTH = {
     "across": "first",
     "upwards": "entropy",
 }  # the knobs, and their values if the chosen statistic does not apply, as to a picture's patches
+FOLD = "two statistics"  # the key of the expander
 FEW = 24  # heads up to which all points may have names
 Found = Mapping[int, Layer]
 Cell = tuple[int, int]  # layer, and head within it
 
 
 def _draw(config: Config) -> None:
-    """Draws two menus, and one point per head."""
+    """Draws an expander; if it is open, two menus and one point per head. It opens for a link with other statistics."""
+    asked = any(getattr(config, name) != DEFAULTS[name] for name in BOTH)
+    fold = st.expander(text.TWO_FOLD, asked, icon=":material/scatter_plot:", key=FOLD, on_change="rerun")
+    if fold.open:
+        with fold:
+            _draw_points(config)
+
+
+def _draw_points(config: Config) -> None:
     config = _with_known_metrics(shown_side(config).truncated)
     found, focus = results.layers.layers(config), (config.layer, config.head)
     st.markdown(
@@ -188,4 +198,4 @@ def _look(config: Config) -> object:
     return looks and (looks, config.across, config.upwards, config.against, config.side)
 
 
-COMPARED = page.Part("numbers compared", _draw, _look, frozenset(BOTH), blocks=5)
+COMPARED = page.Part("numbers compared", _draw, _look, frozenset(BOTH))
