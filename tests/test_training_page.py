@@ -35,7 +35,15 @@ from attention.ui.jobs.job_queue import JOBS
 from attention.ui.jobs.training_jobs import TrainingJob
 from attention.ui.session.visit_state import KEY
 from attention.ui.text import training as text
-from attention.ui.views import training, training_after, training_costs, training_curves, training_elsewhere
+from attention.ui.views import (
+    training,
+    training_after,
+    training_costs,
+    training_course,
+    training_curves,
+    training_elsewhere,
+    training_heads,
+)
 from attention.wire.cells import weights as wire_weights
 from tests.test_job_queue import ME, YOU, a_line
 from tests.test_pages import ROOT, SECONDS
@@ -105,11 +113,12 @@ def test_what_ships_is_played_from_untrained_to_trained(task):
 def test_a_visit_begins_with_what_was_learned_and_waits():
     test = run({})
     said = "After **1,000** steps, the model predicts 99.3% of repeated letters correctly; before training, 2.7%."
+    rest = results.training.without(training_course.current_training(Recipe()).course, ((0, 1),))[1]
     for _ in range(3):
         assert not link(test) and said in page_text(test), "it plays once one asks it to"
-        assert "Layer 1, head 2 puts on average 96.0% of its weight on the letters after earlier copies" in page_text(
-            test
-        )
+        assert "**Layer 0, head 1** puts 75.1% of its weight on the previous token" in page_text(test)
+        assert "**Layer 1, head 2** uses that: 96.0% of its weight is on letters that followed" in page_text(test)
+        assert f"without that head of layer 0, accuracy falls from 99.3% to {format_percent(rest)}." in page_text(test)
         test.run()
 
 
@@ -468,7 +477,9 @@ def test_the_sink_and_the_gate_of_the_head_that_does_most_are_said():
         sinks=torch.tensor([[0.0, 1.25]]),
         gates=torch.tensor([[0.5, 0.75]]),
     )
-    said = " ".join(training._heads_text(recipe, moment, results.training.picture(recipe, moment))).replace("\\", "")
+    said = " ".join(
+        training_heads._heads_text(recipe, moment, results.training.picture(recipe, moment), False)
+    ).replace("\\", "")
     assert "Its sink has the logit 1.250" in said and "Its gate is 0.750 on average" in said
 
 
@@ -492,7 +503,7 @@ def test_a_differential_training_has_signed_weights_and_says_its_lambda():
     torch.testing.assert_close(shown, exact, rtol=2e-3, atol=1e-6)
     assert training_curves._ends([training_curves.Row("a", 0, 1.7, 0)]) == (0.0, 2.0)
     telling = replace(moment, scores=moment.scores | {"own": torch.tensor([[0.2, 0.9]])})
-    said = " ".join(training._heads_text(task.settings, telling, seen)).replace("\\", "")
+    said = " ".join(training_heads._heads_text(task.settings, telling, seen, False)).replace("\\", "")
     assert f"Its λ is {float(moment.sinks[0, 1]):.3f}" in said
     assert any("two softmaxes each" in caption.value for caption in test.run().caption)
 

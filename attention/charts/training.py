@@ -20,6 +20,7 @@ from attention.number_format import MEAN, PERCENT, format_head
 
 NOW, EARLIER = "now", "earlier"  # the series of the selected step, and of a statistic that has to grow first
 HEIGHT = 180
+SHARES = [0, 0.25, 0.5, 0.75, 1]  # ticks of an axis in percent
 ROOM = 0.2  # of the steps: room to the right of the curves for their names
 LINE = 13  # pixels between the names of two curves
 NAMED, HIGH = 7, 0.2  # most heads with a name at their curve, and the value from which one may have it
@@ -27,6 +28,7 @@ DASHES = [[1, 0], [5, 3], [2, 2]]  # dashes of the layers
 ACCURACY, LOSS = "accuracy", "loss (nats)"
 TITLES = {ACCURACY: "accuracy (solid)", LOSS: "loss in nats (dashed)"}
 CURVES = {ACCURACY: theme.DIVIDED, LOSS: theme.RAW}
+EVEN = 5  # nats up to which the axis of the loss is linear
 ROUND = [
     0,
     1,
@@ -50,13 +52,14 @@ def progress(steps: int, most: float) -> dict[str, Any]:
     """Returns accuracy, and loss up to a `ceiling` on a second axis, over the columns series, step, value of a table.
 
     The titles of the axes say whose curve is solid and whose is dashed.
-    The loss axis is symlog, nearly linear up to one nat and logarithmic above, to show both good and diverged trainings.
+    The loss axis is linear for good trainings, and for diverged ones symlog, nearly linear up to one nat and logarithmic above.
     """
-    marks = [mark for mark in ROUND if mark <= most]
+    marks = [mark for mark in ROUND if mark <= most] if most > EVEN else list(range(EVEN + 1))
+    kind = {"type": "symlog", "constant": 1} if most > EVEN else {"type": "linear"}
     axes = {
-        ACCURACY: {"scale": alt.Scale(domain=[0, 1]), "axis": alt.Axis(tickCount=4, format="%")},
+        ACCURACY: {"scale": alt.Scale(domain=[0, 1]), "axis": alt.Axis(values=SHARES, format="%")},
         LOSS: {
-            "scale": alt.Scale(type="symlog", constant=1, domain=[0, most], nice=False),
+            "scale": alt.Scale(**kind, domain=[0, most], nice=False),
             "axis": alt.Axis(orient="right", values=marks[:: math.ceil(len(marks) / 7)], format="~s", grid=False),
         },
     }
@@ -94,7 +97,8 @@ def heads(
     names = [format_head(head, layer) for layer in range(layers) for head in range(per)]
     colors = theme.head_colors(len(names))
     color = alt.Color("series:N", legend=None, scale=alt.Scale(domain=names, range=colors))
-    y = alt.Y("value:Q", title=label, scale=alt.Scale(domain=list(domain)), axis=alt.Axis(tickCount=4))
+    axis = alt.Axis(values=SHARES, format="%") if domain == (0.0, 1.0) else alt.Axis(tickCount=4, format="%")
+    y = alt.Y("value:Q", title=label, scale=alt.Scale(domain=list(domain)), axis=axis)
     lines = (
         _curves()
         .transform_filter(f"datum.series != '{NOW}' && datum.series != '{EARLIER}'")
@@ -108,7 +112,7 @@ def heads(
             tooltip=[
                 alt.Tooltip("series:N", title="head"),
                 alt.Tooltip("step:Q"),
-                alt.Tooltip("value:Q", title=label, format=MEAN),
+                alt.Tooltip("value:Q", title=label, format=PERCENT),
             ],
         )
     )
@@ -127,7 +131,7 @@ def heads(
         .encode(
             x=_steps(steps, ROOM),
             y=y,
-            tooltip=[alt.Tooltip("step:Q"), alt.Tooltip("value:Q", title=earlier, format=MEAN)],
+            tooltip=[alt.Tooltip("step:Q"), alt.Tooltip("value:Q", title=earlier, format=PERCENT)],
         )
     )
     return _curve_layers([first, lines, ends], steps, ROOM)

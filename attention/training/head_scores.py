@@ -1,7 +1,8 @@
 """Metrics of each head of a trained model on a probe: four general ones, and the task's own.
 
 They are defined in `attention/heads.py`, except the task's own: the mean weight that the queries that count put on the keys that
-determine the answer (`tasks.Drawn.told`). To add one, add a name of `heads.ALL_METRICS` to `recipe.NUMBERS` and to `LABELS`.
+determine the answer (`tasks.Drawn.told`). To add one, add a name of `heads.ALL_METRICS` to `recipe.NUMBERS`, and its words to
+`KEYS` of `ui/text/training.py`.
 """
 
 from __future__ import annotations
@@ -12,10 +13,8 @@ from torch import Tensor
 
 from attention.heads import ALL_METRICS, profile
 from attention.training.model import Pairs
-from attention.training.recipe import OWN, Recipe
+from attention.training.recipe import NUMBERS, OWN, Recipe
 from attention.training.tasks import Drawn
-
-LABELS = {OWN: "Answer", "previous": "Previous", "induction": "Induction", "same": "Same", "first": "First"}
 
 
 def weights(
@@ -33,7 +32,7 @@ def scores(recipe: Recipe, probe: Drawn, found: Float[Tensor, "l h n n"]) -> dic
     """Returns each metric of `recipe.NUMBERS` for each head, from its weights on a probe of one sequence."""
     mask = recipe.rule.square(found.shape[-2], found.shape[-1], recipe.span)
     every = profile(found.flatten(0, 1), mask, texts(recipe, probe))
-    numbers = {name: getattr(every, name).view(found.shape[:2]) for name in LABELS if name != OWN}
+    numbers = {name: getattr(every, name).view(found.shape[:2]) for name in NUMBERS if name != OWN}
     counted, told = probe.counted[0], probe.told[0]
     return numbers | {OWN: (found * told).sum(-1)[..., counted].mean(-1)}
 

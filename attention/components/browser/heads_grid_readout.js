@@ -6,8 +6,8 @@ import { timesEven } from "./uniform.js";
 import { differenceNumber, onlyIn, sizeOf } from "./difference_cells.js";
 import { keyTokens } from "./heads_grid_square.js";
 import {
-  cellText, FULLY_MASKED, headAndCell, largest, pairTexts, pooledText, PREVIEW, rowName, rowSum, spokenCell, tableTitle,
-  titleOf, tokenText,
+  cellText, equalShare, FULLY_MASKED, headAndCell, largest, pairTexts, pooledText, PREVIEW, rowName, rowSum, spokenCell,
+  tableTitle, titleOf, tokenText,
 } from "./heads_grid_words.js";
 
 /**
@@ -21,6 +21,9 @@ const TABLE = 50;
 const LINES = /** @type {const} */ (["said", "head", "query", "key", "weight", "first", "second", "even", "note"]);
 
 /** @typedef {Record<typeof LINES[number], HTMLElement>} Readout */
+
+/** @param {number} weight */
+const percent = (weight) => `${weight < 0 ? "−" : ""}${(100 * Math.abs(weight)).toFixed(1)}%`;
 
 /**
  * Returns the elements of the readout, by name.
@@ -57,7 +60,8 @@ export function setReadout(grid, cell) {
   readout.weight.textContent = numberOf(data, cell);
   readout.first.textContent = sideNumber(cell.before);
   readout.second.textContent = sideNumber(cell.after);
-  readout.even.textContent = timesEven(data, cell);
+  const even = timesEven(data, cell), share = percent(1 / cell.visibleKeys);
+  readout.even.textContent = data.trained && even ? equalShare(even, share, grid.plan.wide) : even;
   const said = sentence(data, cell), role = data.names[cell.head] ?? "";
   readout.said.textContent = headAndCell({ title: titleOf(data, cell.head), role, cell: said });
   const named = data.tokens.length && !data.trained;  // otherwise it would repeat the numbers, or the tokens above
@@ -74,6 +78,7 @@ export function setReadout(grid, cell) {
  * @param {Cell} cell
  */
 function numberOf(data, { code, weight }) {
+  if (data.trained && code > ZERO && Math.abs(weight) >= 0.0005) return percent(weight);
   return data.sides ? differenceNumber(code) : number(code, weight);
 }
 

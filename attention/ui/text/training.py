@@ -40,6 +40,12 @@ TRAIN_AGAIN = "Train again"
 TRAIN_HELP = "Trains this model on the server, in about {time}. Visitors with the same settings share one training."
 PREVIOUS = "{head} puts {value} on the previous token."
 OWN = "{head} puts on average {value} of its weight on {told}."
+TWO_LAYERS = (
+    "**{first}** puts {before} of its weight on the previous token, so each position gets to know which letter came before it. "
+    "**{second}** uses that: {value} of its weight is on letters that followed an earlier copy of the current one. That letter "
+    "comes next."
+)
+NEEDED = "That is why layer 1 needs layer 0: without that head of layer 0, accuracy falls from {whole} to {rest}."
 
 # The training.
 STOP = "Stop"
@@ -84,14 +90,25 @@ FAILURE_RATE = (
 PROGRESS = "On test sequences: accuracy (left) and loss in nats (right), {loss} at this step"
 PROGRESS_HELP = (
     "A step changes the embeddings, W_q, W_k, W_v and W_o so that the loss falls. A uniform guess has a loss of {guess}. "
-    "The loss axis is linear up to 1 nat, logarithmic above."
+    "The loss axis is linear up to 5 nats; if it is longer, it is logarithmic above 1."
 )
 PROGRESS_ALT = "Line chart of loss and accuracy by training step"
-CURVES = "{statistic}, by head{lines}."
+CURVES = "Mean weight on {statistic}, by head{lines}. L1H2: layer 1, head 2."
+CURVES_ALONE = "Mean weight on {statistic}, by head."
+CURVES_OF = "Mean weight of each head on this token"
+PILLS = {"own": "answer", "previous": "previous", "induction": "after a copy", "same": "same", "first": "first"}
+WEIGHT_ON = "weight on {key}"
+KEYS = {
+    "own": "the answer",
+    "previous": "the previous token",
+    "induction": "the token after a copy",
+    "same": "the same token",
+    "first": "the first token",
+}
 LINES = "; layer 0 solid", "layer 1 dashed", "layer 2 dotted"
-CURVES_HELP = "{statistic}: {formula}. Heads below {high} have no name.{earlier}"
-CURVES_EARLIER = " Wide grey line: largest “{statistic}” of a head in layer 0, {formula}."
-CURVES_ALT = "Line chart of the metric “{statistic}” of every head by training step"
+CURVES_HELP = "Weight on {statistic}: {formula}. Heads below {high:.0%} have no name.{earlier}"
+CURVES_EARLIER = " Wide grey line: largest weight of a head in layer 0 on {statistic}, {formula}."
+CURVES_ALT = "Line chart of the weight of every head on {statistic} by training step"
 
 # Other pages.
 OTHER_PAGES = "**Open these heads on other pages.**"
@@ -112,7 +129,7 @@ SOURCE_GATED = (
 )
 
 # Questions to the trained model, and its files.
-SWITCH_OFF = "**Switch heads off.** Which heads does the model need?"
+SWITCH_OFF = "Switch heads off: which does the model need?"
 SWITCH_OFF_HELP = (
     "The output of a head that is off is replaced. Results are for the trained model, whichever step is shown."
 )
@@ -139,7 +156,7 @@ PAIRS_AXIS = "layer.head →"
 COSTS_AXIS = "head →"
 PAIRS_MAP = "Change of the loss in nats without two heads; on the diagonal, without one. Green: the model needs them."
 COSTS_MAP = "Change of the loss in nats without a head, by layer (rows) and head. Green: the model needs it."
-TRY = "**Try a sequence.** What does the model predict?"
+TRY = "Try a sequence: what does the model predict?"
 TOKENS = "Tokens, separated by spaces"
 TOKENS_HELP = "Sequence that the model continues. Known tokens: {known}"
 TOO_LONG = "Only the first {most} tokens are used: {why}."

@@ -9,22 +9,20 @@ from itertools import pairwise
 import streamlit as st
 
 from attention.components.heads_grid import training_grid
-from attention.number_format import format_head, format_mean, format_percent
+from attention.number_format import format_mean, format_percent
 from attention.tables.rows import duration
 from attention.training.pace import seconds
-from attention.training.recipe import LAST, OWN, Recipe
+from attention.training.recipe import LAST, Recipe
 from attention.training.run import Checkpoint
 from attention.training.tasks import GUESS
 from attention.ui import results
 from attention.ui.heading import draw_finding, draw_title
 from attention.ui.jobs.training_jobs import refusal
 from attention.ui.markdown import escape
-from attention.ui.results.training import Picture
 from attention.ui.session import browser_yield, gestures, page, present
 from attention.ui.text import terms
 from attention.ui.text import training as text
-from attention.ui.text.questions import UNSAID
-from attention.ui.views import questions, training_curves
+from attention.ui.views import questions, training_curves, training_heads
 from attention.ui.views import training_course as courses
 from attention.ui.views.training_course import Shown
 
@@ -108,7 +106,7 @@ def _pictures(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
     """Draws what the heads do at a step, the heads themselves, and the curves."""
     first = found.course.moments[0]
     seen = results.training.picture(recipe.alone, moment, first)
-    finds, more = _heads_text(recipe, moment, seen, _has_failed(found, moment))
+    learned = training_heads.sentences(recipe, found, moment, seen, _has_failed(found, moment))
     st.markdown(escape(recipe.what.says))
     training_grid(
         recipe,
@@ -124,7 +122,7 @@ def _pictures(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
         copies=seen.several,
     )
     with st.container(key="learned"):
-        st.markdown(f"{finds} {more}".strip())
+        st.markdown(learned)
     if not present.is_embedded():
         terms.draw("training")
         training_curves.draw(recipe, found, moment)
@@ -288,33 +286,3 @@ def _moment_text(recipe: Recipe, found: Shown, moment: Checkpoint) -> str:
         loss=format_mean(moment.loss),
         guess=format_mean(GUESS),
     )
-
-
-def _heads_text(recipe: Recipe, moment: Checkpoint, seen: Picture, failed: bool = False) -> tuple[str, str]:
-    """What the head attends to that does most for the task, and what helps it. `failed`: at the end."""
-    if questions.unsaid(recipe):
-        return UNSAID, ""
-    (before, previous), (best, own) = (courses.telling(moment, name) for name in ("previous", OWN))
-    numbers = {"value": format_percent(own), "even": format_percent(seen.even)}
-    more = []
-    if previous >= courses.STRONG:
-        more.append(text.PREVIOUS.format(head=_name(recipe, before), value=format_percent(previous)))
-    if own >= courses.STRONG:
-        more += _rest(recipe, moment, best)
-    if failed and (more or own >= courses.STRONG):
-        more.append(text.STILL)
-    yet = text.NO_HEAD if failed else text.NO_HEAD_YET
-    finds = text.OWN if own >= courses.STRONG else yet if moment.accuracy < courses.STRONG else ""
-    first = finds.format(head=_name(recipe, best), told=recipe.what.told, **numbers)
-    return escape(first), escape(" ".join(more))
-
-
-def _rest(recipe: Recipe, moment: Checkpoint, head: int) -> list[str]:
-    """What the weights of a head do not show: its sink or λ, and its gate, a sentence each."""
-    found = ((text.LAMBDA if recipe.halves > 1 else text.SINK, moment.sinks), (text.GATE, moment.gates))
-    return [said.format(format_mean(float(part.flatten()[head]))) for said, part in found if part is not None]
-
-
-def _name(recipe: Recipe, head: int) -> str:
-    """A head by its index over all layers, in words."""
-    return format_head(head % recipe.heads, head // recipe.heads)

@@ -31,16 +31,15 @@ LONGEST = 64  # maximum number of tokens, unless the positions are learned
 def _ask_model(recipe: Recipe) -> None:
     """Draws the experiments with a trained model."""
     course = courses.current_training(recipe).course
-    _switches(recipe, course)
-    _words(recipe, course)
+    with st.expander(words.SWITCH_OFF, icon=":material/toggle_off:", key="switch off", expanded=bool(recipe.off)):
+        _switches(recipe, course)
+    with st.expander(words.TRY, icon=":material/edit:", key="try"):
+        _words(recipe, course)
 
 
 def _switches(recipe: Recipe, course: TrainingHistory) -> None:
     """Draws switches for all heads, and the resulting loss and accuracy."""
-    st.markdown(
-        words.SWITCH_OFF,
-        help=words.SWITCH_OFF_HELP,
-    )
+    st.caption(words.SWITCH_OFF_HELP)
     every = head_names(recipe.layers, recipe.heads)
     knobs.pills("off", recipe, every, format_func=_head_name, help=None, on_change=page.change)
     knobs.menu("how", recipe, help=words.REPLACED_HELP, width=260, on_change=page.change)
@@ -81,7 +80,6 @@ def _off(recipe: Recipe) -> tuple[tuple[int, int], ...]:
 
 def _words(recipe: Recipe, course: TrainingHistory) -> None:
     """Draws a field for a sequence, the predictions of the model for it, and what each head attends to from its end."""
-    st.markdown(words.TRY)
     known = escape(" ".join(text for text in dict.fromkeys(recipe.what.texts) if text != "·"))
     usual = " ".join(recipe.what.texts[token] for token in probe(recipe).ids[0, :-1].tolist())
     typed = st.text_input(

@@ -11,7 +11,7 @@ import streamlit as st
 
 from attention.charts import training as charts
 from attention.number_format import format_head, format_mean
-from attention.training.head_scores import LABELS, formula
+from attention.training.head_scores import formula
 from attention.training.recipe import OWN, RECIPES, Recipe, nearest
 from attention.training.run import Checkpoint
 from attention.training.tasks import GUESS
@@ -90,23 +90,23 @@ def _progress(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
 
 
 def _heads(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
-    knobs.pills("number", recipe, format_func=LABELS.get, on_change=page.change, label_visibility="collapsed")
-    name, earlier = LABELS[recipe.number], _earlier(recipe)
+    knobs.pills("number", recipe, format_func=text.PILLS.get, on_change=page.change, label=text.CURVES_OF)
+    name, earlier = text.KEYS[recipe.number], _earlier(recipe)
     rows = [Row(charts.NOW, moment.step, 0.0, 0), *_does(recipe, found), *_before(recipe, found)]
-    rows = _name_ends(rows, _short_names(recipe) | {charts.EARLIER: LABELS.get(earlier, "").lower()})
+    rows = _name_ends(rows, _short_names(recipe) | {charts.EARLIER: earlier})
     st.vega_lite_chart(
         _table(rows),
-        charts.heads(recipe.layers, recipe.heads, recipe.steps, name, LABELS.get(earlier, ""), _ends(rows)),
+        charts.heads(recipe.layers, recipe.heads, recipe.steps, text.WEIGHT_ON.format(key=name), earlier, _ends(rows)),
         key="heads",
         width="stretch",
-        alt=text.CURVES_ALT.format(statistic=name.lower()),
+        alt=text.CURVES_ALT.format(statistic=name),
     )
     more = _lesson_text(recipe, earlier)
     help = text.CURVES_HELP.format(
         statistic=name, formula=formula(recipe, recipe.number), earlier=more, high=charts.HIGH
     )
-    lines = ", ".join(text.LINES[: recipe.layers]) if recipe.layers > 1 else ""
-    st.caption(text.CURVES.format(statistic=escape(name), lines=lines), help=escape(help))
+    template = text.CURVES if recipe.layers > 1 else text.CURVES_ALONE
+    st.caption(template.format(statistic=name, lines=", ".join(text.LINES[: recipe.layers])), help=escape(help))
 
 
 def _ends(rows: list[Row]) -> tuple[float, float]:
@@ -124,8 +124,7 @@ def _lesson_text(recipe: Recipe, earlier: str) -> str:
     """A description of that score."""
     if not earlier:
         return ""
-    name = LABELS[earlier].lower()
-    return text.CURVES_EARLIER.format(statistic=name, formula=formula(recipe, earlier))
+    return text.CURVES_EARLIER.format(statistic=text.KEYS[earlier], formula=formula(recipe, earlier))
 
 
 class Row(NamedTuple):

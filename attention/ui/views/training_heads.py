@@ -1,0 +1,69 @@
+"""Training: what the heads of a step do, in sentences with their numbers."""
+
+from __future__ import annotations
+
+from attention.number_format import format_head, format_mean, format_percent
+from attention.training.recipe import OWN, Recipe
+from attention.training.run import Checkpoint
+from attention.ui import results
+from attention.ui.markdown import escape
+from attention.ui.results.training import Picture
+from attention.ui.text import training as text
+from attention.ui.text.questions import UNSAID
+from attention.ui.views import questions
+from attention.ui.views import training_course as courses
+from attention.ui.views.training_course import Shown
+
+COSTS = 0.05  # of the accuracy: from this loss on the model is said to need a head
+
+
+def sentences(recipe: Recipe, found: Shown, moment: Checkpoint, seen: Picture, failed: bool) -> str:
+    """What the heads do at a step. `failed`: it is the end of a training that has not learned its task."""
+    if questions.unsaid(recipe):
+        return UNSAID
+    return _two_layers(recipe, found, moment) or " ".join(_heads_text(recipe, moment, seen, failed)).strip()
+
+
+def _heads_text(recipe: Recipe, moment: Checkpoint, seen: Picture, failed: bool) -> tuple[str, str]:
+    """What the head attends to that does most for the task, and what helps it. `failed`: at the end."""
+    (before, previous), (best, own) = (courses.telling(moment, name) for name in ("previous", OWN))
+    numbers = {"value": format_percent(own), "even": format_percent(seen.even)}
+    more = []
+    if previous >= courses.STRONG:
+        more.append(text.PREVIOUS.format(head=_name(recipe, before), value=format_percent(previous)))
+    if own >= courses.STRONG:
+        more += _rest(recipe, moment, best)
+    if failed and (more or own >= courses.STRONG):
+        more.append(text.STILL)
+    yet = text.NO_HEAD if failed else text.NO_HEAD_YET
+    finds = text.OWN if own >= courses.STRONG else yet if moment.accuracy < courses.STRONG else ""
+    first = finds.format(head=_name(recipe, best), told=recipe.what.told, **numbers)
+    return escape(first), escape(" ".join(more))
+
+
+def _two_layers(recipe: Recipe, found: Shown, moment: Checkpoint) -> str:
+    """How a head of layer 1 uses what one of layer 0 found, and the accuracy without that; "" where the numbers don't say so."""
+    (first, before), (second, own) = (courses.telling(moment, name) for name in ("previous", OWN))
+    follows = recipe.what.before == "previous" and first < recipe.heads <= second and min(before, own) >= courses.STRONG
+    if not follows or recipe.softmax != "standard" or recipe.gate != "off":
+        return ""
+    names = {"first": _name(recipe, first), "second": _name(recipe, second)}
+    said = text.TWO_LAYERS.format(**names, before=format_percent(before), value=format_percent(own))
+    if not found.has_usable_model or moment is not found.course.last:
+        return said
+    rest = results.training.without(found.course, ((0, first),))[1]
+    if moment.accuracy - rest < COSTS:
+        return said
+    whole = format_percent(moment.accuracy)
+    return f"{said} {text.NEEDED.format(whole=whole, rest=format_percent(rest))}"
+
+
+def _rest(recipe: Recipe, moment: Checkpoint, head: int) -> list[str]:
+    """What the weights of a head do not show: its sink or λ, and its gate, a sentence each."""
+    found = ((text.LAMBDA if recipe.halves > 1 else text.SINK, moment.sinks), (text.GATE, moment.gates))
+    return [said.format(format_mean(float(part.flatten()[head]))) for said, part in found if part is not None]
+
+
+def _name(recipe: Recipe, head: int) -> str:
+    """A head by its index over all layers, in words."""
+    return format_head(head % recipe.heads, head // recipe.heads)
