@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pytest
+import torch
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
@@ -25,6 +26,9 @@ from attention.models.packages import ModelError, library
 from attention.models.prompt import OWN, PROMPTS, Prompt
 from attention.number_format import format_change
 from attention.pinned import unpack_link
+from attention.recorded.shipped import recording
+from attention.story.head import RIDDLE, riddle_config
+from attention.trace import trace
 from attention.ui import results
 from attention.ui.budget import BUDGET
 from attention.ui.controls.prompt import PROMPT, refusal
@@ -33,9 +37,11 @@ from attention.ui.jobs.job_queue import JOBS
 from attention.ui.jobs.model_jobs import LOADED_MODELS, LoadedModelJob
 from attention.ui.session.visit_state import KEY
 from attention.ui.text import interventions as text
+from attention.ui.text import model as model_text
 from attention.ui.views import token_rows
 from attention.ui.views.model_result import first_query
 from tests import example_uploads
+from tests.test_layers_page import tables
 from tests.test_pages import ROOT, SECONDS
 from tests.tiny_models import write_model
 
@@ -108,14 +114,33 @@ def test_a_model_reads_and_its_heads_are_a_source_of_other_pages():
     assert not test.exception and not test.error and not test.warning
     assert "3 layers of 4 heads over 17 tokens" in page_text(test)
     assert LOADED_MODELS.used_bytes > 0 and UPLOADS.used_bytes > 0
-    told = re.search(
-        r"Layer (\d+), head (\d+) \(selected\): [\d.]+%?\. Largest: layer (\d+), head (\d+)", page_text(test)
-    )
-    assert told and told.groups()[:2] == told.groups()[2:]  # nobody has chosen one yet
+    told = re.search(r"\*\*Layer (\d+), head (\d+)\*\*: “it” puts [\d.]+% on “", page_text(test))
+    assert told and "12 heads put over half of “it” on “" in page_text(test)
     (label,) = [each for each in leads(test) if each.startswith(f"Open layer {told[1]}, head {told[2]}")]
     source = leads(test)[label]["source"]
     assert leads(test)[label]["query"] == "10", "“it”, whose meaning is asked of the sample sentence"
     assert source.startswith("model:") and source.endswith(":bert") and source in test.session_state[KEY].kept.uploaded
+
+
+def test_the_map_shows_the_weight_of_it_on_animal_in_every_head_until_a_statistic_is_chosen(monkeypatch):
+    monkeypatch.setenv("ATTENTION_MODELS", "")
+    test = opened()
+    (cells,) = tables(test)
+    config, tokens = riddle_config("tired"), recording(RIDDLE["tired"]).tokens
+    each = [trace(config.of_layer(layer)).weights[:, config.query, tokens.index("animal")] for layer in range(6)]
+    assert cells["value"] == pytest.approx(torch.cat(each).tolist())
+    assert [value for value, on in zip(cells["value"], cells["focus"], strict=True) if on] == [max(cells["value"])]
+    assert sum(value > 0.5 for value in cells["value"]) == 2
+    said = "put over half of “it” on “animal”. Layer 3, head 1 puts most there: 67.7%."
+    assert f"2 of MiniLM’s 72 heads {said}" in page_text(test) and f"2 of 72 heads {said}" in page_text(test)
+    assert (
+        "**Layer 3, head 1**: “it” puts 67.7% on “animal”. On average over all tokens, the head attends to the first token "
+        "(attention sink): 51.7% of its weight." in page_text(test)
+    )
+    menu = test.selectbox(key="model_layer_map")
+    assert menu.options[0] == model_text.SAME_KEY
+    menu.set_value("previous").run()
+    assert "**Previous.** Layer 3, head 1 (selected): 4.8%." in page_text(test) and not test.exception
 
 
 def test_a_leak_test_names_a_model_that_reads_both_directions():
@@ -442,7 +467,7 @@ def test_of_patches_nothing_is_said_that_needs_a_line():
         assert not [
             role for role in numbers.roles if role and any(word in role.says for word in ("within", "back", "next"))
         ]
-    layers = example_uploads.open_page(ROOT / "pages" / "layers.py", held)
+    layers = example_uploads.open_page(ROOT / "pages" / "layers.py", held, {"upwards": "duplicate"})
     shown = page_text(layers)
     assert not layers.exception and "Previous" not in shown and "Induction" not in shown
     assert "keys of many kinds" not in shown
@@ -525,7 +550,7 @@ def test_the_sentence_that_was_read_is_above_the_map_unless_it_is_long(monkeypat
     monkeypatch.setenv("ATTENTION_MODELS", "off")
     pictures = lambda test: [each for each in test.get("html") if "<img" in each.proto.body]  # noqa: E731
     assert not pictures(opened())
-    monkeypatch.setattr("attention.ui.views.model_result.CHIPS", 10)
+    monkeypatch.setattr("attention.ui.views.model_map.CHIPS", 10)
     assert len(pictures(opened())) == 1
 
 

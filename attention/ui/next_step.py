@@ -123,7 +123,7 @@ def _examples(tour: Any) -> NextStep:
 
 
 def _layers(config: Config) -> NextStep:
-    return NextStep("model", "a model of your choice on your own text, and every head of it", {})
+    return NextStep("model", "every head of a model on one sentence, and whether others do the same", {})
 
 
 def _model(reading: Any) -> NextStep:

@@ -82,6 +82,18 @@ def distances(config: Config) -> Distances:
     return wait_with_spinner(_distances.begin(config.of_layer(numbers[0]), numbers), COMPARING)
 
 
+def pair_weights(config: Config, query: int, key: int) -> dict[tuple[int, int], float]:
+    """The weight of a query on a key in every head, by layer and head."""
+    works = {each.layer: _pair_weights.begin(each, query, key) for each in _each(config)}
+    found = {layer: wait_with_spinner(work, COMPARING) for layer, work in works.items()}
+    return {(layer, head): value for layer, values in found.items() for head, value in enumerate(values)}
+
+
+@RESULTS
+def _pair_weights(config: Config, query: int, key: int) -> Task[list[float]]:
+    return LOW_PRIORITY.submit(lambda: passed(config).weights[:, query, key].tolist())
+
+
 def map_changes(a: Config, b: Config) -> tuple[str, dict[tuple[int, int], float]]:
     """How much the map of each head of all layers differs per row, and by which number of `row_numbers.EVERY`.
 

@@ -1,7 +1,7 @@
 """The words of the Model page."""
 
 FINDING = "Run a model on your own sentence, then look into any of its heads."
-ABSENT = "In one head of MiniLM, “it” gives {weight} of its weight to “animal”. See its other 71."
+ABSENT = "{count} of MiniLM’s {heads} heads put over half of “it” on “animal”. {best} puts most there: {most}."
 RUN_OWN = "To run a model on your own sentence, get one: the command is at the end of this page."
 STATES = {
     "done": "Every head of {model} on your input: click one in the map.",
@@ -47,7 +47,13 @@ LAYERS = "{count} {layers} of {heads} {kind}"
 LAYER_WORDS, HEAD_WORDS = ("layer", "layers"), ("head", "heads")
 TOKENS = "{count:,} tokens"
 CROSS = "{count:,} tokens that attend to {keys:,} of another sequence"
-AVERAGED = "{role} This is the mean over all tokens."
+ROW = "**{head}**: {query} puts {weight} on {key}. {average}"
+AVERAGE = "On average over all tokens, the head {role} {note}"
+AVERAGE_NONE = "Over all tokens, it has no clear role. {note}"
+SAME_KEY = "Weight on the same key"  # in the menu
+PAIR = "{query} on {key}"
+TOKEN, TOKEN_AT = "“{token}”", "“{token}” ({at})"
+MANY = "{count} of {heads} heads put over half of {query} on {key}. {best} puts most there: {most}."
 METRIC = "**{name}.** {sentence}"
 OPEN = "Open {head} → Heads"
 COMPARE = "Compare all heads → Layers"

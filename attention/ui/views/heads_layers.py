@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from math import log
 from typing import Any
 
@@ -113,10 +114,10 @@ def metric_title(described: Described) -> str:
     return f"{described.label} ({unit})" if unit and unit not in described.label.lower() else described.label
 
 
-def menu(setting: Any, config: Config) -> None:
-    """Draws the menu of the statistic, a knob of `setting`, for the heads of a config."""
+def menu(setting: Any, config: Config, auto: str = heads.AUTO) -> None:
+    """Draws the menu of the statistic, a knob of `setting`, for the heads of a config. `auto`: the label of "auto"."""
     options = tuple(dict.fromkeys((DEFAULTS["layer_map"], *known_metrics(config), setting.layer_map)))
-    knobs.menu("layer_map", setting, options, format_func=choice, on_change=page.change)
+    knobs.menu("layer_map", setting, options, format_func=partial(choice, auto=auto), on_change=page.change)
 
 
 def draw_map(
@@ -133,27 +134,33 @@ def draw_map(
         st.caption(_none(name, found, config))
         return
     described = EVERY[name]
-    end = max(top(described, config.tokens), *held.values())
+    end, percent = max(top(described, config.tokens), *held.values()), _is_weight(config, found)
+    draw_cells(config, held, described.label, end, digits(described), percent, off, on_click, room)
+
+
+def draw_cells(
+    config: Config,
+    held: Cells,
+    label: str,
+    end: float,
+    decimals: int,
+    percent: bool,
+    off: Collection[tuple[int, int]] | None,
+    on_click: Callable[[], None],
+    room: chart.Room,
+) -> None:
+    """Draws these values as the map of layers and heads; the parameters are those of `chart.numbers` and `draw_map`."""
     table, switches = cell_columns(held, (config.layer, config.head)), off is not None
     if off is not None:
         table["off"] = [cell in off for cell in held]
     st.vega_lite_chart(
         pa.table(table),
-        chart.numbers(
-            layers(config.source),
-            config.heads,
-            described.label,
-            end,
-            digits(described),
-            switches,
-            _is_weight(config, found),
-            room,
-        ),
+        chart.numbers(layers(config.source), config.heads, label, end, decimals, switches, percent, room),
         key="layers",
         width="stretch",
         on_select=on_click,
         selection_mode=chart.CELL,
-        alt=heads.MAP_ALT.format(statistic=described.label.lower()),
+        alt=heads.MAP_ALT.format(statistic=label.lower()),
     )
 
 
@@ -284,10 +291,10 @@ def _none(name: str, found: Mapping[int, Layer], config: Config) -> str:
     return heads.NEEDS_TEXTS.format(statistic=EVERY[name].label)
 
 
-def choice(name: str) -> str:
+def choice(name: str, auto: str = heads.AUTO) -> str:
     """The label of a menu option. The formula says what "auto" is, as a browser keeps the first label of an option."""
     if name not in EVERY:
-        return heads.AUTO
+        return auto
     label = EVERY[name].label
     return text.SHARE_OF.format(label=label, keys=text.KEYS[name]) if name in text.KEYS else label
 

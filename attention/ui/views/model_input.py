@@ -8,10 +8,9 @@ from attention.models import pictures
 from attention.models.catalogue import PICTURE, UNKNOWN, Offer, peek
 from attention.models.packages import ModelError, missing
 from attention.models.prompt import Prompt
-from attention.number_format import format_percent
 from attention.recorded.shipped import MINILM
 from attention.sources.providers import readable
-from attention.story.head import riddle_shares, riddle_source
+from attention.story.head import riddle_config, riddle_source
 from attention.ui.controls import knobs
 from attention.ui.controls.prompt import can_run, find_offer
 from attention.ui.heading import draw_heading
@@ -21,6 +20,7 @@ from attention.ui.limits import models
 from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.text import model as text
+from attention.ui.views import model_map
 
 KNOB = frozenset({"model_text", "model_second"})
 LINKED = frozenset({"model", "text", "second", "off"})  # a link with any of these asks for a run
@@ -68,7 +68,9 @@ def draw_state(absent: bool = False) -> None:
 def _finding(absent: bool) -> str:
     """What the page is for, or without a model, what the recorded one shows."""
     if absent and readable(riddle_source("tired")):
-        return text.ABSENT.format(weight=format_percent(riddle_shares()["tired_animal"]))
+        config = riddle_config("tired")
+        if pair := model_map.selected_pair(config):
+            return model_map.many_sentence(config, pair, text.ABSENT)
     return text.FINDING
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attention.analysis.head_numbers import EVERY
 from attention.analysis.head_roles import Role
 from attention.array_files.limits import DataError
 from attention.codec import to_query
@@ -18,9 +17,9 @@ from attention.models.packages import ModelError
 from attention.models.prompt import PROMPTS, SWITCH, Prompt
 from attention.models.run import Run
 from attention.models.summaries import WAYS
+from attention.number_format import format_percent
 from attention.recorded.shipped import MINILM
 from attention.story.head import riddle_config
-from attention.tables import rows
 from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs
 from attention.ui.controls.picture import first_line
@@ -28,10 +27,12 @@ from attention.ui.jobs.model_jobs import ModelJob as Task
 from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
 from attention.ui.session import gestures, model_run, page, present
+from attention.ui.session.role_note import role_note
+from attention.ui.text import heads
 from attention.ui.text import model as text
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import heads_parts as parts
-from attention.ui.views import model_picture
+from attention.ui.views import model_map, model_picture
 from attention.ui.views import model_switches as switches
 from attention.ui.views.layers import role_text
 
@@ -39,7 +40,6 @@ SIDE = 320  # pixels of the picture of a head without words
 
 NOBODY = PROMPTS.defaults["layer"], PROMPTS.defaults["head"]  # the values while no head is selected
 PRONOUN = "it"
-CHIPS = 40  # maximum number of tokens that are shown as chips, above a map of one cell per pair
 
 
 def draw(prompt: Prompt, task: Task) -> None:
@@ -145,9 +145,6 @@ def layers_map(prompt: Prompt, config: Config, recorded: bool = False) -> None:
     with right:
         st.caption(text.MAP.format(layers=many, tokens=over))
         _draw_map(prompt, config, found)
-        statistic = maps.number(config, found)
-        name, said = escape(EVERY[statistic].label), maps.metric_sentence(config, found)
-        st.caption(text.METRIC.format(name=name, sentence=said).rstrip(), help=maps.formula(statistic))
         next_step.page_link("heads", text.OPEN.format(head=maps.head_title(config, here)), to_query(config))
         next_step.page_link("layers", text.COMPARE, to_query(config))
 
@@ -155,25 +152,38 @@ def layers_map(prompt: Prompt, config: Config, recorded: bool = False) -> None:
 def _draw_map(prompt: Prompt, config: Config, found: dict[int, Layer]) -> None:
     """Draws the map with its menu, for a decoder also with the choice whether a click switches heads, and those that are off."""
     task, words = page.visit_state().reading, switches.next_words()
+    auto = text.SAME_KEY if model_map.has_words(config) else heads.AUTO
     if page.visit_state().selected is None or task is None or words is None:
-        maps.menu(prompt, config)
-        maps.draw_map(config, found)
+        maps.menu(prompt, config, auto)
+        model_map.draw(prompt, config, found)
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         knobs.segments("click", prompt, format_func=str.capitalize, on_change=page.change)
-        maps.menu(prompt, config)
+        maps.menu(prompt, config, auto)
     on_click = switches.on_map_click if prompt.click == SWITCH else gestures.on_layer_click
-    maps.draw_map(config, found, prompt.heads_off, on_click)
+    model_map.draw(prompt, config, found, prompt.heads_off, on_click)
     switches.draw_heads_off(prompt, task, words)
 
 
 def _selected_head(config: Config, role: Role | None) -> None:
     """Draws the tokens that were read, shaded by the weights of one of them, the map of all, and the role of the head."""
     title = maps.head_title(config, (config.layer, config.head))
-    if config.is_cross or config.tokens > CHIPS or not rows.labels(config):
+    if not model_map.has_words(config):
         parts.thumbnail(config, SIDE, text.AXES, text.PICTURE_ALT.format(head=title))
     else:
         whole = (0, config.tokens), (0, config.tokens)
         sentence_head(config, results.heads.lines(config, config.head, whole), key="model sentence")
-    said = role_text(config, role)
-    st.caption(text.AVERAGED.format(role=said) if role and config.tokens > 1 else said)
+    pair = model_map.selected_pair(config)
+    if pair is None:
+        st.caption(role_text(config, role))
+        return
+    note = role_note(config, role)
+    average = text.AVERAGE.format(role=escape(role.says), note=note) if role else text.AVERAGE_NONE.format(note=note)
+    said = text.ROW.format(
+        head=title.capitalize(),
+        query=escape(pair.query),
+        weight=format_percent(pair.weight),
+        key=escape(pair.key),
+        average=average,
+    )
+    st.caption(said.rstrip())
