@@ -169,3 +169,14 @@ def test_sizes_without_timings_have_the_limit_of_a_data_sheet():
         "least 23 µs, limited by its memory's bandwidth."
     )
     assert "“Measure here”" in said.basis
+
+
+def test_the_longest_length_with_stable_times_is_quoted_and_one_without_is_said_to_be_approximate():
+    cpu = [make_timing(n, n * 1e-6, **DECODE) for n in (2048, 4096)]
+    gpu = [make_timing(2048, 4e-5, **GPU, **DECODE), make_timing(4096, 4e-5, visits=1, settled=False, **GPU, **DECODE)]
+    (said,) = answers.answers([*cpu, *gpu])
+    assert "against 2,048 keys" in said.headline and not said.caution
+    (said,) = answers.answers([*cpu, gpu[1]])
+    assert "against 4,096 keys" in said.headline
+    assert said.caution == "Approximate: unstable."
+    assert f"{said.first} {said.rest}" == said.basis

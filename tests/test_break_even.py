@@ -29,9 +29,9 @@ def test_a_crossing_between_two_lengths_is_found_said_and_marked():
     found = crossing(gpu=2.0, copy=2.0)  # n / 64 is 2 without the copy and 4 with it
     assert (found.alone.length, found.moved.length) == (pytest.approx(128), pytest.approx(256))
     assert found.headline == (
-        "From about 256 tokens on, a Test GPU is faster than this CPU; at 512 tokens, 2 times as fast."
+        "From about 256 tokens on, a Test GPU is faster than this CPU, copying included; at 512 it is 2 times as fast."
     )
-    assert found.without_copy.endswith("without the copy, the GPU is faster from about 128 tokens on.")
+    assert found.without_copy.endswith("and back, the GPU is faster from about 128 tokens on.")
     drawn = json.loads(charts.figure(found).to_json())
     (ring,) = (trace for trace in drawn["data"] if trace["marker"]["symbol"] == "circle-open")
     assert ring["x"] == [pytest.approx(256)] and ring["y"] == [pytest.approx(16)]
@@ -42,12 +42,13 @@ def test_a_crossing_between_two_lengths_is_found_said_and_marked():
 def test_a_gpu_that_is_always_or_never_faster_is_said_to_be_and_nothing_is_marked_where_lines_do_not_cross():
     always = crossing(gpu=0.1, copy=0.1)
     assert always.headline == (
-        "At every length timed, a Test GPU is faster than this CPU; at 512 tokens, 40 times as fast."
+        "Already at 64 tokens, the shortest length measured, a Test GPU is 5 times as fast as this CPU, copying included; "
+        "at 512 it is 40 times as fast."
     )
     assert always.without_copy.endswith("the GPU is 10 times as fast at 64 tokens and 80 at 512.")
     never = crossing(gpu=100.0, copy=1.0)
-    assert never.headline == "At no length up to 512 tokens is a Test GPU faster than this CPU."
-    assert never.without_copy.endswith("without the copy, the GPU is at no length faster either.")
+    assert never.headline == "At no length up to 512 tokens is a Test GPU faster than this CPU, copying included."
+    assert never.without_copy.endswith("and back, the GPU is at no length faster either.")
     drawn = json.loads(charts.figure(never).to_json())
     assert not any(trace["marker"]["symbol"] == "circle-open" for trace in drawn["data"])
 
@@ -65,9 +66,14 @@ def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_w
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
     test = run()
     told = page_text(test)
-    assert ("From about 64 tokens on, an H100 is faster than a 2-core CPU; at 512 tokens, 7.7 times as fast.") in told
-    assert "without the copy, the GPU is 9.1 times as fast at 64 tokens and 62 at 512." in told
-    assert "Timed: one layer on one text" in told and "8 heads of 64 channels, float32." in told
+    assert (
+        "Already at 64 tokens, the shortest length measured, an H100 is as fast as a 2-core CPU, copying included; at 512 it is "
+        "7.7 times as fast."
+    ) in told
+    assert "the GPU is 9.1 times as fast at 64 tokens and 62 at 512." in told
+    assert "Open marks, 1,024 and 2,048 tokens: timed fewer than three times" in told
+    (about,) = (each.help.replace("\\", "") for each in test.caption if "Lower is faster" in each.value)
+    assert "Timed: one layer on one text" in about and "8 heads of 64 channels, float32." in about
     assert "At 512 tokens the copy takes 397 µs, computing 55.7 µs" in told and "at 11 GB/s" in told
     sizes_menu(test).set_value("Published sizes").run()
     assert "At 4,096 tokens an H100 in float16 is 2,700 times as fast" in page_text(test)
@@ -86,7 +92,7 @@ def test_the_chart_of_the_same_text_line_by_line_and_the_break_even_lead_to_each
     test.segmented_control(key="timing_chart").set_value("break-even").run()
     assert dict(test.query_params) == {} and not test.exception
     assert test.segmented_control(key="timing_other_chart").value == "break-even"
-    assert "From about 64 tokens on" in page_text(test)
+    assert "Already at 64 tokens" in page_text(test)
 
 
 def test_a_link_from_before_opens_the_times_at_published_sizes():

@@ -16,10 +16,11 @@ from attention.timing.break_even import BreakEven
 from attention.timing.cpu_gpu_series import TimingSeries
 from attention.timing.units import seconds as spelt
 
-HEIGHT = 390  # pixels
+HEIGHT = 430  # pixels
+NAME, LABEL = 12, 13  # pixels of the height of letters: of the names of lines, and of the axes
 ENDS = (5e-6, 0.2)  # seconds at both ends of the axis, unless a time lies beyond
 CPU, ALONE, MOVED = "CPU", "GPU alone", "GPU with copy"
-GPU_COLOR = HEADS[5]
+GPU_COLOR, ALONE_COLOR = HEADS[5], HEADS[2]
 CROSSING, EQUAL = "about {length:,.0f} tokens", "about equal"
 TIMES = "{times} times as fast"
 FEW, UNSTABLE = "open: too few<br>measurements", "open: unstable<br>times"
@@ -35,10 +36,10 @@ def figure(found: BreakEven) -> go.Figure:
     at_gpu = look(found.gpu, [found.gpu]) | {"color": GPU_COLOR}
     _line(shown, found.cpu, CPU, cpu, look(found.cpu, ()))
     _line(shown, found.gpu, MOVED, moved, at_gpu)
-    _line(shown, found.gpu, ALONE, alone, at_gpu | {"width": 1.5})
+    _line(shown, found.gpu, ALONE, alone, at_gpu | {"color": ALONE_COLOR, "symbol": "square", "dash": "dot"})
     low, high = log10(min([ENDS[0], *alone])), log10(max([ENDS[1], *cpu, *moved]))
     last = lengths.index(found.longest.length)
-    name_lines(shown, HEIGHT, [low, high], beside=lengths[-1])
+    name_lines(shown, HEIGHT, [low, high], beside=lengths[-1], font=NAME)
     _gap(shown, lengths[last], moved[last], cpu[last])
     if found.moved.length:
         _mark(shown, found.moved.length, lengths, moved, EQUAL if found.is_equal_at_first else CROSSING)
@@ -46,7 +47,9 @@ def figure(found: BreakEven) -> go.Figure:
     ticks = {"tickvals": lengths, "ticktext": [f"{n:,}" for n in lengths]}
     reach = [log10(lengths[0]) - 0.08, log10(lengths[-1]) + 0.05]
     margin = {"t": 10, "b": 10, "l": 10, "r": 10}
-    shown.update_layout(font={"family": FONT}, height=HEIGHT, margin=margin, showlegend=False, hovermode="closest")
+    shown.update_layout(
+        font={"family": FONT, "size": LABEL}, height=HEIGHT, margin=margin, showlegend=False, hovermode="closest"
+    )
     shown.update_xaxes(type="log", title="length of the text (tokens)", range=reach, **ticks)
     times = {"tickvals": [10.0**power for power in TICKS], "ticktext": list(TICKS.values())}
     shown.update_yaxes(type="log", title="time per call", range=[low, high], **times)
@@ -92,7 +95,7 @@ def _explain_open_marks(shown: go.Figure, gpu: TimingSeries, moved: list[float])
     said = FEW if all(gpu.points[i].loose.startswith("measured ") for i in loose) else UNSTABLE
     place = {"x": log10(gpu.points[loose[-1]].length), "y": log10(moved[loose[-1]]), "xanchor": "right", "yshift": 22}
     shown.add_annotation(
-        text=said, showarrow=False, align="right", font={"size": 11, "color": PLOTLY_TEXT}, xshift=6, **place
+        text=said, showarrow=False, align="right", font={"size": 12, "color": PLOTLY_TEXT}, xshift=6, **place
     )
 
 

@@ -16,11 +16,12 @@ SHIFTS = (11, 25, -26, 39, -40)  # pixels of a name above the end of its line, i
 AXIS = 66  # pixels of the height of a figure that its margins and the axis below take
 
 
-def name_lines(figure: go.Figure, height: int, ends: list[float], beside: float = 0) -> None:
+def name_lines(figure: go.Figure, height: int, ends: list[float], beside: float = 0, font: int = 11) -> None:
     """Writes the name of each line, `meta` of its trace, where it ends, and takes it out of the legend.
 
     A name is above its line, or elsewhere near if another name is there. `height` of the figure in pixels; `ends`: the
-    logarithms of both ends of the y axis; `beside`: the length before which a line must end to have its name behind its end.
+    logarithms of both ends of the y axis; `beside`: the length before which a line must end to have its name behind its end;
+    `font`: the size of names in pixels.
     Leaves the legend as it is if there are more than `MOST` lines.
     """
     drawn: list[Any] = list(figure.data)
@@ -40,6 +41,6 @@ def name_lines(figure: go.Figure, height: int, ends: list[float], beside: float 
         place = {"x": log10(x), "y": log10(y), "xanchor": "right", "yanchor": "middle", "xshift": 6, "yshift": shift}
         if x < beside:
             place |= {"xanchor": "left", "xshift": 8, "yshift": -2}
-        figure.add_annotation(text=text, showarrow=False, font={"size": 11, "color": PLOTLY_TEXT}, **place)
+        figure.add_annotation(text=text, showarrow=False, font={"size": font, "color": PLOTLY_TEXT}, **place)
     for trace in traces:
         trace.showlegend = False

@@ -25,7 +25,7 @@ from attention.timing.units import seconds
 from attention.timing.webgpu.results import MATERIALISED
 
 HEIGHT = 460
-WIDTH = 50  # characters per line of a legend that fit on a phone
+WIDTH = 40  # characters per line of a legend that fit on a phone
 FINE = 58  # the same for its title, in a smaller font
 NARROW = 34  # the same for the hover box
 FONT = "Arial, Helvetica, sans-serif"  # also available in a downloaded image of the chart, so that its legend fits

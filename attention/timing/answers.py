@@ -33,11 +33,23 @@ class Answer:
     """What is known of one setting and one GPU.
 
     `headline`: how many times as fast the GPU is as the CPU, or how long a call takes if one was timed alone. `basis`: how
-    many times with the copy, from which length on it is faster, and what was compared.
+    many times with the copy, from which length on it is faster, and what was compared. `caution`: why a time in it is not
+    stable, empty if all are.
     """
 
     headline: str
     basis: str
+    caution: str = ""
+
+    @property
+    def first(self) -> str:
+        """The first sentence of the basis, for a caption; `rest` has the others."""
+        return self.basis.partition(". ")[0].removesuffix(".") + "."
+
+    @property
+    def rest(self) -> str:
+        """All sentences of the basis but the first."""
+        return self.basis.partition(". ")[2]
 
     @property
     def text(self) -> str:
@@ -110,7 +122,8 @@ def _untimed(line: list[Timing], failed: list[Timing]) -> str:
 
 def _answer_of_timed(cpu: list[Timing], gpu: list[Timing]) -> Answer | None:
     both = {t.length for t in cpu} & {t.length for t in gpu}
-    length = max(both or {t.length for t in gpu or cpu})
+    stable = {n for n in both if all((found := _fastest(line, n)) and found.settled for line in (cpu, gpu))}
+    length = max(stable or both or {t.length for t in gpu or cpu})
     here = _fastest(cpu, length)
     there = _fastest(gpu, length)
     if here and there:
@@ -131,8 +144,15 @@ def _compare(cpu: list[Timing], gpu: list[Timing], here: Timing, there: Timing) 
         f"{gpu_name[0].upper()}{gpu_name[1:]} is {_times(alone)} as {_cpu_name(here, there)}{dtype} "
         f"({seconds(there.seconds)} instead of {seconds(here.seconds)}) for {what[0].lower()}{what[1:]}.",
         f"Including the copy to the GPU and back, it is {_times(moved)}. {_break_even(cpu, gpu, here, there)}"
-        f"{_beyond(gpu, here.length)}{_basis(there)} {_basis(here)}",
+        f"{_beyond(cpu, gpu, here.length)}{_basis(there)} {_basis(here)}",
+        _caution(there, here),
     )
+
+
+def _caution(*timings: Timing) -> str:
+    """Why times are not stable, in words; empty if all are."""
+    words = dict.fromkeys(convergence.word(each) for each in timings if not each.settled)
+    return f"Approximate: {', '.join(filter(None, words))}." if any(words) else ""
 
 
 def _gpu_name(timing: Timing) -> str:
@@ -165,10 +185,10 @@ def _break_even(cpu: list[Timing], gpu: list[Timing], here: Timing, there: Timin
     return f"The GPU is {comparison.break_even(base, other)}. "
 
 
-def _beyond(gpu: list[Timing], length: int) -> str:
-    """The longest length of a GPU, if that is longer than what was compared."""
+def _beyond(cpu: list[Timing], gpu: list[Timing], length: int) -> str:
+    """The longest length of a GPU, if that is longer than what was compared and no CPU was timed there."""
     last = _fastest(gpu, max(timing.length for timing in gpu))
-    if last is None or last.length <= length:
+    if last is None or last.length <= length or any(timing.length == last.length for timing in cpu):
         return ""
     return f"At {last.length:,} tokens, where no CPU was timed, the GPU takes {seconds(last.seconds)}. "
 

@@ -37,25 +37,38 @@ class BreakEven:
     def headline(self) -> str:
         """From which length on the GPU is faster, the copy included, in one short sentence."""
         gpu, cpu = cpu_gpu_summary.name_gpu(self.gpu), cpu_gpu_summary.name_cpu(self.cpu, self.gpu)
-        since, longest = self.moved.length, self.longest.length
+        since, shortest, longest = self.moved.length, self.moved.shortest, self.longest.length
         if since is None:
-            return f"At no length up to {longest:,} tokens is {gpu} faster than {cpu}."
-        always = since <= self.moved.shortest and not self.is_equal_at_first
-        where = "At every length timed" if always else f"From about {since:,.0f} tokens on"
+            return f"At no length up to {longest:,} tokens is {gpu} faster than {cpu}, copying included."
+        at_end = f"at {longest:,} it is {self._times(longest, True)} times as fast."
+        if since > shortest and not self.is_equal_at_first:
+            return f"From about {since:,.0f} tokens on, {gpu} is faster than {cpu}, copying included; {at_end}"
+        ratio = "" if self.is_equal_at_first else f"{self._times(shortest, True)} times "
         return (
-            f"{where}, {gpu} is faster than {cpu}; at {longest:,} tokens, {self._times(longest, True)} times as fast."
+            f"Already at {shortest:,} tokens, the shortest length measured, {gpu} is {ratio}as fast as {cpu}, copying included; "
+            f"{at_end}"
         )
 
     @property
     def without_copy(self) -> str:
-        """That the headline includes the copy, and what is true without it."""
+        """What is true without the copy, which the headline includes."""
         alone, shortest, longest = self.alone.length, self.alone.shortest, self.longest.length
-        said = "Copying the data to the GPU and back is included; without the copy, the GPU is"
+        said = "Without copying the data to the GPU and back, the GPU is"
         if alone is None:
             return f"{said} at no length faster either."
         if alone > shortest:
             return f"{said} faster from about {alone:,.0f} tokens on."
         return f"{said} {self._times(shortest)} times as fast at {shortest:,} tokens and {self._times(longest)} at {longest:,}."
+
+    @property
+    def open_marks(self) -> str:
+        """What the open marks of the chart mean; empty if it has none."""
+        loose = [point.length for point in self.gpu.points if not point.is_stable]
+        if not loose:
+            return ""
+        few = all(point.loose.startswith("measured ") for point in self.gpu.points if not point.is_stable)
+        why = "timed fewer than three times" if few else "times that differ between visits"
+        return f"Open marks, {cpu_gpu_summary.name_lengths(loose)}: {why}, so no line joins them."
 
     @property
     def is_equal_at_first(self) -> bool:

@@ -37,14 +37,16 @@ export function draw(parent, first, ways) {
     status.textContent = text;
     progress.hidden = cancel.hidden = !running;
     answer.hidden = running || !wanted.answered;
-    button.disabled = running || !wanted.plan;
+    button.disabled = running || !wanted.plan || Boolean(lackingWebGpu());
   };
   /** @param {Wanted} next */
   const update = (next) => {
     wanted = next;
     if (running) return;
     answer.hidden = !wanted.answered;
+    const without = lackingWebGpu();
     if (!wanted.plan) show("lacking", wanted.lacking);
+    else if (without) show(without, noGpu(without));
     else if (root.dataset.state === "lacking" || !root.dataset.state) show("ready", ABOUT);
     else button.disabled = false;
   };
@@ -74,6 +76,14 @@ export function draw(parent, first, ways) {
   };
   update(first);
   return { update };
+}
+
+/**
+ * Why this browser has no WebGPU at all, "" if it has it: whether there is a GPU is known only after a click.
+ * @returns {"" | "absent" | "insecure"}
+ */
+function lackingWebGpu() {
+  return /** @type {any} */ (navigator).gpu ? "" : isSecureContext ? "absent" : "insecure";
 }
 
 /** Brings the headline of the page into view and moves the focus there, without motion for those who want none. */

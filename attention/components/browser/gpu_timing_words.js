@@ -17,8 +17,8 @@ const WHY = {
   absent: "No WebGPU in this browser. Chrome and Edge have it from version 113, Safari from 26, Firefox from 141 on Windows.",
   refused: "This browser has WebGPU, but offers no GPU: it has none that it can use, or its use is switched off.",
 };
-export const ABOUT = "Runs attention on the GPU of this device, in this browser, for a minute at most. Its timings are kept for "
-  + "this visit alone.";
+export const ABOUT = "Runs attention on the GPU of this device by WebGPU, for a minute at most. Its timings are kept for this "
+  + "visit alone.";
 export const ASKING = "Asking the browser for a GPU", UNNAMED = "a GPU without a name", BROWSER = "a browser";
 export const HIDDEN_TAB = "Waiting: this tab is hidden, and a hidden tab can't be timed", CANCELLED = "Cancelled.";
 export const RATE = "A loop of fused multiply-adds, to know what this device can do";

@@ -38,17 +38,17 @@ METHOD = """
   needs an explicit mask for causal attention, so it can't skip masked pairs.
 """
 
-# A measurement on this server.
+# A measurement on this server, or in the browser.
+YOURSELF = "Measure it yourself"
+YOUR_GPU = "Your GPU, in this browser"
+THIS_SERVER = {False: "The CPU of this server", True: "This server"}  # whether it has other devices
 MEASURE = "Measure here"
 LEAVING = "The measurement ends {seconds:g} seconds after its last viewer leaves this page."
 FINISHED = "Finished cases are kept. {leaving}"
 NO_MEASURING = "{why} Recordings can still be shown."
 ABSENT = "This server does not have these devices: {absent}. It has {present}. Choose other devices, or none to use them all."
 PRESENT = "{key} ({name})"
-ESTIMATE = (
-    "Up to {cases} in at most {seconds:g} seconds, the shortest first, on {devices}, with {count} CPU {threads}, in a process of "
-    "its own."
-)
+ESTIMATE = "Runs up to {cases} of the sizes in the sidebar on {devices} ({count} CPU {threads}), for {seconds:g} seconds at most."
 THREAD, THREADS = "thread", "threads"
 COUNT = "{count:,} {cases}"
 CASE, CASES = "case", "cases"

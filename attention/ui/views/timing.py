@@ -61,8 +61,8 @@ def view(timed: Timed) -> None:
         terms.draw("timing")
     else:
         timing_versus.draw(timed, compared, partial(_choices, timed, found))
-    timing_browser.draw(timed, [] if found.follows else others, found.follows)
-    _start(sweep, task)
+    _measure_yourself(timed, found, task)
+    timing_browser.draw_measured(timed, [] if found.follows else others, found.follows)
     if task is not None:
         st.fragment(_progress, run_every=EVERY if task.open else None)(timed)
     if found.follows:
@@ -109,15 +109,25 @@ def _task(sweep: Sweep) -> TimingJob | None:
     return found
 
 
-def _start(sweep: Sweep, task: TimingJob | None) -> None:
-    """Draws the button, and a caption with what it does."""
+def _measure_yourself(timed: Timed, found: Subject, task: TimingJob | None) -> None:
+    """Draws two cards with a button each: the GPU of the visitor, and this server."""
     with st.container(key="measure-here"):
-        button, told = st.columns([1, 4], vertical_alignment="center")
+        st.markdown(f"## {text.YOURSELF}")
+        mine, server = st.columns(2, gap="small")
+        with mine.container(border=True, height="stretch"):
+            st.markdown(f"**{text.YOUR_GPU}**")
+            timing_browser.draw_button(timed, found.follows)
+        with server.container(border=True, height="stretch"):
+            st.markdown(f"**{text.THIS_SERVER[len(results.timing.devices()) > 1]}**")
+            _start(timed.sweep, task)
+
+
+def _start(sweep: Sweep, task: TimingJob | None) -> None:
+    """Draws a caption with what a measurement on this server does, and its button."""
     going = task is not None and task.open
     off = going or not limits().measure or bool(_absent(sweep))
-    how = {"on_click": _measure, "args": (sweep,), "disabled": off, "type": "secondary" if off else "primary"}
-    button.button(text.MEASURE, key="measure", width="stretch", **how)
-    told.caption(LEAVING if going else _estimate(sweep))
+    st.caption(LEAVING if going else _estimate(sweep))
+    st.button(text.MEASURE, key="measure", on_click=_measure, args=(sweep,), disabled=off)
 
 
 def _measure(sweep: Sweep) -> None:
@@ -154,7 +164,7 @@ def _answer(timed: Timed) -> None:
     """Draws the first answer as the finding of the page, with what it rests on."""
     answer = _subject(timed).answers[0]
     draw_finding(escape(answer.headline))
-    st.caption(escape(answer.basis))
+    st.caption(escape(" ".join(filter(None, [answer.first, answer.caution]))), help=escape(answer.rest) or None)
 
 
 def _live(timed: Timed, first: bool) -> None:

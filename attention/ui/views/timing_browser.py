@@ -14,7 +14,7 @@ from attention.timing.cpu_gpu_settings import Timed
 from attention.timing.recordings import RecordingError, Timing
 from attention.timing.sweep import is_like
 from attention.timing.webgpu.plan import left_out, plan
-from attention.timing.webgpu.results import read_message
+from attention.timing.webgpu.results import Measurement, read_message
 from attention.timing.webgpu.summary import answer, details
 from attention.timing.webgpu.summary import left_out as not_started
 from attention.ui.markdown import escape
@@ -30,19 +30,27 @@ def timings() -> list[Timing]:
     return [timing for measurement in found for timing in measurement.gpu]
 
 
-def draw(timed: Timed, others: Iterable[Timing], follows: bool) -> None:
-    """Draws the button, and what was measured: at the sizes that are set if the page `follows` them, else at the picture's.
-
-    From which length on it pays beside a CPU of these `others` is said as well, if there are any.
-    """
-    kept, forward = page.visit_state(), timed.work == "forward"
-    found = kept.measurements.get((timed.mask, timed.d_head))
-    like = [each for each in found.gpu if is_like(each, timed.sweep, any_dtype=True)] if found else []
+def draw_button(timed: Timed, follows: bool) -> None:
+    """Draws the button, which measures at the sizes that are set if the page `follows` them, else at the picture's."""
+    forward = timed.work == "forward"
+    found, like = _measurement_here(timed)
     answered = bool(like) if follows else found is not None
     asked = plan(timed.sweep, timed.versus) if forward else None
     gpu_timing(asked, "" if forward else text.ONLY_FORWARD, answered, on_measured=_take_in)
     if forward and (missing := left_out(timed.sweep)):
         st.caption(escape(missing))
+
+
+def _measurement_here(timed: Timed) -> tuple[Measurement | None, list[Timing]]:
+    """This visit's measurement of the settings, and its timings at the sizes of the sweep."""
+    found = page.visit_state().measurements.get((timed.mask, timed.d_head))
+    return found, [each for each in found.gpu if is_like(each, timed.sweep, any_dtype=True)] if found else []
+
+
+def draw_measured(timed: Timed, others: Iterable[Timing], follows: bool) -> None:
+    """Draws what was measured, and from which length on it pays beside a CPU of these `others`, if there are any."""
+    kept = page.visit_state()
+    found, like = _measurement_here(timed)
     if kept.unmeasured:
         st.error(escape(text.UNUSABLE.format(why=kept.unmeasured)), icon=":material/error:")
     if found is None:

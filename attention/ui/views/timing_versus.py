@@ -47,7 +47,10 @@ def draw(timed: Timed, timings: list[Timing], choices: Callable[[bool], None] | 
         if found := break_even.break_even(timings):
             _head(found.headline, found.without_copy, choices and partial(choices, True))
             _break_even_chart(found)
-            st.caption(f"{text.ABOUT[BREAK_EVEN]} {escape(found.subject)}")
+            st.caption(
+                " ".join([text.ABOUT[BREAK_EVEN], *filter(None, [escape(found.open_marks)])]),
+                help=escape(found.subject),
+            )
             st.markdown(f"**{text.WHY_COPY}** {escape(found.reason)}")
             if choices:
                 terms.draw("timing")
