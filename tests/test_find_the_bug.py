@@ -7,6 +7,7 @@ import math
 import re
 from dataclasses import replace
 from html import unescape
+from typing import Any
 
 import pytest
 import torch
@@ -16,7 +17,7 @@ from attention.published import ROWS, hunt_name
 from attention.published.case import case
 from attention.published.common import COMMON
 from attention.published.compare import judge
-from attention.published.diff_lines import difference
+from attention.published.diff_lines import difference, plain
 from attention.published.hunts import BUGS, CODE, HUNTS, SERIES, BugSeries, hunt_maps
 from attention.serving.asgi import Message, Receive, Scope, Send, send_response
 from attention.serving.moved_links import MovedLinks, moved_to
@@ -36,6 +37,11 @@ def open_page(page: str = "pages/find_the_bug.py", **query: str) -> AppTest:
 
 def guess(test: AppTest, said: str) -> AppTest:
     return test.radio[0].set_value(said).run()
+
+
+def code_fold(test: AppTest) -> Any:
+    """The fold with the code."""
+    return next(each for each in test.expander if each.label == text.CODE)
 
 
 def all_text(test: AppTest) -> str:
@@ -89,6 +95,26 @@ def test_the_evidence_against_an_answer_is_true():
     assert lone.diagonal().min() > 0.5 and lone.fill_diagonal_(0).max() < 0.15
 
 
+def test_what_is_said_of_each_map_is_true():
+    maps = {hunt.name: hunt_maps(hunt) for hunt in HUNTS}
+    wrong, visible = ({name: getattr(each, part) for name, each in maps.items()} for part in ("wrong", "wrong_visible"))
+    before = {name: each.correct_visible for name, each in maps.items()}
+    more = visible["mask-off-by-one"][0] & ~before["mask-off-by-one"][0]
+    assert more.diagonal(1).all() and more.sum() == len(more) - 1
+    assert torch.allclose(wrong["softmax-over-queries"][0].sum(0), torch.ones(12))
+    assert wrong["softmax-over-queries"][0, -1, -1] == 1 and visible["softmax-over-queries"][0, :, -1].sum() == 1
+    assert (visible["boolean-mask"] != before["boolean-mask"]).all() and not visible["boolean-mask"][0, -1].any()
+    assert (visible["window-of-four"][0, 4:].sum(-1) == 5).all() and (
+        before["window-of-four"][0, 4:].sum(-1) == 4
+    ).all()
+    assert (wrong["two-heads"][0] == wrong["two-heads"][1]).all() and wrong["two-heads"][0, -1].max() < 0.14
+    assert visible["fused"][0].triu(1).any() and not before["fused"][0].triu(1).any()
+    blocks = torch.arange(12) // 3
+    assert (visible["split-by-view"][0] == (blocks[:, None] == blocks)).all()
+    assert not visible["functional"][1, :, 9:].any() and visible["functional"][0, -1].all()
+    assert set(maps) == {hunt.name for hunt in HUNTS if hunt.seen}, "the other two are in the test above"
+
+
 def test_the_series_has_every_published_mistake_under_names_that_stay():
     assert len(BUGS) == 10 and {hunt.name for hunt in HUNTS} == {name for name, row in CODE.items() if row.as_printed}
     assert ROWS.keys() & COMMON.keys() == set()
@@ -100,19 +126,22 @@ def test_the_series_has_every_published_mistake_under_names_that_stay():
 def test_nothing_names_the_bug_before_it_is_guessed(hunt):
     test = open_page(bug=hunt_name(hunt.name))
     hidden = [hunt.row.name, hunt.row.mistake, hunt.row.lesson, hunt.row.document.title_in_words]
-    hidden += [line.code for line in difference(hunt.row) if line.sign == "+"]
+    hidden += [plain(line.code) for line in difference(hunt.row) if line.sign == "+"] + [hunt.seen]
     before = page_text(test) + unescape("".join(code(test)))
     assert not test.exception and not [told for told in hidden if told in before]
-    assert all(line.code in before for line in difference(hunt.row) if line.sign == "-")
+    assert all(plain(line.code) in before for line in difference(hunt.row) if line.sign == "-")
+    assert "def attention(x, w" in before or "def attention(query, key, value, w" in before, "without annotations"
+    assert "  # b" not in before and not code_fold(test).proto.expanded
     assert "def attention(" in before and f"{hunt.row.version(True).__name__}(" not in before
     wrong = next(each for each in hunt.guesses if each != hunt.answer)
     guess(test, wrong)
     assert test.info[0].value == text.AGAINST.format(why=hunt.against(wrong))
-    assert not [told for told in hidden if told in page_text(test)]
+    assert not [told for told in hidden if told in page_text(test)] and code_fold(test).proto.expanded
     guess(test, hunt.answer)
     assert test.success[0].value == text.RIGHT.format(answer=hunt.answer, mistake=hunt.row.mistake)
     assert hunt.row.lesson in page_text(test) and not test.exception
-    assert all(told in unescape(code(test)[0]) for told in hidden[4:])
+    assert all(told in unescape(code(test)[0]) for told in hidden[4:-1]) and hunt.seen in page_text(test)
+    assert test.toggle[0].value, "what differs is marked"
 
 
 def test_the_first_guess_counts_and_an_answer_that_was_shown_does_not():

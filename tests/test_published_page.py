@@ -13,7 +13,7 @@ from attention.config import Config
 from attention.published import ROWS
 from attention.published.case import case
 from attention.published.compare import compare, influence
-from attention.published.diff_lines import difference, source
+from attention.published.diff_lines import difference, plain, source
 from attention.ui.views.code import color_line
 from tests.strategies import newest, query_without_edition
 
@@ -256,7 +256,9 @@ def test_a_row_names_its_document_and_shows_its_wrong_lines(name):
     assert bool(lines) == bool(row.as_printed)
     if lines:
         shown = unescape(code(test)[0])
-        assert all(f"{'−' if line.sign == '-' else '+'} {line.code}\n" in shown for line in lines if line.sign != " ")
+        assert all(
+            f"{'−' if line.sign == '-' else '+'} {plain(line.code)}\n" in shown for line in lines if line.sign != " "
+        )
         assert shown.count("<del>") == sum(line.sign == "-" for line in lines)
 
 

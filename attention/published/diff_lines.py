@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -56,6 +57,19 @@ def source(function: Callable[..., Any]) -> list[str]:
     plain = inspect.unwrap(function)
     text = inspect.getsource(plain).rstrip()
     return text.replace(f"def {plain.__name__}(", "def attention(", 1).splitlines()
+
+
+def plain(line: str) -> str:
+    """Returns a line without its comment, and the first line of a function without annotations, as students write it."""
+    bare = line.partition("  #")[0].rstrip()
+    if not bare.startswith("def "):
+        return bare
+    function = ast.parse(f"{bare} ...").body[0]
+    assert isinstance(function, ast.FunctionDef)
+    function.returns = None
+    for argument in function.args.args:
+        argument.annotation = None
+    return ast.unparse(function).partition("\n")[0]
 
 
 def _codes(lines: list[str]) -> list[str]:

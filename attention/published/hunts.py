@@ -31,14 +31,16 @@ SMALL: dict[str, Any] = {"tokens": 12, "d_model": 64, "batch": 1}
 class Hunt:
     """A question about the row `name` of `CODE`: `shows` selects one of its pictures, `says` describes it.
 
-    `shows`: "weights" of the selected `heads` by query and key, or "influence" of each token on each output. `offered`: the
-    possible answers, each with the evidence against it in the pictures or in the code, which is empty for the right answer.
+    `shows`: "weights" of the selected `heads` by query and key, or "influence" of each token on each output. `seen`: where the
+    mistake shows in the picture. `offered`: the possible answers, each with the evidence against it in the pictures or in the
+    code, which is empty for the right answer.
     """
 
     name: str
     config: Config
     shows: str
     says: str
+    seen: str
     offered: tuple[tuple[str, str], ...]
     heads: tuple[int, ...] = (0,)
 
@@ -90,6 +92,7 @@ HUNTS: tuple[Hunt, ...] = (
         config=Config(heads=1, projections="independent", **SMALL),
         shows="weights",
         says="One causal head: each token attends to itself and to earlier tokens.",
+        seen="Every row but the last has one more visible cell, right of the diagonal: the next token.",
         offered=(
             (
                 "Queries and keys are swapped",
@@ -108,6 +111,7 @@ HUNTS: tuple[Hunt, ...] = (
         config=Config(heads=1, projections="independent", **SMALL),
         shows="weights",
         says="One causal head: each token attends to itself and to earlier tokens.",
+        seen="Columns sum to one instead of rows: the last column has one visible cell, which gets 100%.",
         offered=(
             ("The mask hides earlier tokens", "It masks later tokens, in both versions: hatched cells are the same."),
             (
@@ -123,6 +127,7 @@ HUNTS: tuple[Hunt, ...] = (
         config=Config(heads=1, projections="independent", **SMALL),
         shows="weights",
         says="One causal head: each token attends to itself and to earlier tokens.",
+        seen="Every pair that was visible is hatched, and the other way round; the last query sees nothing.",
         offered=(
             (
                 "The softmax runs over queries",
@@ -141,6 +146,7 @@ HUNTS: tuple[Hunt, ...] = (
         config=Config(heads=1, projections="independent", **SMALL),
         shows="weights",
         says="One head with a window: each token attends to four tokens, itself and the three before it.",
+        seen="From the fifth row on, five cells are visible instead of four.",
         offered=(
             ("The next token is visible", "Everything above the diagonal is hatched, in both versions."),
             ("The token itself is not counted", ""),
@@ -154,6 +160,7 @@ HUNTS: tuple[Hunt, ...] = (
         shows="weights",
         heads=(0, 1),
         says="Two causal heads of one layer, each with queries and keys of its own.",
+        seen="Both heads have the same map, and its rows are flat: no weight of the last row is above 14%.",
         offered=(
             (
                 "The scale 1/√d is missing",
@@ -173,6 +180,7 @@ HUNTS: tuple[Hunt, ...] = (
         config=Config(heads=4, **SMALL),
         shows="influence",
         says="Influence under a causal mask: how much the output of a row changes if the token of a column is replaced.",
+        seen="There is colour above the diagonal: outputs change with later tokens, although the mask hides them.",
         offered=(
             ("The mask is applied too late", "It is added to the scores before the softmax, as it should be."),
             ("The softmax runs over queries", "It runs over the last axis, `dim=-1`, which is the keys."),
@@ -185,6 +193,7 @@ HUNTS: tuple[Hunt, ...] = (
         config=Config(heads=4, mask="full", projections="independent", **SMALL),
         shows="influence",
         says="Influence without a mask: how much the output of a row changes if the token of a column is replaced.",
+        seen="Tokens fall into blocks of three: no token has influence outside of its block.",
         offered=(
             (
                 "A mask hides distant tokens",
@@ -200,6 +209,7 @@ HUNTS: tuple[Hunt, ...] = (
         config=Config(heads=1, mask="full", **SMALL),
         shows="weights",
         says="One head without a mask: each token attends to all tokens.",
+        seen="All rows are the same: the weights no longer depend on the query.",
         offered=(
             ("The weights have one index instead of two", ""),
             ("The softmax runs over queries", "It runs over the keys, the last axis: every row sums to one."),
@@ -216,6 +226,7 @@ HUNTS: tuple[Hunt, ...] = (
         shows="weights",
         heads=(0, 3),
         says="Two of four heads, in the first of four sequences. It has no padding; the last one ends with three tokens of it.",
+        seen="Head 3 hides the last three tokens, which are padding in the fourth sequence only; head 0 hides none.",
         offered=(
             ("The softmax runs over queries", "It runs over the last axis, `dim=-1`: every row sums to one."),
             ("The causal mask is off by one", "Then head 0 would be wrong as well. It is right in every row."),
@@ -231,6 +242,7 @@ HUNTS: tuple[Hunt, ...] = (
         config=Config(heads=1, mask="full", projections="independent", **SMALL),
         shows="influence",
         says="Influence without a mask: how much the output of a row changes if the token of a column is replaced.",
+        seen="Only the diagonal is bright: each output depends almost on its own token alone.",
         offered=(
             (
                 "The weights are transposed",

@@ -1,6 +1,6 @@
 """The words of the page Find the bug."""
 
-FINDING = "Both versions run without an error on the same tokens and weights, yet their maps differ. Find out why."
+FINDING = "Both versions run without an error. Why do their maps differ?"
 SOLVED = "✓ {bug}"
 NO_SCORE = "**Score 0.** Your first guess at each bug counts."
 SCORE = "**{right} of {count} tried** right at the first guess"
@@ -17,7 +17,8 @@ WHY = "Why it happens, and how to find it"
 DOCUMENT = "Published in {document}."
 COMMON = "A common mistake, not taken from a document."
 COMPARE = "Compare it at your own settings → Implementations"
-CODE = "The code with the bug:"
+CODE = "A hint: the code with the bug"
+SEEN = "**In the map:** {seen}"
 CHANGES = "− with the bug, + corrected:"
 LEGENDS = {
     "weights": "Brighter means more; hatched: weight 0, masked. A cell has its number under the pointer.",

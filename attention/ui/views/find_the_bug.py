@@ -13,7 +13,7 @@ from attention.codec import to_query
 from attention.components.copy_link import copy_link
 from attention.config import Config
 from attention.published import ROWS
-from attention.published.diff_lines import difference, short
+from attention.published.diff_lines import difference, plain, short
 from attention.published.hunts import BUGS, HUNTS, BugSeries, Hunt, HuntMaps
 from attention.published.row import Document, Row
 from attention.tables.rows import labels
@@ -36,20 +36,22 @@ def view(series: BugSeries) -> None:
     draw_heading("find_the_bug", text.FINDING)
     score = None if present.is_embedded() else _series(series)  # filled after the guess
     maps, beside = st.columns([4, 3], gap="medium")
+    with beside:
+        answered = _question(series, hunt)
+        if answered:
+            changes(hunt.row)
+            _after(hunt)
+        else:
+            tried = hunt.name in page.visit_state().first_guesses
+            with st.expander(text.CODE, expanded=tried, icon=":material/code:"):
+                code.show_source("\n".join(map(plain, found.source.splitlines())))
     with maps:
         st.markdown(hunt.says)
-        marks = bool(page.widgets().get(MARKS))  # of the toggle below the maps
-        st.html(f'<div class="word-maps maps-{len(hunt.heads)}">{"".join(_maps(hunt, found, marks))}</div>')
-        st.toggle(text.MARK, key=MARKS)
+        drawn = st.container()
+        marks = st.toggle(text.MARK, value=answered, key=f"{MARKS} {hunt.name}" if answered else MARKS)
+        drawn.html(f'<div class="word-maps maps-{len(hunt.heads)}">{"".join(_maps(hunt, found, marks))}</div>')
         count, cells = int(found.differs.sum()), found.differs.numel()
         st.caption(text.MARKED.format(count=count, cells=cells) if marks else text.LEGENDS[hunt.shows])
-    with beside:
-        if not _question(hunt):
-            st.caption(text.CODE)
-            code.show_source(found.source)
-        else:
-            changes(hunt.row)
-            _after(series, hunt)
     if score:
         tried = len(page.visit_state().first_guesses)
         score.markdown(text.SCORE.format(right=_score(), count=tried) if tried else text.NO_SCORE)
@@ -67,8 +69,8 @@ def _series(series: BugSeries) -> DeltaGenerator:
     return score
 
 
-def _question(hunt: Hunt) -> bool:
-    """Draws the guesses and what speaks against the chosen one, or the solution; True once it is shown."""
+def _question(series: BugSeries, hunt: Hunt) -> bool:
+    """Draws the guesses and what speaks against the chosen one, or the solution and the next bug; True once it is shown."""
     guess = predict.keep_answer(f"guess at {hunt.name}", partial(_guess, hunt))
     right = guess == hunt.answer
     revealed = not right and predict.keep_answer(f"reveal {hunt.name}", _reveal)
@@ -80,6 +82,17 @@ def _question(hunt: Hunt) -> bool:
         return False
     said = (text.RIGHT if right else text.ANSWER).format(answer=hunt.answer, mistake=hunt.row.mistake)
     (st.success if right else st.info)(said)
+    at = NAMES.index(series.bug) + 1
+    if at < len(NAMES):
+        st.button(
+            text.NEXT,
+            on_click=page.change,
+            kwargs={"bug": NAMES[at]},
+            key="next bug",
+            type="primary",
+            icon=":material/arrow_forward:",
+        )
+    st.markdown(text.SEEN.format(seen=hunt.seen))
     return True
 
 
@@ -92,21 +105,11 @@ def _reveal(key: str) -> bool:
     return st.toggle(text.REVEAL, key=key)
 
 
-def _after(series: BugSeries, hunt: Hunt) -> None:
-    """Draws the lesson of a bug, and the ways to the next one and to its comparison."""
+def _after(hunt: Hunt) -> None:
+    """Draws the lesson of a bug, and the way to its comparison."""
     with st.expander(text.WHY, icon=":material/lightbulb:"):
         st.markdown(hunt.row.lesson)
         st.caption(_origin(hunt))
-    at = NAMES.index(series.bug) + 1
-    if at < len(NAMES):
-        st.button(
-            text.NEXT,
-            on_click=page.change,
-            kwargs={"bug": NAMES[at]},
-            key="next bug",
-            type="primary",
-            icon=":material/arrow_forward:",
-        )
     if hunt.name in ROWS:
         query = to_query(Config(implementation=hunt.name)) or {"implementation": hunt.name}
         next_step.page_link("implementations", text.COMPARE, query)
@@ -155,4 +158,4 @@ def document_link(document: Document) -> str:
 def changes(row: Row) -> None:
     """Draws the wrong lines of a row and the right ones."""
     st.caption(text.CHANGES)
-    code.show_diff([(line.sign, line.code) for line in short(difference(row))])
+    code.show_diff([(line.sign, plain(line.code)) for line in short(difference(row))])
