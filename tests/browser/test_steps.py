@@ -125,9 +125,11 @@ def test_pointing_writes_out_the_arithmetic_and_asks_nobody(visit):
     point(tab, "scores", 3, 1, (4, 4))
     wait_for_cell(tab, "scores", 0, 3, 1)
     sum_ = f"{three(q[0])} · {three(k[0])} + {three(q[1])} · {three(k[1])}".replace("+ −", "− ")
-    expect(tab.page.locator(".arithmetic")).to_have_text(
-        f"score[0, 3, 1] = q[0, 3] · k[0, 1] = {three(score)} = {sum_}"
-    )
+    line = tab.page.locator(".arithmetic")
+    expect(line).to_have_text(f"score = q · k = {sum_} = {three(score)}")
+    expect(line).to_have_attribute("title", f"score[0, 3, 1] = q[0, 3] · k[0, 1] = {sum_} = {three(score)}")
+    most = int((q * k).abs().argmax())
+    expect(line.locator("b")).to_have_text(f"{three(q[most])} · {three(k[most])}".removeprefix("−"))
     expect(tab.page.locator(f"{MATRICES} .from")).to_have_text("Computed from 2 cells of q, 2 cells of k.")
     assert len(tab.sent) == sent
 

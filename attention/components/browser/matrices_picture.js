@@ -1,6 +1,6 @@
 // Highlights the cells that the current cell was computed from, by a veil over all others, and describes the cell.
 
-import { find, penOf, target } from "./elements.js";
+import { createElement, find, penOf, target } from "./elements.js";
 import { greatestIn, paint, under } from "./matrices_cells.js";
 import { scaleEnds, stopsOf } from "./matrices_layout.js";
 import { litBy, runs } from "./matrices_highlight.js";
@@ -41,12 +41,24 @@ export function show(lab) {
   const place = locateCell(data, matrix, cell);
   const name = matrix.sides ? changeOf(matrix.name) : matrix.name;
   say(".cell", cellText({ matrix: name, value: valueOf(matrix, cell), pooled: cell.of, place }));
-  say(".arithmetic", arithmetic(data, matrix, cell, boxes));
+  writeArithmetic(find(root, ".arithmetic"), arithmetic(data, matrix, cell, boxes));
   const from = origins(data, matrix, boxes);
   say(".from", isCompared(data) ? inB(from) : from);
   const lit = [...boxes].map(([name, all]) => [name, all.map(({ heads, rows, columns }) => [heads, rows, columns])]);
   root.dataset.cell = JSON.stringify([cell.name, cell.head, cell.row, cell.column]);
   root.dataset.lit = JSON.stringify(lit);
+}
+
+/**
+ * Writes the arithmetic of a cell, its largest product in bold; the indices of its numbers are its tooltip.
+ * @param {HTMLElement} line
+ * @param {import("./matrices_readout.js").Arithmetic} of
+ */
+function writeArithmetic(line, { full, short, most }) {
+  const at = most ? short.indexOf(most) : -1;
+  if (at < 0) line.textContent = short;
+  else line.replaceChildren(short.slice(0, at), createElement("b", "", most), short.slice(at + most.length));
+  line.title = full === short ? "" : full;
 }
 
 /**

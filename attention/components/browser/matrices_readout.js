@@ -14,7 +14,13 @@ import {
  * @typedef {{ head: number, row: number, column: number }} Place
  */
 
-const TERMS = 4;
+const TERMS = 4, INDEX = /\[[^\]]*\]/g;
+
+/**
+ * The arithmetic of a cell with the index of every number, the same without, and the largest product of its sum, "" for none.
+ * @typedef {{ full: string, short: string, most: string }} Arithmetic
+ */
+
 const PLAIN = { name: "", scale: /** @type {const} */ ("signed") };
 
 /**
@@ -118,15 +124,33 @@ function index(matrix, { head, row, column }) {
 }
 
 /**
- * Returns the arithmetic of a cell: the template of its step, filled with numbers, or “…” for numbers that are not drawn; of a
- * difference, the numbers of both sides;
- * "" if the step has no sources.
+ * Returns the arithmetic of a cell: the template of its step, filled with numbers, or “…” for those that are not drawn; of
+ * a difference, the numbers of both sides; "" if the step has no sources. A sum of a few products is written out.
+ * @param {Data} data
+ * @param {Matrix} matrix
+ * @param {Cell} cell
+ * @param {Lit} boxes
+ * @returns {Arithmetic}
+ */
+export function arithmetic(data, matrix, cell, boxes) {
+  const text = filled(data, matrix, cell, boxes), result = ` = ${figure(matrix, cell)}`;
+  const drawn = matrix.sources.map(({ name }) => data.found.get(name)), plain = matrix.sides || isCompared(data);
+  const products = plain || !text.endsWith(result) ? [] : terms(matrix, boxes, drawn);
+  const sum = products.map(({ text }) => text).join(" + ").replace(/\+ −/g, "− ");
+  const full = sum ? `${text.slice(0, -result.length)} = ${sum}${result}` : text;
+  const none = { text: "", value: 0 };
+  const most = products.reduce((best, each) => (Math.abs(each.value) > Math.abs(best.value) ? each : best), none);
+  const short = full.replace(INDEX, "");
+  return { full, short, most: most.text.replace(/^−/, "") };
+}
+
+/**
  * @param {Data} data
  * @param {Matrix} matrix
  * @param {Cell} cell
  * @param {Lit} boxes
  */
-export function arithmetic(data, matrix, cell, boxes) {
+function filled(data, matrix, cell, boxes) {
   if (matrix.sides) return bothSides(matrix, cell);
   if (!matrix.sources.length || isCompared(data)) return "";  // the sources that are drawn may be differences
   const drawn = matrix.sources.map(({ name }) => data.found.get(name));
@@ -147,8 +171,7 @@ export function arithmetic(data, matrix, cell, boxes) {
     const there = reaches && exact(source, place.head, place.row, place.column);
     if (there) given[`v${i}`] = figure(source, there);
   });
-  const text = matrix.says.replace(/{(\w+)}/g, (_, key) => `${given[key] ?? "…"}`);
-  return text + terms(matrix, boxes, drawn);
+  return matrix.says.replace(/{(\w+)}/g, (_, key) => `${given[key] ?? "…"}`);
 }
 
 /**
@@ -163,22 +186,22 @@ function logit(matrix, cell, source) {
 }
 
 /**
- * Writes out a sum of at most TERMS products; "" for other arithmetic, or if a factor is not drawn.
+ * Returns the products of a sum of at most TERMS of them; none for other arithmetic, or if a factor is not drawn.
  * @param {Matrix} matrix
  * @param {Lit} boxes
  * @param {(Matrix | undefined)[]} drawn
  */
 function terms(matrix, boxes, drawn) {
   const [one, other] = drawn;
-  if (matrix.sources.length !== 2 || !/left|seen row/.test(matrix.sources[0].rule) || !one || !other) return "";
+  if (matrix.sources.length !== 2 || !/left|seen row/.test(matrix.sources[0].rule) || !one || !other) return [];
   const [first, second] = matrix.sources.map(({ name }) => boxes.get(name)?.[0]);
-  if (!first || !second || first.columns.length > TERMS) return "";
+  if (!first || !second || first.columns.length > TERMS) return [];
   const products = first.columns.map((c, n) => {
     const [row, column] = matrix.sources[1].rule === "keys" ? [second.rows[0], c] : [second.rows[n], second.columns[0]];
     const a = exact(one, first.heads[0], first.rows[0], c), b = exact(other, second.heads[0], row, column);
-    return a && b && `${figure(one, a)} · ${figure(other, b)}`;
+    return a && b ? [{ text: `${figure(one, a)} · ${figure(other, b)}`, value: a.value * b.value }] : [];
   });
-  return products.every(Boolean) ? ` = ${products.join(" + ")}`.replace(/\+ −/g, "− ") : "";
+  return products.every(({ length }) => length) ? products.flat() : [];
 }
 
 /**

@@ -118,6 +118,6 @@ function updateTransport({ root, data, playing }) {
   button.title = playing ? PAUSE_HELP : PLAY_HELP;
   const ends = { ".back": at <= 0, ".next": at < 0 || at === last };
   for (const [which, end] of Object.entries(ends)) find(root, `.transport ${which}`).ariaDisabled = `${end}`;
-  const told = find(root, ".where"), text = stepText({ step, at, count: order.length, boxes: data.parts.length });
+  const told = find(root, ".where"), text = stepText({ step, at, count: order.length });
   if (told.textContent !== text) told.textContent = text;  // screen readers announce each change
 }

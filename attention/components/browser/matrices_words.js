@@ -34,12 +34,11 @@ export function playName({ playing, ended }) {
 }
 
 /**
- * Which matrix is shown; a box of the diagram has one or more of them.
- * @param {{ step: string | null, at: number, count: number, boxes: number }} state
+ * Which step is shown.
+ * @param {{ step: string | null, at: number, count: number }} state
  */
-export function stepText({ step, at, count, boxes }) {
-  if (step === null) return `${count} matrices, in ${boxes} boxes`;
-  return `Matrix ${at + 1} of ${count}, in ${boxes} boxes: ${step}`;
+export function stepText({ step, at, count }) {
+  return step === null ? `All ${count} steps` : `Step ${at + 1} of ${count}: ${step}`;
 }
 
 /** @param {string[]} names */

@@ -9,6 +9,7 @@ NO_VALUES = "{kind} from the given queries and keys to the weights (there are no
 VIEWS = {"one": "One step", "all": "All at once"}
 SMALL = "Load a 4-word example"
 SMALL_HELP = "4 words with 8 channels and 2 heads: small enough to calculate by hand, with every number in its cell."
+NO_MORE = "This recording has no values, so the steps end at the weights. The example shows the rest."
 SHARED = "Settings are shared by all pages."
 SMALLER = "Show {tokens:,} tokens of {width:,} channels"
 NO_STEP = "These settings have no step “{wanted}”; “{shown}” is shown."

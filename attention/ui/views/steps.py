@@ -154,6 +154,7 @@ def _choices(config: Config) -> None:
     small = EXAMPLES["small"].config
     assert isinstance(small, Config)
     if config.tokens > small.tokens or config.d_model > small.d_model:
+        whole = "v" in has(config.source)
         settings = {name: value for name, value in vars(small).items() if KNOBS[name].about == "tensors"}
         st.button(
             text.SMALL,
@@ -162,9 +163,9 @@ def _choices(config: Config) -> None:
             help=text.SMALL_HELP,
             on_click=page.change,
             kwargs=settings | {"head": small.head, "step": MIXED.step},
-            type="primary",
+            type="primary" if whole else "secondary",
         )
-        st.caption(text.SHARED, width="content")
+        st.caption(text.SHARED if whole else text.NO_MORE, width="content")
     knobs.segments("steps", config, format_func=text.VIEWS.get, label_visibility="collapsed", width="content")
 
 
