@@ -140,9 +140,9 @@ def words(test: AppTest) -> str:
 
 def test_the_finding_is_true_of_what_is_shown():
     test = visit()
-    assert not test.exception and "“bank” gives **70.7%** of its weight to “river”." in words(test)
+    assert not test.exception and "“bank” puts **70.7%** of its weight on “river”." in words(test)
     test.button(key="other sentence").click().run()
-    assert "“bank” gives **66.4%** of its weight to “account”." in words(test)
+    assert "“bank” puts **66.4%** of its weight on “account”." in words(test)
     assert test.query_params == {ENTRY: "sentence.account"}
     test.button(key="next weigh").click().run()
     test.button(key="temperature 4").click().run()
@@ -155,13 +155,13 @@ def test_the_finding_is_true_of_what_is_shown():
     ) and "and after six layers of twelve heads (0.678)." in words(test)
     test.slider(key="story_temperature").set_value(1.0).run()
     test.selectbox(key="story_mask").set_value("causal").run()
-    assert "“bank” gives" in words(test) and not test.exception
+    assert "“bank” puts" in words(test) and not test.exception
 
 
 def test_another_sentence_has_its_word_selected():
     test = visit({ENTRY: "query.3"})
     test.button_group(key="story_sentence").set_value("account").run()
-    assert "“bank” gives **66.4%**" in words(test) and test.query_params == {ENTRY: "sentence.account"}
+    assert "“bank” puts **66.4%**" in words(test) and test.query_params == {ENTRY: "sentence.account"}
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_equal_weights_are_those_of_the_visible_keys():
 )
 def test_changed_settings_are_named_beside_the_title_and_what_was_recorded_is_called_so(packed, said):
     changed, usual = words(visit({ENTRY: packed})), words(visit())
-    assert said in changed and "With the model's own settings:** Here “bank” gives" in changed
+    assert said in changed and "With the model's own settings:** Here “bank” puts" in changed
     assert "not as MiniLM computes it" not in usual and "With the model's own settings" not in usual
     assert "11 tokens. MiniLM: 12 heads of 32 channels per layer, d_model 384." in usual
 

@@ -24,7 +24,7 @@ def start(visit):
 
 def test_the_story_in_three_clicks(start):
     page = start.page
-    expect(page.get_by_text("“bank” gives 70.7% of its weight to “river”.").first).to_be_visible()
+    expect(page.get_by_text("“bank” puts 70.7% of its weight on “river”.").first).to_be_visible()
     assert shares(start)["river"] == "70.7%"
     canvas = page.locator(".sentence-head canvas").bounding_box()
     assert canvas["width"] >= 400
@@ -33,7 +33,7 @@ def test_the_story_in_three_clicks(start):
     )
     assert min(sizes) >= 12
     page.get_by_role("button", name="Switch the sentence").click()
-    expect(page.get_by_text("“bank” gives 66.4% of its weight to “account”.").first).to_be_visible()
+    expect(page.get_by_text("“bank” puts 66.4% of its weight on “account”.").first).to_be_visible()
     page.get_by_role("button", name="Next: weigh").click()
     page.get_by_role("button", name="4 · more even").click()
     expect(page.get_by_text("At temperature 4 the largest weight is")).to_be_visible()
@@ -52,7 +52,7 @@ def test_a_token_that_is_pointed_at_shades_the_sentence_and_a_click_keeps_it(sta
     chip.focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/?start=query.1")
-    expect(page.get_by_text("“he” gives").first).to_be_visible()
+    expect(page.get_by_text("“he” puts").first).to_be_visible()
     expect(chip).to_have_attribute("aria-pressed", "true")
     page.keyboard.press("ArrowRight")
     expect(page.locator('.sentence-head [data-token="2"]')).to_be_focused()
@@ -62,13 +62,13 @@ def test_a_token_that_is_pointed_at_shades_the_sentence_and_a_click_keeps_it(sta
 def test_shares_are_written_as_in_the_finding_and_scores_stay_in_their_column(visit):
     tab = visit("/?start=scale.none~step.weigh~sentence.account")
     page = tab.page
-    expect(page.get_by_text("“bank” gives over 99.9% of its weight to “account”.").first).to_be_visible()
+    expect(page.get_by_text("“bank” puts over 99.9% of its weight on “account”.").first).to_be_visible()
     expect(page.locator(".sentence-head canvas")).to_be_visible()
     tab.still()
     assert shares(tab)["account"] == "over 99.9%"
     expect(page.locator(".sentence-head .said")).to_be_empty()  # the title says it
     page.locator(".sentence-head [data-token]").filter(has_text="bank").hover()
-    expect(page.locator(".sentence-head .said")).to_contain_text("gives over 99.9% of its weight")
+    expect(page.locator(".sentence-head .said")).to_contain_text("puts over 99.9% of its weight")
     table, column = (page.locator(f".st-key-scores{part}").bounding_box() for part in (" table", ""))
     assert table["x"] + table["width"] <= column["x"] + column["width"] + 1
 

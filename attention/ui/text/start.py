@@ -1,8 +1,8 @@
 """The words of the Start page."""
 
 TITLE = "What does attention do to a word?"
-FINDING = "{query} gives **{weight}** of its weight to {key}."
-ITSELF = "{query} gives **{weight}** of its weight to itself."
+FINDING = "{query} puts **{weight}** of its weight on {key}."
+ITSELF = "{query} puts **{weight}** of its weight on itself."
 NOTHING = "{query} has no visible key: every token is masked, so its weights are zero."
 BADGE = ":green-badge[Learned: recorded from MiniLM, layer 0, head 4]"
 OWN_BADGE = ":green-badge[Learned: MiniLM on your sentence, layer 0, head {head}]"
@@ -15,7 +15,7 @@ PROVENANCE = (
     "A learned head: layer 0, head 4 of all-MiniLM-L6-v2, a sentence encoder of 72 heads, recorded on these sentences."
 )
 OTHER_HEADS = (
-    " From “bank”, {found} of the {heads} heads gives its largest weight to “river” in one sentence and to “account” in the "
+    " From “bank”, {found} of the {heads} heads puts its largest weight on “river” in one sentence and on “account” in the "
     "other; {others} do not."
 )
 STEPS = {"look": "1 · Look", "weigh": "2 · Weigh", "take over": "3 · Combine"}
@@ -26,8 +26,8 @@ LOOK = (
 )
 SWITCH = "Switch the sentence"
 EXPECTED = (
-    "Here “{word}” gives most to “{expected}”, in the other sentence to “{other}”. "
-    "Of MiniLM's {heads} heads, {found} does both; the meaning of a word comes from all of them."
+    "Here “{word}” puts most on “{expected}”, in the other sentence on “{other}”. This head does not understand the "
+    "sentence: of MiniLM's {heads} heads, {found} does both, and the meaning of a word comes from all of them."
 )
 OWN_LOOK = (
     "This is one head on one sentence. It was chosen for what it does in the two sentences above; in yours it may do something "
@@ -44,11 +44,11 @@ OWN_LONG = "The sentence has {characters:,} characters; Start reads up to {most}
 OWN_MANY = "MiniLM splits your sentence into {tokens} tokens; Start has room for {most}. Heads shows all of them."
 AS_RECORDED = "**With the model's own settings:** {said}"
 WEIGH = (
-    "Two learned matrices make two vectors of each token: a **query**, what it looks for, and a **key**, what it offers. The "
-    "dot product of a query and a key is a **score**; {scaled} and divided by a **temperature**, it is a **scaled score**. The "
-    "**softmax** turns the scaled scores of a row into weights. A low temperature makes the row sharper, a high one more even."
+    "Two learned matrices make a **query** of each token, what it looks for, and a **key**, what it offers. Their dot product, "
+    "the **score**, is {scaled} and divided by a **temperature**. The **softmax** turns the scaled scores of a row into "
+    "weights: sharper at a low temperature, more even at a high one."
 )
-SCALED, OTHERWISE_SCALED = "divided by √d (d: channels of a head)", "with the scale “{scale}”"
+SCALED, OTHERWISE_SCALED = "divided by √d (d: channels of a head)", "scaled by “{scale}”"
 SCORES = "| {query} and | {tokens} |\n| --- | {rule} |\n| scaled score | {scores} |\n| weight | {weights} |"
 TEMPERATURES = {0.5: " · sharper", 1.0: " · as trained", 4.0: " · more even"}  # while nothing else is changed
 UNCHANGED = {1.0: " · unchanged"}  # in its place once the mask or the scale is changed
@@ -58,9 +58,10 @@ ROW = (
 )
 TAKE_OVER = (
     "A third learned matrix makes the **value** of each token, what it passes on. The head sums the values, each times its "
-    "weight. A fourth matrix brings the sum to the width of the model; then it is added to the vector of {query}. Closer vectors "
-    "mean more similar words: each line shows how similar {query} is to a word of the two sentences."
+    "weight{weight}. A fourth matrix brings the sum to the width of the model; then it is added to the vector of {query}. "
+    "Closer vectors mean more similar words: each line shows how similar {query} is to a word of the two sentences."
 )
+SO = ": so {weight} of what it takes comes from {key}"
 MOVED = "This head alone moves it most towards “{closer}” ({change}), a small step."
 MOVED_TO_NONE = "This head alone moves it towards none of them by {least} or more."
 MOVED_TOO_LITTLE = "This head alone moves it too little to tell: by less than {least} towards or away from each word."
@@ -71,8 +72,8 @@ STILL_CLOSEST = "It is closest to “{last}” before ({before}) and after six l
 NEXT = {"weigh": "Next: weigh", "take over": "Next: combine"}
 LIMITS = "Do heads understand? One that does not"
 RIDDLE = (
-    "*The animal didn't cross the street because it was too tired.* In layer 3, head 1 of MiniLM, “it” gives {tired_animal} "
-    "of its weight to “animal” and {tired_first} to [CLS]: it seems to know who was tired. But make the street *too wide*, and "
+    "*The animal didn't cross the street because it was too tired.* In layer 3, head 1 of MiniLM, “it” puts {tired_animal} "
+    "of its weight on “animal” and {tired_first} on [CLS]: it seems to know who was tired. But make the street *too wide*, and "
     "“animal” gets {wide_animal}, [CLS] {wide_first} and “street” only {wide_street}: it doesn't find what was too wide. A "
     "weight shows what is read, not what is understood."
 )

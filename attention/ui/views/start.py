@@ -49,6 +49,7 @@ def view(story: Story) -> None:
         st.info(text.OWN_MANY.format(tokens=config.tokens, most=MOST), icon=":material/info:")
         _link_to_heads(config)
         return
+    start_steps.draw_choice(story)
     picture, told = st.columns([3, 2], gap="medium")
     with picture:
         whole = (0, config.tokens), (0, config.tokens)
@@ -89,17 +90,16 @@ def _draw_sentences(story: Story) -> None:
         kwargs={"query": WORD},
         label_visibility="collapsed",
     )
-    if present.is_embedded():
-        return
-    absent, key = model_run.refusal(SENTENCES["river"].source), f"own sentence {story.own}".strip()
+    if present.is_embedded() or model_run.refusal(SENTENCES["river"].source):
+        return  # the fold at the end says why there is no field
+    key = f"own sentence {story.own}".strip()
     with st.container(key="own-text"):
         st.text_input(
             run_text.OWN_SENTENCE,
             story.own,
             key=key,
-            placeholder=run_text.OWN_ABSENT if absent else run_text.OWN_PLACEHOLDER,
-            help=run_text.OWN_WHY.format(why=absent) if absent else run_text.OWN_HELP,
-            disabled=bool(absent),
+            placeholder=run_text.OWN_PLACEHOLDER,
+            help=run_text.OWN_HELP,
             autocomplete="off",
             on_change=_read_sentence,
             args=(key,),
@@ -162,6 +162,8 @@ def _below(story: Story) -> None:
         with st.container(horizontal=True):
             for name, label in text.RIDDLES.items():
                 next_step.page_link("heads", label, to_query(riddle_config(name)), ":material/grid_view:")
+        if absent := model_run.refusal(SENTENCES["river"].source):
+            st.caption(f"{run_text.OWN_ABSENT}: {run_text.OWN_WHY.format(why=absent)}")
     for column, (name, query, (label, where, says), icon) in zip(st.columns(len(DOORS)), DOORS, strict=True):
         with column.container(border=True, height="stretch"):
             next_step.page_link(name, f"**{label}** → {where}", query, icon)

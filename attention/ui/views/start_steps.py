@@ -29,15 +29,25 @@ TOP = 4  # tokens whose scores are shown
 LEAST = 0.005  # change of a cosine that says something; below it are changes that any head makes
 
 
+def draw_choice(story: Story) -> None:
+    """Draws the choice of a step, with the way to the next one beside it."""
+    with st.container(horizontal=True, vertical_alignment="center", key="story-steps"):
+        knobs.segments(
+            "step",
+            story,
+            format_func=text.STEPS.__getitem__,
+            on_change=page.change,
+            label_visibility="collapsed",
+        )
+        following = {"look": "weigh", "weigh": "take over"}.get(story.step)
+        if following:
+            _next_button(following)
+        else:
+            next_step.page_link("training", text.LEARNED, {}, ":material/arrow_forward:")
+
+
 def draw(story: Story, trace: Trace) -> None:
-    """Draws the choice of a step, and the selected one."""
-    knobs.segments(
-        "step",
-        story,
-        format_func=text.STEPS.__getitem__,
-        on_change=page.change,
-        label_visibility="collapsed",
-    )
+    """Draws the selected step."""
     STEPS[story.step](story, trace)
 
 
@@ -69,10 +79,9 @@ def _as_recorded(story: Story, said: str) -> str:
 def _look(story: Story, trace: Trace) -> None:
     st.markdown(text.LOOK)
     if story.is_own:
-        st.caption(text.OWN_LOOK)
+        st.markdown(text.OWN_LOOK)
     else:
         _draw_other_sentence(story)
-    _next_button("weigh")
 
 
 def _draw_other_sentence(story: Story) -> None:
@@ -88,7 +97,7 @@ def _draw_other_sentence(story: Story) -> None:
     )
     if not card_bar.is_waiting():
         named = {"word": here.about, "expected": here.expected, "other": SENTENCES[other].expected}
-        st.caption(_as_recorded(story, text.EXPECTED.format(**named, **head_counts())))
+        st.markdown(_as_recorded(story, text.EXPECTED.format(**named, **head_counts())))
 
 
 def _weigh(story: Story, trace: Trace) -> None:
@@ -118,7 +127,6 @@ def _weigh(story: Story, trace: Trace) -> None:
                 temperature=f"{story.temperature:g}",
             )
         )
-    _next_button("take over")
 
 
 def _visible(trace: Trace) -> Bool[Tensor, " n"]:
@@ -144,10 +152,11 @@ def _take_over(story: Story, trace: Trace) -> None:
     query = trace.config.query_index
     if story.is_own:
         st.markdown(text.OWN_TAKE_OVER)
-        _link_to_training()
         return
-    found = moves(story.sentence, query, _row(trace))
-    st.markdown(text.TAKE_OVER.format(query=_name(trace, query)))
+    row = _row(trace)
+    found, most = moves(story.sentence, query, row), int(row.argmax())
+    weight = text.SO.format(weight=format_percent(float(row[most])), key=_name(trace, most)) if float(row[most]) else ""
+    st.markdown(text.TAKE_OVER.format(query=_name(trace, query), weight=weight))
     cosines = [cosine for move in found for cosine in move[2:]]
     low, high = floor(10 * min(cosines)) / 10, ceil(10 * max(cosines)) / 10
     last = charts.RECORDED if story.altered else charts.LAYERS
@@ -165,11 +174,6 @@ def _take_over(story: Story, trace: Trace) -> None:
         first=first.word, before=format_mean(first.before), last=after.word, cosine=format_mean(after.layers)
     )
     st.caption(f"{_move_sentence(found)} {_as_recorded(story, said)}")
-    _link_to_training()
-
-
-def _link_to_training() -> None:
-    next_step.page_link("training", text.LEARNED, {}, ":material/school:")
 
 
 def _table(found: list[Move], last: str) -> pa.Table:
