@@ -70,7 +70,7 @@ VIEWS = {
     "softmax, number types": View(
         "softmax?topic=precision&heads=8&tokens=128", ".st-key-differences image", "href", 3, 60
     ),
-    "masks, effect": View("masks?heads=8&tokens=128", ".st-key-square-1 .hm:last-child image", "href", 3, 40),
+    "masks, effect": View("masks?heads=8&tokens=128", '[data-testid="large-head"]', PAINTED, 3, 40),
     "masks, empty rows": View(
         "masks?mask_detail=empty%20rows&heads=8&tokens=128", '[data-testid="mask-gallery"]', PAINTED, 3, 60
     ),

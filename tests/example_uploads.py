@@ -86,10 +86,14 @@ STACKS = {
 }
 
 
-def open_page(page: Path, holding: Upload, query: dict[str, str] | None = None, seconds: int = 60) -> AppTest:
-    """A page that shows what its visitor has brought."""
+def open_page(
+    page: Path, holding: Upload, query: dict[str, str] | None = None, seconds: int = 60, opens: str = ""
+) -> AppTest:
+    """A page that shows what its visitor has brought; `opens`: the key of a fold that is open."""
     test = AppTest.from_file(str(page), default_timeout=seconds)
     test.session_state[KEY] = Session(kept=VisitState(uploaded={holding.source: holding}))
+    if opens:
+        test.session_state[opens] = True
     test.query_params.update(newest({"source": holding.source, **(query or {})}))
     return test.run()
 

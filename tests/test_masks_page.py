@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 from attention import Config
@@ -19,6 +20,8 @@ from attention.masks import MASKS
 from attention.number_format import format_percent
 from attention.tables import rows as tables
 from attention.trace import run_pass, trace
+from attention.ui.views.masks import FOLD
+from attention.wire.cells import weights as cell_weights
 from tests import example_uploads
 from tests.strategies import newest
 from tests.test_pages import reveal
@@ -29,6 +32,7 @@ PAGES = Path(__file__).parents[1] / "pages"
 def opened(page="masks", **knobs):
     """A page at the settings of a link, after its first run."""
     app = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
+    app.session_state[FOLD] = True
     app.query_params.update(newest({name: str(value) for name, value in knobs.items()}))
     return app.run()
 
@@ -121,15 +125,23 @@ def test_a_page_without_empty_rows_offers_a_mask_that_has_them():
 def test_the_effect_is_told_in_words_that_are_true():
     assert "**full** keeps the same pairs as **full**, so no weight changes" in prose(opened(mask="full"))
     assert "has no visible key, so all its weights are zero" in prose(opened(mask="padding", span=30))
-    start = opened()
-    taken = trace(Config(mask="full")).weights[0].triu(1).sum(-1)
-    most = int(taken.argmax())
+    start, full, causal = opened(), trace(Config(mask="full")).weights[0], trace(Config()).weights[0]
+    gain = (
+        (causal - full).clamp(min=0).fill_diagonal_(0).sum(-1)
+    )  # by other words, which a row of the first one has not
+    row = int(gain.argmax())
+    taken = full.triu(1).sum(-1)
     assert "Compared with **full** (every key)." in prose(start)
-    assert f"“The” ({most}) loses most, **{format_percent(float(taken[most]))}**." in plainly(start)
-    assert f"removes **{format_percent(float(taken.mean()))}** of the weight of head 0" in prose(start)
-    assert "The selected query, “boat” (17), loses no key." in plainly(start)
-    start.button(key="hit most").click().run()
-    assert f"Under **full**, “The” ({most}) in head 0 has" in plainly(start) and not start.exception
+    assert f"“the” ({row}) can't attend to later words: **{format_percent(float(taken[row]))}** of its" in plainly(
+        start
+    )
+    assert f"over all queries it is **{format_percent(float(taken.mean()))}**" in prose(start)
+    last = opened(query=17)
+    most = int(taken.argmax())
+    assert f"“boat” (17) loses no word. “The” loses most: **{format_percent(float(taken[most]))}**" in plainly(last)
+    last.button(key="hit most").click().run()
+    assert f"Under **full**, “The” ({most}) in head 0 has" in plainly(last) and not last.exception
+    assert f"**{format_percent(float(taken[most]))}** of its weight moves to itself." in prose(last)
     assert "have zero weight in float32" in prose(opened(tokens=2, scale="none", temperature=0.05))
     app = opened(query=0)
     config = Config(query=0)
@@ -159,10 +171,10 @@ def test_a_causal_model_is_compared_with_its_own_mask():
     """Not with attention to later tokens, which it never had: three times as much weight would seem to move."""
     holding = example_uploads.holding("named")
     page = PAGES / "masks.py"
-    app = example_uploads.open_page(page, holding)
+    app = example_uploads.open_page(page, holding, opens=FOLD)
     assert "Compared with **causal**, the source's own mask." in prose(app)
     assert "**causal** is the source's own mask. Select another mask" in prose(app)
-    app = example_uploads.open_page(page, holding, {"mask": "window", "span": "2"})
+    app = example_uploads.open_page(page, holding, {"mask": "window", "span": "2"}, opens=FOLD)
     own = trace(Config.of(holding.source)).weights[0]
     taken = own.tril(-2).sum(-1).mean()
     wrong = trace(Config.of(holding.source, mask="full")).weights[0]
@@ -178,11 +190,11 @@ def test_a_files_own_mask_is_drawn_counted_and_named():
     square[4] = False
     stack = replace(example_uploads.square_upload(), square=square)
     holding, page = register(stack), PAGES / "masks.py"
-    app = example_uploads.open_page(page, holding)
+    app = example_uploads.open_page(page, holding, opens=FOLD)
     drawn, own = cards(app), cards(app)[-1]
     assert [card["name"] for card in drawn if card["used"]] == ["own mask"] and own["mark"] == "in use"
     assert not any(card["joins"] or card["mark"] for card in drawn[:-1]), "no other can be chosen"
-    assert own["lines"][0] == "33.3% of pairs" and "1 fully masked" in own["lines"][2]
+    assert own["lines"][0].startswith("33.3% of pairs") and own["lines"][0].endswith("; 1 fully masked")
     assert "**own mask** keeps 12 of 36 pairs" in prose(app)
     assert "The nearest rule is window, span 3" in plainly(
         app
@@ -206,7 +218,7 @@ def test_a_files_own_mask_is_drawn_counted_and_named():
 def test_another_mask_can_be_tried_where_layers_have_masks_of_their_own():
     """The mask of a layer is a default: another one is compared with it, and stays when the layer changes."""
     holding = example_uploads.holding("layered")
-    app = example_uploads.open_page(PAGES / "masks.py", holding)
+    app = example_uploads.open_page(PAGES / "masks.py", holding, opens=FOLD)
     assert app.selectbox(key="mask").value == "window" and not app.selectbox(key="mask").disabled
     assert "Compared with **window**, span 3, the source's own mask." in prose(app)
     app.selectbox(key="mask").set_value("full").run()
@@ -224,7 +236,7 @@ def test_the_effect_of_weights_alone_says_what_it_needs():
     holding = register(
         replace(example_uploads.weights(), weights=weights / weights.sum(-1, keepdim=True), square=square)
     )
-    app = example_uploads.open_page(PAGES / "masks.py", holding)
+    app = example_uploads.open_page(PAGES / "masks.py", holding, opens=FOLD)
     assert "**own mask** keeps 21 of 36 pairs" in prose(app) and "This is causal." in plainly(app)
     assert "This needs queries and keys" in prose(app) and not app.exception
 
@@ -232,7 +244,7 @@ def test_the_effect_of_weights_alone_says_what_it_needs():
 def test_another_head_moves_the_words_and_the_squares():
     app = opened()
     app.selectbox(key="head").set_value(5).run()
-    assert "of head 5" in prose(app) and "**Head 5, difference**" in prose(app)
+    assert "in head 5 has" in prose(app) and "**Head 5, difference**" in prose(app)
 
 
 def test_more_layers_reach_farther():
@@ -348,11 +360,59 @@ def _typed_knobs(knobs):
     return {name: type(getattr(Config(), name))(value) for name, value in knobs.items()}
 
 
-def test_words_are_sent_where_there_is_room_for_them_and_the_finding_says_what_the_mask_is_for():
-    config = Config(mask="window")
-    sent = decode_message(payload(config, gallery(18, 4, 1)))["labels"]
-    assert sent["rows"] == sent["columns"] == tables.labels(config) and len(sent["rows"]) == 18
-    assert decode_message(payload(Config(tokens=64), gallery(64, 4, 1)))["labels"] is None
+def sentences(app, key):
+    """What the picture of a head over the sentence was sent, None where it is not drawn."""
+    found = [e.proto for e in app.get("bidi_component") if e.proto.component_name.endswith("sentence_head")]
+    return next((decode_message(each.bytes) for each in found if key in each.id), None)
+
+
+@pytest.mark.parametrize(
+    ("knobs", "says"),
+    [
+        ({"mask": "full"}, "The **full** mask hides no word, so no weight moves."),
+        ({"mask": "window", "query": 9}, "“the” (9) sees 4 of 18 words: **60.5%** of its weight moves to them."),
+        ({"mask": "documents", "query": 0}, "“The” sees only its own text"),
+        ({"mask": "padding", "query": 6}, "can't attend to the filler at the end"),
+        ({"mask": "padding", "span": 30}, "sees no word: all its weights are zero"),
+        (
+            {"mask": "prefix", "baseline": "causal", "span": 6, "query": 2},
+            "sees 3 words more than under causal, with **",
+        ),
+        ({"mask": "causal", "query": 0}, "of its weight moves to itself."),
+        ({"mask": "window", "softmax": "sigmoid", "query": 9}, "(as a sum)** of its weight was on the others."),
+        (
+            {"mask": "causal", "combine": "and", "second": "full"},
+            "under the **causal and full** mask, “the” (6) sees 7 of 18",
+        ),
+    ],
+)
+def test_the_finding_says_what_the_mask_moves(knobs, says):
+    app = opened(**knobs)
+    assert says.lower() in plainly(app).lower() and not app.exception
+
+
+def test_the_picture_has_the_row_before_and_with_the_mask():
+    app, config = opened(mask="window", query=9), Config(mask="window", query=9)
+    sent = sentences(app, "mask row")
+    assert (sent["masks"], sent["query"], sent["heads"]) == (["full", "window"], 9, 2)
+    codes = torch.frombuffer(bytearray(sent["cells"][: 4 * 18 * 18]), dtype=torch.uint16).view(2, 18, 18)
+    found = cell_weights(codes).nan_to_num()
+    for each, mask in zip(found, ("window", "full"), strict=True):
+        torch.testing.assert_close(each, trace(replace(config, mask=mask)).weights[0], atol=1e-3, rtol=1e-3)
+    assert sentences(opened(tokens=300), "mask row") is None, "there is no room for 300 words"
+
+
+def test_a_mask_without_effect_offers_one_with():
+    app = opened(mask="full")
+    app.button(key="try causal").click().run()
+    assert app.session_state.session.here.setting.mask == "causal" and "moves to" in prose(app)
+    encoder = opened(source="recorded:minilm-river")
+    assert "so no weight moves. It is this source's own mask" in prose(encoder)
+    encoder.button(key="try causal").click().run()
+    assert "The picture shows what another mask does to their weights" in prose(encoder)
+
+
+def test_the_page_says_what_the_mask_is_for():
     told = prose(opened(mask="window", span=4))
     assert "The **window** mask shows a word itself and the 3 words before it: work grows with the length" in told
     assert "**window**, span 4, keeps 66 of 324 pairs" in told

@@ -12,11 +12,8 @@ from attention.charts import theme
 from attention.codec import link
 from attention.components.registry import component, nothing
 from attention.config import Config
-from attention.tables import rows
 from attention.tables.mask_cards import mask_card
 from attention.wire.message import frame_message
-
-LABELLED = 20  # maximum number of tokens whose words are shown
 
 
 def mask_gallery(
@@ -38,17 +35,8 @@ def payload(config: Config, exhibits: Sequence[Exhibit]) -> bytes:
     header = {
         "painted": link(config),
         "sides": [*exhibits[0].pixels.shape],
-        "labels": _labels(config, exhibits[0]),
         "cards": [mask_card(config, each) for each in exhibits],
         "neutrals": theme.NEUTRALS,
         "accent": theme.QUERY,
     }
     return frame_message(header, [each.pixels.contiguous().numpy().data for each in exhibits])
-
-
-def _labels(config: Config, exhibit: Exhibit) -> dict[str, list[str]] | None:
-    """The words of queries and keys, if there are any and few enough to be read beside the large pictures."""
-    if max(exhibit.tokens, exhibit.keys) > LABELLED or config.is_cross:
-        return None
-    words = rows.labels(config)[: exhibit.tokens]
-    return {"rows": words, "columns": words} if len(words) == exhibit.tokens == exhibit.keys else None

@@ -5,7 +5,7 @@ The browser receives the weights as bytes and shades the tokens of the row under
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from attention.components.heads_grid import header
 from attention.components.registry import component, nothing
@@ -14,20 +14,35 @@ from attention.tables.rows import labels
 from attention.wire.cells import Cells, payload
 
 SIDE = 420  # of the map, in CSS pixels
+PARTS = ("chips", "map")
 
 
 def sentence_head(
-    config: Config, cells: Cells, *, key: str = "sentence", on_pin: Callable[[], None] | None = None
+    config: Config,
+    cells: Cells,
+    *,
+    key: str = "sentence",
+    on_pin: Callable[[], None] | None = None,
+    parts: Collection[str] = PARTS,
+    masks: tuple[str, str] | None = None,
 ) -> dict[str, int] | None:
     """Draws the cells of the selected head, one per pair of tokens. Returns the last pin as `{"query", "count"}` or None.
 
-    `on_pin` runs before the rerun that a pin causes.
+    `on_pin` runs before the rerun that a pin causes. `parts`: the tokens, the map, or both. `masks`: the names of another
+    mask and of the one in use, if the cells of a second head are those of this one under the other mask.
     """
-    data = message(config, cells)
+    data = message(config, cells, parts, masks)
     return component("sentence_head")(key=key, data=data, on_pin_change=on_pin or nothing).pin
 
 
-def message(config: Config, cells: Cells) -> bytes:
+def message(
+    config: Config, cells: Cells, parts: Collection[str] = PARTS, masks: tuple[str, str] | None = None
+) -> bytes:
     """Returns the message to the browser."""
-    asked = header(config, SIDE, "") | {"query": config.query_index, "tokens": labels(config)}
-    return payload(asked, cells)
+    asked = {
+        "query": config.query_index,
+        "tokens": labels(config),
+        "shows": {part: part in parts for part in PARTS},
+        "masks": masks,
+    }
+    return payload(header(config, SIDE, "") | asked, cells)

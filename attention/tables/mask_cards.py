@@ -17,18 +17,24 @@ def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:
     locked, own = bool(idle("mask", config)), has_own_mask(config.source)
     used, mark = exhibit.name == mask_name(config), "in use" if mask_in_use(config.source) else "chosen"
     joined = config.combine if single and config.combine != "none" and exhibit.name == config.second else ""
+    lines = [
+        f"{format_percent(exhibit.share)} of pairs" + (f"; {exhibit.blind:,} fully masked" if exhibit.blind else ""),
+        _saved_text(exhibit),
+        _reach_text(exhibit, config.depth),
+    ]
+    told = [
+        rule.help,
+        *filter(None, lines),
+        *([f"Used by: {rule.users}"] if rule.users else []),
+        f"Source: {rule.source}",
+    ]
     return {
         "name": exhibit.name,
         "single": single,
         "used": used,
         "mark": mark if used else joined or ("first" if single and exhibit.name == config.mask and not own else ""),
-        "lines": [
-            f"{format_percent(exhibit.share)} of pairs",
-            _saved_text(exhibit),
-            _reach_text(exhibit, config.depth),
-        ],
-        "help": rule.help,
-        "title": "\n".join([rule.help, *([f"Used by: {rule.users}"] if rule.users else []), f"Source: {rule.source}"]),
+        "lines": lines,
+        "title": "\n".join(told),
         "joins": [how for how in COMBINATIONS if how != "none"]
         if single and exhibit.name != config.mask and not locked
         else [],
@@ -45,11 +51,10 @@ def _saved_text(exhibit: Exhibit) -> str:
 
 def _reach_text(exhibit: Exhibit, layers: int) -> str:
     """How far the last query is reached through stacked layers, or the number of keys of another sequence."""
-    blind = f"; {exhibit.blind:,} fully masked" if exhibit.blind else ""
     if exhibit.back is None or exhibit.ahead is None:
-        return f"{exhibit.keys:,} keys of another sequence{blind}"
+        return f"{exhibit.keys:,} keys of another sequence"
     if exhibit.back == exhibit.ahead:
         far = f"{exhibit.back:,} tokens both ways"
     else:
         far = f"{exhibit.back:,} back, {exhibit.ahead:,} ahead" if exhibit.ahead else f"{exhibit.back:,} tokens back"
-    return f"{f'{layers} layers reach' if layers > 1 else 'reaches'} {far}{blind}"
+    return f"{f'{layers} layers reach' if layers > 1 else 'reaches'} {far}"

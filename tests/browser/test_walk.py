@@ -42,7 +42,7 @@ SCREENS = {  # links, and how many charts each has
     f"softmax?{BLIND}&colors=log": 0,
     "softmax?topic=precision&dtype=float16&exponent=naive&scale=none": 2,
     "softmax?predict=temperature&temperature=0.3": 1,
-    **{f"masks?mask_detail={d}": n for d, n in zip(KNOBS["mask_detail"].choices or (), (4, 0, 0), strict=True)},
+    **{f"masks?mask_detail={d}": n for d, n in zip(KNOBS["mask_detail"].choices or (), (0, 0, 0), strict=True)},
     "masks?predict=mask": 0,
     "steps": 0,
     "steps?tokens=4&heads=2&d_model=8&step=weights": 0,

@@ -1,7 +1,7 @@
 // The gallery of masks: `draw` adds one picture per mask to an element of any page, and reports a choice or combination.
 
 import { createElement, find, penOf, createRoot } from "./elements.js";
-import { cardLabel, COLUMNS, LEGEND, MARKUP, pairSentence, ROWS } from "./mask_gallery_words.js";
+import { cardLabel, MARKUP } from "./mask_gallery_words.js";
 import { openMessage } from "./message.js";
 import { channels, applyTheme } from "./theme.js";
 
@@ -21,14 +21,10 @@ import { channels, applyTheme } from "./theme.js";
  * @property {HTMLElement[]} lines
  * @property {HTMLElement} join
  * @property {{ color: string, cells: Uint8Array } | null} painted
- * @property {Labels | null} labels  of the rows and columns of a large picture
  */
 
-/** @typedef {{ rows: HTMLElement, columns: HTMLElement, shown: string }} Labels */
-
-const SIDE = 88, LARGE = 228;  // length of the longer side of a picture in pixels
-const FIRST = 3;  // cards that are large: those of the masks that most models use
-const NARROW = "(max-width: 640px)";  // windows in which the other cards are folded
+const SIDE = 64;  // length of the longer side of a picture in pixels
+const SHOWN = 2;  // lines of a card; the title has all
 
 /**
  * Draws the masks at the end of an element.
@@ -42,10 +38,7 @@ export function draw(element, bytes, ways = {}) {
   const cards = [];
   const send = (/** @type {Choice} */ choice) => ways.onChoice?.(choice);
   const update = (/** @type {Uint8Array} */ next) => showGallery(root, cards, unpackPictures(next), send);
-  find(root, ".legend").textContent = LEGEND;
   update(bytes);
-  const isUsed = cards.slice(FIRST).some(({ item }) => item.matches(".used"));  // a card in use is never folded
-  find(root, "details").toggleAttribute("open", isUsed || !matchMedia(NARROW).matches);
   return { update, destroy: () => root.remove() };
 }
 
@@ -57,15 +50,12 @@ export function draw(element, bytes, ways = {}) {
  */
 function showGallery(root, cards, gallery, send) {
   const ink = channels(applyTheme(root, gallery.neutrals, { accent: gallery.accent }).text);
-  const first = find(root, ".first"), rest = find(root, ".rest"), room = find(root, ".room");
-  while (cards.length < gallery.cards.length) {
-    cards.push(cards.length < FIRST ? createLargeCard(first) : createCard(rest.insertBefore(createElement("li"), room)));
-  }
+  const list = find(root, "ul"), room = find(root, ".room");
+  while (cards.length < gallery.cards.length) cards.push(createCard(list.insertBefore(createElement("li"), room)));
   while (cards.length > gallery.cards.length) cards.pop()?.item.remove();
   gallery.cards.forEach((card, i) => {
     show(cards[i], card, send);
     paint(cards[i], ink, gallery.sides, gallery.picture(i));
-    if (cards[i].labels) nameAxes(root, cards[i], gallery, i);
   });
   room.hidden = gallery.cards.some((card) => !card.single);  // the card of a combined mask takes its place
   root.dataset.painted = gallery.painted;
@@ -89,58 +79,9 @@ function unpackPictures(bytes) {
 function createCard(item) {
   const button = pressable(item, "picture"), canvas = button.appendChild(createElement("canvas"));
   const about = item.appendChild(createElement("div", "about")), name = about.appendChild(createElement("p", "name"));
-  const lines = Array.from({ length: 4 }, () => about.appendChild(createElement("p")));
+  const lines = Array.from({ length: SHOWN }, () => about.appendChild(createElement("p")));
   const join = about.appendChild(createElement("div", "join"));
-  return { item, button, canvas, name, lines, join, painted: null, labels: null };
-}
-
-/**
- * A card whose picture is large and has words at its rows and columns.
- * @param {HTMLElement} list
- * @returns {Parts}
- */
-function createLargeCard(list) {
-  const item = list.appendChild(createElement("li", "large")), parts = createCard(item);
-  const frame = item.insertBefore(createElement("div", "frame"), parts.button), rows = createElement("div", "rows");
-  const columns = createElement("div", "columns");
-  frame.append(rows, parts.button, columns);
-  return { ...parts, labels: { rows, columns, shown: "" } };
-}
-
-/**
- * Writes the words at the rows and columns of a large picture, and says of the pair under the pointer what the mask does.
- * @param {HTMLElement} root
- * @param {Parts} parts
- * @param {Gallery} gallery
- * @param {number} i
- */
-function nameAxes(root, { labels, canvas }, gallery, i) {
-  if (!labels) return;
-  const { rows, columns } = gallery.labels ?? { rows: [], columns: [] }, shown = JSON.stringify([rows, columns]);
-  const cells = gallery.picture(i), legend = find(root, ".legend");
-  if (labels.shown !== shown) {
-    labels.shown = shown;
-    labels.rows.replaceChildren(...(rows.length ? rows : [ROWS]).map((word) => createElement("span", "label", word)));
-    labels.columns.replaceChildren(...(columns.length ? columns : [COLUMNS]).map((word) => createElement("span", "label", word)));
-    labels.rows.classList.toggle("words", rows.length > 0);
-    labels.columns.classList.toggle("words", columns.length > 0);
-  }
-  const mark = (/** @type {number} */ q, /** @type {number} */ k) => {
-    [[labels.rows, q], [labels.columns, k]].forEach(([axis, at]) => {
-      [.../** @type {HTMLElement} */ (axis).children].forEach((word, j) => word.classList.toggle("pointed", j === at));
-    });
-  };
-  canvas.onpointermove = ({ offsetX, offsetY }) => {
-    if (!rows.length) return;
-    const k = Math.min(columns.length - 1, Math.max(0, Math.floor((offsetX / canvas.clientWidth) * columns.length)));
-    const q = Math.min(rows.length - 1, Math.max(0, Math.floor((offsetY / canvas.clientHeight) * rows.length)));
-    mark(q, k);
-    legend.textContent = pairSentence(`“${rows[q]}” (${q})`, `“${columns[k]}” (${k})`, cells[q * columns.length + k] > 0);
-  };
-  canvas.onpointerleave = () => {
-    mark(-1, -1);
-    legend.textContent = LEGEND;
-  };
+  return { item, button, canvas, name, lines, join, painted: null };
 }
 
 /**
@@ -158,20 +99,20 @@ function pressable(parent, kind) {
  * @param {import("./message.js").Card} card
  * @param {(choice: Choice) => void} send
  */
-function show({ item, button, name, lines, join, labels }, card, send) {
-  const told = labels ? [card.help, ...card.lines] : card.lines;
+function show({ item, button, name, lines, join }, card, send) {
   item.classList.toggle("used", card.used);
   item.dataset.mask = card.name;
   item.title = card.title;
   button.disabled = !card.single;
   button.setAttribute("aria-pressed", `${card.used}`);
   button.setAttribute("aria-label", cardLabel(card));
-  button.onclick = () => send({ mask: card.name, combine: "none" });
-  name.onclick = card.single ? button.onclick : null;  // a click on the name works as well
+  item.onclick = ({ target }) => {  // of the picture, which keys press, too
+    if (card.single && target instanceof Element && !target.closest(".join")) send({ mask: card.name, combine: "none" });
+  };
   name.replaceChildren(card.name, ...(card.mark ? [createElement("small", "", card.mark)] : []));
   lines.forEach((line, at) => {
-    line.textContent = told[at] ?? "";
-    line.hidden = !told[at];
+    line.textContent = card.lines[at] ?? "";
+    line.hidden = !card.lines[at];
   });
   join.classList.toggle("joined", Boolean(card.joined));
   while (join.children.length < card.joins.length) pressable(join);
@@ -194,10 +135,10 @@ function show({ item, button, name, lines, join, labels }, card, send) {
  */
 function paint(parts, ink, [high, wide], cells) {
   const { canvas, painted } = parts, color = [...ink, high, wide].join();
-  const side = parts.labels ? LARGE : SIDE, longer = Math.max(high, wide);
+  const longer = Math.max(high, wide);
   if (painted?.color === color && same(painted.cells, cells)) return;
   Object.assign(canvas, { width: wide, height: high });
-  Object.assign(canvas.style, { width: `${(side * wide) / longer}px`, height: `${(side * high) / longer}px` });
+  Object.assign(canvas.style, { width: `${(SIDE * wide) / longer}px`, height: `${(SIDE * high) / longer}px` });
   const image = new ImageData(wide, high);
   for (let i = 0; i < cells.length; i++) {
     image.data.set(ink, 4 * i);

@@ -97,8 +97,9 @@
  */
 
 /**
- * One head over a sentence: the selected `query`, and the `tokens` of queries and keys.
- * @typedef {{ query: number, tokens: string[] }} Read
+ * One head over a sentence: the selected `query`, the `tokens` of queries and keys, which parts it shows, and the names of
+ * both masks if a second head is the same one under another mask.
+ * @typedef {{ query: number, tokens: string[], shows: { chips: boolean, map: boolean }, masks: [string, string] | null }} Read
  * @typedef {Weights & Shape & Read} SentenceHeader
  */
 
@@ -144,7 +145,6 @@
  * @property {boolean} used
  * @property {string} mark
  * @property {string[]} lines
- * @property {string} help  the rule in a sentence
  * @property {string} title
  * @property {string[]} joins
  * @property {string} joined
@@ -156,7 +156,6 @@
  * @property {string} painted
  * @property {[number, number]} sides
  * @property {Card[]} cards
- * @property {{ rows: string[], columns: string[] } | null} labels  words of queries and keys, where there is room for them
  * @property {BothNeutrals} neutrals
  * @property {string} accent
  */

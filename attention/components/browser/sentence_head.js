@@ -1,10 +1,11 @@
 // One head over a sentence: `draw` adds the tokens, shaded by the weights of a row, and the map of all rows to an element
-// of any page, given a message of `attention.wire.cells.payload`.
+// of any page, given a message of `attention.wire.cells.payload`. A second head, if there is one, is the same under another
+// mask: its row stands above, as the tokens were shaded before.
 
 import { cellAt, MASKED, unpackCells } from "./cells.js";
 import { alive, createElement, createRoot, find, target } from "./elements.js";
-import { layOutMap, spotUnder } from "./sentence_head_map.js";
-import { MARKUP, mapLabel, pairText, percent, tokenName } from "./sentence_head_words.js";
+import { groundStops, layOutMap, spotUnder } from "./sentence_head_map.js";
+import { afterLabel, beforeLabel, MARKUP, mapLabel, pairText, percent, tokenName } from "./sentence_head_words.js";
 import { applyTheme } from "./theme.js";
 
 /**
@@ -18,6 +19,7 @@ import { applyTheme } from "./theme.js";
  * @typedef {object} Sentence
  * @property {HTMLElement} root
  * @property {HTMLElement} chips
+ * @property {HTMLElement} earlier  the tokens as another mask shades them
  * @property {HTMLElement} map
  * @property {HTMLElement} said
  * @property {SentenceData} data
@@ -42,8 +44,9 @@ export function draw(element, bytes, ways = {}) {
   const root = createRoot(element, "sentence-head", MARKUP), data = /** @type {SentenceData} */ (unpackCells(bytes));
   /** @type {Sentence} */
   const sentence = {
-    root, data, ways, chips: find(root, ".chips"), map: find(root, ".map"), said: find(root, ".said"), width: 0,
-    neutrals: applyTheme(root, data.neutrals, data.accents), query: data.query, told: -1, count: 0, pointed: null,
+    root, data, ways, chips: find(root, ".now"), earlier: find(root, ".earlier"), map: find(root, ".map"),
+    said: find(root, ".said"), width: 0, neutrals: applyTheme(root, data.neutrals, data.accents), query: data.query,
+    told: -1, count: 0, pointed: null,
   };
   listen(sentence);
   update(sentence, data);
@@ -56,13 +59,21 @@ export function draw(element, bytes, ways = {}) {
  */
 function update(sentence, data) {
   const { root } = sentence;
-  sentence.data = data;
   if (data.query !== sentence.told) sentence.query = sentence.told = data.query;
   sentence.query = Math.min(sentence.query, data.rows - 1);
   sentence.neutrals = applyTheme(root, data.neutrals, data.accents);
-  find(root, ".scale").hidden = data.colors !== "linear";
-  find(root, ".ramp").style.background = `linear-gradient(to right, ${data.stops.join()})`;
-  setChips(sentence);
+  sentence.data = data.signed ? data : { ...data, stops: groundStops(sentence.neutrals.background) };
+  find(root, ".scale").hidden = data.colors !== "linear" || !data.shows.map;
+  find(root, ".ramp").style.background = `linear-gradient(to right, ${sentence.data.stops.join()})`;
+  root.classList.toggle("no-map", !data.shows.map);
+  root.classList.toggle("no-chips", !data.shows.chips);
+  root.classList.toggle("compares", Boolean(data.masks));
+  if (data.masks) {
+    find(root, ".before-name").textContent = beforeLabel(data.masks[0]);
+    find(root, ".now-name").textContent = afterLabel(data.masks[1]);
+    setChips(sentence.earlier, data.tokens, "span");
+  }
+  setChips(sentence.chips, data.tokens, "button");
   laidOut(sentence);
   root.dataset.painted = data.painted;
 }
@@ -71,23 +82,25 @@ function update(sentence, data) {
 function laidOut(sentence) {
   sentence.width = sentence.root.clientWidth;
   if (!sentence.width) return;
-  layOutMap(sentence);
+  if (sentence.data.shows.map) layOutMap(sentence);
   show(sentence);
 }
 
 /**
  * Adds or removes chips until there is one per token; existing ones stay, because one may have the focus.
- * @param {Sentence} sentence
+ * @param {HTMLElement} chips
+ * @param {string[]} tokens
+ * @param {"button" | "span"} kind
  */
-function setChips({ chips, data }) {
-  while (chips.children.length > data.tokens.length) chips.lastElementChild?.remove();
-  while (chips.children.length < data.tokens.length) {
-    const chip = createElement("button");
-    chip.type = "button";
+function setChips(chips, tokens, kind) {
+  while (chips.children.length > tokens.length) chips.lastElementChild?.remove();
+  while (chips.children.length < tokens.length) {
+    const chip = createElement(kind, "chip");
+    if (chip instanceof HTMLButtonElement) chip.type = "button";
     chip.append(createElement("b"), createElement("small"));
     chips.append(chip);
   }
-  data.tokens.forEach((token, i) => {
+  tokens.forEach((token, i) => {
     const chip = /** @type {HTMLElement} */ (chips.children[i]);
     chip.dataset.token = `${i}`;
     find(chip, "b").textContent = token;
@@ -99,19 +112,11 @@ function setChips({ chips, data }) {
  * @param {Sentence} sentence
  */
 function show(sentence) {
-  const { chips, data, pointed, query, map, said } = sentence, row = pointed?.row ?? query;
+  const { chips, earlier, data, pointed, query, map, said } = sentence, row = pointed?.row ?? query;
   const cells = data.tokens.map((_, key) => cellAt(data, 0, row, key));
-  [...chips.children].forEach((chip, i) => {
-    if (!(chip instanceof HTMLElement)) return;
-    const { weight, code } = cells[i], share = percent(weight, restOf(sentence, row, i));
-    chip.style.setProperty("--weight", `${Math.round(100 * weight)}%`);
-    chip.classList.toggle("heavy", weight >= 0.4);
-    chip.classList.toggle("masked", code === MASKED);
-    chip.classList.toggle("selected", i === row);
-    chip.setAttribute("aria-pressed", `${i === query}`);
-    find(chip, "small").textContent = weight >= NAMED ? share : "";
-    chip.title = describe(sentence, row, i);
-  });
+  shade(sentence, chips, row, 0);
+  if (data.masks) shade(sentence, earlier, row, 1);
+  [...chips.children].forEach((chip, i) => chip.setAttribute("aria-pressed", `${i === query}`));
   const most = cells.reduce((best, cell) => (cell.weight > best.weight ? cell : best));
   const described = describe(sentence, row, pointed?.column ?? most.column);
   said.textContent = pointed ? described : "";  // of the selected row the title of the page says it
@@ -122,13 +127,34 @@ function show(sentence) {
 }
 
 /**
+ * Shades chips by a row.
+ * @param {Sentence} sentence
+ * @param {HTMLElement} chips
+ * @param {number} row
+ * @param {number} head  0, or 1 for the other mask
+ */
+function shade(sentence, chips, row, head) {
+  [...chips.children].forEach((chip, i) => {
+    if (!(chip instanceof HTMLElement)) return;
+    const { weight, code } = cellAt(sentence.data, head, row, i);
+    chip.style.setProperty("--weight", `${Math.round(100 * weight)}%`);
+    chip.classList.toggle("heavy", weight >= 0.4);
+    chip.classList.toggle("masked", code === MASKED);
+    chip.classList.toggle("selected", i === row);
+    find(chip, "small").textContent = weight >= NAMED ? percent(weight, restOf(sentence, row, i, head)) : "";
+    chip.title = describe(sentence, row, i, head);
+  });
+}
+
+/**
  * @param {Pick<Sentence, "data">} sentence
  * @param {number} query
  * @param {number} key
+ * @param {number} [head]
  */
-function describe({ data }, query, key) {
-  const { weight, code } = cellAt(data, 0, query, key);
-  const rest = restOf({ data }, query, key);
+function describe({ data }, query, key, head = 0) {
+  const { weight, code } = cellAt(data, head, query, key);
+  const rest = restOf({ data }, query, key, head);
   const name = (/** @type {number} */ at) => tokenName(data.tokens, at);
   return pairText({ query: name(query), key: name(key), weight, rest, masked: code === MASKED });
 }
@@ -138,9 +164,10 @@ function describe({ data }, query, key) {
  * @param {Pick<Sentence, "data">} sentence
  * @param {number} query
  * @param {number} key
+ * @param {number} [head]
  */
-function restOf({ data }, query, key) {
-  return data.tokens.reduce((sum, _, other) => sum + (other === key ? 0 : cellAt(data, 0, query, other).weight), 0);
+function restOf({ data }, query, key, head = 0) {
+  return data.tokens.reduce((sum, _, other) => sum + (other === key ? 0 : cellAt(data, head, query, other).weight), 0);
 }
 
 /** @param {Sentence} sentence */

@@ -3,10 +3,23 @@
 const LOST = 2 ** -24;  // added to one, it is lost in float32
 
 export const MARKUP = `
-<div class="chips" role="group" aria-label="Tokens. Choose the one whose weights are shown."></div>
+<p class="name before-name"></p>
+<div class="chips earlier"></div>
+<p class="name now-name"></p>
+<div class="chips now" role="group" aria-label="Tokens. Choose the one whose weights are shown."></div>
 <div class="map" role="img"><canvas></canvas><i class="row"></i><i class="cell"></i></div>
 <p class="said" aria-live="polite"></p>
-<p class="scale" aria-hidden="true">weight 0% <i class="ramp"></i> 100% <i class="swatch"></i> masked</p>`;
+<p class="scale" aria-hidden="true">weight, in words and map: 0% <i class="ramp"></i> 100% <i class="swatch"></i> masked</p>`;
+
+/** @param {string} mask */
+export function beforeLabel(mask) {
+  return `Before: ${mask}`;
+}
+
+/** @param {string} mask */
+export function afterLabel(mask) {
+  return `With the mask: ${mask}`;
+}
 
 /** @param {{ rows: number, columns: number, said: string }} map */
 export function mapLabel({ rows, columns, said }) {
@@ -16,7 +29,7 @@ export function mapLabel({ rows, columns, said }) {
 /** @param {{ query: string, key: string, weight: number, rest: number, masked: boolean }} pair */
 export function pairText({ query, key, weight, rest, masked }) {
   if (masked) return `${key} is masked for ${query}.`;
-  return `${query} gives ${percent(weight, rest)} of its weight to ${key}.`;
+  return `${query} puts ${percent(weight, rest)} of its weight on ${key}.`;
 }
 
 /**

@@ -12,6 +12,12 @@ export function channels(hex) {
   return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 }
 
+/** @param {string} hex */
+export function luminance(hex) {
+  const [r, g, b] = channels(hex);
+  return 0.3 * r + 0.59 * g + 0.11 * b;
+}
+
 /** @type {Map<string, Uint32Array>} */
 const ramps = new Map();
 
@@ -94,8 +100,7 @@ export function applyTheme(root, neutrals, accents) {
   const pen = penOf(document.createElement("canvas"));
   pen.fillStyle = getComputedStyle(root).getPropertyValue("--st-background-color").trim() || "#ffffff";
   const background = `${pen.fillStyle}`;  // any CSS colour comes back as #rrggbb
-  const [r, g, b] = channels(background);
-  const dark = 0.3 * r + 0.59 * g + 0.11 * b < 128, own = neutrals[dark ? "dark" : "light"];
+  const dark = luminance(background) < 128, own = neutrals[dark ? "dark" : "light"];
   const readable = (/** @type {string} */ color) => (dark ? color : `color-mix(in srgb, ${color} 75%, black)`);
   const words = Object.entries(accents).map(([name, color]) => [`${name}-words`, readable(color)]);
   const all = Object.entries({ ...own, ...accents }).concat(/** @type {[string, string][]} */ (words));

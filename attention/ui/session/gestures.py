@@ -34,9 +34,9 @@ def on_lines_pin(key: str = "lines") -> None:
     _apply_pin(key)
 
 
-def on_sentence_pin() -> None:
-    """A token was chosen in the sentence of the Start page, whose key is "sentence"."""
-    change(**_of(_component_event("sentence", "pin"), "query"))
+def on_sentence_pin(key: str = "sentence") -> None:
+    """A token was chosen in a head over a sentence with this `key`."""
+    change(**_of(_component_event(key, "pin"), "query"))
 
 
 def _apply_pin(key: str) -> None:

@@ -15,10 +15,37 @@ WHYS = {  # what a mask is for, in one sentence
     "padding": "The **padding** mask hides filler at the end, which gives the texts of a batch equal lengths.",
 }
 NEARBY = "words just"  # while a card asks how far a window sees
+# What the mask in use does to the selected row of the selected head.
+THE_MASK, OWN = "the **{mask}** mask", "the source's **own** mask"
+SEES = {  # of a query from which the mask hides keys: what it sees, and where its weight goes
+    "causal": ("can't attend to later words", "itself and earlier ones"),
+    "padding": ("can't attend to the filler at the end", "the other words"),
+    "documents": ("sees only its own text", "words of that"),
+}
+SEES_SOME, SEES_ITSELF = "sees {visible} of {whole} words", "sees itself alone"
+TO_THEM, TO_IT, TO_ITSELF = "them", "it", "itself"
+MOVES = "Under {mask}, {query} {sees}: **{share}** of its weight moves to {rest}."
+LOSES = "Under {mask}, {query} {sees}: **{share}** of its weight was on the others."
+MOVES_NOTHING = "Under {mask}, {query} {sees}: it had no weight on the others, so none moves."
+SEES_NONE = "Under {mask}, {query} sees no word: all its weights are zero."
+SEES_MORE = "Under {mask}, {query} sees {count:,} {words} more than under {base}, with **{share}** of its weight."
+WORDS = "word", "words"
+LOSES_NONE = "Under {mask}, {query} loses no word. {most} loses most: **{share}** of its weight."
+NO_WEIGHT_THERE = "Under {mask}, no weight moves: head {head} had none on the words that it hides."
+FULL_MOVES_NOTHING = "The **full** mask hides no word, so no weight moves."
+OWN_FULL = " It is this source's own mask: it reads whole texts."
+MADE_UNDER = (
+    "These heads were made under the mask **{baseline}**. The picture shows what another mask does to their weights, not what "
+    "a model trained with it would learn."
+)
+QUERY = "query {query:,}"
+TRY_CAUSAL = "Try the causal mask"
 FIXED = "The weights of this source are fixed: no mask changes them."
 HELP = (
     "A mask defines which keys each query may attend to. Rows are queries, columns are keys; masked pairs are hatched."
 )
+MORE = "Effect on every head, fully masked rows, code"
+REACH_FOLD = "Reach through stacked layers"
 TITLES = {
     "effect": "Effect of the mask on the weights",
     "empty rows": "Fully masked rows in PyTorch",
@@ -41,6 +68,8 @@ REACH = (
 )
 CHAIN = "Information arrives through {layers} layers, an arrow per layer: {chain}."
 ONE_ARROW = "Farthest in one layer: {chain}."
+REACH_HEAD = "| mask | {layers:,} layers reach back | and ahead |\n| --- | --- | --- |"
+REACH_LINE = "| {name} | {back:,} | {ahead:,} |"
 NO_REACH = "The {keys:,} keys belong to another sequence, so reach across layers is not defined. "
 USERS = "Used by: {users}."
 TILES = "A pixel is {tile:,} × {tile:,} pairs; a stronger colour means more pairs kept. "

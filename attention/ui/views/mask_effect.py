@@ -25,9 +25,8 @@ from attention.ui import proof, results
 from attention.ui.controls import knobs
 from attention.ui.empty_states import missing_parts
 from attention.ui.markdown import escape
-from attention.ui.session import browser_yield, page
+from attention.ui.session import browser_yield
 from attention.ui.text import masks as text
-from attention.ui.views import focus
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +71,8 @@ def section(config: Config) -> None:
     with st.container():
         _first(config)
     config = config.truncated
+    found = effect_of(config)
     words, bars = st.columns([2, 3], gap="medium")
-    found = _effect(config)
     _squares(found)
     with words:
         _words(found)
@@ -85,7 +84,8 @@ def section(config: Config) -> None:
         st.vega_lite_chart(data, spec, key="moved", width="stretch", alt=text.MOVED_ALT.format(title=title))
 
 
-def _effect(config: Config) -> Effect:
+def effect_of(config: Config) -> Effect:
+    """Returns the passes of a config under its mask and under the baseline."""
     after = results.heads.trace(config)
     base = baseline(config, after.mask)
     before = results.heads.trace_by_rule(base)
@@ -103,20 +103,11 @@ def _first(config: Config) -> None:
 
 def _words(found: Effect) -> None:
     config = found.config
-    head, query = st.columns(2)
-    with head:
-        focus.head(config)
-    with query:
-        focus.query(config)
     if not idle("baseline", config):
         knobs.menu("baseline", config)
     st.markdown(_baseline(found))
     st.latex(_formula(found))
     st.markdown(_sentence(found))
-    if (most := _hit_most(found)) is not None:
-        st.button(
-            text.SELECT.format(query=_query(config, most)), on_click=page.change, kwargs={"query": most}, key="hit most"
-        )
 
 
 def _baseline(found: Effect) -> str:
@@ -164,7 +155,7 @@ def _added_sentence(found: Effect) -> str:
     if not found.adds:
         return ""
     (base, mask), head = found.names, found.config.head
-    share = _amount(float(found.gained[head].mean()), found.config)
+    share = amount(float(found.gained[head].mean()), found.config)
     return text.ADDED.format(mask=mask, baseline=base, share=share, head=head)
 
 
@@ -176,15 +167,15 @@ def _hidden_sentence(found: Effect) -> str:
     if not found.after.mask[config.query_index].any():
         return text.BLIND.format(mask=mask, query=query)
     softmax = SOFTMAXES[config.softmax]
-    own, others = (_amount(float(each), config) for each in (taken[config.query_index], taken.mean()))
-    if (most := _hit_most(found)) is not None:
+    own, others = (amount(float(each), config) for each in (taken[config.query_index], taken.mean()))
+    if (most := hit_most(found)) is not None:
         return text.OTHER_ROWS.format(
             mask=mask,
             others=others,
             head=config.head,
             goes=softmax.handed_on.replace("%s", ""),
             most=_query(config, most, "Query"),
-            share=_amount(float(taken[most]), config),
+            share=amount(float(taken[most]), config),
             query=query,
         )
     return text.ROW.format(
@@ -199,13 +190,13 @@ def _hidden_sentence(found: Effect) -> str:
     )
 
 
-def _amount(moved: float, config: Config) -> str:
+def amount(moved: float, config: Config) -> str:
     """A sum of weights: as a share of the row, or as it is if rows may sum to anything."""
     is_share = SOFTMAXES[config.softmax].distributes
     return format_percent(moved) if is_share else text.AS_SUM.format(value=format_mean(moved))
 
 
-def _hit_most(found: Effect) -> int | None:
+def hit_most(found: Effect) -> int | None:
     """The query that the mask takes most from, if it takes nothing from the selected one."""
     taken = found.lost[found.config.head].abs()
     return None if found.hides_in_row or float(taken.max()) == 0 else int(taken.argmax())
@@ -222,7 +213,7 @@ def _squares(found: Effect) -> None:
     base, mask = found.names
     small = {"labels": [], "height": theme.SMALL_HEIGHT}  # positions: there is no room for tokens
     signed = config.head_softmax.signed
-    most = _hit_most(found)  # marked if the selected query loses nothing
+    most = hit_most(found)  # marked if the selected query loses nothing
     row = {"colors": config.color_scale, "query": config.query_index if most is None else most}
     cells, tile, seeing = tables.focus(found.after, heatmap.PIXELS)
     masked = heatmap.weights(cells, tile, seeing=seeing, **row, **small, signed=signed)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import streamlit as st
 
 from attention.analysis.mask_gallery import BLOCK, Exhibit, flops
 from attention.analysis.mask_reach import dependency_chain
-from attention.components.mask_gallery import LABELLED, mask_gallery
+from attention.codec import CONFIGS
+from attention.components.mask_gallery import mask_gallery
 from attention.config import Config
 from attention.number_format import format_percent, format_token
 from attention.pinned import shown_side, sides_shown
@@ -20,12 +22,15 @@ from attention.ui.controls import knobs
 from attention.ui.empty_states import disabled_knob
 from attention.ui.heading import reserve_finding, title_part
 from attention.ui.markdown import escape
-from attention.ui.session import gestures, present
+from attention.ui.session import gestures, page, present
 from attention.ui.text import comparing, terms
 from attention.ui.text import masks as text
-from attention.ui.views import mask_audit, mask_code, mask_effect, masks_changed, questions
+from attention.ui.views import mask_audit, mask_code, mask_effect, mask_picture, masks_changed, questions
+from attention.ui.views.mask_effect import Effect
 
 RANGES = 12  # ranges of fully masked rows that are listed
+LABELLED = 20  # maximum number of tokens whose chain is named
+FOLD = "mask details"  # key of the expander
 ARROWS = 6  # tokens of a chain that are named
 DETAILS = {"effect": mask_effect.section, "empty rows": mask_audit.section, "code": mask_code.section}
 
@@ -40,27 +45,55 @@ def view(config: Config) -> None:
         return
     place = reserve_finding()  # filled after the pictures, which the user waits for
     alone = present.shows_one_picture(config)
+    found = None if sides or not mask_in_use(config.source) else mask_picture.found_of(config)
     if sides:
         masks_changed.draw_map(sides)
-    if not (sides and alone):
-        _gallery(config, comparing.IN_B if sides else "")
+    if found:
+        _first_picture(config, found)
+    elif not (sides and alone):
+        _gallery(config)
     if not alone:
-        _details(config)
-    place.markdown(masks_changed.finding(sides) if sides else _finding(config))
+        _below(config, comparing.IN_B if sides else "", found)
+    place.markdown(masks_changed.finding(sides) if sides else _finding(config, found))
 
 
-def _details(config: Config) -> None:
-    """Draws what follows the gallery: the proof, and the part that is selected."""
+def _first_picture(config: Config, found: Effect) -> None:
+    """Draws the selected row before and with the mask, and the map of its head beside the cards of all masks."""
+    with st.container(key="mask-picture"):
+        mask_picture.draw_row(found)
+        picture, cards = st.columns(2, gap="small")
+        with picture:
+            mask_picture.draw_map(found)
+        with cards:
+            _gallery(config)
+
+
+def _below(config: Config, side: str, found: Effect | None) -> None:
+    """Draws what follows the pictures: the mask in words, the proof, and parts in folds."""
+    _about_used(config, side)
+    if found:
+        mask_picture.draw_baseline_note(found)
     _foot(config)
-    knobs.segments("mask_detail", config)
-    if mask_in_use(config.source) or not disabled_knob(config, text.TITLES[config.mask_detail], "mask"):
-        DETAILS[config.mask_detail](config)
+    if not config.is_cross:
+        with st.expander(text.REACH_FOLD, icon=":material/layers:"):
+            knobs.slider("depth", config)
+            st.markdown(f"{_chain(config)}\n\n{_reach_table(config)}")
+    if page.widgets().get(FOLD) is None:  # a link may select a part in it
+        page.widgets()[FOLD] = config.mask_detail != CONFIGS.defaults["mask_detail"]
+    fold = st.expander(text.MORE, icon=":material/functions:", key=FOLD, on_change="rerun")
+    if fold.open:
+        with fold:
+            knobs.segments("mask_detail", config)
+            if mask_in_use(config.source) or not disabled_knob(config, text.TITLES[config.mask_detail], "mask"):
+                DETAILS[config.mask_detail](replace(config, query=found.config.query) if found else config)
 
 
-def _finding(config: Config) -> str:
-    """What the mask is for, or how many pairs it keeps and what that saves."""
+def _finding(config: Config, found: Effect | None) -> str:
+    """What the mask does to the selected row; what it is for, or how many pairs it keeps, if that is not shown or asked."""
     if not mask_in_use(config.source):
         return text.FIXED
+    if found and not questions.unsaid(config):
+        return mask_picture.finding(found)
     if reason := _reason(config):
         return reason
     return _pairs_sentence(config)
@@ -95,26 +128,25 @@ def _foot(config: Config) -> None:
         terms.draw("masks")
 
 
-def _gallery(config: Config, side: str) -> None:
-    """Draws all masks, and what the one in use does; `side`: of which side it is, if both are compared."""
-    used = results.masks.exhibit(config, config.depth)
-    table = has_own_mask(config.source)
-    own = [used] if config.combine != "none" or table else []
+def _gallery(config: Config) -> None:
+    """Draws the cards of all masks."""
+    own = (
+        [results.masks.exhibit(config, config.depth)] if config.combine != "none" or has_own_mask(config.source) else []
+    )
     every = results.masks.gallery(config.tokens, config.span, config.depth, results.masks.other(config))
     mask_gallery(config, [*every, *own], on_choice=gestures.on_mask_choice)
+
+
+def _about_used(config: Config, side: str) -> None:
+    """Says what the mask in use is for, who uses it and what it saves; `side`: of which side it is, if both are compared."""
+    used = results.masks.exhibit(config, config.depth)
     template = text.IN_USE if mask_in_use(config.source) else text.NOT_IN_USE
     said = template.format(
         side=side, name=used.name, about=_about(config, used), tiles=_tiles(used), users=_users(used)
     )
-    if mask_in_use(config.source) and _reason(config):  # which the finding says instead
-        said = f"{said.rstrip()} {_pairs_sentence(config)}"
     if mask_in_use(config.source):
-        said = f"{said.rstrip()} {_chain(config)}"
-    about, layers = st.columns([3, 2], gap="medium")
-    if not (config.is_cross or present.is_embedded()):  # beside the cards, whose reach it sets
-        with layers:
-            knobs.slider("depth", config)
-    about.markdown(  # below the cards, because its length would move them
+        said = f"{_reason(config)} {said.rstrip()} {_pairs_sentence(config)}".strip()
+    st.caption(
         said.rstrip(),
         help=text.OPERATIONS.format(
             kept=_count(config, used, used.share),
@@ -125,6 +157,13 @@ def _gallery(config: Config, side: str) -> None:
             source=escape(used.rule.source),
         ),
     )
+
+
+def _reach_table(config: Config) -> str:
+    """How far each mask reaches, as a table in Markdown."""
+    every = results.masks.gallery(config.tokens, config.span, config.depth, results.masks.other(config))
+    lines = [text.REACH_LINE.format(name=each.name, back=each.back, ahead=each.ahead) for each in every]
+    return "\n".join([text.REACH_HEAD.format(layers=config.depth), *lines])
 
 
 def _about(config: Config, used: Exhibit) -> str:
