@@ -124,6 +124,37 @@ def running_fragments() -> list[str] | None:
     return run.fragment_ids_this_run if run else None
 
 
+def draw_instead(keys: Sequence[str]) -> None:
+    """Makes the run of a fragment draw the fragments with these keys instead. Call it from a callback of the run.
+
+    `st.rerun(keys)` drops the run for another one. This takes three more messages before the first element, and a browser
+    draws the whole page for each of them. `name_drawn_fragments` has to be called before.
+    """
+    run = run_context()
+    run.fragment_ids_this_run[:] = run.fragment_storage.order_fragment_ids(run.fragment_storage.resolve_target(keys))
+
+
+def name_drawn_fragments() -> None:
+    """Makes the end of a run name the fragments that it has drawn, not those that it was to draw (see `draw_instead`).
+
+    A browser removes the elements in them that were not drawn again. It dims those that the start of a run names until
+    they are, and draws each of them twice for that; it names none.
+    """
+    from streamlit.runtime.app_session import AppSession
+    from streamlit.runtime.scriptrunner_utils.run_descriptor import RunDescriptor
+
+    tell = AppSession._on_scriptrunner_event
+
+    def tell_drawn(self: AppSession, *event: Any, **about: Any) -> None:
+        if fragments := about.get("fragment_ids_this_run"):
+            run = about["run_descriptor"]
+            object.__setattr__(run, "fragment_ids", fragments)  # the list, which may change until the end
+            about["run_descriptor"] = RunDescriptor(run.script_run_id, ("none",))
+        tell(self, *event, **about)
+
+    AppSession._on_scriptrunner_event = tell_drawn
+
+
 def change_is_waiting() -> bool:
     """Whether a change by the user waits for the end of this run of a fragment.
 

@@ -47,7 +47,6 @@ class Forger:
     page: str = ""
     session: str = ""
     run: int = 0
-    parts: tuple[str, ...] = ()
     elements: dict[tuple[int, ...], Shown] = field(default_factory=dict)
     heard: bytearray = field(default_factory=bytearray)
 
@@ -146,7 +145,7 @@ class Forger:
         kind = message.WhichOneof("type")
         if kind == "new_session":
             told = message.new_session
-            self.run, self.parts = self.run + 1, tuple(message.metadata.run.fragment_ids)
+            self.run += 1
             self.page, self.session = told.page_script_hash, told.initialize.session_id or self.session
         elif kind == "navigation":
             self.page = message.navigation.page_script_hash
@@ -156,7 +155,8 @@ class Forger:
             place = tuple(message.metadata.delta_path)
             self.elements[place] = Shown(message.delta.new_element, message.delta.fragment_id, self.run)
         elif kind == "script_finished" and message.script_finished in OVER:
-            stale = (lambda part: part in self.parts) if self.parts else (lambda part: True)
+            parts = message.metadata.run.fragment_ids
+            stale = (lambda part: part in parts) if parts else (lambda part: True)
             self.elements = {
                 at: each for at, each in self.elements.items() if each.run == self.run or not stale(each.part)
             }

@@ -14,11 +14,13 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime import app_session
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.fragment import MemoryFragmentStorage
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.runtime import Runtime
 from streamlit.runtime.scriptrunner import ScriptRunContext
+from streamlit.runtime.scriptrunner_utils.run_descriptor import RunDescriptor
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, ScriptRequests
 from streamlit.runtime.state.session_state import KeyIdMapper, SessionState, WStates
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
@@ -37,12 +39,14 @@ PARTS: dict[str, tuple[object, tuple[str, ...]]] = {
     "sessions": (WebsocketSessionManager, ("get_session_info", "get_active_session_info")),
     "storage of sessions": (MemorySessionStorage(), ("_cache",)),
     "cache of sessions": (MemorySessionStorage()._cache, ("expire", "popitem", "__len__")),
-    "session": (AppSession, ("shutdown", "session_state")),
+    "session": (AppSession, ("shutdown", "session_state", "_on_scriptrunner_event")),
     "state": (SessionState(), ("_new_widget_state", "_old_state", "_key_id_mapper", "clear")),
     "widgets": (WStates(), ("widget_metadata", "states")),
     "keys": (KeyIdMapper(), ("id_key_mapping", "get_id_from_key")),
     "uploaded files": (MemoryUploadedFileManager("/"), ("file_storage", "get_files")),
-    "run": (ScriptRunContext, ("fragment_ids_this_run", "script_requests")),
+    "run": (ScriptRunContext, ("fragment_ids_this_run", "script_requests", "fragment_storage")),
+    "fragments": (MemoryFragmentStorage(), ("order_fragment_ids", "resolve_target")),
+    "what a run names": (RunDescriptor, ("script_run_id", "fragment_ids")),
     "requests": (ScriptRequests(), ("_state", "_rerun_data")),
     "rerun": (RerunData(), ("is_auto_rerun",)),
     "pages": (PagesManager, ("uses_pages_directory",)),

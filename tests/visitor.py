@@ -7,7 +7,7 @@ import json
 import re
 import struct
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from http.client import HTTPConnection
@@ -41,8 +41,8 @@ class Visit:
     """A visitor's page: the link that its picture was `painted` for, errors and alerts, its widgets by their keys.
 
     And the latest `texts` that it was sent as Markdown, the name of their session, with the connection that it has; `clocks`:
-    seconds between two runs of fragments that ask for that, by their names; `received`: bytes so far; `drawing`: the fragments
-    that run, none for the whole page, and the widgets that they have `drawn`.
+    seconds between two runs of fragments that ask for that, by their names; `received`: bytes so far; `drawn`: the widgets
+    that this run has drawn.
     """
 
     socket: ClientConnection
@@ -58,7 +58,6 @@ class Visit:
     widgets: dict[str, Widget] = field(default_factory=dict)
     clocks: dict[str, float] = field(default_factory=dict)
     received: int = 0
-    drawing: tuple[str, ...] = ()
     drawn: set[str] = field(default_factory=set)
 
     @property
@@ -122,8 +121,8 @@ class Visit:
         if kind == "new_session":
             self.session = message.new_session.initialize.session_id or self.session
             self.script = message.new_session.page_script_hash
-            self.drawing, self.drawn = tuple(message.metadata.run.fragment_ids), set()
-            if not self.drawing:  # the whole page: what asked to look again may be gone
+            self.drawn = set()
+            if not message.metadata.run.fragment_ids:  # the whole page: what asked to look again may be gone
                 self.clocks.clear()
         elif kind == "navigation":
             self.script = message.navigation.page_script_hash
@@ -135,15 +134,15 @@ class Visit:
             for fragment in message.stop_auto_rerun.fragment_ids:
                 self.clocks.pop(fragment, None)
         elif kind == "script_finished" and message.script_finished in OVER:
-            self._clear()
+            self._clear(message.metadata.run.fragment_ids)
         elif kind == "delta":
             return self._element(message.delta.new_element, message.delta.fragment_id)
         return False
 
-    def _clear(self) -> None:
-        """What a run did not draw again is gone from its part of the page."""
+    def _clear(self, fragments: Collection[str]) -> None:
+        """What a run of these fragments, or of the whole page, did not draw again is gone from its part of the page."""
         for key, widget in list(self.widgets.items()):
-            if key not in self.drawn and (not self.drawing or widget.fragment in self.drawing):
+            if key not in self.drawn and (not fragments or widget.fragment in fragments):
                 del self.widgets[key]
 
     def _element(self, element: Any, fragment: str) -> bool:

@@ -16,7 +16,7 @@ from pathlib import Path
 from attention.runtime.budget import limit_arenas, trim
 from attention.runtime.stall_detector import STALL_DETECTOR
 from attention.serving.session_cleanup import only_few
-from attention.streamlit_internals import ignore_pages_directory, remember_theme
+from attention.streamlit_internals import ignore_pages_directory, name_drawn_fragments, remember_theme
 from attention.ui.budget import BUDGET, EXPIRY, SPARE, SPARED, TIGHT
 from attention.ui.rooms import CLASSROOMS
 from attention.ui.views.room import is_allowed
@@ -89,6 +89,7 @@ def preload() -> None:
     for name in USED:
         import_module(name)
     remember_theme()
+    name_drawn_fragments()
     if is_allowed():  # otherwise the page of a room, which is in no folder, would not be found on a new server
         ignore_pages_directory()
     gc.freeze()

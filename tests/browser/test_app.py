@@ -369,6 +369,20 @@ def test_no_message_refers_to_another(tab):
     assert heard.count("delta") > 10 and "ref_hash" not in heard
 
 
+def test_a_moved_slider_is_one_run_that_names_what_it_has_drawn(tab):
+    """Each message about a run makes a browser draw the whole page; what a run has named is cleared of what it left out."""
+    tab.quiet()
+    tab.heard.clear()
+    tab.slider("temperature").press("ArrowRight")
+    tab.wait_for_grid(temperature=1.05)
+    tab.quiet()
+    heard = [ForwardMsg.FromString(frame) for frame in tab.heard if isinstance(frame, bytes)]
+    kinds = [message.WhichOneof("type") for message in heard]
+    ends = [message.metadata.run.fragment_ids for message in heard if message.WhichOneof("type") == "script_finished"]
+    assert kinds.count("new_session") == len(ends) == 1 and kinds.index("delta") == 2
+    assert {message.delta.fragment_id for message in heard if message.HasField("delta")} == {*ends[0]}
+
+
 def test_the_program_is_written_once_its_fold_is_open_and_follows(tab):
     """Nothing is loaded or sent for it before: its colours alone are a file of 1.5 MB."""
     code, fold = tab.page.get_by_test_id("stCode"), tab.page.get_by_text("PyTorch code")

@@ -20,7 +20,7 @@ import streamlit as st
 from attention.components.copy_link import copy_link
 from attention.lessons.cards import Card
 from attention.runtime.threads import one_thread
-from attention.streamlit_internals import has_pages_directory, running_fragments
+from attention.streamlit_internals import draw_instead, has_pages_directory, running_fragments
 from attention.ui import next_step
 from attention.ui.budget import UNDER_WAY
 from attention.ui.controls.kind import Kind
@@ -70,7 +70,7 @@ def show(
     aside, above, below = (present.beside_picture(parts) for parts in (before, above, below))
     state.ahead = ahead
     state.parts = {part.name: part for part in (controls, *aside, *above, *below)}
-    state.looks, state.follow, state.fresh, state.leaves = {}, frozenset(), False, False
+    state.looks, state.follow, state.leaves = {}, frozenset(), False
     reconcile()
     _start_computing(taken_up())
     with st.sidebar:
@@ -94,9 +94,9 @@ def change(**values: Any) -> None:
     reconcile()
     put(**values)
     _start_computing(taken_up())
-    if running_fragments():  # otherwise the whole page is about to run
-        state.fresh, state.follow = not state.told.waiting, state.stale_parts
-        st.rerun(["view", *(name for name in state.parts if name in state.follow)])
+    if run := running_fragments():  # otherwise the whole page is about to run
+        state.run, state.follow = run, state.stale_parts
+        draw_instead(["view", *(name for name in state.parts if name in state.follow)])
 
 
 def note(notes: Sequence[str]) -> None:
@@ -213,10 +213,8 @@ def _now(fragment: str) -> Any:
     state.begin(fragment)
     if run is not None and run is not state.run:
         state.run = run
-        if not state.fresh:  # otherwise the callback that requested this run has done so, and set no widget
-            reconcile()
-            taken_up()
-        state.fresh = False
+        reconcile()
+        taken_up()
     return state.here.setting
 
 

@@ -146,11 +146,11 @@ class Session:
     `follow`: parts to rerun after a change, once the view is drawn.
     `pictures`: the names of what the browser keeps (`kept_bytes`), by fragment and by the key of the picture; `earlier`,
     `current`: those of the last run and of this one of the fragment that runs.
-    `run`: the fragments of the last run that took up the values of widgets. `fresh`: whether a callback has already done
-    so for the run that it requested. `ahead` starts what the view waits for. `drawn`: the settings that the view has
-    drawn, and `viewed` the time of that. `below_title`: the place below a title that the view does not draw. `arrives`:
-    whether the view is the first of the session; `hurried`: whether it follows closely on the previous one; `leaves`: whether
-    it opens another page. `visitor`: a name for this session. `kept`: what single pages keep for their next run.
+    `run`: the fragments of the last run that took up the values of widgets. `ahead` starts what the view waits for. `drawn`:
+    the settings that the view has drawn, and `viewed` the time of that. `below_title`: the place below a title that the view
+    does not draw. `arrives`: whether the view is the first of the session; `hurried`: whether it follows closely on the
+    previous one; `leaves`: whether it opens another page. `visitor`: a name for this session. `kept`: what single pages keep
+    for their next run.
     """
 
     page: str = ""
@@ -164,7 +164,6 @@ class Session:
     earlier: dict[str, str] = field(default_factory=dict)
     current: dict[str, str] = field(default_factory=dict)
     run: list[str] | None = None
-    fresh: bool = False
     ahead: Callable[[Any], object] | None = None
     drawn: Any = None
     viewed: float | None = None
