@@ -40,7 +40,7 @@ WIDEST = {  # what comes last of what could be too wide
     "heads": "stExpander",
     "implementations": "stHtml",
     "layers": "stVegaLiteChart",
-    "masks": "stPlotlyChart",
+    "masks": "stExpander",
     "model": "stPageLink",
     "softmax": "stExpander",
     "start": "sentence-head",
