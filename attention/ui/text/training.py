@@ -96,7 +96,7 @@ PROGRESS_ALT = "Line chart of loss and accuracy by training step"
 CURVES = "Mean weight on {statistic}, by head{lines}. L1H2: layer 1, head 2."
 CURVES_ALONE = "Mean weight on {statistic}, by head."
 CURVES_OF = "Mean weight of each head on this token"
-PILLS = {"own": "answer", "previous": "previous", "induction": "after a copy", "same": "same", "first": "first"}
+PILLS = {"own": "answer", "previous": "previous", "induction": "after copy", "same": "same", "first": "first"}
 WEIGHT_ON = "weight on {key}"
 KEYS = {
     "own": "the answer",
