@@ -67,27 +67,30 @@ def test_how_a_file_is_read_can_be_chosen_once_there_is_one():
 
 
 def maps(test: AppTest) -> list[str]:
-    return [each.proto.body for each in test.get("html") if text.MAP in each.proto.body]
+    return [each.proto.body for each in test.get("html") if 'alt="Map of weights: ' in each.proto.body]
 
 
 def test_an_example_opens_with_a_click():
     test = opened()
-    (shown,) = maps(test)
-    assert b64encode(results.layers.picture(your_data.EXAMPLE, 0)).decode() in shown
+    shown = maps(test)
+    last = b64encode(results.layers.picture(your_data.EXAMPLE.of_layer(1), 1)).decode()
+    assert len(shown) == 4 and last in shown[3] and "Layer 1, head 1" in shown[3]
     test.button(key="try").click().run()
     assert not test.exception and not test.error
     (source,) = test.session_state[KEY].kept.uploaded
     assert sample.NAME in source and "**Two layers by hand** was read as follows." in page_text(test)
     assert "try" not in {button.key for button in test.button}, "one is open: nobody need try"
-    assert not maps(test)
+    assert maps(test) == shown, "its heads are those that the page promised"
+    assert "Opened: 2 layers of 2 heads, 14 tokens. See its heads." in page_text(test)
     test.button(key=f"close {source}").click().run()
     assert not test.exception and not test.session_state[KEY].kept.uploaded
 
 
 def test_a_file_is_opened_read_and_shown():
     test = put(opened(), "mine.npz", FILE)
-    assert not test.exception and not test.error
+    assert not test.exception and not test.error and len(maps(test)) == 8
     words = page_text(test)
+    assert words.index("Opened: 3 layers of 4 heads, 6 tokens.") < words.index("**mine.npz** was")
     assert "**mine.npz** was read as follows. From the file mine.npz." in words
     assert "weights: 3 layers × 4 heads × 6 queries × 6 keys." in words
     assert "Open files" in words and "mine.npz: weights, 3 layers of 4 heads, 6 tokens, 1.73 kB" in words
@@ -219,6 +222,7 @@ def test_a_bad_file_leaves_everything_as_it_was():
     test = put(opened(), "mine.npz", FILE)
     before = dict(test.session_state[KEY].kept.uploaded)
     put(test, "<b>bad</b>.npz", b"PK nonsense")
+    assert text.WAY_OUT in page_text(test)
     assert not test.exception and "its zip has no end" in test.error[0].value
     assert dict(test.session_state[KEY].kept.uploaded) == before
 

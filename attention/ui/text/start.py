@@ -86,7 +86,7 @@ LEARN = (
 EXPLORE = (
     "Explore a real model",
     "Model",
-    "For the curious: a model on your own text, or heads from your own file.",
+    "For the curious: all 72 heads of a real model on one sentence, or heads from your own file.",
 )
 CHECK = (
     "Check and measure",

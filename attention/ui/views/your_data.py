@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from itertools import product
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attention.codec import to_query
 from attention.components.copy_link import copy_link
@@ -14,12 +16,15 @@ from attention.fitting import layers
 from attention.imported import detect, sample
 from attention.imported.reading_knobs import Reading
 from attention.imported.registry import Upload, entry_name
+from attention.number_format import format_head
 from attention.pinned import Sides, pin
-from attention.recorded.file import RecordingError
+from attention.recorded.file import RecordingError, Shape
 from attention.serving.settings import settings
 from attention.sources.providers import has_scores
 from attention.tables.rows import quantity
+from attention.trace import bytes_of
 from attention.ui import next_step, results
+from attention.ui.budget import UNDER_WAY
 from attention.ui.heading import draw_heading, draw_section
 from attention.ui.markdown import escape
 from attention.ui.session import page, present, uploads
@@ -29,8 +34,9 @@ from attention.ui.text import your_data as text
 from attention.ui.views import code, heads_parts, pinned_sides, snippets, your_data_files
 
 FILE, TOKENS = "your file", "your tokens"  # keys of the two fields
-EXAMPLE = Config.of(f"recorded:{sample.OF}", layer=1)  # its first head finds what followed the same word before
-SIDE = 140  # pixels of its map
+EXAMPLE = Config.of(f"recorded:{sample.OF}")
+SIDE = 215  # maximum number of pixels of a map: page.css fits them into their rows
+MAPS = 8  # maps that are drawn at most
 NAME = 20  # characters of the name of another file
 KNOWN = {
     "GPT-2": (12, 12, 12, 64),
@@ -39,39 +45,41 @@ KNOWN = {
 
 
 def view(how: Reading) -> None:
-    """Draws the fields for files, how they were read and what was found, the open uploads, and how to save such a file."""
+    """Draws three steps from a model to its heads; once a file is open, its first heads and how it was read."""
     given = your_data_files.named_files()
     if page.arrives():
         _lead()
+    # the fields are drawn below what they open
+    file, tokens = (page.widgets().get(name) if settings().uploads else None for name in (FILE, TOKENS))
+    taken = your_data_files.current_file(file, tokens, how)
     draw_heading("your_data", _finding(), help=text.HELP)
     if present.is_embedded():
         return
-    if new := not uploads.holdings():
-        if settings().uploads:
-            _sample()
-        _saving(expanded=True)
-    if not settings().uploads:
-        st.info(text.CLOSED, icon=":material/lock:")
-        taken = your_data_files.current_file(None, None, how)
-    else:
-        taken = _fields(how)
     shown = [*([taken] if taken else []), *given]
     for each in shown:
-        _show_reading(each, first=each is shown[0])
-    if settings().uploads:
-        _sizes()
-    _open()
-    if not new:
-        _saving(expanded=False)
+        _show_problem(each)
+    if not uploads.holdings():
+        _steps()
+    else:
+        for each in shown:
+            _show_file(each, first=each is shown[0])
+        if settings().uploads:
+            draw_section(text.ANOTHER)
+            _fields(*st.columns([3, 2], gap="medium"))
+        _open()
+        with st.expander(text.SAVE, icon=":material/code:"):
+            _snippets()
     terms.draw("your_data")
 
 
 def _finding() -> str:
     """What can be opened, or what is open."""
-    many = len(uploads.holdings())
-    if not many:
-        return text.FINDING
-    return text.OPEN.format(files=text.FILES_OPEN.get(many, text.FILES_OPEN_MORE).format(count=many))
+    holdings = uploads.holdings()
+    if not holdings:
+        return text.FINDING if settings().uploads else text.CLOSED
+    if len(holdings) == 1:
+        return text.OPENED.format(**_sizes_text(holdings[0].shape))
+    return text.OPEN.format(count=len(holdings))
 
 
 def _lead() -> None:
@@ -82,27 +90,32 @@ def _lead() -> None:
         page.leave_for("heads", to_query(Config.of(there[0].source)))
 
 
-def _fields(how: Reading) -> Taken | None:
-    """Draws the two fields; returns the result for the file in them, or for the last one."""
-    draw_section(text.UPLOAD)
-    left, right = st.columns([3, 2], gap="medium")
-    largest = max(1, int(min(settings().uploads, 64)))
-    with left:
-        file = st.file_uploader(
-            text.FILE,
-            list(detect.ARRAYS),
-            key=FILE,
-            max_upload_size=largest,
-        )
-    with right:
-        tokens = st.file_uploader(
-            text.TOKENS,
-            list(detect.TOKENS),
-            key=TOKENS,
-            max_upload_size=4,
-            help=text.TOKENS_HELP,
-        )
-    return your_data_files.current_file(file, tokens, how)
+def _steps() -> None:
+    """Draws the way from a model to its heads: the code that saves a file, the fields that open it, and what one will see."""
+    if not settings().uploads:
+        draw_section(text.SAVE)
+        _snippets()
+        return
+    with st.container(key="your-data-steps"):
+        save, fields, see = st.columns(3, gap="small", border=True)
+    with save:
+        draw_section(text.STEP.format(number=1, title=text.SAVE))
+        _snippets()
+    with fields:
+        draw_section(text.STEP.format(number=2, title=text.UPLOAD))
+        _fields(st.container(), st.container())
+    with see:
+        draw_section(text.STEP.format(number=3, title=text.SEE))
+        _sample()
+
+
+def _fields(left: DeltaGenerator, right: DeltaGenerator) -> None:
+    """Draws the two fields for files, and which files can be opened; `current_file` takes up what is in them."""
+    left.file_uploader(
+        text.FILE, list(detect.ARRAYS), key=FILE, max_upload_size=max(1, int(min(settings().uploads, 64)))
+    )
+    right.file_uploader(text.TOKENS, list(detect.TOKENS), key=TOKENS, max_upload_size=4, help=text.TOKENS_HELP)
+    _sizes()
 
 
 def _sizes() -> None:
@@ -124,33 +137,48 @@ def _limits(size: int) -> str:
 
 
 def _sample() -> None:
-    """Draws an example for users without a file: one button opens it, the other downloads it; and a map of it."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        with st.container(horizontal=True, vertical_alignment="center", width="content"):
-            st.button(
-                text.TRY,
-                icon=":material/play_arrow:",
-                key="try",
-                type="primary",
-                on_click=your_data_files.open_example,
-                help=text.TRY_HELP,
-            )
-            st.download_button(
-                text.EXAMPLE,
-                sample.sample_file,
-                sample.NAME,
-                on_click="ignore",
-                icon=":material/download:",
-                key="sample",
-                help=text.EXAMPLE_HELP,
-                type="tertiary",
-            )
-        with suppress(RecordingError):  # without the recording there is no picture
-            heads_parts.thumbnail(EXAMPLE, SIDE, text.MAP)
+    """Draws an example for users without a file: one button opens it, the other downloads it; and maps of its heads."""
+    st.button(
+        text.TRY,
+        icon=":material/play_arrow:",
+        key="try",
+        type="primary",
+        on_click=your_data_files.open_example,
+        help=text.TRY_HELP,
+    )
+    _maps(EXAMPLE)
+    st.download_button(
+        text.EXAMPLE,
+        sample.sample_file,
+        sample.NAME,
+        on_click="ignore",
+        icon=":material/download:",
+        key="sample",
+        help=text.EXAMPLE_HELP,
+        type="tertiary",
+    )
 
 
-def _show_reading(taken: Taken, first: bool) -> None:
-    """Draws how a file was read and what was found, or why it cannot be shown; and links to pages, `first`: one as a button."""
+def _maps(config: Config) -> None:
+    """Draws the first heads of a source, up to four of each of two layers; none if there is no memory for a pass now."""
+    config = config.truncated
+    layers_shown = layers(config.source)[:2]
+    heads = range(min(config.heads, MAPS // len(layers_shown)))
+    size = bytes_of(config)
+    if not UNDER_WAY.would_fit(config, size):
+        return
+    with (
+        UNDER_WAY.reserve(config, size),
+        suppress(RecordingError),  # without the recording there is no picture
+        st.container(key="head-maps"),
+    ):
+        for layer, head in product(layers_shown, heads):
+            name = format_head(head, layer)
+            heads_parts.thumbnail(replace(config.of_layer(layer), head=head), SIDE, name, text.MAP.format(head=name))
+
+
+def _show_problem(taken: Taken) -> None:
+    """Draws why a file cannot be shown, and what to do about it."""
     if taken.problem and taken.found:
         st.warning(escape(taken.problem), icon=":material/info:")
     elif taken.problem:
@@ -158,18 +186,25 @@ def _show_reading(taken: Taken, first: bool) -> None:
         st.error(text.PROBLEM.format(file=which, problem=escape(taken.problem)), icon=":material/error:")
         if taken.source:
             st.caption(text.STAYS)
+        elif taken.problem != text.CLOSED_FILE:
+            st.caption(text.WAY_OUT)
+
+
+def _show_file(taken: Taken, first: bool) -> None:
+    """Draws links to the pages that show a file, `first`: one as a button, with its first heads; and how it was read."""
     found = taken.found
     if found is None:
         return
+    _ways(taken.source, first)
+    if first:
+        _maps(Config.of(taken.source))
     for sentence in found.found:
         st.warning(escape(sentence), icon=":material/info:")
-    with st.container(border=True):
-        st.markdown(text.READING.format(name=escape(found.stack.title), what=escape(found.stack.what)))
-        st.markdown("\n".join(f"- {escape(sentence)}" for sentence in found.said))
-        if len(found.parts) > 1:
-            names = ", ".join(f"{at}: {escape(name)}" for at, name in enumerate(found.parts))
-            st.caption(text.PARTS.format(parts=names))
-        _ways(taken.source, first)
+    st.markdown(text.READING.format(name=escape(found.stack.title), what=escape(found.stack.what)))
+    st.caption(" ".join(escape(sentence) for sentence in found.said))
+    if len(found.parts) > 1:
+        names = ", ".join(f"{at}: {escape(name)}" for at, name in enumerate(found.parts))
+        st.caption(text.PARTS.format(parts=names))
 
 
 def _ways(source: str, first: bool) -> None:
@@ -178,7 +213,7 @@ def _ways(source: str, first: bool) -> None:
     query = to_query(Config.of(source))
     if wanted and entry_name(wanted["source"]) == entry_name(source):
         query = {**wanted, "source": source}
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(key="begin" if first else None, width="content"):
             next_step.page_link("heads", text.LINKS["heads"], query, ":material/grid_view:")
         if has_scores(source):
@@ -221,21 +256,27 @@ def _close_source(source: str) -> None:
 
 def _summary_text(holding: Upload) -> str:
     sizes = holding.shape
-    tokens = text.SUMMARY_CROSS if sizes.keys else text.SUMMARY_TOKENS
     return text.SUMMARY.format(
         name=escape(entry_name(holding.source)),  # two recordings of one model have one title
         parts=text.SUMMARY_VECTORS if {"q", "k"} <= sizes.has else text.SUMMARY_WEIGHTS,
-        layers=text.SUMMARY_LAYERS[sizes.layers > 1].format(count=sizes.layers),
-        heads=text.SUMMARY_HEADS[sizes.heads > 1].format(count=sizes.heads),
-        tokens=tokens.format(tokens=sizes.tokens, keys=sizes.keys),
+        **_sizes_text(sizes),
         size=quantity(holding.stack.bytes, "B"),
     )
 
 
-def _saving(expanded: bool) -> None:
+def _sizes_text(sizes: Shape) -> dict[str, str]:
+    """Layers, heads and tokens of a file in words."""
+    tokens = text.SUMMARY_CROSS if sizes.keys else text.SUMMARY_TOKENS
+    return {
+        "layers": text.SUMMARY_LAYERS[sizes.layers > 1].format(count=sizes.layers),
+        "heads": text.SUMMARY_HEADS[sizes.heads > 1].format(count=sizes.heads),
+        "tokens": tokens.format(tokens=sizes.tokens, keys=sizes.keys),
+    }
+
+
+def _snippets() -> None:
     """Draws programs that save such a file, by library."""
-    with st.expander(text.SAVE, icon=":material/code:", expanded=expanded):
-        for tab, (library, source) in zip(st.tabs(list(snippets.SNIPPETS)), snippets.SNIPPETS.items(), strict=True):
-            with tab:
-                code.show_source(source)
-                copy_link(f"copy {library}", text.COPY, copies=source)
+    for tab, (library, source) in zip(st.tabs(list(snippets.SNIPPETS)), snippets.SNIPPETS.items(), strict=True):
+        with tab:
+            code.show_source(source)
+            copy_link(f"copy {library}", text.COPY, copies=source)
