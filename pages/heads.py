@@ -10,5 +10,5 @@ page.show(
     title=heads.TITLE,
     above=[heads.CHOICES],
     aside=[card_bar.bar(), classroom.button(), room.part()],
-    below=[heads_layers.MAP, heads.FIELDS, heads.HEAD, heads.CODE, heads.FILES],
+    below=[heads.FIELDS, heads.ROW, heads_layers.MAP, heads.HEAD, heads.CODE, heads.FILES],
 )

@@ -291,7 +291,7 @@ def test_rows_that_are_no_distributions_have_half_their_l1_distance_on_the_page_
         assert order[0] == half.argmax() and table["half_l1"].to_numpy() == pytest.approx(half[order], abs=1e-6)
     said = f"Head {half.argmax()} changed most: half the L1 distance {half.max():.3f} per row"
     assert said in repr(compared) and any(said in each.value.replace("\\", "") for each in test.markdown)
-    assert any("half the L1 distance" in each.value.replace("\\", "") for each in test.caption)
+    assert any("Largest weight: A" in each.value.replace("\\", "") for each in test.markdown)
     (head_of_a,) = [each for each in test.selectbox if each.label == "Head of A"]
     assert not any("nearest" in option for option in head_of_a.options)
     with pytest.raises(ValueError, match="Jensen-Shannon"):

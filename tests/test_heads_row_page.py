@@ -22,12 +22,19 @@ from tests.test_pages import ROOT, run
 HEADS = ROOT / "pages" / "heads.py"
 WAYS = KNOBS["row_as"].choices
 DRAWN = {
-    "auto": ["word_lines", "row_output"],
+    "auto": ["word_lines"],
     "lines": ["word_lines"],
     "all lines": ["word_lines"],
     "output": ["row_output"],
     "bars": [],
 }
+
+
+def opened(query: dict[str, str]) -> AppTest:
+    """The page with the fold of the selected row open."""
+    test = run(HEADS, query)
+    test.session_state[heads_row.FOLD] = True
+    return test.run()
 
 
 def components(test: AppTest) -> list[str]:
@@ -48,7 +55,8 @@ def test_every_way_is_drawn_by_a_function():
 
 @pytest.mark.parametrize("way", WAYS)
 def test_each_way_draws_the_row_once(way):
-    test = run(HEADS, {"row_as": way})
+    assert (components(run(HEADS, {"row_as": way})) == []) == (way in ("auto", "bars")), "a link opens the fold"
+    test = opened({"row_as": way})
     assert not test.exception and not test.warning
     assert components(test) == DRAWN[way]
     assert charts(test) == (int(way == "bars"), 0)
@@ -56,13 +64,13 @@ def test_each_way_draws_the_row_once(way):
 
 @pytest.mark.parametrize(("tokens", "lines"), [(heads_row.FEW, True), (heads_row.FEW + 1, False)])
 def test_it_is_lines_by_itself_as_long_as_they_are_seen_at_a_glance(tokens, lines):
-    test = run(HEADS, {"tokens": f"{tokens}"})
+    test = opened({"tokens": f"{tokens}"})
     assert components(test) == (DRAWN["auto"] if lines else [])
     assert charts(test) == (int(not lines), 0)
 
 
 def test_the_way_goes_into_the_link_and_stays_when_the_focus_moves():
-    test = run(HEADS, {})
+    test = opened({})
     test.segmented_control(key="row_as").set_value("output").run()
     assert components(test) == ["row_output"] and query_without_edition(test.query_params) == {"row_as": "output"}
     test.number_input(key="query").set_value(3).run()
@@ -90,7 +98,7 @@ def test_the_words_around_a_query_are_as_many_as_have_lines(at, words):
 def test_a_source_without_values_shows_lines_and_says_what_the_output_lacks(monkeypatch):
     monkeypatch.setattr("attention.ui.views.heads_row.has", lambda source: {"q", "k"})
     monkeypatch.setattr("attention.ui.empty_states.has", lambda source: {"q", "k"} if source == "generated" else {"v"})
-    assert components(run(HEADS, {})) == ["word_lines"]
+    assert components(opened({})) == ["word_lines"]
     test = run(HEADS, {"row_as": "output"})
     assert components(test) == []
     assert any("This needs values" in text.value for text in test.markdown)
@@ -98,7 +106,7 @@ def test_a_source_without_values_shows_lines_and_says_what_the_output_lacks(monk
 
 def test_a_row_that_sees_nothing_is_shown_in_every_way():
     for way in WAYS:
-        test = run(HEADS, {"mask": "padding", "span": "18", "row_as": way})
+        test = opened({"mask": "padding", "span": "18", "row_as": way})
         assert not test.exception and components(test) == DRAWN[way], way
 
 
@@ -139,8 +147,8 @@ def test_a_row_that_looks_everywhere_is_said_to_look_at_nothing_in_particular():
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ({"softmax": "sink", "sink_logit": "2.0", "head": "6"}, "Sink: 70.8% (logit 3.770). Entropy"),
-        ({"softmax": "plus one", "head": "6"}, "1 in the denominator: 5.3%. Entropy"),
+        ({"softmax": "sink", "sink_logit": "2.0", "head": "6"}, "Sink: 70.8% (logit 3.770)."),
+        ({"softmax": "plus one", "head": "6"}, "1 in the denominator: 5.3%."),
         ({"softmax": "sink", "head": "1"}, "Sink: under 0.1% (logit "),
     ],
 )
@@ -166,10 +174,13 @@ def test_a_head_without_a_role_is_introduced_by_its_row_and_hand_built_heads_by_
         return "\n".join(each.value for each in run(HEADS, {"v": "3"} | query).markdown).replace("\\", "")
 
     learned = words(source="recorded:minilm-river", head="4", query="5")
-    assert "**Layer 0, head 4:** “bank” (5) gives **70.7%** of its weight to “river” (8)" in learned
+    assert (
+        "**12 heads of layer 0 of MiniLM.** In **head 4**, “bank” (5) puts 70.7% of its weight on “river” (8)."
+        in learned
+    )
     assert "**8 heads, 7 rules.** **Head 0** attends to the same word" in words()
     weak = words(source="recorded:minilm-river", head="4", query="1")
-    assert "**Layer 0, head 4** has no clear role" in weak, "a row that no key has half of introduces no head"
+    assert "In **head 4**, “he” (1) spreads its weight: " in weak, "no key has most of it"
 
 
 def test_the_sidebar_leads_from_a_source_with_its_own_sizes_back_to_any():

@@ -286,6 +286,8 @@ def test_a_question_about_a_row_hides_all_heads():
     assert drawn == ["attention-lab.copy_link"]
     assert not app.get("plotly_chart") and not app.get("vega_lite_chart") and not app.dataframe
     reveal(app)
+    app.session_state["selected row"] = app.session_state["output of head"] = True
+    app.run()
     weights = trace(Config()).weights[0, 17]
     assert weights[17] > 0.999 * weights.max()  # the word of the query also stands at 7
     assert "**“boat” (17).** It gets 0.430 (nearly as much: “boat” (7));" in " ".join(

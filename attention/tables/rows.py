@@ -23,7 +23,7 @@ from attention.config import Config
 from attention.heads import Profile, profile, row_entropy
 from attention.imported.nearest_mask import ranges as ranges
 from attention.maps.picture import HeadMaps
-from attention.number_format import format_mean, format_percent, format_weight
+from attention.number_format import format_mean, format_percent, format_token, format_weight
 from attention.operations.softmax import SOFTMAXES
 from attention.sources.layer_inputs import Source
 from attention.sources.providers import (
@@ -41,6 +41,7 @@ NO_ENTROPY = "No entropy: the row is no distribution"
 FAINT = 1e-9  # what a row that sums to less than one lacks at least: float32 rounds it to nothing
 ROUNDED = 5e-4  # how far the sum of a row may be from one to be called its whole weight
 MOST = 0.75  # share of a row that keys above the uniform weight need to be named alone
+NAMED = 3  # number of keys that a sentence names
 FEW = 4  # number of keys up to which attention counts as specific, even if few are visible
 
 
@@ -159,17 +160,52 @@ def mostly(found: Row, what: str) -> str:
     if found.seeing == 1:
         return f"attends to its only visible {what}"
     every = sorted(map(abs, found.keys["weight"]), reverse=True)
-    total = math.fsum(every)
-    spread = found.holding > FEW and 2 * found.holding > found.seeing
-    above = sum(weight > total / found.seeing for weight in every)
-    fewest = above if not spread and math.fsum(every[:above]) >= MOST * total else found.holding
-    count = min(fewest, found.holding)
+    total, spread, count = math.fsum(every), _spreads(found), _main_keys(found)
     many = f"{count:,} of {found.seeing:,} visible {what}s"
     held = format_percent(min(math.fsum(every[:count]) / (total or 1.0), 1.0))
     whole = "its weight" if abs(total - 1) < ROUNDED else "what all keys get"  # a row may sum to less than one
     if spread:
         return f"spreads its weight: {many} have {held} of {whole}"
     return f"attends mostly to {many} ({held} of {whole})"
+
+
+def puts(found: Row, what: str, largest: bool = False) -> str:
+    """Returns which keys get how much of a row that is a distribution, and what all others get: the predicate of a sentence.
+
+    At most `NAMED` keys are named, and none of a row that is spread. `largest`: only the first part of it.
+    """
+    if _spreads(found):
+        spread = mostly(found, what)
+        return spread if largest else f"{spread}; the largest weight is {format_percent(found.greatest)}"
+    named = heaviest(found, 1 if largest else min(NAMED, _main_keys(found)))
+    keys = sorted(
+        zip(named["weight"], named["token"], named["key"], strict=True), key=lambda key: (-round(key[0], 3), key[2])
+    )
+    shares = [f"{format_percent(weight)} on {format_token(token, at, 'key')}" for weight, token, at in keys]
+    shares[0] = shares[0].replace(" on ", " of its weight on ", 1)
+    others, rest = found.seeing - len(keys), max(0.0, math.fsum(found.keys["weight"]) - math.fsum(named["weight"]))
+    end = (
+        ""
+        if largest
+        else {0: "", 1: f"; the other visible {what} gets {format_percent(rest)}"}.get(
+            others, f"; the other {others:,} visible {what}s share {format_percent(rest)}"
+        )
+    )
+    return f"puts {', '.join(shares)}{end}"
+
+
+def _spreads(found: Row) -> bool:
+    """Whether a row needs more than half of its visible keys for 90% of its weight."""
+    return found.holding > FEW and 2 * found.holding > found.seeing
+
+
+def _main_keys(found: Row) -> int:
+    """Returns how many keys hold 90% of a row, or are above the uniform weight if these are fewer and have most of it."""
+    every = sorted(map(abs, found.keys["weight"]), reverse=True)
+    total = math.fsum(every)
+    above = sum(weight > total / found.seeing for weight in every)
+    fewest = above if not _spreads(found) and math.fsum(every[:above]) >= MOST * total else found.holding
+    return min(fewest, found.holding)
 
 
 def entropy_text(config: Config, entropy: float) -> str:

@@ -20,6 +20,8 @@ def opened(visit):
 
     def opened(link: str = "?head=3", **more) -> tuple[Page, Locator, Locator]:
         page = visit(link, **more).page
+        if "row_as" not in link:
+            page.locator("summary", has_text="Selected row: lines").click()
         drawn = page.get_by_test_id("word-lines")
         drawn.locator(".keys .word").first.wait_for()
         return page, drawn.locator(".queries .word"), drawn.locator(".keys .word")

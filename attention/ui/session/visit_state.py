@@ -71,6 +71,7 @@ class VisitState:
     # Heads
     code: bool = False  # the expander with the program was open when it was last drawn
     large: bool | None = None  # the expander with the selected head was last opened by default; None before that
+    folds: dict[str, bool] = field(default_factory=dict)  # folds that the settings asked to open, by key
     turns: int = 0  # clicks in the map of layers and heads
     stopped: object = None  # the settings of the long drawing or comparison that was cancelled
 

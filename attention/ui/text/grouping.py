@@ -1,5 +1,6 @@
 """The words of the comparison of groupings, from multi-head to multi-query attention, on the Heads page."""
 
+FOLD = "Compare MHA, GQA and MQA"
 ONE_HEAD = "With one head, multi-head and multi-query attention are the same."
 NEEDS = "The same weights from multi-head to multi-query attention"
 COMPUTING = "Computing every grouping"

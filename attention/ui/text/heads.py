@@ -7,7 +7,8 @@ CELLS = (
     "Each row is a token, the query; each column a token that it attends to, the key. Brighter cells have more weight."
 )
 NO_ROLE = "has no clear role: no kind of key gets half of its weight."
-GIVES = "**{head}:** {query} gives **{weight}** of its weight to {key}; over all rows, no kind of key gets half."
+GIVES = "**{heads}{of}.** In **head {head}**, {query} {does}."
+OF_LAYER = " of layer {layer} of {model}"
 RULES = "**{heads} heads, {rules} rules.** {said}"
 CHANCE = "is random: it has no built-in role."
 LONG = "{done} of {heads} heads over {tokens} tokens are exact; the others are previews."
@@ -25,7 +26,10 @@ RANDOM = "random"
 DOES = "**{head}** {role}"
 
 # The selected row.
-ROW = "{query} in head {head} {most}. Largest weight: {largest}. {support}{missing}{entropy}"
+ROW_FOLD = "Selected row: lines, bars or output"
+ROW = "{query} {said}. {more}"
+LARGEST_WEIGHT = "{most}. Largest weight: {largest}"
+ROW_HELP = "{query} in head {head} {most}. {entropy}."
 ROW_UNSAID = "{query} in head {head}."
 BLIND = "{query} has no visible key."
 ROW_ALT = "Bars by key: weights of the selected query"

@@ -11,11 +11,11 @@ from attention.analysis.kv_groups import Grouping, cache_bytes, name
 from attention.charts import shares
 from attention.config import Config
 from attention.ui import results
-from attention.ui.controls import knobs
 from attention.ui.empty_states import missing_parts
 from attention.ui.session import page
 from attention.ui.text import grouping as text
 
+FOLD = "groupings fold"  # key of the expander
 COLUMNS = {  # widths in pixels: all columns fit next to the chart at 1280
     "kv_heads": st.column_config.NumberColumn(text.KV_HEADS, width=40),
     "name": st.column_config.TextColumn(text.NAME, width=105),
@@ -28,10 +28,20 @@ COLUMNS = {  # widths in pixels: all columns fit next to the chart at 1280
 
 
 def section(config: Config) -> None:
-    """Draws the switch that opens the comparison, and the comparison if it is open."""
-    knobs.segments("grouping", config, on_change=page.change)
-    if config.grouping == "hide":
-        return
+    """Draws the fold with the comparison, which is open if a link says so."""
+    page.widgets()[FOLD] = config.grouping == "show"
+    fold = st.expander(text.FOLD, icon=":material/hub:", key=FOLD, on_change=_toggle)
+    if fold.open:
+        with fold:
+            _compare(config)
+
+
+def _toggle() -> None:
+    page.change(grouping="show" if page.widgets().get(FOLD) else "hide")
+
+
+def _compare(config: Config) -> None:
+    """Draws the comparison, or why there is none."""
     if config.heads == 1:
         st.caption(text.ONE_HEAD)
         return

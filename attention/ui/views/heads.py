@@ -71,9 +71,6 @@ def view(config: Config) -> None:
     browser_yield.yield_to_browser()
     finding.markdown(parts.finding(config, roles, tables.row(results.heads.trace(config))))
     proof.badge(config)
-    if present.shows_one_picture(config):
-        return
-    heads_row.row(results.heads.trace(config))  # no trace is held while the browser draws: others may need the memory
 
 
 def _fields(config: Config) -> None:
@@ -84,6 +81,15 @@ def _fields(config: Config) -> None:
             heads_compared.offer()
         run_switches.offer(config)
     terms.draw("heads")
+
+
+def _row(config: Config) -> None:
+    """Draws the selected row, of both sides of a comparison."""
+    with st.container():
+        if sides := sides_of(config):
+            heads_compared.row(sides)
+        else:
+            heads_row.row(results.heads.trace(config))
 
 
 def _head(config: Config) -> None:
@@ -150,6 +156,7 @@ FIELDS = page.Part(
     lambda config: ("fields", bool(config.against), run_switches.look(config)) if _short(config) else None,
     FOCUS,
 )
+ROW = page.Part("row", _row, lambda config: config if _short(config) else None, frozenset({"row_as"}))
 HEAD = page.Part("large", _head, lambda config: config if _short(config) else None)
 CODE = page.Part("program", _code, _look_code)
 FILES = page.Part("files", _files, _look_files, frozenset({"grouping"}))

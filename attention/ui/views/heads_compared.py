@@ -69,7 +69,12 @@ def view(sides: Sides) -> None:
     browser_yield.yield_to_browser()
     found = results.heads.changes(*_args(sides))
     finding.markdown(text.UNSAID if questions.unsaid(sides.b) else escape(head_changes.sentence(found)))
-    row_compared.row(sides, found, sides_to_show(sides))
+
+
+def row(sides: Sides) -> None:
+    """Draws the selected row of both sides, if they can be compared."""
+    if not why_not(sides):
+        row_compared.row(sides, results.heads.changes(*_args(sides)), sides_to_show(sides))
 
 
 def why_not(sides: Sides) -> str:

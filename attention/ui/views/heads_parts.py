@@ -12,17 +12,17 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.analysis.head_numbers import OF_DISTRIBUTIONS
-from attention.analysis.head_roles import MOST, Role
+from attention.analysis.head_roles import Role
 from attention.charts import row
 from attention.config import Config
 from attention.fitting import layers
 from attention.heads import ALL_METRICS, HeadMetric, TokenMetric
 from attention.knobs import GENERATED
-from attention.number_format import format_head, format_percent, format_token
+from attention.number_format import format_head, format_token
 from attention.operations.gate import OFF
 from attention.operations.softmax import SOFTMAXES, row_sums
 from attention.sources import constructed
-from attention.sources.providers import distributes, has_scores, idle, source_title
+from attention.sources.providers import distributes, has_scores, idle, source_title, unit
 from attention.tables import rows as tables
 from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs
@@ -38,6 +38,7 @@ FIGURE = (
     'style="display: block; max-width: 100%; image-rendering: pixelated" src="data:image/png;base64,{image}">'
     '<figcaption style="font-size: .8rem">{caption}</figcaption></figure>'
 )
+RECORDED = "recorded:"
 LOGARITHMIC = ("log", "times even")  # scales
 
 
@@ -107,15 +108,26 @@ def finding(config: Config, roles: Sequence[Role | None], found: tables.Row) -> 
     role, rules = roles[config.head], len({role.name for role in roles if role})
     if questions.unsaid(config):
         return UNSAID
-    if role or _by_chance(config, config.head) or not distributes(config) or found.greatest < MOST:
+    if role or _by_chance(config, config.head) or not (distributes(config) and found.seeing):
         said = does(config, role)
         return (
             text.RULES.format(heads=len(roles), rules=rules, said=said) if _hand_built(config) and rules > 1 else said
         )
-    at = found.keys["weight"].index(found.greatest)
-    key = format_token(found.keys["token"][at] if found.label else "", at, "key")
-    weight = format_percent(found.greatest)
-    return text.GIVES.format(head=_head_name(config), query=escape(query_name(found)), weight=weight, key=escape(key))
+    of = text.OF_LAYER.format(model=_model(config), layer=config.layer) if len(layers(config.source)) > 1 else ""
+    query = query_name(found)
+    return text.GIVES.format(
+        heads=(text.HEADS_COUNT if config.heads > 1 else text.HEAD_COUNT).format(count=config.heads),
+        of=escape(of),
+        head=config.head,
+        query=escape(query[0].lower() + query[1:]),
+        does=escape(tables.puts(found, unit(config), largest=True)),
+    )
+
+
+def _model(config: Config) -> str:
+    """The name of a recorded model without its sentence, of any other source its whole name."""
+    title = source_title(config.source)
+    return title.partition(":")[0] if config.source.startswith(RECORDED) else title
 
 
 def _head_name(config: Config) -> str:
@@ -241,6 +253,15 @@ def metric_column(number: HeadMetric | TokenMetric, of: str = "") -> Any:
     """The column of a statistic, with its formula; `of`: of which side of a comparison."""
     help = text.FORMULA_UNIT.format(formula=number.formula, unit=number.unit) if number.unit else number.formula
     return st.column_config.NumberColumn(f"{number.label} {of}".rstrip(), help=help, format="%.3f")
+
+
+def fold(label: str, icon: str, key: str, wanted: bool) -> Any:
+    """An expander whose content is drawn only while it is open. It opens as soon as it is `wanted`, and is closed by hand."""
+    before = page.visit_state().folds
+    if page.widgets().get(key) is None or (wanted and not before.get(key)):
+        page.widgets()[key] = wanted
+    before[key] = wanted
+    return st.expander(label, icon=f":material/{icon}:", key=key, on_change="rerun")
 
 
 def code(what: str, source: Callable[[], str]) -> None:

@@ -10,12 +10,13 @@ import streamlit as st
 from attention.analysis.row_stages import stages
 from attention.charts import row as bars
 from attention.charts.spec import empty
+from attention.codec import CONFIGS
 from attention.components.row_output import row_output
 from attention.components.word_lines import MOST, word_lines
 from attention.config import Config
 from attention.number_format import format_weight
 from attention.operations.differential import NAME as DIFFERENTIAL
-from attention.sources.providers import has, has_scores, unit
+from attention.sources.providers import distributes, has, has_scores, unit
 from attention.tables import rows as tables
 from attention.trace import Trace
 from attention.ui import results
@@ -27,19 +28,32 @@ from attention.ui.text import heads as text
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import questions, unscaled
 
+FOLD = "selected row"  # key of the expander
 FEW = 40  # tokens up to which words with lines are readable at a glance
 
 
 def row(trace: Trace) -> None:
-    """Draws a sentence about the selected row, the choice of its form, and the row."""
+    """Draws a sentence about the selected row, and folds with its picture and with the output of the head."""
     config, found = trace.config, tables.row(trace)
-    said, chosen = st.columns([9, 7], vertical_alignment="bottom")
-    said.caption(_row_sentence(config, found))
-    with chosen:
-        knobs.segments("row_as", config, on_change=page.change)
-    WAYS[config.row_as](config, found)
+    st.markdown(_row_sentence(config, found), help=_help(config, found))
+    forms(config, lambda: WAYS[config.row_as](config, found))
+    if config.row_as != "output" and "v" in has(config.source):
+        label = text.OUTPUT.format(head=config.head, query=escape(parts.query_name(found)))
+        output = parts.fold(label, "functions", "output of head", False)
+        if output.open:
+            with output:
+                _output(config, found)
     if config.scale == "none" and has_scores(config.source) and not questions.unsaid(config):
         unscaled.draw(stages(trace))
+
+
+def forms(config: Config, draw: Callable[[], None]) -> None:
+    """Draws the fold with the choice of the form of the selected row; `draw` draws the row."""
+    fold = parts.fold(text.ROW_FOLD, "conversion_path", FOLD, config.row_as != CONFIGS.defaults["row_as"])
+    if fold.open:
+        with fold:
+            knobs.segments("row_as", config, on_change=page.change)
+            draw()
 
 
 def _row_sentence(config: Config, found: tables.Row) -> str:
@@ -48,29 +62,26 @@ def _row_sentence(config: Config, found: tables.Row) -> str:
         return text.BLIND.format(query=escape(name))
     if questions.unsaid(config):
         return escape(text.ROW_UNSAID.format(query=name, head=found.head))
-    return escape(
-        text.ROW.format(
-            query=name,
-            head=found.head,
-            most=tables.mostly(found, unit(config)),
-            largest=format_weight(found.greatest),
-            support=tables.support_text(found, config),
-            missing=tables.missing_share(found, config),
-            entropy=tables.entropy_text(config, found.entropy),
-        )
-    )
+    if distributes(config):
+        said = tables.puts(found, unit(config))
+    else:
+        largest = format_weight(found.greatest)
+        said = text.LARGEST_WEIGHT.format(most=tables.mostly(found, unit(config)), largest=largest)
+    more = f"{tables.support_text(found, config)}{tables.missing_share(found, config)}"
+    return escape(text.ROW.format(query=name, said=said, more=more).rstrip())
+
+
+def _help(config: Config, found: tables.Row) -> str | None:
+    """How many keys have most of the row, and its entropy."""
+    if questions.unsaid(config) or not found.seeing:
+        return None
+    most, entropy = tables.mostly(found, unit(config)), tables.entropy_text(config, found.entropy)
+    return escape(text.ROW_HELP.format(query=parts.query_name(found), head=found.head, most=most, entropy=entropy))
 
 
 def _auto(config: Config, found: tables.Row) -> None:
-    if max(config.tokens, config.n_keys) > FEW:
-        _bars(config, found)
-    elif "v" not in has(config.source):
-        _lines(config, found)
-    else:
-        _lines(config, found)
-        label = text.OUTPUT.format(head=config.head, query=escape(parts.query_name(found)))
-        with st.expander(label, icon=":material/functions:", key="output of head"):
-            _output(config, found)
+    draw = _bars if max(config.tokens, config.n_keys) > FEW else _lines
+    draw(config, found)
 
 
 def _bars(config: Config, found: tables.Row) -> None:

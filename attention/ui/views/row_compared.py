@@ -20,9 +20,8 @@ from attention.pinned import Sides
 from attention.sources.providers import has
 from attention.tables import rows as tables
 from attention.ui import results
-from attention.ui.controls import knobs
 from attention.ui.markdown import escape
-from attention.ui.session import gestures, page
+from attention.ui.session import gestures
 from attention.ui.text import comparing as text
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import heads_row, questions
@@ -32,13 +31,10 @@ Shown = Sequence[Config]  # the sides whose own rows are shown, none for the dif
 
 
 def row(sides: Sides, found: Changes, shown: Shown) -> None:
-    """Draws a sentence about the selected row of both sides, the choice of its form, and the row."""
+    """Draws a sentence about the selected row of both sides, and a fold with its picture."""
     rows = [tables.row(results.heads.trace(side)) for side in sides[:2]]
-    said, chosen = st.columns([9, 7], vertical_alignment="bottom")
-    said.caption(escape(row_sentence(sides, found, rows)))
-    with chosen:
-        knobs.segments("row_as", sides.b, on_change=page.change)
-    WAYS[sides.b.row_as](sides, rows, shown)
+    st.markdown(escape(row_sentence(sides, found, rows)))
+    heads_row.forms(sides.b, lambda: WAYS[sides.b.row_as](sides, rows, shown))
 
 
 def row_sentence(sides: Sides, found: Changes, rows: Sequence[tables.Row]) -> str:
