@@ -23,7 +23,7 @@ from attention.analysis.position_curves import biases
 from attention.analysis.row_stages import shown_stages
 from attention.analysis.scaling import jacobian_norm
 from attention.charts import theme
-from attention.charts.thumbnail import EDGE, SIDE, lines, rgb, thumbnail
+from attention.charts.thumbnail import EDGE, ORANGE, SIDE, lines, on_page, rgb, thumbnail
 from attention.codec import from_query, to_query
 from attention.examples import EXAMPLES
 from attention.fitting import layers
@@ -557,6 +557,12 @@ def test_a_thumbnail_has_the_colours_of_its_weights():
     large[999, 0] = -2
     negative = thumbnail(large, large > 0.5, signed=True), thumbnail(large / 2, large > -3, signed=True)
     assert [image[-1, 0, :3].tolist() == [*rgb(theme.NEGATIVE[-1])] for image in negative] == [False, True]
+
+
+def test_a_thumbnail_on_the_page_is_as_opaque_as_its_weights():
+    image = on_page(torch.tensor([[1.0, 0.5], [0.0, 0.25]]))
+    assert image.shape == (SIDE, SIDE, 4) and (image[..., :3] == rgb(ORANGE)).all()
+    assert image[:: SIDE // 2, :: SIDE // 2, 3].tolist() == [[255, 128], [0, 64]]
 
 
 def test_the_example_of_timing_opens_its_picture():

@@ -669,7 +669,9 @@ def test_the_path_is_resumed_where_it_was_left_and_its_questions_are_counted():
     links = [link.proto.label for link in test.get("page_link")]
     assert text.BEGIN.format(page="Start") in links and sum(label[0].isdigit() for label in links) == 12
     test.session_state[KEY].kept.step = "learn-4"
+    test.session_state[KEY].kept.opened_steps = {"learn-2", "learn-4"}
     test.run()
+    assert [sum(each.value == badge for each in test.markdown) for badge in (text.HERE, text.VISITED)] == [1, 1]
     assert text.CONTINUE.format(number=4, page="Heads") in [link.proto.label for link in test.get("page_link")]
     quiz = run(ROOT / "pages/examples.py", {"about": "questions"})
     for number, check in enumerate(CHECKS, 1):

@@ -15,6 +15,7 @@ from attention.charts.theme import SIGNED, WEIGHTS
 
 SIDE = 168  # maximum number of pixels per side
 STRIPE = 8  # pixels from stripe to stripe of masked cells
+ORANGE = "#ed6925"  # that of the maps beside a sentence, on a light page
 EDGE, WIDTH = 16, 6  # pixels around lines, and of a line
 
 
@@ -40,6 +41,14 @@ def thumbnail(
     pixels = interpolate((1 + cells) / 2, SIGNED) if signed else interpolate(cells, WEIGHTS)
     opaque = np.where(size[0].numpy() < 0, 0, 255)[..., None]
     return np.concatenate([pixels.round(), opaque], -1).repeat(cell, 0).repeat(cell, 1).astype(np.uint8)
+
+
+def on_page(weights: Float[Tensor, "q k"]) -> UInt8[np.ndarray, "p r 4"]:
+    """Returns the pixels of one head without masked cells, from the background of a page to orange, as large as there is room."""
+    cell = max(1, SIDE // len(weights))
+    opacity = (weights.clamp(0, 1) * 255).round().byte().numpy()[..., None]
+    pixels = np.concatenate([np.broadcast_to(np.uint8(rgb(ORANGE)), (*weights.shape, 3)), opacity], -1)
+    return pixels.repeat(cell, 0).repeat(cell, 1)
 
 
 def stripes(rows: int, columns: int) -> Bool[np.ndarray, "p r"]:

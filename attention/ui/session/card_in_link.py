@@ -29,6 +29,7 @@ def take_up(state: Session, query: dict[str, str]) -> list[str]:
     state.kept.card = name if find_card(name) else ""
     if name in path():
         state.kept.step = name
+        state.kept.opened_steps.add(name)
     unknown = f"{CARD}={short(name)} is not a card of the examples; it was ignored."
     return notes if state.kept.card == name else [*notes, unknown]
 

@@ -175,7 +175,9 @@ def _begin(module: str, kind: Kind[Any]) -> Session:
     """Does what every page does first: applies styles, names the page, and takes up its link."""
     name = module.rpartition(".")[2]
     title = page_title(name)
-    empty = present.is_embedded() or not (kind.names and kind.applies())  # but for the buttons that all pages have
+    empty = (
+        present.is_embedded() or kind.closed or not (kind.names and kind.applies())
+    )  # but for the buttons that all pages have
     sidebar = "collapsed" if empty else "auto"
     st.set_page_config(
         layout="wide", page_title=f"{title} · Attention Lab", page_icon=ICON, initial_sidebar_state=sidebar

@@ -132,6 +132,7 @@ class VisitState:
     # Examples, lessons and presentations
     card: str = ""  # shown on Examples
     step: str = ""  # the last step of the path that was opened
+    opened_steps: set[str] = field(default_factory=set)  # all of them
     lesson: str = ""  # that of the link
     chain: list[Step] = field(default_factory=list)  # the steps of a lesson that is being made
     editing: int | None = None  # the index of the step that is in the form

@@ -22,9 +22,11 @@ from attention.ui.text import cards
 from attention.ui.text import examples as text
 from attention.ui.views import card_bar
 
-IN_A_ROW = 2
+IN_A_ROW = 3
 # The text next to it says what it shows, so screen readers skip it; `st.image` can't set an empty `alt`.
-PICTURE = '<img class="thumbnail" alt="" width="96" height="96" style="display: block" src="data:image/png;base64,{}">'
+PICTURE = (
+    '<img class="{kind}" alt="" width="80" height="80" style="display: block" src="data:image/png;base64,{image}">'
+)
 FOLD = '<details class="card-question"><summary>{label}</summary>{said}</details>'
 
 
@@ -96,7 +98,9 @@ def _draw_rows(cards: list[Card], draw: Callable[[Card], None]) -> None:
                 st.container(horizontal=True, wrap=False, vertical_alignment="top"),
             ):
                 with suppress(RecordingError):  # a card whose recording is damaged has no picture
-                    st.html(PICTURE.format(b64encode(results.examples.picture(card.name)).decode()), width="content")
+                    image = b64encode(results.examples.picture(card.name)).decode()
+                    kind = "page-thumbnail" if results.examples.is_on_page(card.name) else "thumbnail"
+                    st.html(PICTURE.format(kind=kind, image=image), width="content")
                 with st.container(gap=None):
                     draw(card)
 
@@ -135,8 +139,9 @@ def _draw_step(card: Card) -> None:
     title = escape(card.example.title)
     next_step.page_link(card.example.page, cards.STEP.format(number=card.number, title=title), card.query)
     st.caption(escape(card.learns))
-    if card.name == page.visit_state().step:
-        st.markdown(cards.HERE)
+    visit = page.visit_state()
+    if card.name == visit.step or card.name in visit.opened_steps:
+        st.markdown(cards.HERE if card.name == visit.step else cards.VISITED)
 
 
 def _draw_checks(tour: Tour) -> None:
