@@ -15,7 +15,7 @@ from attention.components.registry import component, nothing
 from attention.config import Config
 from attention.fitting import layers
 from attention.number_format import format_head
-from attention.sources.providers import provenance, source_title
+from attention.sources.providers import distributes, provenance, source_title
 from attention.tables.rows import key_labels, labels
 from attention.wire.cells import Cells, payload
 
@@ -52,6 +52,7 @@ def message(config: Config, cells: Cells, *, all_rows: bool = False, difference:
         "names": [texts[first:last] for texts, (first, last) in zip(names, window, strict=True)],
         "all": all_rows,
         "difference": difference,
+        "rest": "" if distributes(config) else None,  # whether weights are shares of a row
         "heading": f"{DIFFERENCE if difference else ''}{_heading(config)}",
         "provenance": provenance(config),
         "link": link(config),

@@ -90,7 +90,7 @@ def test_a_layer_is_chosen_pointed_at_and_a_row_read(page, monkeypatch):
     box = square.bounding_box()
     where = {"x": 2.5 * box["width"] / N, "y": 3.5 * box["height"] / N}
     square.hover(position=where)
-    expect(page.locator("[data-of=weight]")).to_have_text("1.00")
+    expect(page.locator("[data-of=weight]")).to_have_text("100%")
     expect(page.locator("[data-of=query]")).to_have_text(f"“{HOSTILE[3]}” (3)")
     expect(page.locator("[data-of=key]")).to_have_text(f"“{HOSTILE[2]}” (2)")
     square.click(position=where)  # selects the head, and once more the cell

@@ -100,7 +100,7 @@ def test_the_grid_on_a_plain_page_shows_points_pins_follows_and_goes(page, addre
     box = square.bounding_box()
     where = {"x": 2.5 * box["width"] / SIDE, "y": 3.5 * box["height"] / SIDE}
     square.hover(position=where)
-    expect(page.locator("[data-of=weight]")).to_have_text("1.00")
+    expect(page.locator("[data-of=weight]")).to_have_text("100%")
     square.click(position=where)
     page.wait_for_function("window.told.length === 1")  # the head, with the query that was selected
     square.click(position=where)

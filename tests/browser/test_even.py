@@ -52,7 +52,9 @@ def test_a_cell_has_the_colour_and_the_number_of_its_times_even(visit):
         assert dense == 255 and rgb == pytest.approx(colour(times), abs=3)
         square.hover(position={"x": (key + 0.5) * box["width"] / 64, "y": (query + 0.5) * box["height"] / 64})
         expect(tab.page.locator("[data-of=query]")).to_contain_text(f"({query})")
-        assert float(tab.page.locator("[data-of=weight]").inner_text()) == pytest.approx(weight, rel=5e-3)
+        assert float(tab.page.locator("[data-of=weight]").inner_text().rstrip("%")) == pytest.approx(
+            100 * weight, rel=5e-3
+        )
         said = tab.page.locator("[data-of=even]").inner_text()
         assert said.endswith(" × uniform") and float(said.split()[0]) == pytest.approx(times, rel=6e-3)
 

@@ -177,7 +177,7 @@ def test_pointing_tells_head_tokens_and_weight_without_a_message(opened):
     page = tab.page
     page.wait_for_timeout(300)
     before = len(tab.sent)
-    for query, key, weight in ((1, 1, "0.00123"), (5, 2, "0.828"), (3, 0, "0")):
+    for query, key, weight in ((1, 1, "0.123%"), (5, 2, "82.8%"), (3, 0, "0")):
         page.mouse.move(*cell(page, 1, query, key, 8), steps=5)
         page.wait_for_function("text => document.querySelector('[data-of=weight]').textContent === text", arg=weight)
         assert readout_text(page, "head") == "1"
@@ -200,7 +200,7 @@ ARROW = """() => {  // in pixels of the bars: where the arrow stands and ends, a
 
 @pytest.mark.parametrize(
     ("softmax", "total", "said"),
-    [("sink", "sink 70.0%", "puts 0.0500 of its weight on"), ("sigmoid", "sum 0.30", "weighs “was” (3) by 0.0500")],
+    [("sink", "sink 70.0%", "puts 5.00% of its weight on"), ("sigmoid", "sum 0.30", "weighs “was” (3) by 0.0500")],
 )
 def test_what_a_row_lacks_or_its_sum_is_in_the_readout(opened, softmax, total, said):
     """Six keys of 0.05 each; a row that sums to one says nothing."""
@@ -221,7 +221,7 @@ def test_what_is_pointed_at_has_an_arrow_and_is_no_bar(opened, theme):
     """Also over a weight of nearly nothing and over a masked cell: the bars are those of the row, whatever the key."""
     page = opened("tokens=8&heads=2&input=noise", theme).page
     seen = set()
-    for key, weight, share in ((5, "0.852", 1), (3, "0.836", 107 / 109), (0, "0", 0), (7, "masked", 0)):
+    for key, weight, share in ((5, "85.2%", 1), (3, "83.6%", 107 / 109), (0, "0", 0), (7, "masked", 0)):
         page.mouse.move(*cell(page, 1, 5, key, 8))
         page.wait_for_function("text => document.querySelector('[data-of=weight]').textContent === text", arg=weight)
         seen.add(page.evaluate(BARS))
@@ -238,7 +238,7 @@ def test_a_tile_says_where_its_greatest_stands(opened):
     for right, down in product((0, 1), (0, 1)):  # a cell smaller than a pixel is drawn by one of those it touches
         page.mouse.move(x + right, y + down)
         page.wait_for_timeout(50)
-        if readout_text(page, "weight") == "1.00":
+        if readout_text(page, "weight") == "100%":
             break
     assert (readout_text(page, "query"), readout_text(page, "key")) == ("51", "153")
     assert re.fullmatch(r"largest of \d+ × \d+, at query 51, key 153", readout_text(page, "note"))
@@ -249,7 +249,7 @@ def test_a_map_of_65536_tokens_is_drawn_without_places_and_names(opened):
     assert blobs(squares(page)[1][:, :, 0] > HOT + 60) == 1
     x, y = cell(page, 1, 200, 100, 256)
     page.mouse.move(x + 1, y)  # the pixel that shows this cell, as there are fewer pixels than cells
-    page.wait_for_function("() => document.querySelector('[data-of=weight]').textContent === '0.500'")
+    page.wait_for_function("() => document.querySelector('[data-of=weight]').textContent === '50.0%'")
     assert re.fullmatch(r"51200 to 51\d\d\d", readout_text(page, "query"))
     assert readout_text(page, "note").startswith("preview from one query per tile: largest of "), (
         "head 0 alone is exact"

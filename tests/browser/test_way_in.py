@@ -102,13 +102,13 @@ def test_on_a_phone_a_tapped_cell_is_said_in_words(visit):
     tab = visit("", size=PHONE)
     tab.wait_for_grid()
     said, square = tab.page.locator("[data-of=said]"), tab.page.locator('.heads-grid [data-head="1"]')
-    expect(said).to_have_text("Head 0, same word: “boat” (17) puts 0.430 of its weight on “boat” (7).")
+    expect(said).to_have_text("Head 0, same word: “boat” (17) puts 43.0% of its weight on “boat” (7).")
     readout, large = (tab.page.locator(f".heads-grid .{name}").bounding_box() for name in ("readout", "large"))
     assert readout["y"] + readout["height"] <= large["y"], "it covers no row"
     box = square.bounding_box()
     at = [box["width"] * 4.5 / 18, box["height"] * 5.5 / 18]
     square.click(position={"x": at[0], "y": at[1]})
-    expect(said).to_contain_text("Head 1, one back: “so” (5) puts 0.912 of its weight on “steep” (4).")
+    expect(said).to_contain_text("Head 1, one back: “so” (5) puts 91.2% of its weight on “steep” (4).")
     square.click(position={"x": at[1], "y": at[0]})
     expect(said).to_have_text("Head 1, one back: “so” (5) is masked for “steep” (4).")
     expect(said).to_be_in_viewport()

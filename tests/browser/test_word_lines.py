@@ -41,7 +41,7 @@ def weights(column: list[float], seen: list[bool]) -> list:
 
 
 def numbers(texts: list[str]) -> list:
-    return [text if text == "masked" else float(text) for text in texts]
+    return [text if text == "masked" else figure(text) for text in texts]
 
 
 def ink(page: Page) -> list[float]:
@@ -82,9 +82,9 @@ def test_keys_walk_over_the_words_and_put_a_query_in_focus(opened):
     box, live = page.locator(".word-lines .box"), page.locator(".word-lines .live")
     box.focus()
     page.keyboard.press("ArrowUp")
-    expect(live).to_have_text(re.compile(r"^“the” \(16\) puts 0\.\d+ on “"))
+    expect(live).to_have_text(re.compile(r"^“the” \(16\) puts [\d.]+% on “"))
     page.keyboard.press("ArrowRight")
-    expect(live).to_have_text(re.compile(r"^“the” \(16\) gets 0\.\d+ from “"))
+    expect(live).to_have_text(re.compile(r"^“the” \(16\) gets [\d.]+% from “"))
     page.keyboard.press("Enter")  # a key can't be in focus
     page.keyboard.press("Home")
     page.keyboard.press("ArrowLeft")
@@ -147,4 +147,5 @@ def test_the_lines_of_the_output_add_up_at_every_channel(opened):
 
 
 def figure(text: str) -> float:
-    return float(text.replace("−", "-"))
+    """A number or a percentage."""
+    return float(text.replace("−", "-").rstrip("%")) / (100 if text.endswith("%") else 1)

@@ -298,3 +298,12 @@ export function number(code, weight) {
   if (code === LEAST) return `below ${Math.abs(weight).toExponential(1)}`;
   return weight < 0 ? `−${(-weight).toPrecision(3)}` : weight.toPrecision(3);
 }
+
+/**
+ * Formats the weight of a row that is a distribution as a percentage with three significant digits.
+ * @param {number} code
+ * @param {number} weight
+ */
+export function share(code, weight) {
+  return code > LEAST ? `${(100 * weight).toPrecision(3)}%` : number(code, weight);
+}

@@ -1,6 +1,6 @@
 // The readout of the cell under the pointer or the cursor: numbers, tokens, its row as bars and as a table.
 
-import { cellAt, greatest, height as heightOf, MASKED, number, ZERO } from "./cells.js";
+import { cellAt, greatest, height as heightOf, MASKED, number, share, ZERO } from "./cells.js";
 import { find, createElement, penOf } from "./elements.js";
 import { timesEven } from "./uniform.js";
 import { differenceNumber, onlyIn, sizeOf } from "./difference_cells.js";
@@ -21,9 +21,6 @@ const TABLE = 50;
 const LINES = /** @type {const} */ (["said", "head", "query", "key", "weight", "first", "second", "even", "note"]);
 
 /** @typedef {Record<typeof LINES[number], HTMLElement>} Readout */
-
-/** @param {number} weight */
-const percent = (weight) => `${weight < 0 ? "−" : ""}${(100 * Math.abs(weight)).toFixed(1)}%`;
 
 /**
  * Returns the elements of the readout, by name.
@@ -60,8 +57,8 @@ export function setReadout(grid, cell) {
   readout.weight.textContent = numberOf(data, cell);
   readout.first.textContent = sideNumber(cell.before);
   readout.second.textContent = sideNumber(cell.after);
-  const even = timesEven(data, cell), share = percent(1 / cell.visibleKeys);
-  readout.even.textContent = data.trained && even ? equalShare(even, share, grid.plan.wide) : even;
+  const even = timesEven(data, cell), equal = `${(100 / cell.visibleKeys).toFixed(1)}%`;
+  readout.even.textContent = data.trained && even ? equalShare(even, equal, grid.plan.wide) : even;
   const said = sentence(data, cell), role = data.names[cell.head] ?? "";
   readout.said.textContent = headAndCell({ title: titleOf(data, cell.head), role, cell: said });
   const named = data.tokens.length && !data.trained;  // otherwise it would repeat the numbers, or the tokens above
@@ -73,13 +70,13 @@ export function setReadout(grid, cell) {
 }
 
 /**
- * Returns the number of a cell, with its sign if it has one.
+ * Returns the weight of a cell as a share of its row, or as a number if rows sum to anything, with its sign if it has one.
  * @param {GridData} data
  * @param {Cell} cell
  */
 function numberOf(data, { code, weight }) {
-  if (data.trained && code > ZERO && Math.abs(weight) >= 0.0005) return percent(weight);
-  return data.sides ? differenceNumber(code) : number(code, weight);
+  if (data.sides) return differenceNumber(code);
+  return data.rest === null ? number(code, weight) : share(code, weight);
 }
 
 /**

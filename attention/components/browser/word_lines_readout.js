@@ -1,6 +1,6 @@
 // Writes the words, the weights next to the words that the current one has lines to, and a sentence with the largest ones.
 
-import { MASKED, number } from "./cells.js";
+import { MASKED, number, share } from "./cells.js";
 import { find, createElement } from "./elements.js";
 import { countOf, home, nameWord, pairsOf, isPinned, rankPairs } from "./word_lines_view.js";
 import { rowText } from "./word_lines_words.js";
@@ -59,11 +59,20 @@ export function say(web) {
       element.classList.toggle("current", side === shown.side && at === shown.at);
       element.classList.toggle("pinned", isPinned(data, { side, at }));
       element.classList.toggle("hidden", pair?.code === MASKED);
-      find(element, "b").textContent = pair ? number(pair.code, pair.weight) : "";
+      find(element, "b").textContent = pair ? numberOf(data, pair) : "";
     });
   }
   const said = find(web.root, ".said");
   said.textContent = said.title = sentence(web);
+}
+
+/**
+ * Returns the weight of a pair as a share of its row, or as a number if it is a difference or rows sum to anything.
+ * @param {import("./word_lines_view.js").LinesData} data
+ * @param {Line} pair
+ */
+function numberOf(data, { code, weight }) {
+  return data.difference || data.rest === null ? number(code, weight) : share(code, weight);
 }
 
 /**
@@ -76,7 +85,7 @@ export function sentence({ data, hover, cursor }) {
   const outside = !side && at === home(data).at && !isPinned(data, shown) && !hover;
   const nameOf = (/** @type {Line} */ { query, key }) => nameWord(data, other, other ? key : query);
   const largest = seen.slice(0, HEAVIEST).map((pair) => /** @type {[string, string]} */ (
-    [number(pair.code, pair.weight), nameOf(pair)]));
+    [numberOf(data, pair), nameOf(pair)]));
   return rowText({
     token: nameWord(data, side, at), side, selected: !outside, difference: Boolean(data.difference), largest,
     rest: Math.max(0, seen.length - HEAVIEST),

@@ -6,7 +6,7 @@ RULES = {  # what stays true of the row while a logit of it is dragged
     "threshold": "raise one logit, and no other weight grows",
     "sigmoid": "raise one logit, and no other weight changes",
 }
-ROW_FIXED = "{query} in head {head} gives {weight} of its weight to {key}."
+ROW_FIXED = "{query} in head {head} puts {weight} of its weight on {key}."
 ROW_ALONE = "{query} in head {head} weighs {key} by {weight}, the most of a row that sums to {sums}."
 BLIND = "{query} is fully masked: all its weights are zero."
 NO_SCORES = "This source has weights only; the logits before the softmax are unknown."
