@@ -299,11 +299,5 @@ export function number(code, weight) {
   return weight < 0 ? `−${(-weight).toPrecision(3)}` : weight.toPrecision(3);
 }
 
-/**
- * Formats the weight of a row that is a distribution as a percentage with three significant digits.
- * @param {number} code
- * @param {number} weight
- */
-export function share(code, weight) {
-  return code > LEAST ? `${(100 * weight).toPrecision(3)}%` : number(code, weight);
-}
+/** @type {typeof number}  a percentage with three significant digits, for rows that are distributions */
+export const share = (code, weight) => (code > LEAST ? `${(100 * weight).toPrecision(3)}%` : number(code, weight));
