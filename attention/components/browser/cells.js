@@ -298,6 +298,3 @@ export function number(code, weight) {
   if (code === LEAST) return `below ${Math.abs(weight).toExponential(1)}`;
   return weight < 0 ? `−${(-weight).toPrecision(3)}` : weight.toPrecision(3);
 }
-
-/** @type {typeof number}  a percentage with three significant digits, for rows that are distributions */
-export const share = (code, weight) => (code > LEAST ? `${(100 * weight).toPrecision(3)}%` : number(code, weight));

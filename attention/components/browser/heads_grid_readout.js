@@ -1,8 +1,8 @@
 // The readout of the cell under the pointer or the cursor: numbers, tokens, its row as bars and as a table.
 
-import { cellAt, greatest, height as heightOf, MASKED, number, share, ZERO } from "./cells.js";
+import { cellAt, greatest, height as heightOf, MASKED, number, ZERO } from "./cells.js";
 import { find, createElement, penOf } from "./elements.js";
-import { timesEven } from "./uniform.js";
+import { share, timesEven } from "./uniform.js";
 import { differenceNumber, onlyIn, sizeOf } from "./difference_cells.js";
 import { keyTokens } from "./heads_grid_square.js";
 import {

@@ -1,6 +1,6 @@
 // Weights relative to the uniform weight, which is 1/n for a query with n visible keys.
 
-import { MASKED } from "./cells.js";
+import { LEAST, MASKED, number } from "./cells.js";
 
 /**
  * Returns the weight of a cell as a multiple of the uniform weight; "" for masked cells and on other scales.
@@ -46,3 +46,6 @@ export function mirrorMarks(marks) {
   const up = more.map(([at, text]) => /** @type {[number, string]} */ ([0.5 + at / 2, text]));
   return [...less.reverse(), [0.5, least === "0" ? "0" : `±${least}`], ...up];
 }
+
+/** @type {typeof number}  a percentage with three significant digits, for rows that are distributions */
+export const share = (code, weight) => (code > LEAST ? `${(100 * weight).toPrecision(3)}%` : number(code, weight));

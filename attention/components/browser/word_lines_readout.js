@@ -1,7 +1,8 @@
 // Writes the words, the weights next to the words that the current one has lines to, and a sentence with the largest ones.
 
-import { MASKED, number, share } from "./cells.js";
+import { MASKED, number } from "./cells.js";
 import { find, createElement } from "./elements.js";
+import { share } from "./uniform.js";
 import { countOf, home, nameWord, pairsOf, isPinned, rankPairs } from "./word_lines_view.js";
 import { rowText } from "./word_lines_words.js";
 
