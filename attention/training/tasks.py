@@ -22,7 +22,7 @@ GUESS = math.log(VOCABULARY)  # loss in nats of a uniform guess
 MARK = VOCABULARY - 1  # the separator between the given tokens and the expected ones
 LEAST = 8  # number of tokens of the shortest period
 KINDS = 4  # number of kinds of brackets, and of colours
-LETTERS = (*"abcdefghijklmnopqrstuvwxyz", *"αβγδε", "→")
+LETTERS = (*"abcdefghijklmnopqrstuvwxyz", *"ABCDE", "→")
 NUMERALS = (*map(str, range(MARK)), "→")
 BRACKETS = (*"([{<", *")]}>", *("·" for _ in range(VOCABULARY - 2 * KINDS)))
 COLOURS = ("red", "blue", "green", "gold", *("·" for _ in range(MARK - KINDS)), "→")
@@ -141,7 +141,7 @@ TASKS: dict[str, Task] = {
         1000,
         "rotary",
         "repeated letters",
-        "Predict the next letter: random letters repeat after an unknown gap, so after “p q s p q” comes “s”.",
+        "Predict the next letter: random letters repeat after an unknown gap.",
         "Two kinds of heads, the second of which depends on the first. With default settings, one head of layer 0 attends mostly to "
         "the previous token, so that each position holds the letter before it. With that, all four heads of layer 1 become induction "
         "heads: they attend to the position after an earlier copy of the current letter; the letter there comes next. The four share "

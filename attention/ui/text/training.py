@@ -45,7 +45,9 @@ TWO_LAYERS = (
     "**{second}** uses that: {value} of its weight is on letters that followed an earlier copy of the current one. That letter "
     "comes next."
 )
-NEEDED = "That is why layer 1 needs layer 0: without that head of layer 0, accuracy falls from {whole} to {rest}."
+NEEDED = "Without that head of layer 0, accuracy falls from {whole} to {rest}{both}."
+NEEDED_BOTH = "; without {other} as well, which has {value} of its weight on the previous token, to {both}"
+STRIP = "Below, “{next}” follows each earlier “{last}”, so it comes next again."
 
 # The training.
 STOP = "Stop"
@@ -96,6 +98,7 @@ PROGRESS_ALT = "Line chart of loss and accuracy by training step"
 CURVES = "Mean weight on {statistic}, by head{lines}. L1H2: layer 1, head 2."
 CURVES_ALONE = "Mean weight on {statistic}, by head."
 CURVES_OF = "Mean weight of each head on this token"
+CURVES_FOLD = "When each head forms"
 PILLS = {"own": "answer", "previous": "previous", "induction": "after copy", "same": "same", "first": "first"}
 WEIGHT_ON = "weight on {key}"
 KEYS = {

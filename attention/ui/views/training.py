@@ -107,7 +107,7 @@ def _pictures(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
     first = found.course.moments[0]
     seen = results.training.picture(recipe.alone, moment, first)
     learned = training_heads.sentences(recipe, found, moment, seen, _has_failed(found, moment))
-    st.markdown(escape(recipe.what.says))
+    st.markdown(escape(_task_text(recipe, seen)))
     training_grid(
         recipe,
         moment.step,
@@ -126,6 +126,13 @@ def _pictures(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
     if not present.is_embedded():
         terms.draw("training")
         training_curves.draw(recipe, found, moment)
+
+
+def _task_text(recipe: Recipe, seen: results.training.Picture) -> str:
+    """The task, and what of the tokens shown says which comes next, if an earlier copy does."""
+    last = seen.tokens[-1]
+    copies = recipe.task == "induction" and last in seen.tokens[:-1]
+    return f"{recipe.what.says} {text.STRIP.format(last=last, next=seen.last)}" if copies else recipe.what.says
 
 
 def _moment(recipe: Recipe, found: Shown) -> Checkpoint:

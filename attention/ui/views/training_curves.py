@@ -40,10 +40,9 @@ LESSONS = (
 
 def draw(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
     """Draws loss and accuracy, and a score of every head, over the steps; a line marks the step that is shown."""
-    left, right = st.columns(2)
-    with left:
-        _progress(recipe, found, moment)
-    with right:
+    _progress(recipe, found, moment)
+    chosen = recipe.number != RECIPES.defaults["number"]
+    with st.expander(text.CURVES_FOLD, icon=":material/show_chart:", key="curves", expanded=chosen):
         _heads(recipe, found, moment)
 
 

@@ -54,8 +54,21 @@ def _two_layers(recipe: Recipe, found: Shown, moment: Checkpoint) -> str:
     rest = results.training.without(found.course, ((0, first),))[1]
     if moment.accuracy - rest < COSTS:
         return said
-    whole = format_percent(moment.accuracy)
-    return f"{said} {text.NEEDED.format(whole=whole, rest=format_percent(rest))}"
+    numbers = {"whole": format_percent(moment.accuracy), "rest": format_percent(rest)}
+    return f"{said} {text.NEEDED.format(**numbers, both=_without_both(recipe, found, moment, first, rest))}"
+
+
+def _without_both(recipe: Recipe, found: Shown, moment: Checkpoint, first: int, rest: float) -> str:
+    """What the accuracy falls to without the next head of layer 0 on the previous token too; "" if that costs little more."""
+    scores = moment.scores["previous"][0].tolist()
+    value, other = max(((value, head) for head, value in enumerate(scores) if head != first), default=(0.0, 0))
+    if value < courses.STRONG:
+        return ""
+    both = results.training.without(found.course, ((0, first), (0, other)))[1]
+    if rest - both < COSTS:
+        return ""
+    numbers = {"value": format_percent(value), "both": format_percent(both)}
+    return text.NEEDED_BOTH.format(other=_name(recipe, other).lower(), **numbers)
 
 
 def _rest(recipe: Recipe, moment: Checkpoint, head: int) -> list[str]:
