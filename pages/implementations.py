@@ -1,6 +1,6 @@
 """Implementations: published implementations of attention, compared with the reference."""
 
 from attention.ui.session import page
-from attention.ui.views import card_bar, classroom, implementations, own_text, room
+from attention.ui.views import card_bar, classroom, implementations, room
 
-page.show(implementations.view, below=[own_text.FIELD], aside=[card_bar.bar(), classroom.button(), room.part()])
+page.show(implementations.view, aside=[card_bar.bar(), classroom.button(), room.part()])

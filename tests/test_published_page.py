@@ -7,6 +7,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 from attention.config import Config
@@ -52,12 +53,14 @@ def test_the_overview_has_every_row_with_its_verdict():
     verdicts = [("error" in said and 1) or 2 * said.startswith("right") for said in found.values()]
     assert verdicts == sorted(verdicts), "wrong, error, right"
     assert not any("corrected:" in said for said in found.values())
-    assert found["Fused query, key and value"] == "wrong output"
-    assert found["Boolean mask for SDPA"] == "wrong output, weights"
+    assert found["Fused query, key and value"] == "wrong wrong output"
+    assert found["Boolean mask for SDPA"] == "wrong wrong output and weights"
     assert found["Functional, boolean mask"] == "error"
     assert found["Multi-head, separate maps"] == "right"
     assert found["Single head, unscaled"] == "right meant without scale"
-    assert "6 of 11 published implementations are wrong at these settings; 2 raise an error." in page_text(test)
+    assert "6 of these 11 published pieces of code are wrong at these settings, and 2 raise an error." in page_text(
+        test
+    )
     assert test.selectbox(key="implementation").options[0] == "One weight per position: wrong", "the menu of a phone"
 
 
@@ -104,7 +107,7 @@ def test_both_versions_stand_in_the_row_with_their_errors():
     assert all(float(error) < 1e-12 for error in errors.loc["Corrected"])
     assert found.output.relative > 1, "farther from the reference than zeros, whose relative error is 1"
     assert (
-        f"its output is no better than all zeros: wrong by {found.output.relative * 100:.3g}% of the norm of the right one"
+        f"the error is as large as the right output itself ({found.output.relative * 100:.3g}% of its norm)"
         in page_text(test)
     )
     test.button_group(key="version").set_value("as meant").run()
@@ -119,7 +122,7 @@ def test_queries_that_see_nothing_are_named_where_the_write_ups_give_no_number()
     assert "fully masked" not in page_text(opened(tokens="6", d_model="16"))
     blind = opened(mask="padding", span="6", tokens="6", d_model="16")
     assert "For fully masked queries the published code gives NaN" in page_text(blind)
-    assert "corrected: :orange-badge[wrong" in overview(blind)["Functional, boolean mask"]
+    assert "corrected: wrong" in overview(blind)["Functional, boolean mask"]
 
 
 def test_pictures_say_whose_they_are_and_how_much_is_shown():
@@ -144,9 +147,17 @@ def test_pictures_say_how_much_of_them_is_wrong():
     moved = influence(ROWS["fused"], case(config, crosses=False), printed=True)
     assert moved is not None
     leaks = sum(bool(moved[q, k] > 0) for q in range(6) for k in range(q + 1, 6))
-    assert leaks and f"Which tokens change which outputs: {leaks} of 15 masked pairs leak" in picture(test)
+    assert leaks and f"Orange: {leaks} of 15 masked pairs leak" in said
     colors = re.findall(r"rgb\((\d+) \d+ (\d+)\)", picture(test))
     assert sum(int(red) > int(blue) for red, blue in colors) == leaks, "leaks are orange, the rest violet"
+    assert picture(test).count("<figure") == 2, "beside the correct one"
+    usual, moved = opened(), influence(ROWS["fused"], case(Config(), crosses=False), printed=True)
+    assert moved is not None
+    leaked = moved[~torch.ones_like(moved).tril().bool()]
+    clear, some = (int((leaked > least * moved.max()).sum()) for least in (0.001, 0))
+    assert clear < some and f"{some - clear} of them, under 0.1% of the largest change" in page_text(usual)
+    colors = re.findall(r"rgb\((\d+) \d+ (\d+)\)", picture(usual))
+    assert sum(int(red) > int(blue) for red, blue in colors) == clear
     right = page_text(opened(**shown, version="as meant"))
     assert "pairs leak" not in right and "rows are wrong" not in right
     assert "Weights and output equal those of the reference" in right
@@ -175,7 +186,7 @@ def test_a_setting_to_try_moves_the_knobs():
     assert "must match the size" in test.error[0].value
     test.button(key="try As many sequences as heads").click().run()
     assert not test.error
-    assert overview(test)["Functional, boolean mask"] == "wrong output, weights"
+    assert overview(test)["Functional, boolean mask"] == "wrong wrong output and weights"
     assert test.button(key="try As many sequences as heads").disabled, "in use"
     assert "heads 4 → 4" not in test.button(key="try One sequence").label
     assert "sequences 4 → 1" in test.button(key="try One sequence").label
@@ -251,7 +262,7 @@ def code(test: AppTest) -> list[str]:
 def test_a_row_names_its_document_and_shows_its_wrong_lines(name):
     row, test = ROWS[name], opened(implementation=name, tokens="6", d_model="16")
     there, said = row.document.address, row.document.title_in_words
-    assert f"From {f'[{said}]({there})' if there else said}" in page_text(test)
+    assert f"From: {f'[{said}]({there})' if there else said}" in page_text(test)
     lines = difference(row)
     assert bool(lines) == bool(row.as_printed)
     if lines:
@@ -277,3 +288,12 @@ def test_where_no_weight_differs_the_empty_picture_says_so():
     assert re.search(r"No visible difference of the weights: at most \de-1\d, which is rounding\.", page_text(right))
     wrong = opened(implementation="two-heads", version="as printed")
     assert "No visible difference" not in page_text(wrong) and not wrong.exception
+
+
+def test_the_headline_counts_as_the_list_does_where_one_needs_two_heads():
+    test = opened(heads="1", tokens="6", d_model="16")
+    kinds = [said.split()[0] for said in overview(test).values()]
+    wrong, raising = kinds.count("wrong"), kinds.count("error")
+    assert raising == 3, "one of them when corrected, too"
+    told = f"{wrong} of these 11 published pieces of code are wrong at these settings, and {raising} raise an error."
+    assert told in page_text(test)

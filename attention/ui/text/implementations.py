@@ -1,12 +1,10 @@
 """The words of the page Implementations."""
 
-FINDING = "{wrong} of {count} published implementations are wrong at these settings{raising}{corrected}.{limited}"
-CORRECTED = {0: "", 1: "; corrected, one still is"}
-CORRECTED_MORE = "; corrected, {count} still are"
-RAISING = {0: "", 1: "; one raises an error"}
-RAISING_MORE = "; {count} raise an error"
-LIMITED = {0: "", 1: " One can't run at them."}
-LIMITED_MORE = " {count} can't run at them."
+FINDING = "{wrong} of these {count} published pieces of code are wrong at these settings{raising}.{corrected}"
+CORRECTED = {0: "", 1: " Corrected, one still is."}
+CORRECTED_MORE = " Corrected, {count} still are."
+RAISING = {0: "", 1: ", and one raises an error"}
+RAISING_MORE = ", and {count} raise an error"
 ABOUT = (
     "Published code of attention, rewritten and run on the same weights and tokens as the reference, in float64: a difference "
     "is a mistake, not rounding."
@@ -51,30 +49,33 @@ CORRECTED_ERRORS = (
 CORRECTED_EXACT = "All ran on the same weights and tokens; corrected, they are exact{raised}."
 STILL_RAISES = "; {count} still raises an error, see its row"
 WRONG = {
-    (True, False): "output",
-    (False, True): "weights",
-    (True, True): "output, weights",
+    (True, False): "wrong output",
+    (False, True): "wrong weights",
+    (True, True): "wrong output and weights",
 }  # of both, those that are wrong
 RIGHT_UNSCALED = "meant without scale"
 VERDICTS = {"agrees": "right", "disagrees": "wrong"}  # of rows and inputs; others are shown as they are
 ERROR = "error"
-STILL = "corrected: {badge}"
-RESULTS = {
-    (True, False): "Its weights are right; its output is {output}.",
-    (False, True): "Its output is right; its weights are {weights}.",
-    (True, True): "Its output is {output}; its weights are {weights}.",
-}
-WRONG_BY = "wrong by {error}"
-OFF_BY = "wrong by {error} of the norm of the right one (all zeros: 100%)"
-NO_BETTER = "no better than all zeros: wrong by {error} of the norm of the right one (zeros: 100%)"
-ANOTHER_SHAPE = "of another shape"
+STILL = ":small[corrected: {verdict}]"
+RESULTS_RIGHT = ("Its output is right.", "Its weights are right.")
+RESULTS_WRONG = (
+    "Its output is wrong: the error is {size} the right output itself ({error} of its norm).",
+    "Its weights are wrong: the error is {size} the right weights themselves ({error} of their norm).",
+)
+RESULTS_NAN = ("Its output contains NaN.", "Its weights contain NaN.")
+RESULTS_SHAPE = ("Its output has another shape.", "Its weights have another shape.")
+SIZES = (
+    (0.1, "small beside"),
+    (0.9, "smaller than"),
+    (1.5, "as large as"),
+)  # of an error: by the largest ratio of norms
+LARGER = "larger than"
 RESULT_EQUAL = (
     "Weights and output equal those of the reference: the largest difference is {largest}, which is rounding."
 )
 RESULT_SAME = "Weights and output equal those of the reference exactly."
 NO_EFFECT = "At these settings this has no effect."
 RESULT_RAISES = "It raises an error:"
-NAN = "NaN"
 UNSCALED = "The document defines it without a scale, so the reference here has none either: *Scale* is not applied."
 OTHER_SHAPE = "other shape"
 RAISES = "raises"
@@ -88,7 +89,8 @@ MASKS = {
     "added": "The mask is added to the scores: zero, or minus infinity for masked keys. {padded}",
     "boolean": "The mask is boolean: 0 means masked. {padded}",
 }
-FROM = "From {document}. {particular} {mask}"
+FROM = "From: {document}."
+ABOUT_ROW = "{particular} {mask}"
 COMPARED = "Compared with the reference"
 COMPARED_VERSIONS = {"corrected": "Corrected", "published": "Published", "only": "Published (correct)"}
 COMPARED_PARTS = ("Output", "Weights")
@@ -104,9 +106,11 @@ SIDES = {False: "Correct weights{where}", True: "This code"}
 ITS_WEIGHTS = "Its weights{where}"
 MAP_ALT = "Map by row and column. {title}."
 WEIGHTS_NOTE = "Row: query. Column: key. Brighter: more weight. Hatched: none."
-INFLUENCE_TITLE = "Which tokens change which outputs{where}{leaks}"
-INFLUENCE_NOTE = "Row: output. Column: token that is replaced. Brighter: larger change. Hatched: none."
-INFLUENCE_LEAKS = "Orange: a leak, as the mask forbids the pair."
+INFLUENCE_TITLE = "This code"
+INFLUENCE_CORRECT = "Correct{where}"
+INFLUENCE_NOTE = "Row: output. Column: the token that changes it when replaced. Brighter: larger change. Hatched: none."
+INFLUENCE_LEAKS = "Orange{leaks}."
+INFLUENCE_FAINT = "{count} of them, under 0.1% of the largest change, have their usual colour."
 UNIFORM = ", × uniform"
 OWN = "Weights of this code{where}: {wrong}"
 DIFFERENCE = "Weights minus reference{where}: {wrong}"

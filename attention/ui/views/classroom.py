@@ -26,6 +26,7 @@ FITTING = {
     "masks": ("mask",),
     "softmax": ("temperature",),
 }  # the built-in question of a page; that of others is about the row
+WITHOUT = ("implementations",)  # the built-in questions are about attention itself, this page about published code
 
 
 def button() -> page.Part:
@@ -50,7 +51,7 @@ def _draw(config: Any) -> None:
 def _fitting_question(config: Any) -> dict[str, str]:
     """The built-in question about what the page shows, with the label of its button; {} if a question is asked."""
     ready = ready_questions(config)
-    if not ready or page.card() or config.ask or questions.ours(config):
+    if not ready or session().page in WITHOUT or page.card() or config.ask or questions.ours(config):
         return {}
     name = next((name for name in FITTING.get(session().page, ()) if name in ready), "row")
     return {name: text.PREDICT}

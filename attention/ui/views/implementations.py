@@ -51,12 +51,13 @@ def view(config: Config) -> None:
         implementations_overview.lines(name, printed)
     with detail:
         implementations_overview.tries(config, row)
-        _controls(config, row)
+        _notes(config, row)
         implementations_squares.more(config, name, printed, found)
         implementations_squares.all_heads(config, name, printed, found)
         implementations_overview.explanation(config, name, printed)
         with st.expander(text.DETAILS, icon=":material/code:"):
             implementations_details.draw(config, name, printed, found)
+        _sizes(config, row)
         terms.draw("implementations")
 
 
@@ -67,11 +68,15 @@ def _intro(config: Config) -> None:
     implementations_overview.corrected(config)
 
 
-def _controls(config: Config, row: Row) -> None:
-    sizes = ("batch", "keys", "d_v") if row.crosses else ("batch",)
+def _sizes(config: Config, row: Row) -> None:
+    """Draws the sizes that only published code has, and the width of the values."""
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        for name in sizes:
+        for name in ("batch", "keys", "d_v") if row.crosses else ("batch",):
             knobs.number(name, config, width=200)
+
+
+def _notes(config: Config, row: Row) -> None:
+    """Draws what of the settings is not applied."""
     notes = (
         [text.FIRST_TOKENS.format(shown=n, tokens=config.tokens)] if (n := longest(config)[0]) < config.tokens else []
     )

@@ -68,18 +68,15 @@ def corrected(config: Config) -> None:
 
 
 def finding(config: Config) -> str:
-    """How many implementations differ from the reference as published, how many raise, and how many can't run."""
+    """How many implementations differ from the reference as published, and how many raise: the groups of the list."""
     found = _judgements(config)
-    runs = [name for name in ROWS if found[name, False].verdict != "raises"]  # one that needs two heads raises at one
-    raises = sum(found[name, True].verdict == "raises" for name in runs)
-    wrong, still = (sum(found[name, printed].verdict != "agrees" for name in runs) for printed in (True, False))
-    more = len(ROWS) - len(runs)
+    wrong, still = (sum(found[name, printed].verdict == "disagrees" for name in ROWS) for printed in (True, False))
+    raises = sum(found[name, True].verdict == "raises" for name in ROWS)
     return text.FINDING.format(
-        wrong=wrong - raises,
+        wrong=wrong,
         count=len(ROWS),
         raising=text.RAISING.get(raises, text.RAISING_MORE).format(count=raises),
         corrected=text.CORRECTED.get(still, text.CORRECTED_MORE).format(count=still),
-        limited=text.LIMITED.get(more, text.LIMITED_MORE).format(count=more),
     )
 
 
@@ -90,6 +87,7 @@ def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
         st.markdown(f"## {row.name} {_badge(judged.verdict)}", width="content")
         if row.as_printed and not present.is_embedded():
             knobs.segments("version", config, width="content", label_visibility="collapsed")
+    st.caption(text.FROM.format(document=find_the_bug.document_link(row.document)))
     version = row.mistake if printed else text.VERSIONS["corrected" if row.as_printed else "only"]
     if printed and judged.verdict == "agrees":
         version = f"{version} {text.NO_EFFECT}"
@@ -135,8 +133,8 @@ def explanation(config: Config, name: str, printed: bool) -> None:
     with st.expander(text.WHAT, icon=":material/lightbulb:"):
         st.markdown(row.lesson)
         st.latex(row.formula)
-        document, mask = find_the_bug.document_link(row.document), text.MASKS[row.mask].format(padded=text.PADDED)
-        st.caption(text.FROM.format(document=document, particular=row.particular, mask=mask))
+        mask = text.MASKS[row.mask].format(padded=text.PADDED)
+        st.caption(text.ABOUT_ROW.format(particular=row.particular, mask=mask))
         _errors(config, name, printed)
         st.caption(_relative())
 
@@ -185,7 +183,9 @@ def _what_is_wrong(row: Row, judged: Judgement) -> str:
 
 def _still(corrected: Judgement) -> str:
     """That a row is not right when it is corrected either, which some settings bring about."""
-    return "" if corrected.verdict == "agrees" else text.STILL.format(badge=_badge(corrected.verdict))
+    if corrected.verdict == "agrees":
+        return ""
+    return text.STILL.format(verdict=text.VERDICTS.get(corrected.verdict, text.ERROR))
 
 
 def _result(judged: Judgement) -> str:
@@ -195,18 +195,19 @@ def _result(judged: Judgement) -> str:
     if judged.verdict == "agrees":
         largest = max(judged.output.greatest, judged.square.greatest)
         return text.RESULT_EQUAL.format(largest=_number(largest)) if largest else text.RESULT_SAME
-    wrong = not judged.output.agrees, not judged.square.agrees
-    return text.RESULTS[wrong].format(output=_share(judged.output), weights=_share(judged.square, brief=wrong[0]))
+    return " ".join(_error_in_words(part, error) for part, error in enumerate((judged.output, judged.square)))
 
 
-def _share(error: Error, brief: bool = False) -> str:
-    """A relative error in words, as a percentage of the norm of the reference."""
+def _error_in_words(part: int, error: Error) -> str:
+    """A sentence on the error of the output (part 0) or of the weights (1), beside the norm of the reference."""
+    if error.agrees:
+        return text.RESULTS_RIGHT[part]
     if math.isnan(error.relative):
-        return text.NAN
+        return text.RESULTS_NAN[part]
     if math.isinf(error.relative):
-        return text.ANOTHER_SHAPE
-    how = text.WRONG_BY if brief else text.OFF_BY if error.relative < 1 else text.NO_BETTER
-    return how.format(error=f"{error.relative * 100:.3g}%")
+        return text.RESULTS_SHAPE[part]
+    size = next((word for most, word in text.SIZES if error.relative < most), text.LARGER)
+    return text.RESULTS_WRONG[part].format(size=size, error=f"{error.relative * 100:.3g}%")
 
 
 def _number(error: float) -> str:

@@ -24,6 +24,7 @@ from attention.ui.views import word_sentences
 
 GRID_HEIGHT = 360
 IN_WORDS = 24  # the most tokens of a map with words at its rows and columns
+FAINT = 1e-3  # of the largest change: a leak below it is counted, but not drawn in the colour of leaks
 NOTHING = 1e-6  # a difference of weights below this is rounding and has no visible colour
 
 
@@ -126,7 +127,8 @@ def _weights_in_words(config: Config, found: Comparison, words: list[str], wrong
 
 
 def _show_maps(maps: list[str]) -> None:
-    st.html(f'<div class="word-maps maps-{"1" if len(maps) > 1 else "alone"}">{"".join(maps)}</div>')
+    """Draws maps beside each other; on a phone, where their words would overlap, below each other."""
+    st.html(f'<div class="word-maps maps-{"many-words" if len(maps) > 1 else "alone"}">{"".join(maps)}</div>')
 
 
 def _pair(*pictures: Callable[[], None]) -> None:
@@ -223,11 +225,7 @@ def _influence(config: Config, name: str, printed: bool, found: Comparison, word
     leaking = None if reach is None else _leaking(reach, found.mask[:queries, :keys])
     leaks = text.LEAKS.format(leaks=int(leaking[0].sum()), masked=int(leaking[1].sum())) if leaking else ""
     if reach is not None and words and is_whole:
-        title = text.INFLUENCE_TITLE.format(where=_first(config), leaks=leaks)
-        cells, alt = reach.float() / (float(reach.max()) or 1.0), text.MAP_ALT.format(title=title)
-        says, marked = word_sentences.change_sentence, leaking[0] if leaking else None
-        _show_maps([word_map(cells, cells != 0, words, theme.INFLUENCE, title, alt, says, marked, theme.LEAKS)])
-        st.caption(text.INFLUENCE_NOTE + f" {text.INFLUENCE_LEAKS}" * bool(leaking))
+        _influence_in_words(config, name, printed, reach, words, leaking[0] if leaking else None, leaks)
         return
     cut = "" if is_whole else text.INFLUENCE_CUT.format(outputs=queries, tokens=keys)
     st.caption(text.INFLUENCE.format(cut=cut, leaks=leaks), help=text.INFLUENCE_HELP)
@@ -235,6 +233,29 @@ def _influence(config: Config, name: str, printed: bool, found: Comparison, word
         st.info(text.RAISES_OUTPUT if found.weights is None else text.ONE_OUTPUT)
     else:
         _plot(heatmap.influence(reach.float()), "influence")
+
+
+def _influence_in_words(
+    config: Config, name: str, printed: bool, reach: Tensor, words: list[str], leaking: Tensor | None, leaks: str
+) -> None:
+    """Draws the influence with words, after that of the corrected version if this is another; faint leaks are not orange."""
+    most = float(reach.max()) or 1.0
+    marked = None if leaking is None else leaking & (reach >= FAINT * most)
+    sides = [(text.INFLUENCE_TITLE, reach, marked)]
+    correct = results.published.influences(config.for_page(results.published.PAGE), name, False) if printed else None
+    if correct is not None and correct.shape == reach.shape:
+        sides.insert(0, (text.INFLUENCE_CORRECT.format(where=_first(config)), correct, None))
+    maps = []
+    for title, moved, orange in sides:
+        cells, alt = moved.float() / (float(moved.max()) or 1.0), text.MAP_ALT.format(title=title)
+        says = word_sentences.change_sentence
+        maps.append(word_map(cells, cells != 0, words, theme.INFLUENCE, title, alt, says, orange, theme.LEAKS))
+    _show_maps(maps)
+    notes = [text.INFLUENCE_NOTE]
+    if leaking is not None and marked is not None:
+        faint = int((leaking & ~marked).sum())
+        notes += [text.INFLUENCE_LEAKS.format(leaks=leaks)] + [text.INFLUENCE_FAINT.format(count=faint)] * bool(faint)
+    st.caption(" ".join(notes))
 
 
 def _leaking(reach: Tensor, visible: Tensor) -> tuple[Tensor, Tensor] | None:
