@@ -162,6 +162,10 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
     (length,) = struct.unpack("<I", head.bytes[:4])
     header = json.loads(head.bytes[4 : 4 + length])
     assert header["head"] == 6 and header["names"][0][1:4] == words_read[:3] and header["sizes"] == [76, 76]
+    assert header["colors"] == "linear" and "other short texts" not in words(test)
+    assert text.DIAGONALS in captions(test) and text.DIAGONALS not in captions(
+        run(PAGE, LAYERED.begins | {"layer": "17", "head": "5"})
+    )
     entropy = run(PAGE, LAYERED.begins | {"layer_map": "entropy"})
     in_percent = [
         '".0%"' in json.dumps(json.loads(each.get("vega_lite_chart")[0].proto.spec)) for each in (test, entropy)
@@ -178,8 +182,7 @@ def test_effective_keys_are_said_to_be_a_mean_over_rows_which_is_more_than_e_to_
     test = run(
         PAGE, {"tokens": "4", "heads": "2", "d_model": "8", "projections": "independent", "v": str(len(EDITIONS))}
     )
-    (said,) = [each for each in test.caption if f"{format_mean(keys)} effective keys" in each.value.replace("\\", "")]
-    assert "Effective keys: mean of e^entropy" in said.help
+    assert f"{format_mean(keys)} effective keys (mean of e^entropy)" in words(test)
 
 
 def test_a_statistic_on_which_a_head_is_high_is_offered_where_none_is():
@@ -205,7 +208,7 @@ def test_where_no_query_has_a_choice_nothing_is_compared():
     assert not test.exception and "Under this mask no query has more than one visible key" in captions(test)
     blind = run(PAGE, {"source": STREET, "combine": "without", "second": "causal"})
     assert not blind.exception and "No query has a visible key under this mask" in captions(blind)
-    assert "Entropy: none (no visible key)" in captions(blind)
+    assert "Entropy: none (no visible key)" in words(blind)
 
 
 def test_a_number_that_needs_texts_says_so_where_there_are_none():

@@ -70,7 +70,7 @@ def test_of_a_long_sequence_one_sees_what_matters():
     asked = question(trace(config))
     sentence = asked.text.split("\n\n")[1].split(" · ")
     names = labels(config)
-    for at in (0, 1, 7, 289, 300, 302, *map(position, asked.guesses[:-1])):
+    for at in (0, 1, 295, 300, 301, *map(position, asked.guesses[:-1])):
         assert format_token(names[at], at) in [said.strip("*") for said in sentence], at
     assert len(sentence) < 60 and sentence.count("…") >= 2 and sentence[-1] == "…"
 

@@ -222,6 +222,7 @@ function scaleMarks(data) {
 function marksOfPositive(data) {
   const [most] = data.most, greatest = most > ZERO ? number(most, weightsOf(data)[most]) : "0";
   if (data.colors === "own maximum") return [[0, "0"], [1, greatest]];
+  if (data.colors === "linear" && !data.zooms) return [[0, "0%"], [0.5, "50%"], [1, "100%"]];
   if (data.colors === "linear") return [[0, "0"], [0.5, "0.5"], [1, "1"]];
   if (data.colors === "times even") return evenMarks(data.times);
   const decades = Math.round(-Math.log10(data.floor));

@@ -1,9 +1,9 @@
 // The cell under the pointer in the enlarged head, its description, and the dragged rectangle.
 
-import { greatestCell, number } from "./cells.js";
+import { greatestCell, MASKED, number } from "./cells.js";
 import { differenceNumber, sideNumbers } from "./difference_cells.js";
 import { find, createElement } from "./elements.js";
-import { cellText, tokenText } from "./large_head_words.js";
+import { cellText, percentOf, quotedToken, tokenText, wordsText } from "./large_head_words.js";
 import { timesEven } from "./uniform.js";
 
 /**
@@ -71,9 +71,26 @@ export function point(lab, event) {
   const { left, top, width, height } = lab.place;
   Object.assign(row.style, { left: `${left}px`, width: `${width}px`, top: `${top + spot.y * height}px` });
   Object.assign(column.style, { top: `${top}px`, height: `${height}px`, left: `${left + spot.x * width}px` });
+  const words = inWords(lab.data, cell);
+  if (words) return void (lab.said.textContent = words);
   const shown = lab.data.sides ? differenceNumber(cell.code) : number(cell.code, cell.weight);
   const said = createElement("b", "", shown), more = lab.data.sides ? sideNumbers(cell) : timesEven(lab.data, cell);
   lab.said.replaceChildren(describeCell(lab.data, cell), said, more && `, ${more}`);
+}
+
+/**
+ * Describes a pair of named tokens in words, its weight in percent; "" if the map can be zoomed or has no such pairs.
+ * @param {import("./large_head_view.js").LargeData} data
+ * @param {import("./cells.js").Cell} cell
+ */
+function inWords(data, { code, weight, query, key, queryCount, keyCount }) {
+  const [one, two] = [data.names[0][query], data.names[1][key]];
+  if (data.zooms || data.sides || data.signed || queryCount * keyCount > 1 || one === undefined) return "";
+  if (two === undefined) return "";
+  const share = code === MASKED ? "" : percentOf(weight);
+  return wordsText({
+    query: quotedToken(data.first[0] + query, one), key: quotedToken(data.first[1] + key, two), share,
+  });
 }
 
 /**
@@ -87,7 +104,7 @@ function describeCell(data, { query, key, queryCount, keyCount }) {
     return tokenText({ from: data.first[side] + at, count: exact ? 1 : count, name: data.names[side][at] });
   };
   return cellText({
-    sampled: !data.zooms, pool: data.pool, sides: Boolean(data.sides), queryCount, keyCount,
+    sampled: !data.zooms && data.tile > 1, pool: data.pool, sides: Boolean(data.sides), queryCount, keyCount,
     query: placed(0, query, queryCount), key: placed(1, key, keyCount),
   });
 }

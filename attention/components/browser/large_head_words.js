@@ -40,6 +40,32 @@ export function tokenText({ from, count, name }) {
 }
 
 /**
+ * What a query puts on a key of a map that has a cell for each pair, in words.
+ * @param {{ query: string, key: string, share: string }} pair  tokens as `quotedToken` says them; the share "" if masked
+ */
+export function wordsText({ query, key, share }) {
+  return share ? `${query} puts ${share} of its weight on ${key}.` : `${key} is masked for ${query}.`;
+}
+
+/**
+ * A weight in percent with three significant digits.
+ * @param {number} weight
+ */
+export function percentOf(weight) {
+  if (weight > 0 && weight < 1e-5) return "under 0.001%";
+  return `${Number((100 * weight).toPrecision(3))}%`;
+}
+
+/**
+ * A token in quotes with its position.
+ * @param {number} at
+ * @param {string} name
+ */
+export function quotedToken(at, name) {
+  return `“${name}” (${at})`;
+}
+
+/**
  * What precedes the number of a cell: its place, and of how many weights the number is the maximum or the mean.
  * @param {{
  *   sampled: boolean, query: string, key: string, pool: string, queryCount: number, keyCount: number, sides: boolean,

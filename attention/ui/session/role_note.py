@@ -12,12 +12,19 @@ from attention.ui.results.layers import Layer
 from attention.ui.session import model_run
 from attention.ui.text import head_survey as text
 
+INDUCTION = "induction"  # in the name of a role, alone or with another kind of keys
+
 
 def role_note(config: Config, role: Role | None) -> str:
-    """In how many other texts the selected head has this role, if its model was surveyed; "" for heads of no real model."""
+    """In how many other texts the selected head has this role, if its model was surveyed; "" for heads of no real model.
+
+    Also "" for induction, which only a text whose tokens occur again can show: few of the short texts are such.
+    """
     survey = _survey(config)
     if survey is None:
         return text.ONE_TEXT if role and _model(config) else ""
+    if role and needs_copies(role):
+        return ""
     if role:
         return text.HOLDS.format(many=survey.count(config.layer, config.head, role.name), texts=len(survey.tokens))
     for name, many in survey.role_counts(config.layer, config.head)[:1]:
@@ -28,18 +35,28 @@ def role_note(config: Config, role: Role | None) -> str:
 def role_name(config: Config, layer: int, head: int, role: Role, form: str = text.NAMED) -> str:
     """The name of a role and on how many texts the head has it, in this form; the name alone if there is no survey."""
     survey = _survey(config)
-    if survey is None:
+    if survey is None or needs_copies(role):
         return role.name
     return form.format(name=role.name, many=survey.count(layer, head, role.name), texts=len(survey.tokens))
 
 
+def needs_copies(role: Role) -> bool:
+    """Whether only tokens that have occurred before can show a role, as induction."""
+    return INDUCTION in role.name
+
+
 def texts_with_roles(config: Config, found: Mapping[int, Layer]) -> list[int | None]:
-    """On how many texts each head has its role, layer by layer; None if it has no role; empty if there is no survey."""
+    """On how many texts each head has its role, layer by layer; empty if there is no survey.
+
+    None if it has no role, or one that few of the texts can show.
+    """
     survey = _survey(config)
     if survey is None:
         return []
     heads = [(layer, head, role) for layer, each in found.items() for head, role in enumerate(each.roles)]
-    return [survey.count(layer, head, role.name) if role else None for layer, head, role in heads]
+    return [
+        survey.count(layer, head, role.name) if role and not needs_copies(role) else None for layer, head, role in heads
+    ]
 
 
 def _survey(config: Config) -> HeadSurvey | None:

@@ -63,17 +63,16 @@ SIGNED_MAP_ALT = "Heatmap by layer and {across}: {about}"
 OPEN_LAYER = "Open layer {layer} → Heads"
 OPEN_HEADS = "Open these heads → Heads"
 STATISTICS = {  # of the selected head, in plain words
-    "previous": "{value} on the token before",
-    "first": "{value} on the first token",
-    "induction": "{value} after an earlier copy",
-    "effective_keys": "{value} effective keys",
+    "previous": "{value} on the token before: all queries but the first",
+    "first": "{value} on the first token: all queries",
+    "induction": "{value} after an earlier copy: the queries that have one",
+    "effective_keys": "{value} effective keys (mean of e^entropy)",
     "entropy": "entropy {value} nats",
 }
-MEANS = "On average: {statistics}."
-MEANS_HELP = (
-    "Means over queries: on the token before, of all but the first; on the first token, of all; after an earlier copy, of those "
-    "that have one. Effective keys: mean of e^entropy."
-)
+MEANS = "Means of this head, each over its own queries:\n\n{statistics}"
+MEAN = "- {statistic}"
+DIAGONALS = "The two bright diagonals: what followed the copy one repeat back, and two repeats back."
+EVEN_SCALE = "Colours: multiples of an equal share of the weight; 100 is a hundred times as much."
 NO_VALUE = "{statistic}: none (no visible key)"
 
 # Similar heads.

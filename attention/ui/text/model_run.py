@@ -1,6 +1,7 @@
 """The words of a model's run that a typed text or a link asks for, on every page."""
 
 READS = "Read by {model}."
+ABSENT = "{model} can't run here, so it reads no other text."
 READ_HELP = "{model} reads it once you press Enter, here on this server. The text is part of the link."
 RUNNING = "{model} reads “{text}”."
 RUNNING_WITHOUT = "{model} reads “{text}” with heads off."

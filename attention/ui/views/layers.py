@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import streamlit as st
 
@@ -17,6 +18,7 @@ from attention.fitting import layers
 from attention.knobs import GENERATED
 from attention.number_format import format_mean, format_percent
 from attention.pinned import sides_shown
+from attention.recorded.shipped import TIMES, WORDS
 from attention.sources.providers import distributes, readable, source_title, tokens, unit
 from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs
@@ -24,7 +26,7 @@ from attention.ui.heading import draw_finding, title_part
 from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
 from attention.ui.session import browser_yield, page, present
-from attention.ui.session.role_note import role_note
+from attention.ui.session.role_note import needs_copies, role_note
 from attention.ui.text import comparing, terms
 from attention.ui.text import layers as text
 from attention.ui.text.questions import UNSAID
@@ -32,6 +34,9 @@ from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_changed, questions
 from attention.ui.views.pinned_sides import has_layer_difference
 
+REPEATED = next_step.REAL  # its text is some words, several times
+PLAIN = 256  # tokens up to which weights are coloured from 0% to 100% if no scale is chosen
+BRIGHT = 0.25  # of the weight: from this mean on a diagonal stands out
 MODELS = next_step.REAL, "recorded:minilm-street"  # recordings of several layers
 USUAL = "induction", "previous", "first", "same"  # statistics that are one click away
 COLUMNS = [2, 3]
@@ -161,22 +166,39 @@ def role_text(config: Config, role: Role | None) -> str:
 def _focus(config: Config, layer: Layer) -> None:
     """Draws the selected head: its picture, what it does, some statistics, and a link to all of it."""
     role = layer.roles[config.head]
+    unsaid = questions.unsaid(config)
     with st.container(key="layers-role"):
-        st.markdown(UNSAID if questions.unsaid(config) else role_text(config, role))
+        st.markdown(UNSAID if unsaid else role_text(config, role), help=None if unsaid else _means(layer, config))
     shown, whole = config.truncated, ((0, config.truncated.tokens), (0, config.truncated.n_keys))
+    if shown.colors == "auto" and shown.tokens <= PLAIN:
+        shown = replace(shown, colors="linear")
     cells = results.heads.part(shown, shown.head, whole, heatmap.PIXELS)
     large_head(shown, cells, (0, 0), key="selected head", zooms=False, height=HEIGHT)
-    told = [
-        _metric_text(name, layer, config)
-        for name in text.STATISTICS
-        if name in layer.numbers and name in maps.known_metrics(config)
-    ]
-    st.caption(text.MEANS.format(statistics=" · ".join(told)), help=text.MEANS_HELP)
+    if shown.color_scale == "times even":
+        st.caption(text.EVEN_SCALE)
+    if not unsaid and _has_diagonals(config, role):
+        st.caption(text.DIAGONALS)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        knobs.number("head", config, width=150, on_change=page.change)
+        knobs.number("head", config, width=120, on_change=page.change)
         several = len(layers(config.source)) > 1
         label = text.OPEN_LAYER.format(layer=config.layer) if several else text.OPEN_HEADS
         next_step.page_link("heads", label, to_query(config))
+
+
+def _has_diagonals(config: Config, role: Role | None) -> bool:
+    """Whether a head over the text that repeats attends to what followed the copies one and two repeats back."""
+    if config.source != REPEATED or role is None or not needs_copies(role):
+        return False
+    weights, words = results.heads.trace(config).weights[config.head], len(WORDS.split())
+    back = [words * times - 1 for times in range(1, TIMES)]
+    return all(float(weights.diagonal(-by)[1:].mean()) >= BRIGHT for by in back)
+
+
+def _means(layer: Layer, config: Config) -> str:
+    """Some statistics of the selected head, each with the queries that it is a mean over, as Markdown."""
+    known = maps.known_metrics(config)
+    told = [_metric_text(name, layer, config) for name in text.STATISTICS if name in layer.numbers and name in known]
+    return text.MEANS.format(statistics="\n".join(text.MEAN.format(statistic=each) for each in told))
 
 
 def _metric_text(name: str, layer: Layer, config: Config) -> str:

@@ -31,10 +31,12 @@ def into(
 ) -> None:
     """Draws the same into given containers; `instead` draws the content of the note if there is nothing to say."""
     if prompt := model_run.reader(config.source):
+        why = model_run.refusal(config.source)
         with field:
-            _read_line(config, prompt)
+            _read_line(config, prompt, bool(why))
         with note:
-            st.caption(escape(run_text.READS.format(model=prompt.model)))
+            said = run_text.ABSENT.format(model=prompt.model) if why else run_text.READS.format(model=prompt.model)
+            st.caption(escape(said), help=why or None)
         return
     with field:
         knobs.line("text", config, placeholder=run_text.PLACEHOLDER, on_change=page.change)
@@ -51,7 +53,7 @@ def into(
             st.empty()
 
 
-def _read_line(config: Config, prompt: Prompt) -> None:
+def _read_line(config: Config, prompt: Prompt, disabled: bool) -> None:
     """Draws the field of a text that a real model reads; it is no knob, as the text belongs to the source."""
     key = f"read by {config.source}"
     st.text_input(
@@ -59,6 +61,7 @@ def _read_line(config: Config, prompt: Prompt) -> None:
         prompt.text,
         key=key,
         help=run_text.READ_HELP.format(model=escape(prompt.model)),
+        disabled=disabled,
         autocomplete="off",
         placeholder=run_text.PLACEHOLDER,
         on_change=_on_typed,

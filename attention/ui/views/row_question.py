@@ -12,7 +12,7 @@ from attention.inputs import INPUTS, SPLIT
 from attention.knobs import GENERATED, KNOBS
 from attention.number_format import format_token, format_weight
 from attention.operations.softmax import SOFTMAXES
-from attention.sources.providers import mask_in_use, mask_name, provenance, unit
+from attention.sources.providers import label, mask_in_use, mask_name, source_title, unit
 from attention.tables import rows as tables
 from attention.trace import Trace
 from attention.ui.markdown import escape
@@ -23,9 +23,9 @@ ALIKE = 0.05  # of the largest weight: a smaller difference makes no fair questi
 ROUNDING = 1e-5  # of it: a smaller difference counts as equal, so that the last key is the answer on every machine
 WHOLE = 5e-4  # within this distance a share is shown as nothing or all of it
 LISTED, FIRST, AROUND = (
-    60,
-    8,
-    12,
+    40,
+    2,
+    6,
 )  # up to LISTED tokens all are shown; otherwise the first, and those around each that matters
 
 
@@ -98,7 +98,7 @@ def _token_lines(config: Config, keys: list[int]) -> str:
 def _places(config: Config, keys: list[int]) -> list[int]:
     if config.tokens <= LISTED:
         return list(range(config.tokens))
-    near = {at + by for at in (config.query_index, *keys) for by in range(-2, 3)} | {
+    near = {at + by for at in (config.query_index, *keys) for by in range(-1, 2)} | {
         config.query_index - by for by in range(AROUND)
     }
     return sorted({at for at in near if 0 <= at < config.tokens} | set(range(FIRST)))
@@ -107,7 +107,7 @@ def _places(config: Config, keys: list[int]) -> list[int]:
 def _known_facts(config: Config) -> str:
     """What may be known about queries and keys; what the head does would be the answer."""
     if config.source != GENERATED:
-        return escape(provenance(config))
+        return escape(text.FROM.format(source=source_title(config.source), label=label(config)))
     split = config.input in SPLIT
     tied = text.TIED.format(unit=unit(config)) if split else text.INPUT.format(about=_first(config.input))
     projections = KNOBS["projections"].names.get(config.projections, config.projections)
