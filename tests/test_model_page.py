@@ -131,12 +131,20 @@ def test_the_map_shows_the_weight_of_it_on_animal_in_every_head_until_a_statisti
     assert cells["value"] == pytest.approx(torch.cat(each).tolist())
     assert [value for value, on in zip(cells["value"], cells["focus"], strict=True) if on] == [max(cells["value"])]
     assert sum(value > 0.5 for value in cells["value"]) == 2
-    said = "put over half of “it” on “animal”. Layer 3, head 1 puts most there: 67.7%."
-    assert f"2 of MiniLM’s 72 heads {said}" in page_text(test) and f"2 of 72 heads {said}" in page_text(test)
+    mean = 100 * float(trace(config.of_layer(5)).weights[11, :, tokens.index("animal")].mean())
+    said = (
+        "2 of MiniLM’s 72 heads put over half of “it” on “animal”. Only layer 3, head 1 does so for “it” in particular: layer 5, "
+        f"head 11 puts {mean:.1f}% there on average over all tokens."
+    )
+    assert said in page_text(test) and page_text(test).count("put over half") == 1, "once"
+    assert "of 200 other short texts. Where “it” attends in those was not tested." in page_text(test)
     assert (
         "**Layer 3, head 1**: “it” puts 67.7% on “animal”. On average over all tokens, the head attends to the first token "
         "(attention sink): 51.7% of its weight." in page_text(test)
     )
+    test.button(key="other head").click().run()
+    assert "**Layer 5, head 11**: “it” puts 67.3% on “animal”." in page_text(test)
+    test.button(key="other head").click().run()
     menu = test.selectbox(key="model_layer_map")
     assert menu.options[0] == model_text.SAME_KEY
     menu.set_value("previous").run()

@@ -89,6 +89,22 @@ def pair_weights(config: Config, query: int, key: int) -> dict[tuple[int, int], 
     return {(layer, head): value for layer, values in found.items() for head, value in enumerate(values)}
 
 
+def key_means(config: Config, key: int) -> dict[tuple[int, int], float]:
+    """The mean weight on a key in every head, over the queries that see it, by layer and head; empty if none does."""
+    works = {each.layer: _key_means.begin(each, key) for each in _each(config)}
+    found = {layer: wait_with_spinner(work, COMPARING) for layer, work in works.items()}
+    return {(layer, head): value for layer, values in found.items() for head, value in enumerate(values)}
+
+
+@RESULTS
+def _key_means(config: Config, key: int) -> Task[list[float]]:
+    def compute() -> list[float]:
+        done = passed(config)
+        return done.weights[:, done.mask[:, key], key].mean(-1).tolist() if bool(done.mask[:, key].any()) else []
+
+    return LOW_PRIORITY.submit(compute)
+
+
 @RESULTS
 def _pair_weights(config: Config, query: int, key: int) -> Task[list[float]]:
     return LOW_PRIORITY.submit(lambda: passed(config).weights[:, query, key].tolist())

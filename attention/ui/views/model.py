@@ -109,8 +109,8 @@ def _show_sources(said: str, command: str, way: str = text.RUN_OWN, absent: bool
     _show_recorded()
     if present.is_embedded() or not said:
         return
-    with st.container(border=True):
-        st.markdown(f":material/inventory_2: {escape(said)}")
+    with st.expander(text.GET_FOLD, icon=":material/inventory_2:"):
+        st.markdown(escape(said))
         if command:
             st.code(command, language="bash")
 

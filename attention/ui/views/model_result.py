@@ -144,18 +144,19 @@ def layers_map(prompt: Prompt, config: Config, recorded: bool = False) -> None:
         _selected_head(config, found[config.layer].roles[config.head])
     with right:
         st.caption(text.MAP.format(layers=many, tokens=over))
-        _draw_map(prompt, config, found)
+        _draw_map(prompt, config, found, recorded)
         next_step.page_link("heads", text.OPEN.format(head=maps.head_title(config, here)), to_query(config))
         next_step.page_link("layers", text.COMPARE, to_query(config))
 
 
-def _draw_map(prompt: Prompt, config: Config, found: dict[int, Layer]) -> None:
+def _draw_map(prompt: Prompt, config: Config, found: dict[int, Layer], recorded: bool) -> None:
     """Draws the map with its menu, for a decoder also with the choice whether a click switches heads, and those that are off."""
     task, words = page.visit_state().reading, switches.next_words()
     auto = text.SAME_KEY if model_map.has_words(config) else heads.AUTO
     if page.visit_state().selected is None or task is None or words is None:
         maps.menu(prompt, config, auto)
-        model_map.draw(prompt, config, found)
+        said = model_map.selected_pair(riddle_config("tired")) if recorded else None
+        model_map.draw(prompt, config, found, said=said)
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         knobs.segments("click", prompt, format_func=str.capitalize, on_change=page.change)
@@ -178,6 +179,8 @@ def _selected_head(config: Config, role: Role | None) -> None:
         st.caption(role_text(config, role))
         return
     note = role_note(config, role)
+    if role and note:
+        note = f"{note} {text.UNTESTED.format(query=escape(pair.query))}"
     average = text.AVERAGE.format(role=escape(role.says), note=note) if role else text.AVERAGE_NONE.format(note=note)
     said = text.ROW.format(
         head=title.capitalize(),
