@@ -179,7 +179,7 @@ SAID = {
     },
     ("softmax", "all"): {"sigmoid": "have no entropy", "sparsemax": "below the threshold of their row"},
     ("softmax", "precision"): {"sigmoid": "No maximum is subtracted", "sparsemax": "There are no exponentials"},
-    ("heads", ""): {"sigmoid": f"Sum: {SUM}. No entropy", "sparsemax": "Support: 2 of 18 visible keys"},
+    ("heads", ""): {"sigmoid": f"Sum: {SUM}", "sparsemax": "Support: 2 of 18 visible keys"},
     ("steps", ""): {name: f"to {'any number' if name == 'sigmoid' else 1}" for name in ()},
     ("masks", ""): {"sigmoid": "No other key gets it", "sparsemax": "lowers its threshold"},
     ("layers", ""): {"sigmoid": "weighs every key by itself"},

@@ -115,13 +115,14 @@ def finding(config: Config, roles: Sequence[Role | None], found: tables.Row) -> 
         )
     of = text.OF_LAYER.format(model=_model(config), layer=config.layer) if len(layers(config.source)) > 1 else ""
     query = query_name(found)
-    return text.GIVES.format(
+    said = text.GIVES.format(
         heads=(text.HEADS_COUNT if config.heads > 1 else text.HEAD_COUNT).format(count=config.heads),
         of=escape(of),
         head=config.head,
         query=escape(query[0].lower() + query[1:]),
         does=escape(tables.puts(found, unit(config), largest=True)),
     )
+    return f"{said} {role_note(config, role)}".rstrip()
 
 
 def _model(config: Config) -> str:

@@ -9,6 +9,7 @@ import "../message.js";
 import "../latest_message.js";
 import "../picture_file.js";
 import "../theme.js";
+import "../uniform.js";
 import "../word_lines_events.js";
 import "../word_lines_file.js";
 import "../word_lines_picture.js";
