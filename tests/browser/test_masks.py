@@ -76,7 +76,7 @@ def test_a_card_changes_the_picture_and_a_token_is_chosen_in_it(visit):
     expect(row.locator(".now-name")).to_have_text("With the mask: window")
     row.locator(".now .chip").nth(9).click()
     used_card(tab, mask="window", query=9)
-    expect(tab.page.locator(".st-key-finding")).to_contain_text("“the” (9) sees 4 of 18 words")
+    expect(tab.page.locator(".st-key-finding")).to_contain_text("“the” (9) loses 14 of 18 words")
     expect(row.locator(".now .masked")).to_have_count(14)
     map_.locator(".map").click(position={"x": 200, "y": 5})
     used_card(tab, mask="window", query=0)

@@ -115,7 +115,10 @@ function show(sentence) {
   const { chips, earlier, data, pointed, query, map, said } = sentence, row = pointed?.row ?? query;
   const cells = data.tokens.map((_, key) => cellAt(data, 0, row, key));
   shade(sentence, chips, row, 0);
-  if (data.masks) shade(sentence, earlier, row, 1);
+  if (data.masks) {
+    shade(sentence, earlier, row, 1);
+    alignChips(chips, earlier);
+  }
   [...chips.children].forEach((chip, i) => chip.setAttribute("aria-pressed", `${i === query}`));
   const most = cells.reduce((best, cell) => (cell.weight > best.weight ? cell : best));
   const described = describe(sentence, row, pointed?.column ?? most.column);
@@ -143,6 +146,18 @@ function shade(sentence, chips, row, head) {
     chip.classList.toggle("selected", i === row);
     find(chip, "small").textContent = weight >= NAMED ? percent(weight, restOf(sentence, row, i, head)) : "";
     chip.title = describe(sentence, row, i, head);
+  });
+}
+
+/**
+ * Gives the chips of a token in both rows the same width: each has room for the share of the other.
+ * @param {HTMLElement} chips
+ * @param {HTMLElement} earlier
+ */
+function alignChips(chips, earlier) {
+  [...chips.children].forEach((chip, i) => {
+    const pair = [chip, earlier.children[i]].map((each) => find(each, "small"));
+    pair.forEach((small, side) => (small.dataset.other = pair[1 - side].textContent ?? ""));
   });
 }
 

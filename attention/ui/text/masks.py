@@ -1,5 +1,6 @@
 """The words of the Masks page."""
 
+PAIRS = "It keeps {pairs} of {whole} pairs, which saves {saved} of the work."
 FINDING = "**{name}**{span} keeps {pairs} of {whole} pairs, which saves {saved} of the work."
 WHYS = {  # what a mask is for, in one sentence
     "full": "The **full** mask hides nothing: a model that predicts the next word could copy it.",
@@ -25,6 +26,12 @@ SEES = {  # of a query from which the mask hides keys: what it sees, and where i
 SEES_SOME, SEES_ITSELF = "sees {visible} of {whole} words", "sees itself alone"
 TO_THEM, TO_IT, TO_ITSELF = "them", "it", "itself"
 MOVES = "Under {mask}, {query} {sees}: **{share}** of its weight moves to {rest}."
+LOSES_SOME = (
+    "Under {mask}, {query} loses {hidden} of {whole} words, and the **{share}** of its weight that was there moves to the "
+    "{visible} it {keeps}."
+)
+KEEPS = "keeps", "sees"
+ANOTHER_ROW = " From {usual} it takes under 0.1%, so another word is selected."
 LOSES = "Under {mask}, {query} {sees}: **{share}** of its weight was on the others."
 MOVES_NOTHING = "Under {mask}, {query} {sees}: it had no weight on the others, so none moves."
 SEES_NONE = "Under {mask}, {query} sees no word: all its weights are zero."

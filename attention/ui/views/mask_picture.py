@@ -25,6 +25,7 @@ from attention.ui.views import focus
 from attention.ui.views.mask_effect import Effect, amount, effect_of, hit_most
 from attention.wire.cells import Cells, cells
 
+LEAST = 0.001  # of the weight of a row: what must move for the mask to have an effect on it
 CHIPS = 40  # maximum number of tokens that are shown as chips, above a map of one cell per pair
 ROW, MAP = "mask row", "mask map"  # keys of the parts of the picture
 
@@ -34,16 +35,23 @@ def found_of(config: Config) -> Effect | None:
     if not has(config.source).issuperset(("q", "k")):
         return None
     found = effect_of(config.truncated)
-    return _with_telling_row(found) if config.query == LAST_QUERY and _has_chips(found.config) else found
+    return _with_usual_row(found) if config.query == LAST_QUERY and _has_chips(found.config) else found
 
 
-def _with_telling_row(found: Effect) -> Effect:
-    """Selects the row in which most weight moves to other tokens, if none was chosen and the mask takes any."""
+def _with_usual_row(found: Effect) -> Effect:
+    """Selects the token in the middle under every mask, or the one most affected if weight moves, but none from this."""
     gain = difference(found.before, found.after, found.config.head).clamp(min=0).fill_diagonal_(0).sum(-1)
     gain = gain * found.after.mask.any(-1)
-    if not float(found.lost[found.config.head].abs().max()) or not float(gain.max()):
-        return found
-    return replace(found, config=replace(found.config, query=int(gain.argmax())))
+    usual = usual_row(found.config)
+    shown = (
+        usual if float(found.lost[found.config.head, usual]) >= LEAST or not float(gain.max()) else int(gain.argmax())
+    )
+    return replace(found, config=replace(found.config, query=shown))
+
+
+def usual_row(config: Config) -> int:
+    """The token that is selected while none is chosen."""
+    return config.tokens // 2
 
 
 def _has_chips(config: Config) -> bool:
@@ -108,6 +116,8 @@ def finding(found: Effect) -> str:
         lost = float(found.lost[config.head, row])
         said = text.MOVES_NOTHING if not lost else text.MOVES if config.softmax == "standard" else text.LOSES
         sees, rest = _sees(found)
+        if said is text.MOVES and rest == text.TO_THEM:
+            return text.LOSES_SOME.format(**named, **_lost_words(found), share=amount(lost, config))
         return said.format(**named, sees=sees, share=amount(lost, config), rest=rest)
     added = int((found.after.mask & ~found.before.mask)[row].sum())
     if added:
@@ -137,6 +147,26 @@ def _sees(found: Effect) -> tuple[str, str]:
     if visible == 1 and not config.is_cross and found.after.mask[row, row]:
         return text.SEES_ITSELF, text.TO_ITSELF
     return text.SEES_SOME.format(visible=visible, whole=config.n_keys), text.TO_IT if visible == 1 else text.TO_THEM
+
+
+def _lost_words(found: Effect) -> dict[str, str]:
+    """How many words the mask hides from the selected row, of how many, and how many are left."""
+    before, after = (side.mask[found.config.query_index] for side in (found.before, found.after))
+    hidden, added, visible = (int(mask.sum()) for mask in (before & ~after, after & ~before, after))
+    return {
+        "hidden": f"{hidden:,}",
+        "whole": f"{int(before.sum()):,}",
+        "visible": f"{visible:,}",
+        "keeps": text.KEEPS[added > 0],
+    }
+
+
+def another_row(config: Config, found: Effect) -> str:
+    """Says why another token than usual is selected; "" if it is the usual one, or chosen."""
+    usual = usual_row(found.config)
+    if config.query != LAST_QUERY or not _has_chips(found.config) or found.config.query == usual:
+        return ""
+    return text.ANOTHER_ROW.format(usual=_name(found.config, usual))
 
 
 def _words(count: int) -> str:

@@ -64,14 +64,17 @@ def _first_picture(config: Config, found: Effect) -> None:
         picture, cards = st.columns(2, gap="small")
         with picture:
             mask_picture.draw_map(found)
+            if not present.shows_one_picture(config):
+                _about_used(config, "")
         with cards:
             _gallery(config)
 
 
 def _below(config: Config, side: str, found: Effect | None) -> None:
     """Draws what follows the pictures: the mask in words, the proof, and parts in folds."""
-    _about_used(config, side)
-    if found:
+    if not found:
+        _about_used(config, side)
+    else:
         mask_picture.draw_baseline_note(found)
     _foot(config)
     if not config.is_cross:
@@ -93,7 +96,7 @@ def _finding(config: Config, found: Effect | None) -> str:
     if not mask_in_use(config.source):
         return text.FIXED
     if found and not questions.unsaid(config):
-        return mask_picture.finding(found)
+        return mask_picture.finding(found) + mask_picture.another_row(config, found)
     if reason := _reason(config):
         return reason
     return _pairs_sentence(config)
@@ -107,11 +110,11 @@ def _reason(config: Config) -> str:
     return text.WHYS.get(config.mask, "").format(before=before)
 
 
-def _pairs_sentence(config: Config) -> str:
+def _pairs_sentence(config: Config, template: str = text.FINDING) -> str:
     """How many pairs the mask in use keeps, and what that saves."""
     used = results.masks.exhibit(config, config.depth)
     saved = format_percent(1 - used.share)
-    return text.FINDING.format(
+    return template.format(
         name=used.name, span=_span(config), pairs=f"{used.pairs:,}", whole=f"{used.whole:,}", saved=saved
     )
 
@@ -140,12 +143,16 @@ def _gallery(config: Config) -> None:
 def _about_used(config: Config, side: str) -> None:
     """Says what the mask in use is for, who uses it and what it saves; `side`: of which side it is, if both are compared."""
     used = results.masks.exhibit(config, config.depth)
-    template = text.IN_USE if mask_in_use(config.source) else text.NOT_IN_USE
+    reason = _reason(config) if mask_in_use(config.source) else ""
+    template = "{tiles}{users}" if reason else text.IN_USE if mask_in_use(config.source) else text.NOT_IN_USE
     said = template.format(
         side=side, name=used.name, about=_about(config, used), tiles=_tiles(used), users=_users(used)
     )
-    if mask_in_use(config.source):
-        said = f"{_reason(config)} {said.rstrip()} {_pairs_sentence(config)}".strip()
+    if reason:
+        longer = config.rule.span and config.span > config.tokens  # which the sentence with the span says
+        said = f"{reason} {_pairs_sentence(config, text.FINDING if longer else text.PAIRS)} {said}"
+    elif mask_in_use(config.source):
+        said = f"{said.rstrip()} {_pairs_sentence(config)}"
     st.caption(
         said.rstrip(),
         help=text.OPERATIONS.format(
