@@ -160,11 +160,14 @@ def test_the_first_guess_counts_and_an_answer_that_was_shown_does_not():
     test.toggle[1].set_value(False).run()
     guess(test, HUNTS[2].answer)
     assert "**1 of 3 tried** right" in all_text(test), "it was shown before"
+    assert test.button_group[0].proto.options[0].content == ":green[✓ 1]"
+    assert [each.content for each in test.button_group[0].proto.options[1:4]] == [":red[✗ 2]", ":red[✗ 3]", "4"]
 
 
 def test_the_last_bug_has_no_next_one_and_a_common_mistake_no_document():
     last = guess(open_page(bug=list(BUGS)[-1]), HUNTS[-1].answer)
     assert "next bug" not in {button.key for button in last.button}
+    assert "**That was the last bug.** **1 of 1 tried** right at the first guess" in page_text(last)
     common = guess(open_page(), HUNTS[0].answer)
     assert text.COMMON in page_text(common) and not common.exception
 
@@ -243,19 +246,18 @@ def test_an_old_link_within_a_visit_opens_its_bug_and_one_with_the_answer_the_co
 
 
 def test_cells_that_differ_are_marked_on_demand_and_counted():
-    found = hunt_maps(BUGS[FIRST])
-    apart = [
-        (
-            (bool(found.correct_visible[0, q, k]), bool(found.wrong_visible[0, q, k])) == (True, True)
-            and abs(float(found.correct[0, q, k] - found.wrong[0, q, k])) >= 0.01
-        )
-        or bool(found.correct_visible[0, q, k]) != bool(found.wrong_visible[0, q, k])
-        for q in range(found.correct.shape[1])
-        for k in range(found.correct.shape[2])
-    ]
     test = open_page()
     drawn = lambda: "".join(each.proto.body for each in test.get("html") if "<figure" in each.proto.body)  # noqa: E731
     assert "marked" not in drawn() and "**Score 0.**" in all_text(test)
-    test.toggle(key="mark differences").set_value(True).run()
-    assert len(re.findall(r'class="(?:masked )?marked"', drawn())) == 2 * sum(apart)
-    assert f"{sum(apart)} of {len(apart)} cells differ" in all_text(test)
+    test.toggle(key=f"mark differences {FIRST} False").set_value(True).run()
+    assert len(re.findall(r'class="(?:masked )?marked"', drawn())) == 2 * 11, "the next token of each row"
+    assert "Framed: 11 of 144 cells, those that are masked in one map alone." in all_text(test)
+
+
+def test_where_no_mask_differs_the_ten_largest_differences_are_marked():
+    for hunt in HUNTS:
+        found = hunt_maps(hunt)
+        if (found.correct_visible != found.wrong_visible).any():
+            continue
+        apart = (found.correct - found.wrong).abs()
+        assert found.marked.sum() == 10 and apart[found.marked].min() >= apart[~found.marked].max()

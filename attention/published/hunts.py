@@ -84,7 +84,19 @@ class HuntMaps:
         apart = (self.correct - self.wrong).abs() >= VISIBLE
         return (self.correct_visible != self.wrong_visible) | (both & apart)
 
+    @property
+    def marked(self) -> Bool[Tensor, "m q k"]:
+        """The cells that are masked in one of both alone; if there are none, the `MOST` largest differences."""
+        masked = self.correct_visible != self.wrong_visible
+        if masked.any():
+            return masked
+        apart = ((self.correct - self.wrong).abs() * self.differs).flatten()
+        chosen = torch.zeros_like(apart, dtype=torch.bool)
+        chosen[apart.topk(min(MOST, int(self.differs.sum()))).indices] = True
+        return chosen.view_as(masked)
 
+
+MOST = 10  # the largest differences that are marked
 VISIBLE = 0.01  # the least difference of two numbers from 0 to 1 that counts as one
 HUNTS: tuple[Hunt, ...] = (
     Hunt(

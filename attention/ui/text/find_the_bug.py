@@ -1,11 +1,16 @@
 """The words of the page Find the bug."""
 
 FINDING = "Both versions run without an error. Why do their maps differ?"
-SOLVED = "✓ {bug}"
+SOLVED = ":green[✓ {bug}]"
+MISSED = ":red[✗ {bug}]"
+END = "**That was the last bug.** {score}"
 NO_SCORE = "**Score 0.** Your first guess at each bug counts."
 SCORE = "**{right} of {count} tried** right at the first guess"
 MARK = "Mark what differs"
-MARKED = "{count} of {cells} cells differ: by at least 0.01, or in what is masked."
+MARKED = {
+    True: "Framed: {marked} of {cells} cells, those that are masked in one map alone.",
+    False: "Framed: the {marked} largest differences; {count} of {cells} cells differ by at least 0.01.",
+}  # whether cells are masked in one map alone
 QUESTION = "What is wrong here?"
 REVEAL = "Show the answer"
 COPY = "Copy link to this bug"

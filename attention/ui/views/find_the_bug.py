@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from attention.charts import theme
 from attention.charts.word_map import word_map
@@ -34,7 +33,7 @@ def view(series: BugSeries) -> None:
     """Draws one bug of the series."""
     hunt, found = BUGS[series.bug], results.published.hunt_maps(BUGS[series.bug])
     draw_heading("find_the_bug", text.FINDING)
-    score = None if present.is_embedded() else _series(series)  # filled after the guess
+    top = st.container()  # filled after the guess, which it marks
     maps, beside = st.columns([4, 3], gap="medium")
     with beside:
         answered = _question(series, hunt)
@@ -48,25 +47,29 @@ def view(series: BugSeries) -> None:
     with maps:
         st.markdown(hunt.says)
         drawn = st.container()
-        marks = st.toggle(text.MARK, value=answered, key=f"{MARKS} {hunt.name}" if answered else MARKS)
+        marks = st.toggle(text.MARK, value=answered, key=f"{MARKS} {series.bug} {answered}")
         drawn.html(f'<div class="word-maps maps-{len(hunt.heads)}">{"".join(_maps(hunt, found, marks))}</div>')
-        count, cells = int(found.differs.sum()), found.differs.numel()
-        st.caption(text.MARKED.format(count=count, cells=cells) if marks else text.LEGENDS[hunt.shows])
-    if score:
-        tried = len(page.visit_state().first_guesses)
-        score.markdown(text.SCORE.format(right=_score(), count=tried) if tried else text.NO_SCORE)
+        st.caption(_what_is_marked(found) if marks else text.LEGENDS[hunt.shows])
+    if not present.is_embedded():
+        with top:
+            _series(series)
     browser_yield.yield_to_browser()
 
 
-def _series(series: BugSeries) -> DeltaGenerator:
-    """Draws the choice of a bug, and returns the place of the score."""
+def _what_is_marked(found: HuntMaps) -> str:
+    masked = bool((found.correct_visible != found.wrong_visible).any())
+    marked, count, cells = int(found.marked.sum()), int(found.differs.sum()), found.differs.numel()
+    return text.MARKED[masked].format(marked=marked, count=count, cells=cells)
+
+
+def _series(series: BugSeries) -> None:
+    """Draws the choice of a bug, and the score."""
     with st.container(horizontal=True, vertical_alignment="center"):
         knobs.pills(
             "bug", series, format_func=_bug_label, on_change=page.change, label_visibility="collapsed", width="content"
         )
-        score = st.container(width="content")
+        st.markdown(_score_text(), width="content")
         copy_link("copy_bug", text.COPY)
-    return score
 
 
 def _question(series: BugSeries, hunt: Hunt) -> bool:
@@ -92,6 +95,8 @@ def _question(series: BugSeries, hunt: Hunt) -> bool:
             type="primary",
             icon=":material/arrow_forward:",
         )
+    else:
+        st.markdown(text.END.format(score=_score_text()))
     st.markdown(text.SEEN.format(seen=hunt.seen))
     return True
 
@@ -116,9 +121,11 @@ def _after(hunt: Hunt) -> None:
 
 
 def _bug_label(name: str) -> str:
-    """The label of a bug in the series: a mark if the first guess at it was right."""
+    """The label of a bug in the series, with a mark once it was tried: whether the first guess was right."""
     label = f"{NAMES.index(name) + 1}"
-    return text.SOLVED.format(bug=label) if _is_solved(BUGS[name]) else label
+    if BUGS[name].name not in page.visit_state().first_guesses:
+        return label
+    return (text.SOLVED if _is_solved(BUGS[name]) else text.MISSED).format(bug=label)
 
 
 def _is_solved(hunt: Hunt) -> bool:
@@ -126,8 +133,9 @@ def _is_solved(hunt: Hunt) -> bool:
     return page.visit_state().first_guesses.get(hunt.name) == hunt.answer
 
 
-def _score() -> int:
-    return sum(map(_is_solved, HUNTS))
+def _score_text() -> str:
+    tried = len(page.visit_state().first_guesses)
+    return text.SCORE.format(right=sum(map(_is_solved, HUNTS)), count=tried) if tried else text.NO_SCORE
 
 
 def _maps(hunt: Hunt, found: HuntMaps, marks: bool) -> list[str]:
@@ -140,7 +148,7 @@ def _maps(hunt: Hunt, found: HuntMaps, marks: bool) -> list[str]:
             title = text.VERSIONS[wrong] + (text.HEAD.format(head=head) if len(hunt.heads) > 1 else "")
             alt, colors = text.ALT.format(title=title), theme.WEIGHTS if weights else theme.INFLUENCE
             says = weight_sentence if weights else change_sentence
-            marked = found.differs[at] if marks else None
+            marked = found.marked[at] if marks else None
             drawn.append(word_map(cells[at], visible[at], tokens, colors, title, alt, says, marked))
     return drawn
 
