@@ -80,7 +80,7 @@ FAST = line(LENGTHS, [0.1, 0.1, 0.1, 0.1], 0.01, peak_bytes=2**22, to_device=0.1
         ("time", ("At 4,096 tokens", "is the fastest of 2 lines (100 ms)", "takes 8 times as long.")),
         ("speed-up", ("At 4,096 tokens", "Test GPU", "is 8 times as fast as the CPU.")),
         ("memory", ("needs 4 MiB, the least of 2 lines", "needs 4 times as much.")),
-        ("transfer", ("At 4,096 tokens 75.0% of a call of SDPA", "is copying to the device and back.")),
+        ("transfer", ("Copying takes 75.0% of a call of SDPA", "at 4,096 tokens.")),
     ],
 )
 def test_each_chart_of_lines_has_a_finding_of_its_own(chart, parts):
@@ -94,7 +94,7 @@ def test_the_speed_up_counts_the_transfer_if_asked():
 
 def test_the_roofline_names_the_line_that_is_nearest_to_its_peak():
     found = line((512,), [1.0], 0.01, operations=3e9, peak_operations=4e9, traffic=1e6, peak_traffic=1e9)
-    assert "75.0% of its rate, at 512 tokens" in line_finding("roofline", found)
+    assert "At 512 tokens SDPA reaches 75.0% of the peak" in line_finding("roofline", found)
 
 
 def test_what_cannot_be_compared_has_no_finding():

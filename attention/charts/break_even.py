@@ -23,7 +23,6 @@ CPU, ALONE, MOVED = "CPU", "GPU alone", "GPU with copy"
 GPU_COLOR, ALONE_COLOR = HEADS[5], HEADS[2]
 CROSSING, EQUAL = "about {length:,.0f} tokens", "about equal"
 TIMES = "{times} times as fast"
-FEW, UNSTABLE = "open: too few<br>measurements", "open: unstable<br>times"
 TICKS = {-6: "1 µs", -5: "10 µs", -4: "100 µs", -3: "1 ms", -2: "10 ms", -1: "100 ms", 0: "1 s", 1: "10 s", 2: "100 s"}
 
 
@@ -43,7 +42,6 @@ def figure(found: BreakEven) -> go.Figure:
     _gap(shown, lengths[last], moved[last], cpu[last])
     if found.moved.length:
         _mark(shown, found.moved.length, lengths, moved, EQUAL if found.is_equal_at_first else CROSSING)
-    _explain_open_marks(shown, found.gpu, moved)
     ticks = {"tickvals": lengths, "ticktext": [f"{n:,}" for n in lengths]}
     reach = [log10(lengths[0]) - 0.08, log10(lengths[-1]) + 0.05]
     margin = {"t": 10, "b": 10, "l": 10, "r": 10}
@@ -85,18 +83,6 @@ def _gap(shown: go.Figure, length: int, low: float, high: float) -> None:
     text = TIMES.format(times=cpu_gpu_summary.times(high / low))
     place = {"x": log10(length), "y": log10(high), "xanchor": "right", "xshift": 6, "yshift": 16}
     shown.add_annotation(text=text, showarrow=False, align="right", font={"size": 13, "color": PLOTLY_TEXT}, **place)
-
-
-def _explain_open_marks(shown: go.Figure, gpu: TimingSeries, moved: list[float]) -> None:
-    """Adds what open marks mean above the last one of the GPU with the copy, if it has any."""
-    loose = [i for i, point in enumerate(gpu.points) if not point.is_stable]
-    if not loose:
-        return
-    said = FEW if all(gpu.points[i].loose.startswith("measured ") for i in loose) else UNSTABLE
-    place = {"x": log10(gpu.points[loose[-1]].length), "y": log10(moved[loose[-1]]), "xanchor": "right", "yshift": 22}
-    shown.add_annotation(
-        text=said, showarrow=False, align="right", font={"size": 12, "color": PLOTLY_TEXT}, xshift=6, **place
-    )
 
 
 def _mark(shown: go.Figure, length: float, lengths: list[int], moved: list[float], says: str) -> None:

@@ -43,6 +43,8 @@ class BreakEven:
         at_end = f"at {longest:,} it is {self._times(longest, True)} times as fast."
         if since > shortest and not self.is_equal_at_first:
             return f"From about {since:,.0f} tokens on, {gpu} is faster than {cpu}, copying included; {at_end}"
+        if self.is_equal_at_first and self._ratio(shortest) > 1 + EQUAL:
+            return f"At {shortest:,} tokens, copying makes {gpu} no faster than {cpu}; {at_end}"
         ratio = "" if self.is_equal_at_first else f"{self._times(shortest, True)} times "
         return (
             f"Already at {shortest:,} tokens, the shortest length measured, {gpu} is {ratio}as fast as {cpu}, copying included; "
@@ -83,6 +85,14 @@ class BreakEven:
 
     def _times(self, length: int, copied: bool = False) -> str:
         return cpu_gpu_summary.times(self._ratio(length, copied))
+
+    @property
+    def timed(self) -> str:
+        """Which code was timed, as other code of a CPU may be faster."""
+        other = (
+            "" if self.longest.implementation == "SDPA" else f" on the CPU, {self.longest.implementation} on the GPU"
+        )
+        return f"Timed: scaled_dot_product_attention{other}."
 
     @property
     def subject(self) -> str:

@@ -163,8 +163,8 @@ def _nearest_to_peak(found: Lines) -> str:
         return ""
     share, label, timing = max(shares, key=lambda each: each[0])
     return (
-        f"{label} comes nearest to its device's matrix product: {format_percent(share)} of its rate, at "
-        f"{timing.length:,} tokens."
+        f"At {timing.length:,} tokens {label} reaches {format_percent(share)} of the peak of its device, a matrix product, "
+        "the most of all lines."
     )
 
 
@@ -190,7 +190,7 @@ def _largest_transfer(found: Lines) -> str:
         return ""
     length = max(t.length for _, _, t in shares)
     share, label, _ = max((each for each in shares if each[2].length == length), key=lambda each: each[0])
-    return f"At {length:,} tokens {format_percent(share)} of a call of {label} is copying to the device and back."
+    return f"Copying takes {format_percent(share)} of a call of {label} at {length:,} tokens."
 
 
 FINDERS: dict[str, Callable[[Lines], str]] = {
