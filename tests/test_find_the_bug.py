@@ -260,4 +260,4 @@ def test_where_no_mask_differs_the_ten_largest_differences_are_marked():
         if (found.correct_visible != found.wrong_visible).any():
             continue
         apart = (found.correct - found.wrong).abs()
-        assert found.marked.sum() == 10 and apart[found.marked].min() >= apart[~found.marked].max()
+        assert found.marked_cells.sum() == 10 and apart[found.marked_cells].min() >= apart[~found.marked_cells].max()

@@ -85,7 +85,7 @@ class HuntMaps:
         return (self.correct_visible != self.wrong_visible) | (both & apart)
 
     @property
-    def marked(self) -> Bool[Tensor, "m q k"]:
+    def marked_cells(self) -> Bool[Tensor, "m q k"]:
         """The cells that are masked in one of both alone; if there are none, the `MOST` largest differences."""
         masked = self.correct_visible != self.wrong_visible
         if masked.any():

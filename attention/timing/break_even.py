@@ -87,7 +87,7 @@ class BreakEven:
         return cpu_gpu_summary.times(self._ratio(length, copied))
 
     @property
-    def timed(self) -> str:
+    def timed_code(self) -> str:
         """Which code was timed, as other code of a CPU may be faster."""
         other = (
             "" if self.longest.implementation == "SDPA" else f" on the CPU, {self.longest.implementation} on the GPU"

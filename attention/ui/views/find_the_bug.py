@@ -58,7 +58,7 @@ def view(series: BugSeries) -> None:
 
 def _what_is_marked(found: HuntMaps) -> str:
     masked = bool((found.correct_visible != found.wrong_visible).any())
-    marked, count, cells = int(found.marked.sum()), int(found.differs.sum()), found.differs.numel()
+    marked, count, cells = int(found.marked_cells.sum()), int(found.differs.sum()), found.differs.numel()
     return text.MARKED[masked].format(marked=marked, count=count, cells=cells)
 
 
@@ -148,7 +148,7 @@ def _maps(hunt: Hunt, found: HuntMaps, marks: bool) -> list[str]:
             title = text.VERSIONS[wrong] + (text.HEAD.format(head=head) if len(hunt.heads) > 1 else "")
             alt, colors = text.ALT.format(title=title), theme.WEIGHTS if weights else theme.INFLUENCE
             says = weight_sentence if weights else change_sentence
-            marked = found.marked[at] if marks else None
+            marked = found.marked_cells[at] if marks else None
             drawn.append(word_map(cells[at], visible[at], tokens, colors, title, alt, says, marked))
     return drawn
 

@@ -48,7 +48,7 @@ def draw(timed: Timed, timings: list[Timing], choices: Callable[[bool], None] | 
             _head(found.headline, found.without_copy, choices and partial(choices, True))
             _break_even_chart(found)
             st.caption(
-                " ".join([text.ABOUT[BREAK_EVEN], escape(found.timed), *filter(None, [escape(found.open_marks)])]),
+                " ".join([text.ABOUT[BREAK_EVEN], escape(found.timed_code), *filter(None, [escape(found.open_marks)])]),
                 help=escape(found.subject),
             )
             st.markdown(f"**{text.WHY_COPY}** {escape(found.reason)}")
