@@ -195,4 +195,5 @@ def test_a_download_has_what_the_source_has(source, parts):
 
 def test_the_title_says_which_layer_of_what_is_shown():
     said = " ".join(each.value.replace("\\", "") for each in run(PAGE, {"source": REPEATED, "layer": "18"}).markdown)
-    assert "badge[Recorded from a real model · SmolLM2: repeated words]" in said and "heads of layer 18 of SmolLM2.** In **head 0**" in said
+    assert "badge[Recorded from a real model · SmolLM2: repeated words]" in said
+    assert "heads of layer 18 of SmolLM2.** In **head 0**" in said

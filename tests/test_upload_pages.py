@@ -57,7 +57,8 @@ def test_the_menu_offers_what_this_visit_has_and_nothing_else():
     assert query_without_edition(test.query_params) == {} and not test.exception
     test.selectbox(key="source").set_value(one.source).run()
     assert query_without_edition(test.query_params) == {"source": one.source}
-    assert "From your file · model.safetensors" in page_text(test) and "of layer 0 of model.safetensors.** In **head 0**" in page_text(test)
+    assert "From your file · model.safetensors" in page_text(test)
+    assert "of layer 0 of model.safetensors.** In **head 0**" in page_text(test)
     assert other.source not in str(test)
 
 

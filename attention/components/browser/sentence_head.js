@@ -64,6 +64,7 @@ function update(sentence, data) {
   sentence.neutrals = applyTheme(root, data.neutrals, data.accents);
   sentence.data = data.signed ? data : { ...data, stops: groundStops(sentence.neutrals.background) };
   find(root, ".scale").hidden = data.colors !== "linear" || !data.shows.map;
+  find(root, ".of-masked").hidden = !data.tokens.some((_, row) => hasMasked(data, row));
   find(root, ".ramp").style.background = `linear-gradient(to right, ${sentence.data.stops.join()})`;
   root.classList.toggle("no-map", !data.shows.map);
   root.classList.toggle("no-chips", !data.shows.chips);
@@ -76,6 +77,14 @@ function update(sentence, data) {
   setChips(sentence.chips, data.tokens, "button");
   laidOut(sentence);
   root.dataset.painted = data.painted;
+}
+
+/**
+ * @param {SentenceData} data
+ * @param {number} row
+ */
+function hasMasked(data, row) {
+  return data.tokens.some((_, key) => cellAt(data, 0, row, key).code === MASKED);
 }
 
 /** @param {Sentence} sentence */

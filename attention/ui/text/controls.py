@@ -3,7 +3,7 @@
 MORE = "More settings"
 
 # Start.
-OPENS_HEADS = "**These three open Heads,** with heads of any size."
+OPENS_HEADS = "**Size:** opens the Heads page"
 THIS_HEAD = "**These act on this head.**"
 
 # A picture.

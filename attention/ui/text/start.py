@@ -26,8 +26,8 @@ LOOK = (
 )
 SWITCH = "Switch the sentence"
 EXPECTED = (
-    "Here “{word}” puts most on “{expected}”, in the other sentence on “{other}”. This head does not understand the "
-    "sentence: of MiniLM's {heads} heads, {found} does both, and the meaning of a word comes from all of them."
+    "From “{word}”, only {found} of MiniLM's {heads} heads puts most weight on “{expected}” here and on “{other}” in the other "
+    "sentence. It does not understand the sentence; the meaning of a word comes from all heads."
 )
 OWN_LOOK = (
     "This is one head on one sentence. It was chosen for what it does in the two sentences above; in yours it may do something "
@@ -59,7 +59,8 @@ ROW = (
 TAKE_OVER = (
     "A third learned matrix makes the **value** of each token, what it passes on. The head sums the values, each times its "
     "weight{weight}. A fourth matrix brings the sum to the width of the model; then it is added to the vector of {query}. "
-    "Closer vectors mean more similar words: each line shows how similar {query} is to a word of the two sentences."
+    "A higher cosine means that two vectors point more the same way: each line has those of {query} and a word of the two "
+    "sentences."
 )
 SO = ": so {weight} of what it takes comes from {key}"
 MOVED = "This head alone moves it most towards “{closer}” ({change}), a small step."
@@ -69,6 +70,7 @@ NO_CHANGE = "under {least}"
 LEARNED = "How such matrices are learned"
 AFTER_ALL = "After six layers of twelve heads it is closest to “{last}” ({cosine}); before, to “{first}” ({before})."
 STILL_CLOSEST = "It is closest to “{last}” before ({before}) and after six layers of twelve heads ({cosine})."
+ALL_RISE = " The cosine rises for every word: most for “{most}” ({most_by}), least for “{least}” ({least_by})."
 NEXT = {"weigh": "Next: weigh", "take over": "Next: combine"}
 LIMITS = "Do heads understand? One that does not"
 RIDDLE = (

@@ -91,7 +91,7 @@ def _draw_sentences(story: Story) -> None:
         label_visibility="collapsed",
     )
     if present.is_embedded() or model_run.refusal(SENTENCES["river"].source):
-        return  # the fold at the end says why there is no field
+        return  # the end of the page says why there is no field
     key = f"own sentence {story.own}".strip()
     with st.container(key="own-text"):
         st.text_input(
@@ -162,13 +162,13 @@ def _below(story: Story) -> None:
         with st.container(horizontal=True):
             for name, label in text.RIDDLES.items():
                 next_step.page_link("heads", label, to_query(riddle_config(name)), ":material/grid_view:")
-        if absent := model_run.refusal(SENTENCES["river"].source):
-            st.caption(f"{run_text.OWN_ABSENT}: {run_text.OWN_WHY.format(why=absent)}")
     for column, (name, query, (label, where, says), icon) in zip(st.columns(len(DOORS)), DOORS, strict=True):
         with column.container(border=True, height="stretch"):
             next_step.page_link(name, f"**{label}** → {where}", query, icon)
             st.caption(says)
     st.caption(text.CODE)
+    if absent := model_run.refusal(SENTENCES["river"].source):
+        st.caption(f"{run_text.OWN_ABSENT}: {run_text.OWN_WHY.format(why=absent)}")
 
 
 BELOW = page.Part("doors", _below, lambda story: True, blocks=3)

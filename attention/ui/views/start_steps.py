@@ -173,7 +173,7 @@ def _take_over(story: Story, trace: Trace) -> None:
     said = template.format(
         first=first.word, before=format_mean(first.before), last=after.word, cosine=format_mean(after.layers)
     )
-    st.caption(f"{_move_sentence(found)} {_as_recorded(story, said)}")
+    st.caption(f"{_move_sentence(found)} {_as_recorded(story, said + _rise_sentence(found))}")
 
 
 def _table(found: list[Move], last: str) -> pa.Table:
@@ -206,6 +206,15 @@ def _move_sentence(found: list[Move]) -> str:
         if change >= LEAST
         else text.MOVED_TO_NONE.format(least=LEAST)
     )
+
+
+def _rise_sentence(found: list[Move]) -> str:
+    """How much nearer the token is to each word after all layers; "" unless it is to all."""
+    rises = sorted((move.layers - move.before, move.word) for move in found)
+    (least_by, least), (most_by, most) = rises[0], rises[-1]
+    if least_by <= 0 or least == most:
+        return ""
+    return text.ALL_RISE.format(most=most, most_by=f"{most_by:+.2f}", least=least, least_by=f"{least_by:+.2f}")
 
 
 def _next_button(step: str) -> None:
