@@ -97,7 +97,7 @@ def test_a_layer_is_chosen_pointed_at_and_a_row_read(page, monkeypatch):
     expect(page.locator(".row-title")).to_contain_text("Head 1")
     square.click(position=where)
     expect(page.locator(".row-title")).to_have_text("Head 1, query 3: attended tokens")
-    expect(page.locator(".word-lines .said")).to_contain_text(f"puts 1.00 on “{HOSTILE[2]}” (2)")
+    expect(page.locator(".word-lines .said")).to_contain_text(f"puts 100% on “{HOSTILE[2]}” (2)")
     page.locator(".word-lines .queries .word").nth(5).click()
     expect(page.locator(".row-title")).to_have_text("Head 1, query 5: attended tokens")
     expect(page.locator(".heads-grid [data-of=query]")).to_have_text(f"“{HOSTILE[5]}” (5)")

@@ -58,7 +58,6 @@ def test_first_screen_is_the_answer(visit, theme):
     tab.wait_for_grid()
     first = bottom(tab.page.locator(GRID))
     row = tab.page.locator(".heads-grid .bars")
-    tab.page.locator(".word-lines .word").first.wait_for()
     tab.page.get_by_text("Downloads").wait_for()
     assert bottom(row) <= 800 and bottom(tab.page.get_by_text("Head 0 attends to")) <= 800
     large = tab.page.locator(".heads-grid .large").bounding_box()
@@ -183,7 +182,7 @@ def test_a_click_pins_a_cell(tab):
     tab.page.mouse.click(square["x"] + 4.5 * side, square["y"] + 11.5 * side)
     tab.wait_for_grid(head=3, query=11)
     assert tab.link == {"head": "3", "query": "11"}
-    tab.page.get_by_text("“and” (11) in head 3").wait_for()
+    tab.page.locator("[data-testid=stMarkdown]", has_text="“and” (11) puts").first.wait_for()
 
 
 def test_keys_move_the_cursor_and_pin(tab):

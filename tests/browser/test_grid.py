@@ -275,7 +275,7 @@ def test_a_click_pins_and_keys_move_the_pin(opened):
         page.keyboard.press(key)
     page.get_by_text("pinned 2 3 7").wait_for()
     live = page.locator(".live")
-    assert live.inner_text() == "Head 2, query 3, key 7: weight 0.828"
+    assert live.inner_text() == "Head 2, query 3, key 7: weight 82.8%"
     page.keyboard.press("Home")
     assert live.inner_text() == "Head 2, query 3, key 0: weight 0"
     page.keyboard.press("Escape")

@@ -105,7 +105,7 @@ def test_what_is_clicked_comes_back_to_python(page):
     box = square.bounding_box()
     for _ in "head", "cell":  # the first click selects the head, the second its cell
         square.click(position={"x": 1.5 * box["width"] / 6, "y": 3.5 * box["height"] / 6})
-    expect(drawn.locator(".word-lines .said")).to_contain_text("“sat” (3) puts 1.00 on “the” (1)")
+    expect(drawn.locator(".word-lines .said")).to_contain_text("“sat” (3) puts 100% on “the” (1)")
     run(page.locator(".jp-CodeCell").nth(2))
     expect(page.locator(".jp-OutputArea-output", has_text="'layer': 2")).to_have_text(
         "{'part': '', 'layer': 2, 'head': 1, 'query': 3, 'key': 1}"

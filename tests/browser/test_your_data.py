@@ -45,7 +45,7 @@ def test_a_file_is_opened_and_every_head_of_it_shown_as_text(visit, theme):
     expect(tab.page.get_by_text("q: 4 heads × 6 tokens × 8 channels, in each of 3 layers.")).to_be_visible()
     tab.page.get_by_text("See its heads → Heads").click()
     expect(tab.widget("page-title")).to_contain_text(HOSTILE)
-    expect(tab.widget("finding")).to_contain_text("Layer 0, head 0")
+    expect(tab.widget("finding")).to_contain_text("4 heads of layer 0 of")
     for text in TOKENS[:3]:
         expect(tab.page.get_by_text(text, exact=True).first).to_be_attached()
     tab.choose("layer", "2")

@@ -109,7 +109,7 @@ KEYS = {
     "first": "the first token",
 }
 LINES = "; layer 0 solid", "layer 1 dashed", "layer 2 dotted"
-CURVES_HELP = "Weight on {statistic}: {formula}. Heads below {high:.0%} have no name.{earlier}"
+CURVES_HELP = "Weight on {statistic}: {formula}. Heads below {high} have no name.{earlier}"
 CURVES_EARLIER = " Wide grey line: largest weight of a head in layer 0 on {statistic}, {formula}."
 CURVES_ALT = "Line chart of the weight of every head on {statistic} by training step"
 

@@ -143,7 +143,7 @@ def _gallery(config: Config) -> None:
 def _about_used(config: Config, side: str) -> None:
     """Says what the mask in use is for, who uses it and what it saves; `side`: of which side it is, if both are compared."""
     used = results.masks.exhibit(config, config.depth)
-    reason = _reason(config) if mask_in_use(config.source) else ""
+    reason = _reason(config) if mask_in_use(config.source) and not side else ""
     template = "{tiles}{users}" if reason else text.IN_USE if mask_in_use(config.source) else text.NOT_IN_USE
     said = template.format(
         side=side, name=used.name, about=_about(config, used), tiles=_tiles(used), users=_users(used)

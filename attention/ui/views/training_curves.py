@@ -10,7 +10,7 @@ import pyarrow as pa
 import streamlit as st
 
 from attention.charts import training as charts
-from attention.number_format import format_head, format_mean
+from attention.number_format import format_head, format_mean, format_percent
 from attention.training.head_scores import formula
 from attention.training.recipe import OWN, RECIPES, Recipe, nearest
 from attention.training.run import Checkpoint
@@ -102,7 +102,7 @@ def _heads(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
     )
     more = _lesson_text(recipe, earlier)
     help = text.CURVES_HELP.format(
-        statistic=name, formula=formula(recipe, recipe.number), earlier=more, high=charts.HIGH
+        statistic=name, formula=formula(recipe, recipe.number), earlier=more, high=format_percent(charts.HIGH)
     )
     template = text.CURVES if recipe.layers > 1 else text.CURVES_ALONE
     st.caption(template.format(statistic=name, lines=", ".join(text.LINES[: recipe.layers])), help=escape(help))
