@@ -47,7 +47,7 @@ def on_page(weights: Float[Tensor, "q k"]) -> UInt8[np.ndarray, "p r 4"]:
     """Returns the pixels of one head without masked cells, from the background of a page to orange, as large as there is room."""
     cell = max(1, SIDE // len(weights))
     opacity = (weights.clamp(0, 1) * 255).round().byte().numpy()[..., None]
-    pixels = np.concatenate([np.broadcast_to(np.uint8(rgb(ORANGE)), (*weights.shape, 3)), opacity], -1)
+    pixels = np.concatenate([np.broadcast_to(np.array(rgb(ORANGE), np.uint8), (*weights.shape, 3)), opacity], -1)
     return pixels.repeat(cell, 0).repeat(cell, 1)
 
 

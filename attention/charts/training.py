@@ -55,11 +55,13 @@ def progress(steps: int, most: float) -> dict[str, Any]:
     The loss axis is linear for good trainings, and for diverged ones symlog, nearly linear up to one nat and logarithmic above.
     """
     marks = [mark for mark in ROUND if mark <= most] if most > EVEN else list(range(EVEN + 1))
-    kind = {"type": "symlog", "constant": 1} if most > EVEN else {"type": "linear"}
+    loss = alt.Scale(domain=[0, most], nice=False)
+    if most > EVEN:
+        loss = alt.Scale(type="symlog", constant=1, domain=[0, most], nice=False)
     axes = {
         ACCURACY: {"scale": alt.Scale(domain=[0, 1]), "axis": alt.Axis(values=SHARES, format="%")},
         LOSS: {
-            "scale": alt.Scale(**kind, domain=[0, most], nice=False),
+            "scale": loss,
             "axis": alt.Axis(orient="right", values=marks[:: math.ceil(len(marks) / 7)], format="~s", grid=False),
         },
     }
