@@ -107,13 +107,14 @@ def test_the_large_head_says_times_even_of_a_long_sequence(visit):
 
 @pytest.mark.extended
 def test_a_button_draws_the_row_on_the_other_kind_of_scale_and_back(visit):
-    tab = opened(visit, SMALL)
+    bars = SMALL | {"row_as": "bars"}
+    tab = opened(visit, bars)
     chart = tab.page.get_by_test_id("stVegaLiteChart").first
     expect(chart.get_by_text("× uniform", exact=True)).to_be_visible()
     expect(chart.get_by_text("1", exact=True)).to_be_visible()
     tab.page.get_by_role("button", name="Linear scale").click()
     expect(chart.get_by_text("weight", exact=True)).to_be_visible()
-    assert tab.link == SMALL | {"axis": "linear"}
+    assert tab.link == bars | {"axis": "linear"}
     tab.page.get_by_role("button", name="Log scale").click()
     expect(chart.get_by_text("× uniform", exact=True)).to_be_visible()
-    assert tab.link == SMALL
+    assert tab.link == bars
