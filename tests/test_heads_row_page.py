@@ -30,7 +30,7 @@ DRAWN = {
 }
 
 
-def opened(query: dict[str, str]) -> AppTest:
+def page_with_row(query: dict[str, str]) -> AppTest:
     """The page with the fold of the selected row open."""
     test = run(HEADS, query)
     test.session_state[heads_row.FOLD] = True
@@ -56,7 +56,7 @@ def test_every_way_is_drawn_by_a_function():
 @pytest.mark.parametrize("way", WAYS)
 def test_each_way_draws_the_row_once(way):
     assert (components(run(HEADS, {"row_as": way})) == []) == (way in ("auto", "bars")), "a link opens the fold"
-    test = opened({"row_as": way})
+    test = page_with_row({"row_as": way})
     assert not test.exception and not test.warning
     assert components(test) == DRAWN[way]
     assert charts(test) == (int(way == "bars"), 0)
@@ -64,13 +64,13 @@ def test_each_way_draws_the_row_once(way):
 
 @pytest.mark.parametrize(("tokens", "lines"), [(heads_row.FEW, True), (heads_row.FEW + 1, False)])
 def test_it_is_lines_by_itself_as_long_as_they_are_seen_at_a_glance(tokens, lines):
-    test = opened({"tokens": f"{tokens}"})
+    test = page_with_row({"tokens": f"{tokens}"})
     assert components(test) == (DRAWN["auto"] if lines else [])
     assert charts(test) == (int(not lines), 0)
 
 
 def test_the_way_goes_into_the_link_and_stays_when_the_focus_moves():
-    test = opened({})
+    test = page_with_row({})
     test.segmented_control(key="row_as").set_value("output").run()
     assert components(test) == ["row_output"] and query_without_edition(test.query_params) == {"row_as": "output"}
     test.number_input(key="query").set_value(3).run()
@@ -98,7 +98,7 @@ def test_the_words_around_a_query_are_as_many_as_have_lines(at, words):
 def test_a_source_without_values_shows_lines_and_says_what_the_output_lacks(monkeypatch):
     monkeypatch.setattr("attention.ui.views.heads_row.has", lambda source: {"q", "k"})
     monkeypatch.setattr("attention.ui.empty_states.has", lambda source: {"q", "k"} if source == "generated" else {"v"})
-    assert components(opened({})) == ["word_lines"]
+    assert components(page_with_row({})) == ["word_lines"]
     test = run(HEADS, {"row_as": "output"})
     assert components(test) == []
     assert any("This needs values" in text.value for text in test.markdown)
@@ -106,7 +106,7 @@ def test_a_source_without_values_shows_lines_and_says_what_the_output_lacks(monk
 
 def test_a_row_that_sees_nothing_is_shown_in_every_way():
     for way in WAYS:
-        test = opened({"mask": "padding", "span": "18", "row_as": way})
+        test = page_with_row({"mask": "padding", "span": "18", "row_as": way})
         assert not test.exception and components(test) == DRAWN[way], way
 
 

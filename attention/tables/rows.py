@@ -184,14 +184,12 @@ def puts(found: Row, what: str, largest: bool = False) -> str:
     shares = [f"{format_percent(weight)} on {format_token(token, at, 'key')}" for weight, token, at in keys]
     shares[0] = shares[0].replace(" on ", " of its weight on ", 1)
     others, rest = found.seeing - len(keys), max(0.0, math.fsum(found.keys["weight"]) - math.fsum(named["weight"]))
-    end = (
-        ""
-        if largest
-        else {0: "", 1: f"; the other visible {what} gets {format_percent(rest)}"}.get(
-            others, f"; the other {others:,} visible {what}s share {format_percent(rest)}"
-        )
-    )
-    return f"puts {', '.join(shares)}{end}"
+    said = f"puts {', '.join(shares)}"
+    if largest or not others:
+        return said
+    if others == 1:
+        return f"{said}; the other visible {what} gets {format_percent(rest)}"
+    return f"{said}; the other {others:,} visible {what}s share {format_percent(rest)}"
 
 
 def _spreads(found: Row) -> bool:
