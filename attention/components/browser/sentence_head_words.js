@@ -9,7 +9,8 @@ export const MARKUP = `
 <div class="chips now" role="group" aria-label="Tokens. Choose the one whose weights are shown."></div>
 <div class="map" role="img"><canvas></canvas><i class="row"></i><i class="cell"></i></div>
 <p class="said" aria-live="polite"></p>
-<p class="scale" aria-hidden="true">weight, in words and map: 0% <i class="ramp"></i> 100% <span class="of-masked"><i class="swatch"></i> masked</span></p>`;
+<p class="scale" aria-hidden="true">weight, in words and map: 0% <i class="ramp"></i> 100%
+<span class="of-masked"><i class="swatch"></i> masked</span></p>`;
 
 /** @param {string} mask */
 export function beforeLabel(mask) {
