@@ -74,14 +74,16 @@ def test_an_example_opens_with_a_click():
     test = opened()
     shown = maps(test)
     last = b64encode(results.layers.picture(your_data.EXAMPLE.of_layer(1), 1)).decode()
-    assert len(shown) == 4 and last in shown[3] and "Layer 1, head 1" in shown[3]
+    assert len(shown) == 4 and last in shown[3] and "Layer 1, head 1: first token" in shown[3]
     test.button(key="try").click().run()
     assert not test.exception and not test.error
     (source,) = test.session_state[KEY].kept.uploaded
     assert sample.NAME in source and "**Two layers by hand** was read as follows." in page_text(test)
     assert "try" not in {button.key for button in test.button}, "one is open: nobody need try"
-    assert maps(test) == shown, "its heads are those that the page promised"
-    assert "Opened: 2 layers of 2 heads, 14 tokens. See its heads." in page_text(test)
+    pictures = [each.partition("base64,")[2].partition('"')[0] for each in shown]
+    assert all(one in other for one, other in zip(pictures, maps(test), strict=True)), "its heads are the promised ones"
+    assert "Opened: 2 layers of 2 heads, 14 tokens. Layer 0, head 0 attends one token back" in page_text(test)
+    assert "Layer 1, head 0\\: induction" in [each.proto.label for each in test.get("link_button")]
     test.button(key=f"close {source}").click().run()
     assert not test.exception and not test.session_state[KEY].kept.uploaded
 

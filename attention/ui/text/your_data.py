@@ -2,7 +2,10 @@
 
 FINDING = "See every head of your own model: save its attention to a file, and open that file here."
 OPEN = "{count} files are open. Choose one as *Source* on a page that has this setting."
-OPENED = "Opened: {layers} of {heads}, {tokens}. See its heads."
+OPENED = "Opened: {layers} of {heads}, {tokens}."
+SEE_HEADS = "See its heads."
+HEAD_DOES = "{head} {does}"
+WITH_ROLE = "{head}: {role}"
 HELP = "A file with weights, or with queries and keys. Only you see it: it is in no link, and it is deleted when your visit ends."
 CLOSED = "Uploads are switched off on this server. On your own machine, this page opens files."
 SHARED = "Numbers of 16 or 32 bits; up to 1,024 tokens as weights, up to 65,536 as queries and keys; 128 layers of 128 heads."

@@ -9,6 +9,7 @@ from itertools import product
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attention.analysis.head_roles import Role
 from attention.codec import to_query
 from attention.components.copy_link import copy_link
 from attention.config import Config
@@ -78,8 +79,17 @@ def _finding() -> str:
     if not holdings:
         return text.FINDING if settings().uploads else text.CLOSED
     if len(holdings) == 1:
-        return text.OPENED.format(**_sizes_text(holdings[0].shape))
+        opened = text.OPENED.format(**_sizes_text(holdings[0].shape))
+        return f"{opened} {_first_role(Config.of(holdings[0].source)) or text.SEE_HEADS}"
     return text.OPEN.format(count=len(holdings))
+
+
+def _first_role(config: Config) -> str:
+    """What the first head with a role does; "" if none of those shown has one."""
+    for each, role in _first_heads(config):
+        if role and role.name:
+            return text.HEAD_DOES.format(head=format_head(each.head, each.layer), does=escape(role.says))
+    return ""
 
 
 def _lead() -> None:
@@ -97,14 +107,14 @@ def _steps() -> None:
         _snippets()
         return
     with st.container(key="your-data-steps"):
-        save, fields, see = st.columns(3, gap="small", border=True)
-    with save:
+        left, see = st.columns([2, 1], gap="small")
+    with left.container(border=True):
         draw_section(text.STEP.format(number=1, title=text.SAVE))
         _snippets()
-    with fields:
+    with left.container(border=True):
         draw_section(text.STEP.format(number=2, title=text.UPLOAD))
-        _fields(st.container(), st.container())
-    with see:
+        _fields(*st.columns(2, gap="medium"))
+    with see.container(border=True, height="stretch"):
         draw_section(text.STEP.format(number=3, title=text.SEE))
         _sample()
 
@@ -159,22 +169,36 @@ def _sample() -> None:
     )
 
 
-def _maps(config: Config) -> None:
-    """Draws the first heads of a source, up to four of each of two layers; none if there is no memory for a pass now."""
-    config = config.truncated
-    layers_shown = layers(config.source)[:2]
-    heads = range(min(config.heads, MAPS // len(layers_shown)))
+def _maps(config: Config, linked: bool = False) -> None:
+    """Draws the first heads of a source with their roles, `linked`: each with a link that opens it on Heads."""
+    with st.container(key="head-maps"):
+        for each, role in _first_heads(config):
+            name = format_head(each.head, each.layer)
+            label = text.WITH_ROLE.format(head=name, role=role.name) if role and role.name else name
+            with st.container(key=f"map {each.layer} {each.head}", gap="xxsmall"):
+                heads_parts.thumbnail(each, SIDE, "" if linked else label, text.MAP.format(head=name))
+                if linked:
+                    next_step.page_link("heads", escape(label), to_query(each))
+
+
+def _first_heads(config: Config) -> list[tuple[Config, Role | None]]:
+    """The first heads of a source, up to four of each of two layers; none if there is no memory for a pass now.
+
+    With their roles, unless the file is longer than what is computed here: the role of its first tokens may be another.
+    """
+    whole, config = config, config.truncated
     size = bytes_of(config)
+    shown = layers(config.source)[:2]
+    heads = range(min(config.heads, MAPS // len(shown)))
     if not UNDER_WAY.would_fit(config, size):
-        return
-    with (
-        UNDER_WAY.reserve(config, size),
-        suppress(RecordingError),  # without the recording there is no picture
-        st.container(key="head-maps"),
-    ):
-        for layer, head in product(layers_shown, heads):
-            name = format_head(head, layer)
-            heads_parts.thumbnail(replace(config.of_layer(layer), head=head), SIDE, name, text.MAP.format(head=name))
+        return []
+    with UNDER_WAY.reserve(config, size), suppress(RecordingError):  # without the recording there is no picture
+        roles = {layer: results.heads.roles(config.of_layer(layer)) for layer in shown} if whole == config else {}
+        return [
+            (replace(config.of_layer(layer), head=head), roles[layer][head] if roles else None)
+            for layer, head in product(shown, heads)
+        ]
+    return []
 
 
 def _show_problem(taken: Taken) -> None:
@@ -197,7 +221,7 @@ def _show_file(taken: Taken, first: bool) -> None:
         return
     _ways(taken.source, first)
     if first:
-        _maps(Config.of(taken.source))
+        _maps(Config.of(taken.source), linked=True)
     for sentence in found.found:
         st.warning(escape(sentence), icon=":material/info:")
     st.markdown(text.READING.format(name=escape(found.stack.title), what=escape(found.stack.what)))
