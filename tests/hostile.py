@@ -162,7 +162,7 @@ WIDGETS: list[tuple[str, str, str, dict[str, Any], str]] = [
     ("", "rows=2-9", "focus", {TEXT: '{"selection": {"box": [{"x": [1]}]}}'}, ""),
     ("", "rows=2-9", "focus", {TEXT: '{"selection": {"box": [{"x": [NaN, 1e999], "y": ["a", {}]}]}}'}, ""),
     ("", "rows=2-9", "focus", {TEXT: '{"selection": {"box": {"x": 1}}}'}, ""),
-    ("", "", "lines", {JSON: '{"pin": {"query": "999999"}}'}, "query='999999' is not a whole number"),
+    ("", "row_as=lines", "lines", {JSON: '{"pin": {"query": "999999"}}'}, "query='999999' is not a whole number"),
     ("masks", "", "gallery__events", {EVENT: '[{"event": "choice", "value": {"mask": 5}}]'}, "mask=5 is not one of:"),
     ("masks", "", "gallery__events", {EVENT: '{"event": {}, "value": 5}'}, ""),
     ("masks", "", "mask_detail", {SOME: [BAIT]}, ""),
