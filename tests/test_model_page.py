@@ -35,7 +35,8 @@ from attention.ui.controls.prompt import PROMPT, refusal
 from attention.ui.jobs import model_jobs
 from attention.ui.jobs.job_queue import JOBS
 from attention.ui.jobs.model_jobs import LOADED_MODELS, LoadedModelJob
-from attention.ui.session.visit_state import KEY
+from attention.ui.session import gestures
+from attention.ui.session.visit_state import KEY, VisitState
 from attention.ui.text import interventions as text
 from attention.ui.text import model as model_text
 from attention.ui.views import token_rows
@@ -115,7 +116,7 @@ def test_a_model_reads_and_its_heads_are_a_source_of_other_pages():
     assert "3 layers of 4 heads over 17 tokens" in page_text(test)
     assert LOADED_MODELS.used_bytes > 0 and UPLOADS.used_bytes > 0
     told = re.search(r"\*\*Layer (\d+), head (\d+)\*\*: “it” puts [\d.]+% on “", page_text(test))
-    assert told and "12 heads put over half of “it” on “" in page_text(test)
+    assert told and re.search(r"[Oo]f the 12 heads.* puts? over half of “it” on “", page_text(test))
     (label,) = [each for each in leads(test) if each.startswith(f"Open layer {told[1]}, head {told[2]}")]
     source = leads(test)[label]["source"]
     assert leads(test)[label]["query"] == "10", "“it”, whose meaning is asked of the sample sentence"
@@ -133,9 +134,9 @@ def test_the_map_shows_the_weight_of_it_on_animal_in_every_head_until_a_statisti
     assert sum(value > 0.5 for value in cells["value"]) == 2
     mean = 100 * float(trace(config.of_layer(5)).weights[11, :, tokens.index("animal")].mean())
     said = (
-        "2 of MiniLM’s 72 heads put over half of “it” on “animal”. Only layer 3, head 1 does so for “it” in particular: layer 5, "
-        f"head 11 puts {mean:.1f}% there on average over all tokens."
+        "2 of MiniLM’s 72 heads put over half of “it” on “animal”; only layer 3, head 1 does so for “it” in particular."
     )
+    assert f"Layer 5, head 11 puts {mean:.1f}% on “animal” on average over all tokens." in page_text(test)
     assert said in page_text(test) and page_text(test).count("put over half") == 1, "once"
     assert "of 200 other short texts. Where “it” attends in those was not tested." in page_text(test)
     assert (
@@ -145,10 +146,43 @@ def test_the_map_shows_the_weight_of_it_on_animal_in_every_head_until_a_statisti
     test.button(key="other head").click().run()
     assert "**Layer 5, head 11**: “it” puts 67.3% on “animal”." in page_text(test)
     test.button(key="other head").click().run()
+    assert link(test) == {"layer": "3", "head": "1", "query": "10", "key": "2"}, "the pair stays"
     menu = test.selectbox(key="model_layer_map")
     assert menu.options[0] == model_text.SAME_KEY
     menu.set_value("previous").run()
     assert "**Previous.** Layer 3, head 1 (selected): 4.8%." in page_text(test) and not test.exception
+
+
+def test_a_chosen_token_or_pair_of_tokens_is_what_the_map_and_the_title_show(monkeypatch):
+    monkeypatch.setenv("ATTENTION_MODELS", "")
+    config, names = riddle_config("tired"), [*recording(RIDDLE["tired"]).tokens]
+    cross, street, tired = (names.index(each) for each in ("cross", "street", "tired"))
+    largest = int(trace(config).weights[1, tired].argmax())
+    for query, key, shown in ((tired, -1, largest), (tired, street, street), (cross, 99, street)):
+        test = opened(query=str(query), key=str(key), layer="3", head="1")
+        each = torch.cat([trace(config.of_layer(layer)).weights[:, query, shown] for layer in range(6)])
+        assert tables(test)[0]["value"] == pytest.approx(each.tolist()) and not test.exception
+        best = divmod(int(each.argmax()), 12)
+        count, pair = int((each > 0.5).sum()), f"“{names[query]}” on “{re.escape(names[shown])}”"
+        said = re.search(rf"(\d+|None|Of) (?:of )?MiniLM’s 72 heads.* {pair}", page_text(test))
+        assert said and said[1] == {0: "None", 1: "Of"}.get(count, str(count))
+        assert f"layer {best[0]}, head {best[1]}" in page_text(test)
+        assert f"“{names[query]}” puts {100 * each[37]:.1f}% on “{names[shown]}”" in page_text(test)
+
+
+def test_a_click_selects_a_pair_and_a_head_keeps_it(monkeypatch):
+    sent: dict[str, object] = {"model map": {"pin": {"query": 6, "key": 8, "count": 1}}}
+    changed: list[dict[str, object]] = []
+    monkeypatch.setattr(gestures, "widgets", lambda: sent)
+    monkeypatch.setattr(gestures, "visit_state", VisitState)
+    monkeypatch.setattr(gestures, "change", lambda **values: changed.append(values))
+    gestures.on_pair_pin("model map")
+    sent["model chips"] = {"pin": {"query": 3, "key": None, "count": 2}}
+    gestures.on_pair_pin("model chips")
+    sent["layers"] = {"selection": {"cell": [{"layer": 5, "head": 3, "turn": 0}]}}
+    gestures.on_layer_click(more={"query": 3, "key": 0})
+    gestures.on_pair_pin("none")
+    assert changed == [{"query": 6, "key": 8}, {"query": 3, "key": -1}, {"layer": 5, "head": 3, "query": 3, "key": 0}]
 
 
 def test_a_leak_test_names_a_model_that_reads_both_directions():

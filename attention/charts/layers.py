@@ -29,7 +29,7 @@ USUAL = Room()
 
 
 CROSS, OFF = "M-1,-1L1,1M1,-1L-1,1", "switched off"  # the mark of a head that is off, and the title of its tooltip
-WIDE, TALL = 26, 13  # minimum size in pixels of a cell that shows its number
+WIDE, TALL = 25, 13  # minimum size in pixels of a cell that shows its number
 
 
 @lru_cache(maxsize=64)

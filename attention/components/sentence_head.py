@@ -25,22 +25,29 @@ def sentence_head(
     on_pin: Callable[[], None] | None = None,
     parts: Collection[str] = PARTS,
     masks: tuple[str, str] | None = None,
-) -> dict[str, int] | None:
-    """Draws the cells of the selected head, one per pair of tokens. Returns the last pin as `{"query", "count"}` or None.
+    pair_key: int | None = None,
+) -> dict[str, int | None] | None:
+    """Draws the cells of the selected head, one per pair of tokens. Returns the last pin as `{"query", "key", "count"}` or None.
 
     `on_pin` runs before the rerun that a pin causes. `parts`: the tokens, the map, or both. `masks`: the names of another
-    mask and of the one in use, if the cells of a second head are those of this one under the other mask.
+    mask and of the one in use, if the cells of a second head are those of this one under the other mask. `pair_key`: the key
+    of the selected pair of tokens, which has a frame; None if only a query is selected.
     """
-    data = message(config, cells, parts, masks)
+    data = message(config, cells, parts, masks, pair_key)
     return component("sentence_head")(key=key, data=data, on_pin_change=on_pin or nothing).pin
 
 
 def message(
-    config: Config, cells: Cells, parts: Collection[str] = PARTS, masks: tuple[str, str] | None = None
+    config: Config,
+    cells: Cells,
+    parts: Collection[str] = PARTS,
+    masks: tuple[str, str] | None = None,
+    pair_key: int | None = None,
 ) -> bytes:
     """Returns the message to the browser."""
     asked = {
         "query": config.query_index,
+        "key": pair_key,
         "tokens": labels(config),
         "shows": {part: part in parts for part in PARTS},
         "masks": masks,

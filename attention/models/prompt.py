@@ -38,6 +38,8 @@ class Prompt:
     layer_map: str = typed("auto", 20, "Colour the map by", "Head statistic on the map. Auto: induction if a model's text repeats tokens, else previous token; if no head has half of its weight there, the pattern with the strongest head.", about="view")
     layer: int = whole(0, 0, 127, "Layer", "Selected layer, counted from 0.", about="focus")
     head: int = whole(-1, -1, 127, "Head", "Selected head. -1, for a picture: the mean over the heads of the layer.", about="focus")
+    query: int = whole(-1, -1, 1023, "Query", "Token whose row is shown, counted from 0. -1: the first “it”, or else the last word.", about="focus")
+    key: int = whole(-1, -1, 1023, "Key", "Token on which the map shows the weight of the query, counted from 0. -1: the one with most of it in the selected head.", about="focus")
     at: int = whole(-1, -1, 1023, "After the token", "Position after which the model predicts the next token, counted from 0. -1: the last one.", about="focus")
     temperature: float = real(0.0, 0.0, 2.0, "Temperature", "0: the most probable token is appended. Else one is drawn from softmax(logits / temperature).", about="view")
     seed: int = whole(0, 0, 9999, "Seed", "The same seed draws the same token.", about="view")

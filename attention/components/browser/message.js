@@ -97,9 +97,10 @@
  */
 
 /**
- * One head over a sentence: the selected `query`, the `tokens` of queries and keys, which parts it shows, and the names of
- * both masks if a second head is the same one under another mask.
- * @typedef {{ query: number, tokens: string[], shows: { chips: boolean, map: boolean }, masks: [string, string] | null }} Read
+ * One head over a sentence: the selected `query`, and the selected `key` if a pair is selected, the `tokens` of queries and
+ * keys, which parts it shows, and the names of both masks if a second head is the same one under another mask.
+ * @typedef {{ chips: boolean, map: boolean }} Shows
+ * @typedef {{ query: number, key: number | null, tokens: string[], shows: Shows, masks: [string, string] | null }} Read
  * @typedef {Weights & Shape & Read} SentenceHeader
  */
 

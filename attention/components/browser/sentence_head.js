@@ -10,7 +10,7 @@ import { applyTheme } from "./theme.js";
 
 /**
  * @typedef {Omit<import("./message.js").SentenceHeader, "places" | "sums"> & import("./cells.js").Bytes} SentenceData
- * @typedef {{ query: number, count: number }} Pin
+ * @typedef {{ query: number, key: number | null, count: number }} Pin
  * @typedef {{ onPin?: (pin: Pin) => void }} Ways
  * @typedef {{ row: number, column: number | null }} Pointed
  */
@@ -27,6 +27,7 @@ import { applyTheme } from "./theme.js";
  * @property {import("./theme.js").Ground} neutrals
  * @property {number} width  the width for which it is laid out
  * @property {number} query  the selected token
+ * @property {number | null} key  that of the selected pair, if there is one
  * @property {number} told  the last selection by the server
  * @property {number} count
  * @property {Pointed | null} pointed  the row, and the cell if there is one, under the pointer
@@ -46,7 +47,7 @@ export function draw(element, bytes, ways = {}) {
   const sentence = {
     root, data, ways, chips: find(root, ".now"), earlier: find(root, ".earlier"), map: find(root, ".map"),
     said: find(root, ".said"), width: 0, neutrals: applyTheme(root, data.neutrals, data.accents), query: data.query,
-    told: -1, count: 0, pointed: null,
+    key: data.key, told: -1, count: 0, pointed: null,
   };
   listen(sentence);
   update(sentence, data);
@@ -61,6 +62,7 @@ function update(sentence, data) {
   const { root } = sentence;
   if (data.query !== sentence.told) sentence.query = sentence.told = data.query;
   sentence.query = Math.min(sentence.query, data.rows - 1);
+  sentence.key = data.key;
   sentence.neutrals = applyTheme(root, data.neutrals, data.accents);
   sentence.data = data.signed ? data : { ...data, stops: groundStops(sentence.neutrals.background) };
   find(root, ".scale").hidden = data.colors !== "linear" || !data.shows.map;
@@ -121,8 +123,9 @@ function setChips(chips, tokens, kind) {
  * @param {Sentence} sentence
  */
 function show(sentence) {
-  const { chips, earlier, data, pointed, query, map, said } = sentence, row = pointed?.row ?? query;
-  const cells = data.tokens.map((_, key) => cellAt(data, 0, row, key));
+  const { chips, earlier, data, pointed, query, key, map, said } = sentence, row = pointed?.row ?? query;
+  const column = pointed ? pointed.column : key;
+  const cells = data.tokens.map((_, at) => cellAt(data, 0, row, at));
   shade(sentence, chips, row, 0);
   if (data.masks) {
     shade(sentence, earlier, row, 1);
@@ -130,11 +133,11 @@ function show(sentence) {
   }
   [...chips.children].forEach((chip, i) => chip.setAttribute("aria-pressed", `${i === query}`));
   const most = cells.reduce((best, cell) => (cell.weight > best.weight ? cell : best));
-  const described = describe(sentence, row, pointed?.column ?? most.column);
+  const described = describe(sentence, row, column ?? most.column);
   said.textContent = pointed ? described : "";  // of the selected row the title of the page says it
   map.style.setProperty("--row", `${row}`);
-  map.style.setProperty("--column", `${pointed?.column ?? 0}`);
-  map.classList.toggle("pointed", pointed?.column != null);
+  map.style.setProperty("--column", `${column ?? 0}`);
+  map.classList.toggle("pointed", column != null);
   map.setAttribute("aria-label", mapLabel({ rows: data.rows, columns: data.columns, said: described }));
 }
 
@@ -201,9 +204,9 @@ function listen(sentence) {
     sentence.pointed = pointed;
     show(sentence);
   };
-  const choose = (/** @type {number} */ query) => {
-    sentence.query = query;
-    sentence.ways.onPin?.({ query, count: ++sentence.count });
+  const choose = (/** @type {number} */ query, /** @type {number | null} */ key = null) => {
+    Object.assign(sentence, { query, key: sentence.key === null ? null : key });
+    sentence.ways.onPin?.({ query, key, count: ++sentence.count });
     show(sentence);
   };
   const tokenOf = (/** @type {Event} */ event) => Number(target(event, "[data-token]")?.dataset.token ?? -1);
@@ -223,6 +226,6 @@ function listen(sentence) {
   map.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && point(null));
   map.addEventListener("click", (event) => {
     const spot = spotUnder(sentence, event);
-    if (spot) choose(spot.row);
+    if (spot) choose(spot.row, spot.column);
   });
 }

@@ -13,6 +13,8 @@ from typing import Any
 from attention.knobs import LAST_QUERY, MAX_TOKENS
 from attention.ui.session.page import change, setting, visit_state, widgets
 
+NOTHING: Mapping[str, int] = {}
+
 
 def on_grid_pin() -> None:
     """A cell was pinned in the grid of heads, whose key is "grid"."""
@@ -39,6 +41,12 @@ def on_sentence_pin(key: str = "sentence") -> None:
     change(**_of(_component_event(key, "pin"), "query"))
 
 
+def on_pair_pin(key: str) -> None:
+    """A token or a cell was chosen in a head over a sentence with this `key`; a token has no key that was chosen with it."""
+    if pin := _of(_component_event(key, "pin"), "query", "key"):
+        change(**({"key": -1} | pin))
+
+
 def _apply_pin(key: str) -> None:
     pin, about = _component_event(key, "pin"), setting()
     if (
@@ -48,15 +56,17 @@ def _apply_pin(key: str) -> None:
     change(**_of(pin, "head", "query"))
 
 
-def on_layer_click(key: str = "layers") -> None:
+def on_layer_click(key: str = "layers", more: Mapping[str, int] = NOTHING) -> None:
     """A head was clicked in the map of layers and heads, or in another picture with this `key`. Increments `turns`.
+
+    `more`: knobs that are set with it.
 
     A browser sends the selection, and sends nothing if the same head is selected again, whatever was selected elsewhere
     meanwhile.
     """
     if clicked := clicked_head(key):
         visit_state().turns += 1
-        change(**clicked)
+        change(**clicked, **more)
 
 
 def clicked_head(key: str) -> dict[str, Any]:

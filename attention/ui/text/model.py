@@ -1,8 +1,7 @@
 """The words of the Model page."""
 
 FINDING = "Run a model on your own sentence, then look into any of its heads."
-ABSENT = "{count} of MiniLM’s {heads} heads put over half of “it” on “animal”."
-RUN_OWN = "To run a model on your own sentence, get one: the command is at the end of this page."
+RUN_OWN = "For your own sentence, see the end of this page."
 STATES = {
     "done": "Every head of {model} on your input: click one in the map.",
     "running": "{model} is running.",
@@ -43,7 +42,7 @@ CANCEL_HELP = "It stops if no one views this page for {seconds:g} seconds."
 STOPPED = "Stopped before it was done. Run the model to start over."
 
 # The result.
-MAP = "{layers} over {tokens}. Click a cell to see its head."
+MAP = "{layers} over {tokens}. Click a head to see its weights."
 LAYERS = "{count} {layers} of {heads} {kind}"
 LAYER_WORDS, HEAD_WORDS = ("layer", "layers"), ("head", "heads")
 TOKENS = "{count:,} tokens"
@@ -55,11 +54,14 @@ AVERAGE_NONE = "Over all tokens, it has no clear role. {note}"
 SAME_KEY = "This pair of tokens"  # in the menu
 PAIR = "{query} on {key}"
 TOKEN, TOKEN_AT = "“{token}”", "“{token}” ({at})"
-MANY = "{count} of {heads} heads put over half of {query} on {key}."
-MOST = "{best} puts most there: {most}."
-IN_PARTICULAR = "Only {best} does so for {query} in particular: {other} puts {mean} there on average over all tokens."
+HEADS_RECORDED, HEADS_RUN = "MiniLM’s {count} heads", "the {count} heads"
+MANY_NONE = "None of {heads} puts over half of {query} on {key}; {best} puts most there: {most}."
+MANY_ONE = "Of {heads}, only {best} puts over half of {query} on {key}: {most}."
+MANY = "{count} of {heads} put over half of {query} on {key}, {best} the most: {most}."
+MANY_TWO = "{count} of {heads} put over half of {query} on {key}; only {best} does so for {query} in particular."
+OTHER = "{other} puts {mean} on {key} on average over all tokens."
 SELECT = "Select {head}"
-SHOWS = "Map: {query} on {key}, in each head."
+ROWS = "Weights of this head: a row per query, a column per key. Click a cell to choose that pair of tokens."
 METRIC = "**{name}.** {sentence}"
 OPEN = "Open {head} → Heads"
 COMPARE = "Compare all heads → Layers"

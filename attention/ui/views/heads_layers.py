@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from math import log
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import streamlit as st
@@ -45,6 +45,27 @@ FEW = 6  # heads that may stand out together
 HIGH = 0.5  # of its weight: from this share on a head follows a pattern
 PATTERNS = ("induction", "duplicate", "previous", "next", "first", "same", "separators")  # shares of the weight
 Cells = dict[tuple[int, int], float]
+
+
+class Values(NamedTuple):
+    """What a map of layers and heads shows: a number of each head, what it is, the end of its scale and how it is written."""
+
+    cells: Cells
+    label: str
+    top: float = 1.0
+    digits: int = 2
+    percent: bool = True
+
+
+class Behaviour(NamedTuple):
+    """How a map behaves: the callback of a click, the heads that are switched off (None if they can't be), and its size."""
+
+    on_click: Callable[[], None] = gestures.on_layer_click
+    off: Collection[tuple[int, int]] | None = None
+    room: chart.Room = chart.USUAL
+
+
+USUAL = Behaviour()
 
 
 def number(config: Config, found: Mapping[int, Layer]) -> str:
@@ -120,39 +141,25 @@ def menu(setting: Any, config: Config, auto: str = heads.AUTO) -> None:
     knobs.menu("layer_map", setting, options, format_func=partial(choice, auto=auto), on_change=page.change)
 
 
-def draw_map(
-    config: Config,
-    found: Mapping[int, Layer],
-    off: Collection[tuple[int, int]] | None = None,
-    on_click: Callable[[], None] = gestures.on_layer_click,
-    room: chart.Room = chart.USUAL,
-) -> None:
-    """Draws the map, or why there is none. `off`: the heads that are switched off; None if they can't be."""
+def draw_map(config: Config, found: Mapping[int, Layer], behaviour: Behaviour = USUAL) -> None:
+    """Draws the map of the statistic, or says why there is none."""
     name = number(config, found)
     held = cells(name, found)
     if not held:
         st.caption(_none(name, found, config))
         return
     described = EVERY[name]
-    end, percent = max(top(described, config.tokens), *held.values()), _is_weight(config, found)
-    draw_cells(config, held, described.label, end, digits(described), percent, off, on_click, room)
+    end = max(top(described, config.tokens), *held.values())
+    draw_cells(config, Values(held, described.label, end, digits(described), _is_weight(config, found)), behaviour)
 
 
-def draw_cells(
-    config: Config,
-    held: Cells,
-    label: str,
-    end: float,
-    decimals: int,
-    percent: bool,
-    off: Collection[tuple[int, int]] | None,
-    on_click: Callable[[], None],
-    room: chart.Room,
-) -> None:
-    """Draws these values as the map of layers and heads; the parameters are those of `chart.numbers` and `draw_map`."""
-    table, switches = cell_columns(held, (config.layer, config.head)), off is not None
+def draw_cells(config: Config, values: Values, behaviour: Behaviour) -> None:
+    """Draws these values as the map of layers and heads."""
+    cells, label, end, decimals, percent = values
+    on_click, off, room = behaviour
+    table, switches = cell_columns(cells, (config.layer, config.head)), off is not None
     if off is not None:
-        table["off"] = [cell in off for cell in held]
+        table["off"] = [cell in off for cell in cells]
     st.vega_lite_chart(
         pa.table(table),
         chart.numbers(layers(config.source), config.heads, label, end, decimals, switches, percent, room),

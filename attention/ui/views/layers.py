@@ -81,7 +81,7 @@ def view(config: Config) -> None:
             layers_changed.draw_map(config, before, found, ROOM)
             said = layers_changed.selected_sentence(config, before, found)
         else:
-            maps.draw_map(config, found, room=ROOM)
+            maps.draw_map(config, found, maps.Behaviour(room=ROOM))
             said = maps.statistic_caption(config, found)
         recorded = text.RECORDED if maps.leaves_layers_out(config) else ""
         st.caption(said, help=f"{maps.formula(maps.number(config, found))} {recorded}".rstrip())

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
+from attention.config import Config
 from attention.models.prompt import Prompt
 from attention.recorded.packages import GET
 from attention.sources.providers import readable
@@ -56,7 +56,8 @@ def _live(prompt: Prompt, live: bool) -> None:
     """Draws the progress, then the result; after the end it reruns the page without a timer."""
     task = page.visit_state().reading
     if task is None:
-        _show_recorded()
+        if shown := _recorded_config():
+            model_result.layers_map(page.setting(), shown, recorded=True)
         return
     task.look(page.visitor())
     if live and not task.open:
@@ -103,10 +104,12 @@ def _unchosen(any_listed: bool) -> bool:
 
 def _show_sources(said: str, command: str, way: str = text.RUN_OWN, absent: bool = True) -> None:
     """Draws a recorded result, above it in a line the `way` to one of one's own, and at the end what is `said` of that."""
+    shown = _recorded_config()
     if not present.is_embedded():
-        model_input.draw_state(absent)
+        model_input.draw_state(model_result.recorded_finding(page.setting(), shown) if absent and shown else "")
         st.caption(way)
-    _show_recorded()
+    if shown:
+        model_result.layers_map(page.setting(), shown, recorded=True, titled=absent)
     if present.is_embedded() or not said:
         return
     with st.expander(text.GET_FOLD, icon=":material/inventory_2:"):
@@ -115,10 +118,11 @@ def _show_sources(said: str, command: str, way: str = text.RUN_OWN, absent: bool
             st.code(command, language="bash")
 
 
-def _show_recorded() -> None:
-    """Draws what this page shows of a model for a recorded one on the sample sentence; nothing if its file is damaged."""
+def _recorded_config() -> Config | None:
+    """What this page shows of a model for a recorded one on the sample sentence; None if its file is damaged."""
     source = riddle_source("tired")
-    if readable(source):
-        first = riddle_config("tired")
-        config = model_result.with_selected_head(page.setting(), source, first=(first.layer, first.head))
-        model_result.layers_map(page.setting(), replace(config, query=first.query), recorded=True)
+    if not readable(source):
+        return None
+    first = riddle_config("tired")
+    config = model_result.with_selected_head(page.setting(), source, first=(first.layer, first.head))
+    return model_result.with_selected_query(page.setting(), config, first.query)

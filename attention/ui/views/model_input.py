@@ -9,8 +9,6 @@ from attention.models.catalogue import PICTURE, UNKNOWN, Offer, peek
 from attention.models.packages import ModelError, missing
 from attention.models.prompt import Prompt
 from attention.recorded.shipped import MINILM
-from attention.sources.providers import readable
-from attention.story.head import riddle_config, riddle_source
 from attention.ui.controls import knobs
 from attention.ui.controls.prompt import can_run, find_offer
 from attention.ui.heading import draw_heading
@@ -20,7 +18,6 @@ from attention.ui.limits import models
 from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.text import model as text
-from attention.ui.views import model_map
 
 KNOB = frozenset({"model_text", "model_second"})
 LINKED = frozenset({"model", "text", "second", "off"})  # a link with any of these asks for a run
@@ -54,24 +51,15 @@ def _same(wanted: model_jobs.Ask | None) -> bool:
     return had._replace(download=wanted.download) == wanted
 
 
-def draw_state(absent: bool = False) -> None:
-    """Draws the title of the page and the state of the run. `absent`: there is no model that could run."""
-    task = None if absent else page.visit_state().reading
+def draw_state(finding: str = "") -> None:
+    """Draws the title of the page and the state of the run. `finding`: that of a recorded result, if no model can run."""
+    task = None if finding else page.visit_state().reading
     if task is None:
-        draw_heading("model", _finding(absent), help=text.HELP)
+        draw_heading("model", finding or text.FINDING, help=text.HELP)
         return
     said = {"done": "done", "failed": "failed"}.get(task.state, "running" if task.open else "stopped")
     badge = "" if said == "done" else f":blue-badge[{said}]"
     draw_heading("model", text.STATES[said].format(model=escape(task.settings.offer.name)), badge, text.HELP)
-
-
-def _finding(absent: bool) -> str:
-    """What the page is for, or without a model, what the recorded one shows."""
-    if absent and readable(riddle_source("tired")):
-        config = riddle_config("tired")
-        if pair := model_map.selected_pair(config):
-            return model_map.many_sentence(config, pair, text.ABSENT)
-    return text.FINDING
 
 
 def _draw(prompt: Prompt) -> None:
@@ -161,7 +149,7 @@ def begin() -> None:
     kept.reading = JOBS.request(model_jobs.ModelJob, wanted, page.visitor())
     kept.appended, kept.refused_token = (), ""
     kept_head = {} if _keeps_head(wanted.offer, before) else {"layer": 0, "head": -1}
-    page.change(model=wanted.offer.name, patch=0, part="", **kept_head)
+    page.change(model=wanted.offer.name, patch=0, part="", query=-1, key=-1, **kept_head)
 
 
 def _keeps_head(offer: Offer, before: model_jobs.ModelJob | None) -> bool:

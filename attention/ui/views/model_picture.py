@@ -91,11 +91,18 @@ def _menus(prompt: Prompt, part: Part, config: Config, head: int, query: int) ->
         option_menu("patch", prompt, tuple(range(len(part.queries))), query, lambda each: part.queries.texts[each])
 
 
-def option_menu(name: str, prompt: Prompt, options: tuple[Any, ...], value: Any, said: Any = str) -> None:
-    """A menu of the options that exist here; a value that was set for another model is replaced by `value`."""
+def option_menu(
+    name: str, prompt: Prompt, options: tuple[Any, ...], value: Any, said: Any = str, more: dict[str, int] | None = None
+) -> None:
+    """A menu of the options that exist here; a value that was set for another model is replaced by `value`.
+
+    `more`: knobs that are set with it.
+    """
     if getattr(prompt, name) != value:
         page.widgets()[PROMPTS.key(name)] = value
-    knobs.menu(name, replace(prompt, **{name: value}), options, format_func=said, on_change=page.change, width=140)
+    knobs.menu(
+        name, replace(prompt, **{name: value}), options, format_func=said, on_change=page.change, kwargs=more, width=140
+    )
 
 
 def _patch_sentence(found: list[float], part: Part, patches: slice) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -40,6 +41,9 @@ SIDE = 320  # pixels of the picture of a head without words
 
 NOBODY = PROMPTS.defaults["layer"], PROMPTS.defaults["head"]  # the values while no head is selected
 PRONOUN = "it"
+ANY_PAIR = {
+    name: PROMPTS.defaults[name] for name in ("query", "key")
+}  # none is selected: others may be at its positions
 
 
 def draw(prompt: Prompt, task: Task) -> None:
@@ -61,7 +65,7 @@ def draw(prompt: Prompt, task: Task) -> None:
     if run.patches is not None:
         model_picture.draw(prompt, run, part, config)
     else:
-        config = replace(config, query=first_query(part.queries))
+        config = with_selected_query(prompt, config, first_query(part.queries))
     if run.patches is None or not present.is_embedded():
         layers_map(prompt, config)
 
@@ -92,7 +96,7 @@ def _choices(prompt: Prompt, run: Run, name: str) -> None:
         if len(run.parts) > 1:
             first, *others = run.parts
             model_picture.option_menu(
-                "part", prompt, ("", *others), "" if name == first else name, lambda each: each or first
+                "part", prompt, ("", *others), "" if name == first else name, lambda each: each or first, ANY_PAIR
             )
         lines = [
             PROMPTS.knobs["summary"].help,
@@ -100,7 +104,7 @@ def _choices(prompt: Prompt, run: Run, name: str) -> None:
             *(f"- **{each}**: {first_line(way)}" for each, way in WAYS.items()),
         ]
         knobs.menu("summary", prompt, format_func=str.capitalize, help="\n".join(lines), on_change=page.change)
-        knobs.menu("tokens", prompt, format_func=str.capitalize, on_change=page.change)
+        knobs.menu("tokens", prompt, format_func=str.capitalize, on_change=page.change, kwargs=ANY_PAIR)
 
 
 def with_selected_head(prompt: Prompt, source: str, sees: bool = False, first: tuple[int, int] | None = None) -> Config:
@@ -121,60 +125,97 @@ def with_selected_head(prompt: Prompt, source: str, sees: bool = False, first: t
     return replace(config.of_layer(layer), head=head)
 
 
-def layers_map(prompt: Prompt, config: Config, recorded: bool = False) -> None:
+def with_selected_query(prompt: Prompt, config: Config, first: int) -> Config:
+    """The config with the selected query if it exists, by default the `first` one."""
+    return replace(config, query=prompt.query if 0 <= prompt.query < config.tokens else first)
+
+
+def recorded_finding(prompt: Prompt, config: Config) -> str:
+    """How many heads of the recorded model attend as the selected one does, as Markdown; "" if rows are no distributions."""
+    pair = model_map.selected_pair(config, prompt.key)
+    return model_map.many_sentence(config, pair, text.HEADS_RECORDED) if pair else ""
+
+
+def layers_map(prompt: Prompt, config: Config, recorded: bool = False, titled: bool = False) -> None:
     """Draws the map of layers and heads, and what the selected head does; this head alone if the page is embedded.
 
-    `recorded`: of a recorded result, whose source is named beside the head.
+    `recorded`: of a recorded result, whose source is named beside the head. `titled`: the title of the page has its finding.
     """
     found, here = results.layers.layers(config), (config.layer, config.head)
+    pair = model_map.selected_pair(config, prompt.key)
     if present.is_embedded():
-        _selected_head(config, found[config.layer].roles[config.head])
+        _tokens(config, pair)
+        _selected_head(config, pair, found[config.layer].roles[config.head])
         return
-    many = text.LAYERS.format(
+    beside, told = (provenance.beside(config), provenance.full_text(config)) if recorded else ("", None)
+    st.markdown(f"## {maps.head_title(config, here).capitalize()} {beside}".rstrip(), help=told)
+    _tokens(config, pair)
+    left, right = parts.beside()
+    with left:
+        _selected_head(config, pair, found[config.layer].roles[config.head])
+    with right:
+        with st.container(key="map-choice"):
+            maps.menu(prompt, config, text.SAME_KEY if model_map.has_words(config) else heads.AUTO)
+        _draw_map(prompt, config, found, pair)
+        model_map.draw_sentence(prompt, config, found, pair, titled)
+        st.caption(_sizes(config, found))
+        next_step.page_link("heads", text.OPEN.format(head=maps.head_title(config, here)), to_query(config))
+        next_step.page_link("layers", text.COMPARE, to_query(config))
+
+
+def _sizes(config: Config, found: dict[int, Layer]) -> str:
+    """How many layers, heads and tokens there are."""
+    layers = text.LAYERS.format(
         count=len(found),
         layers=text.LAYER_WORDS[len(found) > 1],
         heads=config.heads,
         kind=text.HEAD_WORDS[config.heads > 1],
     )
-    over = (text.CROSS if config.is_cross else text.TOKENS).format(count=config.tokens, keys=config.n_keys)
-    beside, told = (provenance.beside(config), provenance.full_text(config)) if recorded else ("", None)
-    st.markdown(f"## {maps.head_title(config, here).capitalize()} {beside}".rstrip(), help=told)
-    left, right = parts.beside()
-    with left:
-        _selected_head(config, found[config.layer].roles[config.head])
-    with right:
-        st.caption(text.MAP.format(layers=many, tokens=over))
-        _draw_map(prompt, config, found, recorded)
-        next_step.page_link("heads", text.OPEN.format(head=maps.head_title(config, here)), to_query(config))
-        next_step.page_link("layers", text.COMPARE, to_query(config))
+    tokens = (text.CROSS if config.is_cross else text.TOKENS).format(count=config.tokens, keys=config.n_keys)
+    return text.MAP.format(layers=layers, tokens=tokens)
 
 
-def _draw_map(prompt: Prompt, config: Config, found: dict[int, Layer], recorded: bool) -> None:
-    """Draws the map with its menu, for a decoder also with the choice whether a click switches heads, and those that are off."""
+def _draw_map(prompt: Prompt, config: Config, found: dict[int, Layer], pair: model_map.Pair | None) -> None:
+    """Draws the map, for a decoder also the choice whether a click switches heads, and those that are off."""
     task, words = page.visit_state().reading, switches.next_words()
-    auto = text.SAME_KEY if model_map.has_words(config) else heads.AUTO
     if page.visit_state().selected is None or task is None or words is None:
-        maps.menu(prompt, config, auto)
-        said = model_map.selected_pair(riddle_config("tired")) if recorded else None
-        model_map.draw(prompt, config, found, said=said)
+        model_map.draw(prompt, config, found, pair)
         return
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        knobs.segments("click", prompt, format_func=str.capitalize, on_change=page.change)
-        maps.menu(prompt, config, auto)
     on_click = switches.on_map_click if prompt.click == SWITCH else gestures.on_layer_click
-    model_map.draw(prompt, config, found, prompt.heads_off, on_click)
+    model_map.draw(prompt, config, found, pair, prompt.heads_off, on_click)
+    knobs.segments("click", prompt, format_func=str.capitalize, on_change=page.change)
     switches.draw_heads_off(prompt, task, words)
 
 
-def _selected_head(config: Config, role: Role | None) -> None:
-    """Draws the tokens that were read, shaded by the weights of one of them, the map of all, and the role of the head."""
+def _tokens(config: Config, pair: model_map.Pair | None) -> None:
+    """Draws the tokens that were read, shaded by the weights of the selected one."""
+    if model_map.has_words(config):
+        _sentence_head(config, pair, "chips")
+
+
+def _sentence_head(config: Config, pair: model_map.Pair | None, part: str) -> None:
+    """Draws the tokens of the selected head or its map; a click selects a token, or a pair of tokens."""
+    whole = (0, config.tokens), (0, config.tokens)
+    key = f"model {part}"
+    sentence_head(
+        config,
+        results.heads.lines(config, config.head, whole),
+        key=key,
+        on_pin=partial(gestures.on_pair_pin, key),
+        parts=(part,),
+        pair_key=pair and pair.at[1],
+    )
+
+
+def _selected_head(config: Config, pair: model_map.Pair | None, role: Role | None) -> None:
+    """Draws the map of the selected head, and its role."""
     title = maps.head_title(config, (config.layer, config.head))
     if not model_map.has_words(config):
         parts.thumbnail(config, SIDE, text.AXES, text.PICTURE_ALT.format(head=title))
     else:
-        whole = (0, config.tokens), (0, config.tokens)
-        sentence_head(config, results.heads.lines(config, config.head, whole), key="model sentence")
-    pair = model_map.selected_pair(config)
+        with st.container(key="map-rows"):
+            st.caption(text.ROWS)
+        _sentence_head(config, pair, "map")
     if pair is None:
         st.caption(role_text(config, role))
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -93,13 +93,13 @@ def _toggle(head: Head) -> str:
     return " ".join(f"{layer}.{number}" for layer, number in sorted(off))
 
 
-def on_map_click() -> None:
-    """A head was clicked in the map of layers and heads, where a click selects and switches it."""
+def on_map_click(more: Mapping[str, int] = gestures.NOTHING) -> None:
+    """A head was clicked in the map of layers and heads, where a click selects and switches it; sets the knobs `more`, too."""
     clicked = gestures.clicked_head("layers")
     layer, head = clicked.get("layer"), clicked.get("head")
     if isinstance(layer, int) and isinstance(head, int):
         page.visit_state().turns += 1
-        page.change(layer=layer, head=head, off=_toggle((layer, head)))
+        page.change(layer=layer, head=head, off=_toggle((layer, head)), **more)
 
 
 def draw_heads_off(prompt: Prompt, task: ModelJob, words: Words) -> None:
