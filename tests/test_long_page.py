@@ -15,7 +15,7 @@ from attention.heads import profile
 from attention.tables import rows as tables
 from attention.ui import results
 from attention.ui.session.visit_state import KEY
-from attention.ui.views import heads_long
+from attention.ui.views import heads_long, heads_parts
 from attention.wire import cells
 from tests.samples import sample
 from tests.strategies import query_without_edition
@@ -48,6 +48,9 @@ def test_a_long_sequence_is_drawn_and_its_row_is_exact():
     shown = tables.describe_row(CONFIG, weights, torch.ones(1500, dtype=torch.bool))
     assert f"Query 1,499 in head 0 attends mostly to {shown.holding:,} of 1,500" in words(test)
     assert f"Entropy: {shown.entropy:.3f} nats, exact" in words(test)
+    others = len(test.dataframe)
+    test.session_state[heads_parts.STATISTICS] = True  # computed once their fold is open
+    assert len(test.run().dataframe) == others + 1
     numbers = test.dataframe[-1].value
     want = tables.columns(profile(trace(CONFIG).weights, trace(CONFIG).mask), seeing=True)
     assert numbers["entropy"].tolist() == pytest.approx(want["entropy"], abs=1e-5)

@@ -9,6 +9,7 @@ import csv
 import io
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,19 @@ class Row:
     greatest: float
     holding: int
     seeing: int
+
+    @cached_property
+    def sizes(self) -> list[float]:
+        """The sizes of its weights, the largest first."""
+        return sorted(map(abs, self.keys["weight"]), reverse=True)
+
+    @cached_property
+    def main_keys(self) -> int:
+        """How many keys hold 90% of it, or are above the uniform weight if these are fewer and have most of it."""
+        total = math.fsum(self.sizes)
+        above = sum(weight > total / self.seeing for weight in self.sizes)
+        fewest = above if not _spreads(self) and math.fsum(self.sizes[:above]) >= MOST * total else self.holding
+        return min(fewest, self.holding)
 
 
 def labels(config: Config) -> list[str]:
@@ -159,10 +173,9 @@ def mostly(found: Row, what: str) -> str:
     """
     if found.seeing == 1:
         return f"attends to its only visible {what}"
-    every = sorted(map(abs, found.keys["weight"]), reverse=True)
-    total, spread, count = math.fsum(every), _spreads(found), _main_keys(found)
+    total, spread, count = math.fsum(found.sizes), _spreads(found), found.main_keys
     many = f"{count:,} of {found.seeing:,} visible {what}s"
-    held = format_percent(min(math.fsum(every[:count]) / (total or 1.0), 1.0))
+    held = format_percent(min(math.fsum(found.sizes[:count]) / (total or 1.0), 1.0))
     whole = "its weight" if abs(total - 1) < ROUNDED else "what all keys get"  # a row may sum to less than one
     if spread:
         return f"spreads its weight: {many} have {held} of {whole}"
@@ -177,7 +190,7 @@ def puts(found: Row, what: str, largest: bool = False) -> str:
     if _spreads(found):
         spread = mostly(found, what)
         return spread if largest else f"{spread}; the largest weight is {format_percent(found.greatest)}"
-    named = heaviest(found, 1 if largest else min(NAMED, _main_keys(found)))
+    named = heaviest(found, 1 if largest else min(NAMED, found.main_keys))
     keys = sorted(
         zip(named["weight"], named["token"], named["key"], strict=True), key=lambda key: (-round(key[0], 3), key[2])
     )
@@ -195,15 +208,6 @@ def puts(found: Row, what: str, largest: bool = False) -> str:
 def _spreads(found: Row) -> bool:
     """Whether a row needs more than half of its visible keys for 90% of its weight."""
     return found.holding > FEW and 2 * found.holding > found.seeing
-
-
-def _main_keys(found: Row) -> int:
-    """Returns how many keys hold 90% of a row, or are above the uniform weight if these are fewer and have most of it."""
-    every = sorted(map(abs, found.keys["weight"]), reverse=True)
-    total = math.fsum(every)
-    above = sum(weight > total / found.seeing for weight in every)
-    fewest = above if not _spreads(found) and math.fsum(every[:above]) >= MOST * total else found.holding
-    return min(fewest, found.holding)
 
 
 def entropy_text(config: Config, entropy: float) -> str:

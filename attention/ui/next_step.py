@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
@@ -78,6 +79,7 @@ def draw(page: str, setting: Any) -> None:
         page_link(step.page, escape(step.label), step.query)
 
 
+@lru_cache(maxsize=256)  # asked several times per picture, and creating a config validates it
 def _to(page: str, says: str, config: Config, **changed: Any) -> NextStep:
     """The step to a page with the same settings, except for some knobs."""
     query = to_query(replace(config, **changed))

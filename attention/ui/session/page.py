@@ -95,7 +95,7 @@ def change(**values: Any) -> None:
     put(**values)
     _start_computing(taken_up())
     if run := running_fragments():  # otherwise the whole page is about to run
-        state.run, state.follow = run, state.stale_parts
+        state.run, state.follow = run, state.stale_parts(state.current_looks())
         draw_instead(["view", *(name for name in state.parts if name in state.follow)])
 
 
@@ -257,9 +257,10 @@ def _view(view: View, any_length: bool) -> None:
         if not state.leaves:  # otherwise the address bar belongs to the page that opens
             write_link()
     present.draw_way_out()
-    elsewhere = (part.knobs for part in state.parts.values() if part.look(setting) is not None)
+    looks = state.current_looks()
+    elsewhere = (part.knobs for name, part in state.parts.items() if looks[name] is not None)
     _send_mark("view", state.told.waiting.difference(*elsewhere))
-    if not state.stale_parts <= state.follow:  # a widget of the view has changed a part next to it
+    if not state.stale_parts(looks) <= state.follow:  # a widget of the view has changed a part next to it
         st.rerun()
 
 

@@ -72,21 +72,22 @@ class SettingsState(Generic[S]):
         visit had.
         """
         last, meant = self.setting, self.widget_values
-        if {key: widgets.get(key) for key in meant} == meant and not (self.wishes or told.waiting):
+        held = {key: widgets.get(key) for key in meant}  # read once: Streamlit takes long for it
+        if held == meant and not (self.wishes or told.waiting):
             return last
-        self.setting = self._taken_up(widgets)
+        self.setting = self._taken_up(held)
         # These stay until their widgets are drawn, together with what the browser says about them until then.
         meant, stops = self.widget_values, self.kind.stops(self.setting, last, self.stops)
         untold = {self.kind.settings.key(name) for name in stops if stops[name] != self.stops[name]}
-        untold |= {key for key, value in meant.items() if widgets.get(key) != value}
+        untold |= {key for key, value in meant.items() if held[key] != value}
         self.stops = stops
         told.set(widgets, {key: meant[key] for key in untold | (told.waiting & meant.keys())})
         return self.setting
 
-    def _taken_up(self, widgets: Widgets) -> S:
-        """The settings that the widgets show; messages about them go to `notes`."""
+    def _taken_up(self, held: Mapping[str, Any]) -> S:
+        """The settings that the widgets show by the values that they hold; messages about them go to `notes`."""
         settings, before = self.kind.settings, vars(self.setting)
-        values = {name: self._value(name, widgets.get(settings.key(name))) for name in before}
+        values = {name: self._value(name, held[settings.key(name)]) for name in before}
         implied, notes = self.kind.implied(before, values)
         changed, values = values != before, values | implied
         for name, value in values.items():

@@ -7,7 +7,7 @@ other keys belong to widgets: those of knobs, and those that a page draws beside
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -186,22 +186,27 @@ class Session:
         self.earlier, self.current = self.pictures.get(fragment, {}), {}
         self.pictures[fragment] = self.current
 
-    @property
-    def stale_parts(self) -> frozenset[str]:
-        """The parts whose display is out of date, other than by the widgets that were moved in them."""
+    def current_looks(self) -> dict[str, object]:
+        """The looks of all parts under the current settings."""
         setting = self.here.setting
+        return {name: part.look(setting) for name, part in self.parts.items()}
+
+    def stale_parts(self, looks: Mapping[str, object]) -> frozenset[str]:
+        """The parts that were drawn with other looks than these, other than by the widgets that were moved in them."""
         return frozenset(
             name
             for name, look in self.looks.items()
-            if self.told.pending(self.parts[name].knobs) or look != self.parts[name].look(setting)
+            if self.told.pending(self.parts[name].knobs) or look != looks[name]
         )
 
 
 def session() -> Session:
     """The session of this visitor, created on the first call."""
-    if KEY not in st.session_state:
-        st.session_state[KEY] = Session()
-    return st.session_state[KEY]
+    try:
+        return st.session_state[KEY]
+    except KeyError:
+        st.session_state[KEY] = created = Session()
+        return created
 
 
 def widgets() -> Widgets:

@@ -99,7 +99,7 @@ def _head(config: Config) -> None:
     shown = shown_side(config)
     of = "" if sides is None else comparing.OF_B if shown is config else comparing.OF_A
     if shown.truncated is shown and not (sides and heads_compared.has_numbers(sides)):
-        parts.numbers(results.heads.numbers(shown), shown, of)
+        parts.numbers(lambda: results.heads.numbers(shown), shown, of)
     heads_large.large(config)
 
 

@@ -66,7 +66,7 @@ def view(config: Config) -> None:
         second[1](config, drawing)
     with right:
         if drawing.state == "done":
-            parts.numbers(results.long.map_numbers(config, drawing), config)
+            parts.numbers(lambda: results.long.map_numbers(config, drawing), config)
         else:
             st.caption(text.STATISTICS_LATER)
     _take_away(config, drawing)

@@ -39,6 +39,7 @@ FIGURE = (
     '<figcaption style="font-size: .8rem">{caption}</figcaption></figure>'
 )
 RECORDED = "recorded:"
+STATISTICS = "statistics"  # key of the fold with the statistics of every head
 LOGARITHMIC = ("log", "times even")  # scales
 
 
@@ -223,16 +224,22 @@ def beside() -> list[DeltaGenerator]:
     return st.columns([10, 9], gap="small")
 
 
-def numbers(found: dict[str, list[float]], config: Config, of: str = "") -> None:
-    """Draws the statistics of every head as a table; `of`: of which side of a comparison."""
+def numbers(computed: Callable[[], dict[str, list[float]]], config: Config, of: str = "") -> None:
+    """Draws a fold with the statistics of every head, computed once it is open; `of`: of which side of a comparison."""
+    opened = fold(text.STATISTICS.format(of=of), "table_chart", STATISTICS, False)
+    if opened.open:
+        with opened:
+            _numbers(computed(), config)
+
+
+def _numbers(found: dict[str, list[float]], config: Config) -> None:
     units = ", ".join(
         text.UNIT.format(statistic=number.label.lower(), unit=number.unit)
         for name, number in ALL_METRICS.items()
         if number.unit and name in found
     )
     units = f"; {units}" if units else ""
-    fold = st.expander(text.STATISTICS.format(of=of), icon=":material/table_chart:", key="statistics")
-    fold.caption(text.STATISTICS_HELP.format(units=units, formulas=text.FORMULAS))
+    st.caption(text.STATISTICS_HELP.format(units=units, formulas=text.FORMULAS))
     columns = {"head": st.column_config.NumberColumn(text.HEAD)} | {
         name: metric_column(number) for name, number in ALL_METRICS.items() if name in found
     }
@@ -240,9 +247,9 @@ def numbers(found: dict[str, list[float]], config: Config, of: str = "") -> None
         ALL_METRICS[name].label.lower() for name in ALL_METRICS if name in OF_DISTRIBUTIONS and name not in found
     ]:
         why = SOFTMAXES[config.softmax].no_distribution
-        fold.caption(text.NO_STATISTICS.format(statistics=", ".join(gone), why=why))
+        st.caption(text.NO_STATISTICS.format(statistics=", ".join(gone), why=why))
     height = table_height(len(found["head"]))
-    fold.dataframe(pa.table(found), column_config=columns, hide_index=True, height=height, key="numbers")
+    st.dataframe(pa.table(found), column_config=columns, hide_index=True, height=height, key="numbers")
 
 
 def table_height(rows: int) -> int:
