@@ -116,11 +116,13 @@ def test_a_visit_begins_with_what_was_learned_and_waits():
     rest = results.training.without(training_course.current_training(Recipe()).course, ((0, 1),))[1]
     for _ in range(3):
         assert not link(test) and said in page_text(test), "it plays once one asks it to"
-        assert "**Layer 0, head 1** puts 75.1% of its weight on the previous token" in page_text(test)
-        assert "**Layer 1, head 2** uses that: 96.0% of its weight is on letters that followed" in page_text(test)
+        assert "**Layer 0, head 1** looks one token back (75.1% of its weight)" in page_text(test)
         assert (
-            f"Without that head of layer 0, accuracy falls from 99.3% to {format_percent(rest)}; without "
+            "**Layer 1, head 2** uses that to find the letter that followed an earlier copy of the current one (96.0%)"
             in page_text(test)
+        )
+        assert f"Without layer 0, head 1, accuracy falls from 99.3% to {format_percent(rest)}; without " in page_text(
+            test
         )
         test.run()
 

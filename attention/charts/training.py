@@ -21,12 +21,12 @@ from attention.number_format import MEAN, PERCENT, format_head
 NOW, EARLIER = "now", "earlier"  # the series of the selected step, and of a statistic that has to grow first
 HEIGHT = 180
 SHARES = [0, 0.25, 0.5, 0.75, 1]  # ticks of an axis in percent
+PADDING = {"left": 5, "top": 5, "right": 12, "bottom": 5}
 ROOM = 0.2  # of the steps: room to the right of the curves for their names
 LINE = 13  # pixels between the names of two curves
 NAMED, HIGH = 7, 0.2  # most heads with a name at their curve, and the value from which one may have it
 DASHES = [[1, 0], [5, 3], [2, 2]]  # dashes of the layers
 ACCURACY, LOSS = "accuracy", "loss (nats)"
-TITLES = {ACCURACY: "accuracy (solid)", LOSS: "loss in nats (dashed)"}
 CURVES = {ACCURACY: theme.DIVIDED, LOSS: theme.RAW}
 EVEN = 5  # nats up to which the axis of the loss is linear
 ROUND = [
@@ -48,42 +48,40 @@ def _curves() -> alt.Chart:
 
 
 @lru_cache(maxsize=64)
-def progress(steps: int, most: float) -> dict[str, Any]:
-    """Returns accuracy, and loss up to a `ceiling` on a second axis, over the columns series, step, value of a table.
+def accuracy(steps: int) -> dict[str, Any]:
+    """Returns the accuracy over the columns series, step, value of a table."""
+    axis = alt.Axis(values=SHARES, format="%")
+    return _progress(ACCURACY, steps, PERCENT, scale=alt.Scale(domain=[0, 1]), axis=axis)
 
-    The titles of the axes say whose curve is solid and whose is dashed.
-    The loss axis is linear for good trainings, and for diverged ones symlog, nearly linear up to one nat and logarithmic above.
+
+@lru_cache(maxsize=64)
+def loss(steps: int, most: float) -> dict[str, Any]:
+    """Returns the loss, up to a `ceiling`, over the columns series, step, value of a table.
+
+    Its axis is linear for good trainings, and for diverged ones symlog, nearly linear up to one nat and logarithmic above.
     """
     marks = [mark for mark in ROUND if mark <= most] if most > EVEN else list(range(EVEN + 1))
-    loss = alt.Scale(domain=[0, most], nice=False)
+    scale = alt.Scale(domain=[0, most], nice=False)
     if most > EVEN:
-        loss = alt.Scale(type="symlog", constant=1, domain=[0, most], nice=False)
-    axes = {
-        ACCURACY: {"scale": alt.Scale(domain=[0, 1]), "axis": alt.Axis(values=SHARES, format="%")},
-        LOSS: {
-            "scale": loss,
-            "axis": alt.Axis(orient="right", values=marks[:: math.ceil(len(marks) / 7)], format="~s", grid=False),
-        },
-    }
-    color = alt.Color("series:N", legend=None, scale=alt.Scale(domain=list(CURVES), range=list(CURVES.values())))
-    dash = alt.StrokeDash("series:N", legend=None, scale=alt.Scale(domain=list(CURVES), range=DASHES[:2]))
-    lines = [
+        scale = alt.Scale(type="symlog", constant=1, domain=[0, most], nice=False)
+    return _progress(
+        LOSS, steps, MEAN, scale=scale, axis=alt.Axis(values=marks[:: math.ceil(len(marks) / 7)], format="~s")
+    )
+
+
+def _progress(name: str, steps: int, places: str, **axis: Any) -> dict[str, Any]:
+    """Returns the curve of one series of a table."""
+    line = (
         _curves()
         .transform_filter(f"datum.series == '{name}'")
         .encode(
             x=_steps(steps),
-            y=alt.Y("value:Q", title=TITLES[name], **axis),
-            color=color,
-            strokeDash=dash,
-            tooltip=[
-                alt.Tooltip("series:N"),
-                alt.Tooltip("step:Q"),
-                alt.Tooltip("value:Q", format=PERCENT if name == ACCURACY else MEAN),
-            ],
+            y=alt.Y("value:Q", title=name, **axis),
+            color=alt.value(CURVES[name]),
+            tooltip=[alt.Tooltip("step:Q"), alt.Tooltip("value:Q", title=name, format=places)],
         )
-        for name, axis in axes.items()
-    ]
-    return _curve_layers(lines, steps, y="independent")
+    )
+    return _curve_layers([line], steps)
 
 
 @lru_cache(maxsize=64)
@@ -92,7 +90,8 @@ def heads(
 ) -> dict[str, Any]:
     """Returns a statistic of every head over the columns series, layer, step, value, name, place of a table.
 
-    `series`: the head; `name`: what is written at the end of its curve, at the height `place`; "" for nothing (`place_names`).
+    `series`: the head; `name`: what is written at the end of its curve, with the names of those that end beside it, at the
+    height `place`; "" for nothing (`place_names`).
     `earlier`: the name of a statistic that has to grow first, in the series EARLIER; a broad grey line behind the others.
     `domain`: the ends of the axis, below 0 or above 1 if weights are.
     """
@@ -139,33 +138,39 @@ def heads(
     return _curve_layers([first, lines, ends], steps, ROOM)
 
 
-def place_names(ends: Mapping[str, float]) -> dict[str, float]:
-    """Returns the heights of the names at the ends of curves, the highest first and apart from each other.
+def place_names(ends: Mapping[str, float]) -> dict[tuple[str, ...], float]:
+    """Returns the heights of the names at the ends of curves, the highest first; ends on one line are named together.
 
     Only high curves have names: others would share a place at the bottom.
     """
     gap = LINE / HEIGHT
     high = sorted((name for name in ends if ends[name] >= HIGH), key=lambda name: -ends[name])[:NAMED]
-    found: dict[str, float] = {}
-    above = 1 + gap / 2
+    lines: list[list[str]] = []
     for name in high:
-        above = found[name] = min(ends[name], above - gap)
+        if lines and ends[lines[-1][0]] - ends[name] < gap:
+            lines[-1].append(name)
+        else:
+            lines.append([name])
+    found: dict[tuple[str, ...], float] = {}
+    above = 1 + gap / 2
+    for line in lines:
+        above = found[tuple(line)] = min(ends[line[0]], above - gap)
     return found
 
 
 def _steps(steps: int, room: float = 0.0) -> alt.X:
     """Returns the axis of steps; `room`: the share of it that is left free on the right."""
     marks = [steps * at / 4 for at in range(5)]
-    axis = alt.Axis(values=marks, format="d", grid=False, labelFlush=True)
+    axis = alt.Axis(values=marks, format=",d", grid=False, labelFlush=True)
     return alt.X("step:Q", title="step", scale=alt.Scale(domain=[0, steps * (1 + room)], nice=False), axis=axis)
 
 
-def _curve_layers(lines: list[alt.Chart], steps: int, room: float = 0.0, **scales: Any) -> dict[str, Any]:
+def _curve_layers(lines: list[alt.Chart], steps: int, room: float = 0.0) -> dict[str, Any]:
     now = (
         alt.Chart()
         .transform_filter(f"datum.series == '{NOW}'")
         .mark_rule(color=theme.HIDDEN, strokeWidth=2, aria=False)
         .encode(x=_steps(steps, room))
     )
-    spec = dataless(alt.layer(now, *lines).resolve_scale(**scales).properties(height=HEIGHT))
-    return spec | {"autosize": {"type": "fit-x", "contains": "padding"}}
+    spec = dataless(alt.layer(now, *lines).properties(height=HEIGHT))
+    return spec | {"autosize": {"type": "fit-x", "contains": "padding"}, "padding": PADDING}

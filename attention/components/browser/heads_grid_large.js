@@ -12,7 +12,7 @@ import { KEY, QUERY_DOWN } from "./heads_grid_words.js";
  */
 
 const LETTER = 6.6, BESIDE = 14, MOST_ROOM = 84, NUMBERED = 46;  // pixels
-const PANEL = [160, 230], TALLEST = 720, NARROW = 440;
+const PANEL = [160, 230], SENTENCE = 168, TALLEST = 720, NARROW = 440;
 const SHARE = 0.68;  // of the width for the large head, if there are others
 const LINE = 13;  // pixels from one label to the next
 const NUMBER = 24, NAME_LETTER = 5.2;  // pixels beside the name of a square, and of one of its letters
@@ -23,7 +23,8 @@ const NUMBER = 24, NAME_LETTER = 5.2;  // pixels beside the name of a square, an
  * @param {number} width
  */
 export function roomOf(data, width) {
-  const wide = width >= WIDE, panel = Math.round(Math.max(PANEL[0], Math.min(PANEL[1], 0.22 * width)));
+  const wide = width >= WIDE, beside = Math.max(PANEL[0], Math.min(PANEL[1], 0.22 * width));
+  const panel = data.trained ? SENTENCE : Math.round(beside);
   const letters = Math.max(0, ...[...data.tokens, ...keyTokens(data)].map((token) => signs(token).length));
   const named = data.tokens.length > 0 && data.tile === 1;
   const room = named ? Math.round(Math.min(MOST_ROOM, BESIDE + LETTER * letters)) : NUMBERED;

@@ -13,7 +13,7 @@ import { BEFORE, correct, layerTitle, stepTitle, titleOf, weightOfHead } from ".
  * @typedef {import("./heads_grid_layout.js").Plan} Plan
  */
 
-const LEAST_HIGH = 296, SHARE_HIGH = 0.4, SMALL = 96;  // pixels, and the share of the window's height of a large square
+const LEAST_HIGH = 320, SHARE_HIGH = 0.42, SMALL = 96;  // pixels, and the share of the window's height of a large square
 const ROW = 8, NARROW_ROW = 4;  // squares side by side, at most
 const TITLE = [40, 22], LAYER = 17, CAPTION = 44;  // heights: of a large title (narrow, wide), of a layer's, of a caption
 const CHIP = [11, 9];  // pixels of a token without its letters, and per letter

@@ -32,7 +32,7 @@ STEP_SHOWN = "Step shown{done}"
 TRAINING_AT = " (training is at {done:,} of {steps:,})"
 LATEST = "Show latest step"
 PLAY, PLAY_ALL, PAUSE = "Play", "Play from the start", "Pause"
-STEP_PLAYED = "Step {step:,}"
+STEP_PLAYED = "Step {:,}"
 STEP = "Step"
 SPEED = "Speed"
 TRAIN = "Train: {steps:,} steps"
@@ -41,11 +41,10 @@ TRAIN_HELP = "Trains this model on the server, in about {time}. Visitors with th
 PREVIOUS = "{head} puts {value} on the previous token."
 OWN = "{head} puts on average {value} of its weight on {told}."
 TWO_LAYERS = (
-    "**{first}** puts {before} of its weight on the previous token, so each position gets to know which letter came before it. "
-    "**{second}** uses that: {value} of its weight is on letters that followed an earlier copy of the current one. That letter "
-    "comes next."
+    "**{first}** looks one token back ({before} of its weight). **{second}** uses that to find the letter that followed an "
+    "earlier copy of the current one ({value}): that letter comes next."
 )
-NEEDED = "Without that head of layer 0, accuracy falls from {whole} to {rest}{both}."
+NEEDED = "Without {first}, accuracy falls from {whole} to {rest}{both}."
 NEEDED_BOTH = "; without {other} as well, which has {value} of its weight on the previous token, to {both}"
 STRIP = "Below, “{next}” follows each earlier “{last}”, so it comes next again."
 
@@ -89,16 +88,17 @@ FAILURE_RATE = (
     "Each step overshoots. The loss climbs to ten times that of a uniform guess, heads briefly concentrate on single keys, and "
     "the learning rate decays too late for anything to be learned.",
 )
-PROGRESS = "On test sequences: accuracy (left) and loss in nats (right), {loss} at this step"
+PROGRESS = "Accuracy on test sequences. The loss at this step is {loss} nats."
 PROGRESS_HELP = (
     "A step changes the embeddings, W_q, W_k, W_v and W_o so that the loss falls. A uniform guess has a loss of {guess}. "
-    "The loss axis is linear up to 5 nats; if it is longer, it is logarithmic above 1."
+    "Its axis below is linear up to 5 nats; if it is longer, it is logarithmic above 1."
 )
-PROGRESS_ALT = "Line chart of loss and accuracy by training step"
+PROGRESS_ALT = "Line chart of the accuracy by training step"
+LOSS_ALT = "Line chart of the loss by training step"
 CURVES = "Mean weight on {statistic}, by head{lines}. L1H2: layer 1, head 2."
 CURVES_ALONE = "Mean weight on {statistic}, by head."
 CURVES_OF = "Mean weight of each head on this token"
-CURVES_FOLD = "When each head forms"
+CURVES_FOLD = "Loss, and when each head forms"
 PILLS = {"own": "answer", "previous": "previous", "induction": "after copy", "same": "same", "first": "first"}
 WEIGHT_ON = "weight on {key}"
 KEYS = {

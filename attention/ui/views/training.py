@@ -106,7 +106,7 @@ def _pictures(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
     """Draws what the heads do at a step, the heads themselves, and the curves."""
     first = found.course.moments[0]
     seen = results.training.picture(recipe.alone, moment, first)
-    learned = training_heads.sentences(recipe, found, moment, seen, _has_failed(found, moment))
+    learned = training_heads.sentences(recipe, moment, seen, _has_failed(found, moment))
     st.markdown(escape(_task_text(recipe, seen)))
     training_grid(
         recipe,
@@ -207,11 +207,17 @@ def _controls(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
                 args=(moment.step, playing),
             )
             if playing:
-                st.progress(moment.step / recipe.steps, text.STEP_PLAYED.format(step=moment.step))
+                st.progress(moment.step / recipe.steps, text.STEP_PLAYED.format(moment.step))
             else:
                 page.widgets()[STEP] = moment.step
                 st.select_slider(
-                    text.STEP, steps, key=STEP, format_func="{:,}".format, on_change=_on_slider_move, args=(steps[-1],)
+                    text.STEP,
+                    steps,
+                    key=STEP,
+                    format_func=text.STEP_PLAYED.format,
+                    on_change=_on_slider_move,
+                    args=(steps[-1],),
+                    label_visibility="collapsed",
                 )
             if not present.is_embedded():
                 _speed()
@@ -232,6 +238,7 @@ def _speed() -> None:
         key=SPEED,
         on_change=_on_speed,
         width="content",
+        label_visibility="collapsed",
     )
 
 

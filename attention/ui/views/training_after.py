@@ -20,7 +20,7 @@ from attention.ui.controls import knobs
 from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.text import training as words
-from attention.ui.views import questions, training_costs, training_elsewhere
+from attention.ui.views import questions, training_costs, training_elsewhere, training_heads
 from attention.ui.views import training_course as courses
 
 TYPED = "typed"  # begins the key of the field
@@ -30,8 +30,10 @@ LONGEST = 64  # maximum number of tokens, unless the positions are learned
 
 def _ask_model(recipe: Recipe) -> None:
     """Draws the experiments with a trained model."""
-    course = courses.current_training(recipe).course
+    found = courses.current_training(recipe)
+    course = found.course
     with st.expander(words.SWITCH_OFF, icon=":material/toggle_off:", key="switch off", expanded=bool(recipe.off)):
+        st.markdown(training_heads.needed(recipe, found))
         _switches(recipe, course)
     with st.expander(words.TRY, icon=":material/edit:", key="try"):
         _words(recipe, course)

@@ -39,10 +39,14 @@ LESSONS = (
 
 
 def draw(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
-    """Draws loss and accuracy, and a score of every head, over the steps; a line marks the step that is shown."""
-    _progress(recipe, found, moment)
+    """Draws the accuracy, the loss, and a score of every head, over the steps; a line marks the step that is shown."""
+    now, went = Row(charts.NOW, moment.step, 0.0, 0), list(_went(found))
+    _accuracy(recipe, moment, _table([now, *went]))
     chosen = recipe.number != RECIPES.defaults["number"]
     with st.expander(text.CURVES_FOLD, icon=":material/show_chart:", key="curves", expanded=chosen):
+        most = charts.ceiling(max((row.value for row in went), default=0.0))
+        chart = charts.loss(recipe.steps, most)
+        st.vega_lite_chart(_table([now, *went]), chart, key="loss", width="stretch", alt=text.LOSS_ALT)
         _heads(recipe, found, moment)
 
 
@@ -72,16 +76,9 @@ def lesson_recipe(recipe: Recipe, lesson: Lesson) -> Recipe:
     return nearest(vars(recipe) | usual | lesson.sets)[0]
 
 
-def _progress(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
-    rows = [Row("now", moment.step, 0.0, 0), *_went(found)]
-    most = charts.ceiling(max(row.value for row in rows))
-    st.vega_lite_chart(
-        _table(rows),
-        charts.progress(recipe.steps, most),
-        key="progress",
-        width="stretch",
-        alt=text.PROGRESS_ALT,
-    )
+def _accuracy(recipe: Recipe, moment: Checkpoint, rows: pa.Table) -> None:
+    chart = charts.accuracy(recipe.steps)
+    st.vega_lite_chart(rows, chart, key="progress", width="stretch", alt=text.PROGRESS_ALT)
     st.caption(
         escape(text.PROGRESS.format(loss=format_mean(moment.loss))),
         help=text.PROGRESS_HELP.format(guess=format_mean(GUESS)),
@@ -138,13 +135,12 @@ class Row(NamedTuple):
 
 
 def _name_ends(rows: list[Row], names: dict[str, str]) -> list[Row]:
-    """The rows with a name at the last one of each high curve."""
+    """The rows with the names of high curves at their last points; curves that end beside each other share a line."""
     last = {row.series: at for at, row in enumerate(rows) if row.series in names}
-    places = charts.place_names({series: rows[at].value for series, at in last.items()})
-    named = {
-        last[series]: rows[last[series]]._replace(name=names[series], place=place) for series, place in places.items()
-    }
-    return [named.get(at, row) for at, row in enumerate(rows)]
+    for line, place in charts.place_names({series: rows[at].value for series, at in last.items()}).items():
+        at = last[line[0]]
+        rows[at] = rows[at]._replace(name=", ".join(names[series] for series in line), place=place)
+    return rows
 
 
 def _short_names(recipe: Recipe) -> dict[str, str]:

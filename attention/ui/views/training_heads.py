@@ -17,11 +17,11 @@ from attention.ui.views.training_course import Shown
 COSTS = 0.05  # of the accuracy: from this loss on the model is said to need a head
 
 
-def sentences(recipe: Recipe, found: Shown, moment: Checkpoint, seen: Picture, failed: bool) -> str:
+def sentences(recipe: Recipe, moment: Checkpoint, seen: Picture, failed: bool) -> str:
     """What the heads do at a step. `failed`: it is the end of a training that has not learned its task."""
     if questions.unsaid(recipe):
         return UNSAID
-    return _two_layers(recipe, found, moment) or " ".join(_heads_text(recipe, moment, seen, failed)).strip()
+    return _two_layers(recipe, moment) or " ".join(_heads_text(recipe, moment, seen, failed)).strip()
 
 
 def _heads_text(recipe: Recipe, moment: Checkpoint, seen: Picture, failed: bool) -> tuple[str, str]:
@@ -41,21 +41,28 @@ def _heads_text(recipe: Recipe, moment: Checkpoint, seen: Picture, failed: bool)
     return escape(first), escape(" ".join(more))
 
 
-def _two_layers(recipe: Recipe, found: Shown, moment: Checkpoint) -> str:
-    """How a head of layer 1 uses what one of layer 0 found, and the accuracy without that; "" where the numbers don't say so."""
+def _two_layers(recipe: Recipe, moment: Checkpoint) -> str:
+    """How a head of layer 1 uses what one of layer 0 found; "" where the numbers don't say so."""
     (first, before), (second, own) = (courses.telling(moment, name) for name in ("previous", OWN))
     follows = recipe.what.before == "previous" and first < recipe.heads <= second and min(before, own) >= courses.STRONG
     if not follows or recipe.softmax != "standard" or recipe.gate != "off":
         return ""
     names = {"first": _name(recipe, first), "second": _name(recipe, second)}
-    said = text.TWO_LAYERS.format(**names, before=format_percent(before), value=format_percent(own))
-    if not found.has_usable_model or moment is not found.course.last:
-        return said
+    return text.TWO_LAYERS.format(**names, before=format_percent(before), value=format_percent(own))
+
+
+def needed(recipe: Recipe, found: Shown) -> str:
+    """The accuracy of a trained model without the head of layer 0 that layer 1 uses; "" where that costs little."""
+    last = found.course.last
+    if questions.unsaid(recipe) or not _two_layers(recipe, last):
+        return ""
+    first = courses.telling(last, "previous")[0]
     rest = results.training.without(found.course, ((0, first),))[1]
-    if moment.accuracy - rest < COSTS:
-        return said
-    numbers = {"whole": format_percent(moment.accuracy), "rest": format_percent(rest)}
-    return f"{said} {text.NEEDED.format(**numbers, both=_without_both(recipe, found, moment, first, rest))}"
+    if last.accuracy - rest < COSTS:
+        return ""
+    numbers = {"whole": format_percent(last.accuracy), "rest": format_percent(rest)}
+    both = _without_both(recipe, found, last, first, rest)
+    return text.NEEDED.format(first=_name(recipe, first).lower(), **numbers, both=both)
 
 
 def _without_both(recipe: Recipe, found: Shown, moment: Checkpoint, first: int, rest: float) -> str:
