@@ -7,10 +7,11 @@ and a row), `n` is the number of keys, `span` the chosen reach. Rules combine: `
 The same function is also evaluated for whole blocks of pairs, with bounds instead of positions (maps/bounds.py), so
 that masked blocks are never computed: write it with arithmetic, comparisons and `& | ~`.
 
-To add one, write the function under `@rule(...)`, and add its name to `MASKS`. The sidebar, the link, the gallery and
-most tests follow; two tests have a picture and the counted pairs of every mask (docs/EXTENDING.md). The first line of
-its docstring is its help text. A rule is fast at any length if it is about `q - k` or about blocks of `span` tokens; one
-that alternates with the position itself, like `k % 3`, has no whole blocks to skip, and pages at 65,536 tokens wait for it.
+To add one, write the function under `@rule(...)`, and add its name to `MASKS`, beside rules with its purpose. The
+sidebar, the link, the gallery and most tests follow; two tests have a picture and the counted pairs of every mask
+(docs/EXTENDING.md). The first line of its docstring is its help text. A rule is fast at any length if it is about `q -
+k` or about blocks of `span` tokens; one that alternates with the position itself, like `k % 3`, has no whole blocks to
+skip, and pages at 65,536 tokens wait for it.
 
 >>> MASKS["window"].square(queries=4, keys=4, span=2).int()
 tensor([[1, 0, 0, 0],
@@ -33,6 +34,7 @@ Pairs = Callable[[Int[Tensor, "..."], Int[Tensor, "..."], int, int], Bool[Tensor
 FIRST = 4  # StreamingLLM keeps four initial tokens (Xiao et al. 2023, section 3.2)
 PAIRS = 2**20  # pairs of a square that are computed at once: 8 MB for the distances between positions
 GAP = 2  # the dilated window has every second token
+BASIC, LONG, JOINED = "Basic", "For long texts", "For several texts in one sequence"  # purposes of rules
 
 
 @dataclass(frozen=True)
@@ -40,13 +42,16 @@ class Rule:
     """A mask rule: `allows(q, k, n, span)` is True if the query at q attends to the key at k.
 
     `source` names the publication of the rule, `span` says what the span means to it ("" if it has none), `users` names
-    models that use it ("" for rules that were combined here).
+    models that use it, `shows` says in a few words what a query sees, and `purpose` what the rule is for (the last three ""
+    for rules that were combined here).
     """
 
     allows: Pairs
     source: str
     span: str = ""
     users: str = ""
+    shows: str = ""
+    purpose: str = ""
 
     def __call__(self, q: Int[Tensor, ...], k: Int[Tensor, ...], n: int, span: int) -> Bool[Tensor, ...]:
         return self.allows(q, k, n, span)
@@ -84,18 +89,28 @@ class Rule:
         return Rule(allows, *("; ".join(dict.fromkeys(filter(None, parts))) for parts in joined))
 
 
-def rule(source: str, span: str = "", *, users: str) -> Callable[[Pairs], Rule]:
-    """Returns a decorator that makes a mask rule of a function: its source, what the span means, models that use it."""
-    return lambda allows: Rule(allows, source, span, users)
+def rule(source: str, span: str = "", *, users: str, shows: str = "", purpose: str = "") -> Callable[[Pairs], Rule]:
+    """Returns a decorator that makes a mask rule of a function, from the other fields of `Rule`."""
+    return lambda allows: Rule(allows, source, span, users, shows, purpose)
 
 
-@rule("Vaswani et al. 2017, section 3.2.3 (encoder)", users="BERT, ViT, the encoders of T5 and Whisper")
+@rule(
+    "Vaswani et al. 2017, section 3.2.3 (encoder)",
+    users="BERT, ViT, the encoders of T5 and Whisper",
+    shows="hides nothing",
+    purpose=BASIC,
+)
 def full(q, k, n, span):
     """A query attends to every key."""
     return (q >= 0) & (k >= 0)
 
 
-@rule("Vaswani et al. 2017, section 3.2.3 (decoder)", users="GPT-2, Llama 2, most decoders")
+@rule(
+    "Vaswani et al. 2017, section 3.2.3 (decoder)",
+    users="GPT-2, Llama 2, most decoders",
+    shows="hides later words",
+    purpose=BASIC,
+)
 def causal(q, k, n, span):
     """A query attends to itself and all earlier tokens."""
     return k <= q
@@ -105,6 +120,8 @@ def causal(q, k, n, span):
     "Jiang et al. 2023, Mistral 7B, section 2",
     "visible keys, the query itself included",
     users="Mistral 7B v0.1, layers of Gemma 2 and 3",
+    shows="the last few words",
+    purpose=LONG,
 )
 def window(q, k, n, span):
     """A query attends to itself and the tokens just before it."""
@@ -115,19 +132,33 @@ def window(q, k, n, span):
     "Beltagy et al. 2020, Longformer, section 3.1",
     "one more than the largest visible distance",
     users="ModernBERT, most layers",
+    shows="neighbours on both sides",
+    purpose=LONG,
 )
 def local(q, k, n, span):
     """A query attends to its neighbours on both sides."""
     return (q - k).abs() < span
 
 
-@rule("Raffel et al. 2020, T5, section 3.2.1", "length of the prefix", users="PaliGemma, GLM-130B")
+@rule(
+    "Raffel et al. 2020, T5, section 3.2.1",
+    "length of the prefix",
+    users="PaliGemma, GLM-130B",
+    shows="a whole prompt, then earlier words",
+    purpose=JOINED,
+)
 def prefix(q, k, n, span):
     """A query attends to the whole prefix, to itself and to earlier tokens."""
     return (k < span) | (k <= q)
 
 
-@rule("Krell et al. 2021, sequence packing", "length of a document", users="packed BERT, NaViT")
+@rule(
+    "Krell et al. 2021, sequence packing",
+    "length of a document",
+    users="packed BERT, NaViT",
+    shows="each text by itself",
+    purpose=JOINED,
+)
 def documents(q, k, n, span):
     """A query attends to the tokens of its own document only."""
     return torch.div(q, span, rounding_mode="floor") == torch.div(k, span, rounding_mode="floor")
@@ -137,6 +168,8 @@ def documents(q, k, n, span):
     "Beltagy et al. 2020, Longformer, sections 3.1 and 4.1",
     "visible keys, the query itself included",
     users="Longformer as a decoder, some heads",
+    shows="every second of the last words",
+    purpose=LONG,
 )
 def dilated(q, k, n, span):
     """A query attends to itself and every second token before it, so the window reaches twice as far."""
@@ -147,6 +180,8 @@ def dilated(q, k, n, span):
     "Child et al. 2019, Sparse Transformers, section 4.3",
     "stride: length of the window and step beyond it",
     users="Sparse Transformer for images and audio",
+    shows="nearby words, and samples far back",
+    purpose=LONG,
 )
 def strided(q, k, n, span):
     """A query attends to itself, the tokens just before it, and every span-th one farther back."""
@@ -157,6 +192,8 @@ def strided(q, k, n, span):
     "Beltagy et al. 2020, Longformer, section 3.1",
     "one more than the largest visible distance",
     users="Longformer, ETC",
+    shows="nearby words, and the first",
+    purpose=LONG,
 )
 def global_first(q, k, n, span):
     """A query attends to its neighbours and the first token; the first token attends to all."""
@@ -164,7 +201,11 @@ def global_first(q, k, n, span):
 
 
 @rule(
-    "Xiao et al. 2023, StreamingLLM, section 3.2", "keys in the window, the query itself included", users="StreamingLLM"
+    "Xiao et al. 2023, StreamingLLM, section 3.2",
+    "keys in the window, the query itself included",
+    users="StreamingLLM",
+    shows="the last words, and the first four",
+    purpose=LONG,
 )
 def sinks(q, k, n, span):
     """A query attends to itself, the tokens just before it, and the first four tokens."""
@@ -175,6 +216,8 @@ def sinks(q, k, n, span):
     "PyTorch 2.13 documentation, torch.nn.MultiheadAttention: key_padding_mask",
     "number of padding tokens at the end",
     users="batches of unequal lengths",
+    shows="hides filler at the end",
+    purpose=JOINED,
 )
 def padding(q, k, n, span):
     """A query attends to every key except the padding at the end."""
@@ -186,12 +229,12 @@ MASKS: dict[str, Rule] = {
     "causal": causal,
     "window": window,
     "local": local,
-    "prefix": prefix,
-    "documents": documents,
     "dilated": dilated,
     "strided": strided,
     "global": global_first,
     "sinks": sinks,
+    "prefix": prefix,
+    "documents": documents,
     "padding": padding,
 }
 

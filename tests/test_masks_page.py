@@ -129,9 +129,7 @@ def test_the_effect_is_told_in_words_that_are_true():
     row = 9  # the token in the middle, whatever the mask
     taken = full.triu(1).sum(-1)
     assert "Compared with **full** (every key)." in prose(start)
-    assert f"“the” ({row}) can't attend to later words: **{format_percent(float(taken[row]))}** of its" in plainly(
-        start
-    )
+    assert f"“the” ({row}) can't see later words: **{format_percent(float(taken[row]))}** of its" in plainly(start)
     assert f"over all queries it is **{format_percent(float(taken.mean()))}**" in prose(start)
     last = opened(query=17)
     most = int(taken.argmax())
@@ -369,11 +367,14 @@ def sentences(app, key):
     ("knobs", "says"),
     [
         ({"mask": "full"}, "The **full** mask hides no word, so no weight moves."),
-        ({"mask": "window", "query": 9}, "“the” (9) loses 14 of 18 words, and the **60.5%** of its weight"),
+        (
+            {"mask": "window", "query": 9},
+            "“the” (9) loses 14 of 18 words; their **60.5%** of weight moves to the other 4",
+        ),
         ({"mask": "window"}, "“the” (9) loses 14 of 18 words"),
         ({"mask": "padding", "head": 1}, "From “the” (9) it takes under 0.1%, so another word is selected."),
         ({"mask": "documents", "query": 0}, "“The” sees only its own text"),
-        ({"mask": "padding", "query": 6}, "can't attend to the filler at the end"),
+        ({"mask": "padding", "query": 6}, "can't see the filler at the end"),
         ({"mask": "padding", "span": 30}, "sees no word: all its weights are zero"),
         (
             {"mask": "prefix", "baseline": "causal", "span": 6, "query": 2},

@@ -30,14 +30,17 @@ def large_head(
     on_frame: Callable[[], None] | None = None,
     kept: Kept | None = None,
     height: int = theme.FOCUS_HEIGHT,
+    ground: bool = False,
 ) -> dict[str, list[int]] | None:
     """Draws the cells of the selected head; `first` are their first query and key.
 
     Returns the last selected part as `{"rows": [first, last], "cols": [first, last], "count"}`, None before the first.
     `on_frame` runs before the rerun that a selection causes. Without `zooms`, no part can be selected. `kept`: whether
-    the browser keeps the cells. `height`: in pixels, with the axes.
+    the browser keeps the cells. `height`: in pixels, with the axes. `ground`: whether weights are shades
+    of the orange of tokens on the background of the page.
     """
-    return _mount(key, message(config, cells, first, zooms=zooms, kept=kept, height=height), on_frame, kept)
+    data = message(config, cells, first, zooms=zooms, kept=kept, height=height, ground=ground)
+    return _mount(key, data, on_frame, kept)
 
 
 def _mount(
@@ -55,9 +58,11 @@ def message(
     zooms: bool = True,
     kept: Kept | None = None,
     height: int = theme.FOCUS_HEIGHT,
+    ground: bool = False,
 ) -> bytes:
     """Returns the message to the browser."""
-    return payload(header(config, height, "") | _part(config, cells, first, zooms), cells, kept)
+    about = header(config, height, "") | _part(config, cells, first, zooms) | {"ground": ground}
+    return payload(about, cells, kept)
 
 
 def large_difference(

@@ -33,6 +33,8 @@ def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:
         "single": single,
         "used": used,
         "mark": mark if used else joined or ("first" if single and exhibit.name == config.mask and not own else ""),
+        "shows": rule.shows,
+        "purpose": rule.purpose,
         "lines": lines,
         "title": "\n".join(told),
         "joins": [how for how in COMBINATIONS if how != "none"]

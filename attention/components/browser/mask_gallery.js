@@ -1,7 +1,7 @@
 // The gallery of masks: `draw` adds one picture per mask to an element of any page, and reports a choice or combination.
 
 import { createElement, find, penOf, createRoot } from "./elements.js";
-import { cardLabel, MARKUP } from "./mask_gallery_words.js";
+import { cardLabel, MARKUP, USE } from "./mask_gallery_words.js";
 import { openMessage } from "./message.js";
 import { channels, applyTheme } from "./theme.js";
 
@@ -18,13 +18,13 @@ import { channels, applyTheme } from "./theme.js";
  * @property {HTMLButtonElement} button
  * @property {HTMLCanvasElement} canvas
  * @property {HTMLElement} name
+ * @property {HTMLElement} shows
  * @property {HTMLElement[]} lines
- * @property {HTMLElement} join
  * @property {{ color: string, cells: Uint8Array } | null} painted
  */
 
 const SIDE = 64;  // length of the longer side of a picture in pixels
-const SHOWN = 2;  // lines of a card; the title has all
+const SHOWN = 1;  // lines of a card; the title has all
 
 /**
  * Draws the masks at the end of an element.
@@ -36,27 +36,60 @@ export function draw(element, bytes, ways = {}) {
   const root = createRoot(element, "mask-gallery", MARKUP);
   /** @type {Parts[]} */
   const cards = [];
+  let shown = unpackPictures(bytes), how = shown.cards.find(({ joined }) => joined)?.joined ?? "";
   const send = (/** @type {Choice} */ choice) => ways.onChoice?.(choice);
-  const update = (/** @type {Uint8Array} */ next) => showGallery(root, cards, unpackPictures(next), send);
-  update(bytes);
+  const show = () => {
+    if (!shown.cards.some(({ joins }) => joins.includes(how))) how = "";
+    setHow(root, shown, how, (next) => {
+      how = next;
+      show();
+    });
+    showGallery(root, cards, shown, how, send);
+  };
+  const update = (/** @type {Uint8Array} */ next) => {
+    shown = unpackPictures(next);
+    show();
+  };
+  show();
   return { update, destroy: () => root.remove() };
+}
+
+/**
+ * Shows what a click on a mask does: it uses the mask, or combines it with the one in use.
+ * @param {HTMLElement} root
+ * @param {Gallery} gallery
+ * @param {string} how  "" to use it
+ * @param {(how: string) => void} choose
+ */
+function setHow(root, gallery, how, choose) {
+  const group = find(root, ".how"), joins = gallery.cards.find(({ joins }) => joins.length)?.joins ?? [];
+  const all = joins.length ? ["", ...joins] : [];
+  while (group.children.length < all.length) pressable(group);
+  while (group.children.length > all.length) group.lastElementChild?.remove();
+  group.querySelectorAll("button").forEach((button, at) => {
+    button.textContent = all[at] || USE;
+    button.setAttribute("aria-pressed", `${all[at] === how}`);
+    button.onclick = () => choose(all[at]);
+  });
 }
 
 /**
  * @param {HTMLElement} root
  * @param {Parts[]} cards
  * @param {Gallery} gallery
+ * @param {string} how
  * @param {(choice: Choice) => void} send
  */
-function showGallery(root, cards, gallery, send) {
+function showGallery(root, cards, gallery, how, send) {
   const ink = channels(applyTheme(root, gallery.neutrals, { accent: gallery.accent }).text);
   const list = find(root, "ul"), room = find(root, ".room");
   while (cards.length < gallery.cards.length) cards.push(createCard(list.insertBefore(createElement("li"), room)));
   while (cards.length > gallery.cards.length) cards.pop()?.item.remove();
   gallery.cards.forEach((card, i) => {
-    show(cards[i], card, send);
+    show(cards[i], card, how, send);
     paint(cards[i], ink, gallery.sides, gallery.picture(i));
   });
+  setPurposes(list, cards, gallery);
   room.hidden = gallery.cards.some((card) => !card.single);  // the card of a combined mask takes its place
   root.dataset.painted = gallery.painted;
 }
@@ -79,9 +112,9 @@ function unpackPictures(bytes) {
 function createCard(item) {
   const button = pressable(item, "picture"), canvas = button.appendChild(createElement("canvas"));
   const about = item.appendChild(createElement("div", "about")), name = about.appendChild(createElement("p", "name"));
-  const lines = Array.from({ length: SHOWN }, () => about.appendChild(createElement("p")));
-  const join = about.appendChild(createElement("div", "join"));
-  return { item, button, canvas, name, lines, join, painted: null };
+  const shows = about.appendChild(createElement("p"));
+  const lines = Array.from({ length: SHOWN }, () => about.appendChild(createElement("p", "share")));
+  return { item, button, canvas, name, shows, lines, painted: null };
 }
 
 /**
@@ -95,34 +128,45 @@ function pressable(parent, kind) {
 }
 
 /**
+ * Writes the purpose of masks above the first card that has it.
+ * @param {HTMLElement} list
+ * @param {Parts[]} cards
+ * @param {Gallery} gallery
+ */
+function setPurposes(list, cards, gallery) {
+  for (const old of list.querySelectorAll(".purpose")) old.remove();
+  gallery.cards.forEach(({ purpose }, i) => {
+    if (!purpose || purpose === gallery.cards[i - 1]?.purpose) return;
+    list.insertBefore(createElement("li", "purpose", purpose), cards[i].item);
+  });
+}
+
+/**
  * @param {Parts} parts
  * @param {import("./message.js").Card} card
+ * @param {string} how
  * @param {(choice: Choice) => void} send
  */
-function show({ item, button, name, lines, join }, card, send) {
+function show({ item, button, name, shows, lines }, card, how, send) {
+  const joins = card.joins.includes(how), pressed = joins ? card.joined === how : card.used;
   item.classList.toggle("used", card.used);
   item.dataset.mask = card.name;
   item.title = card.title;
-  button.disabled = !card.single;
-  button.setAttribute("aria-pressed", `${card.used}`);
-  button.setAttribute("aria-label", cardLabel(card));
-  item.onclick = ({ target }) => {  // of the picture, which keys press, too
-    if (card.single && target instanceof Element && !target.closest(".join")) send({ mask: card.name, combine: "none" });
+  button.disabled = !card.single || Boolean(how && !joins);
+  item.classList.toggle("idle", button.disabled);
+  button.setAttribute("aria-pressed", `${pressed}`);
+  button.setAttribute("aria-label", cardLabel({ ...card, how }));
+  item.onclick = () => {  // of the picture, which keys press, too
+    if (button.disabled) return;
+    if (!how) send({ mask: card.name, combine: "none" });
+    else send(pressed ? { combine: "none" } : { combine: how, second: card.name });
   };
   name.replaceChildren(card.name, ...(card.mark ? [createElement("small", "", card.mark)] : []));
+  shows.textContent = card.shows;
+  shows.hidden = !card.shows;
   lines.forEach((line, at) => {
     line.textContent = card.lines[at] ?? "";
     line.hidden = !card.lines[at];
-  });
-  join.classList.toggle("joined", Boolean(card.joined));
-  while (join.children.length < card.joins.length) pressable(join);
-  while (join.children.length > card.joins.length) join.lastElementChild?.remove();
-  join.querySelectorAll("button").forEach((chip, at) => {  // buttons are reused, because one may have the focus
-    const how = card.joins[at];
-    chip.textContent = how;
-    chip.setAttribute("aria-pressed", `${card.joined === how}`);
-    chip.setAttribute("aria-label", `${how} ${card.name}`);
-    chip.onclick = () => send(card.joined === how ? { combine: "none" } : { combine: how, second: card.name });
   });
 }
 

@@ -1,12 +1,16 @@
 // The words of the gallery of masks.
 
 export const MARKUP = `
-<p class="legend">Masks: click one to use it. Filled: kept, hatched: masked.</p>
+<p class="legend"><span class="how" role="group" aria-label="What a click on a mask does"></span>
+<span>Filled: kept, hatched: masked.</span></p>
 <ul aria-label="Masks">
-  <li class="room">Point at a card to combine it: “and”, “or”, “without”.</li>
+  <li class="room">To combine two masks, choose “and”, “or” or “without” above, then the second one.</li>
 </ul>`;
 
-/** @param {{ name: string, single: boolean }} card  a mask, or a combination, which can't be chosen */
-export function cardLabel({ name, single }) {
-  return single ? `Use this mask: ${name}` : name;
+export const USE = "Click to use";
+
+/** @param {{ name: string, single: boolean, how: string }} card  a mask, or a combination, which can't be chosen */
+export function cardLabel({ name, single, how }) {
+  if (!single) return name;
+  return how ? `${how} ${name}` : `Use this mask: ${name}`;
 }

@@ -78,6 +78,7 @@
  * @property {[number, number]} sizes  all queries and keys of the head
  * @property {[string[], string[]]} names
  * @property {boolean} zooms
+ * @property {boolean} [ground]  whether colours begin with the background of the page, as those of tokens do
  * @typedef {Weights & Shape & Part} LargeHeader
  */
 
@@ -145,6 +146,8 @@
  * @property {boolean} single
  * @property {boolean} used
  * @property {string} mark
+ * @property {string} shows
+ * @property {string} purpose
  * @property {string[]} lines
  * @property {string} title
  * @property {string[]} joins

@@ -4,9 +4,9 @@
 
 import { cellAt, MASKED, unpackCells } from "./cells.js";
 import { alive, createElement, createRoot, find, target } from "./elements.js";
-import { groundStops, layOutMap, spotUnder } from "./sentence_head_map.js";
+import { layOutMap, spotUnder } from "./sentence_head_map.js";
 import { afterLabel, beforeLabel, MARKUP, mapLabel, pairText, percent, tokenName } from "./sentence_head_words.js";
-import { applyTheme } from "./theme.js";
+import { applyTheme, groundStops } from "./theme.js";
 
 /**
  * @typedef {Omit<import("./message.js").SentenceHeader, "places" | "sums"> & import("./cells.js").Bytes} SentenceData
@@ -34,6 +34,7 @@ import { applyTheme } from "./theme.js";
  */
 
 const NAMED = 0.05;  // weights from which a token shows its share
+const MANY = 30;  // tokens from which on they are small, and show no share
 
 /**
  * Draws the sentence at the end of an element.
@@ -70,6 +71,7 @@ function update(sentence, data) {
   find(root, ".ramp").style.background = `linear-gradient(to right, ${sentence.data.stops.join()})`;
   root.classList.toggle("no-map", !data.shows.map);
   root.classList.toggle("no-chips", !data.shows.chips);
+  root.classList.toggle("many", data.tokens.length > MANY);
   root.classList.toggle("compares", Boolean(data.masks));
   if (data.masks) {
     find(root, ".before-name").textContent = beforeLabel(data.masks[0]);

@@ -2,21 +2,10 @@
 
 import { paint } from "./cells.js";
 import { createElement, find, signs } from "./elements.js";
-import { luminance } from "./theme.js";
 
 /** @typedef {import("./sentence_head.js").Sentence} Sentence */
 
 const LETTER = 7.2, GAP = 8, LEAST = 6, LINE = 13;  // pixels: width of a letter, gap, smallest cell, height of a label
-
-const ORANGE = { light: "#ed6925", dark: "#b8481a" };  // that of the chips
-
-/**
- * Returns the ends of the colours of weights: the background of the page, and the orange of the chips.
- * @param {string} background
- */
-export function groundStops(background) {
-  return [background, luminance(background) < 128 ? ORANGE.dark : ORANGE.light];
-}
 
 /**
  * Sets the size of the map, and of its labels.

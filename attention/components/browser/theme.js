@@ -7,6 +7,8 @@ import { penOf } from "./elements.js";
 export const RAMP = 1024;
 const STRIPE = 4;  // pixels from one stripe to the next
 
+const ORANGE = { light: "#ed6925", dark: "#b8481a" };  // that of the tokens as chips
+
 /** @param {string} hex */
 export function channels(hex) {
   return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
@@ -106,4 +108,12 @@ export function applyTheme(root, neutrals, accents) {
   const all = Object.entries({ ...own, ...accents }).concat(/** @type {[string, string][]} */ (words));
   for (const [name, color] of all) root.style.setProperty(`--${name}`, color);
   return { ...own, background };
+}
+
+/**
+ * Returns the ends of the colours of weights: the background of the page, and the orange of the chips.
+ * @param {string} background
+ */
+export function groundStops(background) {
+  return [background, luminance(background) < 128 ? ORANGE.dark : ORANGE.light];
 }

@@ -19,18 +19,16 @@ NEARBY = "words just"  # while a card asks how far a window sees
 # What the mask in use does to the selected row of the selected head.
 THE_MASK, OWN = "the **{mask}** mask", "the source's **own** mask"
 SEES = {  # of a query from which the mask hides keys: what it sees, and where its weight goes
-    "causal": ("can't attend to later words", "itself and earlier ones"),
-    "padding": ("can't attend to the filler at the end", "the other words"),
+    "causal": ("can't see later words", "words up to it"),
+    "padding": ("can't see the filler at the end", "the other words"),
     "documents": ("sees only its own text", "words of that"),
 }
 SEES_SOME, SEES_ITSELF = "sees {visible} of {whole} words", "sees itself alone"
 TO_THEM, TO_IT, TO_ITSELF = "them", "it", "itself"
 MOVES = "Under {mask}, {query} {sees}: **{share}** of its weight moves to {rest}."
 LOSES_SOME = (
-    "Under {mask}, {query} loses {hidden} of {whole} words, and the **{share}** of its weight that was there moves to the "
-    "{visible} it {keeps}."
+    "Under {mask}, {query} loses {hidden} of {whole} words; their **{share}** of weight moves to the other {visible}."
 )
-KEEPS = "keeps", "sees"
 ANOTHER_ROW = " From {usual} it takes under 0.1%, so another word is selected."
 LOSES = "Under {mask}, {query} {sees}: **{share}** of its weight was on the others."
 MOVES_NOTHING = "Under {mask}, {query} {sees}: it had no weight on the others, so none moves."

@@ -26,7 +26,7 @@ from attention.ui.views.mask_effect import Effect, amount, effect_of, hit_most
 from attention.wire.cells import Cells, cells
 
 LEAST = 0.001  # of the weight of a row: what must move for the mask to have an effect on it
-CHIPS = 40  # maximum number of tokens that are shown as chips, above a map of one cell per pair
+CHIPS = 64  # maximum number of tokens that are shown as chips, above a map of one cell per pair
 ROW, MAP = "mask row", "mask map"  # keys of the parts of the picture
 
 
@@ -67,14 +67,26 @@ def draw_row(found: Effect) -> None:
         _sentence(found, ROW, "chips")
 
 
+def draw_alone(found: Effect) -> None:
+    """Draws row and map as one picture, without controls."""
+    _map(found, "chips", "map")
+
+
+def _map(found: Effect, *parts: str) -> None:
+    """Draws the selected head with the mask."""
+    config = found.config
+    if _has_chips(config):
+        _sentence(found, MAP, *parts)
+    else:
+        shown = results.heads.part(config, config.head, config.window, heatmap.PIXELS)
+        first, ground = (config.window[0][0], config.window[1][0]), not config.head_softmax.signed
+        large_head(config, shown, first, key=f"{MAP} large", zooms=False, ground=ground)
+
+
 def draw_map(found: Effect) -> None:
     """Draws the selected head with the mask, and the choice of head."""
     config = found.config
-    if _has_chips(config):
-        _sentence(found, MAP, "map")
-    else:
-        shown = results.heads.part(config, config.head, config.window, heatmap.PIXELS)
-        large_head(config, shown, (config.window[0][0], config.window[1][0]), key=f"{MAP} large", zooms=False)
+    _map(found, "map")
     with st.container(horizontal=True, vertical_alignment="bottom", key="mask-focus"):
         focus.head(config)
         if not _has_chips(config):
@@ -84,11 +96,11 @@ def draw_map(found: Effect) -> None:
             st.button(said, on_click=page.change, kwargs={"query": most}, key="hit most", type="primary")
 
 
-def _sentence(found: Effect, key: str, part: str) -> None:
+def _sentence(found: Effect, key: str, *parts: str) -> None:
     config, pin = found.config, partial(gestures.on_sentence_pin, key)
     base, mask = found.names
     moves = found.hides or found.adds
-    sentence_head(config, _both(found), key=key, on_pin=pin, parts=(part,), masks=(base, mask) if moves else None)
+    sentence_head(config, _both(found), key=key, on_pin=pin, parts=parts, masks=(base, mask) if moves else None)
 
 
 def _both(found: Effect) -> Cells:
@@ -152,13 +164,8 @@ def _sees(found: Effect) -> tuple[str, str]:
 def _lost_words(found: Effect) -> dict[str, str]:
     """How many words the mask hides from the selected row, of how many, and how many are left."""
     before, after = (side.mask[found.config.query_index] for side in (found.before, found.after))
-    hidden, added, visible = (int(mask.sum()) for mask in (before & ~after, after & ~before, after))
-    return {
-        "hidden": f"{hidden:,}",
-        "whole": f"{int(before.sum()):,}",
-        "visible": f"{visible:,}",
-        "keeps": text.KEEPS[added > 0],
-    }
+    numbers = {"hidden": before & ~after, "whole": before, "visible": after}
+    return {name: f"{int(mask.sum()):,}" for name, mask in numbers.items()}
 
 
 def another_row(config: Config, found: Effect) -> str:

@@ -58,14 +58,16 @@ def view(config: Config) -> None:
 
 
 def _first_picture(config: Config, found: Effect) -> None:
-    """Draws the selected row before and with the mask, and the map of its head beside the cards of all masks."""
+    """Draws the selected row before and with the mask, and the map of its head, with the cards of all masks beside it."""
+    if present.shows_one_picture(config):
+        mask_picture.draw_alone(found)
+        return
     with st.container(key="mask-picture"):
         mask_picture.draw_row(found)
         picture, cards = st.columns(2, gap="small")
         with picture:
             mask_picture.draw_map(found)
-            if not present.shows_one_picture(config):
-                _about_used(config, "")
+            _about_used(config, "")
         with cards:
             _gallery(config)
 
