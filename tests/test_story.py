@@ -141,7 +141,7 @@ def words(test: AppTest) -> str:
 def test_the_finding_is_true_of_what_is_shown():
     test = visit()
     assert not test.exception and "“bank” puts **70.7%** of its weight on “river”." in words(test)
-    test.button(key="other sentence").click().run()
+    test.button_group(key="story_sentence").set_value("account").run()
     assert "“bank” puts **66.4%** of its weight on “account”." in words(test)
     assert test.query_params == {ENTRY: "sentence.account"}
     test.button(key="next weigh").click().run()

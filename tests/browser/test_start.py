@@ -32,7 +32,7 @@ def test_the_story_in_three_clicks(start):
         "found => found.map((e) => parseFloat(getComputedStyle(e).fontSize))"
     )
     assert min(sizes) >= 12
-    page.get_by_role("button", name="Switch the sentence").click()
+    page.get_by_role("radio", name="She opened an account").click()
     expect(page.get_by_text("“bank” puts 66.4% of its weight on “account”.").first).to_be_visible()
     page.get_by_role("button", name="Next: weigh").click()
     page.get_by_role("button", name="4 · more even").click()

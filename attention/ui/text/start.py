@@ -21,10 +21,10 @@ OTHER_HEADS = (
 STEPS = {"look": "1 · Look", "weigh": "2 · Weigh", "take over": "3 · Combine"}
 LOOK = (
     "Each token collects information from the others and itself. A **weight** says how much it takes from each; its weights "
-    "sum to 100%.\n\nPoint at a token to see its weights, click to keep it. A row of the map is one token. The model adds "
-    "[CLS] and [SEP]."
+    "sum to 100%."
 )
-SWITCH = "Switch the sentence"
+LOOK_MORE = "Point at a token to see its weights; click to keep it. A row of the map is a token. The model adds [CLS] and [SEP]."
+COMPARE = "**Compare:** choose the other sentence above, and the same head reads another word from “{word}”."
 EXPECTED = (
     "From “{word}”, only {found} of MiniLM's {heads} heads puts most weight on “{expected}” here and on “{other}” in the other "
     "sentence. It does not understand the sentence; the meaning of a word comes from all heads."
@@ -43,6 +43,7 @@ OWN_BLANK = "There is no word in the sentence. Type one or more, then press Ente
 OWN_LONG = "The sentence has {characters:,} characters; Start reads up to {most}. Heads and Model read longer texts."
 OWN_MANY = "MiniLM splits your sentence into {tokens} tokens; Start has room for {most}. Heads shows all of them."
 AS_RECORDED = "**With the model's own settings:** {said}"
+SHARPEN = "The **temperature** makes the weights sharper or more even. Try it:"
 WEIGH = (
     "Two learned matrices make a **query** of each token, what it looks for, and a **key**, what it offers. Their dot product, "
     "the **score**, is {scaled} and divided by a **temperature**. The **softmax** turns the scaled scores of a row into "
@@ -58,11 +59,10 @@ ROW = (
 )
 TAKE_OVER = (
     "A third learned matrix makes the **value** of each token, what it passes on. The head sums the values, each times its "
-    "weight{weight}. A fourth matrix brings the sum to the width of the model; then it is added to the vector of {query}. "
-    "A higher cosine means that two vectors point more the same way: each line has those of {query} and a word of the two "
-    "sentences."
+    "weight{weight}. A fourth matrix brings the sum to the width of the model; then it is added to the vector of {query}."
 )
 SO = ": so {weight} of what it takes comes from {key}"
+COMBINED = "What {query} becomes: a higher cosine means that its vector points more the same way as that of a word."
 MOVED = "This head alone moves it most towards “{closer}” ({change}), a small step."
 MOVED_TO_NONE = "This head alone moves it towards none of them by {least} or more."
 MOVED_TOO_LITTLE = "This head alone moves it too little to tell: by less than {least} towards or away from each word."

@@ -50,7 +50,8 @@ def view(story: Story) -> None:
         _link_to_heads(config)
         return
     start_steps.draw_choice(story)
-    picture, told = st.columns([3, 2], gap="medium")
+    with st.container(key="story"):
+        picture, told = st.columns([3, 2], gap="medium")
     with picture:
         whole = (0, config.tokens), (0, config.tokens)
         sentence_head(config, results.heads.lines(config, config.head, whole), on_pin=gestures.on_sentence_pin)

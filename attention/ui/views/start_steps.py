@@ -16,7 +16,7 @@ from torch import Tensor
 from attention.charts import moves as charts
 from attention.number_format import format_mean, format_percent, format_token
 from attention.story.head import SENTENCES, Move, heads_that_find_both, moves
-from attention.story.settings import WORD, Story
+from attention.story.settings import Story
 from attention.trace import Trace
 from attention.ui import next_step
 from attention.ui.controls import knobs
@@ -47,8 +47,12 @@ def draw_choice(story: Story) -> None:
 
 
 def draw(story: Story, trace: Trace) -> None:
-    """Draws the selected step."""
-    STEPS[story.step](story, trace)
+    """Draws the selected step: what one does there, which a narrow window shows above the picture, and why it is so."""
+    first, why = STEPS[story.step]
+    with st.container(key="story-first"):
+        first(story, trace)
+    with st.container(key="story-why"):
+        why(story, trace)
 
 
 def finding(trace: Trace) -> str:
@@ -78,31 +82,25 @@ def _as_recorded(story: Story, said: str) -> str:
 
 def _look(story: Story, trace: Trace) -> None:
     st.markdown(text.LOOK)
+
+
+def _compare(story: Story, trace: Trace) -> None:
+    """Draws how to use the picture, and what the head does in both sentences."""
+    st.markdown(text.LOOK_MORE)
     if story.is_own:
         st.markdown(text.OWN_LOOK)
-    else:
-        _draw_other_sentence(story)
-
-
-def _draw_other_sentence(story: Story) -> None:
-    """Draws the way to the other sentence that ships, and what the head does in both."""
+        return
     here = story.shipped
-    other = next(name for name, sentence in SENTENCES.items() if sentence != here)
-    st.button(
-        text.SWITCH,
-        on_click=page.change,
-        kwargs={"sentence": other, "query": WORD},
-        key="other sentence",
-        icon=":material/swap_horiz:",
-    )
+    other = next(sentence for sentence in SENTENCES.values() if sentence != here)
+    st.markdown(text.COMPARE.format(word=here.about))
     if not card_bar.is_waiting():
-        named = {"word": here.about, "expected": here.expected, "other": SENTENCES[other].expected}
+        named = {"word": here.about, "expected": here.expected, "other": other.expected}
         st.markdown(_as_recorded(story, text.EXPECTED.format(**named, **head_counts())))
 
 
-def _weigh(story: Story, trace: Trace) -> None:
-    scaled = text.OTHERWISE_SCALED.format(scale=escape(story.scale)) if story.changes("scale") else text.SCALED
-    st.markdown(text.WEIGH.format(scaled=scaled))
+def _sharpen(story: Story, trace: Trace) -> None:
+    """Draws the choice of a temperature."""
+    st.markdown(text.SHARPEN)
     with st.container(horizontal=True):
         effects = text.TEMPERATURES | (text.UNCHANGED if story.changes("mask", "scale") else {})
         for temperature, effect in effects.items():
@@ -113,6 +111,12 @@ def _weigh(story: Story, trace: Trace) -> None:
                 key=f"temperature {temperature:g}",
                 type="primary" if temperature == story.temperature else "secondary",
             )
+
+
+def _weigh(story: Story, trace: Trace) -> None:
+    """Draws how weights come about, with the largest ones of the row."""
+    scaled = text.OTHERWISE_SCALED.format(scale=escape(story.scale)) if story.changes("scale") else text.SCALED
+    st.markdown(text.WEIGH.format(scaled=scaled))
     row, visible = _row(trace), int(_visible(trace).sum())
     if visible:
         if not card_bar.is_waiting():
@@ -149,14 +153,13 @@ def _scores_table(story: Story, trace: Trace) -> str:
 
 
 def _take_over(story: Story, trace: Trace) -> None:
+    """Draws what the selected token becomes."""
     query = trace.config.query_index
     if story.is_own:
         st.markdown(text.OWN_TAKE_OVER)
         return
-    row = _row(trace)
-    found, most = moves(story.sentence, query, row), int(row.argmax())
-    weight = text.SO.format(weight=format_percent(float(row[most])), key=_name(trace, most)) if float(row[most]) else ""
-    st.markdown(text.TAKE_OVER.format(query=_name(trace, query), weight=weight))
+    found = moves(story.sentence, query, _row(trace))
+    st.markdown(text.COMBINED.format(query=_name(trace, query)))
     cosines = [cosine for move in found for cosine in move[2:]]
     low, high = floor(10 * min(cosines)) / 10, ceil(10 * max(cosines)) / 10
     last = charts.RECORDED if story.altered else charts.LAYERS
@@ -174,6 +177,16 @@ def _take_over(story: Story, trace: Trace) -> None:
         first=first.word, before=format_mean(first.before), last=after.word, cosine=format_mean(after.layers)
     )
     st.caption(f"{_move_sentence(found)} {_as_recorded(story, said + _rise_sentence(found))}")
+
+
+def _pass_on(story: Story, trace: Trace) -> None:
+    """Draws what the selected token takes from the others."""
+    if story.is_own:
+        return
+    row = _row(trace)
+    most = int(row.argmax())
+    weight = text.SO.format(weight=format_percent(float(row[most])), key=_name(trace, most)) if float(row[most]) else ""
+    st.markdown(text.TAKE_OVER.format(query=_name(trace, trace.config.query_index), weight=weight))
 
 
 def _table(found: list[Move], last: str) -> pa.Table:
@@ -234,4 +247,9 @@ def head_counts() -> dict[str, int]:
     return {"found": found, "others": heads - found, "heads": heads}
 
 
-STEPS: dict[str, Callable[[Story, Trace], None]] = {"look": _look, "weigh": _weigh, "take over": _take_over}
+Part = Callable[[Story, Trace], None]
+STEPS: dict[str, tuple[Part, Part]] = {
+    "look": (_look, _compare),
+    "weigh": (_sharpen, _weigh),
+    "take over": (_take_over, _pass_on),
+}
