@@ -15,7 +15,7 @@ from attention.heads import profile
 from attention.tables import rows as tables
 from attention.ui import results
 from attention.ui.session.visit_state import KEY
-from attention.ui.views import heads_long, heads_parts
+from attention.ui.views import heads_long, heads_parts, masks
 from attention.wire import cells
 from tests.samples import sample
 from tests.strategies import query_without_edition
@@ -122,7 +122,7 @@ def test_a_range_is_within_its_tokens(text):
     "page", sample(OTHERS, lambda page: page.stem != "implementations"), ids=lambda page: page.stem
 )
 def test_other_pages_show_the_first_tokens_and_say_so(page):
-    test = run(page, LINK)
+    test = run(page, LINK, {masks.FOLD: True})
     assert not test.exception and query_without_edition(test.query_params) == LINK
     assert "1,024 of 1,500 tokens" in words(test)
 

@@ -22,6 +22,7 @@ from attention.operations.softmax import SOFTMAXES, normaliser
 from attention.operations.sparse import LONGEST, Threshold
 from attention.operations.thresholds import find_threshold, threshold_by_bisection
 from attention.ui import results
+from attention.ui.views import masks
 from tests.samples import sample
 from tests.softmax_oracle import POWERS, weights_of
 from tests.softmax_references import FILE, reference_inputs
@@ -193,7 +194,9 @@ PAGES = [(page, topic, softmax) for page, topic in SAID for softmax in OTHERS]
 )
 def test_every_page_shows_it(page, topic, softmax):
     test = run(
-        ROOT / f"pages/{page}.py", {"softmax": softmax} | ({"topic": topic} if topic else {}), {"row steps": True}
+        ROOT / f"pages/{page}.py",
+        {"softmax": softmax} | ({"topic": topic} if topic else {}),
+        {"row steps": True, masks.FOLD: True},
     )
     assert not test.exception and not page_text(test)
     text = "\n".join(each.value for each in [*test.markdown, *test.caption]).replace("\\", "")

@@ -107,9 +107,8 @@ def test_whatever_is_typed_is_a_config_whose_sentence_is_true(text, letters, inp
         assert ("repeated" in sentence) == (0 < many < config.tokens)
 
 
-SHOWING = [
-    page for page in PAGES if page.stem not in ("masks", "layers")
-]  # tokens; Masks has positions, Layers has heads
+WITHOUT = ("masks", "layers", "implementations")  # Masks has positions, Layers has heads, Implementations compares code
+SHOWING = [page for page in PAGES if page.stem not in WITHOUT]
 
 
 @pytest.mark.sampled(1)
