@@ -18,6 +18,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention import Config, trace
 from attention.analysis.head_distances import ALIKE
+from attention.analysis.head_numbers import EVERY
 from attention.charts import head_points, layers_file
 from attention.codec import EDITIONS
 from attention.models.prompt import Prompt
@@ -124,18 +125,18 @@ def test_heads_of_one_layer_are_not_compared():
 def test_heads_that_stand_out_are_named():
     test = run(PAGE, {"source": REPEATED, "layer_map": "induction"})
     finding = (
-        "Induction heads find an earlier copy of the token and attend to what came after it. 5 of the 54 heads in the 6 layers "
-        "shown do so with over half of their weight, layer 18, head 6 the most: 89.6%."
+        "5 of these 54 heads put over half of their weight on what followed an earlier copy of the token, layer 18, head 6 the "
+        "most: 89.6%."
     )
     assert sum(value > 0.5 for value in tables(test)[0]["value"]) == 5
-    assert re.search(re.escape(finding) + r" Layer 1, head 0 does so with \d\.\d+%\. ", words(test))
+    assert re.search(re.escape(finding) + r" Layer 1, head 0 puts \d\.\d+% there\. ", words(test))
     selected = run(PAGE, {"source": REPEATED, "layer_map": "induction", "layer": "18", "head": "6"})
-    assert finding in words(selected) and "Layer 18, head 6 does so" not in words(selected)
+    assert finding in words(selected) and "Layer 18, head 6 puts" not in words(selected)
     (said,) = [
         each for each in test.caption if each.value.startswith("Colour: mean over the queries whose token occurred")
     ]
     assert said.help.endswith(text.RECORDED)
-    assert text.WHY.keys() == text.KEYS.keys() == text.QUERIES.keys()
+    assert text.KEYS.keys() == text.QUERIES.keys()
     even = {(0, head): 0.5 for head in range(8)}
     assert maps.outstanding(even) == [] and maps.outstanding(even | {(0, 3): 2.0}) == [(0, 3)]
     assert maps.outstanding(dict.fromkeys(even, 0.0)) == []
@@ -143,16 +144,16 @@ def test_heads_that_stand_out_are_named():
 
 def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text_is():
     test = run(PAGE, LAYERED.begins)
-    assert "5 of the 54 heads in the 6 layers shown do so with over half of their weight, layer 18, head 6" in words(
+    assert "5 of these 54 heads put over half of their weight on what followed an earlier copy of the token" in words(
         test
     )
     cells = tables(test)[0]
     assert cells["focus"][max(range(54), key=cells["value"].__getitem__)], "the highest is selected"
-    menu = next(each for each in test.button_group if each.key == "layer_map")
-    assert menu.value == "auto" and menu.options == ["Induction", "Previous", "First", "Same"]
+    menu = test.selectbox(key="layer_map")
+    assert menu.value == "auto" and menu.options[menu.index or 0] == "Induction" and len(menu.options) == len(EVERY)
     menu.set_value("previous").run()
-    assert not test.exception and "Some heads attend to the token before. 3 of the 54 heads" in words(test)
-    test.button(key="colour entropy").click().run()
+    assert not test.exception and "3 of these 54 heads put over half of their weight on the token before" in words(test)
+    test.selectbox(key="layer_map").set_value("entropy").run()
     assert not test.exception and "Layer 18, head 6: entropy 0.474 nats; the highest" in words(test)
     test = run(PAGE, LAYERED.begins)
     assert text.TEXTS[REPEATED] in captions(test)
@@ -166,11 +167,34 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
     assert text.DIAGONALS in captions(test) and text.DIAGONALS not in captions(
         run(PAGE, LAYERED.begins | {"layer": "17", "head": "5"})
     )
+    weights, texts = (
+        trace(Config.of(REPEATED, layer=18, head=6)).weights[6],
+        [*"#", *words_read, *words_read, *words_read],
+    )
+    copies = [texts[int(weights[at].argmax())] == texts[at + 1] for at in range(26, 75)]
+    assert (
+        f"At {sum(copies)} of the 49 places where an earlier copy tells the next word" in captions(test)
+        and sum(copies) == 48
+    )
     entropy = run(PAGE, LAYERED.begins | {"layer_map": "entropy"})
     in_percent = [
         '".0%"' in json.dumps(json.loads(each.get("vega_lite_chart")[0].proto.spec)) for each in (test, entropy)
     ]
     assert in_percent == [True, False], "shares of the weight alone, as the sentence above the map"
+
+
+def test_one_steps_through_the_heads_in_the_order_of_the_statistic():
+    test = run(PAGE, LAYERED.begins)
+    cells = tables(test)[0]
+    order = sorted(range(54), key=lambda at: -cells["value"][at])
+    assert test.button(key="Previous head").disabled and "**Layer 18, head 6** · 1 of 54 by induction" in words(test)
+    for key, at in (("Next head", 1), ("Next head", 2), ("Previous head", 1)):
+        test.button(key=key).click().run()
+        layer, head = cells["layer"][order[at]], cells["head"][order[at]]
+        assert f"**Layer {layer}, head {head}** · {at + 1} of 54 by induction" in words(test) and not test.exception
+    last = order[-1]
+    test = run(PAGE, LAYERED.begins | {"layer": f"{cells['layer'][last]}", "head": f"{cells['head'][last]}"})
+    assert test.button(key="Next head").disabled and not test.button(key="Previous head").disabled
 
 
 def test_effective_keys_are_said_to_be_a_mean_over_rows_which_is_more_than_e_to_the_mean_entropy():

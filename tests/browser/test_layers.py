@@ -60,7 +60,7 @@ def test_heads_are_put_in_focus_from_each_picture_of_the_page_layers_and_opened_
         point = tab.page.locator(f'{key} path[aria-label*="layer: {layer};"][aria-label*="head: {head};"]')
         tab.still()
         point.click()
-        expect(tab.page.locator("strong", has_text=f"Layer {layer}, head {head}")).to_be_visible()
+        expect(tab.page.locator(".st-key-head-stepper strong")).to_have_text(f"Layer {layer}, head {head}")
         tab.still()
         assert tab.link == {"source": SOURCE, "layer": f"{layer}", "head": f"{head}"}
     tab.page.get_by_text("Open layer 18 → Heads").click()

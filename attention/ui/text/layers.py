@@ -2,19 +2,10 @@
 
 FINDING = "{head} has the highest {statistic} of {heads}: {value}."
 FINDING_OTHER = "{head}: {statistic} {value}; the highest of {heads} is {most} ({best})."
-WEIGHT = "{why} {count} of {heads} do so with over half of their weight, {best} the most: {most}."
-WEIGHT_ONE = "{why} Of {heads}, only {best} does so with over half of its weight: {most}."
-WEIGHT_NONE = "{why} None of {heads} does so with half of its weight; {best} is closest: {most}."
-WEIGHT_OTHER = "{head} does so with {value}."
-WHY = {  # what heads do that are high, for the heading
-    "induction": "Induction heads find an earlier copy of the token and attend to what came after it.",
-    "duplicate": "Some heads attend to earlier copies of the token.",
-    "previous": "Some heads attend to the token before.",
-    "next": "Some heads attend to the next token.",
-    "first": "Some heads attend to the first token, an attention sink.",
-    "same": "Some heads attend to the token itself and to its copies.",
-    "separators": "Some heads attend to separators.",
-}
+WEIGHT = "{count} of {heads} put over half of their weight on {keys}, {best} the most: {most}."
+WEIGHT_ONE = "Of {heads}, only {best} puts over half of its weight on {keys}: {most}."
+WEIGHT_NONE = "None of {heads} puts half of its weight on {keys}; {best} is closest: {most}."
+WEIGHT_OTHER = "{head} puts {value} there."
 SHARE_OF = "{label}: weight on {keys}"  # in the menu
 QUERIES = {  # over which a mean weight is taken
     "induction": "the queries whose token occurred before",
@@ -26,8 +17,7 @@ QUERIES = {  # over which a mean weight is taken
     "separators": "the queries that see one",
 }
 TEXTS = {  # of sources whose text is no sentence: what it is, and why
-    "recorded:smollm2-repeated": "The text is 25 random words, three times: only an earlier copy tells which word comes next, so "
-    "heads that look it up show."
+    "recorded:smollm2-repeated": "The text is 25 random words, three times: only an earlier copy tells which word comes next."
 }
 KEYS = {  # that a statistic is the weight on
     "induction": "what followed an earlier copy of the token",
@@ -38,12 +28,10 @@ KEYS = {  # that a statistic is the weight on
     "same": "the same token, itself included",
     "separators": "separators",
 }
-ALL_HEADS = "the {count:,} heads"
-SHOWN_HEADS = "the {count:,} heads in the {layers} layers shown"
+ALL_HEADS = "these {count:,} heads"
 RECORDED = "The other layers of the model are not recorded."
 STATISTIC = "Colour: {statistic}. Click a head to select it."
 STATISTIC_OF_WEIGHT = "Colour: mean over {queries}. Click a head to select it."
-OTHERS = "More"
 HIGHER = "No head is high here. Show “{statistic}”"
 NONE = "No head has a value: no query has a visible key, or the tokens have no texts."
 HELP = "A text passes the layers in turn. Each cell is a head, coloured by one statistic; click one to select it on all pages."
@@ -72,6 +60,12 @@ STATISTICS = {  # of the selected head, in plain words
 MEANS = "Means of this head, each over its own queries:\n\n{statistics}"
 MEAN = "- {statistic}"
 DIAGONALS = "The two bright diagonals: what followed the copy one repeat back, and two repeats back."
+COPIES = (
+    "At {right} of the {places} places where an earlier copy tells the next word, its largest weight is on that word."
+)
+RANK = "**{head}** · {at} of {count} by {statistic}"
+PREVIOUS, NEXT = "Previous", "Next"
+PREVIOUS_HELP, NEXT_HELP = "The head with the next higher value", "The head with the next lower value"
 EVEN_SCALE = "Colours: multiples of an equal share of the weight; 100 is a hundred times as much."
 NO_VALUE = "{statistic}: none (no visible key)"
 

@@ -217,8 +217,7 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
         return text.NONE
     best, most = max(held.items(), key=lambda cell: cell[1])
     here = (config.layer, config.head) if (config.layer, config.head) in held else best
-    numbers, is_best = layers(config.source), held[here] == most
-    heads_shown = text.SHOWN_HEADS if leaves_layers_out(config) else text.ALL_HEADS
+    is_best = held[here] == most
     template = text.FINDING if is_best else text.FINDING_OTHER
     high = sum(value > HIGH for value in held.values())
     if _is_weight(config, found):
@@ -226,12 +225,12 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
         template += "" if is_best else f" {text.WEIGHT_OTHER}"
     return template.format(
         head=head_title(config, here).capitalize(),
-        heads=heads_shown.format(count=len(held), layers=len(numbers)),
+        heads=text.ALL_HEADS.format(count=len(held)),
         value=value_text(config, found, held[here]),
         most=value_text(config, found, most),
         best=head_title(config, best),
         statistic=escape(described.label.lower()),
-        why=text.WHY.get(name, ""),
+        keys=text.KEYS.get(name, ""),
         count=high,
     )
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
+from jaxtyping import Float
+from torch import Tensor
 
 from attention.analysis.head_numbers import EVERY
 from attention.analysis.head_roles import Role
@@ -38,7 +40,6 @@ REPEATED = next_step.REAL  # its text is some words, several times
 PLAIN = 256  # tokens up to which weights are coloured from 0% to 100% if no scale is chosen
 BRIGHT = 0.25  # of the weight: from this mean on a diagonal stands out
 MODELS = next_step.REAL, "recorded:minilm-street"  # recordings of several layers
-USUAL = "induction", "previous", "first", "same"  # statistics that are one click away
 COLUMNS = [2, 3]
 HEIGHT = 484  # pixels of the selected head with its axes, which leaves 400 for its map
 ROOM = Room(100, 402)  # of the map of all heads beside it: as high
@@ -74,9 +75,7 @@ def view(config: Config) -> None:
     left, right = (st.container(), None) if alone else st.columns(COLUMNS, gap="medium")
     with left:
         if not alone:
-            with st.container(key="layers-choice"):
-                _statistic(config, found)
-                _offer_higher(config, found)
+            _statistic(config, found)
         if before:
             layers_changed.draw_map(config, before, found, ROOM)
             said = layers_changed.selected_sentence(config, before, found)
@@ -85,38 +84,57 @@ def view(config: Config) -> None:
             said = maps.statistic_caption(config, found)
         recorded = text.RECORDED if maps.leaves_layers_out(config) else ""
         st.caption(said, help=f"{maps.formula(maps.number(config, found))} {recorded}".rstrip())
+        if not alone:
+            _offer_higher(config, found)
     if right:
         with right:
             if before:
                 st.caption(comparing.SIDE_B)
-            _focus(config, found[config.layer])
+            _focus(config, found)
         terms.draw("layers")
     browser_yield.yield_to_browser()
 
 
 def _statistic(config: Config, found: Mapping[int, Layer]) -> None:
-    """Draws the choice of what the map is coloured by: the usual statistics side by side, the others in a popover."""
-    known, shown = maps.known_metrics(config), maps.number(config, found)
-    usual = [name for name in USUAL if name in known]
-    usual = usual if shown in usual else [*usual, shown]
-    names = [config.layer_map if name == shown else name for name in usual]  # "auto" is the one that it shows
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        knobs.segments(
-            "layer_map",
-            config,
-            names,
-            format_func=lambda name: EVERY[name if name in EVERY else shown].label,
-            on_change=page.change,
-        )
-        with st.popover(text.OTHERS):
-            for name in (name for name in known if name not in usual):
-                st.button(
-                    maps.choice(name),
-                    key=f"colour {name}",
-                    type="tertiary",
-                    on_click=page.change,
-                    kwargs={"layer_map": name},
-                )
+    """Draws the menu of what the map is coloured by; "auto" has the name of the statistic that it shows."""
+    shown = maps.number(config, found)
+    names = [config.layer_map if name == shown else name for name in maps.known_metrics(config) | {shown: None}]
+    label = lambda name: EVERY[name if name in EVERY else shown].label  # noqa: E731
+    with st.container(key="map-choice"):
+        knobs.menu("layer_map", config, names, format_func=label, on_change=page.change)
+
+
+def _stepper(config: Config, found: Mapping[int, Layer]) -> None:
+    """Draws the selected head, its rank by the statistic of the map, and buttons for the heads before and after it."""
+    here, held, name = (
+        (config.layer, config.head),
+        maps.cells(maps.number(config, found), found),
+        maps.number(config, found),
+    )
+    order = sorted(held, key=held.__getitem__, reverse=True)
+    title = maps.head_title(config, here).capitalize()
+    with st.container(key="head-stepper", horizontal=True, vertical_alignment="center", gap="small"):
+        if here not in order or questions.unsaid(config):
+            st.markdown(f"**{title}**")
+            return
+        at = order.index(here)
+        said = text.RANK.format(head=title, at=at + 1, count=len(order), statistic=escape(EVERY[name].label.lower()))
+        st.markdown(said)
+        for label, to, shortcut, help in (
+            (text.PREVIOUS, at - 1, "P", text.PREVIOUS_HELP),
+            (text.NEXT, at + 1, "N", text.NEXT_HELP),
+        ):
+            there = 0 <= to < len(order)
+            layer, head = order[to] if there else here
+            st.button(
+                label,
+                key=f"{label} head",
+                help=help,
+                shortcut=shortcut,
+                disabled=not there,
+                on_click=page.change,
+                kwargs={"layer": layer, "head": head},
+            )
 
 
 def _offer_higher(config: Config, found: Mapping[int, Layer]) -> None:
@@ -163,12 +181,11 @@ def role_text(config: Config, role: Role | None) -> str:
     return f"{does} {role_note(config, role)}".rstrip()
 
 
-def _focus(config: Config, layer: Layer) -> None:
-    """Draws the selected head: its picture, what it does, some statistics, and a link to all of it."""
+def _focus(config: Config, found: Mapping[int, Layer]) -> None:
+    """Draws the selected head: its rank, its picture, what it does, some statistics, and a link to all of it."""
+    _stepper(config, found)
+    layer, unsaid = found[config.layer], questions.unsaid(config)
     role = layer.roles[config.head]
-    unsaid = questions.unsaid(config)
-    with st.container(key="layers-role"):
-        st.markdown(UNSAID if unsaid else role_text(config, role), help=None if unsaid else _means(layer, config))
     shown, whole = config.truncated, ((0, config.truncated.tokens), (0, config.truncated.n_keys))
     if shown.colors == "auto" and shown.tokens <= PLAIN:
         shown = replace(shown, colors="linear")
@@ -176,22 +193,31 @@ def _focus(config: Config, layer: Layer) -> None:
     large_head(shown, cells, (0, 0), key="selected head", zooms=False, height=HEIGHT)
     if shown.color_scale == "times even":
         st.caption(text.EVEN_SCALE)
-    if not unsaid and _has_diagonals(config, role):
-        st.caption(text.DIAGONALS)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        knobs.number("head", config, width=120, on_change=page.change)
-        several = len(layers(config.source)) > 1
-        label = text.OPEN_LAYER.format(layer=config.layer) if several else text.OPEN_HEADS
-        next_step.page_link("heads", label, to_query(config))
+    st.markdown(UNSAID if unsaid else role_text(config, role), help=None if unsaid else _means(layer, config))
+    if not unsaid and (said := _copies(config, role)):
+        st.caption(said)
+    several = len(layers(config.source)) > 1
+    next_step.page_link(
+        "heads", text.OPEN_LAYER.format(layer=config.layer) if several else text.OPEN_HEADS, to_query(config)
+    )
 
 
-def _has_diagonals(config: Config, role: Role | None) -> bool:
-    """Whether a head over the text that repeats attends to what followed the copies one and two repeats back."""
+def _copies(config: Config, role: Role | None) -> str:
+    """What an induction head does over the text that repeats: how often it finds the next word, and in which diagonals."""
     if config.source != REPEATED or role is None or not needs_copies(role):
-        return False
+        return ""
     weights, words = results.heads.trace(config).weights[config.head], len(WORDS.split())
     back = [words * times - 1 for times in range(1, TIMES)]
-    return all(float(weights.diagonal(-by)[1:].mean()) >= BRIGHT for by in back)
+    bright = all(float(weights.diagonal(-by)[1:].mean()) >= BRIGHT for by in back)
+    right, places = next_words(weights, tokens(config).texts)
+    return f"{text.COPIES.format(right=right, places=places)} {text.DIAGONALS if bright else ''}".rstrip()
+
+
+def next_words(weights: Float[Tensor, "q k"], texts: Sequence[str]) -> tuple[int, int]:
+    """Returns at how many of the tokens that have occurred before the largest weight is on a copy of the next token."""
+    places = [at for at in range(len(texts) - 1) if texts[at] in texts[:at]]
+    right = sum(texts[int(weights[at].argmax())] == texts[at + 1] for at in places)
+    return right, len(places)
 
 
 def _means(layer: Layer, config: Config) -> str:
