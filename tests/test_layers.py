@@ -32,6 +32,7 @@ PAGE = ROOT / "pages" / "heads.py"
 STREET = "recorded:smollm2-street"
 REPEATED = "recorded:smollm2-repeated"
 LAYERS = (1, 11, 13, 16, 17, 18)
+OPEN = {view.FOLD: True}  # the expander, closed at first
 
 
 def link(test: AppTest) -> dict[str, str]:
@@ -62,7 +63,8 @@ def captions(test: AppTest) -> str:
 
 
 def test_the_map_shows_the_number_of_every_head_of_every_layer_and_marks_the_one_in_focus():
-    test = run(PAGE, {"source": STREET, "layer": "16", "head": "2"})
+    assert table(run(PAGE, {"source": STREET})) is None, "it is closed at first"
+    test = run(PAGE, {"source": STREET, "layer": "16", "head": "2"}, OPEN)
     found = table(test)
     assert found["layer"] == [layer for layer in LAYERS for _ in range(9)] and found["head"] == [*range(9)] * 6
     assert found["value"] == pytest.approx(numbers("induction", Config.of(STREET)), abs=1e-6)
@@ -73,7 +75,7 @@ def test_the_map_shows_the_number_of_every_head_of_every_layer_and_marks_the_one
 
 
 def test_another_number_is_chosen_and_stands_in_the_link():
-    test = run(PAGE, {"source": STREET})
+    test = run(PAGE, {"source": STREET}, OPEN)
     menu = next(widget for widget in test.selectbox if widget.key == "layer_map")
     menu.set_value("first")
     test.run()
@@ -92,13 +94,13 @@ def test_a_setting_of_the_scores_acts_on_every_layer():
 
 @pytest.mark.parametrize("query", [{}, {"source": STREET, "predict": "row"}], ids=["one layer", "a question"])
 def test_there_is_no_map_of_one_layer_and_none_that_gives_an_answer_away(query):
-    test = run(PAGE, query)
+    test = run(PAGE, query, OPEN)
     assert table(test) is None and not [widget for widget in test.selectbox if widget.key == "layer_map"]
 
 
 def test_where_nobody_sees_anything_that_is_said():
     query = {"source": STREET, "combine": "without", "second": "causal"}
-    test = run(PAGE, query)
+    test = run(PAGE, query, OPEN)
     assert not test.exception and table(test) is None
     assert "No query has a visible key under this mask" in captions(test)
 

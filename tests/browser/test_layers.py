@@ -25,10 +25,17 @@ def opens(tab: Tab, layer: int, head: int, **more: str) -> None:
     expect(tab.page.get_by_text(f"Layer {layer}, head {head} (selected):")).to_be_visible()
 
 
-def test_the_induction_head_of_a_real_model_is_two_clicks_away(visit):
-    """One chooses what the map is coloured by, where that is not induction yet; the other takes the cell."""
+def _visit_heads(visit) -> Tab:
+    """Heads with the map of all layers open."""
     tab = visit(f"?source={quote(SOURCE)}")
     tab.wait_for_grid(source=SOURCE)
+    tab.page.locator("summary", has_text="Heads of all layers").click()
+    return tab
+
+
+def test_the_induction_head_of_a_real_model_is_two_clicks_away(visit):
+    """One opens the map of all layers, the other takes the cell."""
+    tab = _visit_heads(visit)
     expect(tab.page.get_by_text("Largest: layer 18, head 6,")).to_be_visible()
     opens(tab, 18, 6)
     row = tab.page.get_by_text("“treatise” (75) puts ").last
@@ -38,8 +45,7 @@ def test_the_induction_head_of_a_real_model_is_two_clicks_away(visit):
 
 @pytest.mark.extended
 def test_a_cell_is_opened_again_after_a_field_has_led_elsewhere(visit):
-    tab = visit(f"?source={quote(SOURCE)}")
-    tab.wait_for_grid(source=SOURCE)
+    tab = _visit_heads(visit)
     for _ in range(2):
         opens(tab, 18, 6)
         tab.widget("head").locator("input").fill("2")

@@ -12,6 +12,8 @@ import { headTitle, sharedHead, upTo } from "./heads_grid_words.js";
 
 export const GAP = 10, TITLE = 18, EDGE = 5, APART = 16, WIDE = 620;
 const ROOMY = 6, NONE = new Uint8Array();
+const WORDED = 110;  // width from which a caption is in words
+const SHARE = / \(\d+\/\d+\)$/;  // on how many texts a head has its role
 const DOT = 17;  // width of what stands beside the words of a caption
 
 /**
@@ -142,10 +144,12 @@ export function setCaption({ element }, data, h, width) {
   const own = data.colors === "own maximum" && !data.sides && width > 100, most = data.most[h];
   const maximum = own ? upTo(`${data.signed ? "±" : ""}${number(most, weightsOf(data)[most])}`) : "";
   const shared = data.group > 1 ? sharedHead(Math.floor(h / data.group)) : "";
-  const told = [data.names[h] || "", shared, maximum].filter(Boolean).join(" · ");
+  const role = data.names[h] || "";
+  const told = (/** @type {string} */ name) => [name, shared, maximum].filter(Boolean).join(" · ");
   const title = headTitle({}, data.per ? h % data.per : h);
-  find(element, "figcaption b").textContent = data.per || width >= 110 ? title : `${h}`;
-  Object.assign(find(element, "figcaption span"), { textContent: told, title: told });
+  find(element, "figcaption b").textContent = data.per || width >= WORDED ? title : `${h}`;
+  const short = width < WORDED ? role.replace(SHARE, "") : role;
+  Object.assign(find(element, "figcaption span"), { textContent: told(short), title: told(role) });
 }
 
 /**

@@ -61,7 +61,8 @@ FORMULA_UNIT = "{formula} ({unit})"
 NO_STATISTICS = "No {statistics}: {why}, so rows are no distributions."
 
 # The map of layers and heads.
-MAP = "**Layers and heads.** {formula} Click a cell to open its head."
+MAP_FOLD = "Heads of all layers"
+MAP = "{formula} Click a cell to open its head."
 MAP_ALT = "Heatmap by layer and head: {statistic} of each head"
 TO_LAYERS = "Compare all heads → Layers"
 FORMULA = "{label}: {formula} ({source})."

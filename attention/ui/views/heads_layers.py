@@ -41,6 +41,7 @@ IN_LINE = AGAIN | {
     "separators",
 }  # statistics of tokens that have an order, as words do
 SHOWN = frozenset({"layer_map"})
+FOLD = "heads of all layers"  # key of the expander
 FEW = 6  # heads that may stand out together
 HIGH = 0.5  # of its weight: from this share on a head follows a pattern
 PATTERNS = ("induction", "duplicate", "previous", "next", "first", "same", "separators")  # shares of the weight
@@ -306,7 +307,14 @@ def choice(name: str, auto: str = heads.AUTO) -> str:
 
 
 def _draw(config: Config) -> None:
-    """Draws the map next to its menu, a sentence about it, and where the heads come from."""
+    """Draws the map next to its menu, a sentence about it, and where the heads come from, if the expander is open."""
+    fold = parts.fold(heads.MAP_FOLD, "layers", FOLD, config.layer_map != DEFAULTS["layer_map"])
+    if fold.open:
+        with fold:
+            _draw_open(config)
+
+
+def _draw_open(config: Config) -> None:
     found = results.layers.layers(config)
     st.markdown(heads.MAP.format(formula=formula(number(config, found))))
     left, right = parts.beside()
