@@ -10,6 +10,9 @@ from attention.charts import break_even as charts
 from attention.timing.break_even import BreakEven, break_even
 from attention.timing.cpu_gpu_settings import TIMED
 from attention.timing.recordings import shipped_recordings
+from attention.timing.recordings.timing import BROWSER, WEBGPU
+from attention.timing.sweep import Sweep
+from attention.ui.jobs.timing_process import TimingJob
 from tests.test_timing_page import page_text, run, sizes_menu
 from tests.timings import GPU, make_timing
 
@@ -53,6 +56,36 @@ def test_a_gpu_that_is_always_or_never_faster_is_said_to_be_and_nothing_is_marke
     assert not any(trace["marker"]["symbol"] == "circle-open" for trace in drawn["data"])
 
 
+def test_what_was_measured_now_is_a_line_of_its_own_beside_the_recorded_one():
+    shipped = shipped_recordings()
+    mine = [make_timing(n, 1e-6 * n) for n in (64, 128, 256, 512)]
+    found = break_even([*mine, *shipped])
+    assert found and [series.device for series in found.recorded] == ["AMD EPYC, 2 cores, 2 threads"]
+    drawn = {trace["meta"]: trace for trace in json.loads(charts.figure(found).to_json())["data"] if "meta" in trace}
+    assert drawn["this CPU"]["y"] == [1e-6 * n for n in (64, 128, 256, 512)]
+    assert (drawn["this CPU"]["line"]["dash"], drawn["2-core CPU, recorded"]["line"]["dash"]) == ("solid", "dash")
+    assert {"H100 alone", "H100 with copy"} <= drawn.keys()
+    assert "is faster than this CPU, copying included" in found.headline
+    browser = {"device": WEBGPU, "device_name": "Acme 9", "source": BROWSER, "implementation": "WebGPU fused"}
+    card = [make_timing(n, 1e-4, to_device=1e-5, from_device=1e-5, **browser) for n in (64, 128, 256, 512)]
+    own = break_even([*card, *shipped])
+    assert own and [series.device for series in own.recorded] == ["NVIDIA H100 80GB HBM3"]
+    names = {trace["meta"] for trace in json.loads(charts.figure(own).to_json())["data"] if "meta" in trace}
+    assert {"your GPU alone", "your GPU with copy", "2-core CPU", "H100 with copy, recorded"} <= names
+    assert break_even(shipped) and not break_even(shipped).recorded
+
+
+def test_a_measurement_on_this_server_stays_on_the_break_even(monkeypatch):
+    shipped = shipped_recordings()
+    monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
+    mine = [make_timing(n, 1e-6 * n) for n in (64, 128, 256, 512)]
+    test = run(sweep=TimingJob(Sweep(), "done", 1.0, timings={timing.case: timing for timing in mine}))
+    assert not test.exception and dict(test.query_params) == {}
+    assert "an H100 is faster than this CPU, copying included" in page_text(test)
+    (first,) = [each.proto.spec for each in test.get("plotly_chart") if "versus_chart" in each.proto.id]
+    assert "this CPU" in first and "2-core CPU, recorded" in first
+
+
 def test_times_of_other_sizes_or_of_one_device_are_no_break_even():
     both = [make_timing(n, 1.0, heads=4, **side) for n in LENGTHS for side in ({}, GPU | {"to_device": 1.0})]
     assert break_even(both) is None
@@ -66,7 +99,10 @@ def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_w
     monkeypatch.setattr("attention.ui.results.timing.shipped_timings", lambda: shipped)
     test = run()
     told = page_text(test)
-    assert ("At 64 tokens, copying makes an H100 no faster than a 2-core CPU; at 512 it is 7.7 times as fast.") in told
+    assert (
+        "From about 64 tokens on, an H100 is faster than a 2-core CPU, copying included; at 512 it is 7.7 times as fast."
+        in told
+    )
     assert "the GPU is 9.1 times as fast at 64 tokens and 62 at 512." in told
     assert "Timed: scaled_dot_product_attention." in told
     assert "Open marks, 1,024 and 2,048 tokens: timed fewer than three times" in told
@@ -90,7 +126,7 @@ def test_the_chart_of_the_same_text_line_by_line_and_the_break_even_lead_to_each
     test.segmented_control(key="timing_chart").set_value("break-even").run()
     assert dict(test.query_params) == {} and not test.exception
     assert test.segmented_control(key="timing_other_chart").value == "break-even"
-    assert "At 64 tokens, copying makes" in page_text(test)
+    assert "From about 64 tokens on, an H100 is faster" in page_text(test)
 
 
 def test_a_link_from_before_opens_the_times_at_published_sizes():

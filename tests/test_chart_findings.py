@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from attention.timing import cpu_gpu_series
+from attention.number_format import format_percent
+from attention.timing import comparison, cpu_gpu_series
 from attention.timing.chart_findings import cpu_gpu_finding, line_finding
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
+from attention.timing.cpu_gpu_summary import times
 from attention.timing.data_sheets import DATA_SHEETS
+from attention.timing.line_names import machine_in_sentence
+from attention.timing.recordings import lines, shipped_recordings
+from attention.timing.units import size
+from attention.ui.views import timing_results
 from tests.timings import GPU, line, make_timing
 
 SIZES = {"heads": 32, "d_head": 64, "mask": "causal", "tokens": 16_384}
@@ -75,29 +83,90 @@ FAST = line(LENGTHS, [0.1, 0.1, 0.1, 0.1], 0.01, peak_bytes=2**22, to_device=0.1
 
 
 @pytest.mark.parametrize(
-    ("chart", "parts"),
+    ("chart", "said"),
     [
-        ("time", ("At 4,096 tokens", "is the fastest of 2 lines (100 ms)", "takes 8 times as long.")),
-        ("speed-up", ("At 4,096 tokens", "Test GPU", "is 8 times as fast as the CPU.")),
-        ("memory", ("needs 4 MiB, the least of 2 lines", "needs 4 times as much.")),
-        ("transfer", ("Copying takes 75.0% of a call of SDPA", "at 4,096 tokens.")),
+        (
+            "time",
+            "At 4,096 tokens SDPA on a Test GPU is the fastest of 2 lines (100 ms); SDPA on this CPU takes 8 times as long.",
+        ),
+        (
+            "speed-up",
+            "With SDPA, a Test GPU is faster than this CPU from 512 tokens on, the shortest length; at 4,096 it is 8 times as "
+            "fast.",
+        ),
+        ("memory", "At 4,096 tokens SDPA on a Test GPU needs 4 MiB; SDPA on this CPU needs 4 times as much."),
+        ("transfer", "Copying takes 75.0% of a call of SDPA on a Test GPU, at 4,096 tokens."),
     ],
 )
-def test_each_chart_of_lines_has_a_finding_of_its_own(chart, parts):
-    found = line_finding(chart, [*SLOW, *FAST])
-    assert all(part in found for part in parts), found
+def test_each_chart_of_lines_has_a_finding_of_its_own(chart, said):
+    assert line_finding(chart, [*SLOW, *FAST]) == said
 
 
 def test_the_speed_up_counts_the_transfer_if_asked():
-    assert "is 2 times as fast as the CPU, with the copy." in line_finding("speed-up", [*SLOW, *FAST], transfer=True)
+    assert line_finding("speed-up", [*SLOW, *FAST], transfer=True) == (
+        "With SDPA, copying included, a Test GPU is faster than this CPU from about 2,048 tokens on; at 4,096 it is 2 times as "
+        "fast."
+    )
+
+
+def test_implementations_are_compared_on_their_machine_and_memory_is_that_of_one_machine():
+    textbook = line(
+        LENGTHS, [0.2, 0.4, 0.8, 1.6], 0.01, implementation="matmul softmax matmul", peak_bytes=2**25, **GPU
+    )
+    found = line_finding("speed-up", [*FAST, *textbook], "matmul softmax matmul")
+    assert found.startswith("On a Test GPU, SDPA is faster than matmul softmax matmul from 512 tokens on")
+    assert line_finding("memory", [*FAST, *SLOW, *textbook]) == (
+        "At 4,096 tokens SDPA on a Test GPU needs 4 MiB; matmul softmax matmul on a Test GPU needs 8 times as much."
+    )
+
+
+def shipped_charts():
+    """Every chart of every setting that was recorded, as it opens."""
+    settings: dict[tuple, list] = {}
+    for timing in shipped_recordings():
+        settings.setdefault(comparison.setting(timing), []).append(timing)
+    for timings in settings.values():
+        for chart in timing_results.available_charts(timings):
+            yield chart, timings
+
+
+def test_what_the_charts_of_the_recordings_say_is_true_of_what_they_draw():
+    """Numbers are reckoned again from the timings; every sentence names a line that is drawn, and few lines are."""
+    for chart, timings in shipped_charts():
+        bases = comparison.bases(timings)
+        more = {"against": timing_results.first_base(bases)} if chart == "speed-up" else {}
+        drawn = timing_results.usual_lines(chart, timings, more)
+        said = line_finding(chart, drawn, **more)
+        assert len(lines(drawn)) <= (4 if chart == "speed-up" else 3)
+        known = {(t.implementation, machine_in_sentence(t)) for t in drawn}
+        for name, where in re.findall(
+            r"(?:At [\d,]+ tokens|of a call of|matmul of|;|:) (.+?) on (an? [^,;]+?)(?: is| takes| needs| reaches|,|;|\.)",
+            said,
+        ):
+            assert (name, where) in known, said
+        if chart == "speed-up" and (at := re.search(r"; at ([\d,]+) it is ([\d.,]+) times", said)):
+            at_length = [t for t in drawn if t.settled and t.length == int(at[1].replace(",", ""))]
+            ratios = [a.seconds / b.seconds for a in at_length for b in at_length]
+            assert any(times(ratio) == at[2] for ratio in ratios), said
+        if chart == "memory" and said:
+            length = int(re.search(r"At ([\d,]+)", said)[1].replace(",", ""))
+            bytes_at = [t.peak_bytes for t in drawn if t.length == length and t.peak_bytes]
+            assert any(size(each) in said for each in bytes_at)
+            assert any(f"needs {times(a / b)} times" in said for a in bytes_at for b in bytes_at), said
+        if chart == "transfer" and said:
+            length = int(re.search(r"at ([\d,]+) tokens\.$", said)[1].replace(",", ""))
+            shares = [t.transfer / (t.transfer + t.seconds) for t in drawn if t.length == length]
+            assert any(format_percent(share) in said for share in shares), said
 
 
 def test_the_roofline_names_the_line_that_is_nearest_to_its_peak():
     found = line((512,), [1.0], 0.01, operations=3e9, peak_operations=4e9, traffic=1e6, peak_traffic=1e9)
-    assert "At 512 tokens SDPA reaches 75.0% of the peak" in line_finding("roofline", found)
+    assert line_finding("roofline", found).endswith(
+        "fastest matrix product: SDPA on this CPU reaches 75.0% of it, at 512 tokens."
+    )
 
 
 def test_what_cannot_be_compared_has_no_finding():
     assert line_finding("time", []) == line_finding("speed-up", SLOW) == line_finding("transfer", SLOW) == ""
     assert line_finding("memory", line((512,), [1.0], 0.01, peak_bytes=None)) == ""
-    assert line_finding("time", SLOW).endswith("takes 800 ms at 4,096 tokens.")
+    assert line_finding("time", SLOW) == "At 4,096 tokens SDPA on this CPU takes 800 ms."

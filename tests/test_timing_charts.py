@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from dataclasses import replace
 from math import log10
 
@@ -40,33 +41,65 @@ def numbers(values: list) -> list:
     return [round(value, 9) for value in values]
 
 
+def sources(figure) -> str:
+    """What a figure says about where it was measured: below its axis, or above its legend."""
+    layout = json.loads(figure.to_json())["layout"]
+    said = layout.get("legend", {}).get("title", {}).get("text", "") + layout["xaxis"].get("title", {}).get("text", "")
+    return " ".join(re.sub(r"<[^>]*>", " ", said).split()).replace(" :", ":")
+
+
+def ends(figure) -> list[str]:
+    """The names at the ends of the lines of a figure."""
+    notes = json.loads(figure.to_json())["layout"].get("annotations", [])
+    return [note["text"].partition("</span> ")[2] for note in notes if "●" in note["text"]]
+
+
 @pytest.mark.parametrize("name", charts.CHARTS)
-def test_no_recorded_line_is_drawn_without_the_word_recorded_and_its_device(name):
+def test_no_recorded_line_is_drawn_without_its_device_and_the_figure_says_that_it_was_recorded(name):
     figure = charts.CHARTS[name]([*CPU, *FAR])
     far = {timing.median for timing in FAR}
     drawn = traces(figure)
+    assert "Test GPU, recorded 2026-01-31" in sources(figure)
     assert any(RECORDED in json.dumps(trace, ensure_ascii=False).replace("<br>", " ") for trace in drawn)
     if name == "transfer":
         titles = [note["text"].replace("<br>", " ") for note in json.loads(figure.to_json())["layout"]["annotations"]]
-        assert titles == [RECORDED]
+        assert titles == ["SDPA, Test GPU"]
         assert all(RECORDED in trace["hovertemplate"].replace("<br>", " ") for trace in drawn)
     for trace in drawn:
         ys = trace["y"] if isinstance(trace["y"], list) else []
         if name == "time" and far & set(ys):
-            assert trace["name"] == RECORDED
+            assert trace["name"] == "SDPA, Test GPU"
         if trace.get("line", {}).get("dash") == "dash":
-            assert "recorded" in trace["name"]
-            assert "Test GPU" in trace["name"]
+            assert "Test GPU" in trace["name"] or name == "speed-up"  # whose lines are all of one GPU
+            assert FAR[0].origin in trace["hovertemplate"].replace("<br>", " ")
 
 
-def test_a_legend_says_once_where_all_was_recorded():
-    """Its head does, in the same picture; beside the pointer it stands with every mark."""
+def test_few_lines_are_named_at_their_ends_and_many_in_a_legend_and_the_machine_is_said_once():
     other = [replace(timing, implementation="SDPA math") for timing in FAR]
     figure = charts.seconds([*FAR, *other])
-    drawn = [trace for trace in traces(figure) if trace.get("showlegend") is not False]
-    assert [trace["name"] for trace in drawn] == ["SDPA · recorded", "SDPA math · recorded"]
-    assert all(FAR[0].origin in trace["hovertemplate"].replace("<br>", " ") for trace in drawn)
-    assert FAR[0].origin in json.loads(figure.to_json())["layout"]["legend"]["title"]["text"].replace("<br>", " ")
+    assert sorted(ends(figure)) == ["SDPA", "SDPA math"]
+    assert not [trace for trace in traces(figure) if trace.get("showlegend") is not False]
+    assert sources(figure).count("Test GPU, recorded 2026-01-31, torch 2.13.0") == 1
+    names = list(IMPLEMENTATIONS)[:9]
+    many = charts.seconds([replace(timing, implementation=name) for timing in FAR for name in names])
+    assert ends(many) == []
+    assert [trace["name"] for trace in traces(many) if trace.get("showlegend") is not False] == names
+    assert sources(many).count("Test GPU") == 1
+
+
+def test_two_machines_of_one_name_are_told_apart():
+    again = read_recording(write_recording(CARD), "other.json")
+    figure = charts.seconds([*FAR, *again])
+    assert len(set(ends(figure))) == 2
+    assert "(gpu.json)" in sources(figure) and "(other.json)" in sources(figure)
+
+
+def test_no_two_names_at_the_ends_of_lines_cover_each_other():
+    timings = [t for name in list(IMPLEMENTATIONS)[:5] for t in line(LENGTHS, [0.001] * 4, implementation=name)]
+    figure = charts.seconds(timings, lengths=[*LENGTHS, 2048])
+    notes = [note for note in json.loads(figure.to_json())["layout"]["annotations"] if "●" in note["text"]]
+    shifts = sorted(note["yshift"] for note in notes)
+    assert len(notes) == 5 and min(b - a for a, b in itertools.pairwise(shifts)) >= 13
 
 
 ALIKE = {"heads": [1, 128], "d_head": [1, 512], "batch": [1, 1024], "passes": ["forward", "forward + backward"]}
@@ -79,12 +112,12 @@ ENDS = {  # of what else a recording may say
 POINTS = list(itertools.product(("cpu", "cuda:0"), (1, 2**20)))
 
 
-def ends(of: dict[str, list]) -> st.SearchStrategy:
+def any_of(of: dict[str, list]) -> st.SearchStrategy:
     return st.fixed_dictionaries({name: st.sampled_from(values) for name, values in of.items()})
 
 
 @settings(deadline=None, max_examples=examples(60))
-@given(ends(ALIKE), st.lists(ends(ENDS), min_size=4, max_size=4))
+@given(any_of(ALIKE), st.lists(any_of(ENDS), min_size=4, max_size=4))
 def test_a_recording_at_the_ends_of_what_is_allowed_is_drawn_and_described(alike, points):
     cases = [
         make_timing(device=device, length=length, **alike, **point)
@@ -142,18 +175,21 @@ def test_axes_are_fixed_by_the_lengths_that_are_still_to_come():
     assert layout["yaxis"]["type"] == "log"
 
 
+def notes_without_names(figure) -> list[dict]:
+    return [note for note in json.loads(figure.to_json())["layout"]["annotations"] if "●" not in note["text"]]
+
+
 def test_what_ran_out_of_memory_is_named_at_its_length():
-    (note,) = json.loads(
-        charts.seconds([*CPU, failed_timing(1024), failed_timing(1024, implementation="SDPA math")]).to_json()
-    )["layout"]["annotations"]
+    lacking = [failed_timing(1024), failed_timing(1024, implementation="SDPA math")]
+    (note,) = notes_without_names(charts.seconds([*CPU, *lacking]))
     assert (note["text"], note["x"]) == ("2 out of memory", pytest.approx(log10(1024)))
     assert note["hovertext"].count("SDPA math") == 1
 
 
 def test_where_the_materialised_kernel_of_a_browser_ends_is_named_once():
     browser = {"device": WEBGPU, "source": BROWSER, "implementation": MATERIALISED}
-    ends = [failed_timing(n, f"out of memory: {n} MiB", **browser) for n in (512, 1024)]
-    (note,) = json.loads(charts.seconds([*CPU, *ends]).to_json())["layout"]["annotations"]
+    materialised = [failed_timing(n, f"out of memory: {n} MiB", **browser) for n in (512, 1024)]
+    (note,) = notes_without_names(charts.seconds([*CPU, *materialised]))
     assert (note["text"], note["x"]) == ("materialised ends", pytest.approx(log10(512)))
     assert note["hovertext"].endswith("out of memory: 512 MiB")
 
@@ -162,7 +198,10 @@ def test_speed_up_is_drawn_with_its_crossover():
     figure = charts.speed_up([*CPU, *CARD])
     band, middle, star = traces(figure)
     assert numbers(middle["y"]) == [0.2, 0.8, 3.2, 12.8]
-    assert middle["name"] == "SDPA · Test GPU against Test CPU, 2 cores, 2 threads"
+    assert middle["name"] == "SDPA"
+    assert (
+        middle["hovertemplate"].replace("<br>", " ").startswith("SDPA · Test GPU against Test CPU, 2 cores, 2 threads")
+    )
     assert min(band["y"]) == pytest.approx(0.2 * 0.96 / 1.04)
     assert star["marker"]["symbol"] == "star"
     assert star["x"][0] == pytest.approx(128 * 2 ** (log10(1.25) / log10(4)))
@@ -185,7 +224,9 @@ def test_implementations_are_drawn_against_one_of_them():
 
 def test_a_recorded_cpu_as_base_says_so_too():
     cpu = read_recording(write_recording(CPU), "cpu.json")
-    assert traces(charts.speed_up([*cpu, *CARD]))[1]["name"].endswith("recorded 2026-01-31 (cpu.json)")
+    figure = charts.speed_up([*cpu, *CARD])
+    assert "recorded 2026-01-31 (cpu.json)" in traces(figure)[1]["hovertemplate"].replace("<br>", " ")
+    assert "Test CPU, 2 cores, recorded 2026-01-31" in sources(figure)
 
 
 def test_the_roof_is_the_slope_and_the_ceiling():
@@ -230,7 +271,7 @@ def test_transfer_is_part_of_a_bar_in_its_order():
     assert [part["x"] for part in parts] == [["64"]] * 6
     layout = json.loads(figure.to_json())["layout"]
     assert (layout["barmode"], layout["barnorm"]) == ("stack", "percent")
-    assert [note["text"] for note in layout["annotations"]] == ["SDPA · Test GPU", "SDPA math · Test GPU"]
+    assert [note["text"] for note in layout["annotations"]] == ["SDPA, Test GPU", "SDPA math, Test GPU"]
 
 
 def test_a_point_that_was_timed_once_has_no_band_and_says_so():
@@ -292,7 +333,11 @@ def test_each_roof_looks_like_the_lines_under_it_and_says_whose_it_is():
     timings = [*line([64], [1.0]), *line([64], [1.0], **half), *line([64], [1.0], **half, **GPU)]
     drawn = traces(charts.roofline(timings))
     roofs = {trace["name"].removeprefix("roof: "): trace for trace in drawn if trace["name"].startswith("roof")}
-    under = {trace["name"].split(" · ", 1)[1]: trace["marker"]["symbol"] for trace in drawn if "customdata" in trace}
+    under = {
+        trace["hovertemplate"].replace("<br>", " ").split(" · ", 1)[1].partition(" %{")[0]: trace["marker"]["symbol"]
+        for trace in drawn
+        if "customdata" in trace
+    }
     assert {name: trace["marker"]["symbol"] for name, trace in roofs.items()} == under
     assert len(set(under.values())) == 3
     said = roofs["Test GPU · bfloat16"]["hovertemplate"].replace("<br>", " ")
@@ -324,8 +369,6 @@ def test_no_line_of_a_legend_is_wider_than_a_phone_and_none_is_cut():
 
 @pytest.mark.parametrize("name", charts.CHARTS)
 def test_a_picture_says_by_itself_with_what_and_when_each_device_was_measured(name):
-    title = json.loads(charts.CHARTS[name]([*CPU, *FAR]).to_json())["layout"]["legend"]["title"]["text"].replace(
-        "<br>", " "
-    )
-    assert f"{FAR[0].origin}: torch 2.13.0 on Linux 1 x86_64, 2 CPU threads" in title
-    assert (CPU[0].origin in title) is (name != "transfer")
+    title = sources(charts.CHARTS[name]([*CPU, *FAR]))
+    assert "Test GPU, recorded 2026-01-31, torch 2.13.0" in title
+    assert ("Test CPU, 2 cores, measured here 2026-01-31, torch 2.13.0" in title) is (name != "transfer")

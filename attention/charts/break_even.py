@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import log10
 from typing import Any
 
@@ -13,7 +14,8 @@ from attention.charts.theme import HEADS, PLOTLY_TEXT
 from attention.charts.timing_marks import FONT, PALE, wrap_hover_label
 from attention.timing import cpu_gpu_summary
 from attention.timing.break_even import BreakEven
-from attention.timing.cpu_gpu_series import TimingSeries
+from attention.timing.cpu_gpu_series import IN_BROWSER, MEASURED, TimingSeries
+from attention.timing.data_sheets import DATA_SHEETS
 from attention.timing.units import seconds as spelt
 
 HEIGHT = 430  # pixels
@@ -21,6 +23,7 @@ NAME, LABEL = 12, 13  # pixels of the height of letters: of the names of lines, 
 ENDS = (5e-6, 0.2)  # seconds at both ends of the axis, unless a time lies beyond
 CPU, ALONE, MOVED = "CPU", "GPU alone", "GPU with copy"
 GPU_COLOR, ALONE_COLOR = HEADS[5], HEADS[2]
+RECORDED = "{name}{copy}, recorded"
 CROSSING, EQUAL = "about {length:,.0f} tokens", "about equal"
 TIMES = "{times} times as fast"
 TICKS = {-6: "1 µs", -5: "10 µs", -4: "100 µs", -3: "1 ms", -2: "10 ms", -1: "100 ms", 0: "1 s", 1: "10 s", 2: "100 s"}
@@ -33,10 +36,18 @@ def figure(found: BreakEven) -> go.Figure:
     cpu, alone = ([point.seconds or 0.0 for point in series.points] for series in (found.cpu, found.gpu))
     moved = [seconds + point.moved for seconds, point in zip(alone, found.gpu.points, strict=True)]
     at_gpu = look(found.gpu, [found.gpu]) | {"color": GPU_COLOR}
-    _line(shown, found.cpu, CPU, cpu, look(found.cpu, ()))
-    _line(shown, found.gpu, MOVED, moved, at_gpu)
-    _line(shown, found.gpu, ALONE, alone, at_gpu | {"color": ALONE_COLOR, "symbol": "square", "dash": "dot"})
-    low, high = log10(min([ENDS[0], *alone])), log10(max([ENDS[1], *cpu, *moved]))
+    _line(shown, found.cpu, _name(found.cpu, CPU, found), cpu, look(found.cpu, ()))
+    _line(shown, found.gpu, _name(found.gpu, MOVED, found), moved, at_gpu)
+    at_alone = at_gpu | {"color": ALONE_COLOR, "symbol": "square", "dash": "dot"}
+    _line(shown, found.gpu, _name(found.gpu, ALONE, found), alone, at_alone)
+    for series in found.recorded:
+        is_cpu = all(not point.moved for point in series.points)
+        whole = [(point.seconds or 0.0) + point.moved for point in series.points]
+        faint = look(series, [] if is_cpu else [series]) | {"width": 1.5}
+        name = RECORDED.format(name=_device(series), copy="" if is_cpu else " with copy")
+        _line(shown, series, name, whole, faint if is_cpu else faint | {"color": GPU_COLOR})
+    every = [y for trace in _traces(shown) for y in trace.y]
+    low, high = log10(min([ENDS[0], *every])), log10(max([ENDS[1], *every]))
     last = lengths.index(found.longest.length)
     name_lines(shown, HEIGHT, [low, high], beside=lengths[-1], font=NAME)
     _gap(shown, lengths[last], moved[last], cpu[last])
@@ -52,6 +63,25 @@ def figure(found: BreakEven) -> go.Figure:
     times = {"tickvals": [10.0**power for power in TICKS], "ticktext": list(TICKS.values())}
     shown.update_yaxes(type="log", title="time per call", range=[low, high], **times)
     return shown
+
+
+def _name(series: TimingSeries, name: str, found: BreakEven) -> str:
+    """The name of a line; what was measured now is named as such, and the others then by their device."""
+    whose = {MEASURED: "this", IN_BROWSER: "your"}.get(series.kind)
+    if whose:
+        return f"{whose} {name}"
+    return name.replace("CPU", _device(series)).replace("GPU", _device(series)) if found.recorded else name
+
+
+def _device(series: TimingSeries) -> str:
+    """The short name of the device of a recorded line."""
+    known = next((name for name in DATA_SHEETS if name in series.device), series.device)
+    cores = re.search(r"\b(\d+) cores?\b", series.device)
+    return f"{cores[1]}-core CPU" if cores else known
+
+
+def _traces(shown: go.Figure) -> list[Any]:
+    return list(shown.data)
 
 
 def _line(shown: go.Figure, series: TimingSeries, name: str, times: list[float], looks: dict[str, Any]) -> None:

@@ -8,12 +8,13 @@ recorded. An open, faint mark that no line joins is a time that is not stable.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from attention.charts import theme
 from attention.timing import comparison
 from attention.timing.implementations import IMPLEMENTATIONS
+from attention.timing.line_names import line_names
 from attention.timing.recordings import Timing
 from attention.timing.recordings.timing import BROWSER
 
@@ -58,17 +59,21 @@ def kind(timing: Timing) -> Kind:
 
 @dataclass(frozen=True)
 class Look:
-    """The style of the lines of a figure, equal in every chart of the same timings; `kinds` in the order of symbols."""
+    """The style of the lines of a figure, equal in every chart of the same timings; `kinds` in the order of symbols.
+
+    `names`: the short name of each line by its label.
+    """
 
     kinds: tuple[Kind, ...]
     browser_kinds: tuple[Kind, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, timings: Iterable[Timing]) -> Look:
         """Returns the style of a figure of these timings."""
         timings = list(timings)
         browser = (kind(timing) for timing in timings if timing.is_from_browser)
-        return cls(tuple(dict.fromkeys(map(kind, timings))), tuple(dict.fromkeys(browser)))
+        return cls(tuple(dict.fromkeys(map(kind, timings))), tuple(dict.fromkeys(browser)), line_names(timings))
 
     def color(self, timing: Timing) -> str:
         if timing.is_from_browser:
@@ -87,13 +92,3 @@ class Look:
         if timing.is_from_browser:
             return BROWSER_DASH if timing.source == BROWSER else BROWSER_RECORDED_DASH
         return "dash" if timing.source else "solid"
-
-    def legend_label(self, label: str, timing: Timing) -> str:
-        """Returns the label of a line in a legend, with "recorded" instead of the place if that is the same for all.
-
-        The title of the legend names the place.
-        """
-        alone = len({origin for origin, *_ in self.kinds}) == 1
-        if not alone or not timing.source or timing.source == BROWSER:
-            return label
-        return label.replace(f" · {timing.origin}", f" · recorded{' in a browser' * timing.is_from_browser}")

@@ -15,9 +15,10 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attention.charts import theme
+from attention.charts.line_ends import name_lines
 from attention.charts.timing_look import SHEETS, Look, open_symbol
 from attention.number_format import format_percent
-from attention.timing import comparison, convergence
+from attention.timing import comparison, convergence, line_names
 from attention.timing.comparison import SpeedUp
 from attention.timing.data_sheets import DATA_SHEETS
 from attention.timing.recordings import Timing, lines
@@ -26,7 +27,7 @@ from attention.timing.webgpu.results import MATERIALISED
 
 HEIGHT = 460
 WIDTH = 40  # characters per line of a legend that fit on a phone
-FINE = 58  # the same for its title, in a smaller font
+FINE = 44  # the same for where all was measured, in a smaller font, beside a y axis
 NARROW = 34  # the same for the hover box
 FONT = "Arial, Helvetica, sans-serif"  # also available in a downloaded image of the chart, so that its legend fits
 ROW = 17  # pixels that a line of a legend adds: on a phone entries are below each other and would leave no room for the chart
@@ -34,6 +35,7 @@ FAINT = 0.16  # opacity of a band
 PALE = 0.65  # opacity of a mark whose time is not stable
 LOOSE = "open and faint: unstable time"
 LAST = 2000  # rank of the last entry of a legend; the others have 1000
+END = 12  # pixels of the height of the name at the end of a line
 ERRORS = 12  # maximum number of lengths in a chart that are labelled with “out of memory”
 
 
@@ -62,45 +64,49 @@ def figure(timings: Sequence[Timing], y: str, lengths: Iterable[int]) -> tuple[g
             "range": [log10(at[0]) - 0.1, log10(at[-1]) + 0.1],
         }
     margin = {"t": 20, "b": 10, "l": 10, "r": 10}
-    loose = [LOOSE] * any(timing.error is None and not timing.settled for timing in timings)
-    look = Look.of(timings)
-    names = [look.legend_label(label, line[0]) for label, line in lines(timings).items()]
-    written = [*(part for name in names for part in wrap(name, WIDTH)), *_legend_title(timings), *loose]
-    height = HEIGHT + ROW * len(written)
-    layout = {
-        "font": {"family": FONT},
-        "height": height,
-        "margin": margin,
-        "legend": legend(timings),
-        "hovermode": "closest",
-        "xaxis": axis,
-    }
+    layout = {"font": {"family": FONT}, "height": HEIGHT, "margin": margin, "hovermode": "closest", "xaxis": axis}
     figure = go.Figure(layout=layout)
     figure.update_yaxes(type="log", title=y, exponentformat="power", dtick=1)
-    return figure, look
+    return figure, Look.of(timings)
+
+
+def finish(figure: go.Figure, timings: Sequence[Timing]) -> None:
+    """Names each line of a figure at its end, or in a legend if there are too many, and says where all was measured, once.
+
+    Images of the figure say it as well. The range of the y axis leaves room for the names.
+    """
+    drawn: list[Any] = list(figure.data)
+    ys = [y for trace in drawn for y in (trace.y if trace.y is not None else ()) if y]
+    low, high = (log10(end(ys)) for end in (min, max)) if ys else (0.0, 1.0)
+    room = max(high - low, 0.5) * 0.09
+    ends = [low - room / 2, high + room]
+    sources, height = line_names.sources(timings, FINE), HEIGHT
+    figure.update_yaxes(range=ends)
+    if name_lines(figure, HEIGHT, ends, beside=_last_x(drawn), font=END):
+        title = "<br>".join([figure.layout.xaxis.title.text, *map(_fine, sources)])
+        figure.update_xaxes(title=title)
+        rows = [*sources, *[LOOSE] * any(figure.select_traces({"name": wrap_label(LOOSE)}))]
+        figure.update_layout(legend=LEGEND)
+    else:
+        shown = dict.fromkeys(trace.name for trace in drawn if trace.showlegend is not False)
+        rows = [*sources, *(part for name in shown for part in name.split("<br>"))]
+        figure.update_layout(legend=legend(timings))
+    figure.update_layout(height=height + ROW * len(rows))
+
+
+def _last_x(drawn: Sequence[Any]) -> float:
+    """The largest x of all traces, at which there is no room behind the end of a line."""
+    return max((x for trace in drawn for x in (trace.x if trace.x is not None else ()) if x), default=0.0)
+
+
+def _fine(source: str) -> str:
+    return f'<span style="font-size:11px">{escape(source)}</span>'
 
 
 def legend(timings: Sequence[Timing]) -> dict[str, Any]:
     """Returns a legend below the figure, whose title says where and when it was measured, so that images include it."""
-    told = "<br>".join(map(escape, _legend_title(timings)))
+    told = "<br>".join(map(escape, line_names.sources(timings, FINE)))
     return LEGEND | {"title": {"text": told, "side": "top", "font": {"size": 11, "color": theme.PLOTLY_TEXT}}}
-
-
-def _legend_title(timings: Iterable[Timing]) -> list[str]:
-    """Returns the lines of a legend's title."""
-    return [part for text in origins(timings) for part in wrap(text, FINE, break_on_hyphens=False)]
-
-
-def origins(timings: Iterable[Timing]) -> list[str]:
-    """Returns one sentence per device: the torch version, system and day of its measurement."""
-    found = {timing.origin: timing for timing in timings}
-    return [
-        f"{origin}: WebGPU in {timing.system}, {timing.precision}"
-        if timing.is_from_browser
-        else f"{origin}: torch {timing.torch} on {timing.system}, {timing.threads} CPU threads, float32 precision "
-        f"{timing.precision}, {timing.day}"
-        for origin, timing in found.items()
-    ]
 
 
 def wrap_label(label: str) -> str:
@@ -126,11 +132,13 @@ def line(
     look: Look,
     xs: Sequence[float] | None = None,
     settled: Sequence[bool] | None = None,
+    name: str = "",
 ) -> None:
     """Adds a line through the stable points; the others are open and faint, and no line joins them.
 
-    `settled`: whether each point is stable, by default whether its time is.
+    `settled`: whether each point is stable, by default whether its time is. `name`: its short name, by default that of its label.
     """
+    name = name or look.names.get(label, label)
     firm = [point.settled for point in points] if settled is None else settled
     marks = list(zip(points, [point.length for point in points] if xs is None else xs, ys, hover, firm, strict=True))
     for of, some in groupby(sorted(marks, key=lambda mark: not mark[-1]), key=lambda mark: mark[-1]):
@@ -140,7 +148,8 @@ def line(
         figure.add_scatter(
             x=x,
             y=y,
-            name=wrap_label(look.legend_label(label, here[0])),
+            name=wrap_label(name),
+            meta=name,
             legendgroup=label,
             showlegend=of or not any(firm),
             marker={"symbol": shape if of else open_symbol(shape), "size": 8, "color": color},
@@ -184,7 +193,7 @@ def band(
         figure.add_scatter(
             x=xs[:-1],
             y=ys[:-1],
-            name=label,
+            name=look.names.get(label, label),
             legendgroup=label,
             showlegend=False,
             fill="toself",
@@ -221,8 +230,11 @@ def star(figure: go.Figure, label: str, points: list[SpeedUp], color: str) -> No
     )
 
 
-def roof(figure: go.Figure, name: str, timings: list[Timing], look: Look) -> None:
-    """Adds the best operations and bytes per second of a device in one dtype, with the symbol of its first line."""
+def roof(figure: go.Figure, name: str, timings: list[Timing], look: Look, short: str = "") -> None:
+    """Adds the best operations and bytes per second of a device in one dtype, with the symbol of its first line.
+
+    `short`: the name of the device in the chart, if it has several.
+    """
     peaks = [(t.peak_operations, t.peak_traffic) for t in timings if t.peak_operations and t.peak_traffic]
     if not peaks:
         return
@@ -235,6 +247,7 @@ def roof(figure: go.Figure, name: str, timings: list[Timing], look: Look) -> Non
         x=xs,
         y=ys,
         name=wrap_label(f"roof: {name}"),
+        meta=f"limit of {short}" if short else "limit",
         mode="lines+markers",
         line={"color": "gray", "width": 1.5, "dash": look.dash(timings[0])},
         marker={"symbol": look.shape(timings[0]), "size": 8, "color": "gray"},
@@ -249,13 +262,13 @@ def limit(figure: go.Figure, name: str, line: Mapping[int, float]) -> None:
         x=list(line),
         y=list(line.values()),
         name=wrap_label(label),
+        meta=f"{name}, limit by its data sheet",
         mode="lines",
         line={"dash": "dashdot", "width": 1.5, "color": SHEETS[name]},
         legendrank=LAST,
         customdata=[[f"{length:,}", seconds(least)] for length, least in line.items()],
         hovertemplate=f"{wrap_hover_label(label)}<br>%{{customdata[0]}} tokens<br>at least %{{customdata[1]}}<extra></extra>",
     )
-    figure.update_layout(height=figure.layout.height + ROW * len(wrap(label, WIDTH)))
 
 
 def describe_point(timing: Timing) -> str:

@@ -16,7 +16,7 @@ from attention.charts import theme
 from attention.charts import timing_marks as marks
 from attention.charts.timing_marks import HEIGHT
 from attention.number_format import format_percent
-from attention.timing import comparison, convergence, footprint
+from attention.timing import comparison, convergence, footprint, line_names
 from attention.timing.comparison import SpeedUp
 from attention.timing.recordings import Timing, lines
 from attention.timing.units import seconds as told_seconds
@@ -43,6 +43,7 @@ def seconds(
     for name, line in (limits or {}).items():
         marks.limit(figure, name, line)
     figure.update_yaxes(tickformat="~s", ticksuffix="s")
+    marks.finish(figure, timings)
     return figure
 
 
@@ -53,16 +54,22 @@ def speed_up(timings: Sequence[Timing], transfer: bool = False, against: str = c
     """
     figure, look = marks.figure(timings, f"times faster than {against}", ())
     found = lines(timings)
-    for base, other in comparison.pairs(found, against):
+    pairs = comparison.pairs(found, against)
+    names = line_names.names_without_machine(timings)
+    several = len({found[other][0].origin for _, other in pairs}) > 1
+    for base, other in pairs:
         points = comparison.speed_ups(found[base], found[other], transfer)
         label = f"{other} against {found[base][0].origin}" if against == comparison.CPU else other
         like = [timing for timing in found[other] if timing.length in {point.length for point in points}]
         marks.band(figure, label, like, [_ends(point) for point in points], look)
         hover = [_ratio(point, against) for point in points]
-        marks.line(figure, label, like, [p.ratio for p in points], hover, look, settled=[p.settled for p in points])
+        settled, name = [point.settled for point in points], look.names[other] if several else names[other]
+        ratios = [point.ratio for point in points]
+        marks.line(figure, label, like, ratios, hover, look, settled=settled, name=name)
         marks.star(figure, label, points, look.color(like[0]))
     figure.add_hline(y=1, line={"width": 1, "dash": "dot", "color": "gray"})
     figure.update_yaxes(tickformat=",~g")
+    marks.finish(figure, timings)
     return figure
 
 
@@ -86,10 +93,12 @@ def roofline(timings: Sequence[Timing]) -> go.Figure:
     and Patterson 2009). A point may be above the slope, if caches hold the bytes to be moved, but not above the ceiling.
     """
     figure, look = marks.figure(timings, "operations per second", ())
-    found = lines(timings)
+    found, machines = lines(timings), line_names.machine_names(timings)
+    several = len({timing.dtype for timing in timings}) > 1
     for origin, dtype in sorted({(timing.origin, timing.dtype) for timing in timings}):
         here = [timing for timing in timings if (timing.origin, timing.dtype) == (origin, dtype)]
-        marks.roof(figure, f"{origin} · {dtype}", comparison.with_times(here), look)
+        short = " in ".join([*[machines[origin]] * (len(machines) > 1), *[dtype] * several])
+        marks.roof(figure, f"{origin} · {dtype}", comparison.with_times(here), look, short)
     for label, line in found.items():
         points = comparison.with_times(line)
         xs, ys = [comparison.intensity(p) for p in points], [comparison.rate(p) for p in points]
@@ -98,6 +107,7 @@ def roofline(timings: Sequence[Timing]) -> go.Figure:
     rates = [comparison.rate(timing) for timing in comparison.with_times(timings)]
     narrow = bool(rates) and max(rates) < NARROW * min(rates)
     figure.update_yaxes(tickformat="~s", ticksuffix="FLOP/s", dtick=log10(2) if narrow else 1)
+    marks.finish(figure, timings)
     return figure
 
 
@@ -115,6 +125,7 @@ def memory(timings: Sequence[Timing], lengths: Iterable[int] = ()) -> go.Figure:
         marks.line(figure, label, points, peaks, hover, look, settled=[True] * len(points))
     _guides(figure, timings)
     figure.update_yaxes(tickformat="~s", ticksuffix="B")
+    marks.finish(figure, timings)
     return figure
 
 
@@ -135,6 +146,7 @@ def _guides(figure: go.Figure, timings: Sequence[Timing]) -> None:
             x=xs,
             y=[batch * heads * n**2 * size for n in xs],
             name=marks.wrap_label(name),
+            meta=name,
             mode="lines",
             line={"dash": dash, "width": 1, "color": "gray"},
             hovertemplate=f"{marks.wrap_hover_label(name)}<br>%{{y:.3s}}B<extra></extra>",
@@ -145,9 +157,10 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
     """Returns the shares of computing, transfer to the device and transfer back in a call, one subplot per line."""
     found = {label: [t for t in comparison.with_times(line) if t.to_device] for label, line in lines(timings).items()}
     found = {label: line for label, line in found.items() if line}
+    names = line_names.line_names(timings)
     height = max(HEIGHT, 110 + 200 * len(found))
     titles, gap = (
-        [marks.wrap_label(label) for label in found],
+        [marks.wrap_label(names[label]) for label in found],
         {"vertical_spacing": min(100 / height, 0.9 / max(1, len(found)))},
     )
     figure = make_subplots(max(1, len(found)), 1, subplot_titles=titles, **gap)  # pyright: ignore[reportArgumentType]  one option, a gap

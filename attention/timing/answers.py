@@ -5,6 +5,7 @@ Where a GPU was timed at these sizes its time is quoted. Where none was, the lim
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -23,6 +24,7 @@ LEFT_OUT = (
     "out of memory",
     "not started",
 )  # beginnings of errors of cases that a device could compute
+DEVICES = re.compile(r" ?(?=\b[GC]PU: )")  # before the sentences of a basis that name the devices
 NO_GPU = "No GPU was timed at these sizes."
 NO_CPU = "No CPU was timed at these sizes: “Measure here” times that of this server."
 NOTHING = "Nothing was timed at these sizes: “Measure here” times this server's CPU, and “Measure my GPU” your own GPU."
@@ -43,13 +45,13 @@ class Answer:
 
     @property
     def first(self) -> str:
-        """The first sentence of the basis, for a caption; `rest` has the others."""
-        return self.basis.partition(". ")[0].removesuffix(".") + "."
+        """The sentences of the basis before those that name the devices, for a caption; `rest` has these."""
+        return DEVICES.split(self.basis, maxsplit=1)[0]
 
     @property
     def rest(self) -> str:
-        """All sentences of the basis but the first."""
-        return self.basis.partition(". ")[2]
+        """The sentences of the basis that name the devices, and all after them."""
+        return self.basis[len(self.first) :].strip()
 
     @property
     def text(self) -> str:

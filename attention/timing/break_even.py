@@ -7,12 +7,13 @@ timed as well.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attention.timing import comparison, cpu_gpu_series, cpu_gpu_summary
 from attention.timing.comparison import Crossover
 from attention.timing.cpu_gpu_series import TimingSeries
 from attention.timing.recordings import Timing
+from attention.timing.recordings.timing import BROWSER
 from attention.timing.sweep import Sweep, is_like
 from attention.timing.units import seconds
 
@@ -24,7 +25,8 @@ FUSED = "SDPA", "WebGPU fused"  # one kernel for all of attention, as a model ru
 class BreakEven:
     """The lines of a CPU and a GPU at common lengths, and where they cross without (`alone`) and with the copy (`moved`).
 
-    `longest`: the GPU's timing at the longest common length at which both times are stable.
+    `longest`: the GPU's timing at the longest common length at which both times are stable. `recorded`: the recorded lines beside
+    a CPU or a GPU that was measured now.
     """
 
     cpu: TimingSeries
@@ -32,6 +34,7 @@ class BreakEven:
     alone: Crossover
     moved: Crossover
     longest: Timing
+    recorded: tuple[TimingSeries, ...] = ()
 
     @property
     def headline(self) -> str:
@@ -41,14 +44,11 @@ class BreakEven:
         if since is None:
             return f"At no length up to {longest:,} tokens is {gpu} faster than {cpu}, copying included."
         at_end = f"at {longest:,} it is {self._times(longest, True)} times as fast."
-        if since > shortest and not self.is_equal_at_first:
+        if since > shortest or self.is_equal_at_first:
             return f"From about {since:,.0f} tokens on, {gpu} is faster than {cpu}, copying included; {at_end}"
-        if self.is_equal_at_first and self._ratio(shortest) > 1 + EQUAL:
-            return f"At {shortest:,} tokens, copying makes {gpu} no faster than {cpu}; {at_end}"
-        ratio = "" if self.is_equal_at_first else f"{self._times(shortest, True)} times "
         return (
-            f"Already at {shortest:,} tokens, the shortest length measured, {gpu} is {ratio}as fast as {cpu}, copying included; "
-            f"{at_end}"
+            f"Already at {shortest:,} tokens, the shortest length measured, {gpu} is {self._times(shortest, True)} times as fast "
+            f"as {cpu}, copying included; {at_end}"
         )
 
     @property
@@ -123,7 +123,7 @@ class BreakEven:
 def break_even(timings: Iterable[Timing]) -> BreakEven | None:
     """Returns the break-even of the first GPU and CPU with stable times at two common lengths or more; None if none have."""
     like = [each for each in comparison.with_times(timings) if is_like(each, Sweep()) and each.implementation in FUSED]
-    lines = sorted(cpu_gpu_series.timed_lines(like), key=lambda each: bool(each[0].source))  # measured here first
+    lines = sorted(cpu_gpu_series.timed_lines(like), key=_is_recorded)  # measured now first
     cpus = [line for line in lines if line[0].device == "cpu"]
     gpus = [line for line in lines if line[0].device != "cpu" and any(each.transfer for each in line)]
     for gpu in gpus:
@@ -131,8 +131,22 @@ def break_even(timings: Iterable[Timing]) -> BreakEven | None:
             common = {each.length for each in cpu} & {each.length for each in gpu}
             found = _of([t for t in cpu if t.length in common], [t for t in gpu if t.length in common])
             if found is not None:
-                return found
+                return replace(
+                    found, recorded=tuple(_recorded_beside(cpu, cpus, common) + _recorded_beside(gpu, gpus, common))
+                )
     return None
+
+
+def _is_recorded(line: list[Timing]) -> bool:
+    return bool(line[0].source) and line[0].source != BROWSER
+
+
+def _recorded_beside(shown: list[Timing], lines: list[list[Timing]], lengths: set[int]) -> list[TimingSeries]:
+    """The first recorded line of these, at these lengths, if the line that is shown was measured now."""
+    if _is_recorded(shown):
+        return []
+    others = ([t for t in line if t.length in lengths] for line in lines if _is_recorded(line))
+    return [cpu_gpu_series.line(line) for line in others if line][:1]
 
 
 def _of(cpu: list[Timing], gpu: list[Timing]) -> BreakEven | None:

@@ -5,20 +5,21 @@ Unstable times are left out, as no line joins them. A sentence names the length 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 
 from attention.number_format import format_percent
 from attention.timing import comparison, cpu_gpu_series, cpu_gpu_summary, footprint
+from attention.timing.comparison import Crossover, SpeedUp
 from attention.timing.cpu_gpu_series import PUBLISHED, Point, TimingSeries
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
 from attention.timing.cpu_gpu_summary import name_cpu, name_gpu, times
 from attention.timing.data_sheets import DATA_SHEETS
+from attention.timing.line_names import machine_in_sentence as _machine
 from attention.timing.recordings import Timing, lines
+from attention.timing.recordings.labels import axes_text
 from attention.timing.units import seconds, size
 
 Lines = dict[str, list[Timing]]
-DAY = re.compile(r", (?:recorded|measured) [^·]*")  # of a label: when and in which file a line was recorded
 
 
 def cpu_gpu_finding(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
@@ -31,22 +32,17 @@ def cpu_gpu_finding(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: 
 def line_finding(chart: str, timings: Iterable[Timing], against: str = comparison.CPU, transfer: bool = False) -> str:
     """Returns the finding of a chart of lines, empty if there is nothing to compare.
 
-    `chart`: "time", "speed-up", "roofline", "memory" or "transfer"; `against` and `transfer` as in the chart of speed-ups.
+    `chart`: "time", "speed-up", "roofline", "memory" or "transfer"; `against` and `transfer` as in the chart of speed-ups. The
+    first line of these timings is the subject of a chart of speed-ups of a GPU and of a chart of copies.
     """
-    timed = {label: comparison.with_times(line) for label, line in _short_labels(lines(timings)).items()}
+    timed = {label: comparison.with_times(line) for label, line in lines(timings).items()}
     if chart == "memory":  # bytes are counted, not timed
         return _least_memory(timed)
     stable = {label: [t for t in line if t.settled] for label, line in timed.items()}
     found = {label: line for label, line in stable.items() if line}
     if chart == "speed-up":
-        return _fastest_pair(found, against, transfer)
+        return _speed_up(found, against, transfer)
     return FINDERS[chart](found) if found else ""
-
-
-def _short_labels(found: Lines) -> Lines:
-    """The same lines without day and file in their labels, if these are different without."""
-    short = {DAY.sub(" ", label).replace("  ", " ").strip(): line for label, line in found.items()}
-    return short if len(short) == len(found) else found
 
 
 def _speedups(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
@@ -76,8 +72,9 @@ def _rates(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSet
     gpu, point = found
     base = _best([cpu]) if cpu else None
     beside = f"; {name_cpu(base[0], gpu)} in {base[0].dtype} reaches at most {_rate(base[1])}" if base else ""
-    said = f"{_gpu_name(gpu)} reaches {_rate(point)} at {point.length:,} tokens, the most of all lines{beside}."
-    return said[0].upper() + said[1:]
+    return _capital(
+        f"{_gpu_name(gpu)} reaches {_rate(point)} at {point.length:,} tokens, the most of all lines{beside}."
+    )
 
 
 def _limits(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
@@ -93,11 +90,10 @@ def _limits(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSe
     if not shares:
         return ""
     share, gpu, point = max(shares, key=lambda each: each[0])
-    said = (
+    return _capital(
         f"{_gpu_name(gpu)} reaches at most {format_percent(share)} of the limit of its data sheet, at "
         f"{point.length:,} tokens."
     )
-    return said[0].upper() + said[1:]
 
 
 def _best(series: Sequence[TimingSeries]) -> tuple[TimingSeries, Point] | None:
@@ -120,77 +116,104 @@ def _rate(point: Point) -> str:
     return f"{point.rate / 1e12:.3g} TFLOP/s"
 
 
-def _extremes(found: Lines, value: Callable[[Timing], float]) -> tuple[int, list[tuple[float, str]]] | None:
-    """The longest length that two lines or more have, and their values there with their names, the smallest first."""
-    at: dict[int, list[tuple[float, str]]] = {}
-    for label, line in found.items():
+Extremes = tuple[int, list[tuple[float, Timing]]]
+
+
+def _extremes(found: Iterable[list[Timing]], value: Callable[[Timing], float]) -> Extremes | None:
+    """The longest length that two lines or more have, and their values there with their timings, the smallest first."""
+    at: dict[int, list[tuple[float, Timing]]] = {}
+    for line in found:
         for timing in line:
-            at.setdefault(timing.length, []).append((value(timing), label))
+            at.setdefault(timing.length, []).append((value(timing), timing))
     shared = [length for length, values in at.items() if len(values) > 1]
-    return (max(shared), sorted(at[max(shared)])) if shared else None
+    return (max(shared), sorted(at[max(shared)], key=lambda each: each[0])) if shared else None
+
+
+def _names(found: Lines) -> Callable[[Timing], str]:
+    """Returns a function that names the line of a timing within a sentence: "SDPA on an H100, causal"."""
+    timings = [timing for line in found.values() for timing in line]
+    return lambda timing: ", ".join([f"{timing.implementation} on {_machine(timing)}", *axes_text(timing, timings)])
+
+
+def _capital(said: str) -> str:
+    return said[:1].upper() + said[1:]
 
 
 def _fastest_line(found: Lines) -> str:
-    ends = _extremes(found, lambda timing: timing.seconds)
+    ends, name = _extremes(found.values(), lambda timing: timing.seconds), _names(found)
     if ends is None:
-        label, line = next(iter(found.items()))
-        return f"{label} takes {seconds(line[-1].seconds)} at {line[-1].length:,} tokens."
+        last = next(iter(found.values()))[-1]
+        return f"At {last.length:,} tokens {name(last)} takes {seconds(last.seconds)}."
     length, values = ends
     (least, first), (most, last) = values[0], values[-1]
     return (
-        f"At {length:,} tokens {first} is the fastest of {len(values)} lines ({seconds(least)}); {last} takes "
+        f"At {length:,} tokens {name(first)} is the fastest of {len(values)} lines ({seconds(least)}); {name(last)} takes "
         f"{times(most / least)} times as long."
     )
 
 
-def _fastest_pair(found: Lines, against: str, transfer: bool) -> str:
-    ratios = [
-        (point.length, point.ratio, other)
-        for base, other in comparison.pairs(found, against)
-        for point in comparison.speed_ups(found[base], found[other], transfer)
-        if point.settled
-    ]
-    if not ratios:
-        return ""
-    length = max(each[0] for each in ratios)
-    _, ratio, label = max((each for each in ratios if each[0] == length), key=lambda each: each[1])
-    return f"At {length:,} tokens {label} is {times(ratio)} times as fast as {against}{', with the copy' * transfer}."
+def _speed_up(found: Lines, against: str, transfer: bool) -> str:
+    """From which length the first line is faster than that of the base, and how much at the longest one."""
+    for base, other in comparison.pairs(found, against):
+        points = comparison.speed_ups(found[base], found[other], transfer)
+        if crossing := comparison.crossover(points):
+            last, slow, fast = next(p for p in reversed(points) if p.settled), found[base][0], found[other][0]
+            of_devices = against == comparison.CPU
+            what, than = (_machine(fast), _machine(slow)) if of_devices else (fast.implementation, against)
+            where = f"With {_line_name(fast, found)}" if of_devices else f"On {_machine(fast)}"
+            return f"{where}{', copying included' * transfer}, {_faster(what, than, crossing, last)}"
+    return ""
+
+
+def _line_name(timing: Timing, found: Lines) -> str:
+    return ", ".join([timing.implementation, *axes_text(timing, [each for line in found.values() for each in line])])
+
+
+def _faster(what: str, than: str, crossing: Crossover, last: SpeedUp) -> str:
+    """From which length on one is faster than the other, and how many times at the last one."""
+    ratio, since, shortest = f"{times(last.ratio)} times as fast", crossing.length, crossing.shortest
+    if since is None or shortest == crossing.longest:
+        return f"{what} is {ratio} as {than} at {last.length:,} tokens."
+    on = f"about {since:,.0f} tokens on" if since > shortest else f"{shortest:,} tokens on, the shortest length"
+    return f"{what} is faster than {than} from {on}; at {last.length:,} it is {ratio}."
 
 
 def _nearest_to_peak(found: Lines) -> str:
-    shares = [(share, label, t) for label, line in found.items() for t in line if (share := comparison.share(t))]
-    if not shares:
-        return ""
-    share, label, timing = max(shares, key=lambda each: each[0])
-    return (
-        f"At {timing.length:,} tokens {label} reaches {format_percent(share)} of the peak of its device, a matrix product, "
-        "the most of all lines."
-    )
+    """The largest share of its fastest matrix product that each device reaches."""
+    best: dict[str, tuple[float, Timing]] = {}
+    for timing in (t for line in found.values() for t in line):
+        share = comparison.share(timing)
+        if share and share > best.get(timing.origin, (0.0, timing))[0]:
+            best[timing.origin] = share, timing
+    name = _names(found)
+    said = [f"{name(t)} reaches {format_percent(share)} of it, at {t.length:,} tokens" for share, t in best.values()]
+    return f"The limit of a device is its fastest matrix product: {'; '.join(said)}." if said else ""
 
 
 def _least_memory(found: Lines) -> str:
+    """The least and the most at the longest length that two lines have, of one device if any has two."""
     least = {"cpu": footprint.RESOLUTION}
-    drawn = {label: [t for t in line if (t.peak_bytes or 0) >= least.get(t.device, 1)] for label, line in found.items()}
-    ends = _extremes(drawn, lambda timing: float(timing.peak_bytes or 0))
+    drawn = [[t for t in line if (t.peak_bytes or 0) >= least.get(t.device, 1)] for line in found.values()]
+    by_device: dict[str, list[list[Timing]]] = {}
+    for line in filter(None, drawn):
+        by_device.setdefault(line[0].origin, []).append(line)
+    each = [_extremes(some, lambda t: float(t.peak_bytes or 0)) for some in [*by_device.values(), drawn]]
+    ends = max(filter(None, each[:-1]), key=lambda found: found[0], default=each[-1])
     if ends is None:
         return ""
     length, values = ends
     (low, first), (high, last) = values[0], values[-1]
-    return (
-        f"At {length:,} tokens {first} needs {size(int(low))}, the least of {len(values)} lines; {last} needs "
-        f"{times(high / low)} times as much."
-    )
+    name = _names(found)
+    return f"At {length:,} tokens {name(first)} needs {size(int(low))}; {name(last)} needs {times(high / low)} times as much."
 
 
 def _largest_transfer(found: Lines) -> str:
-    shares = [
-        (t.transfer / (t.transfer + t.seconds), label, t) for label, line in found.items() for t in line if t.to_device
-    ]
-    if not shares:
+    """The share of the copy in a call of the first line that has one, at its longest length."""
+    last = next((t for line in found.values() for t in reversed(line) if t.to_device), None)
+    if last is None:
         return ""
-    length = max(t.length for _, _, t in shares)
-    share, label, _ = max((each for each in shares if each[2].length == length), key=lambda each: each[0])
-    return f"Copying takes {format_percent(share)} of a call of {label} at {length:,} tokens."
+    share = format_percent(last.transfer / (last.transfer + last.seconds))
+    return f"Copying takes {share} of a call of {_names(found)(last)}, at {last.length:,} tokens."
 
 
 FINDERS: dict[str, Callable[[Lines], str]] = {

@@ -49,11 +49,16 @@ class Crossover:
     @property
     def sentence(self) -> str:
         """The result in words, with the number of lengths left out."""
-        lengths = f"{self.loose} length{'s' * (self.loose != 1)}"
-        return f"{self._answer}; {lengths} with unstable times left out" if self.loose else self._answer
+        return f"{self.without_note}{self.note}"
 
     @property
-    def _answer(self) -> str:
+    def note(self) -> str:
+        """The number of lengths left out; empty if there are none."""
+        return f"; {self.loose} length{'s' * (self.loose != 1)} with unstable times left out" if self.loose else ""
+
+    @property
+    def without_note(self) -> str:
+        """From which length on the other line is faster."""
         if self.length is None:
             return f"slower at all lengths up to {self.longest:,} tokens"
         if self.length <= self.shortest:
@@ -243,10 +248,10 @@ def break_even(base: Line, other: Line) -> str:
         points = [[replace(point, settled=True) for point in some] for some in points]
     if not count:
         return ""
-    alone, moved = (found.sentence if (found := crossover(some)) else "" for some in points)
-    return (
-        f"{alone}, also including the copy{note}" if alone == moved else f"{alone}; including the copy, {moved}{note}"
-    )
+    both = [each for some in points if (each := crossover(some))]
+    alone, moved = (each.without_note for each in both)
+    copied = "also including the copy" if alone == moved else f"including the copy, {moved}"
+    return f"{alone}{',' if alone == moved else ';'} {copied}{both[0].note}{note}"
 
 
 # all axes but implementation and length

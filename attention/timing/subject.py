@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from attention.timing import comparison, cpu_gpu_series
 from attention.timing.answers import Answer, answers, untimed
-from attention.timing.cpu_gpu_settings import Timed
+from attention.timing.break_even import break_even
+from attention.timing.cpu_gpu_settings import BREAK_EVEN, Timed
 from attention.timing.published import TOKENS, WIDTH
 from attention.timing.recordings import Timing
 from attention.timing.recordings.timing import BROWSER
@@ -37,11 +38,16 @@ class Subject:
         return self.set_sizes or self.apart
 
     @property
+    def is_timed(self) -> bool:
+        """Whether there are timings of the sweep, or it has nothing that was set."""
+        timed = comparison.with_times(self.timings)
+        return any(is_like(timing, self.sweep, any_dtype=True) for timing in timed) or not is_set(self.sweep)
+
+    @property
     def answers(self) -> list[Answer]:
         """The answers of these timings, that of the page's headline first."""
-        found, timed = answers(self.timings), comparison.with_times(self.timings)
-        of_the_sweep = any(is_like(timing, self.sweep, any_dtype=True) for timing in timed)
-        return found if found and (of_the_sweep or not is_set(self.sweep)) else [untimed(self.cases[-1]), *found]
+        found = answers(self.timings)
+        return found if found and self.is_timed else [untimed(self.cases[-1]), *found]
 
     @property
     def cases(self) -> list[Case]:
@@ -73,8 +79,15 @@ def subject(
     if others and not (set_sizes or like):  # what was opened is compared with its own sizes alone
         known = [timing for timing in known if comparison.setting(timing) in opened]
     found = [*like, *known, *others] if set_sizes or like else [*others, *known]
-    apart = bool(mine) and not cpu_gpu_series.alike(timed.versus, mine)
+    of_one_text = not set_sizes and _joins_break_even(timed, mine, known)
+    apart = bool(mine) and not (of_one_text or cpu_gpu_series.alike(timed.versus, mine))
     return Subject(sweep, set_sizes, apart, tuple(dict.fromkeys(found)))
+
+
+def _joins_break_even(timed: Timed, mine: list[Timing], known: list[Timing]) -> bool:
+    """Whether what the visitor measured, and did not open, becomes a line of the break-even, which the page shows."""
+    measured = all(not each.source or each.source == BROWSER for each in mine)
+    return timed.picture == BREAK_EVEN and measured and break_even([*mine, *known]) is not None
 
 
 def _is_float32_cpu(timing: Timing) -> bool:

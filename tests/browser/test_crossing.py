@@ -184,7 +184,7 @@ def test_another_page_has_what_was_typed_without_enter(tab, field, typed):
 
 def test_a_sweep_reset_is_not_undone_by_what_is_moved_before_it_is_seen(tab, line):
     tab.page.goto(f"{tab.server.url}/timing?seconds=30&threads=1")
-    tab.page.get_by_test_id("stSidebar").get_by_text("Sizes and measurement", exact=True).click()
+    tab.page.get_by_test_id("stSidebar").get_by_text("More settings", exact=True).click()
     seconds = tab.page.locator(".st-key-sweep_seconds input[type=range]")
     expect(seconds).to_have_value("30")
     tab.still()

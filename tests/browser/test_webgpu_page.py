@@ -114,11 +114,11 @@ def test_an_opened_recording_shows_where_it_crosses(visit):
     )
     expect(tab.page.get_by_text("Including the copy to the GPU and back, it is 4 times as fast").first).to_be_visible()
     chart = tab.page.locator(".st-key-timing_time .js-plotly-plot").last
-    expect(chart.locator(".legendtext", has_text="Test GPU").first).to_be_visible()
+    expect(chart.locator(".annotation-text", has_text="Test GPU").first).to_be_visible()
     tab.still()
     tab.page.locator(".st-key-timing_chart").get_by_role("radio", name="speedup").click()
     star = tab.page.locator(".st-key-timing_speed-up .js-plotly-plot").last
-    expect(star.locator(".legendtext", has_text="Test GPU").first).to_be_visible()
+    expect(star.locator(".annotation-text", has_text="SDPA").first).to_be_visible()
     tab.page.wait_for_function(
         """() => [...document.querySelectorAll(".st-key-timing_speed-up .js-plotly-plot")].some((plot) =>
             plot.data?.some((trace) => trace.marker?.symbol === "star" && Math.abs(trace.x[0] - 363) < 4))"""
@@ -160,6 +160,6 @@ def test_a_processor_named_like_a_gpu_never_pays(software: Tab):
     ).first
     expect(sentence).to_be_visible()
     chart = page.locator(".st-key-timing_time").last
-    expect(chart.locator(".legendtext", has_text="acme nine").first).to_be_visible()
+    expect(chart.locator(".annotation-text", has_text="acme nine").first).to_be_visible()
     expect(chart.locator(".cartesianlayer")).to_be_visible()
     expect(page.get_by_text(re.compile(r"^acme nine, measured in your browser: fused, \d+ tokens"))).to_be_visible()

@@ -27,9 +27,18 @@ def labels(timings: Iterable[Timing]) -> dict[Timing, str]:
     all were measured here on one device, the device is left out, and `place` returns it once for all of them.
     """
     timings = list(timings)
-    varied = [name for name in AXES if len({getattr(timing, name) for timing in timings}) > 1]
+    varied = _varied(timings)
     origins = ["origin"] if not place(timings) else []
     return {timing: _label(timing, [*origins, *varied]) for timing in timings}
+
+
+def axes_text(timing: Timing, timings: Iterable[Timing]) -> list[str]:
+    """Returns the values of a timing on the axes, other than the device, on which these timings differ."""
+    return [_value(timing, name) for name in _varied(list(timings))]
+
+
+def _varied(timings: list[Timing]) -> list[str]:
+    return [name for name in AXES if len({getattr(timing, name) for timing in timings}) > 1]
 
 
 def _label(timing: Timing, varied: list[str]) -> str:

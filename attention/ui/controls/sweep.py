@@ -26,16 +26,15 @@ OFFERED: dict[str, Sequence[Any]] = {
     "windows": [0, 128, 512, 1024, 4096],
 }
 FEW = ("masks", "dtypes", "passes")
-FIRST = ("lengths", "implementations", "masks", "dtypes", "passes", "seconds")
+FIRST = ("masks", "dtypes", "passes", "lengths")
 
 
 def draw(sweep: Timed, stops: Stops, change: Change) -> None:
     """Draws every control with its callback for changes; the most important ones come first."""
-    with st.expander(text.SWEEP, icon=":material/timer:"):
-        st.caption(text.SWEEP_ABOUT)
-        for name in FIRST:
-            _widget(name, sweep, change)
-        st.markdown(text.SWEEP_MORE)
+    st.caption(text.SWEEP_ABOUT)
+    for name in FIRST:
+        _widget(name, sweep, change)
+    with st.expander(text.MORE, icon=":material/tune:", key="more settings"):
         for name in SWEEPS.knobs:
             if name not in FIRST:
                 _widget(name, sweep, change)

@@ -49,9 +49,7 @@ MODEL = "{about}. At most {memory} of memory."
 READING = "**How the file is read.** Correct a wrong guess here."
 
 # Timings.
-SWEEP = "Sizes and measurement"
-SWEEP_ABOUT = "What is answered and measured. The page follows these sizes once one of them is changed."
-SWEEP_MORE = "**Sizes, devices and threads**"
+SWEEP_ABOUT = "What is measured. The charts follow these sizes once one of them is changed."
 ALL_VALUES = {"queries": "All tokens", "kv_heads": "As many as heads", "windows": "No window"}  # for 0
 EVERY_VALUE = {"implementations": "All except compiled and published", "devices": "All"}
 ONE_VALUE = "At least one"

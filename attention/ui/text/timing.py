@@ -154,6 +154,10 @@ CHARTS = {
         "bars are unstable times."
     ),
 }
+GLOSSES = {  # of implementations that charts begin with
+    "SDPA": "SDPA is PyTorch's fused kernel, scaled_dot_product_attention.",
+    "matmul softmax matmul": "matmul softmax matmul are the textbook's three steps, one after the other.",
+}
 QUICKEST = {  # the statistic that is drawn for each case
     "time": "the line is the minimum, as other load only adds time;",
     "speed-up": "minimum over minimum",
@@ -167,6 +171,7 @@ LIMITS_HELP = (
     "The least time that a GPU can take: its operations at the peak rate of its data sheet, or its bytes at its memory's "
     "bandwidth, whichever takes longer, and 3 µs to launch one kernel. No GPU was measured for it."
 )
+WHICH_LINES, ANY, ALL_LINES = "Lines", "All", "Show up to {most} lines"
 NO_LINE = "No line matches this selection."
 SOME_LINES = "Showing {drawn} of {count:,} lines. Use *Lines* to choose; tables and downloads have all."
 AGAINST = "How many times faster than"

@@ -9,6 +9,7 @@ from functools import partial
 import streamlit as st
 
 from attention.timing import devices
+from attention.timing.answers import answers
 from attention.timing.cpu_gpu_settings import Timed
 from attention.timing.recordings import Timing
 from attention.timing.subject import Subject, subject
@@ -57,6 +58,7 @@ def view(timed: Timed) -> None:
         draw_title("timing")
         st.fragment(_answer, run_every=often)(timed)
         timing_sizes.draw(timed, found, timing_results.available_charts(found.timings), False)
+        timing_results.draw_choices(found.timings, task.settings.lengths if task else ())
         live(timed, True)
         terms.draw("timing")
     else:
@@ -161,10 +163,17 @@ def _absent(sweep: Sweep) -> list[str]:
 
 
 def _answer(timed: Timed) -> None:
-    """Draws the first answer as the finding of the page, with what it rests on."""
-    answer = _subject(timed).answers[0]
-    draw_finding(escape(answer.headline))
-    st.caption(escape(" ".join(filter(None, [answer.first, answer.caution]))), help=escape(answer.rest) or None)
+    """Draws the finding of the page: what the selected chart shows, and in small what it rests on."""
+    found = _subject(timed)
+    chart, answer = timing_results.selected_chart(found.timings), found.answers[0]
+    shown = answers(chart.shown)
+    if chart.which == "time" and shown and found.is_timed:
+        answer = shown[0]
+    if chart.which == "time" or not chart.finding:
+        draw_finding(escape(answer.headline))
+        st.caption(escape(" ".join(filter(None, [answer.first, answer.caution]))), help=escape(answer.rest) or None)
+        return
+    draw_finding(escape(chart.finding))
 
 
 def _live(timed: Timed, first: bool) -> None:

@@ -11,11 +11,17 @@ import streamlit as st
 
 from attention.timing import comparison, recordings
 from attention.timing.recordings import Timing
+from attention.ui.session import page
 from attention.ui.text import timing as text
 
+FEW = 3  # lines of a chart until others are selected; up to this many no selection is offered
 MOST = 24  # maximum number of lines in a chart, equal to the number of symbols
 BARS = 8  # the same for the transfer, where each line has its own row
-FEW = 6  # up to this many lines no selection is offered
+USUAL = (
+    "SDPA",
+    "matmul softmax matmul",
+)  # one kernel for all of attention, and one step after the other: they are drawn first
+ALL = "timing_all_lines"
 AXES: dict[str, Callable[[Timing], object]] = {
     "Implementation": lambda timing: timing.implementation,
     "Device": lambda timing: timing.origin,
@@ -31,17 +37,49 @@ AXES: dict[str, Callable[[Timing], object]] = {
 }
 
 
-def selected_timings(found: list[Timing]) -> list[Timing]:
-    """The timings of the lines that the user selected; all of them until something is selected."""
+def choose(found: list[Timing]) -> None:
+    """Draws the choice of lines, if there are more than a few."""
     if count(found) <= FEW:
-        return found
-    with st.popover("Lines"):
+        return
+    with st.popover(text.WHICH_LINES):
+        st.toggle(text.ALL_LINES.format(most=MOST), key=ALL)
         for name, value in AXES.items():
             options = list(dict.fromkeys(map(value, found)))
             if len(options) > 1:
-                picked = st.multiselect(name, options, key=f"timing_lines_{name}", placeholder="All")
-                found = [timing for timing in found if not picked or value(timing) in picked]
-    return found
+                st.multiselect(name, options, key=f"timing_lines_{name}", placeholder=text.ANY)
+                found = [timing for timing in found if _matches(timing, name)]
+
+
+def selected_timings(found: list[Timing]) -> tuple[list[Timing], bool]:
+    """The timings of the lines that the user selected, all of them until something is; and whether something is selected."""
+    state = page.widgets()
+    if count(found) <= FEW:
+        return found, True
+    selected = [timing for timing in found if all(_matches(timing, name) for name in AXES)]
+    return selected, bool(state.get(ALL)) or any(state.get(f"timing_lines_{name}") for name in AXES)
+
+
+def _matches(timing: Timing, name: str) -> bool:
+    """Whether a timing has one of the values that were picked on an axis; all have if none was."""
+    picked = page.widgets().get(f"timing_lines_{name}")
+    return not picked or AXES[name](timing) in picked
+
+
+def usual(timings: list[Timing], most: int, on_device: bool) -> list[Timing]:
+    """The timings of the `most` lines that a chart begins with: the fused kernel on each device, then the textbook's steps.
+
+    `on_device`: a GPU's lines come before those of a CPU.
+    """
+
+    settings = list(dict.fromkeys(map(comparison.setting, timings)))
+
+    def rank(line: list[Timing]) -> tuple[int, int, bool]:
+        name = comparison.ALIKE.get(line[0].implementation, line[0].implementation)
+        of_cpu = on_device and line[0].device == "cpu"
+        return USUAL.index(name) if name in USUAL else len(USUAL), settings.index(comparison.setting(line[0])), of_cpu
+
+    kept = sorted(recordings.lines(timings).values(), key=rank)[:most]
+    return [timing for line in kept for timing in line]
 
 
 def first(timings: list[Timing], most: int) -> list[Timing]:

@@ -6,16 +6,16 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from attention.charts import timings as charts
-from attention.charts.timing_look import Look
 from attention.timing import answers, chart_findings, comparison, convergence, growth, recordings
 from attention.timing.data_sheets import DATA_SHEETS
+from attention.timing.line_names import line_names, origins
 from attention.timing.recordings import Timing
 from attention.timing.sweep import Case
 from attention.ui.markdown import escape
@@ -24,6 +24,7 @@ from attention.ui.text import timing as text
 from attention.ui.views import timing_lines, timing_sizes
 
 TEXTBOOK = "matmul softmax matmul"  # the base of comparisons until another one is selected
+AGAINST_KEY, TRANSFER_KEY, LIMITS_KEY = "timing_against", "timing_transfer", "timing_limits"
 SENTENCES = 24  # maximum number of sentences about where a device is faster
 SHARES = "of matmul peak", "of copy speed"  # columns of the table, as percentages
 FORMATS = {
@@ -43,20 +44,86 @@ FORMATS = {
 } | {name: st.column_config.NumberColumn(name, format="%.1f%%") for name in SHARES}
 
 
+@dataclass(frozen=True)
+class Chart:
+    """The selected chart of timings: those that are drawn, those among which it selects, and its other arguments.
+
+    `selected`: all that the user selected, of which a chart can show less.
+    """
+
+    which: str
+    shown: list[Timing]
+    offered: list[Timing]
+    selected: list[Timing]
+    more: dict[str, Any]
+
+    @property
+    def finding(self) -> str:
+        """The sentence on what the chart shows."""
+        pair = {name: value for name, value in self.more.items() if name in ("against", "transfer")}
+        return chart_findings.line_finding(self.which, self.shown, **pair)
+
+
+def selected_chart(found: Sequence[Timing], cases_at: Sequence[int] = ()) -> Chart:
+    """Returns the chart that the widgets select, which need not be drawn yet. `cases_at`: lengths that are still to come."""
+    found, state = list(found), page.widgets()
+    which = state.get(timing_sizes.CHART)
+    which = which if which in available_charts(found) else "time"
+    selected, chosen = timing_lines.selected_timings(found)
+    more: dict[str, Any] = {"lengths": cases_at} if which in ("time", "memory") else {}
+    if which == "speed-up":
+        bases = comparison.bases(found)
+        against = state.get(AGAINST_KEY)
+        against = against if against in bases else first_base(bases)
+        more = {"against": against, "transfer": against == comparison.CPU and bool(state.get(TRANSFER_KEY))}
+    most = timing_lines.BARS if which == "transfer" else timing_lines.MOST
+    of_use = _of_use(which, selected, more)
+    shown = timing_lines.first(of_use, most) if chosen else usual_lines(which, selected, more)
+    return Chart(which, shown, _of_use(which, found, more), selected, more)
+
+
+def usual_lines(which: str, timings: list[Timing], more: dict[str, Any]) -> list[Timing]:
+    """The timings of the few lines with which a chart begins; `more` as in `Chart`. Two make a line of the speed-up."""
+    few = timing_lines.FEW + (which == "speed-up")
+    return timing_lines.usual(_of_use(which, timings, more), few, which == "memory")
+
+
+def draw_choices(found: Sequence[Timing], cases_at: Sequence[int] = ()) -> None:
+    """Draws the choices of the selected chart: its lines, and what it compares them with."""
+    chart = selected_chart(found, cases_at)
+    if not found:
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        timing_lines.choose(list(found))
+        if chart.which == "time":
+            _choose_limits(_cases_of(chart.selected, cases_at), any(t.device != "cpu" for t in chart.selected))
+        if chart.which == "speed-up":
+            _choose_base(comparison.bases(found))
+
+
 def draw(found: Sequence[Timing], cases: Sequence[Case], lengths: Sequence[int], first: bool) -> None:
     """Draws the selected chart, notes about it, and the tables.
 
-    `first`: as the first picture of the page, which has the choice of the chart above it, and its tables folded. `cases`: those
-    of the sweep, which have limits by data sheet. `lengths` fixes the axes while points are still missing.
+    `first`: as the first picture of the page, which has the choices and the finding above it, and its tables folded. `cases`:
+    those of the sweep, which have limits by data sheet. `lengths` fixes the axes while points are still missing.
     """
     found = list(found)
     if not found:
         _bounds(cases)
         return
-    chosen = _chart(found, lengths, chosen_above=first)
-    _machine_notes(found, timing_lines.first(chosen, timing_lines.MOST))
+    if not first:
+        timing_sizes.choose_chart(available_charts(found))
+        draw_choices(found, lengths)
+    chart = selected_chart(found, lengths)
+    _chart(chart, lengths, first)
+    own = [timing for timing in found if not timing.source]
+    _machine_notes(own, [timing for timing in chart.shown if not timing.source])
     with st.expander(text.NUMBERS, icon=":material/table:") if first else nullcontext():
-        _table(found, chosen)
+        _table(found, chart.selected)
+        recorded = [timing for timing in found if timing.source]
+        _machine_notes(recorded, [timing for timing in chart.shown if timing.source])
+        for sentence in origins(found):
+            st.caption(escape(sentence))
 
 
 def draw_alone(found: Sequence[Timing], cases: Sequence[Case]) -> None:
@@ -70,8 +137,8 @@ def draw_alone(found: Sequence[Timing], cases: Sequence[Case]) -> None:
 
 def _bounds(cases: Sequence[Case]) -> None:
     """Draws the limits by data sheets of a sweep of which nothing was timed."""
-    lines = _limits(cases)
-    if lines:
+    _choose_limits(cases, False)
+    if lines := _limits(cases):
         figure, config = charts.seconds([], {case.length for case in cases}, lines), {"displaylogo": False}
         st.plotly_chart(
             figure,
@@ -82,42 +149,27 @@ def _bounds(cases: Sequence[Case]) -> None:
         )
 
 
-def _chart(found: list[Timing], lengths: Sequence[int], chosen_above: bool) -> list[Timing]:
-    """Draws the chart of the selected timings, and returns these."""
-    offered, bases = available_charts(found), comparison.bases(found)
-    more: dict[str, Any] = {}
-    with st.container(gap="small"):
-        if not chosen_above:
-            timing_sizes.choose_chart(offered)
-        which = page.widgets().get(timing_sizes.CHART)
-        which = which if which in offered else "time"
-        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-            chosen = timing_lines.selected_timings(found)
-            if which in ("time", "memory"):
-                more["lengths"] = lengths
-            if which == "time":
-                timed = any(timing.device != "cpu" for timing in chosen)
-                more["limits"] = _limits(_cases_of(chosen, lengths), timed)
-            if which == "speed-up":
-                more = _against(bases)
-    drawn = text.QUICKEST if any(timing.quickest is not None for timing in chosen) else text.MEDIAN
+def _chart(chart: Chart, lengths: Sequence[int], first: bool) -> None:
+    """Draws a chart with a caption, and its finding, unless it is the first of the page, which has that above it."""
+    which, more = chart.which, dict(chart.more)
+    if which == "time":
+        more["limits"] = _limits(_cases_of(chart.selected, lengths))
+    drawn = text.QUICKEST if any(timing.quickest is not None for timing in chart.shown) else text.MEDIAN
     about = text.CHARTS[which].format(drawn=drawn.get(which, ""), faint=text.FAINT)
-    most = timing_lines.BARS if which == "transfer" else timing_lines.MOST
-    shown = timing_lines.first(_of_use(which, chosen, more), most)
-    if not shown:
+    if not chart.shown:
         st.info(text.NO_LINE)
-        return chosen
-    if some := timing_lines.line_count_text(shown, _of_use(which, found, more)):
-        st.caption(some)
+        return
     picture = {"format": "png", "filename": f"attention-{which}", "scale": 2}
-    config = {"displaylogo": False, "displayModeBar": True, "toImageButtonOptions": picture}
+    config = {"displaylogo": False, "displayModeBar": "hover", "toImageButtonOptions": picture}
     alt = (text.BARS_ALT if which == "transfer" else text.LINES_ALT).format(chart=about)
-    st.plotly_chart(charts.CHARTS[which](shown, **more), key=f"timing_{which}", width="stretch", config=config, alt=alt)
-    st.caption(re.split("[:.] ", about)[0], help=about)
-    pair = {name: value for name, value in more.items() if name in ("against", "transfer")}
-    if said := chart_findings.line_finding(which, shown, **pair):
-        st.markdown(escape(said))
-    return chosen
+    figure = charts.CHARTS[which](chart.shown, **more)
+    st.plotly_chart(figure, key=f"timing_{which}", width="stretch", config=config, alt=alt)
+    some = timing_lines.line_count_text(chart.shown, chart.offered)
+    names = {timing.implementation for timing in chart.shown}
+    glosses = [gloss for name, gloss in text.GLOSSES.items() if name in names]
+    st.caption(" ".join([re.split("[:.] ", about)[0] + ".", *glosses, *filter(None, [some])]), help=about)
+    if not first and chart.finding:
+        st.markdown(escape(chart.finding))
 
 
 def _cases_of(chosen: list[Timing], lengths: Sequence[int]) -> list[Case]:
@@ -126,18 +178,22 @@ def _cases_of(chosen: list[Timing], lengths: Sequence[int]) -> list[Case]:
     return [*(replace(known[0].case, length=length) for length in lengths if known), *(timing.case for timing in known)]
 
 
-def _limits(cases: Sequence[Case], timed: bool = False) -> dict[str, dict[int, float]]:
-    """Draws the choice of GPUs whose limits are drawn, and returns these; there are none for cases of several settings.
+def _choose_limits(cases: Sequence[Case], timed: bool) -> None:
+    """Draws the choice of GPUs whose limits are drawn; there is none for cases of several settings.
 
     `timed`: whether a GPU was timed, so that none is chosen at first.
     """
     if len(set(map(comparison.setting, cases))) != 1:
-        return {}
-    first = [] if timed else [answers.SHEET]
-    how: dict[str, Any] = {"selection_mode": "multi", "default": first, "key": "timing_limits"}
+        return
+    how: dict[str, Any] = {"selection_mode": "multi", "default": [] if timed else [answers.SHEET], "key": LIMITS_KEY}
     with st.popover(text.LIMITS, help=text.LIMITS_HELP):
-        names = st.pills(text.LIMITS, list(DATA_SHEETS), label_visibility="collapsed", **how)
-    return answers.limits(cases, names)
+        st.pills(text.LIMITS, list(DATA_SHEETS), label_visibility="collapsed", **how)
+
+
+def _limits(cases: Sequence[Case]) -> dict[str, dict[int, float]]:
+    """The limits of the chosen GPUs; there are none for cases of several settings."""
+    single = len(set(map(comparison.setting, cases))) == 1
+    return answers.limits(cases, page.widgets().get(LIMITS_KEY) or []) if single else {}
 
 
 def available_charts(found: Iterable[Timing]) -> list[str]:
@@ -147,12 +203,16 @@ def available_charts(found: Iterable[Timing]) -> list[str]:
     return [name for name in text.CHARTS if not lacks.get(name)]
 
 
-def _against(bases: list[str]) -> dict[str, Any]:
+def first_base(bases: list[str]) -> str:
+    """The base of comparisons until another one is selected."""
+    return next((name for name in (comparison.CPU, TEXTBOOK) if name in bases), bases[0])
+
+
+def _choose_base(bases: list[str]) -> None:
     """Draws the choice of the base of the speed-up, the CPU or an implementation, and whether transfer counts."""
-    first = next((name for name in (comparison.CPU, TEXTBOOK) if name in bases), bases[0])
-    against = st.selectbox(text.AGAINST, bases, bases.index(first), key="timing_against", width=240)
-    transfer = against == comparison.CPU and st.toggle(text.TRANSFER, key="timing_transfer")
-    return {"against": against, "transfer": transfer}
+    against = st.selectbox(text.AGAINST, bases, bases.index(first_base(bases)), key=AGAINST_KEY, width=240)
+    if against == comparison.CPU:
+        st.toggle(text.TRANSFER, key=TRANSFER_KEY)
 
 
 def _of_use(which: str, timings: list[Timing], how: dict[str, Any]) -> list[Timing]:
@@ -200,11 +260,10 @@ def _pays(drawn: list[Timing]) -> None:
 
 def _growth(found: list[Timing]) -> None:
     """Draws the factor of time for twice the length, per line; for lines without one, the reason."""
-    rows, reasons, look = [], Counter(), Look.of(found)
+    rows, reasons, names = [], Counter(), line_names(found)
     for label, line in recordings.lines(found).items():
         if rise := growth.growth(line):
-            name = look.legend_label(label, line[0])  # as in the legend
-            rows.append((name, text.TIMES.format(factor=rise.doubling), rise.power, rise.over))
+            rows.append((names[label], text.TIMES.format(factor=rise.doubling), rise.power, rise.over))
         else:
             reasons[growth.why_not(line)] += 1
     if rows:

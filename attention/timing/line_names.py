@@ -1,0 +1,84 @@
+"""Short names of lines of timings: within a chart ("SDPA, H100"), and within a sentence ("SDPA on an H100").
+
+`recordings.labels` has the full ones, with the day and the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from textwrap import wrap
+
+from attention.timing import cpu_gpu_summary
+from attention.timing.data_sheets import DATA_SHEETS
+from attention.timing.recordings import Timing, lines
+from attention.timing.recordings.labels import axes_text
+from attention.timing.recordings.timing import BROWSER
+
+
+def machine(timing: Timing) -> str:
+    """The short name of the machine of a timing, like "H100", "2-core CPU", "this CPU" or "your GPU (Acme 9)"."""
+    if timing.source == BROWSER:
+        return f"your GPU ({timing.device_name})"
+    if timing.device == "cpu":
+        return "this CPU" if not timing.source else re.sub("^an? ", "", cpu_gpu_summary.a_cpu(timing.device_name))
+    return next((name for name in DATA_SHEETS if name in timing.device_name), timing.device_name)
+
+
+def machine_in_sentence(timing: Timing) -> str:
+    """The same with its article, like "an H100"."""
+    name = machine(timing)
+    return name if name.startswith(("this ", "your ")) else cpu_gpu_summary.name_with_article(name)
+
+
+def line_names(timings: Iterable[Timing]) -> dict[str, str]:
+    """Returns the short name of each line by its label: the implementation, the machine if there are several, and other sizes.
+
+    Two machines with the same short name keep their full ones.
+    """
+    machines = machine_names(timings := list(timings))
+    if len(machines) < 2:
+        return names_without_machine(timings)
+    return {
+        label: ", ".join([line[0].implementation, machines[line[0].origin], *axes_text(line[0], timings)])
+        for label, line in lines(timings).items()
+    }
+
+
+def names_without_machine(timings: Iterable[Timing]) -> dict[str, str]:
+    """The same without the machine."""
+    found = lines(timings := list(timings)).items()
+    return {label: ", ".join([line[0].implementation, *axes_text(line[0], timings)]) for label, line in found}
+
+
+def machine_names(timings: Iterable[Timing]) -> dict[str, str]:
+    """Returns the name of each machine by its origin: the short one unless another machine has the same."""
+    short = {timing.origin: machine(timing) for timing in timings}
+    found = list(short.values())
+    return {origin: name if found.count(name) == 1 else origin for origin, name in short.items()}
+
+
+def sources(timings: Iterable[Timing], width: int) -> list[str]:
+    """Returns the name, the day and the torch version of each device, in lines of at most `width` letters."""
+    names = machine_names(timings := list(timings))
+    found = {timing.origin: timing for timing in timings}.items()
+    told = [f"{timing.device_name if names[origin] != origin else origin}{_when(timing)}" for origin, timing in found]
+    return [part for text in told for part in wrap(text, width, break_on_hyphens=False)]
+
+
+def _when(timing: Timing) -> str:
+    if timing.is_from_browser:
+        return f", measured in a browser {timing.day}"
+    return f", {'recorded' if timing.source else 'measured here'} {timing.day}, torch {timing.torch.partition('+')[0]}"
+
+
+def origins(timings: Iterable[Timing]) -> list[str]:
+    """Returns one sentence per device: the torch version, system and day of its measurement."""
+    found = {timing.origin: timing for timing in timings}
+    return [
+        f"{origin}: WebGPU in {timing.system}, {timing.precision}."
+        if timing.is_from_browser
+        else f"{origin}: torch {timing.torch} on {timing.system}, {timing.threads} CPU threads, float32 precision "
+        f"{timing.precision}, {timing.day}."
+        for origin, timing in found.items()
+    ]
