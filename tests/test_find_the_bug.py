@@ -136,7 +136,7 @@ def test_nothing_names_the_bug_before_it_is_guessed(hunt):
     wrong = next(each for each in hunt.guesses if each != hunt.answer)
     guess(test, wrong)
     assert test.info[0].value == text.AGAINST.format(why=hunt.against(wrong))
-    assert not [told for told in hidden if told in page_text(test)] and code_fold(test).proto.expanded
+    assert not [told for told in hidden if told in page_text(test)] and not code_fold(test).proto.expanded
     guess(test, hunt.answer)
     assert test.success[0].value == text.RIGHT.format(answer=hunt.answer, mistake=hunt.row.mistake)
     assert hunt.row.lesson in page_text(test) and not test.exception
@@ -252,6 +252,18 @@ def test_cells_that_differ_are_marked_on_demand_and_counted():
     test.toggle(key=f"mark differences {FIRST} False").set_value(True).run()
     assert len(re.findall(r'class="(?:masked )?marked"', drawn())) == 2 * 11, "the next token of each row"
     assert "Framed: 11 of 144 cells, those that are masked in one map alone." in all_text(test)
+
+
+def test_where_most_cells_are_masked_in_one_map_alone_the_last_row_is_framed_and_that_is_said():
+    """An inverted mask differs everywhere."""
+    for hunt in HUNTS:
+        found = hunt_maps(hunt)
+        masked, marked = int(found.masked_apart.sum()), int(found.marked_cells.sum())
+        assert marked <= found.differs.numel() / 2
+        if hunt.answer == "The mask is inverted":
+            assert masked > found.differs.numel() / 2 and marked == found.masked_apart[:, -1].sum() > 0
+            test = guess(open_page(bug=hunt_name(hunt.name)), hunt.answer)
+            assert f"{masked} of {found.differs.numel()} cells are masked in one map alone" in all_text(test)
 
 
 def test_where_no_mask_differs_the_ten_largest_differences_are_marked():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 from urllib.parse import parse_qsl, urljoin, urlsplit
@@ -17,7 +18,7 @@ from attention.imported.reading import Reading
 from attention.knobs import SOURCES
 from attention.lessons.cards import find_card
 from attention.models.prompt import Prompt
-from attention.published.hunts import BugSeries
+from attention.published.hunts import BUGS, BugSeries
 from attention.settings import CARD
 from attention.sources.providers import has
 from attention.story.settings import Story
@@ -36,7 +37,7 @@ OTHERS = {
     "training": Recipe(),
     "model": Prompt(),
     "your_data": Reading(),
-    "find_the_bug": BugSeries(),
+    "find_the_bug": BugSeries(bug=list(BUGS)[-1]),
 }
 OF_CONFIGS = [page for page in FILES if page not in OTHERS]
 NEEDS = {"steps": {"q", "k"}, "implementations": {"x", "projections"}}
@@ -57,6 +58,14 @@ def test_every_page_has_a_next_step_to_a_page_that_there_is():
             and step.label.startswith("Next: ")
             and step.label.endswith(step.page.replace("_", " ").capitalize())
         )
+
+
+def test_a_bug_leads_to_the_next_one_until_the_last():
+    names = list(BUGS)
+    for bug, following in itertools.pairwise(names):
+        step = step_of("find_the_bug", BugSeries(bug=bug))
+        assert (step.page, step.query) == ("find_the_bug", {"bug": following})
+        assert step.says == f"bug {names.index(following) + 1} of {len(names)}"
 
 
 def test_a_step_with_a_source_opens_it_with_the_defaults_of_today():

@@ -85,9 +85,19 @@ class HuntMaps:
         return (self.correct_visible != self.wrong_visible) | (both & apart)
 
     @property
+    def masked_apart(self) -> Bool[Tensor, "m q k"]:
+        """The cells that are masked in one of both alone."""
+        return self.correct_visible != self.wrong_visible
+
+    @property
     def marked_cells(self) -> Bool[Tensor, "m q k"]:
-        """The cells that are masked in one of both alone; if there are none, the `MOST` largest differences."""
-        masked = self.correct_visible != self.wrong_visible
+        """The cells that are masked in one of both alone; if there are none, the `MOST` largest differences.
+
+        If they are more than half of the map, those of the last query only: frames around all cells point to none.
+        """
+        masked = self.masked_apart
+        if masked.float().mean() > 0.5:
+            masked[:, :-1] = False
         if masked.any():
             return masked
         apart = ((self.correct - self.wrong).abs() * self.differs).flatten()

@@ -19,6 +19,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from attention.codec import NEWEST, to_query
 from attention.config import Config
+from attention.published.hunts import BUGS, BugSeries
 from attention.sources.providers import has_scores
 from attention.steps.plan import made_here
 from attention.story.settings import Story
@@ -145,7 +146,11 @@ def _implementations(config: Config) -> NextStep:
     return NextStep("find_the_bug", "ten bugs to find yourself, by their maps and lines", {})
 
 
-def _find_the_bug(series: Any) -> NextStep:
+def _find_the_bug(series: BugSeries) -> NextStep:
+    names = list(BUGS)
+    at = names.index(series.bug) + 1
+    if at < len(names):
+        return NextStep("find_the_bug", f"bug {at + 1} of {len(names)}", {"bug": names[at]})
     return NextStep(FIRST, "one head of a real model, in three steps", {})
 
 

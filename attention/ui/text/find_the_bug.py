@@ -11,6 +11,7 @@ MARKED = {
     True: "Framed: {marked} of {cells} cells, those that are masked in one map alone.",
     False: "Framed: the {marked} largest differences; {count} of {cells} cells differ by at least 0.01.",
 }  # whether cells are masked in one map alone
+MARKED_ROW = "{masked} of {cells} cells are masked in one map alone. Framed: those of the last row, as an example."
 QUESTION = "What is wrong here?"
 REVEAL = "Show the answer"
 COPY = "Copy link to this bug"

@@ -41,8 +41,7 @@ def view(series: BugSeries) -> None:
             changes(hunt.row)
             _after(hunt)
         else:
-            tried = hunt.name in page.visit_state().first_guesses
-            with st.expander(text.CODE, expanded=tried, icon=":material/code:"):
+            with st.expander(text.CODE, icon=":material/code:"):
                 code.show_source("\n".join(map(plain, found.source.splitlines())))
     with maps:
         st.markdown(hunt.says)
@@ -57,9 +56,10 @@ def view(series: BugSeries) -> None:
 
 
 def _what_is_marked(found: HuntMaps) -> str:
-    masked = bool((found.correct_visible != found.wrong_visible).any())
-    marked, count, cells = int(found.marked_cells.sum()), int(found.differs.sum()), found.differs.numel()
-    return text.MARKED[masked].format(marked=marked, count=count, cells=cells)
+    masked, marked, cells = int(found.masked_apart.sum()), int(found.marked_cells.sum()), found.differs.numel()
+    if marked < masked:
+        return text.MARKED_ROW.format(masked=masked, cells=cells)
+    return text.MARKED[bool(masked)].format(marked=marked, count=int(found.differs.sum()), cells=cells)
 
 
 def _series(series: BugSeries) -> None:

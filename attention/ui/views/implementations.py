@@ -52,13 +52,13 @@ def view(config: Config) -> None:
     with detail:
         implementations_overview.tries(config, row)
         _notes(config, row)
-        implementations_squares.more(config, name, printed, found)
-        implementations_squares.all_heads(config, name, printed, found)
-        implementations_overview.explanation(config, name, printed)
-        with st.expander(text.DETAILS, icon=":material/code:"):
-            implementations_details.draw(config, name, printed, found)
-        _sizes(config, row)
-        terms.draw("implementations")
+    implementations_squares.more(config, name, printed, found)
+    implementations_squares.all_heads(config, name, printed, found)
+    implementations_overview.explanation(config, name, printed)
+    with st.expander(text.DETAILS, icon=":material/code:"):
+        implementations_details.draw(config, name, printed, found)
+    _sizes(config, row)
+    terms.draw("implementations")
 
 
 def _intro(config: Config) -> None:

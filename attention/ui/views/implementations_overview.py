@@ -95,7 +95,7 @@ def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
     if row.scale is unscaled:
         st.caption(text.UNSCALED)
     if judged.error:
-        st.error(text.RAISED_IN.format(error=escape(judged.error), function=found.raised_at))
+        (st.error if printed else st.info)(text.RAISED_IN.format(error=escape(judged.error), function=found.raised_at))
 
 
 def tries(config: Config, row: Row) -> None:

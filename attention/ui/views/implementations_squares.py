@@ -245,13 +245,13 @@ def _influence_in_words(
     correct = results.published.influences(config.for_page(results.published.PAGE), name, False) if printed else None
     if correct is not None and correct.shape == reach.shape:
         sides.insert(0, (text.INFLUENCE_CORRECT.format(where=_first(config)), correct, None))
-    maps = []
+    maps, largest = [], max(float(moved.max()) for _, moved, _ in sides) or 1.0  # of both maps, which have one scale
     for title, moved, orange in sides:
-        cells, alt = moved.float() / (float(moved.max()) or 1.0), text.MAP_ALT.format(title=title)
+        cells, alt = moved.float() / largest, text.MAP_ALT.format(title=title)
         says = word_sentences.change_sentence
         maps.append(word_map(cells, cells != 0, words, theme.INFLUENCE, title, alt, says, orange, theme.LEAKS))
     _show_maps(maps)
-    notes = [text.INFLUENCE_NOTE]
+    notes = [text.INFLUENCE_NOTE, *[text.ONE_SCALE] * (len(sides) > 1)]
     if leaking is not None and marked is not None:
         faint = int((leaking & ~marked).sum())
         notes += [text.INFLUENCE_LEAKS.format(leaks=leaks)] + [text.INFLUENCE_FAINT.format(count=faint)] * bool(faint)
