@@ -203,8 +203,9 @@ def _least_memory(found: Lines) -> str:
         return ""
     length, values = ends
     (low, first), (high, last) = values[0], values[-1]
-    name = _names(found)
-    return f"At {length:,} tokens {name(first)} needs {size(int(low))}; {name(last)} needs {times(high / low)} times as much."
+    name, more = _names(found), times(high / low)
+    as_much = "about as much" if more == "1" else f"{more} times as much"
+    return f"At {length:,} tokens {name(first)} needs {size(int(low))}; {name(last)} needs {as_much}."
 
 
 def _largest_transfer(found: Lines) -> str:
