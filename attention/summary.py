@@ -51,7 +51,7 @@ def legible(text: str) -> str:
 
 def readable(text: str) -> bool:
     """Whether all of a text is legible."""
-    return legible(text) == text
+    return (text.isascii() and text.isprintable()) or legible(text) == text  # the first is fast
 
 
 def short(value: Any, longest: int = 80) -> str:

@@ -62,6 +62,14 @@ class Seen(NamedTuple):
         many = counted.sum(-1)
         return torch.where(counted, rows, 0).sum(-1) / many.clamp(min=1) * (many >= least)
 
+    def back(self, places: range) -> tuple[Float[Tensor, "h q p"], Bool[Tensor, "q p"]]:
+        """Returns the weight on the keys so many tokens back (negative: ahead), and whether they exist and are visible."""
+        apart = self.at[:, None] - torch.tensor(places)
+        there = apart.clamp(0, self.mask.shape[1] - 1)
+        return self.weights.gather(-1, there.expand(len(self.weights), -1, -1)), (apart == there) & self.mask.gather(
+            -1, there
+        )
+
 
 @dataclass(frozen=True)
 class Role:
@@ -94,7 +102,7 @@ def roles(
         at = torch.arange(len(mask))
         if len(at) > QUERIES:
             at = evenly(len(at), QUERIES)
-            weights, mask = weights[:, at], mask[at]
+            weights, mask = weights.index_select(1, at), mask[at]
     seen = Seen(weights, mask, at, mask.sum(-1))
     kinds, even = _kinds(seen, tokens, unit, line), _even(seen)
     near = [_near(seen, unit)] if line else []
@@ -184,11 +192,8 @@ def _back(seen: Seen, places: range, unit: str) -> list[Kind]:
 
     Queries with at most two visible keys have no choice and don't count.
     """
-    apart = seen.at[:, None] - torch.tensor(places)
-    there, choosing = apart.clamp(0, seen.mask.shape[1] - 1), seen.choices > 2
-    sees = (apart == there) & seen.mask.gather(-1, there)
+    (held, sees), choosing = seen.back(places), seen.choices > 2
     inside = sees & choosing[:, None]
-    held = seen.weights.gather(-1, there.expand(len(seen.weights), -1, -1))
     shares = seen.share(held.mT, inside.mT, max(SEVERAL, PART * int(choosing.sum())))
     shown = seen.share(held.mT, sees.mT)
     return [
@@ -208,11 +213,10 @@ def _near(seen: Seen, unit: str) -> Kind:
 
     Its share is 0 if it is below `BEYOND` times that of a head with uniform weights.
     """
-    apart = seen.at[:, None].int() - torch.arange(seen.mask.shape[1], dtype=torch.int32)
-    close = apart.abs_() <= NEAR
+    held, sees = seen.back(range(-NEAR, NEAR + 1))
     counted = seen.choices > 2 * NEAR
-    usual = seen.share(((close & seen.mask).sum(-1) / seen.choices.clamp(min=1))[None], counted)
-    share = seen.share((seen.weights * close).sum(-1), counted, SEVERAL)
+    usual = seen.share((sees.sum(-1) / seen.choices.clamp(min=1))[None], counted)
+    share = seen.share((held * sees).sum(-1), counted, SEVERAL)
     return Kind(
         "nearby",
         f"attends to nearby {unit}s, within {COUNTS[NEAR]} positions",

@@ -25,6 +25,7 @@ from attention.config import Config
 from attention.fitting import shape
 from attention.knobs import GENERATED
 from attention.maps.blocks import count_pairs
+from attention.masks import Rule
 from attention.operations.softmax import SOFTMAXES
 from attention.runtime.executors import RankedExecutor, Task
 from attention.sources.generated import early
@@ -97,15 +98,21 @@ def parity(config: Config) -> Task[Parity]:
     return after_trace(config, against_torch, LOW_PRIORITY)
 
 
-@RESULTS
-def fully_masked(config: Config) -> Task[int]:
+def fully_masked(config: Config) -> int:
     """The number of fully masked rows. For a rule at any length, without the square."""
     if config.source != GENERATED and config.truncated is config:
-        return after_trace(config, lambda found: int((~found.mask.any(-1)).sum()))
-    queries = config.tokens if config.is_cross else None
-    return FORWARD.submit(
-        lambda: int((count_pairs(config.rule, config.n_keys, config.span, config.n_keys, queries)[1] == 0).sum())
-    )
+        return _fully_masked_in_trace(config)
+    return _fully_masked_by_rule(config.rule, config.span, config.n_keys, config.tokens if config.is_cross else None)
+
+
+@RESULTS
+def _fully_masked_in_trace(config: Config) -> Task[int]:
+    return after_trace(config, lambda found: int((~found.mask.any(-1)).sum()))
+
+
+@RESULTS
+def _fully_masked_by_rule(rule: Rule, span: int, keys: int, queries: int | None) -> Task[int]:
+    return FORWARD.submit(lambda: int((count_pairs(rule, keys, span, keys, queries)[1] == 0).sum()))
 
 
 @RESULTS
