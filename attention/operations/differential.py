@@ -166,7 +166,7 @@ FIRST_SOFTMAX = Operation(
     "Softmax of every row",
     "Each row becomes a distribution over the keys. Two of them make the weights of a head.",
     r"a_{hij} = \frac{e^{l_{hij}}}{\sum_{j'} e^{l_{hij'}}}",
-    "a[{at}] = exp({v0}) / (Σ exp over the row) = {value}",
+    "a[{at}] = exp({v0}) / ({sum}) {is} {value}",
     (Source("scores", "softmax", "softmax ="),),
     lambda spec: 5 * spec.cells("b h q k"),
     _softmax,

@@ -243,7 +243,7 @@ class Softmax(Normaliser):
 
     def arithmetic(self) -> str:
         added = "exp(s_{h}) + " if self.learned else f"{self.extra} + " * bool(self.extra)
-        return f"weight[{{at}}] = exp({{v0}}) / ({added}Σ exp over the row) = {{value}}"
+        return f"weight[{{at}}] = exp({{v0}}) / ({added}{{sum}}) {{is}} {{value}}"
 
     def flops(self, keys: int) -> float:
         """Per cell: compare for the maximum, subtract, exponential, add and divide; one addition per row for a sink."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from contextlib import suppress
 from urllib.parse import parse_qsl, urlencode
@@ -112,6 +113,38 @@ def test_what_is_lit_is_what_the_core_says(visit, more):
             }
 
 
+def three(value) -> str:
+    """A number with three digits, as the page prints it."""
+    return f"{float(f'{float(value):.3g}'):g}".replace("-", "−")
+
+
+def printed(value) -> float:
+    return float(three(value).replace("−", "-"))
+
+
+def sign(told, value) -> str:
+    """What stands before a result: ≈ if what is printed gives another number."""
+    return "=" if three(told) == three(value) else "≈"
+
+
+@pytest.mark.extended
+def test_a_weight_is_written_out_with_the_exponentials_of_its_row(visit):
+    link = "tokens=4&heads=2&d_model=8&projections=independent&step=weights"
+    tab = visit(f"steps?{link}")
+    painted_matrices(tab, link)
+    found = values(Config(tokens=4, heads=2, d_model=8, projections="independent"))
+    logits, weights = (coded_values(found[name])[0] for name in ("logits", "weights"))
+    line = tab.page.locator(".arithmetic")
+    for row, column in ((2, 0), (3, 1)):
+        point(tab, "weights", row, column, (4, 4))
+        wait_for_cell(tab, "weights", 0, row, column)
+        terms = [math.exp(printed(logit)) for logit in logits[row, : row + 1]]
+        text = re.sub(r"(\.\d*?)0+\b", r"\1", line.inner_text())  # without zeros at the end, as `three` writes numbers
+        sum_ = " + ".join(f"exp({three(logit)})" for logit in logits[row, : row + 1])
+        equal = sign(terms[column] / sum(terms), weights[row, column])
+        assert text == f"weight = exp({three(logits[row, column])}) / ({sum_}) {equal} {three(weights[row, column])}"
+
+
 def test_pointing_writes_out_the_arithmetic_and_asks_nobody(visit):
     link = "tokens=4&heads=2&d_model=4&step=scores"
     tab = visit(f"steps?{link}")
@@ -119,15 +152,13 @@ def test_pointing_writes_out_the_arithmetic_and_asks_nobody(visit):
     found, sent = values(Config(tokens=4, heads=2, d_model=4)), len(tab.sent)
     q, k, score = (coded_values(found[name])[0][at] for name, at in (("q", 3), ("k", 1), ("scores", (3, 1))))
 
-    def three(value) -> str:
-        return f"{float(f'{float(value):.3g}'):g}".replace("-", "−")
-
     point(tab, "scores", 3, 1, (4, 4))
     wait_for_cell(tab, "scores", 0, 3, 1)
     sum_ = f"{three(q[0])} · {three(k[0])} + {three(q[1])} · {three(k[1])}".replace("+ −", "− ")
     line = tab.page.locator(".arithmetic")
-    expect(line).to_have_text(f"score = q · k = {sum_} = {three(score)}")
-    expect(line).to_have_attribute("title", f"score[0, 3, 1] = q[0, 3] · k[0, 1] = {sum_} = {three(score)}")
+    equal = sign(sum(printed(a) * printed(b) for a, b in zip(q, k, strict=True)), score)
+    expect(line).to_have_text(f"score = q · k = {sum_} {equal} {three(score)}")
+    expect(line).to_have_attribute("title", f"score[0, 3, 1] = q[0, 3] · k[0, 1] = {sum_} {equal} {three(score)}")
     most = int((q * k).abs().argmax())
     expect(line.locator("b")).to_have_text(f"{three(q[most])} · {three(k[most])}".removeprefix("−"))
     expect(tab.page.locator(f"{MATRICES} .from")).to_have_text("Computed from 2 cells of q, 2 cells of k.")

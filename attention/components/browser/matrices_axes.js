@@ -11,7 +11,7 @@ import { room, wordsOf } from "./matrices_tokens.js";
 
 const SHRINK = 0.35, LARGEST = 400, SMALLEST = 12, IN_ALL = 150, GAP = 12;
 const LETTER = 7.6;  // width of a letter between two matrices, in pixels
-const CELL = 64;  // maximum side of a cell in pixels
+const CELL = 64, NARROW_CELL = 44;  // maximum sides of a cell in pixels
 const LINE = 12;  // height of a token next to its row, in pixels
 export const NARROW = 560;
 
@@ -38,7 +38,7 @@ export function sidesOf({ data, width }) {
   const rest = sum((matrix) => (short.includes(matrix) ? 0 : part(matrix.columns)));
   const squeezed = rest ? (free - short.reduce((all, matrix) => all + least(matrix), 0)) / rest : spread;
   const fits = alone ? free : one ? squeezed : Math.min(IN_ALL, width - 8 - left);
-  const most = Math.min(LARGEST, fits), side = whole(most, part);
+  const most = Math.min(LARGEST, fits), side = whole(most, part, alone ? NARROW_CELL : CELL);
   return (matrix) => {
     const rows = words(matrix, "rows"), columns = words(matrix, "columns"), line = one ? LINE : 0;
     const width = side(matrix.columns, columns.length * line), height = side(matrix.rows, rows.length * line);
@@ -51,11 +51,12 @@ export function sidesOf({ data, width }) {
  * Returns a function that computes a side, with a whole number of device pixels per cell if that is not much smaller.
  * @param {number} most
  * @param {(length: number) => number} part
+ * @param {number} cell  the largest one
  */
-function whole(most, part) {
+function whole(most, part, cell) {
   const ratio = window.devicePixelRatio || 1;
   return (/** @type {number} */ length, /** @type {number} */ least) => {
-    const pixels = Math.max(SMALLEST, least, Math.min(CELL * length, Math.floor(most * part(length)))) * ratio;
+    const pixels = Math.max(SMALLEST, least, Math.min(cell * length, Math.floor(most * part(length)))) * ratio;
     const even = Math.floor(pixels / length) * length;
     return (even > 0.8 * pixels ? even : Math.round(pixels)) / ratio;
   };

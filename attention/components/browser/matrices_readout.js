@@ -2,8 +2,8 @@
 
 import { exact } from "./matrices_cells.js";
 import {
-  about, columnText, HIDDEN, locationText, logitText, MASKED, maskedWeight, originsText, placeText, sidesText,
-  VISIBLE,
+  about, ABOUT, columnText, HIDDEN, locationText, logitText, MASKED, maskedWeight, originsText, placeText, ROW_SUM,
+  rowSum, sidesText, VISIBLE,
 } from "./matrices_words.js";
 
 /**
@@ -125,7 +125,8 @@ function index(matrix, { head, row, column }) {
 
 /**
  * Returns the arithmetic of a cell: the template of its step, filled with numbers, or “…” for those that are not drawn; of
- * a difference, the numbers of both sides; "" if the step has no sources. A sum of a few products is written out.
+ * a difference, the numbers of both sides; "" if the step has no sources. A sum of a few products is written out, with ≈
+ * before the result if the printed products sum to another number.
  * @param {Data} data
  * @param {Matrix} matrix
  * @param {Cell} cell
@@ -137,7 +138,9 @@ export function arithmetic(data, matrix, cell, boxes) {
   const drawn = matrix.sources.map(({ name }) => data.found.get(name)), plain = matrix.sides || isCompared(data);
   const products = plain || !text.endsWith(result) ? [] : terms(matrix, boxes, drawn);
   const sum = products.map(({ text }) => text).join(" + ").replace(/\+ −/g, "− ");
-  const full = sum ? `${text.slice(0, -result.length)} = ${sum}${result}` : text;
+  const told = products.reduce((all, { told }) => all + told, 0);
+  const same = figure(matrix, { value: told, code: cell.code }) === figure(matrix, cell);
+  const full = sum ? `${text.slice(0, -result.length)} = ${sum}${same ? result : result.replace("=", ABOUT)}` : text;
   const none = { text: "", value: 0 };
   const most = products.reduce((best, each) => (Math.abs(each.value) > Math.abs(best.value) ? each : best), none);
   const short = full.replace(INDEX, "");
@@ -159,7 +162,7 @@ function filled(data, matrix, cell, boxes) {
   if (hidden) return maskedWeight({ at: here, signed: matrix.scale === "signed" });
   const group = Math.floor(cell.head / data.repeats);
   /** @type {Record<string, string | number>} */
-  const given = { name: matrix.name, at: here, value: figure(matrix, cell) };
+  const given = { name: matrix.name, at: here, value: figure(matrix, cell), sum: ROW_SUM, is: "=" };
   Object.assign(given, { h: cell.head, g: group, i: cell.row, j: cell.column });
   drawn.forEach((source, i) => {
     const [box] = boxes.get(matrix.sources[i].name) ?? [];
@@ -170,6 +173,7 @@ function filled(data, matrix, cell, boxes) {
     const reaches = place.row < source.rows && place.column < source.columns;
     const there = reaches && exact(source, place.head, place.row, place.column);
     if (there) given[`v${i}`] = figure(source, there);
+    if (i === 0 && matrix.says.includes("{sum}")) Object.assign(given, shareOf(matrix, source, cell));
   });
   return matrix.says.replace(/{(\w+)}/g, (_, key) => `${given[key] ?? "…"}`);
 }
@@ -186,6 +190,35 @@ function logit(matrix, cell, source) {
 }
 
 /**
+ * Returns the sum of the exponentials of a row of logits: its terms if they are few, otherwise its value, or words where
+ * some are not drawn or too large; and how the weight follows, with ≈ if it is another number than that of what is printed.
+ * @param {Matrix} matrix
+ * @param {Matrix} source
+ * @param {Cell} cell
+ */
+function shareOf(matrix, source, { head, row, column, value, code }) {
+  const cells = Array.from({ length: source.columns }, (_, at) => exact(source, head, row, at));
+  const seen = cells.flatMap((each) => (each && each.value > -Infinity ? [each] : []));
+  const sum = seen.reduce((all, each) => all + Math.exp(each.value), 0);
+  const own = seen.find((each) => each.column === column);
+  if (cells.includes(null) || !own || !Number.isFinite(sum)) return {};
+  const few = seen.length <= TERMS, whole = figure(PLAIN, { value: sum, code: 0x400 });
+  const printed = (/** @type {Cell} */ each) => Math.exp(toNumber(figure(source, each)));
+  const told = few ? seen.reduce((all, each) => all + printed(each), 0) : toNumber(whole);
+  const same = figure(matrix, { value: printed(own) / told, code }) === figure(matrix, { value, code });
+  const text = few ? seen.map((each) => `exp(${figure(source, each)})`).join(" + ") : rowSum({ sum: whole });
+  return { sum: text, is: same && matrix.says.includes("({sum}") ? "=" : ABOUT };
+}
+
+/**
+ * Returns the number that was printed.
+ * @param {string} text
+ */
+function toNumber(text) {
+  return Number(text.replace("−", "-").replace(about(""), ""));
+}
+
+/**
  * Returns the products of a sum of at most TERMS of them; none for other arithmetic, or if a factor is not drawn.
  * @param {Matrix} matrix
  * @param {Lit} boxes
@@ -199,7 +232,9 @@ function terms(matrix, boxes, drawn) {
   const products = first.columns.map((c, n) => {
     const [row, column] = matrix.sources[1].rule === "keys" ? [second.rows[0], c] : [second.rows[n], second.columns[0]];
     const a = exact(one, first.heads[0], first.rows[0], c), b = exact(other, second.heads[0], row, column);
-    return a && b ? [{ text: `${figure(one, a)} · ${figure(other, b)}`, value: a.value * b.value }] : [];
+    if (!a || !b) return [];
+    const pair = [figure(one, a), figure(other, b)];
+    return [{ text: pair.join(" · "), value: a.value * b.value, told: toNumber(pair[0]) * toNumber(pair[1]) }];
   });
   return products.every(({ length }) => length) ? products.flat() : [];
 }

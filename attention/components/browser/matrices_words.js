@@ -22,6 +22,7 @@ export const MARKUP = `
 
 export const PLAY_HELP = "Play the steps, one every three seconds", PAUSE_HELP = "Pause at this step";
 export const HATCHED = "hatched: masked", POOLED = "pooled", VISIBLE = "1, visible", HIDDEN = "0, masked";
+export const ROW_SUM = "Σ exp over the row", ABOUT = "≈";
 export const DIFFERENCE = "B − A", ONLY_B = "B", MASKED = "masked in A and B";
 /** @type {Record<string, string>} */
 const AXES = { q: "query", k: "key", t: "token", c: "channel", d: "channel", e: "channel" };
@@ -92,6 +93,11 @@ export function changeOf(matrix) {
 /** @param {string} from  what a cell was computed from */
 export function inB(from) {
   return `In B: ${from}`;
+}
+
+/** @param {{ sum: string }} row */
+export function rowSum({ sum }) {
+  return `${sum}, the sum of exp over the row`;
 }
 
 /** @param {string} value */

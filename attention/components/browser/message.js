@@ -208,7 +208,6 @@
  * @property {number} repeats
  * @property {Record<string, number>} lengths
  * @property {Record<string, string[]>} tokens
- * @property {string[]} weights
  * @property {[string, string]} signed
  * @property {string} stripe  the colour of stripes on what one side of a comparison masks
  * @property {BothNeutrals} neutrals

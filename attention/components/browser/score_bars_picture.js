@@ -79,10 +79,11 @@ function paintTitles(scores, pen, { panels, wide }, row) {
     pen.font = fontOf(scores, TITLE);
     const first = pen.measureText(`${what} `).width;
     pen.font = fontOf(scores, TITLE, true);
-    const fits = first + pen.measureText(formula).width <= wide;
-    writeOver(pen, neutrals, formula, fits ? first : 0, y);
+    const whole = first + pen.measureText(formula).width, fits = whole <= wide;
+    const left = LEFT + whole <= wide ? LEFT : 0;  // beside the numbers of the axes, if there is room
+    writeOver(pen, neutrals, formula, fits ? left + first : LEFT, y);
     pen.font = fontOf(scores, TITLE);
-    if (fits) writeOver(pen, neutrals, what, 0, y);
+    if (fits) writeOver(pen, neutrals, what, left, y);
   }
   pen.font = fontOf(scores, TEXT);
 }

@@ -13,6 +13,7 @@ NO_MORE = "This recording has no values, so the steps end at the weights. The ex
 SHARED = "Settings are shared by all pages."
 SMALLER = "Show {tokens:,} tokens of {width:,} channels"
 NO_STEP = "These settings have no step “{wanted}”; “{shown}” is shown."
+BEGINS = "It begins where queries meet keys; ◀ goes back through the {before} steps before."
 PROOF = "Largest difference of the context from `torch.nn.functional.scaled_dot_product_attention` on the same q, k, v and mask."
 
 BY_CELL = "By cell: ${formula}$"
@@ -23,7 +24,7 @@ MEMORY = "{bytes} of memory"
 FLOPS = "{flops} to compute"
 NO_FLOPS = "no arithmetic"
 AXES = "Axes here: {letters}. In formulas h, i, j are the head, the row and the column of a cell, counted from 0."
-COSTS = "Axes, memory and FLOPs"
+COSTS = "Other sizes, memory and FLOPs"
 FORMULAS = "Formula, shape, memory and FLOPs of every step"
 FORMULAS_TABLE = "| Step | Formula | Size |"
 

@@ -22,6 +22,7 @@ from attention.ui.text import softmax as text
 def draw(trace: Trace) -> None:
     """Draws every head, one below the other; the selected head is framed."""
     config = trace.config
+    st.markdown(text.EVERY_ROW if distributes(config) else text.EVERY_SUM)
     found = results.softmax.distribution(config)
     for sentence in _oddities(found, config):
         st.info(sentence, icon=":material/info:")

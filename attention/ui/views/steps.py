@@ -65,6 +65,8 @@ def view(config: Config) -> None:
                 _formula(plan[current])
                 if changed and not questions.unsaid(config):
                     steps_changed.draw_way(changed, current)
+                if config == MIXED:
+                    st.caption(text.BEGINS.format(before=list(plan).index(current)), width="content")
     order = step_names().index
     if config.step not in plan and (made_here(config) or order(config.step) > order(current)):
         st.info(text.NO_STEP.format(wanted=config.step, shown=current), icon=":material/info:")
@@ -77,7 +79,8 @@ def view(config: Config) -> None:
         terms.draw("steps")
     _odd(config)
     _sequences(config)
-    with st.expander(text.COSTS, icon=":material/functions:"):
+    with st.expander(text.COSTS, icon=":material/functions:", expanded=bool(config.keys or config.d_v)):
+        _widths(config)
         _costs(config, plan[current])
     if config.steps == "all":
         _formulas(plan)
@@ -213,12 +216,16 @@ def _odd(config: Config) -> None:
 
 
 def _sequences(config: Config) -> None:
-    columns = st.columns(4, gap="medium", vertical_alignment="bottom")
-    with columns[0]:
+    head, query, _ = st.columns([1, 1, 2], gap="medium", vertical_alignment="bottom")
+    with head:
         focus.head(config)
-    with columns[1]:
+    with query:
         focus.query(config)
-    for (name, label), column in zip(text.WIDTHS.items(), columns[2:], strict=True):
+
+
+def _widths(config: Config) -> None:
+    """Draws the number of keys of another sequence, and the width of the values."""
+    for (name, label), column in zip(text.WIDTHS.items(), st.columns(4, gap="medium"), strict=False):
         with column:
             knobs.number(name, config, label=label)
 
