@@ -1,7 +1,7 @@
 """Heads: the maps of all heads of a layer."""
 
 from attention.ui.session import page
-from attention.ui.views import card_bar, classroom, heads, heads_layers, room
+from attention.ui.views import card_bar, classroom, heads, heads_all_layers, room
 
 page.show(
     heads.view,
@@ -10,5 +10,5 @@ page.show(
     title=heads.TITLE,
     above=[heads.CHOICES],
     aside=[card_bar.bar(), classroom.button(), room.part()],
-    below=[heads.FIELDS, heads.ROW, heads_layers.MAP, heads.HEAD, heads.CODE, heads.FILES],
+    below=[heads.FIELDS, heads.ROW, heads_all_layers.MAP, heads.HEAD, heads.CODE, heads.FILES],
 )

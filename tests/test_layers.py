@@ -24,6 +24,7 @@ from attention.tables import rows as tables
 from attention.ui import results
 from attention.ui.session import gestures
 from attention.ui.session.visit_state import VisitState
+from attention.ui.views import heads_all_layers
 from attention.ui.views import heads_layers as view
 from tests.strategies import query_without_edition
 from tests.test_pages import ROOT, run
@@ -32,7 +33,7 @@ PAGE = ROOT / "pages" / "heads.py"
 STREET = "recorded:smollm2-street"
 REPEATED = "recorded:smollm2-repeated"
 LAYERS = (1, 11, 13, 16, 17, 18)
-OPEN = {view.FOLD: True}  # the expander, closed at first
+OPEN = {heads_all_layers.FOLD: True}  # the expander, closed at first
 
 
 def link(test: AppTest) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The map of layers and heads of a source with several layers: a statistic per head; a click opens it."""
+"""The map of layers and heads of a source: its statistic, its cells, and sentences about it; a click selects a head."""
 
 from __future__ import annotations
 
@@ -12,23 +12,19 @@ import streamlit as st
 
 from attention.analysis.head_numbers import EVERY, OF_DISTRIBUTIONS, Described, OfPairs
 from attention.charts import layers as chart
-from attention.codec import to_query
 from attention.config import Config
 from attention.fitting import layers
 from attention.heads import TokenMetric
 from attention.inputs import BEFORE
 from attention.knobs import DEFAULTS, GENERATED
 from attention.number_format import format_head, format_mean, format_percent
-from attention.sources.providers import distributes, provenance, tokens
-from attention.ui import next_step, results
+from attention.sources.providers import distributes, tokens
 from attention.ui.controls import knobs
 from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
 from attention.ui.session import gestures, page
 from attention.ui.text import heads
 from attention.ui.text import layers as text
-from attention.ui.views import heads_parts as parts
-from attention.ui.views import questions
 
 FIRST = ("induction", "previous", "entropy")  # the first of these that is available is the default
 BUILT = "previous"  # default of generated heads: they attend back, and only a text that repeats has induction heads
@@ -40,8 +36,6 @@ IN_LINE = AGAIN | {
     "same",
     "separators",
 }  # statistics of tokens that have an order, as words do
-SHOWN = frozenset({"layer_map"})
-FOLD = "heads of all layers"  # key of the expander
 FEW = 6  # heads that may stand out together
 HIGH = 0.5  # of its weight: from this share on a head follows a pattern
 PATTERNS = ("induction", "duplicate", "previous", "next", "first", "same", "separators")  # shares of the weight
@@ -304,35 +298,3 @@ def choice(name: str, auto: str = heads.AUTO) -> str:
         return auto
     label = EVERY[name].label
     return text.SHARE_OF.format(label=label, keys=text.KEYS[name]) if name in text.KEYS else label
-
-
-def _draw(config: Config) -> None:
-    """Draws the map next to its menu, a sentence about it, and where the heads come from, if the expander is open."""
-    fold = parts.fold(heads.MAP_FOLD, "layers", FOLD, config.layer_map != DEFAULTS["layer_map"])
-    if fold.open:
-        with fold:
-            _draw_open(config)
-
-
-def _draw_open(config: Config) -> None:
-    found = results.layers.layers(config)
-    st.markdown(heads.MAP.format(formula=formula(number(config, found))))
-    left, right = parts.beside()
-    with left:
-        draw_map(config, found)
-    with right:
-        menu(config, config)
-        if not questions.unsaid(config):
-            st.caption(metric_sentence(config, found))
-        st.caption(escape(provenance(config)))
-        next_step.page_link("layers", heads.TO_LAYERS, to_query(config))
-
-
-def _look(config: Config) -> object:
-    """The inputs of the map; None for one layer, a sequence too long for a trace, or heads that a question hides."""
-    if len(layers(config.source)) < 2 or config.truncated is not config or questions.is_hidden(config):
-        return None
-    return config.for_page(), config.head, config.layer_map, questions.unsaid(config)
-
-
-MAP = page.Part("layers of heads", _draw, _look, SHOWN, blocks=3)
