@@ -1,8 +1,8 @@
 """The role of a head as a name and a sentence, from its weights alone; None if no kind of keys dominates.
 
-A head is named by the kind of keys that have most of its weight: the token some positions back, the first one, the same
-token, what followed an earlier copy, nearby tokens, or all keys uniformly. Definitions are as in `heads.py`. To add a
-kind, add a `Kind` in `_kinds`.
+A head is named by the kind of keys that have most of its weight, and well more than uniform weights give them: the token
+some positions back, the first one, the same token, what followed an earlier copy, nearby tokens, or all keys uniformly.
+Definitions are as in `heads.py`. To add a kind, add a `Kind` in `_kinds`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ WHOLE = 1.05  # a larger sum of two shares means that the kinds have keys in com
 FARTHEST = 12  # maximum number of tokens back that names a head
 PART = 1 / 3  # minimum share of the queries with a choice that must have a key at a distance
 SEVERAL = 2  # minimum number of queries that a share of the weight is a mean of: a single one gives no role
+AT_DISTANCE = 3  # minimum number of queries that have a key at a distance
 NEAR = 5  # tokens on either side that count as nearby
-BEYOND = 1.4  # minimum ratio to the weight of a uniform head there: in a short text every token is nearby
+BEYOND = 1.4  # minimum ratio to the share of uniform weights: in a short text each kind of keys has much of it
 EVEN = 0.1  # maximum total variation distance of a row from uniform weights
 QUERIES, ROWS = 256, 32  # maximum number that is used of a trace, and of maps
 COUNTS = "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"
@@ -38,7 +39,7 @@ class Kind(NamedTuple):
     """A kind of keys: its short name, what a head that attends to them does, and each head's mean weight on them.
 
     `share` is the mean over queries with a choice and decides the role; `shown` is the mean over all queries with such a
-    visible key, as in `heads.py`.
+    visible key, as in `heads.py`. The last number of each is for uniform weights.
     """
 
     name: str
@@ -46,9 +47,13 @@ class Kind(NamedTuple):
     share: list[float]
     shown: list[float]
 
+    def stands_out(self, head: int) -> bool:
+        """Whether the share is well above that of uniform weights."""
+        return self.share[head] >= BEYOND * self.share[-1]
+
 
 class Seen(NamedTuple):
-    """Some queries of all heads: their weights, mask, positions, and numbers of visible keys."""
+    """Some queries of all heads, the last with uniform weights: their weights, mask, positions, and numbers of visible keys."""
 
     weights: Float[Tensor, "h q k"]
     mask: Bool[Tensor, "q k"]
@@ -103,7 +108,9 @@ def roles(
         if len(at) > QUERIES:
             at = evenly(len(at), QUERIES)
             weights, mask = weights.index_select(1, at), mask[at]
-    seen = Seen(weights, mask, at, mask.sum(-1))
+    choices = mask.sum(-1)
+    uniform = (mask / choices.clamp(min=1)[:, None]).to(weights.dtype)
+    seen = Seen(torch.cat([weights, uniform[None]]), mask, at, choices)
     kinds, even = _kinds(seen, tokens, unit, line), _even(seen)
     near = [_near(seen, unit)] if line else []
     about = "about " * (len(at) < queries)
@@ -135,13 +142,14 @@ def _role(kinds: list[Kind], near: list[Kind], head: int, about: str) -> Role | 
     first, *others = sorted(kinds, key=lambda kind: kind.share[head], reverse=True)
     second = next(kind for kind in others if not {first.name, kind.name} & {"itself"} or not _copies(first, kind))
     one, two = first.share[head], second.share[head]
-    if one < TOGETHER and two >= EACH and TOGETHER <= one + two <= WHOLE:
+    stand_out = first.stands_out(head) and second.stands_out(head)
+    if stand_out and one < TOGETHER and two >= EACH and TOGETHER <= one + two <= WHOLE:
         parts = [f"{kind.does} ({about}{format_percent(kind.shown[head])})" for kind in (first, second)]
         over = ", each a mean over the queries with such a key" * (first.shown[head] + second.shown[head] > 1)
         both = f"splits its weight: it {parts[0]} and {parts[1]}{over}."
         return Role(f"{first.name}, {second.name}", both)
     for kind in (first, *near):
-        if kind.share[head] >= MOST:
+        if kind.share[head] >= MOST and kind.stands_out(head):
             return Role(kind.name, f"{kind.does}: {about}{format_percent(kind.shown[head])} of its weight.")
     return None
 
@@ -178,7 +186,7 @@ def _words(seen: Seen, tokens: Sequence[str], unit: str) -> list[Kind]:
         Kind(
             f"same {unit}",
             f"attends to the same {unit}, itself included",
-            torch.where(copies - itself > EACH / 2, whole, 0).tolist(),
+            [*torch.where(copies - itself > EACH / 2, whole, 0)[:-1].tolist(), float(whole[-1])],
             whole.tolist(),
         ),
         Kind(
@@ -194,7 +202,7 @@ def _back(seen: Seen, places: range, unit: str) -> list[Kind]:
     """
     (held, sees), choosing = seen.back(places), seen.choices > 2
     inside = sees & choosing[:, None]
-    shares = seen.share(held.mT, inside.mT, max(SEVERAL, PART * int(choosing.sum())))
+    shares = seen.share(held.mT, inside.mT, max(AT_DISTANCE, PART * int(choosing.sum())))
     shown = seen.share(held.mT, sees.mT)
     return [
         Kind(*_place(by, unit), *both) for by, *both in zip(places, shares.mT.tolist(), shown.mT.tolist(), strict=True)
@@ -209,20 +217,11 @@ def _place(by: int, unit: str) -> tuple[str, str]:
 
 
 def _near(seen: Seen, unit: str) -> Kind:
-    """Returns the kind of nearby tokens, over queries with more than 2 `NEAR` visible keys.
-
-    Its share is 0 if it is below `BEYOND` times that of a head with uniform weights.
-    """
+    """Returns the kind of nearby tokens, over queries with more than 2 `NEAR` visible keys."""
     held, sees = seen.back(range(-NEAR, NEAR + 1))
     counted = seen.choices > 2 * NEAR
-    usual = seen.share((sees.sum(-1) / seen.choices.clamp(min=1))[None], counted)
-    share = seen.share((held * sees).sum(-1), counted, SEVERAL)
-    return Kind(
-        "nearby",
-        f"attends to nearby {unit}s, within {COUNTS[NEAR]} positions",
-        torch.where(share >= BEYOND * usual, share, 0).tolist(),
-        share.tolist(),
-    )
+    share = seen.share((held * sees).sum(-1), counted, SEVERAL).tolist()
+    return Kind("nearby", f"attends to nearby {unit}s, within {COUNTS[NEAR]} positions", share, share)
 
 
 def _even(seen: Seen) -> Bool[Tensor, " h"]:
