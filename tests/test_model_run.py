@@ -280,7 +280,7 @@ def test_start_says_why_no_sentence_can_be_read(monkeypatch):
     monkeypatch.delenv("ATTENTION_MODELS")
     test = open_page("start")
     assert not test.text_input, "a field that can't be used"
-    assert any(text.OWN_WHY.format(why=text.NOT_INSTALLED) in each.value for each in test.caption)
+    assert any(text.OWN_WHY.format(why=text.NOT_INSTALLED) in each.proto.help for each in test.caption)
     opened = open_page("start", start=f"sentence.own~own.{OWN}")
     assert "This link shows" in page_text(opened) and "“bank” puts" in page_text(opened) and not opened.exception
     assert "“MiniLM: a river bank”" in page_text(opened), "which is what Start shows below"

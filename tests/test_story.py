@@ -152,7 +152,7 @@ def test_the_finding_is_true_of_what_is_shown():
     test.button(key="next take over").click().run()
     assert "It is closest to “money” before (" in words(
         test
-    ) and "and after six layers of twelve heads (0.678)." in words(test)
+    ) and "and after six layers, with all heads and feed-forward layers (0.678)." in words(test)
     test.slider(key="story_temperature").set_value(1.0).run()
     test.selectbox(key="story_mask").set_value("causal").run()
     assert "“bank” puts" in words(test) and not test.exception
@@ -165,19 +165,31 @@ def test_another_sentence_has_its_word_selected():
 
 
 @pytest.mark.parametrize(
-    ("query", "largest", "expected"), [(5, 0.0043, text.MOVED_TOO_LITTLE), (7, 0.008, text.MOVED_TO_NONE)]
+    ("sentence", "query", "largest", "expected"),
+    [("river", 5, 0.0043, text.MOVED_TOO_LITTLE), ("account", 4, 0.0074, text.MOVED_TO_NONE)],
 )
-def test_no_word_is_named_if_the_head_moves_the_token_towards_none_or_too_little_to_tell(query, largest, expected):
-    said = words(visit({ENTRY: f"step.take over~mask.causal~query.{query}"}))
-    changes = [move.change for move in moves("river", query, row(mask="causal", query=query))]
+def test_no_word_is_named_if_the_head_moves_the_token_towards_none_or_too_little_to_tell(
+    sentence, query, largest, expected
+):
+    said = words(visit({ENTRY: f"sentence.{sentence}~step.take over~mask.causal~query.{query}"}))
+    changes = [move.change for move in moves(sentence, query, row(sentence=sentence, mask="causal", query=query))]
     assert max(changes) < 0 and -min(changes) == pytest.approx(largest, abs=5e-5)
     assert expected.format(least=0.005) in said and "moves it most towards" not in said
+
+
+def test_what_a_word_like_on_becomes_is_not_measured_and_one_click_selects_the_word_that_is():
+    test = visit({ENTRY: "step.take over~query.3"})
+    assert "moves it most" not in words(test) and not test.get("vega_lite_chart")
+    test.button(key="select word").click().run()
+    assert "moves it most towards “river” (+0.016)" in words(test) and len(test.get("vega_lite_chart")) == 2
+    assert test.query_params == {ENTRY: "step.take over"}
 
 
 def test_what_the_model_makes_of_a_word_is_named_as_recorded_once_settings_differ():
     said = words(visit({ENTRY: "step.take over~mask.causal"}))
     recorded = text.AS_RECORDED.format(
-        said="After six layers of twelve heads it is closest to “river” (0.602); before, to “money” (0.347)."
+        said="After six layers, with all heads and feed-forward layers, it is closest to “river” (0.602); before, to “money” "
+        "(0.347)."
     )
     assert recorded in said
     usual = words(visit({ENTRY: "step.take over"}))
@@ -207,10 +219,11 @@ def test_equal_weights_are_those_of_the_visible_keys():
     ],
 )
 def test_changed_settings_are_named_beside_the_title_and_what_was_recorded_is_called_so(packed, said):
-    changed, usual = words(visit({ENTRY: packed})), words(visit())
+    changed, test = words(visit({ENTRY: packed})), visit()
+    usual, sizes = words(test), "11 tokens. MiniLM: 12 heads of 32 channels per layer, d_model 384."
     assert said in changed and "With the model's own settings:** From “bank”, only 1 of MiniLM's 72 heads" in changed
     assert "not as MiniLM computes it" not in usual and "With the model's own settings" not in usual
-    assert "11 tokens. MiniLM: 12 heads of 32 channels per layer, d_model 384." in usual
+    assert any(sizes in each.proto.help for each in test.markdown)
 
 
 def test_a_mask_that_hides_everything_is_said():

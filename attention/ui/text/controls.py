@@ -3,8 +3,8 @@
 MORE = "More settings"
 
 # Start.
-OPENS_HEADS = "**Size:** opens the Heads page"
-THIS_HEAD = "**These act on this head.**"
+OPENS_HEADS = "**Your own picture**  \n:small[Moving one of these opens Heads.]"
+THIS_HEAD = "**The head shown here**"
 
 # A picture.
 ADVANCED = "Advanced"

@@ -10,7 +10,7 @@ OWN_PROVENANCE = (
     "A learned head: layer 0, head {head} of MiniLM, a sentence encoder, which has read your sentence on this server."
 )
 CHANGED = ":orange-badge[Learned, but {settings}: not as MiniLM computes it]"
-SIZES = "This picture: {tokens} tokens. MiniLM: {heads} heads of {d_head} channels per layer, d_model {d_model}."
+SIZES = " This picture: {tokens} tokens. MiniLM: {heads} heads of {d_head} channels per layer, d_model {d_model}."
 PROVENANCE = (
     "A learned head: layer 0, head 4 of all-MiniLM-L6-v2, a sentence encoder of 72 heads, recorded on these sentences."
 )
@@ -27,7 +27,8 @@ LOOK_MORE = "Point at a token to see its weights; click to keep it. A row of the
 COMPARE = "**Compare:** choose the other sentence above, and the same head reads another word from “{word}”."
 EXPECTED = (
     "From “{word}”, only {found} of MiniLM's {heads} heads puts most weight on “{expected}” here and on “{other}” in the other "
-    "sentence. It does not understand the sentence; the meaning of a word comes from all heads."
+    "sentence. **A weight shows what is read, not what is understood:** what a word means comes from all heads and "
+    "feed-forward layers."
 )
 OWN_LOOK = (
     "This is one head on one sentence. It was chosen for what it does in the two sentences above; in yours it may do something "
@@ -61,23 +62,34 @@ TAKE_OVER = (
     "A third learned matrix makes the **value** of each token, what it passes on. The head sums the values, each times its "
     "weight{weight}. A fourth matrix brings the sum to the width of the model; then it is added to the vector of {query}."
 )
-SO = ": so {weight} of what it takes comes from {key}"
-COMBINED = "What {query} becomes: a higher cosine means that its vector points more the same way as that of a word."
+SO = " ({weight} for that of {key})"
+COMBINED = (
+    "**What {query} becomes:** the closer its vector is to that of another word, the higher their cosine; at most 1."
+)
+NOT_COMPARED = "What the sum changes is measured for “{word}”, whose meaning the words around it decide."
+SELECT = "Select “{word}”"
 MOVED = "This head alone moves it most towards “{closer}” ({change}), a small step."
+STEP_ALT = "Bars per word: by how much this head alone changes the cosine similarity of the selected token to it"
+LAYERS_ALT = "Points per word: its cosine similarity to the selected token before the head and after all layers"
 MOVED_TO_NONE = "This head alone moves it towards none of them by {least} or more."
 MOVED_TOO_LITTLE = "This head alone moves it too little to tell: by less than {least} towards or away from each word."
 NO_CHANGE = "under {least}"
-LEARNED = "How such matrices are learned"
-AFTER_ALL = "After six layers of twelve heads it is closest to “{last}” ({cosine}); before, to “{first}” ({before})."
-STILL_CLOSEST = "It is closest to “{last}” before ({before}) and after six layers of twelve heads ({cosine})."
+AFTER_ALL = (
+    "After six layers, with all heads and feed-forward layers, it is closest to “{last}” ({cosine}); before, to “{first}” "
+    "({before})."
+)
+STILL_CLOSEST = (
+    "It is closest to “{last}” before ({before}) and after six layers, with all heads and feed-forward layers "
+    "({cosine})."
+)
 ALL_RISE = " The cosine rises for every word: most for “{most}” ({most_by}), least for “{least}” ({least_by})."
 NEXT = {"weigh": "Next: weigh", "take over": "Next: combine"}
+ONWARD = "Next: the other heads → Heads"
 LIMITS = "Do heads understand? One that does not"
 RIDDLE = (
     "*The animal didn't cross the street because it was too tired.* In layer 3, head 1 of MiniLM, “it” puts {tired_animal} "
     "of its weight on “animal” and {tired_first} on [CLS]: it seems to know who was tired. But make the street *too wide*, and "
-    "“animal” gets {wide_animal}, [CLS] {wide_first} and “street” only {wide_street}: it doesn't find what was too wide. A "
-    "weight shows what is read, not what is understood."
+    "“animal” gets {wide_animal}, [CLS] {wide_first} and “street” only {wide_street}: it doesn't find what was too wide."
 )
 RIDDLES = {"tired": "… too tired, on Heads", "wide": "… too wide, on Heads"}
 LEARN = (
@@ -92,8 +104,8 @@ EXPLORE = (
 )
 CHECK = (
     "Check and measure",
-    "Masks",
-    "For engineers: what a mask keeps, what published code computes, from which length a GPU pays.",
+    "Implementations",
+    "For engineers: what published code computes, step by step, and where it differs from PyTorch.",
 )
 CODE = (
     "Every picture is checked against PyTorch's own attention, or against a definition in float64: its badge has the largest "

@@ -24,7 +24,7 @@ from attention.ui.views import card_bar, start_steps
 DOORS = (
     ("examples", {"about": "learn"}, text.LEARN, ":material/school:"),
     ("model", {}, text.EXPLORE, ":material/travel_explore:"),
-    ("masks", {}, text.CHECK, ":material/fact_check:"),
+    ("implementations", {}, text.CHECK, ":material/fact_check:"),
 )
 
 
@@ -49,13 +49,12 @@ def view(story: Story) -> None:
         st.info(text.OWN_MANY.format(tokens=config.tokens, most=MOST), icon=":material/info:")
         _link_to_heads(config)
         return
-    start_steps.draw_choice(story)
+    start_steps.draw_choice(story, config)
     with st.container(key="story"):
         picture, told = st.columns([3, 2], gap="medium")
     with picture:
         whole = (0, config.tokens), (0, config.tokens)
         sentence_head(config, results.heads.lines(config, config.head, whole), on_pin=gestures.on_sentence_pin)
-        st.caption(_sizes(config))
         proof.badge(config)
     with told:
         start_steps.draw(story, trace)
@@ -132,15 +131,12 @@ def _badge(story: Story, config: Config) -> str:
 
 
 def _help(story: Story, config: Config) -> str:
-    """Where the head comes from, and how many do the same."""
+    """Where the head comes from, its sizes, which no slider changes, and how many do the same."""
+    sizes = text.SIZES.format(tokens=config.tokens, heads=config.heads, d_head=config.d_head, d_model=config.d_model)
     if story.is_own:
-        return text.OWN_PROVENANCE.format(head=config.head)
-    return text.PROVENANCE + ("" if card_bar.is_waiting() else text.OTHER_HEADS.format(**start_steps.head_counts()))
-
-
-def _sizes(config: Config) -> str:
-    """The sizes of the head that is shown, which no slider changes."""
-    return text.SIZES.format(tokens=config.tokens, heads=config.heads, d_head=config.d_head, d_model=config.d_model)
+        return text.OWN_PROVENANCE.format(head=config.head) + sizes
+    others = "" if card_bar.is_waiting() else text.OTHER_HEADS.format(**start_steps.head_counts())
+    return text.PROVENANCE + others + sizes
 
 
 def _open_heads(story: Story) -> None:
@@ -167,9 +163,8 @@ def _below(story: Story) -> None:
         with column.container(border=True, height="stretch"):
             next_step.page_link(name, f"**{label}** → {where}", query, icon)
             st.caption(says)
-    st.caption(text.CODE)
-    if absent := model_run.refusal(SENTENCES["river"].source):
-        st.caption(f"{run_text.OWN_ABSENT}: {run_text.OWN_WHY.format(why=absent)}")
+    absent = model_run.refusal(SENTENCES["river"].source)
+    st.caption(text.CODE, help=f"{run_text.OWN_ABSENT}: {run_text.OWN_WHY.format(why=absent)}" if absent else None)
 
 
 BELOW = page.Part("doors", _below, lambda story: True, blocks=3)

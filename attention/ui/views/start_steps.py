@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import ceil, floor
+from typing import Any
 
 import pyarrow as pa
 import streamlit as st
@@ -14,14 +15,16 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attention.charts import moves as charts
+from attention.codec import to_query
+from attention.config import Config
 from attention.number_format import format_mean, format_percent, format_token
 from attention.story.head import SENTENCES, Move, heads_that_find_both, moves
-from attention.story.settings import Story
+from attention.story.settings import WORD, Story
 from attention.trace import Trace
 from attention.ui import next_step
 from attention.ui.controls import knobs
 from attention.ui.markdown import escape
-from attention.ui.session import page
+from attention.ui.session import model_run, page
 from attention.ui.text import start as text
 from attention.ui.views import card_bar
 
@@ -29,8 +32,8 @@ TOP = 4  # tokens whose scores are shown
 LEAST = 0.005  # change of a cosine that says something; below it are changes that any head makes
 
 
-def draw_choice(story: Story) -> None:
-    """Draws the choice of a step, with the way to the next one beside it."""
+def draw_choice(story: Story, config: Config) -> None:
+    """Draws the choice of a step, with the way to the next one beside it; after the last, to all heads of the layer."""
     with st.container(horizontal=True, vertical_alignment="center", key="story-steps"):
         knobs.segments(
             "step",
@@ -43,7 +46,7 @@ def draw_choice(story: Story) -> None:
         if following:
             _next_button(following)
         else:
-            next_step.page_link("training", text.LEARNED, {}, ":material/arrow_forward:")
+            next_step.page_link("heads", text.ONWARD, model_run.carry(to_query(config)), ":material/arrow_forward:")
 
 
 def draw(story: Story, trace: Trace) -> None:
@@ -153,56 +156,62 @@ def _scores_table(story: Story, trace: Trace) -> str:
 
 
 def _take_over(story: Story, trace: Trace) -> None:
-    """Draws what the selected token becomes."""
-    query = trace.config.query_index
+    """Draws what the selected token becomes, if it is one of the words that are compared."""
+    query, here = trace.config.query_index, story.shipped
     if story.is_own:
-        st.markdown(text.OWN_TAKE_OVER)
+        return
+    if here.tokens[query] not in (here.about, *here.compared):
+        st.markdown(text.NOT_COMPARED.format(word=here.about))
+        st.button(text.SELECT.format(word=here.about), on_click=page.change, kwargs={"query": WORD}, key="select word")
         return
     found = moves(story.sentence, query, _row(trace))
     st.markdown(text.COMBINED.format(query=_name(trace, query)))
-    cosines = [cosine for move in found for cosine in move[2:]]
-    low, high = floor(10 * min(cosines)) / 10, ceil(10 * max(cosines)) / 10
+    _draw_step(found)
+    _draw_layers(story, found)
+
+
+def _draw_step(found: list[Move]) -> None:
+    """Draws the small step of this head, on an axis of its own."""
+    most = max(charts.LEAST, ceil(50 * max(abs(move.change) for move in found)) / 50)
+    rows = [{"word": move.word, "change": move.change, "label": _change_text(move)} for move in found]
+    chart = charts.by_head(tuple(move.word for move in found), most)
+    _draw_chart("head-step", rows, chart, text.STEP_ALT)
+    st.caption(_move_sentence(found))
+
+
+def _draw_layers(story: Story, found: list[Move]) -> None:
+    """Draws how far all layers bring the token."""
     last = charts.RECORDED if story.altered else charts.LAYERS
-    st.vega_lite_chart(
-        _table(found, last),
-        charts.by_word(tuple(move.word for move in found), low, high, last),
-        key="moves",
-        width="stretch",
-        theme=None,
-        alt="Points per word: its cosine similarity to the selected token before the head, after it and after all layers",
-    )
+    rows = [
+        {"word": move.word, "stage": stage, "cosine": cosine, "least": min(ends), "most": max(ends)}
+        for move in found
+        for ends in [(move.before, move.layers)]
+        for stage, cosine in zip((charts.BEFORE, last), ends, strict=True)
+    ]
+    low, high = floor(10 * min(row["least"] for row in rows)) / 10, ceil(10 * max(row["most"] for row in rows)) / 10
+    chart = charts.by_layers(tuple(move.word for move in found), low, high, last)
+    _draw_chart("all-layers", rows, chart, text.LAYERS_ALT)
     first, after = max(found, key=lambda move: move.before), max(found, key=lambda move: move.layers)
     template = text.STILL_CLOSEST if first.word == after.word else text.AFTER_ALL
     said = template.format(
         first=first.word, before=format_mean(first.before), last=after.word, cosine=format_mean(after.layers)
     )
-    st.caption(f"{_move_sentence(found)} {_as_recorded(story, said + _rise_sentence(found))}")
+    st.caption(_as_recorded(story, said + _rise_sentence(found)))
+
+
+def _draw_chart(key: str, rows: list[dict[str, Any]], chart: dict[str, Any], alt: str) -> None:
+    st.vega_lite_chart(pa.Table.from_pylist(rows), chart, key=key, width="stretch", theme=None, alt=alt)
 
 
 def _pass_on(story: Story, trace: Trace) -> None:
     """Draws what the selected token takes from the others."""
     if story.is_own:
+        st.markdown(text.OWN_TAKE_OVER)
         return
     row = _row(trace)
     most = int(row.argmax())
     weight = text.SO.format(weight=format_percent(float(row[most])), key=_name(trace, most)) if float(row[most]) else ""
     st.markdown(text.TAKE_OVER.format(query=_name(trace, trace.config.query_index), weight=weight))
-
-
-def _table(found: list[Move], last: str) -> pa.Table:
-    lines = [
-        {
-            "word": move.word,
-            "stage": stage,
-            "cosine": cosine,
-            "change": _change_text(move),
-            "least": min(move[2:]),
-            "most": max(move[2:]),
-        }
-        for move in found
-        for stage, cosine in zip((charts.BEFORE, charts.HEAD, last), move[2:], strict=True)
-    ]
-    return pa.Table.from_pylist(lines)
 
 
 def _change_text(move: Move) -> str:
@@ -251,5 +260,5 @@ Part = Callable[[Story, Trace], None]
 STEPS: dict[str, tuple[Part, Part]] = {
     "look": (_look, _compare),
     "weigh": (_sharpen, _weigh),
-    "take over": (_take_over, _pass_on),
+    "take over": (_pass_on, _take_over),
 }
