@@ -171,7 +171,7 @@ HUNTS: tuple[Hunt, ...] = (
         seen="From the fifth row on, five cells are visible instead of four.",
         offered=(
             ("The next token is visible", "Everything above the diagonal is hatched, in both versions."),
-            ("The token itself is not counted", ""),
+            ("The window is one token too long", ""),
             ("The scale 1/√d is missing", "The line of `scores` applies it."),
             ("The window begins at the first token", "It moves along with the query, in both versions."),
         ),
@@ -193,7 +193,7 @@ HUNTS: tuple[Hunt, ...] = (
                 "The mask hides earlier tokens",
                 "It masks later tokens, in both versions: nothing is bright above the diagonal.",
             ),
-            ("Both heads use another head’s weights", ""),
+            ("Both heads reuse one head’s weights", ""),
             ("The heads are joined wrongly", "The maps show weights, which are computed before heads are joined."),
         ),
     ),
@@ -201,12 +201,12 @@ HUNTS: tuple[Hunt, ...] = (
         name="fused",
         config=Config(heads=4, **SMALL),
         shows="influence",
-        says="Influence under a causal mask: how much the output of a row changes if the token of a column is replaced.",
+        says="Four causal heads. Influence: how much the output of a row changes if the token of a column is replaced.",
         seen="There is colour above the diagonal: outputs change with later tokens, although the mask hides them.",
         offered=(
             ("The mask is applied too late", "It is added to the scores before the softmax, as it should be."),
             ("The softmax runs over queries", "It runs over the last axis, `dim=-1`, which is the keys."),
-            ("The head axis stays in front", ""),
+            ("The heads’ outputs are joined in the wrong order", ""),
             ("Queries and keys are swapped", "Each score is a query times a key, and rows of the scores are queries."),
         ),
     ),
@@ -214,7 +214,8 @@ HUNTS: tuple[Hunt, ...] = (
         name="split-by-view",
         config=Config(heads=4, mask="full", projections="independent", **SMALL),
         shows="influence",
-        says="Influence without a mask: how much the output of a row changes if the token of a column is replaced.",
+        says="Four heads without a mask. Influence: how much the output of a row changes if the token of a column is "
+        "replaced.",
         seen="Tokens fall into blocks of three: no token has influence outside of its block.",
         offered=(
             (
@@ -223,7 +224,7 @@ HUNTS: tuple[Hunt, ...] = (
             ),
             ("The output projection is missing", "The line of `output` applies it. It mixes channels, never tokens."),
             ("The softmax runs over queries", "It runs over the last axis, `dim=-1`, which is the keys."),
-            ("Heads are cut out of the sequence", ""),
+            ("Heads get blocks of tokens, not of channels", ""),
         ),
     ),
     Hunt(
@@ -233,7 +234,7 @@ HUNTS: tuple[Hunt, ...] = (
         says="One head without a mask: each token attends to all tokens.",
         seen="All rows are the same: the weights no longer depend on the query.",
         offered=(
-            ("The weights have one index instead of two", ""),
+            ("Each key has one weight for all queries", ""),
             ("The softmax runs over queries", "It runs over the keys, the last axis: every row sums to one."),
             ("The values are not used", "The line of `context` multiplies the weights by the values."),
             (
@@ -263,12 +264,12 @@ HUNTS: tuple[Hunt, ...] = (
         name="head-matrices",
         config=Config(heads=1, mask="full", projections="independent", **SMALL),
         shows="influence",
-        says="Influence without a mask: how much the output of a row changes if the token of a column is replaced.",
-        seen="Only the diagonal is bright: each output depends almost on its own token alone.",
+        says="One head without a mask. Influence: how much the output of a row changes if the token of a column is replaced.",
+        seen="Only the diagonal is bright: each output depends almost only on its own token.",
         offered=(
             (
                 "The weights are transposed",
-                "Transposed weights would still mix tokens. Here, each output depends almost on its own token alone.",
+                "Transposed weights would still mix tokens. Here, each output depends almost only on its own token.",
             ),
             ("The sum runs over queries instead of keys", ""),
             ("The scale 1/√d is missing", "The line of `weights` applies it."),

@@ -112,10 +112,10 @@ TWO = Row(
     as_printed=two_heads_as_printed,
     mistake="Both heads take the weights of an earlier single head and apply softmax to them again.",
     lesson="A variable name without its number still exists from earlier cells, so nothing is raised: both heads mask the "
-    "weights of the earlier head instead of their own scores. Their own queries and keys are unused, and their weights "
-    "are identical. Weights lie between 0 and 1, so a second softmax can't make one key more than e times as heavy as "
-    "another: sharp rows become nearly flat. To find such mistakes, restart the notebook, run every cell, and compare two "
-    "heads side by side.",
+    "weights of the earlier head instead of their own scores. Their own scores are unused, and their weights are "
+    "identical: here the softmax of the weights that the first head should have. Weights lie between 0 and 1, so a second "
+    "softmax can't make one key more than e times as heavy as another: sharp rows become nearly flat. To find such mistakes, "
+    "restart the notebook, run every cell, and compare two heads side by side.",
     demand="At least two heads; self-attention only; any batch and length; no mask other than causal.",
     part=lambda w: w.first(2).without_bias,
     mask="causal",

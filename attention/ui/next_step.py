@@ -19,7 +19,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from attention.codec import NEWEST, to_query
 from attention.config import Config
-from attention.published.hunts import BUGS, BugSeries
+from attention.published.hunts import BugSeries
 from attention.sources.providers import has_scores
 from attention.steps.plan import made_here
 from attention.story.settings import Story
@@ -147,10 +147,6 @@ def _implementations(config: Config) -> NextStep:
 
 
 def _find_the_bug(series: BugSeries) -> NextStep:
-    names = list(BUGS)
-    at = names.index(series.bug) + 1
-    if at < len(names):
-        return NextStep("find_the_bug", f"bug {at + 1} of {len(names)}", {"bug": names[at]})
     return NextStep(FIRST, "one head of a real model, in three steps", {})
 
 

@@ -7,11 +7,10 @@ END = "**That was the last bug.** {score}"
 NO_SCORE = "**Score 0.** Your first guess at each bug counts."
 SCORE = "**{right} of {count} tried** right at the first guess"
 MARK = "Mark what differs"
-MARKED = {
-    True: "Framed: {marked} of {cells} cells, those that are masked in one map alone.",
-    False: "Framed: the {marked} largest differences; {count} of {cells} cells differ by at least 0.01.",
-}  # whether cells are masked in one map alone
-MARKED_ROW = "{masked} of {cells} cells are masked in one map alone. Framed: those of the last row, as an example."
+MARKED = "Framed: {marked} of {cells} cells, those that {are} in one map alone."
+MARKED_LARGEST = "Framed: the {marked} largest differences; {count} of {cells} cells differ by at least 0.01."
+MARKED_ROW = "{empty} of {cells} cells {are} in one map alone. Framed: those of the last row, as an example."
+ARE = {"weights": "are masked", "influence": "have no influence"}  # cells without a value, by what the maps show
 QUESTION = "What is wrong here?"
 REVEAL = "Show the answer"
 COPY = "Copy link to this bug"
@@ -26,10 +25,8 @@ COMPARE = "Compare it at your own settings → Implementations"
 CODE = "A hint: the code with the bug"
 SEEN = "**In the map:** {seen}"
 CHANGES = "− with the bug, + corrected:"
-LEGENDS = {
-    "weights": "Brighter means more; hatched: weight 0, masked. A cell has its number under the pointer.",
-    "influence": "Brighter means more; hatched: no influence. A cell has its number under the pointer.",
-}
+LEGEND = "Brighter means more{hatched}. A cell has its number under the pointer."
+HATCHED = {"weights": "; hatched: weight 0, masked", "influence": "; hatched: no influence"}  # where cells are
 VERSIONS = {False: "Correct", True: "With the bug"}
 HEAD = ": head {head}"
 ALT = "Map by query and key. {title}."

@@ -41,25 +41,33 @@ def view(series: BugSeries) -> None:
             changes(hunt.row)
             _after(hunt)
         else:
-            with st.expander(text.CODE, icon=":material/code:"):
+            with st.expander(text.CODE, icon=":material/code:", key=f"hint {series.bug}"):
                 code.show_source("\n".join(map(plain, found.source.splitlines())))
     with maps:
         st.markdown(hunt.says)
         drawn = st.container()
         marks = st.toggle(text.MARK, value=answered, key=f"{MARKS} {series.bug} {answered}")
         drawn.html(f'<div class="word-maps maps-{len(hunt.heads)}">{"".join(_maps(hunt, found, marks))}</div>')
-        st.caption(_what_is_marked(found) if marks else text.LEGENDS[hunt.shows])
+        st.caption(_what_is_marked(hunt, found) if marks else _legend(hunt, found))
     if not present.is_embedded():
         with top:
             _series(series)
     browser_yield.yield_to_browser()
 
 
-def _what_is_marked(found: HuntMaps) -> str:
-    masked, marked, cells = int(found.masked_apart.sum()), int(found.marked_cells.sum()), found.differs.numel()
-    if marked < masked:
-        return text.MARKED_ROW.format(masked=masked, cells=cells)
-    return text.MARKED[bool(masked)].format(marked=marked, count=int(found.differs.sum()), cells=cells)
+def _what_is_marked(hunt: Hunt, found: HuntMaps) -> str:
+    empty, marked, cells = int(found.masked_apart.sum()), int(found.marked_cells.sum()), found.differs.numel()
+    are = text.ARE[hunt.shows]
+    if marked < empty:
+        return text.MARKED_ROW.format(empty=empty, cells=cells, are=are)
+    if empty:
+        return text.MARKED.format(marked=marked, cells=cells, are=are)
+    return text.MARKED_LARGEST.format(marked=marked, count=int(found.differs.sum()), cells=cells)
+
+
+def _legend(hunt: Hunt, found: HuntMaps) -> str:
+    is_hatched = not (found.correct_visible.all() and found.wrong_visible.all())
+    return text.LEGEND.format(hatched=text.HATCHED[hunt.shows] * is_hatched)
 
 
 def _series(series: BugSeries) -> None:
