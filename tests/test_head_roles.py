@@ -52,6 +52,9 @@ def test_the_sentence_says_the_share_that_the_weights_have():
         == of(Config())[1].says
     )  # pyright: ignore[reportOptionalMemberAccess]
     assert f"(attention sink): {format_percent(float(weights[2, :, 0].mean()))} of its weight." in of(Config())[2].says  # pyright: ignore[reportOptionalMemberAccess]
+    near = format_percent(float(weights[4].tril(5).triu(-5).sum(-1).mean()))
+    assert f"within five positions: {near} of its weight." in of(Config())[4].says  # pyright: ignore[reportOptionalMemberAccess]
+    assert of(Config())[5].says.endswith("each a mean over the queries with such a key.")  # pyright: ignore[reportOptionalMemberAccess]
 
 
 @pytest.mark.parametrize("seed", range(5))

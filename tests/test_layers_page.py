@@ -125,8 +125,8 @@ def test_heads_of_one_layer_are_not_compared():
 def test_heads_that_stand_out_are_named():
     test = run(PAGE, {"source": REPEATED, "layer_map": "induction"})
     finding = (
-        "5 of these 54 heads put over half of their weight on what followed an earlier copy of the token, layer 18, head 6 the "
-        "most: 89.6%."
+        "Five of these 54 heads look up what came next last time. On a repeated token, layer 18, head 6 puts 89.6% of its "
+        "weight on the token that followed it before."
     )
     assert sum(value > 0.5 for value in tables(test)[0]["value"]) == 5
     assert re.search(re.escape(finding) + r" Layer 1, head 0 puts \d\.\d+% there\. ", words(test))
@@ -144,9 +144,7 @@ def test_heads_that_stand_out_are_named():
 
 def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text_is():
     test = run(PAGE, LAYERED.begins)
-    assert "5 of these 54 heads put over half of their weight on what followed an earlier copy of the token" in words(
-        test
-    )
+    assert "Five of these 54 heads look up what came next last time. On a repeated token" in words(test)
     cells = tables(test)[0]
     assert cells["focus"][max(range(54), key=cells["value"].__getitem__)], "the highest is selected"
     menu = test.selectbox(key="layer_map")

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from attention import Config, trace
+from attention.analysis.head_roles import roles
 from attention.number_format import format_token
 from attention.tables.rows import labels
 from attention.ui.markdown import escape
@@ -90,3 +91,11 @@ def test_equal_tokens_are_as_right_and_a_key_alone_is_a_question_of_its_own(conf
     asked = question(trace(config))
     assert (asked.answer, asked.also) == (answer, also) and asked.why.startswith(why)
     assert guesses <= {*asked.guesses}
+
+
+def test_hand_built_heads_are_said_to_know_positions_and_the_role_says_why():
+    found = trace(Config(head=1))
+    role = roles(found.weights, found.mask, found.queries.texts, "word")
+    asked = question(found, role)
+    assert "half its position" in asked.text and "have equal vectors" not in asked.text
+    assert asked.why.replace("\\", "").endswith(" **Head 1** attends one word back: 91.4% of its weight.")

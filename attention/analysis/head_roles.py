@@ -145,8 +145,7 @@ def _role(kinds: list[Kind], near: list[Kind], head: int, about: str) -> Role | 
     stand_out = first.stands_out(head) and second.stands_out(head)
     if stand_out and one < TOGETHER and two >= EACH and TOGETHER <= one + two <= WHOLE:
         parts = [f"{kind.does} ({about}{format_percent(kind.shown[head])})" for kind in (first, second)]
-        over = ", each a mean over the queries with such a key" * (first.shown[head] + second.shown[head] > 1)
-        both = f"splits its weight: it {parts[0]} and {parts[1]}{over}."
+        both = f"splits its weight: it {parts[0]} and {parts[1]}, each a mean over the queries with such a key."
         return Role(f"{first.name}, {second.name}", both)
     for kind in (first, *near):
         if kind.share[head] >= MOST and kind.stands_out(head):
@@ -190,7 +189,9 @@ def _words(seen: Seen, tokens: Sequence[str], unit: str) -> list[Kind]:
             whole.tolist(),
         ),
         Kind(
-            "induction", f"attends to what followed an earlier copy of the {unit} (induction)", *[followed.tolist()] * 2
+            "induction",
+            f"attends to what followed an earlier copy of the {unit}, where there is one (induction)",
+            *[followed.tolist()] * 2,
         ),
     ]
 
@@ -217,11 +218,12 @@ def _place(by: int, unit: str) -> tuple[str, str]:
 
 
 def _near(seen: Seen, unit: str) -> Kind:
-    """Returns the kind of nearby tokens, over queries with more than 2 `NEAR` visible keys."""
+    """Returns the kind of nearby tokens, whose share is over queries with more than 2 `NEAR` visible keys."""
     held, sees = seen.back(range(-NEAR, NEAR + 1))
-    counted = seen.choices > 2 * NEAR
-    share = seen.share((held * sees).sum(-1), counted, SEVERAL).tolist()
-    return Kind("nearby", f"attends to nearby {unit}s, within {COUNTS[NEAR]} positions", share, share)
+    near = (held * sees).sum(-1)
+    share = seen.share(near, seen.choices > 2 * NEAR, SEVERAL)
+    shown = seen.share(near, sees.any(-1))
+    return Kind("nearby", f"attends to nearby {unit}s, within {COUNTS[NEAR]} positions", share.tolist(), shown.tolist())
 
 
 def _even(seen: Seen) -> Bool[Tensor, " h"]:

@@ -168,4 +168,6 @@ def show_verdict(question: Question, guess: str | None) -> None:
 def _verdict(question: Question, guess: str | None, right: bool) -> str:
     if guess is None or not question.answer:
         return ""
-    return words.RIGHT if right else words.WRONG.format(guess=guess)
+    if right:
+        return words.RIGHT
+    return words.WRONG.format(guess=guess if guess.startswith("“") else words.QUOTED.format(guess=guess))

@@ -1,7 +1,7 @@
 """The words of what a head does over many texts."""
 
 HOLDS = "The head has the same role on {many} of {texts} other short texts."
-OTHERWISE = "The head has the role “{name}” on {many} of {texts} short texts."
+OTHERWISE = "On {many} of {texts} other short texts it has the role “{name}”."
 NEVER = "The head has no role on any of {texts} other short texts either."
 NAMED = "{name} ({many}/{texts})"
 NAMED_LONG = "{name}, on {many} of {texts} short texts"

@@ -6,7 +6,7 @@ GATE = " Weights are those before the output gate, which changes outputs alone."
 CELLS = (
     "Each row is a token, the query; each column a token that it attends to, the key. Brighter cells have more weight."
 )
-NO_ROLE = "has no clear role: no kind of key gets half of its weight."
+NO_ROLE = "has no clear role here: no kind of key gets half of its weight."
 GIVES = "**{heads}{of}.** In **head {head}**, {query} {does}."
 OF_LAYER = " of layer {layer} of {model}"
 RULES = "**{heads} heads, {rules} rules.** {said}"

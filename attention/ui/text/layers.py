@@ -2,9 +2,23 @@
 
 FINDING = "{head} has the highest {statistic} of {heads}: {value}."
 FINDING_OTHER = "{head}: {statistic} {value}; the highest of {heads} is {most} ({best})."
-WEIGHT = "{count} of {heads} put over half of their weight on {keys}, {best} the most: {most}."
-WEIGHT_ONE = "Of {heads}, only {best} puts over half of its weight on {keys}: {most}."
-WEIGHT_NONE = "None of {heads} puts half of its weight on {keys}; {best} is closest: {most}."
+WEIGHT = "{count} of {heads} put over half of their weight{where} on {keys}, {best} the most: {most}."
+WEIGHT_ONE = "Of {heads}, only {best} puts over half of its weight{where} on {keys}: {most}."
+WEIGHT_NONE = "None of {heads} puts half of its weight{where} on {keys}; {best} is closest: {most}."
+INDUCTION = (
+    "{named} of {heads} look up what came next last time. On a repeated {unit}, {best} puts {most} of its weight on the {unit} "
+    "that followed it before."
+)
+INDUCTION_ONE = (
+    "One of {heads} looks up what came next last time. On a repeated {unit}, {best} puts {most} of its weight on the {unit} "
+    "that followed it before."
+)
+WHERE = {  # of which queries that is said, if not of all
+    "induction": ", for tokens that occurred before,",
+    "duplicate": ", for tokens that occurred before,",
+    "next": ", for tokens that see the next one,",
+    "separators": ", for tokens that see one,",
+}
 WEIGHT_OTHER = "{head} puts {value} there."
 SHARE_OF = "{label}: weight on {keys}"  # in the menu
 QUERIES = {  # over which a mean weight is taken
@@ -30,6 +44,7 @@ KEYS = {  # that a statistic is the weight on
 }
 ALL_HEADS = "these {count:,} heads"
 RECORDED = "The other layers of the model are not recorded."
+RECORDED_OF = "Recorded: {count} layers of {model}."
 STATISTIC = "Colour: {statistic}. Click a head to select it."
 STATISTIC_OF_WEIGHT = "Colour: mean over {queries}. Click a head to select it."
 HIGHER = "No head is high here. Show “{statistic}”"
@@ -44,8 +59,8 @@ OF_SOURCE = " of “{source}”"
 CROSS = " that attend to {keys:,} of another sequence"
 DOES = "**{head}** {role}"
 CROSS_ROLE = "attends to another sequence; roles are only defined for self-attention."
-NO_ROLE = "has no clear role."
-NO_ROLE_KINDS = "has no clear role: its weight is spread over keys of many kinds."
+NO_ROLE = "has no clear role here."
+NO_ROLE_KINDS = "has no clear role here: its weight is spread over keys of many kinds."
 NO_ROLE_NAME = "no clear role"
 SIGNED_MAP_ALT = "Heatmap by layer and {across}: {about}"
 OPEN_LAYER = "Open layer {layer} → Heads"

@@ -8,7 +8,8 @@ OWN, PREDICT = "Question", "Predict first"
 REVEAL, SKIP, END = "Reveal answer", "Skip", "End question"
 GUESS, GUESS_FIRST = "Your guess", "Choose your guess first, or skip it."
 RIGHT = "Right. "
-WRONG = "Not quite: you chose “{guess}”. The answer is "
+WRONG = "Not quite: you chose {guess}. The answer is "
+QUOTED = "“{guess}”"
 
 # A question in the words of a link's author.
 BY = "Question from the person who shared this link."
@@ -30,7 +31,7 @@ UNSAID = "A description of what heads do appears here once the answer is reveale
 
 # The keys of a row.
 QUERY = "Query"
-ROW = "{query} in head {head} has {visible:,} visible keys{mask}. Which key gets the largest weight?\n\n{tokens}\n\n{facts}"
+ROW = "{query} in {head} has {visible:,} visible keys{mask}. Which key gets the largest weight?\n\n{tokens}\n\n{facts}"
 UNDER = " under **{mask}**"
 EVEN = "all about equally"
 EACH = "Each of the {count:,} keys gets {weight}."
@@ -41,14 +42,17 @@ MORE = " and {count:,} more"
 NO_TEXTS = "The tokens have no texts, only positions from 0 to {last:,}."
 SELECTED = "**{token}**"
 FROM = "“{source}”: {label}."
-FACTS = "{input}Projections: {projections}; positions: {positions}."
+FACTS = "Projections: {projections}; positions: {positions}."
 TIED = "Equal {unit}s have equal vectors. "
+BUILT = "Half of a {unit}'s channels describe the {unit}, half its position. "
+ADDED = "Projections: {projections}; added position encoding: {positions}."
+BECAUSE = "{why} **{head}** {does}"
 INPUT = "Input: {about} "
 NO_KEY = "{query} has no visible key{mask}. What are its weights?"
 NO_KEY_GUESSES = ("zeros", "all equal", "NaN")  # the first is right
 NO_KEY_ANSWER = "Without a visible key, all weights are zero here."
 ONE_KEY = (
-    "{query} in head {head} has one visible key{mask}, {key}, under the softmax “{softmax}”. How much of the weight does it "
+    "{query} in {head} has one visible key{mask}, {key}, under the softmax “{softmax}”. How much of the weight does it "
     "get?"
 )
 PART = ("all of it", "a part of it", "nothing")  # of its weight, for a key that is the only visible one

@@ -11,6 +11,7 @@ import pyarrow as pa
 import streamlit as st
 
 from attention.analysis.head_numbers import EVERY, OF_DISTRIBUTIONS, Described, OfPairs
+from attention.analysis.head_roles import COUNTS
 from attention.charts import layers as chart
 from attention.config import Config
 from attention.fitting import layers
@@ -18,11 +19,11 @@ from attention.heads import TokenMetric
 from attention.inputs import BEFORE
 from attention.knobs import DEFAULTS, GENERATED
 from attention.number_format import format_head, format_mean, format_percent
-from attention.sources.providers import distributes, tokens
+from attention.sources.providers import distributes, tokens, unit
 from attention.ui.controls import knobs
 from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
-from attention.ui.session import gestures, page
+from attention.ui.session import gestures, model_run, page
 from attention.ui.text import heads
 from attention.ui.text import layers as text
 
@@ -217,6 +218,8 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
     high = sum(value > HIGH for value in held.values())
     if _is_weight(config, found):
         template = (text.WEIGHT_NONE, text.WEIGHT_ONE, text.WEIGHT)[min(high, 2)]
+        if name == "induction" and high:
+            template = text.INDUCTION if high > 1 else text.INDUCTION_ONE
         template += "" if is_best else f" {text.WEIGHT_OTHER}"
     return template.format(
         head=head_title(config, here).capitalize(),
@@ -227,15 +230,21 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
         statistic=escape(described.label.lower()),
         keys=text.KEYS.get(name, ""),
         count=high,
+        named=(COUNTS[high] if high < len(COUNTS) else str(high)).capitalize(),
+        unit=unit(config),
+        where=text.WHERE.get(name, ""),
     )
 
 
 def statistic_caption(config: Config, found: Mapping[int, Layer]) -> str:
     """What the colours of the map are, as Markdown."""
     name = number(config, found)
+    said = text.STATISTIC.format(statistic=escape(EVERY[name].label.lower()))
     if _is_weight(config, found):
-        return text.STATISTIC_OF_WEIGHT.format(queries=text.QUERIES[name])
-    return text.STATISTIC.format(statistic=escape(EVERY[name].label.lower()))
+        said = text.STATISTIC_OF_WEIGHT.format(queries=text.QUERIES[name])
+    model = model_run.reader(config.source) if leaves_layers_out(config) else None
+    recorded = text.RECORDED_OF.format(count=len(layers(config.source)), model=escape(model.model)) if model else ""
+    return f"{said} {recorded}".rstrip()
 
 
 def leaves_layers_out(config: Config) -> bool:

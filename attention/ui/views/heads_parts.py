@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.analysis.head_numbers import OF_DISTRIBUTIONS
-from attention.analysis.head_roles import Role
+from attention.analysis.head_roles import EVENLY, Role
 from attention.charts import row
 from attention.config import Config
 from attention.fitting import layers
@@ -106,7 +106,7 @@ def does(config: Config, role: Role | None) -> str:
 
 def finding(config: Config, roles: Sequence[Role | None], found: tables.Row) -> str:
     """What the selected head does among the others, as Markdown; of a head without a role, its selected row."""
-    role, rules = roles[config.head], len({role.name for role in roles if role})
+    role, rules = roles[config.head], len({role.name for role in roles if role and role != EVENLY})
     if questions.unsaid(config):
         return UNSAID
     if role or _by_chance(config, config.head) or not (distributes(config) and found.seeing):

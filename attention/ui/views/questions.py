@@ -21,7 +21,9 @@ def _mask(config: Config) -> bool:
 
 
 def _row(config: Config) -> bool:
-    return predict.question_gate(config, row_question.question(results.heads.trace(config)))
+    return predict.question_gate(
+        config, row_question.question(results.heads.trace(config), results.heads.roles(config))
+    )
 
 
 ASKS: dict[str, Asks] = {"mask": _mask, "temperature": softmax_questions.temperature_opened, "row": _row}

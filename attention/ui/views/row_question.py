@@ -5,12 +5,16 @@ The user sees the tokens with their positions and how queries and keys are made,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 
+from attention.analysis.head_roles import Role
 from attention.config import Config
+from attention.fitting import layers
 from attention.inputs import INPUTS, SPLIT
 from attention.knobs import GENERATED, KNOBS
-from attention.number_format import format_token, format_weight
+from attention.number_format import format_head, format_token, format_weight
 from attention.operations.softmax import SOFTMAXES
 from attention.sources.providers import label, mask_in_use, mask_name, source_title, unit
 from attention.tables import rows as tables
@@ -29,8 +33,8 @@ LISTED, FIRST, AROUND = (
 )  # up to LISTED tokens all are shown; otherwise the first, and those around each that matters
 
 
-def question(trace: Trace) -> Question:
-    """Asks which key gets the largest weight of the selected row, among plausible keys."""
+def question(trace: Trace, roles: Sequence[Role | None] = ()) -> Question:
+    """Asks which key gets the largest weight of the selected row, among plausible keys; the role of its head says why."""
     config, weights = trace.config, trace.weights[trace.config.head, trace.config.query_index]
     seen = trace.mask[config.query_index].nonzero().flatten().tolist()
     if not seen:
@@ -47,7 +51,7 @@ def question(trace: Trace) -> Question:
     guesses = (*(_token_label(config, key) for key in keys), text.EVEN)
     asked = text.ROW.format(
         query=_query_label(config),
-        head=config.head,
+        head=_head_name(config).lower(),
         visible=len(seen),
         mask=_under(config),
         tokens=_token_lines(config, keys),
@@ -58,6 +62,8 @@ def question(trace: Trace) -> Question:
         return Question(asked, guesses, text.EVEN, text.EACH.format(count=len(seen), weight=weight))
     ties, spread = _ties_text(config, equal), format_weight(1 / len(seen))
     why = text.LARGEST.format(weight=format_weight(most), ties=ties, even=spread)
+    if roles and (role := roles[config.head]):
+        why = text.BECAUSE.format(why=why, head=_head_name(config), does=escape(role.says))
     also = tuple(_token_label(config, key) for key in others if key in equal)
     return Question(asked, guesses, _token_label(config, best), why, also)
 
@@ -108,10 +114,18 @@ def _known_facts(config: Config) -> str:
     """What may be known about queries and keys; what the head does would be the answer."""
     if config.source != GENERATED:
         return escape(text.FROM.format(source=source_title(config.source), label=label(config)))
-    split = config.input in SPLIT
+    built, split = config.projections == "constructed", config.input in SPLIT
     tied = text.TIED.format(unit=unit(config)) if split else text.INPUT.format(about=_first(config.input))
+    if built:
+        tied = text.BUILT.format(unit=unit(config)) if split else f"{tied}{text.BUILT.format(unit=unit(config))}"
     projections = KNOBS["projections"].names.get(config.projections, config.projections)
-    return text.FACTS.format(input=escape(tied), projections=projections, positions=config.positions)
+    facts = text.ADDED if built else text.FACTS
+    said = facts.format(projections=projections, positions=config.positions)
+    return f"{escape(tied)}{said}"
+
+
+def _head_name(config: Config) -> str:
+    return format_head(config.head, config.layer if len(layers(config.source)) > 1 else None)
 
 
 def _first(name: str) -> str:
@@ -142,7 +156,7 @@ def _alone(config: Config, key: int, weight: float) -> Question:
     answer = text.PART[0 if weight > 1 - WHOLE else 1 if weight > WHOLE else 2]
     asked = text.ONE_KEY.format(
         query=_query_label(config),
-        head=config.head,
+        head=_head_name(config).lower(),
         mask=_under(config),
         key=_token_label(config, key),
         softmax=config.softmax,
