@@ -21,7 +21,7 @@ from attention.analysis.row_stages import stages, variants
 from attention.codec import from_query, to_query
 from attention.heads import row_entropy
 from attention.number_format import format_mean, format_percent, format_weight
-from attention.ui.views import softmax_row
+from attention.ui.views import softmax, softmax_row
 from tests import drawings, test_pages
 from tests.strategies import query_without_edition
 from tests.test_pages import page_text, reveal
@@ -107,6 +107,15 @@ def test_no_scaling_is_one_click_away_and_back():
     assert "times 1 (scale" in words(test)
     test.button(key="unscale").click().run()
     assert query_without_edition(test.query_params) == {"topic": "scaling"}
+
+
+def test_a_picture_of_anything_but_the_weights_has_no_proof_of_them():
+    for topic in TOPICS:
+        test = run(PAGE, {"topic": topic})
+        said = " ".join(each.value for each in test.markdown)
+        assert ("Checked: " in said) == (topic in ("row", "all")), topic
+        look = str(softmax.TITLE.look(Config(topic=topic)))
+        assert ("Random noise" in look, "built, not learned" in look) == (topic == "scaling", topic != "scaling"), topic
 
 
 def test_what_is_said_of_every_width_is_what_the_curves_have():
@@ -260,6 +269,7 @@ def test_every_other_softmax_of_a_row_is_described_with_its_numbers():
         f"the row sums to {format_mean(1 - lost)}."
     )
     assert "all of the row goes to keys" in said["softmax"] and "no logit exceeds 50" in said["softcap 50"]
+    assert "after 2.77 is subtracted from its logit (ln 16)" in said["sigmoid"]
     support = int((variants(found)["sparsemax"] > 0).sum())
     assert f"{support} of 18 visible keys" in said["sparsemax"]
 

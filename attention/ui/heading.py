@@ -33,12 +33,12 @@ def draw_title(page: str, badge: str = "", help: str | None = None, title: str =
         st.markdown(f"# {f':gray[{group} ·] ' * bool(group)}{title or page_title(page)} {badge}".rstrip(), help=help)
 
 
-def title_part(page: str, help: Callable[[Config], str]) -> Part:
-    """The title of a page about a config, as a part; `help` is shown on hover over it."""
+def title_part(page: str, help: Callable[[Config], str], beside: Callable[[Config], str] = provenance.beside) -> Part:
+    """The title of a page about a config, as a part; `help` is shown on hover over it, and `beside` gives its badge."""
 
     def look(config: Config) -> tuple[str, str]:
         shown = shown_side(config)
-        return provenance.beside(shown), help(shown)
+        return beside(shown), help(shown)
 
     return Part("title", lambda config: draw_title(page, *look(config)), look)
 

@@ -145,13 +145,20 @@ def test_a_score_is_dragged_and_all_weights_respond(visit, theme):
         re.compile(r"^Relative to every other key that is e\^−?[0-9.]+ = [0-9.]+ times as much")
     )
     expect(part.locator("select")).to_have_value("5")
-    part.get_by_role("button", name="Undo").click()
-    expect(said).to_have_text(re.compile(r"^“so” \(5\) gets [0-9.]+% of the weight\.$"))
-    expect(part.locator(".more")).to_contain_text("counts e = 2.72 times as much")
     part.locator("select").select_option("2")
+    expect(said).to_have_text(re.compile(r"^“[^”]+” \(2\) gets [0-9.]+% instead of [0-9.]+%\.$"))
     part.locator("input").focus()
     tab.page.keyboard.press("ArrowRight")
     expect(part.locator(".by span")).to_have_text("by +0.25")
+    expect(part.locator(".more")).to_contain_text("2 logits are moved.")
+    part.get_by_role("button", name="Undo").click()
+    expect(said).to_have_text(re.compile(r"^“[^”]+” \(2\) gets [0-9.]+% of the weight\.$"))
+    expect(part.locator(".more")).to_contain_text("counts e = 2.72 times as much")
+    tab.page.mouse.move(across, down)  # far beyond the end of the axis, which follows: one key takes almost all
+    tab.page.mouse.down()
+    tab.page.mouse.move(across, down - 250, steps=3)
+    tab.page.mouse.up()
+    expect(said).to_have_text(re.compile(r"^“so” \(5\) gets 9[0-9.]+% instead of [0-9.]+%\.$"))
     assert len(tab.sent) == sent
 
 

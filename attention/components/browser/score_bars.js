@@ -24,8 +24,9 @@ import { applyTheme } from "./theme.js";
  * @property {import("./theme.js").Ground} neutrals
  * @property {number[]} before  the weights of the row
  * @property {number[]} now  its weights after the change
- * @property {number} key  the key whose score is moved, -1 if all are masked
- * @property {number} by
+ * @property {number} key  the key that is selected, -1 if all are masked
+ * @property {number[]} moves  the change of every logit
+ * @property {[number, number]} ends  of the axis of logits: those of the row, farther if a logit is moved beyond them
  * @property {number} top  the end of the axis of weights
  * @property {number} shift  what is subtracted from logits before their exponential is taken, 0 unless they are large
  * @property {{ before: number[], now: number[], top: number }} exps  the exponentials of the logits, and the end of their axis
@@ -33,6 +34,7 @@ import { applyTheme } from "./theme.js";
  */
 
 const STEP = 0.25;  // of a change of a logit
+const ABOVE = 4;  // logits above the largest of the row that any can be moved to: then its key has almost all of the weight
 const ROUND = [1, 2, 3, 4, 5, 6, 8, 10];  // the axis of weights ends at one of these times a power of ten
 
 /**
@@ -47,7 +49,7 @@ export function draw(element, bytes) {
     root, data, canvas: find(root, "canvas", HTMLCanvasElement), grip: find(root, ".grip"),
     select: find(root, "select", HTMLSelectElement), slider: find(root, "input", HTMLInputElement),
     neutrals: applyTheme(root, data.neutrals, data.accents),
-    before: [], now: [], key: -1, by: 0, top: 1, width: 0,
+    before: [], now: [], key: -1, moves: [], ends: data.ends, top: 1, width: 0,
     shift: 0, exps: { before: [], now: [], top: 1 },
   };
   listen(scores);
@@ -65,7 +67,7 @@ function unpack(bytes) {
 }
 
 /**
- * Shows a row; the change of another row is undone.
+ * Shows a row; the changes of another row are undone.
  * @param {Scores} scores
  * @param {ScoresData} data
  */
@@ -75,7 +77,7 @@ function update(scores, data) {
   scores.neutrals = applyTheme(root, data.neutrals, data.accents);
   scores.before = normalise(data.logits, data.form);
   if (other) {
-    Object.assign(scores, { key: data.key ?? -1, by: 0, top: axisEnd(data), shift: shiftOf(data.logits) });
+    Object.assign(scores, { key: data.key ?? -1, moves: data.logits.map(() => 0), shift: shiftOf(data.logits) });
     const options = data.names.flatMap((name, key) => (isVisible(scores, key) ? [new Option(name, `${key}`)] : []));
     select.replaceChildren(...options);
   }
@@ -93,18 +95,20 @@ function isVisible({ data }, key) {
 
 /** @param {Scores} scores */
 function show(scores) {
-  const { data, root, select, slider, key, by } = scores, none = key < 0;
+  const { data, root, select, slider, key, moves } = scores, none = key < 0, by = moves[key] ?? 0;
   scores.width = root.clientWidth;
-  const logits = changeLogit(data, key, by), exp = (/** @type {number} */ logit) => Math.exp(logit - scores.shift);
+  const logits = movedLogits(scores), exp = (/** @type {number} */ logit) => Math.exp(logit - scores.shift);
   scores.now = normalise(logits, data.form);
-  scores.exps = { before: data.logits.map(exp), now: logits.map(exp), top: exp(data.ends[1]) };
+  scores.ends = [data.ends[0], Math.max(data.ends[1], Math.ceil(2 * Math.max(...logits)) / 2)];
+  scores.top = axisEnd(scores);
+  scores.exps = { before: data.logits.map(exp), now: logits.map(exp), top: exp(scores.ends[1]) };
   [slider.min, slider.max] = none ? ["0", "0"] : reach(scores).map(String);
   select.disabled = slider.disabled = none;
   select.value = `${key}`;
   slider.value = `${by}`;
   slider.setAttribute("aria-valuetext", change(by));
   find(root, ".by span").textContent = change(by);
-  find(root, "button").toggleAttribute("disabled", !by);
+  find(root, "button").toggleAttribute("disabled", !moves.some(Boolean));
   const row = none ? null : rowOf(scores), said = row ? describe(row) : MASKED, more = row ? explain(row) : "";
   find(root, ".said").textContent = said;
   find(root, ".more").textContent = more;
@@ -116,79 +120,80 @@ function show(scores) {
  * What the sentences are about.
  * @param {Scores} scores
  */
-function rowOf({ data, before, now, key, by, shift }) {
-  const { form, names } = data, logits = changeLogit(data, key, by);
+function rowOf(scores) {
+  const { data, before, now, key, moves, shift } = scores, { form, names } = data;
+  const logits = movedLogits(scores), by = moves[key];
   const count = (/** @type {number[]} */ weights) => weights.filter((weight) => weight > 0).length;
   const others = now.reduce((sum, weight) => sum + weight, 0) - now[key];
   /** @type {[number, number]} */
   const support = [count(before), count(now)];
   return {
-    name: names[key], logit: logits[key], by, before: before[key], now: now[key], others: Math.max(0, others), support,
+    name: names[key], logit: logits[key], by, moved: moves.filter(Boolean).length,
+    before: before[key], now: now[key], others: Math.max(0, others), support,
     visible: logits.filter(Number.isFinite).length, statistic: statistic(logits, form), shift, form,
   };
 }
 
 /**
- * Returns the logits with that of a key moved.
- * @param {ScoresData} data
- * @param {number} key
- * @param {number} by
+ * Returns the logits with their changes.
+ * @param {Scores} scores
  */
-function changeLogit({ logits }, key, by) {
-  return logits.map((logit, at) => (at === key ? logit + by : logit));
+function movedLogits({ data, moves }) {
+  return data.logits.map((logit, key) => logit + moves[key]);
 }
 
 /**
- * Returns the end of the axis of weights: a round number, at least the largest weight that a bar can be dragged to, so that
- * the axis stays as it is.
- * @param {ScoresData} data
+ * Returns the end of the axis of weights: a round number, at least the largest weight and the one that the largest bar of the
+ * row has at the end of its axis of logits, so that the axis stays as it is until a logit is moved beyond.
+ * @param {Scores} scores
  */
-function axisEnd(data) {
+function axisEnd({ data, now }) {
   const { form, key, logits, ends } = data;
   if (key === null) return 1;
-  const most = normalise(changeLogit(data, key, ends[1] - logits[key]), form)[key];
+  const most = Math.max(...now, normalise(logits.map((logit, at) => (at === key ? ends[1] : logit)), form)[key]);
   const power = 10 ** Math.floor(Math.log10(most));
   return Math.min(1, (ROUND.find((step) => step * power >= most * 0.999) ?? 10) * power);
 }
 
 /**
- * Returns the lowest and the highest change of the moved logit, within its axis.
+ * Returns the lowest and the highest change of the selected logit.
  * @param {Scores} scores
  */
 function reach({ data, key }) {
-  const [low, high] = data.ends.map((end) => (end - data.logits[key]) / STEP);
+  const most = Math.max(...data.logits) + ABOVE;
+  const [low, high] = [data.ends[0], most].map((end) => (end - data.logits[key]) / STEP);
   return [Math.ceil(low) * STEP, Math.floor(high) * STEP];
 }
 
 /**
- * Moves the score of a key by so much, within the axis.
+ * Moves the logit of the selected key by so much, within its reach.
  * @param {Scores} scores
  * @param {number} by
  */
 function moveTo(scores, by) {
   const [least, most] = reach(scores);
-  scores.by = Math.min(Math.max(Math.round(by / STEP) * STEP, least), most);
+  scores.moves[scores.key] = Math.min(Math.max(Math.round(by / STEP) * STEP, least), most);
   show(scores);
 }
 
 /**
- * Selects a key; the change of the one before is undone.
+ * Selects a key; changes of others stay.
  * @param {Scores} scores
  * @param {number} key
  */
 function choose(scores, key) {
   if (key === scores.key || !isVisible(scores, key)) return;
-  Object.assign(scores, { key, by: 0 });
+  scores.key = key;
   show(scores);
 }
 
 /** @param {Scores} scores */
 function listen(scores) {
   const { canvas, grip, select, slider, root } = scores;
-  /** @type {{ y: number, by: number } | null} */
+  /** @type {{ y: number, by: number, step: number } | null} */
   let start = null;
   const hold = (/** @type {HTMLElement} */ element, /** @type {PointerEvent} */ event) => {
-    start = { y: event.clientY, by: scores.by };
+    start = { y: event.clientY, by: scores.moves[scores.key], step: logitsPerPixel(scores) };  // even if the axis grows
     element.setPointerCapture(event.pointerId);
     event.preventDefault();
   };
@@ -205,11 +210,14 @@ function listen(scores) {
   });
   for (const element of [canvas, grip]) {
     element.addEventListener("pointermove", ({ clientY }) => {
-      if (start) moveTo(scores, start.by + (start.y - clientY) * logitsPerPixel(scores));
+      if (start) moveTo(scores, start.by + (start.y - clientY) * start.step);
     });
     for (const end of ["pointerup", "pointercancel"]) element.addEventListener(end, () => (start = null));
   }
   select.addEventListener("change", () => choose(scores, Number(select.value)));
   slider.addEventListener("input", () => moveTo(scores, slider.valueAsNumber));
-  find(root, "button").addEventListener("click", () => moveTo(scores, 0));
+  find(root, "button").addEventListener("click", () => {
+    scores.moves.fill(0);
+    show(scores);
+  });
 }

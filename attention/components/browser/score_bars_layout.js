@@ -37,7 +37,7 @@ const NUMBERED = 22, LETTER = 7;  // pixels below without tokens, and the width 
  * @param {Scores} scores
  * @returns {Frame}
  */
-export function frame({ data, width, before, now, top, exps }) {
+export function frame({ data, ends, width, before, now, top, exps }) {
   const longest = Math.max(0, ...names(data).map((name) => signs(name).length)), [logits, ...others] = heights(data);
   const weights = { before, now, top, end: axisLabel(top, data.form), hatched: HATCHED[2], format: formatOf(data.form) };
   const powers = { ...exps, end: figure(exps.top), hatched: HATCHED[1], format: figure };
@@ -46,7 +46,7 @@ export function frame({ data, width, before, now, top, exps }) {
     floor += TITLED + others[at];
     return { ...panel, floor, high: others[at] };
   });
-  const [low, end] = data.ends, zero = TITLED + (logits * end) / (end - low), bottom = Math.max(NUMBERED, 12 + longest * LETTER);
+  const [low, end] = ends, zero = TITLED + (logits * end) / (end - low), bottom = Math.max(NUMBERED, 12 + longest * LETTER);
   return { wide: width, high: floor + bottom, column: (width - LEFT) / data.logits.length, zero, logits, panels };
 }
 
@@ -69,10 +69,10 @@ export function names({ tokens }) {
 
 /**
  * Returns how much a logit changes per pixel.
- * @param {Pick<Scores, "data">} scores
+ * @param {Pick<Scores, "data" | "ends">} scores
  */
-export function logitsPerPixel({ data }) {
-  return (data.ends[1] - data.ends[0]) / heights(data)[0];
+export function logitsPerPixel({ data, ends }) {
+  return (ends[1] - ends[0]) / heights(data)[0];
 }
 
 /**

@@ -111,7 +111,7 @@ function writeOver(pen, neutrals, text, x, y) {
  * @param {Panel} panel
  */
 function paintNumbers(scores, pen, { column, wide }, { before, now, top, floor, high, format }) {
-  const { data, key: moved, by, neutrals } = scores, last = now === scores.now;
+  const { data, key: moved, moves, neutrals } = scores, by = moves.some(Boolean), last = now === scores.now;
   const order = now.map((_, key) => key).filter((key) => key === moved || scores.now[key] >= LABELLED);
   order.sort((a, b) => Number(b === moved) - Number(a === moved) || now[b] - now[a]);
   const largest = now[moved] === Math.max(...now) ? moved : now.indexOf(Math.max(...now)), tokens = names(data);
@@ -159,9 +159,9 @@ function paintMasked({ data, neutrals }, pen, { column, logits, panels }) {
  * @param {CanvasRenderingContext2D} pen
  * @param {Frame} size
  */
-function paintAxes({ data, neutrals }, pen, { zero, logits, panels }) {
+function paintAxes({ ends, neutrals }, pen, { zero, logits, panels }) {
   Object.assign(pen, { fillStyle: neutrals.muted, textAlign: "right", textBaseline: "middle" });
-  const [low, high] = data.ends, bottom = TITLED + logits - 4;
+  const [low, high] = ends, bottom = TITLED + logits - 4;
   const marks = [
     { [`${high}`]: TITLED + 4, 0: zero, ...(bottom - zero < TEXT ? {} : { [`−${-low}`]: bottom }) },
     ...panels.map(({ floor, high: tall, end }) => ({ [end]: floor - tall + 4, 0: floor })),
@@ -175,7 +175,7 @@ function paintAxes({ data, neutrals }, pen, { zero, logits, panels }) {
  * @param {Frame} size
  * @param {number} key
  */
-function paintKey({ data, key: moved, by, neutrals, root, grip }, pen, { column, zero, logits, panels }, key) {
+function paintKey({ data, ends, key: moved, moves, neutrals, root, grip }, pen, { column, zero, logits, panels }, key) {
   const x = LEFT + data.places[key] * column, inset = column > 4 ? column * 0.08 : 0, wide = Math.max(column - 2 * inset, 0.5);
   if (!Number.isFinite(data.logits[key])) {
     pen.fillStyle = hatch(pen, neutrals);
@@ -184,7 +184,7 @@ function paintKey({ data, key: moved, by, neutrals, root, grip }, pen, { column,
     return;
   }
   const style = getComputedStyle(root), color = style.getPropertyValue(key === moved ? "--key" : "--query");
-  const logit = data.logits[key] + (key === moved ? by : 0), tall = logit / logitsPerPixel({ data });
+  const logit = data.logits[key] + moves[key], tall = logit / logitsPerPixel({ data, ends });
   pen.fillStyle = color;
   pen.fillRect(x + inset, zero - Math.max(tall, 0), wide, Math.abs(tall));
   for (const { floor, high, before, now, top } of panels) {

@@ -1,12 +1,14 @@
 // The words of the row whose logits can be dragged.
 
 /**
- * What is described: the key, its logit now and its change, its weights before and now, the weight of the others, the
- * numbers of keys with weight before and now and of visible keys, and the number of the row that its normaliser subtracts.
+ * What is described: the key, its logit now and its change, how many logits are moved, its weights before and now, the
+ * weight of the others, the numbers of keys with weight before and now and of visible keys, and the number of the row that
+ * its normaliser subtracts.
  * @typedef {object} Response
  * @property {string} name
  * @property {number} logit
  * @property {number} by
+ * @property {number} moved
  * @property {number} before
  * @property {number} now
  * @property {number} others
@@ -141,9 +143,9 @@ export function beforeAndNow(before, now, format) {
  * The weight of the key, above the bars: it follows the dragged bar.
  * @param {Response} response
  */
-export function describe({ name, by, before, now, form }) {
+export function describe({ name, moved, before, now, form }) {
   const format = formatOf(form);
-  if (by) return `${name} gets ${format(now)} instead of ${format(before)}.`;
+  if (moved) return `${name} gets ${format(now)} instead of ${format(before)}.`;
   if (form.kind === "sigmoid") return `${name} has a weight of ${figure(before)}.`;
   return `${name} gets ${percent(before)} of the weight.`;
 }
@@ -153,8 +155,8 @@ export function describe({ name, by, before, now, form }) {
  * @param {Response} response
  */
 export function explain(response) {
-  if (!response.by) return explainRow(response);
-  return `${explainChange(response)} The rest of the page shows the row before this change.`;
+  if (!response.moved) return explainRow(response);
+  return `${explainChange(response)} The rest of the page shows the row before that.`;
 }
 
 /** @param {Response} response */
@@ -167,13 +169,24 @@ function explainRow({ visible, statistic, form }) {
 }
 
 /** @param {Response} response */
-function explainChange({ name, by, others, support, form }) {
+function explainChange({ name, by, moved, others, support, form }) {
   const share = percent(others), power = Math.exp(by);
   const factor = power < 1000 ? power.toPrecision(3) : Math.round(power).toLocaleString("en");
-  if (form.kind === "sigmoid") return `Of ${name}, w / (1 − w) is multiplied by ${factor}. No other weight changes.`;
   if (form.kind === "threshold") return `${support[1]} keys have weight, ${support[0]} before.`;
+  if (moved > Number(by !== 0)) return severalMoved(moved, form);
+  if (form.kind === "sigmoid") return `Of ${name}, w / (1 − w) is multiplied by ${factor}. No other weight changes.`;
   const rest = `The others share ${share}, in the same proportions.`;
   return `Relative to every other key that is e^${round(by, 2)} = ${factor} times as much. ${rest}`;
+}
+
+/**
+ * What holds of a row in which another logit than that of the selected key is moved, too.
+ * @param {number} moved
+ * @param {import("./message.js").Form} form
+ */
+function severalMoved(moved, form) {
+  const rest = form.kind === "sigmoid" ? "keep their weights" : "share the rest in the same proportions";
+  return `${moved} ${moved > 1 ? "logits are" : "logit is"} moved. The other keys ${rest}.`;
 }
 
 /**

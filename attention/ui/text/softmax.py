@@ -16,6 +16,7 @@ FINDINGS = {
     "precision": "Fewer bits round logits and weights: one head in each number type, against float64.",
     "positions": "A position rule changes scores by how far a key is from its query.",
 }
+NOISE = "Random noise, no model"  # beside the title of scaling
 SIGNS = ("none is negative", "some may be negative")
 HELP = (
     "{name} turns logits into weights. ${formula}$, here with scale {scale}, "
@@ -103,7 +104,8 @@ VARIANT = {  # by what a softmax does
     "plain": "**{name}**: all of the row goes to keys; it sums to {sums}.",
     "rest": "**{name}**: one more number in the denominator, of no key, takes {rest}; the row sums to {sums}.",
     "sparse": "**{name}**: {support} of {visible} visible keys have weight, the others exactly zero.",
-    "single": "**{name}**: every key is weighed by itself; the row sums to {sums}.",
+    "single": "**{name}**: every key is weighed by itself, after {bias} is subtracted from its logit (ln {length:,}); the "
+    "row sums to {sums}.",
     "capped": "**{name}**: no logit exceeds {cap:g} in size; the largest weight is {largest}.",
 }
 SINK_EXAMPLE = "Example: a head that attends to nothing"

@@ -48,6 +48,7 @@ TOPICS = {
     "precision": softmax_precision.draw,
     "positions": softmax_positions.draw,
 }
+PROVED = ("row", "all")  # the others show noise, rounded numbers or formulas, which PyTorch's weights say nothing about
 FOR_ENGINEERS = ("precision", "positions")  # behind one button
 FOCUSED = {
     "row": (),  # below its bars
@@ -172,8 +173,9 @@ def _row_finding(config: Config) -> str:
 
 
 def _foot(config: Config) -> None:
-    """Draws the proof of the picture, and the terms of the page."""
-    proof.badge(config)
+    """Draws the proof of the picture if it shows the weights that are compared, and the terms of the page."""
+    if config.topic in PROVED:
+        proof.badge(config)
     if not present.is_embedded() and has_scores(config.source):
         terms.draw("softmax")
 
@@ -197,4 +199,10 @@ CHOICES = {"head": focus.head, "query": focus.query} | {
 }
 
 
-TITLE = title_part("softmax", _help)
+def _beside(config: Config) -> str:
+    """The badge beside the title: the curves of scaling are of noise, whatever the settings."""
+    noise = config.topic == "scaling" and not questions.unsaid(config)
+    return f":orange-badge[{text.NOISE}]" if noise else provenance.beside(config)
+
+
+TITLE = title_part("softmax", _help, _beside)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import pyarrow as pa
@@ -261,6 +262,8 @@ def variant_sentence(found: Stages, name: str, weights: Tensor) -> str:
         visible=int(found.visible.sum()),
         cap=found.config.softcap or GEMMA,
         largest=format_weight(float(weights.max())),
+        length=found.config.sigmoid_length,
+        bias=f"{math.log(found.config.sigmoid_length):.3g}",
     )
 
 
