@@ -132,11 +132,14 @@ def test_the_map_shows_the_weight_of_it_on_animal_in_every_head_until_a_statisti
     assert cells["value"] == pytest.approx(torch.cat(each).tolist())
     assert [value for value, on in zip(cells["value"], cells["focus"], strict=True) if on] == [max(cells["value"])]
     assert sum(value > 0.5 for value in cells["value"]) == 2
-    mean = 100 * float(trace(config.of_layer(5)).weights[11, :, tokens.index("animal")].mean())
+    one, two = (trace(config.of_layer(at)).weights[head, :, tokens.index("animal")] for at, head in ((5, 11), (3, 1)))
     said = (
-        "2 of MiniLM’s 72 heads put over half of “it” on “animal”; only layer 3, head 1 does so for “it” in particular."
+        "2 of MiniLM’s 72 heads put over half of “it” on “animal”: layer 5, head 11 does so for "
+        f"{int((one > 0.5).sum())} of 16 tokens, layer 3, head 1 for {int((two > 0.5).sum())}."
     )
-    assert f"Layer 5, head 11 puts {mean:.1f}% on “animal” on average over all tokens." in page_text(test)
+    means = [f"{100 * float(each.mean()):.1f}%" for each in (one, two)]
+    told = "On average over all tokens, layer 5, head 11 puts {} on “animal”, and layer 3, head 1 {}.".format(*means)
+    assert told in page_text(test)
     assert said in page_text(test) and page_text(test).count("put over half") == 1, "once"
     assert "of 200 other short texts. Where “it” attends in those was not tested." in page_text(test)
     assert (
@@ -560,7 +563,8 @@ def test_models_that_are_switched_off_or_missing_are_told(monkeypatch):
     monkeypatch.setenv("ATTENTION_MODELS", "installed")
     monkeypatch.setattr("attention.models.catalogue.folder", lambda module: None)
     test = opened()
-    assert "No model is installed yet" in page_text(test) and "No model can run on this server yet" in page_text(test)
+    assert "No model on this server" in [each.label for each in test.expander][0]
+    assert not test.sidebar.selectbox, "a choice of none"
     monkeypatch.setattr("attention.models.packages.find_spec", lambda name: None)
     test = opened(model="anything")
     assert "No model can run on this server yet" in page_text(test) and not test.exception

@@ -25,9 +25,6 @@ NAMES = frozenset({"model"})
 def draw(prompt: Prompt, stops: Stops, change: Change) -> None:
     """Draws the choice of the model, and a caption about it."""
     host = models()
-    if not (host.offers or host.free):
-        st.caption(words.MODELS_OFF if host.off else words.NO_MODEL)
-        return
     # Labels must be unique: the browser sends the label, so that two equal ones would be ambiguous.
     names = [*host.offers] if prompt.model else ["", *[*host.offers][1:]]
     options = tuple(dict.fromkeys([*names, prompt.model]))
@@ -107,4 +104,4 @@ def _with_known_model(prompt: Prompt, query: Mapping[str, Any]) -> tuple[Prompt,
         return replace(prompt, model=""), [str(error)]
 
 
-PROMPT = Kind(PROMPTS, draw, look, NAMES, opened=_with_known_model)
+PROMPT = Kind(PROMPTS, draw, look, NAMES, opened=_with_known_model, applies=can_run)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from concurrent.futures import TimeoutError as NotYet
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import streamlit as st
 import torch
@@ -89,18 +90,29 @@ def pair_weights(config: Config, query: int, key: int) -> dict[tuple[int, int], 
     return {(layer, head): value for layer, values in found.items() for head, value in enumerate(values)}
 
 
-def key_means(config: Config, key: int) -> dict[tuple[int, int], float]:
-    """The mean weight on a key in every head, over the queries that see it, by layer and head; empty if none does."""
-    works = {each.layer: _key_means.begin(each, key) for each in _each(config)}
+class KeyShare(NamedTuple):
+    """How much a head puts on a key: the mean weight, and how many of the queries put more than a share there."""
+
+    mean: float
+    above: int
+    queries: int
+
+
+def key_shares(config: Config, key: int, share: float) -> dict[tuple[int, int], KeyShare]:
+    """The weight on a key in every head, over the queries that see it, by layer and head; empty if none does."""
+    works = {each.layer: _key_shares.begin(each, key, share) for each in _each(config)}
     found = {layer: wait_with_spinner(work, COMPARING) for layer, work in works.items()}
     return {(layer, head): value for layer, values in found.items() for head, value in enumerate(values)}
 
 
 @RESULTS
-def _key_means(config: Config, key: int) -> Task[list[float]]:
-    def compute() -> list[float]:
+def _key_shares(config: Config, key: int, share: float) -> Task[list[KeyShare]]:
+    def compute() -> list[KeyShare]:
         done = passed(config)
-        return done.weights[:, done.mask[:, key], key].mean(-1).tolist() if bool(done.mask[:, key].any()) else []
+        weights = done.weights[:, done.mask[:, key], key]
+        queries = weights.shape[-1]
+        means, above = weights.mean(-1).tolist(), (weights > share).sum(-1).tolist()
+        return [KeyShare(*each, queries) for each in zip(means, above, strict=True)] if queries else []
 
     return LOW_PRIORITY.submit(compute)
 

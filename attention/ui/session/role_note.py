@@ -26,7 +26,8 @@ def role_note(config: Config, role: Role | None) -> str:
     if role and needs_copies(role):
         return ""
     if role:
-        return text.HOLDS.format(many=survey.count(config.layer, config.head, role.name), texts=len(survey.tokens))
+        many, texts = survey.count(config.layer, config.head, role.name), len(survey.tokens)
+        return (text.HOLDS if 2 * many >= texts else text.HOLDS_FEW).format(name=role.name, many=many, texts=texts)
     for name, many in survey.role_counts(config.layer, config.head)[:1]:
         return text.OTHERWISE.format(name=name, many=many, texts=len(survey.tokens))
     return text.NEVER.format(texts=len(survey.tokens))

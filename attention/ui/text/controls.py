@@ -39,8 +39,6 @@ LISTED = (
     "Models of this server. Its owner can allow any model of the hub with ATTENTION_MODELS_FREE=on (docs/HOSTING.md)."
 )
 FREE = "Choose a model, or type the name of one on the hub, like google-bert/bert-base-uncased."
-MODELS_OFF = "Models are switched off on this server."
-NO_MODEL = "No model is installed yet."
 TYPE_MODEL = "Choose, or type a hub name"
 CHOOSE_MODEL = "Choose a model"
 MODEL = "{about}. At most {memory} of memory."

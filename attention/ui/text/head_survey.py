@@ -1,6 +1,7 @@
 """The words of what a head does over many texts."""
 
-HOLDS = "The head has the same role on {many} of {texts} other short texts."
+HOLDS = "The head has the same role, {name}, on {many} of {texts} other short texts."
+HOLDS_FEW = "The head has this role, {name}, on only {many} of {texts} other short texts."
 OTHERWISE = "On {many} of {texts} other short texts it has the role “{name}”."
 NEVER = "The head has no role on any of {texts} other short texts either."
 NAMED = "{name} ({many}/{texts})"

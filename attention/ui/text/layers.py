@@ -21,6 +21,16 @@ WHERE = {  # of which queries that is said, if not of all
 }
 WEIGHT_OTHER = "{head} puts {value} there."
 SHARE_OF = "{label}: weight on {keys}"  # in the menu
+ABOUT = "{label}: {about}"  # in the menu
+MEANINGS = {  # of the other statistics
+    "entropy": "how spread out the rows are",
+    "entropy_share": "entropy relative to uniform rows",
+    "effective_keys": "as many keys as a uniform row of this entropy has",
+    "greatest": "mean of the largest weight of a row",
+    "even": "overlap of the rows with uniform rows",
+    "effective_rank": "how many patterns the rows mix",
+    "distance": "mean number of tokens between query and key",
+}
 QUERIES = {  # over which a mean weight is taken
     "induction": "the queries whose token occurred before",
     "duplicate": "the queries whose token occurred before",

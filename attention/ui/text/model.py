@@ -1,7 +1,7 @@
 """The words of the Model page."""
 
 FINDING = "Run a model on your own sentence, then look into any of its heads."
-RUN_OWN = "For your own sentence, see the end of this page."
+TYPE = "To run a model on your own sentence, type its name in the sidebar."
 STATES = {
     "done": "Every head of {model} on your input: click one in the map.",
     "running": "{model} is running.",
@@ -21,7 +21,8 @@ UNCHOSEN = (
     "In the sidebar, type the name of a hub model like google-bert/bert-base-uncased; it is downloaded once. Without the hub, "
     "this command gets MiniLM and SmolLM2 (180 MB)."
 )
-GET_FOLD = "Run a model of your own"
+GET_FOLD = "No model on this server: how its owner adds one"
+GET_LISTED = "Run other models"
 CHOOSE = "To run a model on your own sentence, choose one in the sidebar."
 
 # The input.
@@ -58,8 +59,14 @@ HEADS_RECORDED, HEADS_RUN = "MiniLM’s {count} heads", "the {count} heads"
 MANY_NONE = "None of {heads} puts over half of {query} on {key}; {best} puts most there: {most}."
 MANY_ONE = "Of {heads}, only {best} puts over half of {query} on {key}: {most}."
 MANY = "{count} of {heads} put over half of {query} on {key}, {best} the most: {most}."
-MANY_TWO = "{count} of {heads} put over half of {query} on {key}; only {best} does so for {query} in particular."
-OTHER = "{other} puts {mean} on {key} on average over all tokens."
+MANY_TWO = (
+    "{count} of {heads} put over half of {query} on {key}: {one} does so for {many} of {queries:,} tokens, "
+    "{two} for {few}."
+)
+MANY_ALIKE = (
+    "{count} of {heads} put over half of {query} on {key}: {one} and {two}, each for {many} of {queries:,} tokens."
+)
+MEANS = "On average over all tokens, {one} puts {mean} on {key}, and {two} {other}."
 SELECT = "Select {head}"
 ROWS = "Weights of this head: a row per query, a column per key. Click a cell to choose that pair of tokens."
 METRIC = "**{name}.** {sentence}"

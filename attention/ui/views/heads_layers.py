@@ -306,4 +306,6 @@ def choice(name: str, auto: str = heads.AUTO) -> str:
     if name not in EVERY:
         return auto
     label = EVERY[name].label
-    return text.SHARE_OF.format(label=label, keys=text.KEYS[name]) if name in text.KEYS else label
+    if name in text.KEYS:
+        return text.SHARE_OF.format(label=label, keys=text.KEYS[name])
+    return text.ABOUT.format(label=label, about=text.MEANINGS[name]) if name in text.MEANINGS else label

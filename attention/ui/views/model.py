@@ -98,21 +98,22 @@ def _unchosen(any_listed: bool) -> bool:
     if any_listed:
         _show_sources("", "", text.CHOOSE, absent=False)
     else:
-        _show_sources(text.UNCHOSEN, GET)
+        _show_sources(text.UNCHOSEN, GET, text.TYPE)
     return True
 
 
-def _show_sources(said: str, command: str, way: str = text.RUN_OWN, absent: bool = True) -> None:
-    """Draws a recorded result, above it in a line the `way` to one of one's own, and at the end what is `said` of that."""
+def _show_sources(said: str, command: str, way: str = "", absent: bool = True) -> None:
+    """Draws a recorded result, above it the `way` to one of one's own if there is one, and below what is `said` of that."""
     shown = _recorded_config()
     if not present.is_embedded():
         model_input.draw_state(model_result.recorded_finding(page.setting(), shown) if absent and shown else "")
-        st.caption(way)
+        if way:
+            st.caption(way)
     if shown:
         model_result.layers_map(page.setting(), shown, recorded=True, titled=absent)
     if present.is_embedded() or not said:
         return
-    with st.expander(text.GET_FOLD, icon=":material/inventory_2:"):
+    with st.expander(text.GET_LISTED if way else text.GET_FOLD, icon=":material/inventory_2:"):
         st.markdown(escape(said))
         if command:
             st.code(command, language="bash")

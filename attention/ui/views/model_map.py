@@ -17,13 +17,12 @@ from attention.sources.providers import distributes, tokens
 from attention.tables import rows
 from attention.ui import results
 from attention.ui.markdown import escape
-from attention.ui.results.layers import Layer
+from attention.ui.results.layers import KeyShare, Layer
 from attention.ui.session import gestures, page
 from attention.ui.text import model as text
 from attention.ui.views import heads_layers as maps
 
 LARGEST = PROMPTS.defaults["key"]  # the key with most of the weight
-SPECIAL = 3  # times its mean: from this weight on a head links two tokens in particular
 CHIPS = 40  # maximum number of tokens that are shown as chips, above a map of one cell per pair
 ROOM = Room(67, 440)  # of six layers as high as the map of the selected head
 
@@ -31,7 +30,7 @@ ROOM = Room(67, 440)  # of six layers as high as the map of the selected head
 class Pair(NamedTuple):
     """Two tokens by position and in words, the weight of the first on the second in the selected head, and in every head.
 
-    `means`: the mean weight on the second in every head, over all tokens that see it.
+    `shares`: how much every head puts on the second, over all tokens that see it.
     """
 
     at: tuple[int, int]
@@ -39,7 +38,7 @@ class Pair(NamedTuple):
     key: str
     weight: float
     cells: maps.Cells
-    means: maps.Cells
+    shares: dict[tuple[int, int], KeyShare]
 
 
 def has_words(config: Config) -> bool:
@@ -67,7 +66,7 @@ def selected_pair(config: Config, key: int = LARGEST) -> Pair | None:
         two,
         float(row[key]),
         results.layers.pair_weights(config, query, key),
-        results.layers.key_means(config, key),
+        results.layers.key_shares(config, key, maps.HIGH),
     )
 
 
@@ -77,13 +76,20 @@ def _token_name(names: list[str], at: int) -> str:
 
 
 def many_sentence(config: Config, pair: Pair, heads: str = text.HEADS_RUN) -> str:
-    """How many of the `heads` put over half of the query on the key, and which one most or in particular, as Markdown."""
-    high = [cell for cell, value in pair.cells.items() if value > maps.HIGH]
-    best, other = max(pair.cells, key=pair.cells.__getitem__), contrast(pair)
-    template = (text.MANY_NONE, text.MANY_ONE, text.MANY)[min(len(high), 2)]
-    if other:
-        template, (best,) = text.MANY_TWO, (cell for cell in high if cell != other)
+    """How many of the `heads` put over half of the query on the key, and which one most, as Markdown.
+
+    If two do, it says for how many tokens each of them does: a head that does so for many does not do it for this query alone.
+    """
+    high = high_heads(pair)
+    best = max(pair.cells, key=pair.cells.__getitem__)
+    many = [pair.shares[cell].above for cell in high]
+    template = (text.MANY_NONE, text.MANY_ONE, text.MANY_TWO, text.MANY)[min(len(high), 3)]
+    if len(set(many)) == 1 and len(high) == 2:
+        template = text.MANY_ALIKE
     return template.format(
+        **dict(zip(("one", "two"), (maps.head_title(config, cell) for cell in high), strict=False)),
+        **dict(zip(("many", "few"), many, strict=False)),
+        queries=next(iter(pair.shares.values())).queries,
         count=len(high),
         heads=heads.format(count=len(pair.cells)),
         query=escape(pair.query),
@@ -93,14 +99,10 @@ def many_sentence(config: Config, pair: Pair, heads: str = text.HEADS_RUN) -> st
     )
 
 
-def contrast(pair: Pair) -> tuple[int, int] | None:
-    """The head that puts over half of the query on the key as much of other tokens does; None if not one of two heads does.
-
-    The other of the two puts at least `SPECIAL` times as much of this query there as of all tokens on average.
-    """
+def high_heads(pair: Pair) -> list[tuple[int, int]]:
+    """The heads that put over half of the query on the key, first the one that does so for most tokens."""
     high = [cell for cell, value in pair.cells.items() if value > maps.HIGH]
-    usual = [cell for cell in high if pair.cells[cell] < SPECIAL * pair.means[cell]]
-    return usual[0] if len(high) == 2 and len(usual) == 1 else None
+    return sorted(high, key=lambda cell: -pair.shares[cell].above)
 
 
 def knobs_of(pair: Pair) -> dict[str, int]:
@@ -108,22 +110,27 @@ def knobs_of(pair: Pair) -> dict[str, int]:
     return dict(zip(("query", "key"), pair.at, strict=True))
 
 
-def _offer_other(config: Config, pair: Pair) -> None:
+def offer_other(config: Config, pair: Pair) -> None:
     """Draws how the two heads differ that put over half of the query on the key, and a button that selects the other."""
-    usual = contrast(pair)
-    if usual is None:
+    high = high_heads(pair)
+    if len(high) != 2:
         return
-    said = text.OTHER.format(
-        other=maps.head_title(config, usual).capitalize(), mean=format_percent(pair.means[usual]), key=escape(pair.key)
+    one, two = high
+    said = text.MEANS.format(
+        key=escape(pair.key),
+        one=maps.head_title(config, one),
+        two=maps.head_title(config, two),
+        mean=format_percent(pair.shares[one].mean),
+        other=format_percent(pair.shares[two].mean),
     )
-    st.caption(said)
-    high = [cell for cell, value in pair.cells.items() if value > maps.HIGH]
     others = [cell for cell in high if cell != (config.layer, config.head)]
-    if len(others) == 1:
-        layer, head = others[0]
-        label = text.SELECT.format(head=maps.head_title(config, others[0]))
-        kwargs = {"layer": layer, "head": head, **knobs_of(pair)}
-        st.button(label, key="other head", on_click=page.change, kwargs=kwargs)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if len(others) == 1:
+            layer, head = others[0]
+            label = text.SELECT.format(head=maps.head_title(config, others[0]))
+            kwargs = {"layer": layer, "head": head, **knobs_of(pair)}
+            st.button(label, key="other head", on_click=page.change, kwargs=kwargs)
+        st.caption(said, width="content")
 
 
 def draw(
@@ -154,4 +161,4 @@ def draw_sentence(prompt: Any, config: Config, found: dict[int, Layer], pair: Pa
         return
     if not told:
         st.caption(many_sentence(config, pair))
-    _offer_other(config, pair)
+        offer_other(config, pair)

@@ -7,6 +7,7 @@ from functools import partial
 
 import streamlit as st
 
+from attention.analysis.head_numbers import EVERY
 from attention.analysis.head_roles import Role
 from attention.array_files.limits import DataError
 from attention.codec import to_query
@@ -131,7 +132,12 @@ def with_selected_query(prompt: Prompt, config: Config, first: int) -> Config:
 
 
 def recorded_finding(prompt: Prompt, config: Config) -> str:
-    """How many heads of the recorded model attend as the selected one does, as Markdown; "" if rows are no distributions."""
+    """What the map shows of the recorded model, as Markdown: how many heads attend as the selected one does, or a statistic.
+
+    "" if rows are no distributions.
+    """
+    if prompt.layer_map in EVERY:
+        return maps.finding(config, results.layers.layers(config))
     pair = model_map.selected_pair(config, prompt.key)
     return model_map.many_sentence(config, pair, text.HEADS_RECORDED) if pair else ""
 
@@ -148,6 +154,8 @@ def layers_map(prompt: Prompt, config: Config, recorded: bool = False, titled: b
         _selected_head(config, pair, found[config.layer].roles[config.head])
         return
     beside, told = (provenance.beside(config), provenance.full_text(config)) if recorded else ("", None)
+    if titled and pair is not None and prompt.layer_map not in EVERY:
+        model_map.offer_other(config, pair)
     st.markdown(f"## {maps.head_title(config, here).capitalize()} {beside}".rstrip(), help=told)
     _tokens(config, pair)
     left, right = parts.beside()
