@@ -563,7 +563,7 @@ def test_models_that_are_switched_off_or_missing_are_told(monkeypatch):
     monkeypatch.setenv("ATTENTION_MODELS", "installed")
     monkeypatch.setattr("attention.models.catalogue.folder", lambda module: None)
     test = opened()
-    assert "No model on this server" in [each.label for each in test.expander][0]
+    assert "No model on this server" in next(each.label for each in test.expander)
     assert not test.sidebar.selectbox, "a choice of none"
     monkeypatch.setattr("attention.models.packages.find_spec", lambda name: None)
     test = opened(model="anything")

@@ -330,9 +330,7 @@ def test_an_array_of_arrays_is_a_list_of_layers():
 
 
 def test_weights_after_dropout_are_told_from_scores():
-    with pytest.raises(
-        ValueError, match=r"as after dropout: save them from a model in evaluation mode, model\.eval\(\)"
-    ):
+    with pytest.raises(ValueError, match=r"If this is dropout, save in evaluation mode, model\.eval\(\)"):
         stacks_of(torch.from_numpy(weights_after_dropout()), None, None, Told())
     with pytest.raises(ValueError, match=r"give weights\.softmax\(-1\)"):
         stacks_of(torch.full((1, 2, 4, 4), 2.0), None, None, Told())

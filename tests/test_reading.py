@@ -402,9 +402,7 @@ def test_a_tuple_of_layers_and_a_whole_output_are_read():
 def test_weights_after_dropout_are_told_from_scores():
     layers = tuple(torch.from_numpy(weights_after_dropout()).split(1))
     for saved in (layers, {"weights": torch.cat(layers)}):
-        with pytest.raises(
-            DataError, match=r"as after dropout: save them from a model in evaluation mode, model\.eval"
-        ):
+        with pytest.raises(DataError, match=r"If this is dropout, save in evaluation mode, model\.eval"):
             of_torch(saved)
 
 

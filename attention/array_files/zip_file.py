@@ -117,7 +117,7 @@ def _check_directory(data: bytes) -> None:
     """Raises DataError if the directory of a zip is too long, or if the records at its end disagree about it."""
     at = data.rfind(MARKS[END], max(0, len(data) - END.size - COMMENT))
     if at < 0 or len(data) - at < END.size:
-        raise DataError("It is damaged: its zip has no end.")
+        raise DataError("The file is cut off: the end of its zip is missing. Save or copy it again.")
     _, _, _, _, many, size, _, _ = END.unpack_from(data, at)
     if many > FILES:
         raise DataError(f"There are {many:,} files in it; {FILES:,} are read at the most.")

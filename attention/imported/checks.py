@@ -17,7 +17,7 @@ OVER = 1 + ROUNDED  # largest weight
 ABOUT = 0.2  # largest deviation of the mean row sum from one after dropout, which scales the remaining weights
 GREATEST = 1e16  # of queries, keys and values: sums of products over all channels are still finite in float32
 NOT_FINITE = " Padding may be cut off, or set to 0, before saving."
-DROPPED = " Rows sum to 1 in the mean and have zeros, as after dropout: save them from a model in evaluation mode, model.eval()."
+DROPPED = " Rows sum to 1 in the mean and have zeros. If this is dropout, save in evaluation mode, model.eval()."
 SCORES = " If these are scores before the softmax, save scores.softmax(-1)."
 RELATIVE = (
     "These columns are relative to each query (Longformer, the encoder of LED), with those of global tokens beside them: they "
@@ -121,14 +121,14 @@ def _raise(name: str, square: Tensor, layer: int, head: int, least: float, most:
     )
     more = f", and {many - 1:,} more in this head" if many > 1 else ""
     if not finite:
-        what, then = "is not a finite number", NOT_FINITE
+        what, then = f"is {value:.3g}, not a finite number", NOT_FINITE
     elif name != "weights":
-        what, then = f"is larger than {GREATEST:g}, so products of such numbers overflow", ""
+        what, then = f"is {value:.3g}; products of numbers over {GREATEST:g} overflow", ""
     elif value < 0:
-        what, then = "is negative; weights are between 0 and 1", SCORES
+        what, then = f"is {value:.3g}, but a weight can't be negative", SCORES
     else:
-        what, then = "is over 1; weights are between 0 and 1", DROPPED if looks_dropped_out(square) else SCORES
-    raise DataError(f"{name} at {where} {what}: {value:.3g}{more}.{then}")
+        what, then = f"is {value:.3g}, but a weight can't be over 1", DROPPED if looks_dropped_out(square) else SCORES
+    raise DataError(f"{name} at {where} {what}{more}.{then}")
 
 
 def looks_dropped_out(square: Tensor) -> bool:

@@ -27,11 +27,15 @@ TRY_HELP = "Opens a file with queries, keys and tokens of two layers, as if you 
 EXAMPLE = "Download the example"
 EXAMPLE_HELP = "The same file, as a template."
 MAP = "Map of weights: {head}"
+MAPS = (
+    "Rows are queries, columns keys; brighter is more weight, hatched is masked. With tokens and numbers: open a head."
+)
 PROBLEM = "{file} can't be shown. {problem}"
 THIS_FILE = "This"
 WAY_OUT = "The code under “Save it from your model” writes a file that opens here; its limits are in the help below the fields."
 STAYS = "The previous file stays open."
 READING = ":material/check_circle: **{name}** was read as follows. {what}"
+CORRECT = "If this is wrong, correct it in the sidebar."
 PARTS = "The file has several parts; choose one in the sidebar: {parts}."
 FORGOTTEN = "The previous reading is shown. To read the file in another way, open it again: it was not kept, as memory is short."
 CLOSED_FILE = "It was closed. Open it again to see it."

@@ -14,8 +14,14 @@ torch.save({"q": q, "k": k, "tokens": "the cat sat on the mat and fell asleep".s
 NUMPY = """\
 import numpy as np
 
-weights = np.full((4, 9, 9), 1 / 9, dtype=np.float32)  # heads, queries, keys
 tokens = "the cat sat on the mat and fell asleep".split()
+n = len(tokens)
+weights = np.zeros((4, n, n), dtype=np.float32)  # heads, queries, keys; each row sums to 1
+weights[0] = np.eye(n, k=-1)  # the previous token; the first one has itself
+weights[0, 0, 0] = 1
+weights[1, :, 0] = 1  # the first token
+weights[2] = 1 / n  # all tokens equally
+weights[3] = np.random.default_rng(0).dirichlet(np.ones(n), n)  # random
 
 np.savez_compressed("weights.npz", weights=weights, tokens=np.array(tokens))
 """

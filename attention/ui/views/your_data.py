@@ -38,6 +38,7 @@ FILE, TOKENS = "your file", "your tokens"  # keys of the two fields
 EXAMPLE = Config.of(f"recorded:{sample.OF}")
 SIDE = 215  # maximum number of pixels of a map: page.css fits them into their rows
 MAPS = 8  # maps that are drawn at most
+COMMON = {"first token", "itself", "uniform"}  # roles that say little of a head
 NAME = 20  # characters of the name of another file
 KNOWN = {
     "GPT-2": (12, 12, 12, 64),
@@ -85,10 +86,10 @@ def _finding() -> str:
 
 
 def _first_role(config: Config) -> str:
-    """What the first head with a role does; "" if none of those shown has one."""
-    for each, role in _first_heads(config):
-        if role and role.name:
-            return text.HEAD_DOES.format(head=format_head(each.head, each.layer), does=escape(role.says))
+    """What the most telling of the first heads does: if possible, not one that any text gives; "" if none has a role."""
+    found = [(each, role) for each, role in _first_heads(config) if role and role.name]
+    for each, role in sorted(found, key=lambda one: one[1].name in COMMON)[:1]:
+        return text.HEAD_DOES.format(head=format_head(each.head, each.layer), does=escape(role.says))
     return ""
 
 
@@ -179,6 +180,8 @@ def _maps(config: Config, linked: bool = False) -> None:
                 heads_parts.thumbnail(each, SIDE, "" if linked else label, text.MAP.format(head=name))
                 if linked:
                     next_step.page_link("heads", escape(label), to_query(each))
+    if linked:
+        st.caption(text.MAPS)
 
 
 def _first_heads(config: Config) -> list[tuple[Config, Role | None]]:
@@ -224,8 +227,9 @@ def _show_file(taken: Taken, first: bool) -> None:
         _maps(Config.of(taken.source), linked=True)
     for sentence in found.found:
         st.warning(escape(sentence), icon=":material/info:")
-    st.markdown(text.READING.format(name=escape(found.stack.title), what=escape(found.stack.what)))
-    st.caption(" ".join(escape(sentence) for sentence in found.said))
+    title, what = found.stack.title, found.stack.what
+    st.markdown(text.READING.format(name=escape(title), what="" if title in what else escape(what)).rstrip())
+    st.caption(f"{' '.join(escape(sentence) for sentence in found.said)} {text.CORRECT}")
     if len(found.parts) > 1:
         names = ", ".join(f"{at}: {escape(name)}" for at, name in enumerate(found.parts))
         st.caption(text.PARTS.format(parts=names))
