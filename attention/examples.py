@@ -74,7 +74,7 @@ EXAMPLES: dict[str, Example] = {
         "Head 0 attends to the same word: from the second “bank” it gives 46% of its weight to each of the two. Head 1 attends to the word before, head 2 to the first word.",
         BASIC, ""),
     "induction": Example("A head that continues a repeated text", "heads", Config(input=BEFORE, head=7, query=9),
-        "For “the”, this head attends to the words that followed “the” before, so it could predict what comes next.",
+        "Head 7 is now built to continue a text: for “the”, it attends to the words that followed “the” before, so it could predict what comes next.",
         "What would the head attend to if “the” occurred for the first time?",
         ("The first word alone", "Several words, none of them clearly", "The word before"), 1,
         "There is nothing to find, so its weight spreads: no word that occurs for the first time gives more than half of its weight to one of three or more words.",

@@ -194,9 +194,9 @@ BAD: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "npy no numbers": ("x.npy", lambda: npy(np.zeros((0, 4), np.float32)), "'array' is empty: its sizes are (0, 4)."),
     # .npz
     "npz truncated": ("x.npz", lambda: npz(weights=W)[:-30], "The file is cut off: the end of its zip"),
-    "npz damaged": ("x.npz", lambda: npz(weights=W).replace(b"PK\x01\x02", b"PK\x09\x09"), "The file is cut off: the end of its zip"),
+    "npz damaged": ("x.npz", lambda: npz(weights=W).replace(b"PK\x01\x02", b"PK\x09\x09"), "It is damaged: its zip"),
     "zip bomb": ("x.npz", bomb, "It unpacks to 314,572,879 bytes; 268,435,456 are read at the most here."),
-    "zip that lies": ("x.npz", lying, "The file is cut off: the end of its zip"),
+    "zip that lies": ("x.npz", lying, "It is damaged: its zip"),
     "npz many": ("x.npz", lambda: zip_bytes(*((f"{i}.npy", b"") for i in range(1500))), "There are 1,500 files in it; 1,040 are read at the most."),
     "npz without": ("x.npz", lambda: zip_bytes(), "It has no arrays."),
     "npz pickle": ("x.npz", lambda: zip_bytes(("q.npy", pickle.dumps(Payload()))), "'q' is not an .npy"),
@@ -253,8 +253,8 @@ BAD: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "safe many brackets": ("x.safetensors", lambda: safe(b"[%s]" % b",".join([b"[]"] * 300_000)), "Its header has more than 163,840 commas and opening brackets."),
     "safe huge sizes": ("x.safetensors", lambda: safe(b'{"q":{"dtype":"F32","shape":[%s],"data_offsets":[0,4]}}' % b",".join([b"9" * 4000] * 6)), "'q' has sizes that are not whole numbers from 0 on."),
     "safe huge offsets": ("x.safetensors", lambda: safe(b'{"q":{"dtype":"F32","shape":[1],"data_offsets":[0,%s]}}' % (b"9" * 4000)), "'q' has data_offsets that are not two whole numbers."),
-    "zip64 that differs": ("x.npz", zip64, "The file is cut off: the end of its zip has two ends, and they differ about what is in it."),
-    "zip64 elsewhere": ("x.npz", lambda: zip64(moved=1), "The file is cut off: the end of its zip has an end in 64 bits that is not where it should be."),
+    "zip64 that differs": ("x.npz", zip64, "It is damaged: its zip has two ends, and they differ about what is in it."),
+    "zip64 elsewhere": ("x.npz", lambda: zip64(moved=1), "It is damaged: its zip has an end in 64 bits that is not where it should be."),
     "zip directory": ("x.npz", lambda: zip_bytes(*((f"{i:0250}", b"") for i in range(1000))), "The list of its files has 296,000 bytes; 262,144 are read at the most."),
     # .pt
     "pt payload": ("x.pt", lambda: pt({"q": Payload()}), "It is not a file of tensors only: 'q' is of the kind 'posix.system'. Whole models and other objects are not supported"),

@@ -49,7 +49,7 @@ PATH: tuple[Step, ...] = (
         "At 4 the largest weight falls from 70.7% to 19.2%; at 0.5 it grows to 97.4%. The sum stays one."),
         "The softmax turns the scores of a row into weights that sum to one.",
         "Guess, then press the buttons for 0.5 and 4."),
-    Step(EXAMPLES["roles"], "Heads differ: seven follow a rule of their own, one is random.",
+    Step(EXAMPLES["roles"], "Heads differ: six have a role, one attends evenly, one is random.",
         "Click a cell of a map to select its query, and compare the eight heads."),
     Step(MISCONCEPTIONS["axis"], "How to read a map: a row is a query, a column a key.",
         "Select other queries: only the row changes."),

@@ -63,12 +63,18 @@ def question_gate(config: Any, question: Question) -> bool:
     return found
 
 
-def draw_question(key: str, question: Question, on_reveal: Callable[[], None] | None = None) -> bool:
+def draw_question(
+    key: str, question: Question, on_reveal: Callable[[], None] | None = None, at_once: bool = False
+) -> bool:
     """Draws a question that hides no picture, its guesses and the switch that reveals the answer; True if the guess is right
-    and the answer revealed. `on_reveal` is called when the switch is moved.
+    and the answer revealed. `on_reveal` is called when the switch is moved. `at_once`: a guess reveals the answer.
     """
     st.markdown(question.text)
     guess = draw_guesses(question, f"guess {key}", label_visibility="collapsed")
+    if at_once:
+        if guess is not None:
+            show_verdict(question, guess)
+        return is_right(question, guess)
     with st.container(horizontal=True, vertical_alignment="center"):
         found = keep_answer(f"reveal {key}", lambda switch: reveal_switch(switch, question, guess, on_reveal))
     if found:
@@ -156,13 +162,23 @@ def show_verdict(question: Question, guess: str | None) -> None:
     """Draws whether a guess is right, the answer and the reason. A right and a wrong guess differ in colour, icon and words."""
     right = is_right(question, guess)
     answer = f"**{question.answer}.** " if question.answer else ""
-    said = f"{_verdict(question, guess, right)}{answer}{question.why}"
+    said = f"{_verdict(question, guess, right)}{answer}{_reason(question)}"
     if guess is None or not question.answer:
         st.info(said, icon=":material/lightbulb:")
     elif right:
         st.success(said, icon=":material/check_circle:")
     else:
         st.info(said, icon=":material/cancel:")
+
+
+def _reason(question: Question) -> str:
+    """Why the answer is right, without the answer if the reason begins with it."""
+    why = (
+        question.why.removeprefix(f"{question.answer}: ").removeprefix(f"{question.answer}. ")
+        if question.answer
+        else ""
+    )
+    return f"{why[:1].upper()}{why[1:]}" if why else question.why
 
 
 def _verdict(question: Question, guess: str | None, right: bool) -> str:

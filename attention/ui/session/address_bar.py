@@ -53,8 +53,9 @@ def write_link() -> None:
     """Writes the current link to the address bar. This re-renders the page, so call it after the pictures were sent."""
     here, query, shown = session().here, st.query_params.to_dict(), _shown_link()
     here.link = query if model_run.is_opening() else _link(here.kind, shown, query)
-    if here.link != query:  # a change of page has emptied it
+    if here.link != query or here.followed:  # a change of page has emptied it
         st.query_params.from_dict(here.link)
+    here.followed = False
 
 
 def _shown_link() -> dict[str, str]:
@@ -82,6 +83,7 @@ def arrive(state: Session, kind: Kind[Any], from_elsewhere: bool) -> None:
         uploads.passed_by()
         model_run.passed_by()
     new = here is None or _is_new_link(query, here.link, from_elsewhere)
+    followed = here is not None and new and not from_elsewhere and not _is_back()
     asked = card_in_link.settings_of(state, query) or dict(kind.begins)
     if here is not None and not new and here.kind is not kind:
         own = here.kind.without_example(here.setting)
@@ -98,6 +100,7 @@ def arrive(state: Session, kind: Kind[Any], from_elsewhere: bool) -> None:
         own, notes = question_in_link.split(state, kind, uploads.allowed_query(kind, asked))
         here = state.held[state.about] = SettingsState.of(kind, own, here.labels if here else {})
         here.link, here.notes, here.absent = query, here.notes + notes + unknown, state.kept.absent
+        here.followed = followed
         state.told.set_others(widgets(), here.widget_values)
     elif from_elsewhere:
         here.notes = []  # they were shown on the page that caused them
@@ -111,6 +114,11 @@ def _is_new_link(query: dict[str, str], last: dict[str, str], from_elsewhere: bo
     The menu opens a page with an empty link, which keeps the settings; going back in the history to an empty link resets
     them to what its page begins with.
     """
-    run = run_context()
-    back = run is not None and run.is_history_navigation
+    back = _is_back()
     return (query != last and bool(query)) or (back and not query and (from_elsewhere or bool(last)))
+
+
+def _is_back() -> bool:
+    """Whether the user went back or forward in the history."""
+    run = run_context()
+    return run is not None and run.is_history_navigation

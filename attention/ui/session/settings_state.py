@@ -22,7 +22,8 @@ class SettingsState(Generic[S]):
     adjusted then, each shown once. `wishes`: values set by the user that did not fit; they are restored as soon as they
     fit, unless the user has moved the knob since. `stops`: the stops of its sliders. `labels`: the current labels of menus
     whose choices change their names. `absent`: the uploaded source that the link named and that this visit does not have.
-    `opened`: the query of the link, until `take_opened` has returned it.
+    `opened`: the query of the link, until `take_opened` has returned it. `followed`: whether a link to the same page was
+    followed, after which a browser keeps the address that it had.
     """
 
     kind: Kind[S]
@@ -35,6 +36,7 @@ class SettingsState(Generic[S]):
     labels: dict[str, str] = field(default_factory=dict)
     absent: str = ""
     opened: dict[str, str] = field(default_factory=dict)
+    followed: bool = False
 
     @classmethod
     def of(cls, kind: Kind[S], query: dict[str, str], labels: dict[str, str]) -> SettingsState[S]:

@@ -53,7 +53,9 @@ def _draw_sections(tour: Tour) -> None:
 def _draw_gallery(tour: Tour) -> None:
     """Draws the cards of a page, or of all pages, by difficulty."""
     shown = {name: card for name, card in gallery().items() if tour.about in ("all", card.example.page)}
-    draw_heading("examples", text.FINDING.format(count=len(shown)), help=text.HELP)
+    draw_heading(
+        "examples", (text.FINDING if len(shown) > 1 else text.FINDING_ONE).format(count=len(shown)), help=text.HELP
+    )
     if present.is_embedded():
         return
     _draw_sections(tour)
@@ -152,7 +154,7 @@ def _draw_checks(tour: Tour) -> None:
     right = 0
     for number, check in enumerate(CHECKS, 1):
         with st.container(border=True):
-            right += predict.draw_question(f"check {number}", card_bar.example_question(check))
+            right += predict.draw_question(f"check {number}", card_bar.example_question(check), at_once=True)
     with heading:
         draw_heading("examples", cards.CHECKS_SAY.format(right=right, count=len(CHECKS)))
 
