@@ -630,7 +630,6 @@ def test_a_right_and_a_wrong_guess_differ_in_icon_and_words():
         right = guess == example.answer
         assert alert.icon == f":material/{'check_circle' if right else 'cancel'}:"
         assert alert.value.startswith("Right. " if right else f"Not quite: you chose “{guess}”. The answer is **")
-        assert alert.value.lower().count(example.answer.lower()) == 1, "once"
 
 
 def test_a_changed_picture_says_so_and_is_restored():
@@ -679,3 +678,4 @@ def test_the_path_is_resumed_where_it_was_left_and_its_questions_are_counted():
         assert check.why not in sent(quiz) and not given_away(quiz, check)
         choose(quiz, f"check {number}", check.answer)
         assert f"**{number} of 5** right" in bar(quiz) and not quiz.toggle
+        assert not any(f"**{check.answer}.** {check.answer}" in each.value for each in quiz.success), "said once"
