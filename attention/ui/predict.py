@@ -173,12 +173,11 @@ def show_verdict(question: Question, guess: str | None) -> None:
 
 def _reason(question: Question) -> str:
     """Why the answer is right, without the answer if the reason begins with it."""
-    why = (
-        question.why.removeprefix(f"{question.answer}: ").removeprefix(f"{question.answer}. ")
-        if question.answer
-        else ""
-    )
-    return f"{why[:1].upper()}{why[1:]}" if why else question.why
+    rest = question.why.removeprefix(question.answer).lstrip("\\")  # Markdown escapes the mark that follows
+    if not question.answer or not question.why.startswith(question.answer) or rest[:1] not in (":", "."):
+        return question.why
+    rest = rest[1:].strip()
+    return f"{rest[:1].upper()}{rest[1:]}"
 
 
 def _verdict(question: Question, guess: str | None, right: bool) -> str:
