@@ -21,7 +21,7 @@ from tests.timings import GPU, failed_timing, lowest, make_timing
         ),
         (
             lowest(repeated=None, visits=0, quiet=0, settled=False),
-            "measured in a trial call only within the time budget, not 3 times. On an idle machine it takes 1 s at most",
+            "measured in a first try alone within the time budget, not 3 times. On an idle machine it takes 1 s at most",
         ),
         (
             lowest(repeated=None, visits=12, quiet=1, settled=False),
@@ -42,7 +42,7 @@ def test_a_time_that_did_not_settle_says_why(timing, words):
 def test_a_machine_that_was_busy_is_named_with_what_that_means_and_a_way_out():
     here = [lowest(64, quiet=1), lowest(128, quiet=2), lowest(256, repeated=None, quiet=0, settled=False)]
     (said,) = disturbance_sentences([*here, lowest(64, visits=6, quiet=6, **GPU), make_timing(), failed_timing()])
-    assert said.startswith("Test CPU, 2 cores, 2 threads was busy during 83% of the visits")
+    assert said.startswith("Test CPU, 2 cores, 2 threads had other work in 83% of its measurements")
     assert "1 of 3 cases are unstable: their times are upper bounds. Measure again at a quieter time" in said
     (fine,) = disturbance_sentences(here[:2])
     assert fine.endswith("All cases are stable nevertheless.")

@@ -143,9 +143,9 @@ def _compare(cpu: list[Timing], gpu: list[Timing], here: Timing, there: Timing) 
     dtype = f" in {here.dtype}" if here.dtype != there.dtype else ""
     gpu_name, what = _gpu_name(there), describe(there)
     return Answer(
-        f"{gpu_name[0].upper()}{gpu_name[1:]} is {_times(alone)} as {_cpu_name(here, there)}{dtype} "
+        f"{gpu_name[0].upper()}{gpu_name[1:]} {_times(alone)} as {_cpu_name(here, there)}{dtype} "
         f"({seconds(there.seconds)} instead of {seconds(here.seconds)}) for {what[0].lower()}{what[1:]}.",
-        f"Including the copy to the GPU and back, it is {_times(moved)}. {_break_even(cpu, gpu, here, there)}"
+        f"{_copied(there)}, it {_times(moved)}. {_break_even(cpu, gpu, here, there)}"
         f"{_beyond(cpu, gpu, here.length)}{_basis(there)} {_basis(here)}",
         _caution(there, here),
     )
@@ -202,9 +202,17 @@ def _fastest(timings: list[Timing], length: int) -> Timing | None:
 
 
 def _times(ratio: float) -> str:
-    """A ratio of times as in "13 times as fast" or "16 times as slow"."""
-    fast = ratio >= 1
-    return f"{cpu_gpu_summary.times(ratio if fast else 1 / ratio)} times as {'fast' if fast else 'slow'}"
+    """A ratio of times as in "is 13 times as fast" or "takes 16 times as long"."""
+    if ratio >= 1:
+        return f"is {cpu_gpu_summary.times(ratio)} times as fast"
+    return f"takes {cpu_gpu_summary.times(1 / ratio)} times as long"
+
+
+def _copied(case: Case) -> str:
+    """What the copy of a call is, in words: that of one token would move all keys and values, which stay on a GPU."""
+    if case.queries == 1:
+        return "Including a copy of all keys and values for this one token, which no decoder makes"
+    return "Including the copy to the GPU and back"
 
 
 def _whence(timing: Timing) -> str:

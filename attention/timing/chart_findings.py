@@ -20,6 +20,7 @@ from attention.timing.recordings.labels import axes_text
 from attention.timing.units import seconds, size
 
 Lines = dict[str, list[Timing]]
+LEFT_OUT = " Open marks, which are unstable times, are left out."
 
 
 def cpu_gpu_finding(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
@@ -42,7 +43,9 @@ def line_finding(chart: str, timings: Iterable[Timing], against: str = compariso
     found = {label: line for label, line in stable.items() if line}
     if chart == "speed-up":
         return _speed_up(found, against, transfer)
-    return FINDERS[chart](found) if found else ""
+    said = FINDERS[chart](found) if found else ""
+    left_out = chart == "roofline" and any(not t.settled for line in timed.values() for t in line)
+    return f"{said}{LEFT_OUT * left_out}" if said else ""
 
 
 def _speedups(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:

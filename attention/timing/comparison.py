@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 
 from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.recordings import Timing, lines
@@ -64,10 +64,17 @@ class Crossover:
         if self.length <= self.shortest:
             return f"faster from the shortest length on ({self.shortest:,} tokens)"
         if (self.low is None or self.low <= self.shortest) and self.high is None:
-            return f"faster from a length on that these times leave open, between {self.shortest:,} and {self.longest:,} tokens"
-        low = f"{self.low:,.0f}" if self.low and self.low > self.shortest else f"at most {self.shortest:,}"
-        high = f"{self.high:,.0f}" if self.high else f"beyond {self.longest:,}"
-        return f"faster from about {self.length:,.0f} tokens on ({low} to {high})"
+            return f"faster from a length between {self.shortest:,} and {self.longest:,} tokens that these times leave open"
+        return f"faster from about {self.length:,.0f} tokens on{self._interval}"
+
+    @property
+    def _interval(self) -> str:
+        """The known ends of the interval in brackets, one or both."""
+        low = f"{self.low:,.0f}" if self.low and self.low > self.shortest else ""
+        high = f"{self.high:,.0f}" if self.high else ""
+        if low == high:
+            return ""
+        return f" ({low} to {high})" if low and high else f" (at least {low})" if low else f" (at most {high})"
 
 
 def with_times(timings: Iterable[Timing]) -> list[Timing]:
@@ -239,19 +246,18 @@ def crossovers(timings: Iterable[Timing]) -> list[str]:
 def break_even(base: Line, other: Line) -> str:
     """Says from which length the other line is faster, without and with transfers; empty if they have no length in common.
 
-    If fewer than half of the lengths have stable times on both, all lengths count, and the sentence says so.
+    If fewer than half of the lengths have stable times on both, the sentence says that these times can't tell.
     """
     points = [speed_ups(base, other, transfer) for transfer in (False, True)]
     loose, count = sum(not point.settled for point in points[0]), len(points[0])
-    note = f"; {loose} of {count} length{'s' * (count != 1)} with unstable times" if 2 * loose > count else ""
-    if note:
-        points = [[replace(point, settled=True) for point in some] for some in points]
     if not count:
         return ""
+    if 2 * loose > count:
+        return f"faster from a length that these times can't tell: they are unstable at {loose} of {count}"
     both = [each for some in points if (each := crossover(some))]
     alone, moved = (each.without_note for each in both)
     copied = "also including the copy" if alone == moved else f"including the copy, {moved}"
-    return f"{alone}{',' if alone == moved else ';'} {copied}{both[0].note}{note}"
+    return f"{alone}{',' if alone == moved else ';'} {copied}{both[0].note}"
 
 
 # all axes but implementation and length

@@ -11,7 +11,7 @@ from attention.timing.units import seconds
 
 BUSY = 0.1  # share of disturbed visits from which a machine is reported as busy
 WAY_OUT = "Measure again at a quieter time, with a larger time budget or fewer cases{}."
-COUNTS = {1: "once", 2: "twice"}
+COUNTS = {0: "in a first try alone", 1: "once", 2: "twice"}
 ALONE = ", or with one CPU thread, which never waits for another thread"
 
 
@@ -39,9 +39,7 @@ def word(timing: Timing) -> str:
 
 def _missing(timing: Timing) -> str:
     if timing.visits < VISITS:
-        return (
-            f"measured {COUNTS.get(timing.visits, 'in a trial call only')} within the time budget, not {VISITS} times"
-        )
+        return f"measured {COUNTS[timing.visits]} within the time budget, not {VISITS} times"
     if timing.repeated is None:
         return f"unstable: the machine was busy in {timing.visits - timing.quiet} of {timing.visits} visits"
     return f"unstable: the three fastest visits are {timing.repeated / timing.seconds - 1:.0%} apart"
@@ -72,6 +70,6 @@ def _disturbance_sentence(origin: str, timings: list[Timing]) -> str:
     alone = ALONE * any(timing.device == "cpu" and timing.threads > 1 for timing in timings)
     rest = f"{loose} of {len(timings)} cases are unstable: their times are upper bounds. {WAY_OUT.format(alone)}"
     return (
-        f"{origin} was busy during {1 - quiet / visits:.0%} of the visits. Medians leave these out if enough others remain. "
+        f"{origin} had other work in {1 - quiet / visits:.0%} of its measurements. Medians leave these out if others remain. "
         f"{rest if loose else 'All cases are stable nevertheless.'}"
     )

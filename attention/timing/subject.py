@@ -50,6 +50,13 @@ class Subject:
         return found if found and self.is_timed else [untimed(self.cases[-1]), *found]
 
     @property
+    def not_timed(self) -> list[str]:
+        """The masks, dtypes and passes of the sweep of which there is no time at all."""
+        timed = comparison.with_times(self.timings)
+        axes = {"mask": self.sweep.masks, "dtype": self.sweep.dtypes, "passes": self.sweep.passes}
+        return [each for name, found in axes.items() for each in found if all(getattr(t, name) != each for t in timed)]
+
+    @property
     def cases(self) -> list[Case]:
         """The cases of the sweep by one implementation, the shortest first: each has a length and a setting."""
         return self.sweep.cases(["cpu"], ["SDPA"])
@@ -72,10 +79,11 @@ def subject(
     def belongs(each: Timing) -> bool:
         """Whether a recording is of the sweep, or of a GPU at the sizes of an opened file."""
         same = each.device != "cpu" and comparison.setting(each) in opened
-        return same or is_like(each, sweep, in_browser and _is_float32_cpu(each))
+        of_length = not set_sizes or each.length in sweep.lengths
+        return same or (of_length and is_like(each, sweep, in_browser and _is_float32_cpu(each)))
 
-    known = [*measured_here, *filter(belongs, shipped)]
     set_sizes = is_set(sweep) and not _is_of_the_picture(timed)
+    known = [*measured_here, *filter(belongs, shipped)]
     if others and not (set_sizes or like):  # what was opened is compared with its own sizes alone
         known = [timing for timing in known if comparison.setting(timing) in opened]
     found = [*like, *known, *others] if set_sizes or like else [*others, *known]

@@ -152,11 +152,11 @@ def test_a_processor_named_like_a_gpu_never_pays(software: Tab):
     expect(state.get_by_role("status")).to_contain_text("Measured on acme nine.")
     expect(page.locator(".st-key-finding").last).to_contain_text(
         re.compile(
-            r"^Your GPU \(acme nine\) is [\d,.]+ times as slow as a( \d+-core)? CPU \(.* for 64 tokens, 8 heads of 64, float32"
+            r"^Your GPU \(acme nine\) takes [\d,.]+ times as long as a( \d+-core)? CPU \(.* for 64 tokens, 8 heads of 64, float32"
         )
     )
     sentence = page.get_by_text(
-        re.compile(r"Including the copy to the GPU and back, it is [\d,.]+ times as slow")
+        re.compile(r"Including the copy to the GPU and back, it takes [\d,.]+ times as long")
     ).first
     expect(sentence).to_be_visible()
     chart = page.locator(".st-key-timing_time").last

@@ -82,6 +82,11 @@ NO_GPU = (
 ONLY_CPU = ": only the CPU is measured"
 WITH_THESE, HERE = "with these", "here"
 
+SEVERAL = (
+    "This is about one of {count:,} chosen settings; sentences below the chart are about the others that were timed."
+)
+NOT_TIMED = " Not timed: {values}."
+
 # CPU against GPU.
 PICTURES = {"break-even": "Break-even", "time": "Time", "times faster": "Speedup", "rate": "Rate", "limits": "Limits"}
 WHY_COPY = "Why the copy costs that much:"
@@ -142,8 +147,9 @@ CHARTS = {
         "with layers. A star marks the length from which it is faster. {faint}"
     ),
     "roofline": (
-        "Operations per second against operations per byte, below the best that each device reached in the same run: its copy "
-        "speed (slope) and its matrix product (ceiling). Limits are grey, with the marks of their device. {faint}"
+        "FLOP/s, operations per second, against operations per byte moved; the grey limit is memory on its slope, arithmetic on "
+        "its flat part. It is the best that each device reached in the same run, with the marks of that device: its copy speed "
+        "and its matrix product. {faint}"
     ),
     "memory": (
         "Peak memory of a call beyond its inputs: from torch's allocator on an accelerator, from the process's resident size on "
@@ -156,7 +162,8 @@ CHARTS = {
 }
 GLOSSES = {  # of implementations that charts begin with
     "SDPA": "SDPA is PyTorch's fused kernel, scaled_dot_product_attention.",
-    "matmul softmax matmul": "matmul softmax matmul are the textbook's three steps, one after the other.",
+    "matmul softmax matmul": "matmul softmax matmul: the textbook's three steps, one after the other.",
+    "core with weights": "core with weights: this app's own code, which also returns the weights.",
 }
 QUICKEST = {  # the statistic that is drawn for each case
     "time": "the line is the minimum, as other load only adds time;",

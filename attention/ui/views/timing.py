@@ -8,7 +8,7 @@ from functools import partial
 
 import streamlit as st
 
-from attention.timing import devices
+from attention.timing import comparison, devices
 from attention.timing.answers import answers
 from attention.timing.cpu_gpu_settings import Timed
 from attention.timing.recordings import Timing
@@ -171,9 +171,22 @@ def _answer(timed: Timed) -> None:
         answer = shown[0]
     if chart.which == "time" or not chart.finding:
         draw_finding(escape(answer.headline))
-        st.caption(escape(" ".join(filter(None, [answer.first, answer.caution]))), help=escape(answer.rest) or None)
-        return
-    draw_finding(escape(chart.finding))
+        copied, _, more = answer.first.partition(". ")
+        rest = " ".join(filter(None, [more, answer.caution, answer.rest]))
+        st.caption(escape(f"{copied.rstrip('.')}."), help=escape(rest) or None)
+    else:
+        draw_finding(escape(chart.finding))
+    if several := _several(found):
+        st.caption(escape(several))
+
+
+def _several(found: Subject) -> str:
+    """Of which of several settings the headline is, and what of them was not timed; empty for one setting."""
+    settings = len(set(map(comparison.setting, found.cases)))
+    if settings == 1:
+        return ""
+    lacks = text.NOT_TIMED.format(values=", ".join(found.not_timed)) if found.not_timed else ""
+    return text.SEVERAL.format(count=settings) + lacks
 
 
 def _live(timed: Timed, first: bool) -> None:

@@ -100,12 +100,17 @@ def comparable_timings(timings: list[Timing], against: str) -> list[Timing]:
     return [timing for timing in timings if id(timing) in kept]
 
 
+def _count_pairs(against: str) -> Callable[[list[Timing]], int]:
+    return lambda timings: len(comparison.pairs(recordings.lines(timings), against))
+
+
 def count(timings: list[Timing]) -> int:
     """The number of lines in these timings."""
     return len(recordings.lines(timings))
 
 
-def line_count_text(drawn: list[Timing], found: list[Timing]) -> str:
-    """The number of lines that are drawn, if they are not all; otherwise empty."""
-    some, every = count(drawn), count(found)
+def line_count_text(drawn: list[Timing], found: list[Timing], against: str = "") -> str:
+    """The number of lines that are drawn, if they are not all; otherwise empty. A line `against` a base is of a pair."""
+    count_of = _count_pairs(against) if against else count
+    some, every = count_of(drawn), count_of(found)
     return text.SOME_LINES.format(drawn=some, count=every) if some < every else ""

@@ -164,7 +164,7 @@ def _chart(chart: Chart, lengths: Sequence[int], first: bool) -> None:
     alt = (text.BARS_ALT if which == "transfer" else text.LINES_ALT).format(chart=about)
     figure = charts.CHARTS[which](chart.shown, **more)
     st.plotly_chart(figure, key=f"timing_{which}", width="stretch", config=config, alt=alt)
-    some = timing_lines.line_count_text(chart.shown, chart.offered)
+    some = timing_lines.line_count_text(chart.shown, chart.offered, more.get("against", ""))
     names = {timing.implementation for timing in chart.shown}
     glosses = [gloss for name, gloss in text.GLOSSES.items() if name in names]
     st.caption(" ".join([re.split("[:.] ", about)[0] + ".", *glosses, *filter(None, [some])]), help=about)

@@ -46,7 +46,7 @@ def draw(timed: Timed, found: Subject, charts: list[str], crosses: bool) -> None
         if sizes == PUBLISHED:
             _published(timed)
         else:
-            first = [BREAK_EVEN] * (sizes == ONE_TEXT and not found.apart)
+            first = [BREAK_EVEN] * (sizes in (ONE_TEXT, OWN) and not found.apart)
             choose_chart([*first, *charts], crosses)
 
 
