@@ -17,6 +17,7 @@ from attention.published.record import Step, record_run
 from attention.published.row import Row
 
 WITHIN = 1e-6  # relative error of outputs and weights up to which a row agrees; everything is computed in float64
+ROUNDING = 1e-6  # a difference of one number below this is rounding, and has no visible colour
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,11 @@ def compare(row: Row, config: Config, printed: bool = False) -> Comparison:
 
 
 @torch.no_grad()
+def rows_apart(difference: Tensor) -> int:
+    """The number of rows of a difference (rows, columns) that are not zero, but for rounding, or that are NaN."""
+    return int((~(difference.abs() < ROUNDING)).any(-1).sum())
+
+
 def compare_case(row: Row, case: Case, printed: bool = False, form: Form = None) -> Comparison:
     """Compares a row on a given case. An exception of the row is part of the result and never raised."""
     target = reference(row, case)

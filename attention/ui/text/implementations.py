@@ -21,7 +21,7 @@ ALL_HEADS = "Weights of all heads"
 DETAILS = "Code, shapes, costs and accepted inputs"
 
 # The list of all implementations, and the selected one.
-GROUPS = {"disagrees": "Wrong at these settings", "raises": "Raise an error", "agrees": "Right"}
+GROUPS = {"disagrees": "Wrong as published", "raises": "Raise an error", "agrees": "Right"}
 IN_MENU = "{name}: {verdict}"
 TRY = "Try:"
 TRIED = "{label} · :small[{moved}]"
@@ -58,18 +58,16 @@ VERDICTS = {"agrees": "right", "disagrees": "wrong"}  # of rows and inputs; othe
 ERROR = "error"
 STILL = ":small[corrected: {verdict}]"
 RESULTS_RIGHT = ("Its output is right.", "Its weights are right.")
-RESULTS_WRONG = (
-    "Its output is wrong: the error is {size} the right output itself ({error} of its norm).",
-    "Its weights are wrong: the error is {size} the right weights themselves ({error} of their norm).",
-)
+RESULTS_WRONG = ("Its output is off by {error} of its norm.", "Its weights are off by {error} of their norm.")
 RESULTS_NAN = ("Its output contains NaN.", "Its weights contain NaN.")
 RESULTS_SHAPE = ("Its output has another shape.", "Its weights have another shape.")
-SIZES = (
-    (0.1, "small beside"),
-    (0.9, "smaller than"),
-    (1.5, "as large as"),
-)  # of an error: by the largest ratio of norms
-LARGER = "larger than"
+WRONG_ROWS = "{wrong} of {rows} tokens get a wrong output."
+NO_MASK = {  # of rows that ignore the setting
+    "none": "*Mask* is not applied: neither this code nor its reference has one.",
+    "causal": "*Mask* is not applied: this code and its reference are always causal.",
+    "window": "*Mask* is not applied: this code and its reference always have a causal window of four tokens.",
+}
+FEWER_HEADS = "*Heads*: the document uses {used} of the {heads}."
 RESULT_EQUAL = (
     "Weights and output equal those of the reference: the largest difference is {largest}, which is rounding."
 )
@@ -105,11 +103,12 @@ REFERENCE = "Weights of the reference{where}{scaled}"
 SIDES = {False: "Correct weights{where}", True: "This code"}
 ITS_WEIGHTS = "Its weights{where}"
 MAP_ALT = "Map by row and column. {title}."
-WEIGHTS_NOTE = "Row: query. Column: key. Brighter: more weight. Hatched: none."
+WEIGHTS_NOTE = "Row: query. Column: key. Brighter: more weight."
+HATCHED = "Hatched: none."
 INFLUENCE_TITLE = "This code"
 INFLUENCE_CORRECT = "Correct{where}"
 ONE_SCALE = "Both maps have one scale."
-INFLUENCE_NOTE = "Row: output. Column: the token that changes it when replaced. Brighter: larger change. Hatched: none."
+INFLUENCE_NOTE = "Row: output. Column: the token that changes it when replaced. Brighter: larger change."
 INFLUENCE_LEAKS = "Orange{leaks}."
 INFLUENCE_FAINT = "{count} of them, under 0.1% of the largest change, have their usual colour."
 UNIFORM = ", × uniform"

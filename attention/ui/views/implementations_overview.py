@@ -12,7 +12,7 @@ from attention.config import Config
 from attention.operations.scale import unscaled
 from attention.published import ROWS, Row
 from attention.published.case import longest
-from attention.published.compare import WITHIN, Comparison, Error, Judgement
+from attention.published.compare import WITHIN, Comparison, Error, Judgement, rows_apart
 from attention.ui import results
 from attention.ui.controls import knobs
 from attention.ui.markdown import escape
@@ -91,11 +91,22 @@ def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
     version = row.mistake if printed else text.VERSIONS["corrected" if row.as_printed else "only"]
     if printed and judged.verdict == "agrees":
         version = f"{version} {text.NO_EFFECT}"
-    st.markdown(f"{version} **{_result(judged)}**")
-    if row.scale is unscaled:
-        st.caption(text.UNSCALED)
+    said, more = _result(judged, found)
+    st.markdown(f"{version} **{said}**", help=more or None)
+    if notes := _ignored(config, row, found):
+        st.caption(" ".join(notes))
     if judged.error:
         (st.error if printed else st.info)(text.RAISED_IN.format(error=escape(judged.error), function=found.raised_at))
+
+
+def _ignored(config: Config, row: Row, found: Comparison) -> list[str]:
+    """Which settings of the sidebar this row does not apply, or only in part."""
+    notes = [text.UNSCALED] if row.scale is unscaled else []
+    if row.mask in text.NO_MASK and config.mask != {"none": "full"}.get(row.mask, row.mask):
+        notes.append(text.NO_MASK[row.mask])
+    if (used := len(found.reference)) < config.heads:
+        notes.append(text.FEWER_HEADS.format(used=used, heads=config.heads))
+    return notes
 
 
 def tries(config: Config, row: Row) -> None:
@@ -188,14 +199,18 @@ def _still(corrected: Judgement) -> str:
     return text.STILL.format(verdict=text.VERDICTS.get(corrected.verdict, text.ERROR))
 
 
-def _result(judged: Judgement) -> str:
-    """A sentence on both results of a row."""
+def _result(judged: Judgement, found: Comparison) -> tuple[str, str]:
+    """A sentence on the results of a row, and the errors of output and weights where the sentence counts wrong rows."""
     if not judged.output or not judged.square:
-        return text.RESULT_RAISES
+        return text.RESULT_RAISES, ""
     if judged.verdict == "agrees":
         largest = max(judged.output.greatest, judged.square.greatest)
-        return text.RESULT_EQUAL.format(largest=_number(largest)) if largest else text.RESULT_SAME
-    return " ".join(_error_in_words(part, error) for part, error in enumerate((judged.output, judged.square)))
+        return text.RESULT_EQUAL.format(largest=_number(largest)) if largest else text.RESULT_SAME, ""
+    errors = " ".join(_error_in_words(part, error) for part, error in enumerate((judged.output, judged.square)))
+    wrong = 0 if found.apart is None else rows_apart(found.apart)
+    if found.apart is None or not wrong:
+        return errors, ""
+    return text.WRONG_ROWS.format(wrong=wrong, rows=len(found.apart)), errors
 
 
 def _error_in_words(part: int, error: Error) -> str:
@@ -206,8 +221,7 @@ def _error_in_words(part: int, error: Error) -> str:
         return text.RESULTS_NAN[part]
     if math.isinf(error.relative):
         return text.RESULTS_SHAPE[part]
-    size = next((word for most, word in text.SIZES if error.relative < most), text.LARGER)
-    return text.RESULTS_WRONG[part].format(size=size, error=f"{error.relative * 100:.3g}%")
+    return text.RESULTS_WRONG[part].format(error=f"{error.relative * 100:.3g}%")
 
 
 def _number(error: float) -> str:

@@ -14,7 +14,8 @@ from attention.charts import heatmap, heatmap_differences, theme
 from attention.charts.word_map import word_map
 from attention.components.heads_grid import heads_grid
 from attention.config import Config
-from attention.published.compare import Comparison
+from attention.published import ROWS
+from attention.published.compare import ROUNDING, Comparison, rows_apart
 from attention.tables import rows as tables
 from attention.ui import results
 from attention.ui.controls import knobs
@@ -25,7 +26,6 @@ from attention.ui.views import word_sentences
 GRID_HEIGHT = 360
 IN_WORDS = 24  # the most tokens of a map with words at its rows and columns
 FAINT = 1e-3  # of the largest change: a leak below it is counted, but not drawn in the colour of leaks
-NOTHING = 1e-6  # a difference of weights below this is rounding and has no visible colour
 
 
 def grid(config: Config, name: str, printed: bool, found: Comparison) -> None:
@@ -52,7 +52,7 @@ def all_heads(config: Config, name: str, printed: bool, found: Comparison) -> No
 
 def draw(config: Config, name: str, printed: bool, found: Comparison) -> None:
     """Draws the one picture that shows what is wrong: weights beside correct ones, or the influence if all weights are right."""
-    kind = _kind(found)
+    kind = _shown_kind(config, name, printed, found)
     words = _words(config, found)
     if kind == "influence":
         _influence(config, name, printed, found, words)
@@ -76,13 +76,22 @@ def more(config: Config, name: str, printed: bool, found: Comparison) -> None:
     def last() -> None:
         _last(config, name, printed, found)
 
-    shown = {"right": [last], "influence": [output, difference], "own": [output, difference, last], "none": []}[
-        _kind(found)
-    ]
+    kind = _kind(found)
+    of_kind = {"right": [last], "influence": [output, difference], "own": [output, difference, last], "none": []}
+    shown = of_kind[kind] if kind == _shown_kind(config, name, printed, found) else []  # the influence is drawn already
     if shown:
         with st.expander(text.MORE if len(shown) > 1 else text.MORE_RIGHT, icon=":material/grid_view:"):
             for at in range(0, len(shown), 2):
                 _pair(*shown[at : at + 2])
+
+
+def _shown_kind(config: Config, name: str, printed: bool, found: Comparison) -> str:
+    """The picture of a version: a corrected one has that of the published one, so that both can be compared."""
+    kind = _kind(found)
+    if printed or kind != "right" or ROWS[name].as_printed is None or not _words(config, found):
+        return kind
+    published = _kind(results.published.comparison(config.for_page(results.published.PAGE), name, True))
+    return "influence" if published == "influence" else kind
 
 
 def _kind(found: Comparison) -> str:
@@ -90,7 +99,7 @@ def _kind(found: Comparison) -> str:
     if found.judgement.verdict == "agrees":
         return "right"
     most = _largest(found)
-    if most is not None and most < NOTHING:
+    if most is not None and most < ROUNDING:
         return "influence"
     return "none" if found.weights is None else "own"
 
@@ -123,7 +132,8 @@ def _weights_in_words(config: Config, found: Comparison, words: list[str], wrong
         for title, cells in sides
     ]
     _show_maps(maps)
-    st.caption(text.WEIGHTS_NOTE)
+    is_hatched = any(bool((cells == 0).any()) for _, cells in sides)
+    st.caption(" ".join([text.WEIGHTS_NOTE, *[text.HATCHED] * is_hatched]))
 
 
 def _show_maps(maps: list[str]) -> None:
@@ -166,7 +176,7 @@ def _difference(config: Config, found: Comparison) -> None:
     st.caption(text.DIFFERENCE.format(where=where, wrong=wrong), help=text.DIFFERENCE_HELP)
     if found.difference is None:
         st.info(text.RAISES_WEIGHTS)
-    elif most is not None and most < NOTHING:
+    elif most is not None and most < ROUNDING:
         st.caption(text.NO_DIFFERENCE.format(largest=most))
     else:
         square, tile = tile_extremes(found.difference[head].float(), heatmap.PIXELS)
@@ -188,7 +198,7 @@ def _last(config: Config, name: str, printed: bool, found: Comparison) -> None:
 def draw_alone(config: Config, name: str, printed: bool, found: Comparison) -> None:
     """Draws all heads, or the difference of the output if that alone is wrong."""
     most = _largest(found)
-    if found.judgement.verdict == "disagrees" and most is not None and most < NOTHING:
+    if found.judgement.verdict == "disagrees" and most is not None and most < ROUNDING:
         _output(config, found)
     else:
         grid(config, name, printed, found)
@@ -213,8 +223,7 @@ def _output(config: Config, found: Comparison) -> None:
 
 def _rows_apart(difference: Tensor) -> str:
     """How many rows of a difference (rows, columns) are not zero or NaN."""
-    wrong = int((~(difference.abs() < NOTHING)).any(-1).sum())
-    return text.ROWS_APART.format(wrong=wrong, rows=len(difference))
+    return text.ROWS_APART.format(wrong=rows_apart(difference), rows=len(difference))
 
 
 def _influence(config: Config, name: str, printed: bool, found: Comparison, words: list[str] | None = None) -> None:
@@ -242,7 +251,8 @@ def _influence_in_words(
     most = float(reach.max()) or 1.0
     marked = None if leaking is None else leaking & (reach >= FAINT * most)
     sides = [(text.INFLUENCE_TITLE, reach, marked)]
-    correct = results.published.influences(config.for_page(results.published.PAGE), name, False) if printed else None
+    has_pair = ROWS[name].as_printed is not None
+    correct = results.published.influences(config.for_page(results.published.PAGE), name, False) if has_pair else None
     if correct is not None and correct.shape == reach.shape:
         sides.insert(0, (text.INFLUENCE_CORRECT.format(where=_first(config)), correct, None))
     maps, largest = [], max(float(moved.max()) for _, moved, _ in sides) or 1.0  # of both maps, which have one scale
@@ -251,7 +261,8 @@ def _influence_in_words(
         says = word_sentences.change_sentence
         maps.append(word_map(cells, cells != 0, words, theme.INFLUENCE, title, alt, says, orange, theme.LEAKS))
     _show_maps(maps)
-    notes = [text.INFLUENCE_NOTE, *[text.ONE_SCALE] * (len(sides) > 1)]
+    is_hatched = any(bool((moved == 0).any()) for _, moved, _ in sides)
+    notes = [text.INFLUENCE_NOTE, *[text.HATCHED] * is_hatched, *[text.ONE_SCALE] * (len(sides) > 1)]
     if leaking is not None and marked is not None:
         faint = int((leaking & ~marked).sum())
         notes += [text.INFLUENCE_LEAKS.format(leaks=leaks)] + [text.INFLUENCE_FAINT.format(count=faint)] * bool(faint)
