@@ -129,7 +129,9 @@ def test_the_effect_is_told_in_words_that_are_true():
     row = 9  # the token in the middle, whatever the mask
     taken = full.triu(1).sum(-1)
     assert "Compared with **full** (every key)." in prose(start)
-    assert f"“the” ({row}) can't see later words: **{format_percent(float(taken[row]))}** of its" in plainly(start)
+    assert f"“the” ({row}) can't see later words; their **{format_percent(float(taken[row]))}** goes to" in plainly(
+        start
+    )
     assert f"over all queries it is **{format_percent(float(taken.mean()))}**" in prose(start)
     last = opened(query=17)
     most = int(taken.argmax())
@@ -373,7 +375,7 @@ def sentences(app, key):
         ),
         ({"mask": "window"}, "“the” (9) loses 14 of 18 words"),
         ({"mask": "padding", "head": 1}, "From “the” (9) it takes under 0.1%, so another word is selected."),
-        ({"mask": "documents", "query": 0}, "“The” sees only its own text"),
+        ({"mask": "documents", "query": 0}, "“The” can't see other texts; their"),
         ({"mask": "padding", "query": 6}, "can't see the filler at the end"),
         ({"mask": "padding", "span": 30}, "sees no word: all its weights are zero"),
         (
@@ -407,7 +409,7 @@ def test_the_picture_has_the_row_before_and_with_the_mask():
 def test_a_mask_without_effect_offers_one_with():
     app = opened(mask="full")
     app.button(key="try causal").click().run()
-    assert app.session_state.session.here.setting.mask == "causal" and "moves to" in prose(app)
+    assert app.session_state.session.here.setting.mask == "causal" and "goes to itself and earlier words" in prose(app)
     encoder = opened(source="recorded:minilm-river")
     assert "so no weight moves. It is this source's own mask" in prose(encoder)
     encoder.button(key="try causal").click().run()

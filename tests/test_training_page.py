@@ -105,26 +105,33 @@ def test_what_ships_is_played_from_untrained_to_trained(task):
         test.run()
     first, last = course.moments[0], course.moments[-1]
     accuracy, before = format_percent(last.accuracy), format_percent(first.accuracy)
-    said = f"predicts {accuracy} of {TASKS[task].counts} correctly; before training, {before}."
-    assert f"After **{last.step:,}** steps, the model {said}" in page_text(test)
+    said = f"a head finds {text.FINDS[task]}: **{accuracy}** right, from {before}."
+    assert f"After **{last.step:,}** steps, {said}" in page_text(test)
     assert test.button(key="play").label == "Play from the start" and "train_at" not in link(test)
 
 
 def test_a_visit_begins_with_what_was_learned_and_waits():
     test = run({})
-    said = "After **1,000** steps, the model predicts 99.3% of repeated letters correctly; before training, 2.7%."
+    said = "After **1,000** steps, a head finds the letter after earlier copies: **99.3%** right, from 2.7%."
     rest = results.training.without(training_course.current_training(Recipe()).course, ((0, 1),))[1]
     for _ in range(3):
         assert not link(test) and said in page_text(test), "it plays once one asks it to"
-        assert "**Layer 0, head 1** looks one token back (75.1% of its weight)" in page_text(test)
+        assert "**Layer 0, head 1** looks one token back (75.1% of its weight; head 3: 53.2%)" in page_text(test)
         assert (
-            "**Layer 1, head 2** uses that to find the letter that followed an earlier copy of the current one (96.0%)"
-            in page_text(test)
+            "**Layer 1, head 2** uses that to find the letter that followed an earlier copy of the current one (96.0%; 3 other "
+            "heads of its layer do, too)" in page_text(test)
         )
+        assert "The selected head" not in page_text(test)
         assert f"Without layer 0, head 1, accuracy falls from 99.3% to {format_percent(rest)}; without " in page_text(
             test
         )
         test.run()
+
+
+def test_a_head_that_was_selected_is_described_by_what_has_most_of_its_weight():
+    said = page_text(run({"head": "3"}))
+    assert "The selected head, **Layer 0, head 3**, puts 53.2% of its weight on the previous token and " in said
+    assert "**Layer 1, head 2** uses that" in said, "what the model does stays"
 
 
 def test_a_film_is_slow_where_the_loss_falls():

@@ -142,7 +142,7 @@ TASKS: dict[str, Task] = {
         "rotary",
         "repeated letters",
         "Predict the next letter: random letters repeat after an unknown gap.",
-        "Two kinds of heads, the second of which depends on the first. With default settings, one head of layer 0 attends mostly to "
+        "Two kinds of heads, the second of which depends on the first. With default settings, two heads of layer 0 attend mostly to "
         "the previous token, so that each position holds the letter before it. With that, all four heads of layer 1 become induction "
         "heads: they attend to the position after an earlier copy of the current letter; the letter there comes next. The four share "
         "the work: without any one of them, the others still predict over 96% correctly. One layer is not enough, because no position "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -80,6 +82,11 @@ def test_a_card_changes_the_picture_and_a_token_is_chosen_in_it(visit):
     used_card(tab, mask="window", query=9)
     expect(tab.page.locator(".st-key-finding")).to_contain_text("“the” (9) loses 14 of 18 words")
     expect(row.locator(".now .masked")).to_have_count(14)
+    row.locator(".earlier .chip").nth(12).click()
+    used_card(tab, mask="window", query=12)
+    map_.locator(".map").hover(position={"x": 200, "y": 5})
+    for tokens in "earlier", "now":
+        expect(row.locator(f".{tokens} .selected")).to_have_text(re.compile("^The"))
     map_.locator(".map").click(position={"x": 200, "y": 5})
     used_card(tab, mask="window", query=0)
     expect(map_.locator(".chips").first).to_be_hidden()

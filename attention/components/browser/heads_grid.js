@@ -5,7 +5,7 @@ import { cellAt, greatestCell, unpackCells } from "./cells.js";
 import { alive, find, createRoot } from "./elements.js";
 import { listen } from "./heads_grid_events.js";
 import { arrangeSquares, setFigures, setLayout } from "./heads_grid_layout.js";
-import { findReadout } from "./heads_grid_readout.js";
+import { cellSentence, findReadout } from "./heads_grid_readout.js";
 import { setScale } from "./heads_grid_scale.js";
 import { gridLabel, MARKUP } from "./heads_grid_words.js";
 import { cellUnderPointer, show, showPinned } from "./heads_grid_pointer.js";
@@ -154,6 +154,8 @@ function laidOut(grid, width = grid.root.clientWidth) {
   grid.snapping = window.setTimeout(() => snap(heads, grid.plan.ratio), SETTLED);
   if (root.dataset.painted === data.painted) return;
   root.dataset.painted = data.painted;
+  const live = find(root, ".live");
+  if (live.textContent) live.textContent = cellSentence(data, grid.cursor.shown ?? grid.cursor);  // not that of another step
   grid.ways.onPainted?.(data);
 }
 

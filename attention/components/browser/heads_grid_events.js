@@ -1,7 +1,7 @@
 // Handles pointer and keyboard events of the grid, and reports pins.
 
-import { cellAt } from "./cells.js";
-import { find } from "./elements.js";
+import { cellAt, greatestCell } from "./cells.js";
+import { find, target } from "./elements.js";
 import { savePicture } from "./heads_grid_picture.js";
 import { cellSentence } from "./heads_grid_readout.js";
 import { cellUnderPointer, show, showPinned } from "./heads_grid_pointer.js";
@@ -42,6 +42,10 @@ export function listen(grid) {
     if (!cell) return;
     const head = cell.head % data.heads, { row, column } = head === cursor.head ? cell : cursor;  // a small square keeps the cell
     pin(grid, head === cell.head && head === cursor.head ? cell : cellAt(data, head, row, column), false);
+  });
+  find(root, ".tokens").addEventListener("click", (event) => {
+    const row = Number(target(event, "[data-row]")?.dataset.row ?? -1), { cursor, data } = grid;
+    if (row >= 0) pin(grid, greatestCell(data, cursor.head, [row, row + 1], [0, data.columns]), false);
   });
   heads.addEventListener("keydown", (event) => onKey(grid, event));
   for (const kind of ["focus", "blur"]) {

@@ -7,7 +7,7 @@ import { differenceNumber, onlyIn, sizeOf } from "./difference_cells.js";
 import { keyTokens } from "./heads_grid_square.js";
 import {
   cellText, equalShare, FULLY_MASKED, headAndCell, largest, pairTexts, pooledText, PREVIEW, rowName, rowSum, spokenCell,
-  tableTitle, titleOf, tokenText,
+  tableTitle, titleOf, tokenText, UNDER,
 } from "./heads_grid_words.js";
 
 /**
@@ -17,6 +17,7 @@ import {
  */
 
 const TABLE = 50;
+const FAINT = 0.001;  // of a row: a smaller weight of a training is no number that says something
 
 const LINES = /** @type {const} */ (["said", "head", "query", "key", "weight", "first", "second", "even", "note"]);
 
@@ -76,6 +77,7 @@ export function setReadout(grid, cell) {
  */
 function numberOf(data, { code, weight }) {
   if (data.sides) return differenceNumber(code);
+  if (data.trained && weight > 0 && weight < FAINT) return UNDER;
   return data.rest === null ? number(code, weight) : share(code, weight);
 }
 

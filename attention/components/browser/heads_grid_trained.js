@@ -4,7 +4,7 @@
 import { cellAt, MASKED } from "./cells.js";
 import { createElement, find, signs } from "./elements.js";
 import { roomOf, setLarge } from "./heads_grid_large.js";
-import { createFigure, EDGE, GAP, paintHead, snapSide } from "./heads_grid_square.js";
+import { across, createFigure, down, EDGE, GAP, paintHead, snapSide } from "./heads_grid_square.js";
 import { BEFORE, correct, layerTitle, stepTitle, titleOf, weightOfHead } from "./heads_grid_words.js";
 
 /**
@@ -15,6 +15,7 @@ import { BEFORE, correct, layerTitle, stepTitle, titleOf, weightOfHead } from ".
 
 const LEAST_HIGH = 320, SHARE_HIGH = 0.42, SMALL = 96;  // pixels, and the share of the window's height of a large square
 const ROW = 8, NARROW_ROW = 4;  // squares side by side, at most
+const LINE = 13;  // pixels of the label of the selected row, or of its column
 const TITLE = [40, 22], LAYER = 17, CAPTION = 44;  // heights: of a large title (narrow, wide), of a layer's, of a caption
 const CHIP = [11, 9];  // pixels of a token without its letters, and per letter
 
@@ -72,11 +73,13 @@ function createBefore() {
 }
 
 /**
- * Paints the selected head before the first step, and writes how often the model was right then and is now.
+ * Paints the selected head before the first step, and writes how often the model was right then and is now. Before the
+ * first step there is one square only.
  * @param {Grid} grid
  */
-export function showTrained({ data, cursor, before, large }) {
+export function showTrained({ root, data, cursor, before, large, plan }) {
   if (!data.trained || !before) return;
+  root.classList.toggle("untrained", !data.trained.step);
   paintHead(before, data, data.heads + cursor.head);
   const { step, accuracy } = data.trained, titles = [BEFORE, stepTitle(step)];
   [before, large].forEach(({ element }, i) => {
@@ -84,6 +87,21 @@ export function showTrained({ data, cursor, before, large }) {
     find(element, "figcaption b").textContent = titles[i];
     find(element, "figcaption span").textContent = correct(accuracy[i]);
   });
+  for (const { square } of [before, large]) labelSelected(square, data, cursor, plan.large);
+}
+
+/**
+ * Labels the selected row and the column of its cell, where the labels of others may leave both out.
+ * @param {HTMLElement} square
+ * @param {GridData} data
+ * @param {{ row: number, column: number }} cell
+ * @param {import("./heads_grid_large.js").Large} plan
+ */
+function labelSelected(square, { tokens }, { row, column }, plan) {
+  for (const old of square.querySelectorAll(".picked")) old.remove();
+  const labels = [down(tokens[row], row, plan, plan.room, LINE), across(tokens[column], column, plan, plan.room, LINE)];
+  labels.forEach((label) => label.classList.add("picked"));
+  square.append(...labels);
 }
 
 /**
@@ -98,6 +116,7 @@ export function setTokens({ root, data }, { head, row }) {
   const chips = [...tokens, trained.last].map((token, key) => {
     const { weight, code } = key < tokens.length ? cellAt(data, head, row, key) : { weight: 0, code: MASKED };
     const chip = createElement("span", "", token), kinds = chip.classList;
+    if (key < tokens.length) chip.dataset.row = `${key}`;
     chip.style.setProperty("--weight", `${Math.round(100 * Math.min(1, Math.abs(weight)))}%`);
     kinds.toggle("masked", code === MASKED && key !== row + 1);
     kinds.toggle("current", key === row);

@@ -30,9 +30,11 @@ const READOUT = `
 
 export const MARKUP = `
 <div class="tokens" hidden><div class="chips"></div><p>
-  <i class="current"></i>current <span class="of-copy"><i class="copy"></i>same token before</span>
-  <i class="weighed"></i><span class="whose"></span> <i class="next"></i>next
-  <span class="axes">query ↓ key →</span>
+  <span><i class="current"></i>current, click another</span>
+  <span class="of-copy"><i class="copy"></i>same token before</span>
+  <span><i class="weighed"></i><span class="whose"></span></span>
+  <span><i class="next"></i>next</span>
+  <span class="axes">maps: query ↓ key →</span>
 </p></div>
 <div class="heads" tabindex="0" role="application" aria-roledescription="heat maps of attention weights">
   <div class="squares"></div>
@@ -64,7 +66,7 @@ export const MARKUP = `
 
 export const QUERY_DOWN = "query ↓", KEY = "key →", MASKED_CELLS = "masked", PREVIEW = "Preview";
 export const WEIGHT = "weight", DIFFERENCE = "B − A", FULLY_MASKED = "This query has no visible key.";
-export const BEFORE = "Before training";
+export const BEFORE = "Before training", UNDER = "under 0.1%";
 export const OWN_MAXIMUM = ["0", "half", "head max"];
 const ROOTS = { root: " (square root)", log: " (log)" };
 

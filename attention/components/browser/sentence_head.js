@@ -33,6 +33,7 @@ import { applyTheme, groundStops } from "./theme.js";
  * @property {Pointed | null} pointed  the row, and the cell if there is one, under the pointer
  */
 
+const POINTED = "sentence-pointed";  // event of the document: heads over the same sentence follow the pointer together
 const NAMED = 0.05;  // weights from which a token shows its share
 const MANY = 30;  // tokens from which on they are small, and show no share
 
@@ -76,9 +77,9 @@ function update(sentence, data) {
   if (data.masks) {
     find(root, ".before-name").textContent = beforeLabel(data.masks[0]);
     find(root, ".now-name").textContent = afterLabel(data.masks[1]);
-    setChips(sentence.earlier, data.tokens, "span");
+    setChips(sentence.earlier, data.tokens);
   }
-  setChips(sentence.chips, data.tokens, "button");
+  setChips(sentence.chips, data.tokens);
   laidOut(sentence);
   root.dataset.painted = data.painted;
 }
@@ -103,13 +104,12 @@ function laidOut(sentence) {
  * Adds or removes chips until there is one per token; existing ones stay, because one may have the focus.
  * @param {HTMLElement} chips
  * @param {string[]} tokens
- * @param {"button" | "span"} kind
  */
-function setChips(chips, tokens, kind) {
+function setChips(chips, tokens) {
   while (chips.children.length > tokens.length) chips.lastElementChild?.remove();
   while (chips.children.length < tokens.length) {
-    const chip = createElement(kind, "chip");
-    if (chip instanceof HTMLButtonElement) chip.type = "button";
+    const chip = createElement("button", "chip");
+    chip.type = "button";
     chip.append(createElement("b"), createElement("small"));
     chips.append(chip);
   }
@@ -133,7 +133,9 @@ function show(sentence) {
     shade(sentence, earlier, row, 1);
     alignChips(chips, earlier);
   }
-  [...chips.children].forEach((chip, i) => chip.setAttribute("aria-pressed", `${i === query}`));
+  for (const row of [chips, earlier]) {
+    [...row.children].forEach((chip, i) => chip.setAttribute("aria-pressed", `${i === query}`));
+  }
   const most = cells.reduce((best, cell) => (cell.weight > best.weight ? cell : best));
   const described = describe(sentence, row, column ?? most.column);
   said.textContent = pointed ? described : "";  // of the selected row the title of the page says it
@@ -201,29 +203,39 @@ function restOf({ data }, query, key, head = 0) {
 
 /** @param {Sentence} sentence */
 function listen(sentence) {
-  const { chips, map } = sentence;
+  const { chips, earlier, map, root } = sentence;
   const point = (/** @type {Pointed | null} */ pointed) => {
     sentence.pointed = pointed;
     show(sentence);
+    document.dispatchEvent(new CustomEvent(POINTED, { detail: { root, tokens: sentence.data.tokens, pointed } }));
   };
+  document.addEventListener(POINTED, function follow(event) {
+    const { detail } = /** @type {CustomEvent} */ (event);
+    if (!root.isConnected) return document.removeEventListener(POINTED, follow);
+    if (detail.root === root || `${detail.tokens}` !== `${sentence.data.tokens}`) return;
+    sentence.pointed = detail.pointed;
+    show(sentence);
+  });
   const choose = (/** @type {number} */ query, /** @type {number | null} */ key = null) => {
     Object.assign(sentence, { query, key: sentence.key === null ? null : key });
     sentence.ways.onPin?.({ query, key, count: ++sentence.count });
     show(sentence);
   };
   const tokenOf = (/** @type {Event} */ event) => Number(target(event, "[data-token]")?.dataset.token ?? -1);
-  chips.addEventListener("pointerover", (event) => {
-    if (event.pointerType !== "touch" && tokenOf(event) >= 0) point({ row: tokenOf(event), column: null });
-  });
-  chips.addEventListener("pointerleave", () => point(null));
-  chips.addEventListener("click", (event) => tokenOf(event) >= 0 && choose(tokenOf(event)));
-  chips.addEventListener("keydown", (event) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key], next = chips.children[tokenOf(event) + (step ?? 0)];
-    if (!step || !(next instanceof HTMLElement)) return;
-    next.focus();
-    event.preventDefault();
-    event.stopPropagation();
-  });
+  for (const row of [chips, earlier]) {
+    row.addEventListener("pointerover", (event) => {
+      if (event.pointerType !== "touch" && tokenOf(event) >= 0) point({ row: tokenOf(event), column: null });
+    });
+    row.addEventListener("pointerleave", () => point(null));
+    row.addEventListener("click", (event) => tokenOf(event) >= 0 && choose(tokenOf(event)));
+    row.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key], next = row.children[tokenOf(event) + (step ?? 0)];
+      if (!step || !(next instanceof HTMLElement)) return;
+      next.focus();
+      event.preventDefault();
+      event.stopPropagation();
+    });
+  }
   map.addEventListener("pointermove", (event) => point(spotUnder(sentence, event)));
   map.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && point(null));
   map.addEventListener("click", (event) => {

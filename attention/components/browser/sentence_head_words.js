@@ -4,7 +4,7 @@ const LOST = 2 ** -24;  // added to one, it is lost in float32
 
 export const MARKUP = `
 <p class="name before-name"></p>
-<div class="chips earlier"></div>
+<div class="chips earlier" role="group" aria-label="Tokens before the mask. Choose the one whose weights are shown."></div>
 <p class="name now-name"></p>
 <div class="chips now" role="group" aria-label="Tokens. Choose the one whose weights are shown."></div>
 <div class="map" role="img"><canvas></canvas><i class="row"></i><i class="cell"></i></div>

@@ -1,7 +1,7 @@
 """The words of the Masks page."""
 
-PAIRS = "It keeps {pairs} of {whole} pairs, which saves {saved} of the work."
-FINDING = "**{name}**{span} keeps {pairs} of {whole} pairs, which saves {saved} of the work."
+PAIRS = "It keeps {pairs} of {whole} pairs ({share})."
+FINDING = "**{name}**{span} keeps {pairs} of {whole} pairs ({share})."
 WHYS = {  # what a mask is for, in one sentence
     "full": "The **full** mask hides nothing: a model that predicts the next word could copy it.",
     "causal": "The **causal** mask hides later words, so that a model which predicts the next word can't copy it.",
@@ -19,13 +19,14 @@ NEARBY = "words just"  # while a card asks how far a window sees
 # What the mask in use does to the selected row of the selected head.
 THE_MASK, OWN = "the **{mask}** mask", "the source's **own** mask"
 SEES = {  # of a query from which the mask hides keys: what it sees, and where its weight goes
-    "causal": ("can't see later words", "words up to it"),
+    "causal": ("can't see later words", "itself and earlier words"),
     "padding": ("can't see the filler at the end", "the other words"),
-    "documents": ("sees only its own text", "words of that"),
+    "documents": ("can't see other texts", "its own text"),
 }
 SEES_SOME, SEES_ITSELF = "sees {visible} of {whole} words", "sees itself alone"
 TO_THEM, TO_IT, TO_ITSELF = "them", "it", "itself"
 MOVES = "Under {mask}, {query} {sees}: **{share}** of its weight moves to {rest}."
+GOES = "Under {mask}, {query} {sees}; their **{share}** goes to {rest}."
 LOSES_SOME = (
     "Under {mask}, {query} loses {hidden} of {whole} words; their **{share}** of weight moves to the other {visible}."
 )
@@ -47,7 +48,8 @@ QUERY = "query {query:,}"
 TRY_CAUSAL = "Try the causal mask"
 FIXED = "The weights of this source are fixed: no mask changes them."
 HELP = (
-    "A mask defines which keys each query may attend to. Rows are queries, columns are keys; masked pairs are hatched."
+    "A mask defines which keys each query may attend to. Rows are queries, columns are keys; masked pairs are hatched. A "
+    "number after a word is its position, counted from 0."
 )
 MORE = "Effect on every head, fully masked rows, code"
 REACH_FOLD = "Reach through stacked layers"

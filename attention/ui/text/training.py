@@ -1,11 +1,19 @@
 """The words of the Training page."""
 
 FINDING = "After **{step}** steps, the model predicts {accuracy} of {counts} correctly; before training, {before}."
+FOUND = "After **{step}** steps, a head finds {finds}: **{accuracy}** right, from {before}."
+FINDS = {  # by task: what a head attends to that predicts the next token
+    "induction": "the letter after earlier copies",
+    "reverse": "the letter to repeat next",
+    "sort": "the next larger number",
+    "brackets": "the bracket to close next",
+    "majority": "the most frequent colour",
+}
 UNTRAINED = "Before training, the model predicts {accuracy} of {counts} correctly; a uniform guess, {chance}."
 NOT_LEARNED = (
     "After **{step}** steps the task is not learned: accuracy {accuracy}, loss {loss} nats, {than} a guess ({guess})."
 )
-THAN = ("below", "above")
+THAN = ("better than", "worse than")
 HEADS = "What the heads learn"
 HEADS_FAILED = "What the heads learn if training succeeds"
 NO_HEAD = "No head does its part: {head} attends most to {told}, with {value} of its weight (uniform weights: {even})."
@@ -41,9 +49,14 @@ TRAIN_HELP = "Trains this model on the server, in about {time}. Visitors with th
 PREVIOUS = "{head} puts {value} on the previous token."
 OWN = "{head} puts on average {value} of its weight on {told}."
 TWO_LAYERS = (
-    "**{first}** looks one token back ({before} of its weight). **{second}** uses that to find the letter that followed an "
-    "earlier copy of the current one ({value}): that letter comes next."
+    "**{first}** looks one token back ({before} of its weight{also}). **{second}** uses that to find the letter that followed an "
+    "earlier copy of the current one ({value}{likewise}): that letter comes next."
 )
+ALSO = "; {others}"
+ALSO_HEAD = "head {head}: {value}"
+LIKEWISE = "; {count} other heads of its layer do, too", "; one other head of its layer does, too"
+CHOSEN = "The selected head, **{head}**, puts {value} of its weight on {key}{next}."
+CHOSEN_NEXT = " and {value} on {key}"
 NEEDED = "Without {first}, accuracy falls from {whole} to {rest}{both}."
 NEEDED_BOTH = "; without {other} as well, which has {value} of its weight on the previous token, to {both}"
 STRIP = "Below, “{next}” follows each earlier “{last}”, so it comes next again."
@@ -133,9 +146,7 @@ SOURCE_GATED = (
 
 # Questions to the trained model, and its files.
 SWITCH_OFF = "Switch heads off: which does the model need?"
-SWITCH_OFF_HELP = (
-    "The output of a head that is off is replaced. Results are for the trained model, whichever step is shown."
-)
+SWITCH_OFF_HELP = "Results are for the trained model, whichever step is shown."
 REPLACED_HELP = (
     "Zero also takes away what a head adds to every token. The mean keeps that and removes what differs between tokens. "
     "Another sequence keeps usual outputs, about other tokens."
@@ -170,7 +181,8 @@ TOO_SHORT = "Enter at least two tokens."
 PREDICTS = "After “{last}”, the model predicts **{next}** with probability {probability}."
 PREDICTIONS = ("position", "token", "prediction", "probability", "correct")
 ATTENDS = ("head", "attends to position", "token", "weight")
-DOWNLOADS = "Downloads"
+DOWNLOADS = "Open on other pages, download"
+FILES = "**Download the training.**"
 WEIGHTS = "Weights (.safetensors)"
 RUN = "Run (.json)"
 PROGRAM = "Program (.py)"

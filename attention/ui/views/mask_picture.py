@@ -130,6 +130,8 @@ def finding(found: Effect) -> str:
         sees, rest = _sees(found)
         if said is text.MOVES and rest == text.TO_THEM:
             return text.LOSES_SOME.format(**named, **_lost_words(found), share=amount(lost, config))
+        if said is text.MOVES and (sees, rest) in text.SEES.values():
+            said = text.GOES
         return said.format(**named, sees=sees, share=amount(lost, config), rest=rest)
     added = int((found.after.mask & ~found.before.mask)[row].sum())
     if added:

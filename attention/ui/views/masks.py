@@ -113,11 +113,11 @@ def _reason(config: Config) -> str:
 
 
 def _pairs_sentence(config: Config, template: str = text.FINDING) -> str:
-    """How many pairs the mask in use keeps, and what that saves."""
+    """How many pairs the mask in use keeps, and their share."""
     used = results.masks.exhibit(config, config.depth)
-    saved = format_percent(1 - used.share)
+    share = format_percent(used.share)
     return template.format(
-        name=used.name, span=_span(config), pairs=f"{used.pairs:,}", whole=f"{used.whole:,}", saved=saved
+        name=used.name, span=_span(config), pairs=f"{used.pairs:,}", whole=f"{used.whole:,}", share=share
     )
 
 
@@ -143,7 +143,7 @@ def _gallery(config: Config) -> None:
 
 
 def _about_used(config: Config, side: str) -> None:
-    """Says what the mask in use is for, who uses it and what it saves; `side`: of which side it is, if both are compared."""
+    """Says what the mask in use is for, who uses it and what it keeps; `side`: of which side it is, if both are compared."""
     used = results.masks.exhibit(config, config.depth)
     reason = _reason(config) if mask_in_use(config.source) and not side else ""
     template = "{tiles}{users}" if reason else text.IN_USE if mask_in_use(config.source) else text.NOT_IN_USE

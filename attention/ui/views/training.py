@@ -12,7 +12,7 @@ from attention.components.heads_grid import training_grid
 from attention.number_format import format_mean, format_percent
 from attention.tables.rows import duration
 from attention.training.pace import seconds
-from attention.training.recipe import LAST, Recipe
+from attention.training.recipe import LAST, OWN, Recipe
 from attention.training.run import Checkpoint
 from attention.training.tasks import GUESS
 from attention.ui import results
@@ -108,6 +108,8 @@ def _pictures(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
     seen = results.training.picture(recipe.alone, moment, first)
     learned = training_heads.sentences(recipe, moment, seen, _has_failed(found, moment))
     st.markdown(escape(_task_text(recipe, seen)))
+    with st.container(key="learned"):
+        st.markdown(learned)
     training_grid(
         recipe,
         moment.step,
@@ -121,8 +123,8 @@ def _pictures(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
         last=seen.last,
         copies=seen.several,
     )
-    with st.container(key="learned"):
-        st.markdown(learned)
+    if said := training_heads.selected(recipe, moment):
+        st.markdown(said)
     if not present.is_embedded():
         terms.draw("training")
         training_curves.draw(recipe, found, moment)
@@ -288,10 +290,17 @@ def _has_failed(found: Shown, moment: Checkpoint) -> bool:
 def _moment_text(recipe: Recipe, found: Shown, moment: Checkpoint) -> str:
     """What the model achieves at a step and achieved before, or that it ended without learning its task."""
     template = text.FINDING if moment.step else text.UNTRAINED
+    if (
+        moment.step
+        and not questions.unsaid(recipe)
+        and min(moment.accuracy, courses.telling(moment, OWN)[1]) >= courses.STRONG
+    ):
+        template = text.FOUND
     if _has_failed(found, moment):
         template = text.NOT_LEARNED
     return template.format(
         counts=recipe.what.counts,
+        finds=text.FINDS[recipe.task],
         before=format_percent(found.course.moments[0].accuracy),
         chance=format_percent(math.exp(-GUESS)),
         than=text.THAN[moment.loss > GUESS],

@@ -32,7 +32,7 @@ def _ask_model(recipe: Recipe) -> None:
     """Draws the experiments with a trained model."""
     found = courses.current_training(recipe)
     course = found.course
-    with st.expander(words.SWITCH_OFF, icon=":material/toggle_off:", key="switch off", expanded=bool(recipe.off)):
+    with st.expander(words.SWITCH_OFF, icon=":material/toggle_off:", key="switch off", expanded=True):
         st.markdown(training_heads.needed(recipe, found))
         _switches(recipe, course)
     with st.expander(words.TRY, icon=":material/edit:", key="try"):
@@ -154,9 +154,15 @@ def _looks(recipe: Recipe, said: results.training.Said) -> pa.Table:
 
 def _files(recipe: Recipe) -> None:
     """Draws downloads of the weights, the run and the program; they are made on a click, outside of a run."""
-    training_elsewhere.draw(recipe)
+    with st.expander(words.DOWNLOADS, icon=":material/download:"):
+        training_elsewhere.draw(recipe)
+        st.markdown(words.FILES)
+        _draw_downloads(recipe)
+
+
+def _draw_downloads(recipe: Recipe) -> None:
     found = courses.current_training(recipe)
-    with st.expander(words.DOWNLOADS, icon=":material/download:"), st.container(horizontal=True):
+    with st.container(horizontal=True):
         if found.has_usable_model:
             st.download_button(
                 words.WEIGHTS,

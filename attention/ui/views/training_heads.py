@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attention.number_format import format_head, format_mean, format_percent
-from attention.training.recipe import OWN, Recipe
+from attention.training.recipe import NUMBERS, OWN, TELLING, Recipe
 from attention.training.run import Checkpoint
 from attention.ui import results
 from attention.ui.markdown import escape
@@ -48,7 +48,33 @@ def _two_layers(recipe: Recipe, moment: Checkpoint) -> str:
     if not follows or recipe.softmax != "standard" or recipe.gate != "off":
         return ""
     names = {"first": _name(recipe, first), "second": _name(recipe, second)}
-    return text.TWO_LAYERS.format(**names, before=format_percent(before), value=format_percent(own))
+    previous, finds = moment.scores["previous"][0].tolist(), moment.scores[OWN].flatten().tolist()
+    others = [
+        text.ALSO_HEAD.format(head=head, value=format_percent(value))
+        for head, value in enumerate(previous)
+        if head != first and value >= courses.STRONG
+    ]
+    layer = range(second - second % recipe.heads, second - second % recipe.heads + recipe.heads)
+    count = sum(finds[head] >= courses.STRONG for head in layer) - 1
+    return text.TWO_LAYERS.format(
+        **names,
+        before=format_percent(before),
+        value=format_percent(own),
+        also=text.ALSO.format(others=", ".join(others)) if others else "",
+        likewise=text.LIKEWISE[count == 1].format(count=count) if count else "",
+    )
+
+
+def selected(recipe: Recipe, moment: Checkpoint) -> str:
+    """The two kinds of keys that get most of a head's weight, of a head that was selected; "" if none was."""
+    if recipe.head == TELLING or not moment.sound or questions.unsaid(recipe):
+        return ""
+    scores = {name: float(moment.scores[name].flatten()[recipe.head]) for name in NUMBERS}
+    most, second = sorted(scores, key=lambda name: -scores[name])[:2]
+    following = text.CHOSEN_NEXT.format(value=format_percent(scores[second]), key=text.KEYS[second])
+    return text.CHOSEN.format(
+        head=_name(recipe, recipe.head), value=format_percent(scores[most]), key=text.KEYS[most], next=following
+    )
 
 
 def needed(recipe: Recipe, found: Shown) -> str:
