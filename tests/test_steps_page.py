@@ -91,7 +91,7 @@ def test_every_step_is_in_one_part_and_its_part_leads_to_a_step_that_is_there():
             "boxes are named as their matrices"
         )
     names = {part.place: part.leads for part in parts(Config(positions="alibi", softcap=2.0))}
-    assert (names["x"], names["scale"], names["mask"]) == ("x", "biased", "logits")
+    assert (names["x"], names["scale"], names["mask"], names["logits"]) == ("x", "biased", "mask", "logits")
     assert parts(Config(keys=5))[0].name == "x, y"
     assert not {"scale", "mask"} & {part.place for part in parts(Config(scale="none", mask="full"))}
 
@@ -261,6 +261,7 @@ def test_what_was_learned_begins_with_its_queries_and_ends_with_what_it_has(sour
         "scores",
         "scale",
         "mask",
+        "logits",
         "softmax",
         *["values", "join"][: 2 * (last == "joined")],
     ]

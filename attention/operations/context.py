@@ -40,7 +40,7 @@ JOINED = Operation(
     "Heads concatenated",
     "The outputs of all heads, concatenated for each token.",
     lambda spec, at: f"O_{{i,\\,h d_v + j}} = {at['context']}_{{hij}},\\quad d_v = {spec.length('e')}",
-    "{name}[{at}] = {s0}[{at0}] = {value}",
+    "{name}[{at}] = {value}, copied from {s0}[{at0}]",
     (Source("context", "joined", "="),),
     plain=r"\mathrm{joined} = {s0}\ \text{of all heads, side by side}",
     code="joined = context.transpose(0, 1).flatten(1)\n",

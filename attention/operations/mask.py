@@ -16,7 +16,7 @@ def _applies(spec: Spec) -> bool:
 
 LOGITS = Operation(
     "logits",
-    "mask",
+    "logits",
     "b h q k",
     "Logits: masked pairs at minus infinity",
     "Masked pairs are set to minus infinity, so the softmax gives them a weight of zero.",

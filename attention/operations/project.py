@@ -106,7 +106,7 @@ def _heads(name: str) -> Operation:
         f"Split into heads: {name}",
         LESSONS[name],
         formula,
-        f"{{name}}[{{at}}] = {name.upper()}[{{at0}}] = {{value}}",
+        f"{{name}}[{{at}}] = {{value}}, copied from {name.upper()}[{{at0}}]",
         (Source(name.upper(), "split", "="),),
         code=f"{name.upper()} = (x @ W_{name}).view(n, {'heads' if heads == 'h' else 'kv_heads'}, d_head).transpose(0, 1)\n",
         compute=lambda values, spec: rearrange(values[name.upper()], "n (h d) -> h n d", h=spec.sizes[heads]),
@@ -148,7 +148,7 @@ def _half(name: str, at: int) -> Operation:
         formula=lambda spec, symbols: (
             f"{name}{'^{(2)}' * at}_{{{heads}ij}} = {name.upper()}_{{i,{offset}}},\\quad d_{name} = {spec.length('d')}"
         ),
-        arithmetic=f"{{name}}[{{at}}] = {name.upper()}[{{at0}}] = {{value}}",
+        arithmetic=f"{{name}}[{{at}}] = {{value}}, copied from {name.upper()}[{{at0}}]",
         sources=(Source(name.upper(), f"{which} half", "="),),
         code=HALVED if own == "k 2" else "" if at else whole.code,
         compute=lambda values, spec: rearrange(values[name.upper()], "n (h s d) -> s h n d", s=2, h=spec.sizes[heads])[

@@ -40,7 +40,8 @@ GROUPS: dict[str, tuple[Part, ...]] = {  # what the parts do together, in the or
     "Score": (
         Part("scores", "Dot product of every query with every key", "scores"),
         Part("scale", "Scores scaled for the softmax"),
-        Part("mask", "Masked keys are excluded", "logits"),
+        Part("mask", "Which keys each query may use"),
+        Part("logits", "Masked keys are excluded", "logits"),
     ),
     "Softmax": (Part("softmax", "Each row of logits becomes weights", "weights"),),
     "Mix values": (

@@ -122,6 +122,12 @@ def printed(value) -> float:
     return float(three(value).replace("−", "-"))
 
 
+def product(one, other) -> str:
+    """A product as the page prints it: with a negative second factor in brackets."""
+    second = three(other)
+    return f"{three(one)} · {f'({second})' if second.startswith('−') else second}"
+
+
 def sign(told, value) -> str:
     """What stands before a result: ≈ if what is printed gives another number."""
     return "=" if three(told) == three(value) else "≈"
@@ -154,15 +160,36 @@ def test_pointing_writes_out_the_arithmetic_and_asks_nobody(visit):
 
     point(tab, "scores", 3, 1, (4, 4))
     wait_for_cell(tab, "scores", 0, 3, 1)
-    sum_ = f"{three(q[0])} · {three(k[0])} + {three(q[1])} · {three(k[1])}".replace("+ −", "− ")
+    sum_ = f"{product(q[0], k[0])} + {product(q[1], k[1])}".replace("+ −", "− ")
     line = tab.page.locator(".arithmetic")
     equal = sign(sum(printed(a) * printed(b) for a, b in zip(q, k, strict=True)), score)
     expect(line).to_have_text(f"score = q · k = {sum_} {equal} {three(score)}")
     expect(line).to_have_attribute("title", f"score[0, 3, 1] = q[0, 3] · k[0, 1] = {sum_} {equal} {three(score)}")
     most = int((q * k).abs().argmax())
-    expect(line.locator("b")).to_have_text(f"{three(q[most])} · {three(k[most])}".removeprefix("−"))
+    expect(line.locator("b")).to_have_text(product(q[most], k[most]).removeprefix("−"))
     expect(tab.page.locator(f"{MATRICES} .from")).to_have_text("Computed from 2 cells of q, 2 cells of k.")
     assert len(tab.sent) == sent
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize(("width", "others"), [(8, 0), (12, 8)])
+def test_a_sum_is_written_out_or_its_largest_products_are(visit, width, others):
+    link = f"tokens=4&heads=2&d_model={width}&projections=independent&step=V"
+    tab = visit(f"steps?{link}")
+    painted_matrices(tab, link)
+    found = values(Config(tokens=4, heads=2, d_model=width, projections="independent"))
+    x, w, v = (coded_values(found[name][None])[0] for name in ("x", "W_v", "V"))
+    point(tab, "V", 2, 1, (4, width))
+    wait_for_cell(tab, "V", 0, 2, 1)
+    pairs = list(zip(x[2], w[:, 1], strict=True))
+    if others:
+        pairs = sorted(pairs, key=lambda pair: -abs(pair[0] * pair[1]))
+    shown = pairs[: len(pairs) - others]
+    rest = sum(a * b for a, b in pairs[len(shown) :])
+    sum_ = " + ".join(product(*pair) for pair in shown) + (f" + {three(rest)} (the other {others})" if others else "")
+    equal = sign(sum(printed(a) * printed(b) for a, b in shown) + (printed(rest) if others else 0), v[2, 1])
+    line = re.sub(r"(\.\d*?)0+\b", r"\1", tab.page.locator(".arithmetic").inner_text()).replace(". ", " ")
+    assert line == f"V = x · W_v = {sum_.replace('+ −', '− ')} {equal} {three(v[2, 1])}"
 
 
 def test_keys_move_the_cell_turn_the_step_and_a_click_pins(visit):

@@ -2,7 +2,7 @@
 
 import { exact } from "./matrices_cells.js";
 import {
-  about, ABOUT, columnText, HIDDEN, locationText, logitText, MASKED, maskedWeight, originsText, placeText, ROW_SUM,
+  about, ABOUT, columnText, HIDDEN, locationText, logitText, MASKED, maskedWeight, originsText, othersText, placeText, ROW_SUM,
   rowSum, sidesText, VISIBLE,
 } from "./matrices_words.js";
 
@@ -14,7 +14,7 @@ import {
  * @typedef {{ head: number, row: number, column: number }} Place
  */
 
-const TERMS = 4, INDEX = /\[[^\]]*\]/g;
+const TERMS = 4, PRODUCTS = 8, INDEX = /\[[^\]]*\]/g;
 
 /**
  * The arithmetic of a cell with the index of every number, the same without, and the largest product of its sum, "" for none.
@@ -125,8 +125,8 @@ function index(matrix, { head, row, column }) {
 
 /**
  * Returns the arithmetic of a cell: the template of its step, filled with numbers, or “…” for those that are not drawn; of
- * a difference, the numbers of both sides; "" if the step has no sources. A sum of a few products is written out, with ≈
- * before the result if the printed products sum to another number.
+ * a difference, the numbers of both sides; "" if the step has no sources. A sum of a few products is written out, of many the
+ * largest and the sum of the others, with ≈ before the result if what is printed sums to another number.
  * @param {Data} data
  * @param {Matrix} matrix
  * @param {Cell} cell
@@ -136,7 +136,7 @@ function index(matrix, { head, row, column }) {
 export function arithmetic(data, matrix, cell, boxes) {
   const text = filled(data, matrix, cell, boxes), result = ` = ${figure(matrix, cell)}`;
   const drawn = matrix.sources.map(({ name }) => data.found.get(name)), plain = matrix.sides || isCompared(data);
-  const products = plain || !text.endsWith(result) ? [] : terms(matrix, boxes, drawn);
+  const products = plain || !text.endsWith(result) ? [] : largest(terms(matrix, boxes, drawn));
   const sum = products.map(({ text }) => text).join(" + ").replace(/\+ −/g, "− ");
   const told = products.reduce((all, { told }) => all + told, 0);
   const same = figure(matrix, { value: told, code: cell.code }) === figure(matrix, cell);
@@ -219,7 +219,27 @@ function toNumber(text) {
 }
 
 /**
- * Returns the products of a sum of at most TERMS of them; none for other arithmetic, or if a factor is not drawn.
+ * Returns the products of a sum if they are few, otherwise the largest in size and the sum of the others.
+ * @param {ReturnType<typeof terms>} products
+ */
+function largest(products) {
+  if (products.length <= PRODUCTS) return products;
+  const sorted = [...products].sort((a, b) => Math.abs(b.value) - Math.abs(a.value)), others = sorted.slice(TERMS);
+  const rest = others.reduce((sum, { value }) => sum + value, 0), written = figure(PLAIN, { value: rest, code: 0x400 });
+  const text = othersText({ count: others.length, sum: written });
+  return [...sorted.slice(0, TERMS), { text, value: 0, told: toNumber(written) }];
+}
+
+/**
+ * Writes a negative number in brackets, as behind a sign.
+ * @param {string} number
+ */
+function inBrackets(number) {
+  return number.startsWith("−") ? `(${number})` : number;
+}
+
+/**
+ * Returns the products of a sum; none for other arithmetic, or if a factor is not drawn.
  * @param {Matrix} matrix
  * @param {Lit} boxes
  * @param {(Matrix | undefined)[]} drawn
@@ -228,13 +248,14 @@ function terms(matrix, boxes, drawn) {
   const [one, other] = drawn;
   if (matrix.sources.length !== 2 || !/left|seen row/.test(matrix.sources[0].rule) || !one || !other) return [];
   const [first, second] = matrix.sources.map(({ name }) => boxes.get(name)?.[0]);
-  if (!first || !second || first.columns.length > TERMS) return [];
+  if (!first || !second) return [];
   const products = first.columns.map((c, n) => {
     const [row, column] = matrix.sources[1].rule === "keys" ? [second.rows[0], c] : [second.rows[n], second.columns[0]];
     const a = exact(one, first.heads[0], first.rows[0], c), b = exact(other, second.heads[0], row, column);
     if (!a || !b) return [];
     const pair = [figure(one, a), figure(other, b)];
-    return [{ text: pair.join(" · "), value: a.value * b.value, told: toNumber(pair[0]) * toNumber(pair[1]) }];
+    const told = toNumber(pair[0]) * toNumber(pair[1]);
+    return [{ text: `${pair[0]} · ${inBrackets(pair[1])}`, value: a.value * b.value, told }];
   });
   return products.every(({ length }) => length) ? products.flat() : [];
 }

@@ -129,6 +129,14 @@ export function logitText({ at, score, value, masked }) {
   return `logit[${at}] = ${value}: visible, so the score is kept`;
 }
 
+/**
+ * The products of a sum that are not written out.
+ * @param {{ count: number, sum: string }} others
+ */
+export function othersText({ count, sum }) {
+  return `${sum} (the other ${count})`;
+}
+
 /** @param {{ at: string, signed: boolean }} weight */
 export function maskedWeight({ at, signed }) {
   return `weight[${at}] = ${signed ? "" : "exp(−∞) / … = "}0: masked`;
