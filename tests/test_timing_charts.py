@@ -323,6 +323,16 @@ def test_lines_that_differ_in_any_axis_look_different(chart, axis, value):
     assert [trace["line"]["dash"] for trace in lined].count("dash") == len(lined) / 2
 
 
+def test_a_recorded_cpu_is_a_circle_and_a_gpu_a_diamond_in_any_order_and_beside_what_is_measured_here():
+    far = [replace(timing, source="x.json") for timing in line([64], [1.0])]
+    card = [replace(timing, source="x.json") for timing in line([64], [1.0], **GPU)]
+    for timings in ([*far, *card], [*card, *far], [*line([64], [2.0]), *far, *card]):
+        look = timing_look.Look.of(timings)
+        assert (look.shape(far[0]), look.shape(card[0])) == ("circle", "diamond")
+    assert look.shape(timings[0]) != "circle"
+    assert len(set(timing_look.FOR_CPU)) == len(set(timing_look.FOR_GPU)) == len(timing_look.SYMBOLS)
+
+
 def test_as_many_lines_as_are_drawn_at_once_have_a_symbol_each():
     assert len(set(timing_look.SYMBOLS)) == len(timing_look.SYMBOLS) == 24
     assert "star" not in timing_look.SYMBOLS, "a star is a crossover"

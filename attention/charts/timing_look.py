@@ -39,6 +39,11 @@ SYMBOLS = (
     "star-diamond", "triangle-ne", "star-triangle-down", "triangle-sw", "triangle-nw", "hexagon", "triangle-se",
 )
 # fmt: on
+ROUND, POINTED = (SYMBOLS[0], *SYMBOLS[2::2]), SYMBOLS[1::2]
+FOR_CPU, FOR_GPU = (
+    (*ROUND, *reversed(POINTED)),
+    (*POINTED, *reversed(ROUND)),
+)  # a CPU's first is a circle, a GPU's a diamond
 PAPERS = {"H100": "#b34d9a", "A100": "#808000", "H200": "#6f7ad6"}  # distinct from COLORS, visible on both backgrounds
 SHEETS = PAPERS | {"T4": "#767b86", "L4": "#7d6f64", "RTX 4090": "#2a9d8f"}
 BROWSER_COLOR, BROWSER_DASH, BROWSER_RECORDED_DASH = "#c77700", "14px,3px", "14px,10px"  # measured in a browser
@@ -59,12 +64,13 @@ def kind(timing: Timing) -> Kind:
 
 @dataclass(frozen=True)
 class Look:
-    """The style of the lines of a figure, equal in every chart of the same timings; `kinds` in the order of symbols.
+    """The style of the lines of a figure, equal in every chart of the same timings; its kinds in the order of symbols.
 
     `names`: the short name of each line by its label.
     """
 
-    kinds: tuple[Kind, ...]
+    cpu_kinds: tuple[Kind, ...]
+    gpu_kinds: tuple[Kind, ...]
     browser_kinds: tuple[Kind, ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
 
@@ -73,7 +79,11 @@ class Look:
         """Returns the style of a figure of these timings."""
         timings = list(timings)
         browser = (kind(timing) for timing in timings if timing.is_from_browser)
-        return cls(tuple(dict.fromkeys(map(kind, timings))), tuple(dict.fromkeys(browser)), line_names(timings))
+        ordered = sorted(timings, key=lambda timing: not timing.source)  # a recorded one keeps its symbol beside others
+        cpus, gpus = (
+            dict.fromkeys(kind(t) for t in ordered if (t.device == "cpu") is is_cpu) for is_cpu in (True, False)
+        )
+        return cls(tuple(cpus), tuple(gpus), tuple(dict.fromkeys(browser)), line_names(timings))
 
     def color(self, timing: Timing) -> str:
         if timing.is_from_browser:
@@ -86,7 +96,8 @@ class Look:
         if timing.is_from_browser:
             symbol = BROWSER_SYMBOLS[self.browser_kinds.index(kind(timing)) % len(BROWSER_SYMBOLS)]
             return symbol if timing.implementation.endswith("fused") else f"{symbol}-dot"
-        return SYMBOLS[self.kinds.index(kind(timing)) % len(SYMBOLS)]
+        symbols, kinds = (FOR_CPU, self.cpu_kinds) if timing.device == "cpu" else (FOR_GPU, self.gpu_kinds)
+        return symbols[kinds.index(kind(timing)) % len(symbols)]
 
     def dash(self, timing: Timing) -> str:
         if timing.is_from_browser:
