@@ -150,7 +150,6 @@ def layers_map(prompt: Prompt, config: Config, recorded: bool = False, titled: b
     found, here = results.layers.layers(config), (config.layer, config.head)
     pair = model_map.selected_pair(config, prompt.key)
     if present.is_embedded():
-        _tokens(config, pair)
         _selected_head(config, pair, found[config.layer].roles[config.head])
         return
     beside, told = (provenance.beside(config), provenance.full_text(config)) if recorded else ("", None)
