@@ -29,6 +29,7 @@ USUAL = Room()
 
 
 CROSS, OFF = "M-1,-1L1,1M1,-1L-1,1", "switched off"  # the mark of a head that is off, and the title of its tooltip
+FAINT = 0.1  # of the end of the scale: numbers of smaller shares are grey
 WIDE, TALL = 25, 13  # minimum size in pixels of a cell that shows its number
 
 
@@ -72,6 +73,9 @@ def numbers(
             y=y,
             text=alt.Text("value:Q", format=".0%" if percent else f".{digits}f"),
             color=alt.value("currentColor"),
+            opacity=alt.condition(f"datum.value < {FAINT * top}", alt.value(0.5), alt.value(1))
+            if percent
+            else alt.Undefined,
         )
     )
     if not switches:

@@ -179,6 +179,8 @@ def test_a_click_pins_a_cell(tab):
     side = square["width"] / 18
     tab.page.mouse.click(square["x"] + 4.5 * side, square["y"] + 11.5 * side)
     tab.wait_for_grid(head=3)  # the first click selects the head and keeps the query
+    expect(tab.page.locator(".heads-grid .heads.crossed")).to_have_count(0)
+    expect(tab.page.locator(".heads-grid .readout").first).to_contain_text("“boat” (17) puts")
     tab.page.mouse.click(square["x"] + 4.5 * side, square["y"] + 11.5 * side)
     tab.wait_for_grid(head=3, query=11)
     assert tab.link == {"head": "3", "query": "11"}

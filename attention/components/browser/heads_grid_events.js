@@ -40,8 +40,11 @@ export function listen(grid) {
   heads.addEventListener("click", (event) => {
     const cell = cellUnderPointer(grid, event), { cursor, data } = grid;
     if (!cell) return;
-    const head = cell.head % data.heads, { row, column } = head === cursor.head ? cell : cursor;  // a small square keeps the cell
-    pin(grid, head === cell.head && head === cursor.head ? cell : cellAt(data, head, row, column), false);
+    const head = cell.head % data.heads;
+    if (head === cursor.head) return pin(grid, cell.head === head ? cell : cellAt(data, head, cell.row, cell.column), false);
+    cancelAnimationFrame(frame);  // a small square chooses its head alone: the query stays, and no cell is under the pointer
+    grid.pointer = grid.hover = null;
+    pin(grid, greatestCell(data, head, [cursor.row, cursor.row + 1], [0, data.columns]), false);
   });
   find(root, ".tokens").addEventListener("click", (event) => {
     const row = Number(target(event, "[data-row]")?.dataset.row ?? -1), { cursor, data } = grid;

@@ -126,7 +126,7 @@ function drawAxes(pen, { place, view, data, neutrals }) {
   const down = namedOr(names.down, data.first[0], lineDown, () =>
     marks(view.top, view.high, data.sizes[0], place.height / 16));
   for (const [token, text] of down) {
-    pen.fillText(text, place.left - 8, place.top + ((token + 0.5 - view.top) / view.high) * place.height, LEFT - 22);
+    pen.fillText(text, place.left - 8, place.top + ((token + 0.5 - view.top) / view.high) * place.height, LEFT - 24);
   }
   const across = namedOr(names.across, data.first[1], lineAcross, () =>
     marks(view.left, view.wide, data.sizes[1], place.width / 44));
@@ -140,11 +140,11 @@ function drawAxes(pen, { place, view, data, neutrals }) {
   }
   pen.textAlign = "center";
   pen.fillText(KEY, place.left + place.width / 2, place.top + place.height + place.below - 8);
-  pen.translate(9, place.top + place.height / 2);
+  pen.translate(6, place.top + place.height / 2);
   pen.rotate(-Math.PI / 2);
   pen.fillText(QUERY, 0, 0);
   pen.rotate(Math.PI / 2);
-  pen.translate(-9, -place.top - place.height / 2);
+  pen.translate(-6, -place.top - place.height / 2);
 }
 
 /**

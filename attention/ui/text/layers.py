@@ -41,7 +41,10 @@ QUERIES = {  # over which a mean weight is taken
     "separators": "the queries that see one",
 }
 TEXTS = {  # of sources whose text is no sentence: what it is, and why
-    "recorded:smollm2-repeated": "The text is 25 random words, three times: only an earlier copy tells which word comes next."
+    "recorded:smollm2-repeated": (
+        "The text is 25 random words, three times: “revert link … revert link …”. At the second “revert”, only the first tells "
+        "that “link” is next."
+    )
 }
 KEYS = {  # that a statistic is the weight on
     "induction": "what followed an earlier copy of the token",

@@ -81,8 +81,8 @@ def look(config: Config) -> object:
 
 
 def _look_read(config: Config) -> object:
-    """The same for pages that have the field only if a real model reads what is typed."""
-    return look(config) if model_run.reader(config.source) else None
+    """The same for pages that have the field only if a real model can read what is typed."""
+    return look(config) if model_run.reader(config.source) and not model_run.refusal(config.source) else None
 
 
 FIELD = Part("own text", draw, look, KNOB)
