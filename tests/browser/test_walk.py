@@ -55,8 +55,8 @@ SCREENS = {  # links, and how many charts each has
     "examples": 0,
     "your_data": 0,
     "model": 1,
-    "training?at=1000": 2,
-    "training?task=sort&seed=7": 2,
+    "training?at=1000": 3,
+    "training?task=sort&seed=7": 3,
 }
 # WCAG 2.2 asks for contrast of what can be used (1.4.3), and axe takes no label for that of a slider which can't be moved.
 FADED = '.stSlider:has(input:disabled) [data-testid="stWidgetLabel"]'
