@@ -73,7 +73,7 @@ def numbers(
             y=y,
             text=alt.Text("value:Q", format=".0%" if percent else f".{digits}f"),
             color=alt.value("currentColor"),
-            opacity=alt.condition(f"datum.value < {FAINT * top}", alt.value(0.5), alt.value(1))
+            opacity=alt.condition(f"datum.value < {FAINT * top}", alt.value(0.7), alt.value(1))
             if percent
             else alt.Undefined,
         )

@@ -30,7 +30,7 @@ SCREENS = {  # links, and how many charts each has
     f"?{BLIND}": 0,
     LARGE: 1,
     "?tokens=2000&heads=2&d_model=16&colors=own+maximum": 1,
-    "?source=recorded:smollm2-repeated&layer=18&head=6": 1,
+    "?source=recorded:smollm2-repeated&layer=18&head=6&layer_map=entropy": 1,
     "?predict=row": 0,
     "layers": 1,
     "layers?predict=row": 0,
