@@ -164,3 +164,14 @@ def test_a_step_on_the_same_page_has_an_address_of_its_own(visit):
     page.wait_for_url("**card=learn-10")
     page.go_back()
     expect(page.locator(".st-key-card-head")).to_contain_text("9 of 12")
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("size", [list(DESK), list(PHONE)])
+def test_the_picture_of_a_step_opens_it(visit, size):
+    page = visit("examples", size=size).page
+    second = page.locator(".st-key-path-steps img").nth(1)
+    second.scroll_into_view_if_needed()
+    box = second.bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_url("**card=learn-2")
