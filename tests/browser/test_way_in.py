@@ -105,11 +105,14 @@ def test_on_a_phone_a_tapped_cell_is_said_in_words(visit):
     expect(said).to_have_text("Head 0, same word: “boat” (17) puts 43.0% of its weight on “boat” (7).")
     readout, large = (tab.page.locator(f".heads-grid .{name}").bounding_box() for name in ("readout", "large"))
     assert readout["y"] + readout["height"] <= large["y"], "it covers no row"
-    box = square.bounding_box()
+    square.click()  # chooses the head alone: its query stays, and its largest key is read
+    expect(said).to_have_text("Head 1, one back: “boat” (17) puts 91.0% of its weight on “the” (16).")
+    map_of_head = tab.page.locator(".heads-grid .large canvas").first
+    box = map_of_head.bounding_box()
     at = [box["width"] * 4.5 / 18, box["height"] * 5.5 / 18]
-    square.click(position={"x": at[0], "y": at[1]})
+    map_of_head.click(position={"x": at[0], "y": at[1]})
     expect(said).to_contain_text("Head 1, one back: “so” (5) puts 91.2% of its weight on “steep” (4).")
-    square.click(position={"x": at[1], "y": at[0]})
+    map_of_head.click(position={"x": at[1], "y": at[0]})
     expect(said).to_have_text("Head 1, one back: “so” (5) is masked for “steep” (4).")
     expect(said).to_be_in_viewport()
     names = [each.inner_text() for each in tab.page.locator(".heads-grid figcaption").all()]
