@@ -31,6 +31,7 @@ value = st.slider("value", 0, 1000, key="value")
 st.text(f"value {value}")
 """
 GRID, MATRICES = '[data-testid="heads-grid"]', '[data-testid="matrices"]'
+BARS = '[data-testid="score-bars"]'
 CHART = '[data-testid="stVegaLiteChart"] canvas'
 IDLE = 4  # seconds in which nobody asks the server for anything
 PAINTED, DRAWN = "data-painted", "data-drawn"
@@ -58,7 +59,7 @@ VIEWS = {
     "heads, 8 x 1024": View("?heads=8&tokens=1024", GRID, PAINTED, 2.5, 150),
     "B - A, 8 x 128": View("?heads=8&tokens=128", GRID, PAINTED, COMPARED, 60, "heads, 8 x 128", True),
     "B - A, 16 x 512": View("?heads=16&tokens=512", GRID, PAINTED, COMPARED, 250, "heads, 16 x 512", True),
-    "softmax, a row": View("softmax?heads=8&tokens=128", CHART, DRAWN, 3, 40),
+    "softmax, a row": View("softmax?heads=8&tokens=128", BARS, PAINTED, 3, 40),
     "softmax, all rows": View("softmax?topic=all&heads=8&tokens=128", CHART, DRAWN, 3, 40),
     "softmax, scaling": View(
         "softmax?topic=scaling&heads=8&tokens=128",
