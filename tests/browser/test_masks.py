@@ -35,7 +35,7 @@ def used_card(tab, **knobs):
     return tab.page.locator(f"{GALLERY} li.used")
 
 
-def joined(tab, how, mask):
+def card_to_join(tab, how, mask):
     """The card of a mask, after choosing what a click on it does."""
     tab.page.locator(GALLERY).get_by_role("button", name=how, exact=True).click()
     return tab.page.get_by_role("button", name=f"{how} {mask}", exact=True)
@@ -104,15 +104,15 @@ def test_keys_use_a_mask_too(visit):
 def test_a_click_joins_masks_and_parts_them(visit):
     tab = visit("masks")
     used_card(tab)
-    joined(tab, "without", "window").click()
+    card_to_join(tab, "without", "window").click()
     used = used_card(tab, combine="without", second="window")
     assert used.get_attribute("data-mask") == "causal without window"
     assert "4 fully masked" in used.inner_text()
     square = Config(combine="without", second="window").rule.square(18, 18, 4)
     assert tab.page.evaluate(PICTURES, GALLERY)[-1]["kept"] == (square * 255).flatten().tolist()
-    joined(tab, "and", "documents").click()
+    card_to_join(tab, "and", "documents").click()
     used_card(tab, combine="and")  # documents is what a second mask is by default
-    joined(tab, "and", "documents").click()
+    card_to_join(tab, "and", "documents").click()
     assert used_card(tab).get_attribute("data-mask") == "causal"
 
 
@@ -135,7 +135,7 @@ def test_joining_masks_moves_no_card_and_keeps_the_focus(visit, size):
     used_card(tab)
     tab.page.locator(".st-key-mask-map [data-painted]").wait_for()  # the cards are below it in a narrow window
     tab.quiet()
-    card = joined(tab, "or", "documents")
+    card = card_to_join(tab, "or", "documents")
     card.focus()
     before = tab.page.evaluate(BOXES, GALLERY)
     tab.page.keyboard.press("Enter")
