@@ -177,7 +177,7 @@ def _difference(config: Config, found: Comparison) -> None:
     if found.difference is None:
         st.info(text.RAISES_WEIGHTS)
     elif most is not None and most < ROUNDING:
-        st.caption(text.NO_DIFFERENCE.format(largest=most))
+        st.caption(text.NO_DIFFERENCE.format(largest=most) if most else text.NO_DIFFERENCE_AT_ALL)
     else:
         square, tile = tile_extremes(found.difference[head].float(), heatmap.PIXELS)
         square = square.masked_fill(~found.visible[head], torch.nan) if tile == 1 else square
