@@ -253,14 +253,14 @@ METRICS: dict[str, HeadMetric] = {
     ),
     "first": HeadMetric(
         first,
-        "First",
+        "First token",
         "",
         "mean weight on key 0, over queries for which it is visible",
         "Xiao et al. 2023, section 3.1: attention sink",
     ),
     "previous": HeadMetric(
         previous,
-        "Previous",
+        "Previous token",
         "",
         "mean weight on key q - 1, over queries for which it is visible",
         "Olsson et al. 2022: previous-token head",
@@ -269,7 +269,7 @@ METRICS: dict[str, HeadMetric] = {
 TOKEN_METRICS: dict[str, TokenMetric] = {  # statistics of pairs of queries and keys that depend on their tokens
     "same": TokenMetric(
         lambda *pairs: pairs,
-        "Same",
+        "Same token",
         "",
         "mean weight on keys that are the query's own token, itself included",
         "this app; without the query itself it is the duplicate-token head of Wang et al. 2022",

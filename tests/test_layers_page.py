@@ -135,7 +135,7 @@ def test_heads_that_stand_out_are_named():
     (said,) = [
         each for each in test.caption if each.value.startswith("Colour: mean over the queries whose token occurred")
     ]
-    assert said.help.endswith(text.RECORDED)
+    assert said.help.endswith(text.RECORDED) and text.CHOSEN in said.value
     assert text.KEYS.keys() == text.QUERIES.keys()
     even = {(0, head): 0.5 for head in range(8)}
     assert maps.outstanding(even) == [] and maps.outstanding(even | {(0, 3): 2.0}) == [(0, 3)]
@@ -152,7 +152,10 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
     menu.set_value("previous").run()
     assert not test.exception and "3 of these 54 heads put over half of their weight on the token before" in words(test)
     test.selectbox(key="layer_map").set_value("entropy").run()
-    assert not test.exception and "Layer 18, head 6: entropy 0.474 nats; the highest" in words(test)
+    assert (
+        not test.exception
+        and "Layer 18, head 6: entropy (how spread out the rows are) 0.474 nats; the highest" in words(test)
+    )
     test = run(PAGE, LAYERED.begins)
     assert text.TEXTS[REPEATED] in captions(test)
     words_read = WORDS.split()
@@ -162,6 +165,15 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
     header = json.loads(head.bytes[4 : 4 + length])
     assert header["head"] == 6 and header["names"][0][1:4] == words_read[:3] and header["sizes"] == [76, 76]
     assert header["colors"] == "linear" and "other short texts" not in words(test)
+    marks, read = header["marks"], ["#", *words_read * TIMES]
+    query, key = marks["pair"]
+    assert marks["starts"] == [1, 26, 51] and header["query"] == query
+    assert read[key - 1] == read[query] and key - 1 < query
+    weight = float(trace(Config.of(REPEATED, layer=18, head=6)).weights[6, query, key])
+    token = f"“{read[query]}”"
+    said = f"Framed: {token} ({query}) puts {weight:.1%} on “{read[key]}” ({key}), which followed {token} ({key - 1})."
+    assert marks["says"] == said
+    assert text.REPEATS.format(word="revert") in captions(test)
     assert text.DIAGONALS in captions(test) and text.DIAGONALS not in captions(
         run(PAGE, LAYERED.begins | {"layer": "17", "head": "5"})
     )

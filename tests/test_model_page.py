@@ -153,7 +153,7 @@ def test_the_map_shows_the_weight_of_it_on_animal_in_every_head_until_a_statisti
     menu = test.selectbox(key="model_layer_map")
     assert menu.options[0] == model_text.SAME_KEY
     menu.set_value("previous").run()
-    assert "**Previous.** Layer 3, head 1 (selected): 4.8%." in page_text(test) and not test.exception
+    assert "**Previous token.** Layer 3, head 1 (selected): 4.8%." in page_text(test) and not test.exception
 
 
 def test_a_chosen_token_or_pair_of_tokens_is_what_the_map_and_the_title_show(monkeypatch):

@@ -7,6 +7,6 @@ d_head (`scaling`), and what do number types change (`number_types`)? What do po
 distance (`position_curves`)? What does a mask keep (`mask_gallery`), how far does it reach (`mask_reach`),
 which pairs does another one keep (`mask_difference`), how does it change the weights (`mask_effect`), what happens to
 fully masked rows (`fully_masked_rows`)? What changes if heads share keys and values (`kv_groups`)? What does a head of
-a real model do over many texts (`head_survey`, kept by `survey_files`)? Another question is another file, a
-cached function in ui/results, and a view.
+a real model do over many texts (`head_survey`, kept by `survey_files`), and where a text repeats (`repeats`)? Another
+question is another file, a cached function in ui/results, and a view.
 """

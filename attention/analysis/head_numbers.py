@@ -176,14 +176,14 @@ FURTHER: dict[str, OfWeights] = {
 PAIRS: dict[str, OfPairs] = {
     "next": OfPairs(
         following,
-        "Next",
+        "Next token",
         "",
         "mean weight on key q + 1, over queries for which it is visible",
         "Clark et al. 2019, section 3.1",
     ),
     "duplicate": OfPairs(
         earlier_copies,
-        "Duplicate",
+        "Duplicate token",
         "",
         "mean weight on earlier copies of the query's token, over queries that have one",
         "Wang et al. 2022: duplicate-token head",

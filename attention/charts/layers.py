@@ -29,8 +29,9 @@ USUAL = Room()
 
 
 CROSS, OFF = "M-1,-1L1,1M1,-1L-1,1", "switched off"  # the mark of a head that is off, and the title of its tooltip
-FAINT = 0.1  # of the end of the scale: numbers of smaller shares are grey
-WIDE, TALL = 25, 13  # minimum size in pixels of a cell that shows its number
+FAINT = 0.1  # of the end of the scale: smaller shares are not written, so that those of heads that stand out are
+SOME = " (only these are recorded)"  # of layers, in the title of their axis
+WIDE, TALL = 24, 13  # minimum size in pixels of a cell that shows its number
 
 
 @lru_cache(maxsize=64)
@@ -46,8 +47,9 @@ def numbers(
 ) -> dict[str, Any]:
     """Returns cells over the columns layer, head, value, focus, turn of a table, as a Vega-Lite specification.
 
-    Colours go from 0 to `top`; numbers have `digits` decimals, or are in `percent`. The selected cell has a frame. `switches`: a
-    column `off` says whether the head is switched off; those that are have a cross in place of colour and number.
+    Colours go from 0 to `top`; numbers have `digits` decimals, or are in `percent`: then those of small shares are left out. The
+    selected cell has a frame. `switches`: a column `off` says whether the head is switched off; those that are have a cross in
+    place of colour and number.
     """
     x, y, tall = _axes(layers, heads, "head", room=room)
     scale = alt.Scale(domain=[0, top], range=list(theme.NUMBERS), clamp=True)
@@ -65,18 +67,14 @@ def numbers(
         .encode(x=x, y=y, color=color, tooltip=tips)
         .add_params(_cell_selection())
     )
-    words = (
-        alt.Chart()
-        .mark_text(fontSize=alt.ExprRef(f"width / {heads} < {WIDE} ? 0 : 11") if tall else 0, aria=False)
-        .encode(
-            x=x,
-            y=y,
-            text=alt.Text("value:Q", format=".0%" if percent else f".{digits}f"),
-            color=alt.value("currentColor"),
-            opacity=alt.condition(f"datum.value < {FAINT * top}", alt.value(0.7), alt.value(1))
-            if percent
-            else alt.Undefined,
-        )
+    named = alt.Chart().transform_filter(f"datum.focus || datum.value >= {FAINT * top}") if percent else alt.Chart()
+    words = named.mark_text(
+        fontSize=alt.ExprRef(f"width / {heads} < {WIDE} ? 0 : 11") if tall else 0, aria=False
+    ).encode(
+        x=x,
+        y=y,
+        text=alt.Text("value:Q", format=".0%" if percent else f".{digits}f"),
+        color=alt.value("currentColor"),
     )
     if not switches:
         return _with_frame(cells, words, height(len(layers), room))
@@ -151,7 +149,8 @@ def _axes(
     )
     tall = height(len(layers), room) // len(layers) >= TALL
     every = alt.Axis(labelOverlap=not tall, labelFlush=False, labelBound=False)
-    return x, alt.Y("layer:O", title="← layer", axis=every, scale=alt.Scale(domain=list(layers))), tall
+    title = "← layer" + SOME * (len(layers) > 1 and layers != tuple(range(len(layers))))
+    return x, alt.Y("layer:O", title=title, axis=every, scale=alt.Scale(domain=list(layers))), tall
 
 
 def _cell_selection() -> alt.Parameter:

@@ -7,7 +7,7 @@ has, until the server has computed its cells.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from attention.charts import theme
 from attention.comparison.pooling import Differences
@@ -18,6 +18,17 @@ from attention.tables.rows import key_labels, labels
 from attention.wire.cells import Cells, payload
 from attention.wire.difference_cells import difference_payload
 from attention.wire.kept_bytes import Kept
+
+
+class Marks(NamedTuple):
+    """Marks over the cells: the tokens at which a text `starts` again, and a framed `pair`.
+
+    Each start but the first has a line. `says`: the pair in words, shown while the pointer is on no cell.
+    """
+
+    starts: list[int]
+    pair: tuple[int, int] | None = None
+    says: str = ""
 
 
 def large_head(
@@ -31,15 +42,16 @@ def large_head(
     kept: Kept | None = None,
     height: int = theme.FOCUS_HEIGHT,
     ground: bool = False,
+    marks: Marks | None = None,
 ) -> dict[str, list[int]] | None:
     """Draws the cells of the selected head; `first` are their first query and key.
 
     Returns the last selected part as `{"rows": [first, last], "cols": [first, last], "count"}`, None before the first.
     `on_frame` runs before the rerun that a selection causes. Without `zooms`, no part can be selected. `kept`: whether
     the browser keeps the cells. `height`: in pixels, with the axes. `ground`: whether weights are shades
-    of the orange of tokens on the background of the page.
+    of the orange of tokens on the background of the page. `marks`: lines and a frame over the cells.
     """
-    data = message(config, cells, first, zooms=zooms, kept=kept, height=height, ground=ground)
+    data = message(config, cells, first, zooms=zooms, kept=kept, height=height, ground=ground, marks=marks)
     return _mount(key, data, on_frame, kept)
 
 
@@ -59,9 +71,11 @@ def message(
     kept: Kept | None = None,
     height: int = theme.FOCUS_HEIGHT,
     ground: bool = False,
+    marks: Marks | None = None,
 ) -> bytes:
     """Returns the message to the browser."""
     about = header(config, height, "") | _part(config, cells, first, zooms) | {"ground": ground}
+    about |= {"marks": marks._asdict()} if marks else {}
     return payload(about, cells, kept)
 
 

@@ -4,6 +4,7 @@ import { number, paint, weightsOf, ZERO } from "./cells.js";
 import { differenceTicks } from "./difference_cells.js";
 import { createElement, penOf, signs } from "./elements.js";
 import { evenMarks, mirrorMarks } from "./uniform.js";
+import { drawMarks, spacedLabels } from "./large_head_marks.js";
 import { windowOf } from "./large_head_view.js";
 import { KEY, QUERY } from "./large_head_words.js";
 import { hatch, RAMP, ramp } from "./theme.js";
@@ -12,6 +13,7 @@ import { hatch, RAMP, ramp } from "./theme.js";
  * @typedef {import("./large_head_view.js").Lab} Lab
  * @typedef {import("./large_head_view.js").LargeData} LargeData
  * @typedef {import("./large_head_view.js").View} View
+ * @typedef {import("./large_head_marks.js").Label} Label
  * @typedef {CanvasRenderingContext2D} Pen
  */
 
@@ -58,6 +60,7 @@ export function laidOut(lab) {
   pen.scale(lab.ratio, lab.ratio);
   pen.font = `11px ${getComputedStyle(root).fontFamily}`;
   drawCells(pen, lab, cells.canvas);
+  drawMarks(pen, lab);
   drawAxes(pen, lab);
   drawScale(pen, lab);
 }
@@ -117,27 +120,37 @@ function drawCells(pen, { place, view, data, neutrals }, canvas) {
  * @param {Pen} pen
  * @param {Lab} lab
  */
-function drawAxes(pen, { place, view, data, neutrals }) {
-  const names = namesOf(data, view);
-  pen.fillStyle = neutrals.muted;
+function drawAxes(pen, { root, place, view, data, neutrals }) {
+  const names = namesOf(data, view), style = getComputedStyle(root), family = style.fontFamily;
+  const write = (/** @type {Label} */ { text, kind }, /** @type {"query" | "key"} */ side,
+    /** @type {[number, number]} */ [left, top], /** @type {number} */ room) => {
+    pen.font = `${kind ? "bold " : ""}11px ${family}`;
+    pen.fillStyle = kind === "pair" ? style.getPropertyValue(`--${side}-words`) : kind ? neutrals.text : neutrals.muted;
+    pen.fillText(text, left, top, room);
+  };
   pen.textBaseline = "middle";
   pen.textAlign = "right";
   const lineDown = LINE * view.high / place.height, lineAcross = LINE * view.wide / place.width;
-  const down = namedOr(names.down, data.first[0], lineDown, () =>
+  const down = labelsOf(data, 0, names.down, lineDown, () =>
     marks(view.top, view.high, data.sizes[0], place.height / 16));
-  for (const [token, text] of down) {
-    pen.fillText(text, place.left - 8, place.top + ((token + 0.5 - view.top) / view.high) * place.height, LEFT - 24);
+  for (const label of down) {
+    const top = place.top + ((label.token + 0.5 - view.top) / view.high) * place.height;
+    write(label, "query", [place.left - 8, top], LEFT - 24);
   }
-  const across = namedOr(names.across, data.first[1], lineAcross, () =>
+  const across = labelsOf(data, 1, names.across, lineAcross, () =>
     marks(view.left, view.wide, data.sizes[1], place.width / 44));
-  for (const [token, text] of across) {
+  const isNamed = names.across.length > 0;
+  for (const label of across) {
     pen.save();
-    pen.translate(place.left + ((token + 0.5 - view.left) / view.wide) * place.width, place.top + place.height + 7);
-    if (names.across.length) pen.rotate(-Math.PI / 2);
-    pen.textAlign = names.across.length ? "right" : "center";
-    pen.fillText(text, 0, names.across.length ? 0 : 6);
+    const left = place.left + ((label.token + 0.5 - view.left) / view.wide) * place.width;
+    pen.translate(left, place.top + place.height + 7);
+    if (isNamed) pen.rotate(-Math.PI / 2);
+    pen.textAlign = isNamed ? "right" : "center";
+    write(label, "key", [0, isNamed ? 0 : 6], NAMED);
     pen.restore();
   }
+  pen.font = `11px ${family}`;
+  pen.fillStyle = neutrals.muted;
   pen.textAlign = "center";
   pen.fillText(KEY, place.left + place.width / 2, place.top + place.height + place.below - 8);
   pen.translate(6, place.top + place.height / 2);
@@ -148,19 +161,21 @@ function drawAxes(pen, { place, view, data, neutrals }) {
 }
 
 /**
- * Returns positions and token texts if there are texts, otherwise `marks()`. Of many tokens, every k-th has its text.
+ * Returns the labels of token texts if there are texts, otherwise those of `marks()`.
+ * @param {LargeData} data
+ * @param {0 | 1} side
  * @param {string[]} names
- * @param {number} start
  * @param {number} line  tokens per line of text
  * @param {() => [number, string][]} marks
- * @returns {[number, string][]}
+ * @returns {Label[]}
  */
-function namedOr(names, start, line, marks) {
-  if (!names.length) return marks();
+function labelsOf(data, side, names, line, marks) {
+  if (!names.length) return marks().map(([token, text]) => ({ token, text, kind: "" }));
   const cut = (/** @type {string[]} */ letters) =>
     letters.length > CUT ? [...letters.slice(0, CUT - 1), "…"] : letters;
+  const start = data.first[side];
   const all = names.map((name, i) => /** @type {[number, string]} */ ([start + i, cut(signs(name)).join("")]));
-  return all.filter((_, i) => i % Math.max(1, Math.ceil(line)) === 0);
+  return spacedLabels(data, side, all, line);
 }
 
 /**

@@ -67,7 +67,7 @@ export function point(lab, event) {
   const row = find(lab.root, "i.row"), column = find(lab.root, "i.column");
   lab.square.classList.toggle("inside", Boolean(cell));
   row.style.display = column.style.display = cell ? "block" : "none";
-  if (!cell || !spot) return void (lab.said.textContent = "");
+  if (!cell || !spot) return void (lab.said.textContent = lab.data.marks?.says ?? "");
   const { left, top, width, height } = lab.place;
   Object.assign(row.style, { left: `${left}px`, width: `${width}px`, top: `${top + spot.y * height}px` });
   Object.assign(column.style, { top: `${top}px`, height: `${height}px`, left: `${left + spot.x * width}px` });

@@ -79,6 +79,9 @@
  * @property {[string[], string[]]} names
  * @property {boolean} zooms
  * @property {boolean} [ground]  whether colours begin with the background of the page, as those of tokens do
+ * @property {Marks} [marks]
+ * @typedef {{ starts: number[], pair: [number, number] | null, says: string }} Marks
+ * `starts`: the tokens at which a text starts again. `pair`: a framed query and key, which `says` describes.
  * @typedef {Weights & Shape & Part} LargeHeader
  */
 

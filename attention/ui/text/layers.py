@@ -1,7 +1,8 @@
 """The words of the Layers page."""
 
-FINDING = "{head} has the highest {statistic} of {heads}: {value}."
-FINDING_OTHER = "{head}: {statistic} {value}; the highest of {heads} is {most} ({best})."
+FINDING = "{head} has the highest {statistic}{meaning} of {heads}: {value}."
+FINDING_OTHER = "{head}: {statistic}{meaning} {value}; the highest of {heads} is {most} ({best})."
+MEANING = " ({meaning})"
 WEIGHT = "{count} of {heads} put over half of their weight{where} on {keys}, {best} the most: {most}."
 WEIGHT_ONE = "Of {heads}, only {best} puts over half of its weight{where} on {keys}: {most}."
 WEIGHT_NONE = "None of {heads} puts half of its weight{where} on {keys}; {best} is closest: {most}."
@@ -40,12 +41,13 @@ QUERIES = {  # over which a mean weight is taken
     "same": "all queries",
     "separators": "the queries that see one",
 }
-TEXTS = {  # of sources whose text is no sentence: what it is, and why
+TEXTS = {  # of sources whose text is no sentence: what it is
     "recorded:smollm2-repeated": (
-        "The text is 25 random words, three times: “revert link … revert link …”. At the second “revert”, only the first tells "
-        "that “link” is next."
-    )
+        "The text is 25 random words, three times: only earlier copies of a word tell which word comes next."
+    ),
 }
+EXAMPLE = "Framed: {query} puts {weight} on {key}, which followed {before}."
+REPEATS = "Lines, and “{word}” in bold: the words start again."
 KEYS = {  # that a statistic is the weight on
     "induction": "what followed an earlier copy of the token",
     "duplicate": "earlier copies of the token",
@@ -57,9 +59,10 @@ KEYS = {  # that a statistic is the weight on
 }
 ALL_HEADS = "these {count:,} heads"
 RECORDED = "The other layers of the model are not recorded."
-RECORDED_OF = "Recorded: {count} layers of {model}."
+RECORDED_OF = "Recorded: {count} layers of {model}{why}."
+CHOSEN = ", chosen for heads with a clear role"
 STATISTIC = "Colour: {statistic}. Click a head to select it."
-STATISTIC_OF_WEIGHT = "Colour: mean over {queries}. Click a head to select it."
+STATISTIC_OF_WEIGHT = "Colour: mean over {queries}; under 10% without a number. Click a head to select it."
 HIGHER = "No head is high here. Show “{statistic}”"
 NONE = "No head has a value: no query has a visible key, or the tokens have no texts."
 HELP = "A text passes the layers in turn. Each cell is a head, coloured by one statistic; click one to select it on all pages."

@@ -232,6 +232,7 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
         count=high,
         named=(COUNTS[high] if high < len(COUNTS) else str(high)).capitalize(),
         unit=unit(config),
+        meaning=text.MEANING.format(meaning=text.MEANINGS[name]) if name in text.MEANINGS else "",
         where=text.WHERE.get(name, ""),
     )
 
@@ -243,7 +244,9 @@ def statistic_caption(config: Config, found: Mapping[int, Layer]) -> str:
     if _is_weight(config, found):
         said = text.STATISTIC_OF_WEIGHT.format(queries=text.QUERIES[name])
     model = model_run.reader(config.source) if leaves_layers_out(config) else None
-    recorded = text.RECORDED_OF.format(count=len(layers(config.source)), model=escape(model.model)) if model else ""
+    why = text.CHOSEN if config.source.startswith("recorded:") else ""
+    count = len(layers(config.source))
+    recorded = text.RECORDED_OF.format(count=count, model=escape(model.model), why=why) if model else ""
     return f"{said} {recorded}".rstrip()
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import streamlit as st
-from jaxtyping import Float
-from torch import Tensor
 
 from attention.analysis.head_numbers import EVERY
 from attention.analysis.head_roles import Role
+from attention.analysis.repeats import Copy
 from attention.charts import heatmap
 from attention.charts.layers import Room
 from attention.codec import to_query
@@ -20,7 +19,6 @@ from attention.fitting import layers
 from attention.knobs import GENERATED
 from attention.number_format import format_mean, format_percent
 from attention.pinned import sides_shown
-from attention.recorded.shipped import TIMES, WORDS
 from attention.sources.providers import distributes, readable, source_title, tokens, unit
 from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs
@@ -34,11 +32,10 @@ from attention.ui.text import layers as text
 from attention.ui.text.questions import UNSAID
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import layers_changed, questions
+from attention.ui.views import layers_copies as copies
 from attention.ui.views.pinned_sides import has_layer_difference
 
-REPEATED = next_step.REAL  # its text is some words, several times
 PLAIN = 256  # tokens up to which weights are coloured from 0% to 100% if no scale is chosen
-BRIGHT = 0.25  # of the weight: from this mean on a diagonal stands out
 MODELS = next_step.REAL, "recorded:minilm-street"  # recordings of several layers
 COLUMNS = [2, 3]
 HEIGHT = 484  # pixels of the selected head with its axes, which leaves 400 for its map
@@ -72,6 +69,7 @@ def view(config: Config) -> None:
         _several()
     elif said := text.TEXTS.get(config.source, "") if not alone else "":
         st.caption(said)
+    pair = None if before or unsaid else copies.example(config.truncated, maps.number(config, found))
     left, right = (st.container(), None) if alone else st.columns(COLUMNS, gap="medium")
     with left:
         if not alone:
@@ -90,7 +88,7 @@ def view(config: Config) -> None:
         with right:
             if before:
                 st.caption(comparing.SIDE_B)
-            _focus(config, found)
+            _focus(config, found, pair)
         terms.draw("layers")
     browser_yield.yield_to_browser()
 
@@ -181,43 +179,31 @@ def role_text(config: Config, role: Role | None) -> str:
     return f"{does} {role_note(config, role)}".rstrip()
 
 
-def _focus(config: Config, found: Mapping[int, Layer]) -> None:
+def _focus(config: Config, found: Mapping[int, Layer], pair: Copy | None) -> None:
     """Draws the selected head: its rank, its picture, what it does, some statistics, and a link to all of it."""
     _stepper(config, found)
     layer, unsaid = found[config.layer], questions.unsaid(config)
     role = layer.roles[config.head]
     shown, whole = config.truncated, ((0, config.truncated.tokens), (0, config.truncated.n_keys))
+    if pair:
+        shown = replace(shown, query=pair.query)
     if shown.colors == "auto" and shown.tokens <= PLAIN:
         shown = replace(shown, colors="linear")
     cells = results.heads.part(shown, shown.head, whole, heatmap.PIXELS)
-    large_head(shown, cells, (0, 0), key="selected head", zooms=False, height=HEIGHT)
+    marks = copies.marks(shown, pair)
+    large_head(shown, cells, (0, 0), key="selected head", zooms=False, height=HEIGHT, marks=marks)
     if shown.color_scale == "times even":
         st.caption(text.EVEN_SCALE)
     st.markdown(UNSAID if unsaid else role_text(config, role), help=None if unsaid else _means(layer, config))
-    if not unsaid and (said := _copies(config, role)):
-        st.caption(said)
+    said = [copies.lines_sentence(config)]
+    if not unsaid and role is not None and needs_copies(role):
+        said.append(copies.copies_sentence(config))
+    if any(said):
+        st.caption(" ".join(filter(None, said)))
     several = len(layers(config.source)) > 1
     next_step.page_link(
         "heads", text.OPEN_LAYER.format(layer=config.layer) if several else text.OPEN_HEADS, to_query(config)
     )
-
-
-def _copies(config: Config, role: Role | None) -> str:
-    """What an induction head does over the text that repeats: how often it finds the next word, and in which diagonals."""
-    if config.source != REPEATED or role is None or not needs_copies(role):
-        return ""
-    weights, words = results.heads.trace(config).weights[config.head], len(WORDS.split())
-    back = [words * times - 1 for times in range(1, TIMES)]
-    bright = all(float(weights.diagonal(-by)[1:].mean()) >= BRIGHT for by in back)
-    right, places = next_words(weights, tokens(config).texts)
-    return f"{text.COPIES.format(right=right, places=places)} {text.DIAGONALS if bright else ''}".rstrip()
-
-
-def next_words(weights: Float[Tensor, "q k"], texts: Sequence[str]) -> tuple[int, int]:
-    """Returns at how many of the tokens that have occurred before the largest weight is on a copy of the next token."""
-    places = [at for at in range(len(texts) - 1) if texts[at] in texts[:at]]
-    right = sum(texts[int(weights[at].argmax())] == texts[at + 1] for at in places)
-    return right, len(places)
 
 
 def _means(layer: Layer, config: Config) -> str:

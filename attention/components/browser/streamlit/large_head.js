@@ -7,6 +7,7 @@ import "../pixels.js";
 import "../elements.js";
 import "../uniform.js";
 import "../large_head_events.js";
+import "../large_head_marks.js";
 import "../large_head_picture.js";
 import "../large_head_pointer.js";
 import "../large_head_view.js";

@@ -1,0 +1,60 @@
+"""Texts in which tokens occur again: where a text repeats, and whether a head finds what followed an earlier copy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attention import heads
+
+LETTERS = 7  # of words that are short, as an example
+
+
+class Copy(NamedTuple):
+    """A token that occurred before, a token that followed an earlier copy of it, and the weight between them."""
+
+    query: int
+    key: int
+    weight: float
+
+
+def repeat_starts(texts: Sequence[str]) -> list[int]:
+    """Returns where each repeat starts if a text is one passage several times, apart from its first token; otherwise [].
+
+    >>> repeat_starts(["[start]", "a", "b", "a", "b", "a", "b"])
+    [1, 3, 5]
+    """
+    words, count = list(texts[1:]), len(texts) - 1
+    for size in range(2, count // 2 + 1):
+        if count % size == 0 and words == words[:size] * (count // size):
+            return list(range(1, len(texts), size))
+    return []
+
+
+def next_words(weights: Float[Tensor, "q k"], texts: Sequence[str]) -> tuple[int, int]:
+    """Returns at how many of the tokens that have occurred before the largest weight is on a copy of the next token."""
+    places = [at for at in range(len(texts) - 1) if texts[at] in texts[:at]]
+    right = sum(texts[int(weights[at].argmax())] == texts[at + 1] for at in places)
+    return right, len(places)
+
+
+def strongest_copy(weights: Float[Tensor, "q k"], texts: Sequence[str], query: int | None = None) -> Copy | None:
+    """Returns the pair with the largest weight on what followed an earlier copy of a token, of one query or of all.
+
+    If no query is given, pairs of short words are preferred. None if no such token occurred before.
+    """
+    queries, keys = heads.induction_pairs(*heads.same_token_pairs(texts))
+    if query is not None:
+        queries, keys = queries[queries == query], keys[queries == query]
+    else:
+        short = torch.tensor([len(text) <= LETTERS for text in texts])
+        both = short[queries] & short[keys]
+        queries, keys = (queries[both], keys[both]) if both.any() else (queries, keys)
+    if not len(queries):
+        return None
+    at = int(weights[queries, keys].argmax())
+    return Copy(int(queries[at]), int(keys[at]), float(weights[queries[at], keys[at]]))

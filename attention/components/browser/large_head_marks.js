@@ -1,0 +1,78 @@
+// Marks of the enlarged head: lines where a text repeats, the frame of one pair, and which labels of the axes they need.
+
+/**
+ * @typedef {import("./large_head_view.js").Lab} Lab
+ * @typedef {import("./large_head_view.js").LargeData} LargeData
+ * @typedef {{ token: number, text: string, kind: "" | "start" | "pair" }} Label
+ */
+
+const RING = 3, LEAST = 7;  // pixels between a cell and its frame, and the least side of a framed cell
+
+/**
+ * Returns the labels of an axis: that of the framed pair, those of the starts of repeats, and of all others every k-th, as
+ * far as they do not touch.
+ * @param {LargeData} data
+ * @param {0 | 1} side
+ * @param {[number, string][]} names
+ * @param {number} line  tokens per line of text
+ * @returns {Label[]}
+ */
+export function spacedLabels({ marks }, side, names, line) {
+  const starts = marks?.starts ?? [], pair = marks?.pair?.[side] ?? -1, every = Math.max(1, Math.ceil(line));
+  /** @type {Label[]} */
+  const kept = [];
+  const isFree = (/** @type {number} */ token) => kept.every((label) => Math.abs(label.token - token) >= line);
+  const keep = (/** @type {Label["kind"]} */ kind, /** @type {(token: number, i: number) => boolean} */ wanted) =>
+    names.forEach(([token, text], i) => {
+      if (wanted(token, i) && (kind === "pair" || isFree(token))) kept.push({ token, text, kind });
+    });
+  keep("pair", (token) => token === pair);
+  keep("start", (token) => starts.includes(token));
+  keep("", (_, i) => i % every === 0);
+  return kept;
+}
+
+/**
+ * @param {CanvasRenderingContext2D} pen
+ * @param {Lab} lab
+ */
+export function drawMarks(pen, { data, place, view, neutrals }) {
+  const { marks, accents } = data;
+  if (!marks) return;
+  const x = (/** @type {number} */ token) => place.left + ((token - view.left) / view.wide) * place.width;
+  const y = (/** @type {number} */ token) => place.top + ((token - view.top) / view.high) * place.height;
+  const right = place.left + place.width, below = place.top + place.height;
+  pen.save();
+  pen.strokeStyle = neutrals.muted;
+  for (const start of marks.starts.slice(1)) {
+    line(pen, place.left, Math.round(y(start)) - 0.5, right, Math.round(y(start)) - 0.5);
+    line(pen, Math.round(x(start)) - 0.5, place.top, Math.round(x(start)) - 0.5, below);
+  }
+  if (marks.pair) {
+    const [query, key] = marks.pair, across = x(key + 0.5), down = y(query + 0.5);
+    const half = Math.max(LEAST, place.width / view.wide) / 2 + RING;
+    pen.strokeStyle = accents.query;
+    line(pen, place.left, down, Math.max(place.left, across - half), down);
+    pen.lineWidth = 2;
+    pen.strokeRect(across - half, down - half, 2 * half, 2 * half);
+    pen.lineWidth = 1;
+    pen.strokeStyle = accents.key;
+    pen.setLineDash([4, 3]);
+    line(pen, across, Math.min(below, down + half), across, below);
+  }
+  pen.restore();
+}
+
+/**
+ * @param {CanvasRenderingContext2D} pen
+ * @param {number} left
+ * @param {number} top
+ * @param {number} right
+ * @param {number} below
+ */
+function line(pen, left, top, right, below) {
+  pen.beginPath();
+  pen.moveTo(left, top);
+  pen.lineTo(right, below);
+  pen.stroke();
+}

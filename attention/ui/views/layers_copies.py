@@ -1,0 +1,57 @@
+"""What the selected head does where a text repeats: the marks over its picture, and sentences about them."""
+
+from __future__ import annotations
+
+from attention.analysis.repeats import Copy, next_words, repeat_starts, strongest_copy
+from attention.components.large_head import Marks
+from attention.config import Config
+from attention.knobs import LAST_QUERY
+from attention.number_format import format_percent, format_token
+from attention.recorded.shipped import TIMES, WORDS
+from attention.sources.providers import distributes, tokens
+from attention.ui import next_step, results
+from attention.ui.markdown import escape
+from attention.ui.text import layers as text
+
+MOST = 256  # tokens up to which a cell is large enough to be framed
+BRIGHT = 0.25  # of the weight: from this mean on a diagonal stands out
+
+
+def example(config: Config, statistic: str) -> Copy | None:
+    """The pair that shows induction best: of the selected query, or of all if none was chosen; None if there is none."""
+    if statistic != "induction" or config.tokens > MOST or config.is_cross or not distributes(config):
+        return None
+    query = None if config.query == LAST_QUERY else config.query_index
+    return strongest_copy(results.heads.trace(config).weights[config.head], tokens(config).texts, query)
+
+
+def marks(config: Config, pair: Copy | None) -> Marks | None:
+    """The marks over the picture of the selected head; None if it has none."""
+    starts = repeat_starts(tokens(config).texts) if config.tokens <= MOST and not config.is_cross else []
+    if pair is None:
+        return Marks(starts) if starts else None
+    return Marks(starts, (pair.query, pair.key), _example_text(config, pair))
+
+
+def _example_text(config: Config, pair: Copy) -> str:
+    """The framed pair in words."""
+    texts = tokens(config).texts
+    query, key, before = (format_token(texts[at], at) for at in (pair.query, pair.key, pair.key - 1))
+    return text.EXAMPLE.format(query=query, key=key, before=before, weight=format_percent(pair.weight))
+
+
+def lines_sentence(config: Config) -> str:
+    """What the lines over the picture are, if it has any."""
+    found = marks(config, None)
+    return escape(text.REPEATS.format(word=tokens(config).texts[found.starts[0]])) if found else ""
+
+
+def copies_sentence(config: Config) -> str:
+    """How often the head finds the next word of the text that repeats, and in which diagonals."""
+    if config.source != next_step.REAL:
+        return ""
+    weights, words = results.heads.trace(config).weights[config.head], len(WORDS.split())
+    back = [words * times - 1 for times in range(1, TIMES)]
+    bright = all(float(weights.diagonal(-by)[1:].mean()) >= BRIGHT for by in back)
+    right, places = next_words(weights, tokens(config).texts)
+    return f"{text.COPIES.format(right=right, places=places)} {text.DIAGONALS if bright else ''}".rstrip()
