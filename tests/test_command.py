@@ -187,4 +187,4 @@ def test_the_report_says_what_the_lines_say_about_each_other():
 
 def test_seconds_and_bytes_have_units_that_suit_them():
     assert [seconds(value) for value in (12.0, 0.0123, 4.56e-5, 7e-9)] == ["12 s", "12.3 ms", "45.6 µs", "7 ns"]
-    assert [size(value) for value in (None, 100, 3 * 2**20, 5 * 2**30)] == ["unknown", "< 1 MiB", "3 MiB", "5 GiB"]
+    assert [size(value) for value in (None, 100, 3 * 2**20, 5 * 2**30)] == ["unknown", "100 bytes", "3 MiB", "5 GiB"]

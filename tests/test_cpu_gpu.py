@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 import pytest
 
 from attention.charts import cpu_gpu as charts
-from attention.charts import line_ends, timing_look
+from attention.charts import line_ends, series_look, timing_look
 from attention.charts.timing_marks import LOOSE, PALE
 from attention.settings import ConfigError
 from attention.timing import cpu_gpu_series, cpu_gpu_summary, recordings
@@ -235,30 +235,30 @@ def test_without_a_cpu_the_page_says_what_to_do():
 
 
 @pytest.mark.parametrize("picture", ["time", "times faster", "rate", "limits"])
-def test_measured_recorded_and_published_never_look_alike(picture):
-    versus = CpuGpuSettings(picture=picture, d_head="64")
+def test_a_device_has_its_colour_and_mark_and_what_was_published_looks_like_nothing_that_was_timed(picture):
+    versus = CpuGpuSettings(picture=picture, d_head="64", lines="all")
     here, far = [*CPU, *CARD], recorded_series(*CPU, *CARD)
-    for timings, kind, dash in ((here, MEASURED, "solid"), (far, RECORDED, "dash")):
+    for timings, kind, cpu_style in ((here, MEASURED, timing_look.THIS_CPU), (far, RECORDED, timing_look.CPU)):
         lines = [trace for trace in traces(versus, timings) if "limit" not in trace["name"]]
-        alone = [trace for trace in lines if "with copy" not in trace["name"]]
-        published = [trace for trace in alone if "published" in trace["name"]]
-        others = [trace for trace in alone if trace not in published]
+        thin = {f"{mark}-open" for mark in series_look.THIN}
+        published = [trace for trace in lines if set(trace["marker"]["symbol"]) <= thin]
+        others = [trace for trace in lines if trace not in published]
         assert published and others
-        assert {trace["line"]["dash"] for trace in published} == {"dot"}
-        assert {trace["line"]["dash"] for trace in others} == {dash}
-        assert all(kind in trace["name"] for trace in others)
-        assert not {trace["line"]["color"] for trace in published} & set(timing_look.COLORS)
-        symbols = [{each for trace in some for each in trace["marker"]["symbol"]} for some in (published, others)]
-        assert not symbols[0] & symbols[1] and not symbols[0] & set(timing_look.SYMBOLS)
-        carried = [trace for trace in lines if "with copy" in trace["name"]]
-        copies = {charts.CARRIED} if picture in ("time", "times faster") else set()
-        assert {trace["line"]["dash"] for trace in carried} == copies
+        assert {trace["line"]["dash"] for trace in published} <= {"dot", series_look.COPIED}
+        assert {trace["line"]["dash"] for trace in others} == {"solid"}
+        assert all(kind in trace["name"] or "with copy" in trace["name"] for trace in others)
+        styles = {(trace["line"]["color"], *set(trace["marker"]["symbol"])) for trace in others}
+        cpu = {cpu_style} if picture != "times faster" else set()
+        copied = {timing_look.COPY} if picture in ("time", "times faster") else set()
+        assert styles == {timing_look.GPU, *cpu, *copied}
+        symbols = {each for trace in published for each in trace["marker"]["symbol"]}
+        assert not symbols & set(timing_look.SYMBOLS)
 
 
 def test_colours_of_what_was_published_are_seen_on_both_grounds():
     for color in charts.SHEETS.values():
         assert contrast(color, "#ffffff") >= 3 and contrast(color, "#14171c") >= 3
-        assert color not in timing_look.COLORS
+        assert color not in {*timing_look.OTHERS, *(style for style, _ in timing_look.STYLES)}
 
 
 def test_a_label_that_was_read_through_a_legend_says_so_beside_the_pointer_and_in_the_table():
@@ -303,8 +303,8 @@ def test_what_did_not_settle_is_an_open_faint_mark_that_no_line_joins_and_the_he
     found = traces(CpuGpuSettings(transfer="without"), loose)
     lines = [trace for trace in found if "SDPA" in trace["name"]]
     assert [(trace["mode"], trace["marker"]["symbol"], trace["x"], trace["opacity"]) for trace in lines] == [
-        ("lines+markers", ["circle", "circle"], [1024, 2048], 1),
-        ("markers", ["circle-open"] * 2, [512, 4096], PALE),
+        ("lines+markers", ["triangle-up"] * 2, [1024, 2048], 1),
+        ("markers", ["triangle-up-open"] * 2, [512, 4096], PALE),
     ]
     assert [trace["name"] for trace in found].count(LOOSE) == 1
     said = [
@@ -388,7 +388,7 @@ def test_every_line_has_its_name_at_its_end_and_none_covers_another(picture):
     low, high = figure.layout.yaxis.range
     traces: list[Any] = list(figure.data)
     pixels = (figure.layout.height - line_ends.AXIS) / (high - low)
-    names = [each for each in figure.layout.annotations if "●" in each.text]
+    names = [each for each in figure.layout.annotations if "</span>" in each.text]
     assert {re.sub("<.*> ", "", each.text) for each in names} == {trace.meta for trace in traces if trace.meta}
     places = sorted(pixels * each.y + each.yshift for each in names)
     assert all(after - before >= line_ends.LINE - 2 for before, after in pairwise(places))
@@ -404,6 +404,6 @@ def test_more_lines_than_have_room_for_names_keep_their_legend():
     ]
     versus = CpuGpuSettings()
     figure = charts.figure(versus, cpu_gpu_series.cpu(versus, CPU), cpu_gpu_series.gpus(versus, [*CPU, *devices]))
-    assert not any("●" in each.text for each in figure.layout.annotations)
+    assert not any("</span>" in each.text for each in figure.layout.annotations)
     traces: list[Any] = list(figure.data)
     assert sum(trace.showlegend is not False for trace in traces if trace.meta) >= 9

@@ -22,6 +22,7 @@ from attention.timing.recordings import lines, read_recording, write_recording
 from attention.timing.recordings.timing import BROWSER, WEBGPU
 from attention.timing.webgpu.results import MATERIALISED
 from tests.samples import examples
+from tests.test_house import contrast
 from tests.timings import GPU, failed_timing, line, lowest, make_timing
 
 LENGTHS = [64, 128, 256, 512]
@@ -42,16 +43,16 @@ def numbers(values: list) -> list:
 
 
 def sources(figure) -> str:
-    """What a figure says about where it was measured: below its axis, or above its legend."""
+    """What a figure says about where it was measured: at its foot, or above its legend."""
     layout = json.loads(figure.to_json())["layout"]
-    said = layout.get("legend", {}).get("title", {}).get("text", "") + layout["xaxis"].get("title", {}).get("text", "")
+    said = layout.get("legend", {}).get("title", {}).get("text", "") + layout.get("title", {}).get("text", "")
     return " ".join(re.sub(r"<[^>]*>", " ", said).split()).replace(" :", ":")
 
 
 def ends(figure) -> list[str]:
     """The names at the ends of the lines of a figure."""
     notes = json.loads(figure.to_json())["layout"].get("annotations", [])
-    return [note["text"].partition("</span> ")[2] for note in notes if "●" in note["text"]]
+    return [note["text"].partition("</span> ")[2] for note in notes if "</span>" in note["text"]]
 
 
 @pytest.mark.parametrize("name", charts.CHARTS)
@@ -69,9 +70,6 @@ def test_no_recorded_line_is_drawn_without_its_device_and_the_figure_says_that_i
         ys = trace["y"] if isinstance(trace["y"], list) else []
         if name == "time" and far & set(ys):
             assert trace["name"] == "SDPA, Test GPU"
-        if trace.get("line", {}).get("dash") == "dash":
-            assert "Test GPU" in trace["name"] or name == "speed-up"  # whose lines are all of one GPU
-            assert FAR[0].origin in trace["hovertemplate"].replace("<br>", " ")
 
 
 def test_few_lines_are_named_at_their_ends_and_many_in_a_legend_and_the_machine_is_said_once():
@@ -97,7 +95,7 @@ def test_two_machines_of_one_name_are_told_apart():
 def test_no_two_names_at_the_ends_of_lines_cover_each_other():
     timings = [t for name in list(IMPLEMENTATIONS)[:5] for t in line(LENGTHS, [0.001] * 4, implementation=name)]
     figure = charts.seconds(timings, lengths=[*LENGTHS, 2048])
-    notes = [note for note in json.loads(figure.to_json())["layout"]["annotations"] if "●" in note["text"]]
+    notes = [note for note in json.loads(figure.to_json())["layout"]["annotations"] if "</span>" in note["text"]]
     shifts = sorted(note["yshift"] for note in notes)
     assert len(notes) == 5 and min(b - a for a, b in itertools.pairwise(shifts)) >= 13
 
@@ -176,7 +174,7 @@ def test_axes_are_fixed_by_the_lengths_that_are_still_to_come():
 
 
 def notes_without_names(figure) -> list[dict]:
-    return [note for note in json.loads(figure.to_json())["layout"]["annotations"] if "●" not in note["text"]]
+    return [note for note in json.loads(figure.to_json())["layout"]["annotations"] if "</span>" not in note["text"]]
 
 
 def test_what_ran_out_of_memory_is_named_at_its_length():
@@ -216,7 +214,7 @@ def test_implementations_are_drawn_against_one_of_them():
     _, middle, star = traces(figure)
     assert (middle["name"], numbers(middle["y"])) == ("SDPA", [0.5, 2, 4, 10])
     assert star["x"][0] == pytest.approx(64 * 2**0.5)
-    assert figure.layout.yaxis.title.text == "times faster than matmul softmax matmul"
+    assert figure.layout.yaxis.title.text == "times as fast as matmul softmax matmul"
     assert (
         middle["customdata"][1][1].replace("<br>", " ").startswith("2 times as fast as matmul softmax matmul (2 to 2)")
     )
@@ -266,7 +264,7 @@ def test_where_sizes_and_dtypes_are_mixed_each_has_its_own_matrix():
 def test_transfer_is_part_of_a_bar_in_its_order():
     figure = charts.transfer([*CPU, *CARD[:1], make_timing(64, 1.0, implementation="SDPA math", to_device=1.0, **GPU)])
     parts = traces(figure)
-    expected = [("compute", [0.005]), ("to the device", [0.001]), ("results back", [0.002])]
+    expected = [("compute", [0.005]), ("copy to the GPU", [0.001]), ("copy back", [0.002])]
     assert [(part["name"], part["y"]) for part in parts[:3]] == expected
     assert [part["x"] for part in parts] == [["64"]] * 6
     layout = json.loads(figure.to_json())["layout"]
@@ -293,9 +291,15 @@ def test_a_point_that_was_timed_once_has_no_band_and_says_so():
     )
 
 
-def test_every_implementation_has_a_colour_of_its_own():
-    colors = timing_look.COLORS[: len(IMPLEMENTATIONS)]
-    assert len(set(colors)) == len(IMPLEMENTATIONS)
+def test_every_implementation_has_a_dash_and_every_device_a_colour_and_a_mark():
+    dashes = timing_look.dashes()
+    assert len({dashes[name] for name in IMPLEMENTATIONS}) == len(IMPLEMENTATIONS)
+    styles = (*timing_look.STYLES, timing_look.COPY)
+    colors = {*(color for color, _ in styles), *timing_look.OTHERS, timing_look.RETURN_COLOR}
+    assert len(colors) == len(styles) + len(timing_look.OTHERS) + 1
+    assert len({mark for _, mark in styles}) == len(styles)
+    for color, _ in styles:
+        assert contrast(color, "#ffffff") >= 3 and contrast(color, "#14171c") >= 3
 
 
 AXES = [
@@ -319,18 +323,18 @@ def test_lines_that_differ_in_any_axis_look_different(chart, axis, value):
     drawn = [trace for trace in traces(chart([*here, *far])) if "customdata" in trace]
     looks = {(trace["marker"]["color"], trace["marker"]["symbol"].removesuffix("-open")) for trace in drawn}
     assert len(looks) == len(drawn) == 4
-    lined = [trace for trace in drawn if "lines" in trace["mode"]]
-    assert [trace["line"]["dash"] for trace in lined].count("dash") == len(lined) / 2
 
 
-def test_a_recorded_cpu_is_a_circle_and_a_gpu_a_diamond_in_any_order_and_beside_what_is_measured_here():
+def test_a_recorded_cpu_is_a_circle_and_a_gpu_a_square_in_any_order_and_beside_what_is_measured_here():
     far = [replace(timing, source="x.json") for timing in line([64], [1.0])]
     card = [replace(timing, source="x.json") for timing in line([64], [1.0], **GPU)]
     for timings in ([*far, *card], [*card, *far], [*line([64], [2.0]), *far, *card]):
         look = timing_look.Look.of(timings)
-        assert (look.shape(far[0]), look.shape(card[0])) == ("circle", "diamond")
-    assert look.shape(timings[0]) != "circle"
-    assert len(set(timing_look.FOR_CPU)) == len(set(timing_look.FOR_GPU)) == len(timing_look.SYMBOLS)
+        assert (look.color(far[0]), look.shape(far[0])) == timing_look.CPU
+        assert (look.color(card[0]), look.shape(card[0])) == timing_look.GPU
+    assert (look.color(timings[0]), look.shape(timings[0])) == timing_look.THIS_CPU
+    copied = timing_look.Look.of(card, copied=True)
+    assert (copied.color(card[0]), copied.shape(card[0])) == timing_look.COPY
 
 
 def test_as_many_lines_as_are_drawn_at_once_have_a_symbol_each():

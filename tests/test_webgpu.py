@@ -9,9 +9,10 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from attention.charts import cpu_gpu as cpu_gpu_charts
 from attention.charts import timings as charts
-from attention.charts.timing_look import BROWSER_COLOR, BROWSER_DASH, BROWSER_RECORDED_DASH, Look
+from attention.charts.series_look import look as look_of
+from attention.charts.timing_look import BROWSER as BROWSER_STYLE
+from attention.charts.timing_look import Look
 from attention.masks import MASKS
 from attention.timing import answers, cpu_gpu_series, cpu_gpu_summary, recordings
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
@@ -274,10 +275,8 @@ def test_a_line_of_a_browser_looks_like_nothing_else_also_when_it_was_recorded()
     found = Look.of([*mine, *opened, *again, *shipped])
     looks = {(found.color(each), found.dash(each), found.shape(each)) for each in (*mine, *opened, *again)}
     assert len(looks) == 9
-    assert {color for color, _, _ in looks} == {BROWSER_COLOR} and BROWSER_COLOR not in map(found.color, shipped)
-    dashes = [{found.dash(each) for each in some} for some in (mine, opened, again, shipped)]
-    assert dashes[:3] == [{BROWSER_DASH}, {BROWSER_RECORDED_DASH}, {BROWSER_RECORDED_DASH}]
-    assert not {BROWSER_DASH, BROWSER_RECORDED_DASH} & dashes[3]
+    assert {color for color, _, _ in looks} == {BROWSER_STYLE[0]}
+    assert BROWSER_STYLE[0] not in map(found.color, shipped)
 
 
 def test_an_opened_line_of_a_browser_keeps_its_look_beside_published_ones():
@@ -286,8 +285,8 @@ def test_an_opened_line_of_a_browser_keeps_its_look_beside_published_ones():
     gpus = cpu_gpu_series.gpus(CpuGpuSettings(), [*opened, *mine, *results.timing.shipped_timings()])
     assert [gpu.kind for gpu in gpus[:3]] == ["measured in your browser", "recorded in a browser", "recorded"]
     assert gpus[1].place == f"recorded in a browser {opened[0].day} (mine.json)"
-    looks = [cpu_gpu_charts.look(gpu, gpus) for gpu in gpus]
-    assert [look["color"] == BROWSER_COLOR for look in looks] == [True, True] + [False] * (len(gpus) - 2)
+    looks = [look_of(gpu, gpus) for gpu in gpus]
+    assert [look["color"] == BROWSER_STYLE[0] for look in looks] == [True, True] + [False] * (len(gpus) - 2)
     assert len({(look["dash"], look["symbol"]) for look in looks[:2]}) == 2
 
 

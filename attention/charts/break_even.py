@@ -8,9 +8,10 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from attention.charts.cpu_gpu import look
 from attention.charts.line_ends import name_lines
-from attention.charts.theme import HEADS, PLOTLY_TEXT
+from attention.charts.series_look import look
+from attention.charts.theme import PLOTLY_TEXT
+from attention.charts.timing_axes import time_ticks
 from attention.charts.timing_marks import FONT, PALE, wrap_hover_label
 from attention.timing import cpu_gpu_summary
 from attention.timing.break_even import BreakEven
@@ -22,30 +23,18 @@ HEIGHT = 430  # pixels
 NAME, LABEL = 12, 13  # pixels of the height of letters: of the names of lines, and of the axes
 ENDS = (5e-6, 0.2)  # seconds at both ends of the axis, unless a time lies beyond
 CPU, ALONE, MOVED = "CPU", "GPU alone", "GPU with copy"
-GPU_COLOR, ALONE_COLOR = HEADS[5], HEADS[2]
-RECORDED = "{name}{copy}, recorded"
+NOW, YOURS, RECORDED = "this server, measured now", "your GPU", "{device}, recorded"
 CROSSING, EQUAL = "about {length:,.0f} tokens", "about equal"
 TIMES = "{times} times as fast"
-TICKS = {-6: "1 µs", -5: "10 µs", -4: "100 µs", -3: "1 ms", -2: "10 ms", -1: "100 ms", 0: "1 s", 1: "10 s", 2: "100 s"}
 
 
 def figure(found: BreakEven) -> go.Figure:
     """Returns the chart."""
     shown = go.Figure()
     lengths = [point.length for point in found.cpu.points]
-    cpu, alone = ([point.seconds or 0.0 for point in series.points] for series in (found.cpu, found.gpu))
-    moved = [seconds + point.moved for seconds, point in zip(alone, found.gpu.points, strict=True)]
-    at_gpu = look(found.gpu, [found.gpu]) | {"color": GPU_COLOR}
-    _line(shown, found.cpu, _name(found.cpu, CPU, found), cpu, look(found.cpu, ()))
-    _line(shown, found.gpu, _name(found.gpu, MOVED, found), moved, at_gpu)
-    at_alone = at_gpu | {"color": ALONE_COLOR, "symbol": "square", "dash": "dot"}
-    _line(shown, found.gpu, _name(found.gpu, ALONE, found), alone, at_alone)
-    for series in found.recorded:
-        is_cpu = all(not point.moved for point in series.points)
-        whole = [(point.seconds or 0.0) + point.moved for point in series.points]
-        faint = look(series, [] if is_cpu else [series]) | {"width": 1.5}
-        name = RECORDED.format(name=_device(series), copy="" if is_cpu else " with copy")
-        _line(shown, series, name, whole, faint if is_cpu else faint | {"color": GPU_COLOR})
+    for series in found.beside:
+        _device_lines(shown, series, found, is_compared=False)
+    cpu, moved = _device_lines(shown, found.cpu, found)[0], _device_lines(shown, found.gpu, found)[0]
     every = [y for trace in _traces(shown) for y in trace.y]
     low, high = log10(min([ENDS[0], *every])), log10(max([ENDS[1], *every]))
     last = lengths.index(found.longest.length)
@@ -53,6 +42,8 @@ def figure(found: BreakEven) -> go.Figure:
     _gap(shown, lengths[last], moved[last], cpu[last])
     if found.moved.length:
         _mark(shown, found.moved.length, lengths, moved, EQUAL if found.is_equal_at_first else CROSSING)
+    if found.open_marks:
+        _explain_open_marks(shown, found)
     ticks = {"tickvals": lengths, "ticktext": [f"{n:,}" for n in lengths]}
     reach = [log10(lengths[0]) - 0.08, log10(lengths[-1]) + 0.05]
     margin = {"t": 10, "b": 10, "l": 10, "r": 10}
@@ -60,21 +51,44 @@ def figure(found: BreakEven) -> go.Figure:
         font={"family": FONT, "size": LABEL}, height=HEIGHT, margin=margin, showlegend=False, hovermode="closest"
     )
     shown.update_xaxes(type="log", title="length of the text (tokens)", range=reach, **ticks)
-    times = {"tickvals": [10.0**power for power in TICKS], "ticktext": list(TICKS.values())}
-    shown.update_yaxes(type="log", title="time per call", range=[low, high], **times)
+    shown.update_yaxes(type="log", title="time per call", range=[low, high], **time_ticks(low, high))
     return shown
+
+
+def _device_lines(
+    shown: go.Figure, series: TimingSeries, found: BreakEven, is_compared: bool = True
+) -> tuple[list[float], ...]:
+    """Adds the line of a CPU, or those of a GPU with and without the copy, and returns their times in this order.
+
+    Of a recorded GPU that is not compared, the line with the copy alone; recorded lines beside others are thin.
+    """
+    alone = [point.seconds or 0.0 for point in series.points]
+    moved = [seconds + point.moved for seconds, point in zip(alone, series.points, strict=True)]
+    width = {} if is_compared or series.kind in (MEASURED, IN_BROWSER) else {"width": 1.5}
+    if not any(point.moved for point in series.points):
+        _line(shown, series, _name(series, CPU, found), alone, look(series, ()) | width)
+        return (alone,)
+    _line(shown, series, _name(series, MOVED, found), moved, look(series, [series], copied=True) | width)
+    if is_compared or not width:
+        _line(shown, series, _name(series, ALONE, found), alone, look(series, [series]))
+    return moved, alone
 
 
 def _name(series: TimingSeries, name: str, found: BreakEven) -> str:
     """The name of a line; what was measured now is named as such, and the others then by their device."""
-    whose = {MEASURED: "this", IN_BROWSER: "your"}.get(series.kind)
-    if whose:
-        return f"{whose} {name}"
-    return name.replace("CPU", _device(series)).replace("GPU", _device(series)) if found.recorded else name
+    if series.kind == MEASURED:
+        return NOW if name == CPU else f"{name.replace('GPU', _device(series))}, measured now"
+    if series.kind == IN_BROWSER:
+        return name.replace("GPU", YOURS)
+    if not found.beside:
+        return name
+    of_device = name.replace("CPU", _device(series)).replace("GPU", _device(series))
+    is_cpu_measured = any(each.kind == MEASURED for each in (found.cpu, *found.beside))
+    return RECORDED.format(device=of_device) if name == CPU and is_cpu_measured else of_device
 
 
 def _device(series: TimingSeries) -> str:
-    """The short name of the device of a recorded line."""
+    """The short name of the device of a line."""
     known = next((name for name in DATA_SHEETS if name in series.device), series.device)
     cores = re.search(r"\b(\d+) cores?\b", series.device)
     return f"{cores[1]}-core CPU" if cores else known
@@ -95,7 +109,7 @@ def _line(shown: go.Figure, series: TimingSeries, name: str, times: list[float],
                 y=[times[i] for i in at],
                 meta=name,
                 mode="lines+markers" if stable else "markers",
-                opacity=1.0 if stable else PALE,
+                opacity=1.0 if stable or series.kind in (MEASURED, IN_BROWSER) else PALE,
                 line={"color": looks["color"], "width": looks.get("width", 3), "dash": looks["dash"]},
                 marker={"symbol": looks["symbol"] + "-open" * (not stable), "size": 9, "color": looks["color"]},
                 customdata=[
@@ -104,6 +118,21 @@ def _line(shown: go.Figure, series: TimingSeries, name: str, times: list[float],
                 ],
                 hovertemplate="%{x:,} tokens<br>%{customdata}<extra></extra>",
             )
+
+
+def _explain_open_marks(shown: go.Figure, found: BreakEven) -> None:
+    """Writes what open marks mean above the last of them, the highest of one device."""
+    marks = [
+        (point.length, (point.seconds or 0.0) + point.moved)
+        for series in (found.gpu, found.cpu, *found.beside)
+        for point in series.points
+        if not point.is_stable
+    ]
+    x, y = max(marks)
+    place = {"x": log10(x), "y": log10(y), "xanchor": "right", "xshift": 8, "yshift": 17}
+    shown.add_annotation(
+        text=found.open_marks, showarrow=False, font={"size": NAME, "color": PLOTLY_TEXT}, align="right", **place
+    )
 
 
 def _gap(shown: go.Figure, length: int, low: float, high: float) -> None:

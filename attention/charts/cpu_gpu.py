@@ -1,10 +1,6 @@
 """CPU against GPU (Plotly): time, speed-up, rate and limits, each against the length or the operations per byte.
 
-Measured, recorded and published times always look different. Measured here: a solid line with filled marks. Recorded
-elsewhere: dashed, filled marks. Measured in a browser: long strokes (with wide gaps if it was recorded), stars, and a
-colour that nothing else has. Published: dotted, marks of thin strokes, and colours that no timing has. With the
-transfer to the GPU and back a line is dash-dotted and fainter. A limit is thinner, without marks. A time that is not
-stable is an open, faint mark that no line joins, as in the other charts of times.
+The colour and the mark of a line are its device, as `series_look` has them. A limit is thinner, without marks.
 """
 
 from __future__ import annotations
@@ -18,36 +14,18 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attention.charts import cpu_gpu_axes
-from attention.charts.theme import HIDDEN, PLOTLY_TEXT
-from attention.charts.timing_look import (
-    BROWSER_COLOR,
-    BROWSER_DASH,
-    BROWSER_RECORDED_DASH,
-    BROWSER_SYMBOLS,
-    COLORS,
-    PAPERS,
-    SHEETS,
-)
+from attention.charts.series_look import look
+from attention.charts.theme import PLOTLY_TEXT
+from attention.charts.timing_look import SHEETS
 from attention.charts.timing_marks import FAINT, PALE, wrap_hover_label, wrap_label
 from attention.charts.timing_marks import loose as says_loose
 from attention.timing import cpu_gpu_series, cpu_gpu_summary
-from attention.timing.cpu_gpu_series import FROM_BROWSER, IN_BROWSER, MEASURED, PUBLISHED, RECORDED, Point, TimingSeries
-from attention.timing.cpu_gpu_settings import BREAK_EVEN, METHODS, CpuGpuSettings
+from attention.timing.cpu_gpu_series import PUBLISHED, Point, TimingSeries
+from attention.timing.cpu_gpu_settings import BREAK_EVEN, CpuGpuSettings
 from attention.timing.cpu_gpu_summary import Ratio, numbers
 from attention.timing.data_sheets import DATA_SHEETS
-from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.units import seconds as spelt
 
-DASHES = {
-    MEASURED: "solid",
-    IN_BROWSER: BROWSER_DASH,
-    FROM_BROWSER: BROWSER_RECORDED_DASH,
-    RECORDED: "dash",
-    PUBLISHED: "dot",
-}
-CARRIED = "7px,3px,1px,3px"  # fits twice into the line of a legend entry, next to its mark
-THIN = ("asterisk", "cross-thin", "x-thin", "y-up", "y-down", "hash", "line-ns", "y-left", "y-right")
-FILLED = ("diamond", "square", "triangle-up", "pentagon")  # marks of GPUs that were timed; a CPU's is a circle
 LEFT_OUT = {"without": ("moved",), "with": ("alone",), "without and with": ()}
 WITH = "with copy"
 LONGEST = 24  # letters of the name of a device at the end of a line
@@ -178,7 +156,7 @@ def _limits(found: go.Figure, versus: CpuGpuSettings, cpu: TimingSeries | None, 
         _roof(found, label, short, (sheet.operations, sheet.traffic), ends, SHEETS[name], "dashdot")
     if cpu and cpu.peaks:
         label = f"{cpu.device}, limit as {cpu.whence} ({cpu.dtype})"
-        _roof(found, label, f"CPU, limit as {cpu.kind}", cpu.peaks, ends, look(cpu, ())["color"], DASHES[cpu.kind])
+        _roof(found, label, f"CPU, limit as {cpu.kind}", cpu.peaks, ends, look(cpu, ())["color"], "dashdot")
     for rival in every:
         at = [cpu_gpu_series.intensity(point.length, versus, rival.dtype) for point in rival.points]
         marks = [Mark(point, x, point.rate, _describe_rates(point)) for x, point in zip(at, rival.points, strict=True)]
@@ -210,25 +188,6 @@ PICTURES: dict[str, Callable[[go.Figure, CpuGpuSettings, TimingSeries | None, Se
 }
 
 
-def look(rival: TimingSeries, gpus: Sequence[TimingSeries], carried: bool = False) -> dict[str, Any]:
-    """Returns colour, dash and mark of a line: by method, device, and whether it was measured, recorded or published."""
-    dash = CARRIED if carried else DASHES[rival.kind]
-    if rival.kind == PUBLISHED:
-        symbol = f"{THIN[METHODS.index(rival.method)]}-open"
-        return {"color": PAPERS.get(rival.device, HIDDEN), "dash": dash, "symbol": symbol}
-    if rival.kind in (IN_BROWSER, FROM_BROWSER):
-        browsers = [gpu for gpu in gpus if gpu.kind in (IN_BROWSER, FROM_BROWSER)]
-        symbol = (
-            BROWSER_SYMBOLS[browsers.index(rival) % len(BROWSER_SYMBOLS)] if rival in browsers else BROWSER_SYMBOLS[0]
-        )
-        return {"color": BROWSER_COLOR, "dash": dash, "symbol": symbol}
-    names = list(IMPLEMENTATIONS)
-    at = names.index(rival.method) if rival.method in names else len(names)
-    timed = [gpu for gpu in gpus if gpu.kind not in (PUBLISHED, IN_BROWSER, FROM_BROWSER)]
-    symbol = FILLED[timed.index(rival) % len(FILLED)] if rival in timed else "circle"
-    return {"color": COLORS[at % len(COLORS)], "dash": dash, "symbol": symbol}
-
-
 def _line(
     found: go.Figure,
     rival: TimingSeries,
@@ -242,10 +201,7 @@ def _line(
     name, end = _short(rival, gpus, carried) + more, _end_name(rival, gpus, carried)
     firm, loose = ([mark for mark in marks if mark.point.is_stable is kind] for kind in (True, False))
     if firm:
-        opacity = 0.75 if carried else 1.0
-        found.add_scatter(
-            **_marker_trace(rival, firm, looks, label, name), meta=end, mode="lines+markers", opacity=opacity
-        )
+        found.add_scatter(**_marker_trace(rival, firm, looks, label, name), meta=end, mode="lines+markers", opacity=1)
     if loose:
         found.add_scatter(
             **_marker_trace(rival, loose, looks, label, name),

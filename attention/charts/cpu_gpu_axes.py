@@ -10,14 +10,15 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attention.charts.line_ends import name_lines
-from attention.charts.timing_marks import FONT, LEGEND, ROW, WIDTH
+from attention.charts.timing_axes import time_ticks
+from attention.charts.timing_marks import FONT, LEGEND, LOOSE, ROW, WIDTH, foot
 from attention.timing import cpu_gpu_series
 from attention.timing.cpu_gpu_series import TimingSeries
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
 from attention.timing.published import LENGTHS
 
 HEIGHT = 420  # pixels, without its legend
-Y = {"time": "seconds per call", "times faster": "times as fast as the CPU", "rate": "operations per second"}
+Y = {"time": "time per call", "times faster": "times as fast as the CPU", "rate": "operations per second"}
 ENDS = {"time": (5e-5, 30.0), "times faster": (0.7, 2e4), "rate": (2e10, 1.2e15), "limits": (2e10, 1.2e15)}
 SAMPLE = 46  # pixels of the line of a legend entry
 
@@ -25,7 +26,7 @@ SAMPLE = 46  # pixels of the line of a legend entry
 def lay_out(found: go.Figure, versus: CpuGpuSettings, every: Sequence[TimingSeries]) -> None:
     """Sets the layout. The axes keep their ranges when settings change, unless a point lies beyond them."""
     ends = _ends(found, versus.picture)
-    name_lines(found, HEIGHT, ends)
+    is_named = name_lines(found, HEIGHT, ends)
     names = dict.fromkeys(trace.name for trace in _traces(found) if trace.showlegend is not False and trace.name)
     rows = sum(len(wrap(name.replace("<br>", " "), WIDTH)) for name in names)
     found.update_layout(
@@ -35,11 +36,15 @@ def lay_out(found: go.Figure, versus: CpuGpuSettings, every: Sequence[TimingSeri
         legend=LEGEND | {"itemwidth": SAMPLE},
         hovermode="closest",
     )
+    if is_named:
+        found.update_layout(**foot([f"○ {LOOSE}"] if rows else [], HEIGHT))
     found.update_xaxes(type="log", **_across(versus, every))
-    unit = {"time": {"ticksuffix": "s"}, "times faster": {}}.get(versus.picture, {"ticksuffix": "FLOP/s"})
-    form = ",~g" if versus.picture == "times faster" else "~s"
     title = Y.get(versus.picture, Y["rate"])
-    found.update_yaxes(type="log", title=title, dtick=1, tickformat=form, range=ends, **unit)
+    ticks = {
+        "time": time_ticks(*ends),
+        "times faster": {"dtick": 1, "tickformat": ",~g"},
+    }.get(versus.picture, {"dtick": 1, "tickformat": "~s", "ticksuffix": "FLOP/s"})
+    found.update_yaxes(type="log", title=title, range=ends, **ticks)
 
 
 def _across(versus: CpuGpuSettings, every: Sequence[TimingSeries]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from itertools import pairwise
 from math import log10
 from typing import Any
 
@@ -15,35 +16,56 @@ LINE = 13  # pixels from one name to the next
 SHIFTS = (11, 25, -26, 39, -40)  # pixels of a name above the end of its line, in the order in which they are tried
 BEHIND = (-2, 11, -15, 24, -28)  # the same for a name behind the end of its line
 LETTER = 0.5  # mean width of a letter, of its height
-NARROW = 260  # pixels of the width of a chart on a phone
+NARROW, WIDE = 260, 830  # pixels of the width of a chart on a phone, and beside a sidebar
+HALF = 7  # pixels of half the height of a name
+BULLETS = {
+    "circle": "●",
+    "square": "■",
+    "diamond": "◆",
+    "triangle-up": "▲",
+    "star": "★",
+}  # by mark, for the others a dash
+NO_BULLET = "–"
 AXIS = 66  # pixels of the height of a figure that its margins and the axis below take
 
 
 def name_lines(figure: go.Figure, height: int, ends: list[float], beside: float = 0, font: int = 11) -> bool:
     """Writes the name of each line, `meta` of its trace, where it ends, and takes it out of the legend.
 
-    A name is above its line, or elsewhere near if another name is there. `height` of the figure in pixels; `ends`: the
+    A name is above its line, or elsewhere near if another name or a line is there. `height` of the figure in pixels; `ends`: the
     logarithms of both ends of the y axis; `beside`: the last length of the chart; a name that fits before it is behind its line;
     `font`: the size of names in pixels.
     Leaves the legend as it is, and returns False, if there are more than `MOST` lines.
     """
     drawn: list[Any] = list(figure.data)
     traces = [trace for trace in drawn if trace.meta]
-    last: dict[str, tuple[tuple[float, float], str, str]] = {}  # of a line: its last point, its name and its colour
+    last: dict[str, tuple[tuple[float, float], str, str]] = {}  # of a line: its last point, its name and its bullet
     for trace in sorted(traces, key=lambda trace: "lines" in trace.mode):  # marks that no line joins are overwritten
         if points := [each for each in zip(trace.x, trace.y, strict=True) if each[1]]:
-            last[trace.legendgroup or trace.meta] = (max(points), trace.meta, trace.line.color)
+            last[trace.legendgroup or trace.meta] = (max(points), trace.meta, _bullet(trace))
     if len(last) > MOST:
         return False
     scale, taken = (height - AXIS) / (ends[1] - ends[0]), []
     start = min((x for (x, _), *_ in last.values()), default=1.0)
     start = min([start, *(x for trace in traces for x in trace.x if x)], default=1.0)
-    for (x, y), name, color in sorted(last.values(), key=lambda each: -each[0][1]):
-        at, is_behind = scale * log10(y), _room(x, beside, start) >= len(name) * font * LETTER
-        shifts = BEHIND if is_behind else SHIFTS
-        shift = next((by for by in shifts if all(abs(at + by - other) >= LINE for other in taken)), shifts[0])
+    end = max((x for trace in traces for x in trace.x if x), default=1.0)
+    lines = [_corners(trace, start, max(end, beside), scale) for trace in traces]
+    for (x, y), name, bullet in sorted(last.values(), key=lambda each: -each[0][1]):
+        at, width = scale * log10(y), len(name) * font * LETTER
+        is_behind = _room(x, beside, start) >= width
+        across = log10(x / start) / log10(max(end, beside) / start) if max(end, beside) > start else 0.0
+
+        def cost(
+            shift: int, at: float = at, across: float = across, width: float = width, behind: bool = is_behind
+        ) -> int:
+            names = sum(abs(at + shift - other) < LINE for other in taken)
+            left = [across * pixels + (8 if behind else 6 - width - 12) for pixels in (NARROW, WIDE)]
+            boxes = [(x0 / pixels, (x0 + width + 12) / pixels) for x0, pixels in zip(left, (NARROW, WIDE), strict=True)]
+            return 100 * names + sum(_covers(line, box, at + shift) for line in lines for box in boxes)
+
+        shift = min(BEHIND if is_behind else SHIFTS, key=cost)
         taken.append(at + shift)
-        text = f'<span style="color:{color}">●</span> {escape(name)}'
+        text = f"{bullet} {escape(name)}"
         place = {"x": log10(x), "y": log10(y), "xanchor": "right", "yanchor": "middle", "xshift": 6, "yshift": shift}
         if is_behind:
             place |= {"xanchor": "left", "xshift": 8}
@@ -51,6 +73,36 @@ def name_lines(figure: go.Figure, height: int, ends: list[float], beside: float 
     for trace in traces:
         trace.showlegend = False
     return True
+
+
+Corners = list[tuple[float, float]]
+
+
+def _corners(trace: Any, start: float, end: float, scale: float) -> Corners:
+    """The points of a line: the part of the width of the chart at which they are, and their height in pixels."""
+    if end <= start:
+        return []
+    points = [(x, y) for x, y in zip(trace.x, trace.y, strict=True) if x and y]
+    return [(log10(x / start) / log10(end / start), scale * log10(y)) for x, y in points]
+
+
+def _covers(line: Corners, box: tuple[float, float], middle: float) -> bool:
+    """Whether a line goes through a name that is this part of the width, around this height."""
+    for (x0, y0), (x1, y1) in pairwise(line):
+        left, right = max(box[0], x0), min(box[1], x1)
+        if left > right or x1 <= x0:
+            continue
+        ends = [y0 + (y1 - y0) * (x - x0) / (x1 - x0) for x in (left, right)]
+        if min(ends) < middle + HALF and max(ends) > middle - HALF:
+            return True
+    return False
+
+
+def _bullet(trace: Any) -> str:
+    """The mark of a line in its colour, to put before its name."""
+    symbol = trace.marker.symbol if isinstance(trace.marker.symbol, str) else next(iter(trace.marker.symbol or ("",)))
+    mark = BULLETS.get(symbol.removesuffix("-open"), NO_BULLET) if "markers" in trace.mode else NO_BULLET
+    return f'<span style="color:{trace.line.color or trace.marker.color}">{mark}</span>'
 
 
 def _room(x: float, last: float, first: float) -> float:

@@ -1,9 +1,9 @@
-"""Colours, symbols and dashes of lines of timings.
+"""Colours, marks and dashes of timings, the same in every chart.
 
-The colour is the implementation. The symbol is the device, combined with dtype, mask, pass and sizes if these differ:
-shapes, unlike shades, are distinguishable on paper and for colour-blind readers. A dashed line was recorded. Long
-strokes, stars and a colour of their own were measured in a browser, with wide gaps between the strokes if they were
-recorded. An open, faint mark that no line joins is a time that is not stable.
+The colour is the device: a recorded CPU, this server's CPU, a GPU alone, a GPU with the copy, or the visitor's own GPU; further
+devices have further colours. The mark is the device as well, combined with dtype, mask, pass and sizes if these differ: shapes,
+unlike shades, are distinguishable on paper and for colour-blind readers. The dash is the implementation. An open, faint mark that
+no line joins is a time that is not stable.
 """
 
 from __future__ import annotations
@@ -16,22 +16,15 @@ from attention.timing import comparison
 from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.line_names import line_names
 from attention.timing.recordings import Timing
-from attention.timing.recordings.timing import BROWSER
 
-MORE = (
-    "#a6761d",
-    "#17becf",
-    "#e7298a",
-    "#66a61e",
-    "#ff7f7f",
-    "#8a8a8a",
-    "#9467bd",
-    "#bc6c25",
-    "#3a86a8",
-    "#c9184a",
-    "#52b788",
-)
-COLORS = (*theme.HEADS, *MORE, "#f72585", "#b5838d", "#4a4e9a", "#7a9e9f")
+Style = tuple[str, str]  # a colour and a mark
+CPU: Style = (theme.HEADS[0], "circle")
+THIS_CPU: Style = ("#c2318a", "triangle-up")  # measured on this server
+GPU: Style = (theme.HEADS[2], "square")  # without the copy
+COPY: Style = (theme.HEADS[5], "diamond")  # a GPU with the copy
+RETURN_COLOR = theme.HEADS[1]  # the part of the copy that brings the results back
+BROWSER: Style = ("#8560e0", "star")  # the visitor's own GPU, measured in a browser
+OTHERS = ("#a6761d", "#17a2b8", "#66a61e", "#d0506e", "#8a8a8a", "#bc6c25", "#3a86a8", "#7a9e9f")  # further devices
 # fmt: off
 SYMBOLS = (
     "circle", "diamond", "square", "triangle-up", "cross", "x", "triangle-down", "hourglass", "pentagon", "bowtie",
@@ -39,16 +32,23 @@ SYMBOLS = (
     "star-diamond", "triangle-ne", "star-triangle-down", "triangle-sw", "triangle-nw", "hexagon", "triangle-se",
 )
 # fmt: on
-ROUND, POINTED = (SYMBOLS[0], *SYMBOLS[2::2]), SYMBOLS[1::2]
-FOR_CPU, FOR_GPU = (
-    (*ROUND, *reversed(POINTED)),
-    (*POINTED, *reversed(ROUND)),
-)  # a CPU's first is a circle, a GPU's a diamond
-PAPERS = {"H100": "#b34d9a", "A100": "#808000", "H200": "#6f7ad6"}  # distinct from COLORS, visible on both backgrounds
+PAPERS = {"H100": "#b34d9a", "A100": "#808000", "H200": "#6f7ad6"}  # distinct from timed ones, visible on both grounds
 SHEETS = PAPERS | {"T4": "#767b86", "L4": "#7d6f64", "RTX 4090": "#2a9d8f"}
-BROWSER_COLOR, BROWSER_DASH, BROWSER_RECORDED_DASH = "#c77700", "14px,3px", "14px,10px"  # measured in a browser
 BROWSER_SYMBOLS = ("star", "hexagram", "star-diamond", "star-square", "star-triangle-up", "star-triangle-down")
+FIRST_DASHES = {"SDPA": "solid", "matmul softmax matmul": "dash", "core with weights": "dot", "SDPA math": "dashdot"}
+MORE_DASHES = ("longdash", "longdashdot", *(f"{long}px,{gap}px" for gap in (2, 5, 8) for long in (2, 5, 9, 14, 20, 28)))
 Kind = tuple[str | int, ...]
+
+
+def symbols_from(first: str) -> tuple[str, ...]:
+    """Returns all symbols, beginning with this one."""
+    return first, *(symbol for symbol in SYMBOLS if symbol != first)
+
+
+def dashes() -> dict[str, str]:
+    """Returns the dash of each implementation."""
+    others = (name for name in IMPLEMENTATIONS if name not in FIRST_DASHES)
+    return FIRST_DASHES | dict(zip(others, MORE_DASHES, strict=False))
 
 
 def open_symbol(symbol: str) -> str:
@@ -64,42 +64,54 @@ def kind(timing: Timing) -> Kind:
 
 @dataclass(frozen=True)
 class Look:
-    """The style of the lines of a figure, equal in every chart of the same timings; its kinds in the order of symbols.
+    """The style of the lines of a figure, equal in every chart of the same timings; its devices and kinds in their order.
 
-    `names`: the short name of each line by its label.
+    `names`: the short name of each line by its label. `copied`: whether the times of a GPU include the copy.
     """
 
-    cpu_kinds: tuple[Kind, ...]
-    gpu_kinds: tuple[Kind, ...]
-    browser_kinds: tuple[Kind, ...] = ()
+    kinds: tuple[tuple[Kind, ...], ...]
+    devices: tuple[tuple[str, ...], ...]
     names: Mapping[str, str] = field(default_factory=dict)
+    copied: bool = False
 
     @classmethod
-    def of(cls, timings: Iterable[Timing]) -> Look:
+    def of(cls, timings: Iterable[Timing], copied: bool = False) -> Look:
         """Returns the style of a figure of these timings."""
         timings = list(timings)
-        browser = (kind(timing) for timing in timings if timing.is_from_browser)
-        ordered = sorted(timings, key=lambda timing: not timing.source)  # a recorded one keeps its symbol beside others
-        cpus, gpus = (
-            dict.fromkeys(kind(t) for t in ordered if (t.device == "cpu") is is_cpu) for is_cpu in (True, False)
-        )
-        return cls(tuple(cpus), tuple(gpus), tuple(dict.fromkeys(browser)), line_names(timings))
+        groups = [[timing for timing in timings if _group(timing) == group] for group in range(len(STYLES))]
+        kinds = tuple(tuple(dict.fromkeys(map(kind, group))) for group in groups)
+        devices = tuple(tuple(dict.fromkeys(timing.origin for timing in group)) for group in groups)
+        return cls(kinds, devices, line_names(timings), copied)
 
     def color(self, timing: Timing) -> str:
-        if timing.is_from_browser:
-            return BROWSER_COLOR
-        names = list(IMPLEMENTATIONS)
-        at = names.index(timing.implementation) if timing.implementation in names else len(names)
-        return COLORS[at % len(COLORS)]
+        group = _group(timing)
+        at = self.devices[group].index(timing.origin) if timing.origin in self.devices[group] else 0
+        if STYLES[group] is BROWSER or at == 0:
+            return self._style(group)[0]
+        return OTHERS[(at - 1 + group) % len(OTHERS)]
 
     def shape(self, timing: Timing) -> str:
-        if timing.is_from_browser:
-            symbol = BROWSER_SYMBOLS[self.browser_kinds.index(kind(timing)) % len(BROWSER_SYMBOLS)]
+        group = _group(timing)
+        at = self.kinds[group].index(kind(timing))
+        if STYLES[group] is BROWSER:
+            symbol = BROWSER_SYMBOLS[at % len(BROWSER_SYMBOLS)]
             return symbol if timing.implementation.endswith("fused") else f"{symbol}-dot"
-        symbols, kinds = (FOR_CPU, self.cpu_kinds) if timing.device == "cpu" else (FOR_GPU, self.gpu_kinds)
-        return symbols[kinds.index(kind(timing)) % len(symbols)]
+        return symbols_from(self._style(group)[1])[at % len(SYMBOLS)]
 
     def dash(self, timing: Timing) -> str:
-        if timing.is_from_browser:
-            return BROWSER_DASH if timing.source == BROWSER else BROWSER_RECORDED_DASH
-        return "dash" if timing.source else "solid"
+        return dashes().get(comparison.ALIKE.get(timing.implementation, timing.implementation), MORE_DASHES[-1])
+
+    def _style(self, group: int) -> Style:
+        return COPY if self.copied and STYLES[group] is GPU else STYLES[group]
+
+
+STYLES = CPU, THIS_CPU, GPU, BROWSER
+
+
+def _group(timing: Timing) -> int:
+    """The place of the style of a timing in `STYLES`."""
+    if timing.is_from_browser:
+        return STYLES.index(BROWSER)
+    if timing.device != "cpu":
+        return STYLES.index(GPU)
+    return STYLES.index(CPU if timing.source else THIS_CPU)

@@ -33,6 +33,7 @@ FONT = "Arial, Helvetica, sans-serif"  # also available in a downloaded image of
 ROW = 17  # pixels that a line of a legend adds: on a phone entries are below each other and would leave no room for the chart
 FAINT = 0.16  # opacity of a band
 PALE = 0.65  # opacity of a mark whose time is not stable
+AXIS = 56  # pixels of the axis of lengths and its title
 LOOSE = "open and faint: unstable time"
 LAST = 2000  # rank of the last entry of a legend; the others have 1000
 END = 12  # pixels of the height of the name at the end of a line
@@ -51,8 +52,8 @@ LEGEND: dict[str, Any] = {
 }
 
 
-def figure(timings: Sequence[Timing], y: str, lengths: Iterable[int]) -> tuple[go.Figure, Look]:
-    """Returns an empty figure over length with two logarithmic axes, and the style of its lines."""
+def figure(timings: Sequence[Timing], y: str, lengths: Iterable[int], copied: bool = False) -> tuple[go.Figure, Look]:
+    """Returns an empty figure over length with two logarithmic axes, and the style of its lines; `copied` as in `Look`."""
     at = sorted({*lengths, *(timing.length for timing in timings)})
     axis: dict[str, Any] = {"type": "log", "title": "length (tokens)"}
     if at:
@@ -67,7 +68,7 @@ def figure(timings: Sequence[Timing], y: str, lengths: Iterable[int]) -> tuple[g
     layout = {"font": {"family": FONT}, "height": HEIGHT, "margin": margin, "hovermode": "closest", "xaxis": axis}
     figure = go.Figure(layout=layout)
     figure.update_yaxes(type="log", title=y, exponentformat="power", dtick=1)
-    return figure, Look.of(timings)
+    return figure, Look.of(timings, copied)
 
 
 def finish(figure: go.Figure, timings: Sequence[Timing]) -> None:
@@ -80,18 +81,15 @@ def finish(figure: go.Figure, timings: Sequence[Timing]) -> None:
     low, high = (log10(end(ys)) for end in (min, max)) if ys else (0.0, 1.0)
     room = max(high - low, 0.5) * 0.09
     ends = [low - room / 2, high + room]
-    sources, height = line_names.sources(timings, FINE), HEIGHT
+    sources = line_names.sources(timings, FINE)
     figure.update_yaxes(range=ends)
     if name_lines(figure, HEIGHT, ends, beside=_last_x(drawn), font=END):
-        title = "<br>".join([figure.layout.xaxis.title.text, *map(_fine, sources)])
-        figure.update_xaxes(title=title)
-        rows = [*sources, *[LOOSE] * any(figure.select_traces({"name": wrap_label(LOOSE)}))]
-        figure.update_layout(legend=LEGEND)
+        rows = [*sources, *[f"○ {LOOSE}"] * any(figure.select_traces({"name": wrap_label(LOOSE)}))]
+        figure.update_layout(**foot(rows, HEIGHT))
     else:
         shown = dict.fromkeys(trace.name for trace in drawn if trace.showlegend is not False)
         rows = [*sources, *(part for name in shown for part in name.split("<br>"))]
-        figure.update_layout(legend=legend(timings))
-    figure.update_layout(height=height + ROW * len(rows))
+        figure.update_layout(legend=legend(timings), height=HEIGHT + ROW * len(rows))
 
 
 def _last_x(drawn: Sequence[Any]) -> float:
@@ -99,8 +97,17 @@ def _last_x(drawn: Sequence[Any]) -> float:
     return max((x for trace in drawn for x in (trace.x if trace.x is not None else ()) if x), default=0.0)
 
 
+def foot(rows: Sequence[str], height: int) -> dict[str, Any]:
+    """Returns the layout of a figure of this height that has these rows at its foot, so that images include them."""
+    whole = height + ROW * len(rows)
+    place: dict[str, Any] = {"xref": "container", "yref": "container", "xanchor": "left", "yanchor": "top", "x": 0.01}
+    title = place | {"y": (ROW * len(rows) + 6) / whole, "text": "<br>".join(map(_fine, rows))}
+    margin = {"b": ROW * len(rows) + AXIS if rows else 10}
+    return {"height": whole, "margin": margin, "showlegend": False, "title": title if rows else None}
+
+
 def _fine(source: str) -> str:
-    return f'<span style="font-size:11px">{escape(source)}</span>'
+    return f'<span style="font-size:11px;font-weight:400">{escape(source)}</span>'
 
 
 def legend(timings: Sequence[Timing]) -> dict[str, Any]:
@@ -249,8 +256,8 @@ def roof(figure: go.Figure, name: str, timings: list[Timing], look: Look, short:
         name=wrap_label(f"roof: {name}"),
         meta=f"limit of {short}" if short else "limit",
         mode="lines+markers",
-        line={"color": "gray", "width": 1.5, "dash": look.dash(timings[0])},
-        marker={"symbol": look.shape(timings[0]), "size": 8, "color": "gray"},
+        line={"color": look.color(timings[0]), "width": 1.5, "dash": "dot"},
+        marker={"symbol": look.shape(timings[0]), "size": 8, "color": look.color(timings[0])},
         hovertemplate=f"{wrap_hover_label(f'roof: {name}')}<br>{best}<br>%{{y:.3s}}FLOP/s here<extra></extra>",
     )
 

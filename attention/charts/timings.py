@@ -12,18 +12,24 @@ from math import log10
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from attention.charts import theme
 from attention.charts import timing_marks as marks
+from attention.charts.timing_axes import size_ticks, time_ticks
+from attention.charts.timing_look import COPY, GPU, RETURN_COLOR
 from attention.charts.timing_marks import HEIGHT
 from attention.number_format import format_percent
 from attention.timing import comparison, convergence, footprint, line_names
 from attention.timing.comparison import SpeedUp
 from attention.timing.recordings import Timing, lines
 from attention.timing.units import seconds as told_seconds
+from attention.timing.units import size
 
 NARROW = 50  # ratio of largest to smallest rate below which ticks are powers of two, so that there are enough
 GUIDES = ("dot", "dashdot", "longdashdot")  # dashes of the reference lines in the memory chart
-PARTS = {"compute": "seconds", "to the device": "to_device", "results back": "from_device"}
+PARTS = {  # of a call with its copy: the field of a timing, and the colour
+    "compute": ("seconds", GPU[0]),
+    "copy to the GPU": ("to_device", COPY[0]),
+    "copy back": ("from_device", RETURN_COLOR),
+}
 
 
 def seconds(
@@ -34,7 +40,7 @@ def seconds(
     `lengths` fixes the axis while points are still being measured. Lengths that ran out of memory are labelled. `limits`: the
     least seconds by length of GPUs, by their data sheets, drawn as thin lines without marks.
     """
-    figure, look = marks.figure(timings, "seconds per call", lengths)
+    figure, look = marks.figure(timings, "time per call", lengths)
     for label, line in lines(timings).items():
         points = comparison.with_times(line)
         marks.band(figure, label, points, [p.spread.band if p.settled else None for p in points], look)
@@ -42,8 +48,8 @@ def seconds(
     marks.errors(figure, timings)
     for name, line in (limits or {}).items():
         marks.limit(figure, name, line)
-    figure.update_yaxes(tickformat="~s", ticksuffix="s")
     marks.finish(figure, timings)
+    figure.update_yaxes(**time_ticks(*figure.layout.yaxis.range))
     return figure
 
 
@@ -52,7 +58,7 @@ def speed_up(timings: Sequence[Timing], transfer: bool = False, against: str = c
 
     Bands show the uncertainty; a star marks the crossover at one. `transfer`: include the transfer to the device and back.
     """
-    figure, look = marks.figure(timings, f"times faster than {against}", ())
+    figure, look = marks.figure(timings, f"times as fast as {against}", (), copied=transfer)
     found = lines(timings)
     pairs = comparison.pairs(found, against)
     names = line_names.names_without_machine(timings)
@@ -121,11 +127,11 @@ def memory(timings: Sequence[Timing], lengths: Iterable[int] = ()) -> go.Figure:
     for label, line in lines(timings).items():
         points = [timing for timing in comparison.with_times(line) if (timing.peak_bytes or 0) >= _least(timing)]
         peaks = [timing.peak_bytes or 0 for timing in points]
-        hover = [f"{peak / 2**20:,.1f} MiB" for peak in peaks]
+        hover = [size(peak) for peak in peaks]
         marks.line(figure, label, points, peaks, hover, look, settled=[True] * len(points))
     _guides(figure, timings)
-    figure.update_yaxes(tickformat="~s", ticksuffix="B")
     marks.finish(figure, timings)
+    figure.update_yaxes(**size_ticks(*figure.layout.yaxis.range))
     return figure
 
 
@@ -139,12 +145,13 @@ def _guides(figure: go.Figure, timings: Sequence[Timing]) -> None:
         found.setdefault((timing.batch, timing.heads, _bytes(timing)), set()).add(timing.length)
     if len(found) > len(GUIDES):
         return
-    for dash, ((batch, heads, size), lengths) in zip(GUIDES, found.items(), strict=False):
-        of = f": batch {batch}, {heads} heads, {size} bytes per number" if len(found) > 1 else ""
+    for dash, ((batch, heads, size_of), lengths) in zip(GUIDES, found.items(), strict=False):
+        of = f": batch {batch}, {heads} heads, {size_of} bytes per number" if len(found) > 1 else ""
         name, xs = f"one n x n matrix per head{of}", sorted(lengths)
         figure.add_scatter(
             x=xs,
-            y=[batch * heads * n**2 * size for n in xs],
+            y=(sizes := [batch * heads * n**2 * size_of for n in xs]),
+            text=[size(each) for each in sizes],
             name=marks.wrap_label(name),
             meta=name,
             mode="lines",
@@ -165,7 +172,7 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
     )
     figure = make_subplots(max(1, len(found)), 1, subplot_titles=titles, **gap)  # pyright: ignore[reportArgumentType]  one option, a gap
     for at, (label, line) in enumerate(found.items(), start=1):
-        for color, (part, name) in zip(theme.HEADS, PARTS.items(), strict=False):
+        for part, (name, color) in PARTS.items():
             values = [getattr(timing, name) for timing in line]
             hover = f"{marks.wrap_hover_label(label)}<br>%{{x}} tokens<br>{part}: %{{customdata}}<extra></extra>"
             figure.add_bar(

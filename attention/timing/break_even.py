@@ -11,13 +11,18 @@ from dataclasses import dataclass, replace
 
 from attention.timing import comparison, cpu_gpu_series, cpu_gpu_summary
 from attention.timing.comparison import Crossover
-from attention.timing.cpu_gpu_series import TimingSeries
+from attention.timing.cpu_gpu_series import RECORDED, TimingSeries
 from attention.timing.recordings import Timing
 from attention.timing.recordings.timing import BROWSER
 from attention.timing.sweep import Sweep, is_like
 from attention.timing.units import seconds
 
 EQUAL = 0.05  # two times that differ by less than this part are about equal
+FEW_VISITS = "open: timed fewer than 3 times"
+UNSTABLE = "open: unstable times"
+NOT_COMPARED = (
+    "What was just measured is drawn, but not compared: fewer than two of its times are stable. Measure again."
+)
 FUSED = "SDPA", "WebGPU fused"  # one kernel for all of attention, as a model runs it
 
 
@@ -25,8 +30,8 @@ FUSED = "SDPA", "WebGPU fused"  # one kernel for all of attention, as a model ru
 class BreakEven:
     """The lines of a CPU and a GPU at common lengths, and where they cross without (`alone`) and with the copy (`moved`).
 
-    `longest`: the GPU's timing at the longest common length at which both times are stable. `recorded`: the recorded lines beside
-    a CPU or a GPU that was measured now.
+    `longest`: the GPU's timing at the longest common length at which both times are stable. `beside`: the recorded line of a
+    device of which one was measured now, and what was measured now with too few stable times to be compared.
     """
 
     cpu: TimingSeries
@@ -34,7 +39,7 @@ class BreakEven:
     alone: Crossover
     moved: Crossover
     longest: Timing
-    recorded: tuple[TimingSeries, ...] = ()
+    beside: tuple[TimingSeries, ...] = ()
 
     @property
     def headline(self) -> str:
@@ -64,13 +69,17 @@ class BreakEven:
 
     @property
     def open_marks(self) -> str:
-        """What the open marks of the chart mean; empty if it has none."""
-        loose = [point.length for point in self.gpu.points if not point.is_stable]
+        """What the open marks of the chart mean, to stand beside them; empty if it has none."""
+        loose = [point.loose for series in (self.cpu, self.gpu, *self.beside) for point in series.points if point.loose]
         if not loose:
             return ""
-        few = all(point.loose.startswith("measured ") for point in self.gpu.points if not point.is_stable)
-        why = "timed fewer than three times" if few else "times that differ between visits"
-        return f"Open marks, {cpu_gpu_summary.name_lengths(loose)}: {why}, so no line joins them."
+        return FEW_VISITS if all(each.startswith("measured ") for each in loose) else UNSTABLE
+
+    @property
+    def not_compared(self) -> str:
+        """That what was measured now is drawn, but not compared; empty if it is."""
+        loose = [each for each in self.beside if each.kind != RECORDED]
+        return NOT_COMPARED if loose else ""
 
     @property
     def is_equal_at_first(self) -> bool:
@@ -131,9 +140,7 @@ def break_even(timings: Iterable[Timing]) -> BreakEven | None:
             common = {each.length for each in cpu} & {each.length for each in gpu}
             found = _of([t for t in cpu if t.length in common], [t for t in gpu if t.length in common])
             if found is not None:
-                return replace(
-                    found, recorded=tuple(_recorded_beside(cpu, cpus, common) + _recorded_beside(gpu, gpus, common))
-                )
+                return replace(found, beside=tuple(_beside(cpu, cpus, common) + _beside(gpu, gpus, common)))
     return None
 
 
@@ -141,11 +148,11 @@ def _is_recorded(line: list[Timing]) -> bool:
     return bool(line[0].source) and line[0].source != BROWSER
 
 
-def _recorded_beside(shown: list[Timing], lines: list[list[Timing]], lengths: set[int]) -> list[TimingSeries]:
-    """The first recorded line of these, at these lengths, if the line that is shown was measured now."""
-    if _is_recorded(shown):
-        return []
-    others = ([t for t in line if t.length in lengths] for line in lines if _is_recorded(line))
+def _beside(shown: list[Timing], lines: list[list[Timing]], lengths: set[int]) -> list[TimingSeries]:
+    """The first of these lines, at these lengths, that was recorded if the line that is shown was not, or the other way round."""
+    others = (
+        [t for t in line if t.length in lengths] for line in lines if _is_recorded(line) is not _is_recorded(shown)
+    )
     return [cpu_gpu_series.line(line) for line in others if line][:1]
 
 

@@ -14,10 +14,10 @@ def seconds(value: float) -> str:
 
 
 def size(value: int | None) -> str:
-    """Formats bytes in MiB or GiB; "unknown" for None."""
+    """Formats bytes in KiB, MiB or GiB; "unknown" for None."""
     if value is None:
         return "unknown"
-    for unit, power in (("GiB", 30), ("MiB", 20)):
+    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
         if value >= 2**power:
             return f"{value / 2**power:.3g} {unit}"
-    return "< 1 MiB"
+    return f"{value:,} bytes"

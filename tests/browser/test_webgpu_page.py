@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from attention.charts.timing_look import BROWSER_COLOR, BROWSER_DASH, BROWSER_RECORDED_DASH
+from attention.charts.timing_look import BROWSER
 from attention.timing.recordings import Timing, write_recording
 from attention.ui import results
 from tests.browser.conftest import Tab, open_tab
@@ -55,13 +55,13 @@ def open_recording(page: Page, name: str, text: str | bytes) -> None:
     field.set_input_files([{"name": name, "mimeType": "application/json", "buffer": data}])
 
 
-def wait_for_dash(tab: Tab, chart: str, dash: str) -> None:
-    """Waits until a chart has a line of this dash in the colour of a browser's: a chart that changes may be there twice."""
+def wait_for_line(tab: Tab, chart: str) -> None:
+    """Waits until a chart has a line in the colour of a browser's: a chart that changes may be there twice."""
     tab.page.wait_for_function(
-        """([chart, color, dash]) => [...document.querySelectorAll(`.st-key-${chart} .js-plotly-plot`)].some((plot) =>
-            plot.data?.some((trace) => trace.line?.color === color && trace.line.dash === dash && trace.mode?.includes("lines")))
+        """([chart, color]) => [...document.querySelectorAll(`.st-key-${chart} .js-plotly-plot`)].some((plot) =>
+            plot.data?.some((trace) => trace.line?.color === color && trace.mode?.includes("lines")))
         """,
-        arg=[chart, BROWSER_COLOR, dash],
+        arg=[chart, BROWSER[0]],
     )
 
 
@@ -78,7 +78,7 @@ def test_one_click_to_the_chart_and_its_sentence(visit, tmp_path: Path):
     expect(page.get_by_text("17% of its loop of fused multiply-adds (9 TFLOP/s)")).to_be_visible()
     chart = page.locator(".st-key-versus_chart")
     expect(chart.locator(NAME, has_text="Testers own, measured in your browser").first).to_be_visible()
-    wait_for_dash(tab, "versus_chart", BROWSER_DASH)
+    wait_for_line(tab, "versus_chart")
     button = page.get_by_role("button", name="Show the answer at the top of the page")
     button.scroll_into_view_if_needed()
     expect(finding).not_to_be_in_viewport()
@@ -98,7 +98,7 @@ def test_one_click_to_the_chart_and_its_sentence(visit, tmp_path: Path):
     open_recording(page, "mine.json", saved.read_bytes())
     expect(finding).to_contain_text(re.compile("^At 4,096 tokens a Testers own"))
     expect(chart.locator(NAME, has_text="Testers own")).not_to_have_count(0)
-    wait_for_dash(tab, "versus_chart", BROWSER_RECORDED_DASH)  # like a browser's line, not like any recorded one
+    wait_for_line(tab, "versus_chart")  # like a browser's line, not like any recorded one
 
 
 def test_an_opened_recording_shows_where_it_crosses(visit):

@@ -47,10 +47,9 @@ def draw(timed: Timed, timings: list[Timing], choices: Callable[[bool], None] | 
         if found := break_even.break_even(timings):
             _head(found.headline, found.without_copy, choices and partial(choices, True))
             _break_even_chart(found)
-            st.caption(
-                " ".join([text.ABOUT[BREAK_EVEN], escape(found.timed_code), *filter(None, [escape(found.open_marks)])]),
-                help=escape(found.subject),
-            )
+            st.caption(f"{text.ABOUT[BREAK_EVEN]} {escape(found.timed_code)}", help=escape(found.subject))
+            if found.not_compared:
+                st.caption(escape(found.not_compared))
             st.markdown(f"**{text.WHY_COPY}** {escape(found.reason)}")
             if choices:
                 terms.draw("timing")

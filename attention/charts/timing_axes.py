@@ -1,0 +1,22 @@
+"""Ticks of the logarithmic axes of timings: seconds and bytes, each with its unit."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from attention.timing.units import seconds, size
+
+
+def time_ticks(low: float, high: float) -> dict[str, Any]:
+    """Returns the ticks of an axis of seconds between two logarithms: at 1, 2 and 5 where it has less than two decades."""
+    steps = (1, 2, 5) if high - low < 2 else (1,)
+    powers = range(math.floor(low), math.ceil(high) + 1)
+    values = [step * 10.0**power for power in powers for step in steps]
+    return {"tickvals": values, "ticktext": [seconds(value) for value in values]}
+
+
+def size_ticks(low: float, high: float) -> dict[str, Any]:
+    """Returns the ticks of an axis of bytes between two logarithms, each 16 times the one before."""
+    powers = [power for power in range(0, 60, 4 if high - low > 2 else 1) if low <= power * math.log10(2) <= high]
+    return {"tickvals": [2**power for power in powers], "ticktext": [size(2**power) for power in powers]}
