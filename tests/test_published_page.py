@@ -53,11 +53,12 @@ def test_the_overview_has_every_row_with_its_verdict():
     verdicts = [("error" in said and 1) or 2 * said.startswith("right") for said in found.values()]
     assert verdicts == sorted(verdicts), "wrong, error, right"
     assert not any("corrected:" in said for said in found.values())
-    assert found["Fused query, key and value"] == "wrong wrong output"
-    assert found["Boolean mask for SDPA"] == "wrong wrong output and weights"
-    assert found["Functional, boolean mask"] == "error"
-    assert found["Multi-head, separate maps"] == "right"
-    assert found["Single head, unscaled"] == "right meant without scale"
+    glosses = {row.name: row.gloss for row in ROWS.values()}
+    assert all(said.partition(" ")[2] == glosses[name] for name, said in found.items()) and all(glosses.values())
+    kinds = {name: said.split()[0] for name, said in found.items()}
+    assert kinds["Fused query, key and value"] == kinds["Boolean mask for SDPA"] == "wrong"
+    assert kinds["Functional, boolean mask"] == "error"
+    assert kinds["Multi-head, separate maps"] == kinds["Single head, unscaled"] == "right"
     assert "6 of these 11 published pieces of code are wrong at these settings, and 2 raise an error." in page_text(
         test
     )
@@ -146,7 +147,7 @@ def test_pictures_say_how_much_of_them_is_wrong():
     moved = influence(ROWS["fused"], case(config, crosses=False), printed=True)
     assert moved is not None
     leaks = sum(bool(moved[q, k] > 0) for q in range(6) for k in range(q + 1, 6))
-    assert leaks and f"Orange: {leaks} of 15 masked pairs leak" in said
+    assert leaks and f"{leaks} of 15 masked pairs leak" in said and "Orange cells" in said
     colors = re.findall(r"rgb\((\d+) \d+ (\d+)\)", picture(test))
     assert sum(int(red) > int(blue) for red, blue in colors) == leaks, "leaks are orange, the rest violet"
     assert picture(test).count("<figure") == 2, "beside the correct one"
@@ -157,9 +158,34 @@ def test_pictures_say_how_much_of_them_is_wrong():
     assert clear < some and f"{some - clear} of them, under 0.1% of the largest change" in page_text(usual)
     colors = re.findall(r"rgb\((\d+) \d+ (\d+)\)", picture(usual))
     assert sum(int(red) > int(blue) for red, blue in colors) == clear
-    right = page_text(opened(**shown, version="as meant"))
+    corrected = opened(**shown, version="as meant")
+    right = page_text(corrected)
+    assert picture(corrected).count("<figure") == 2 and "they are the same" in right and "Orange cells" not in right
     assert "pairs leak" not in right and "rows are wrong" not in right
     assert "Weights and output equal those of the reference" in right
+
+
+def test_two_maps_of_weights_are_told_apart_by_a_sentence():
+    """What it says is counted again from the weights."""
+    small = {"tokens": "6", "heads": "2", "d_model": "16", "batch": "1"}
+    config = Config(tokens=6, heads=2, d_model=16, batch=1)
+    for name in ("boolean-mask", "window-of-four"):
+        found = compare(ROWS[name], config, printed=True)
+        assert found.weights is not None
+        count = int(((found.weights[0] > 1e-6) & (found.reference[0] == 0)).sum())
+        said = f"{count} cells that are hatched in the correct map have weight as published."
+        assert count and said in page_text(opened(**small, implementation=name))
+    assert "every token has the same row of weights" in page_text(opened(**small, implementation="position-weights"))
+    assert "Both maps show the same weights." in page_text(opened(**small, implementation="separate-maps"))
+    assert "the weights of 6 of 6 tokens differ" in page_text(opened(**small, implementation="split-by-view"))
+
+
+def test_the_first_sentence_of_the_lesson_is_beside_the_mistake():
+    test = opened(implementation="fused", tokens="6", d_model="16")
+    said = next(each.value for each in test.markdown if "tokens get a wrong output." in each.value)
+    assert said.endswith("Why: A reshape does not move data; it only reads the same memory in rows of another length.")
+    for row in ROWS.values():
+        assert row.lesson.startswith(row.why) and row.why.count(". ") == 0
 
 
 def test_keys_of_another_sequence_are_for_the_rows_that_take_them():
@@ -185,13 +211,13 @@ def test_a_setting_to_try_moves_the_knobs():
     assert "must match the size" in test.error[0].value
     test.button(key="try As many sequences as heads").click().run()
     assert not test.error
-    assert overview(test)["Functional, boolean mask"] == "wrong wrong output and weights"
+    assert overview(test)["Functional, boolean mask"].startswith("wrong")
     assert test.button(key="try As many sequences as heads").disabled, "in use"
     assert "heads 4 → 4" not in test.button(key="try One sequence").label
     assert "sequences 4 → 1" in test.button(key="try One sequence").label
     assert test.number_input(key="batch").value == test.slider(key="heads").value == 4
     test.button(key="try One sequence").click().run()
-    assert overview(test)["Functional, boolean mask"] == "right"
+    assert overview(test)["Functional, boolean mask"].startswith("right")
 
 
 def test_who_is_quicker_than_what_was_sent_loses_nothing():

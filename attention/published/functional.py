@@ -66,6 +66,7 @@ def never_set() -> object:
 
 FUNCTIONAL = Row(
     name="Functional, boolean mask",
+    gloss="mask lacks the head axis",
     document=Document("Attention", "post"),
     particular="Query, key and value are separate inputs; 0 in the mask means masked; the weights are returned with the "
     "output.",

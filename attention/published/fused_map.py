@@ -42,6 +42,7 @@ def each_head(x: Float[Tensor, "b n c"], w: Weights, mask: Tensor | None) -> Att
 
 FUSED = Row(
     name="Fused query, key and value",
+    gloss="heads and tokens mixed up",
     document=Document("Multi-Head Attention Explained Simply", "notebook"),
     particular="One projection from d_model to 3 d_model, split into three inside each head; an additive float mask; batch "
     "and length are fixed when the layer is built; it prints its shapes.",

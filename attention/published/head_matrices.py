@@ -82,6 +82,7 @@ def never_imported() -> object:
 
 MATRICES = Row(
     name="One weight matrix per head, cross inputs",
+    gloss="no matrix product",
     document=DOCUMENT,
     particular="W_Q, W_K, W_V of shape (heads, d_model, d), a loop over heads, a separate value width, queries and keys "
     "from different sequences; no biases, no mask.",
@@ -109,6 +110,7 @@ MATRICES = Row(
 )
 POSITIONS = Row(
     name="One weight per position",
+    gloss="one row of weights for all",
     document=DOCUMENT,
     particular="The formula in the text, before heads are introduced: query i is compared with key i only, unscaled. Here "
     "applied in each head.",

@@ -77,8 +77,8 @@ class Row:
 
     `as_meant` (corrected) and `as_printed` (as published; None if that is right) take `x` or `query, key, value`, then `w`
     and, if they support one, `mask`; they return the output and the weights. `part` selects the weights that they use, `scale`
-    is the factor of the dot products, `mask` a name in `FORMS`. `mistake` names what is wrong in the published code, `lesson`
-    explains it, and `tries` are named settings that show it.
+    is the factor of the dot products, `mask` a name in `FORMS`. `gloss` says for a list what is particular about it, `mistake`
+    names what is wrong in the published code, `lesson` explains it, and `tries` are named settings that show it.
     """
 
     name: str
@@ -87,6 +87,7 @@ class Row:
     formula: str
     as_meant: Callable[..., Attention]
     as_printed: Callable[..., Attention] | None = None
+    gloss: str = ""
     mistake: str = ""
     lesson: str
     demand: str
@@ -103,6 +104,11 @@ class Row:
     def crosses(self) -> bool:
         """Whether it takes queries and keys of different sequences."""
         return "query" in signature(self.as_meant).parameters
+
+    @property
+    def why(self) -> str:
+        """The first sentence of the lesson."""
+        return self.lesson.partition(". ")[0].rstrip(".") + "."
 
     def version(self, printed: bool) -> Callable[..., Attention]:
         """Returns the function that runs: as published if `printed` and there is one, else corrected."""

@@ -58,6 +58,7 @@ def saturation() -> Evidence:
 
 SINGLE = Row(
     name="Single head, unscaled",
+    gloss="no division by √d, as meant",
     document=DOCUMENT,
     particular="Three linear maps with biases, one head of the full width, no scale, no mask, no output projection.",
     formula=r"\operatorname{softmax}\left(QK^\top\right)V",
@@ -74,6 +75,7 @@ SINGLE = Row(
 )
 MULTI = Row(
     name="Multi-head, separate maps",
+    gloss="heads split correctly",
     document=DOCUMENT,
     particular="Three maps of the full width, split into heads by view and transpose; scaled by 1/√d_head.",
     formula=r"\operatorname{concat}_h\left[\operatorname{softmax}\left(\tfrac{Q_hK_h^\top}{\sqrt{d}}\right)V_h\right]W_O",

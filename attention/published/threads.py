@@ -95,6 +95,7 @@ def window_attention(query: Tensor, key: Tensor, value: Tensor, window_size: tup
 CAUSAL = r"\operatorname{concat}_h\left[\operatorname{softmax}\left(\tfrac{Q_hK_h^\top}{\sqrt{d}}\;\big|\;-\infty\text{ where }"
 BOOLEAN_MASK = Row(
     name="Boolean mask for SDPA",
+    gloss="mask inverted",
     document=Document("LLMs-from-scratch #1061", "issue", "https://github.com/rasbt/LLMs-from-scratch/issues/1061"),
     particular="A causal mask as a boolean matrix, passed to PyTorch's scaled_dot_product_attention, which is written out here "
     "to return weights.",
@@ -112,6 +113,7 @@ BOOLEAN_MASK = Row(
 )
 TOO_LONG = Row(
     name="Sliding window of four",
+    gloss="window one token too long",
     document=Document(
         "Megatron-Bridge #2656", "pull request", "https://github.com/NVIDIA-NeMo/Megatron-Bridge/pull/2656"
     ),
@@ -131,6 +133,7 @@ TOO_LONG = Row(
 )
 SPLIT = Row(
     name="Heads split by a view",
+    gloss="tokens split, not channels",
     document=Document("FuxiCTR #30", "issue", "https://github.com/reczoo/FuxiCTR/issues/30"),
     particular="Queries, keys and values are cut into heads by one view, without moving an axis; three models of this library "
     "for click prediction were built so. The heads are joined as in Chinese-Text-Classification-Pytorch #53, which splits alike.",

@@ -83,6 +83,7 @@ def one_hot() -> Evidence:
 
 SINGLE = Row(
     name="Single head, causal, (B, T, C)",
+    gloss="sees no later tokens",
     document=DOCUMENT,
     particular="Matrices of shape (head_size, C), where head_size may exceed C; always causal; no biases, no output "
     "projection; weights drawn uniformly from [0, 1). Here applied to the first head.",
@@ -103,6 +104,7 @@ SINGLE = Row(
 )
 TWO = Row(
     name="Two heads unrolled",
+    gloss="softmax applied twice",
     document=DOCUMENT,
     particular="Every line is written out for each of two heads, which are joined and projected; always causal. Here "
     "applied to the first two heads.",

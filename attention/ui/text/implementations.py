@@ -23,7 +23,7 @@ DETAILS = "Code, shapes, costs and accepted inputs"
 # The list of all implementations, and the selected one.
 GROUPS = {"disagrees": "Wrong as published", "raises": "Raise an error", "agrees": "Right"}
 IN_MENU = "{name}: {verdict}"
-TRY = "Try:"
+TRY = "Settings to try:"
 TRIED = "{label} · :small[{moved}]"
 IN_USE = "in use"
 MOVED = "{name} {old} → {new}"
@@ -48,12 +48,7 @@ CORRECTED_ERRORS = (
 )
 CORRECTED_EXACT = "All ran on the same weights and tokens; corrected, they are exact{raised}."
 STILL_RAISES = "; {count} still raises an error, see its row"
-WRONG = {
-    (True, False): "wrong output",
-    (False, True): "wrong weights",
-    (True, True): "wrong output and weights",
-}  # of both, those that are wrong
-RIGHT_UNSCALED = "meant without scale"
+GLOSS = ":small[{gloss}]"
 VERDICTS = {"agrees": "right", "disagrees": "wrong"}  # of rows and inputs; others are shown as they are
 ERROR = "error"
 STILL = ":small[corrected: {verdict}]"
@@ -73,10 +68,11 @@ RESULT_EQUAL = (
 )
 RESULT_SAME = "Weights and output equal those of the reference exactly."
 NO_EFFECT = "At these settings this has no effect."
-RESULT_RAISES = "It raises an error:"
+RESULT_RAISES = "It raises an error."
 UNSCALED = "The document defines it without a scale, so the reference here has none either: *Scale* is not applied."
 OTHER_SHAPE = "other shape"
 RAISES = "raises"
+WHY = "Why: {why}"
 VERSIONS = {"corrected": "Corrected version.", "only": "Correct as published."}
 RAISED_IN = "{error}  \nin `{function}`"
 PADDED = "With several sequences, sequence i has its last i keys masked as padding, counted from 0."
@@ -100,17 +96,29 @@ GRID = "weights of this version{first}"
 HEAD = ", head {head}{first}"
 FIRST = ", first of {batch} sequences"
 REFERENCE = "Weights of the reference{where}{scaled}"
-SIDES = {False: "Correct weights{where}", True: "This code"}
-ITS_WEIGHTS = "Its weights{where}"
+CORRECT = "Correct"
+VERSION_TITLES = {"published": "As published", "corrected": "Corrected"}  # of the map beside it
 MAP_ALT = "Map by row and column. {title}."
-WEIGHTS_NOTE = "Row: query. Column: key. Brighter: more weight."
-HATCHED = "Hatched: none."
-INFLUENCE_TITLE = "This code"
-INFLUENCE_CORRECT = "Correct{where}"
+SEE_WEIGHTS = "Compare row by row: the weights of {wrong} of {rows} tokens differ."
+SEE_SAME = "As published, every token has the same row of weights."
+SEE_MASKED = "{masked} cells that are hatched in the correct map have weight as published."
+SEE_OTHER_HEAD = "The weights of head {head} are correct; those of another head differ."
+SEE_SHAPES = "Compare row by row: where the weights of each token go."
+SEE_EQUAL = "Both maps show the same weights."
+SEE_LEAKS = "Orange cells: tokens that the mask hides, but that still change the row's output."
+SEE_CHANGES = "Compare row by row: which tokens change the output of a token."
+SEE_EQUAL_CHANGES = "Both maps show which tokens change the output of a token; they are the same."
+LEGEND = {  # right at the maps
+    "weights": "more weight",
+    "influence": "changes the output, more if brighter",
+    "leaks": "changes it although masked",
+}
+LEGEND_NONE = {"weights": "no weight", "influence": "no change"}
+WEIGHTS_NOTE = "Row: query. Column: key. Shown: head {head}{first}."
+INFLUENCE_NOTE = "Row: output. Column: the token that is replaced{first}."
 ONE_SCALE = "Both maps have one scale."
-INFLUENCE_NOTE = "Row: output. Column: the token that changes it when replaced. Brighter: larger change."
-INFLUENCE_LEAKS = "Orange{leaks}."
-INFLUENCE_FAINT = "{count} of them, under 0.1% of the largest change, have their usual colour."
+INFLUENCE_LEAKS = "{leaks} of {masked} masked pairs leak."
+INFLUENCE_FAINT = "{count} of them, under 0.1% of the largest change, are not orange."
 UNIFORM = ", × uniform"
 OWN = "Weights of this code{where}: {wrong}"
 DIFFERENCE = "Weights minus reference{where}: {wrong}"

@@ -35,10 +35,10 @@ def view(config: Config) -> None:
         implementations_overview.row(config, name, printed, found)
         implementations_squares.draw_alone(config, name, printed, found)
         return
-    head = st.container()  # filled after the picture, which the user waits for
+    head = st.container()
     listed, detail = st.columns([3, 7], gap="medium")
     with detail:
-        about = st.container()
+        about = st.container()  # filled after the picture, which the user waits for
         found = results.published.comparison(config.for_page(results.published.PAGE), name, printed)
         implementations_squares.draw(config, name, printed, found)
         browser_yield.yield_to_browser()
@@ -46,10 +46,12 @@ def view(config: Config) -> None:
         _intro(config)
     with listed:
         implementations_overview.choices(config)
+        implementations_overview.corrected(config)
     with about:
         implementations_overview.row(config, name, printed, found)
-        implementations_overview.lines(name, printed)
     with detail:
+        implementations_overview.lines(name, printed)
+        implementations_overview.origin(config, name, found)
         implementations_overview.tries(config, row)
         _notes(config, row)
     implementations_squares.more(config, name, printed, found)
@@ -62,10 +64,9 @@ def view(config: Config) -> None:
 
 
 def _intro(config: Config) -> None:
-    """Draws the title, how many implementations are wrong, and how far the corrected ones are from the reference."""
+    """Draws the title, and how many implementations are wrong."""
     told = f"{text.ABOUT} {provenance.full_text(config)}"
     draw_heading("implementations", implementations_overview.finding(config), provenance.beside(config), told)
-    implementations_overview.corrected(config)
 
 
 def _sizes(config: Config, row: Row) -> None:

@@ -39,10 +39,10 @@ def choices(config: Config) -> None:
             if names:
                 st.caption(text.GROUPS[verdict])
             for name in names:
-                row, judged = ROWS[name], found[name, True]
+                row = ROWS[name]
                 mark = f":{COLORS[verdict]}[:material/{ICONS[verdict]}:]"
                 st.button(
-                    f"{mark} **{row.name}** {_what_is_wrong(row, judged)} {_still(found[name, False])}".rstrip(),
+                    f"{mark} **{row.name}** {text.GLOSS.format(gloss=row.gloss)} {_still(found[name, False])}".rstrip(),
                     key=f"show {name}",
                     type="secondary" if name == config.implementation else "tertiary",
                     width="stretch",
@@ -81,22 +81,26 @@ def finding(config: Config) -> str:
 
 
 def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
-    """Draws the selected row: its verdict, and what is wrong with it."""
+    """Draws the selected row: its verdict, what is wrong with it, and why."""
     row, judged = ROWS[name], found.judgement
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.markdown(f"## {row.name} {_badge(judged.verdict)}", width="content")
         if row.as_printed and not present.is_embedded():
             knobs.segments("version", config, width="content", label_visibility="collapsed")
-    st.caption(text.FROM.format(document=find_the_bug.document_link(row.document)))
     version = row.mistake if printed else text.VERSIONS["corrected" if row.as_printed else "only"]
     if printed and judged.verdict == "agrees":
         version = f"{version} {text.NO_EFFECT}"
     said, more = _result(judged, found)
-    st.markdown(f"{version} **{said}**", help=more or None)
-    if notes := _ignored(config, row, found):
-        st.caption(" ".join(notes))
+    why = text.WHY.format(why=row.why) if printed and judged.verdict != "agrees" else ""
+    st.markdown(f"{version} **{said}** {why}".rstrip(), help=more or None)
     if judged.error:
         (st.error if printed else st.info)(text.RAISED_IN.format(error=escape(judged.error), function=found.raised_at))
+
+
+def origin(config: Config, name: str, found: Comparison) -> None:
+    """Draws which settings the selected row does not apply, and where it was published."""
+    source = text.FROM.format(document=find_the_bug.document_link(ROWS[name].document))
+    st.caption(" ".join([*_ignored(config, ROWS[name], found), source]))
 
 
 def _ignored(config: Config, row: Row, found: Comparison) -> list[str]:
@@ -181,15 +185,6 @@ def _relative() -> str:
 
 def _badge(verdict: str) -> str:
     return f":{COLORS[verdict]}-badge[{text.VERDICTS.get(verdict, text.ERROR)}]"
-
-
-def _what_is_wrong(row: Row, judged: Judgement) -> str:
-    """What of a row is wrong, or why it is right although it looks wrong, in a word."""
-    if not judged.output or not judged.square:
-        return ""
-    if judged.verdict == "agrees":
-        return f":small[{text.RIGHT_UNSCALED}]" if row.scale is unscaled else ""
-    return f":small[{text.WRONG[not judged.output.agrees, not judged.square.agrees]}]"
 
 
 def _still(corrected: Judgement) -> str:

@@ -10,8 +10,7 @@ from torch import Tensor
 
 from attention import codec
 from attention.analysis.mask_effect import farthest, tile_extremes
-from attention.charts import heatmap, heatmap_differences, theme
-from attention.charts.word_map import word_map
+from attention.charts import heatmap, heatmap_differences
 from attention.components.heads_grid import heads_grid
 from attention.config import Config
 from attention.published import ROWS
@@ -21,11 +20,9 @@ from attention.ui import results
 from attention.ui.controls import knobs
 from attention.ui.session import address_bar, gestures
 from attention.ui.text import implementations as text
-from attention.ui.views import word_sentences
+from attention.ui.views import implementations_maps as maps
 
 GRID_HEIGHT = 360
-IN_WORDS = 24  # the most tokens of a map with words at its rows and columns
-FAINT = 1e-3  # of the largest change: a leak below it is counted, but not drawn in the colour of leaks
 
 
 def grid(config: Config, name: str, printed: bool, found: Comparison) -> None:
@@ -37,7 +34,7 @@ def grid(config: Config, name: str, printed: bool, found: Comparison) -> None:
             cells,
             height=GRID_HEIGHT,
             on_pin=gestures.on_grid_pin,
-            note=text.GRID.format(first=_first(config)),
+            note=text.GRID.format(first=maps.first(config)),
             address=address_bar.address(),
         )
 
@@ -53,11 +50,11 @@ def all_heads(config: Config, name: str, printed: bool, found: Comparison) -> No
 def draw(config: Config, name: str, printed: bool, found: Comparison) -> None:
     """Draws the one picture that shows what is wrong: weights beside correct ones, or the influence if all weights are right."""
     kind = _shown_kind(config, name, printed, found)
-    words = _words(config, found)
+    words = maps.words(config, found)
     if kind == "influence":
         _influence(config, name, printed, found, words)
     elif found.weights is not None and words:
-        _weights_in_words(config, found, words, kind == "own")
+        maps.weights(config, found, words, printed)
     elif kind == "own":
         _pair(lambda: _own(config, found), lambda: _reference(config, found))
     elif kind == "right":
@@ -88,7 +85,7 @@ def more(config: Config, name: str, printed: bool, found: Comparison) -> None:
 def _shown_kind(config: Config, name: str, printed: bool, found: Comparison) -> str:
     """The picture of a version: a corrected one has that of the published one, so that both can be compared."""
     kind = _kind(found)
-    if printed or kind != "right" or ROWS[name].as_printed is None or not _words(config, found):
+    if printed or kind != "right" or ROWS[name].as_printed is None or not maps.words(config, found):
         return kind
     published = _kind(results.published.comparison(config.for_page(results.published.PAGE), name, True))
     return "influence" if published == "influence" else kind
@@ -104,43 +101,6 @@ def _kind(found: Comparison) -> str:
     return "none" if found.weights is None else "own"
 
 
-def _words(config: Config, found: Comparison) -> list[str]:
-    """The tokens at rows and columns of a map that is small enough for words; [] for any other."""
-    queries, keys = found.mask.shape
-    tokens = tables.labels(config)[:queries]
-    return tokens if queries == keys == len(tokens) <= IN_WORDS else []
-
-
-def _weights_in_words(config: Config, found: Comparison, words: list[str], wrong: bool) -> None:
-    """Draws the weights of a head with words at rows and columns; those that are wrong beside the correct ones."""
-    assert found.weights is not None
-    head, where = _head(config, found), _where(config, found)
-    own = found.weights[head].nan_to_num(0)
-    sides = [(text.SIDES[False].format(where=where), found.reference[head]), (text.SIDES[True], own)]
-    if not wrong:
-        sides = [(text.ITS_WEIGHTS.format(where=where), own)]
-    maps = [
-        word_map(
-            cells,
-            cells != 0,
-            words,
-            theme.WEIGHTS,
-            title,
-            text.MAP_ALT.format(title=title),
-            word_sentences.weight_sentence,
-        )
-        for title, cells in sides
-    ]
-    _show_maps(maps)
-    is_hatched = any(bool((cells == 0).any()) for _, cells in sides)
-    st.caption(" ".join([text.WEIGHTS_NOTE, *[text.HATCHED] * is_hatched]))
-
-
-def _show_maps(maps: list[str]) -> None:
-    """Draws maps beside each other; on a phone, where their words would overlap, below each other."""
-    st.html(f'<div class="word-maps maps-{"many-words" if len(maps) > 1 else "alone"}">{"".join(maps)}</div>')
-
-
 def _pair(*pictures: Callable[[], None]) -> None:
     """Draws up to two pictures beside each other."""
     for place, draw_one in zip(st.columns(2, gap="medium"), pictures, strict=False):
@@ -150,7 +110,7 @@ def _pair(*pictures: Callable[[], None]) -> None:
 
 def _own(config: Config, found: Comparison) -> None:
     """Draws the weights of a head of this version, which are wrong, and says in how many rows."""
-    head, wrong = _head(config, found), text.RAISED
+    head, wrong = maps.shown_head(config, found), text.RAISED
     if found.difference is not None:
         wrong = _rows_apart(found.difference[head])
     st.caption(text.OWN.format(where=text.HEAD.format(head=head, first=""), wrong=wrong))
@@ -162,14 +122,14 @@ def _own(config: Config, found: Comparison) -> None:
 def _reference(config: Config, found: Comparison) -> None:
     shown = _grid_config(config, found)
     scaled = text.UNIFORM if shown.color_scale == "times even" else ""
-    st.caption(text.REFERENCE.format(where=_where(config, found), scaled=scaled))
-    square, tile, seeing = _square(found.reference[_head(config, found)], found.mask)
+    st.caption(text.REFERENCE.format(where=maps.where(config, found), scaled=scaled))
+    square, tile, seeing = _square(found.reference[maps.shown_head(config, found)], found.mask)
     _plot(heatmap.weights(square, tile, shown.color_scale, [], seeing=seeing), "reference")
 
 
 def _difference(config: Config, found: Comparison) -> None:
     """Draws the weights of a head minus those of the reference, and says how many rows differ."""
-    head, wrong, most = _head(config, found), text.RAISED, _largest(found)
+    head, wrong, most = maps.shown_head(config, found), text.RAISED, _largest(found)
     if found.difference is not None:
         wrong = _rows_apart(found.difference[head])
     where = text.HEAD.format(head=head, first="")  # the reference beside it names the sequence
@@ -189,8 +149,8 @@ def _last(config: Config, name: str, printed: bool, found: Comparison) -> None:
     if not (found.pooled and found.weights is not None):
         _influence(config, name, printed, found)
         return
-    head = _head(config, found)
-    st.caption(text.VECTOR.format(where=_where(config, found)))
+    head = maps.shown_head(config, found)
+    st.caption(text.VECTOR.format(where=maps.where(config, found)))
     square, tile, seeing = _square(found.weights[head, :1], found.visible[head, :1])
     _plot(heatmap.vector(square, tile, _grid_config(config, found).color_scale, seeing), "vector")
 
@@ -212,7 +172,7 @@ def _largest(found: Comparison) -> float | None:
 def _output(config: Config, found: Comparison) -> None:
     """Draws the output minus that of the reference, and says how many rows differ."""
     wrong = text.RAISED if found.apart is None else _rows_apart(found.apart)
-    st.caption(text.OUTPUT.format(first=_first(config), wrong=wrong), help=text.OUTPUT_HELP)
+    st.caption(text.OUTPUT.format(first=maps.first(config), wrong=wrong), help=text.OUTPUT_HELP)
     if found.apart is None:
         st.info(text.RAISES_OUTPUT if found.weights is None else text.OUTPUT_SHAPE)
         return
@@ -234,7 +194,7 @@ def _influence(config: Config, name: str, printed: bool, found: Comparison, word
     leaking = None if reach is None else _leaking(reach, found.mask[:queries, :keys])
     leaks = text.LEAKS.format(leaks=int(leaking[0].sum()), masked=int(leaking[1].sum())) if leaking else ""
     if reach is not None and words and is_whole:
-        _influence_in_words(config, name, printed, reach, words, leaking[0] if leaking else None, leaks)
+        maps.influence(config, name, printed, reach, words, leaking)
         return
     cut = "" if is_whole else text.INFLUENCE_CUT.format(outputs=queries, tokens=keys)
     st.caption(text.INFLUENCE.format(cut=cut, leaks=leaks), help=text.INFLUENCE_HELP)
@@ -242,31 +202,6 @@ def _influence(config: Config, name: str, printed: bool, found: Comparison, word
         st.info(text.RAISES_OUTPUT if found.weights is None else text.ONE_OUTPUT)
     else:
         _plot(heatmap.influence(reach.float()), "influence")
-
-
-def _influence_in_words(
-    config: Config, name: str, printed: bool, reach: Tensor, words: list[str], leaking: Tensor | None, leaks: str
-) -> None:
-    """Draws the influence with words, after that of the corrected version if this is another; faint leaks are not orange."""
-    most = float(reach.max()) or 1.0
-    marked = None if leaking is None else leaking & (reach >= FAINT * most)
-    sides = [(text.INFLUENCE_TITLE, reach, marked)]
-    has_pair = ROWS[name].as_printed is not None
-    correct = results.published.influences(config.for_page(results.published.PAGE), name, False) if has_pair else None
-    if correct is not None and correct.shape == reach.shape:
-        sides.insert(0, (text.INFLUENCE_CORRECT.format(where=_first(config)), correct, None))
-    maps, largest = [], max(float(moved.max()) for _, moved, _ in sides) or 1.0  # of both maps, which have one scale
-    for title, moved, orange in sides:
-        cells, alt = moved.float() / largest, text.MAP_ALT.format(title=title)
-        says = word_sentences.change_sentence
-        maps.append(word_map(cells, cells != 0, words, theme.INFLUENCE, title, alt, says, orange, theme.LEAKS))
-    _show_maps(maps)
-    is_hatched = any(bool((moved == 0).any()) for _, moved, _ in sides)
-    notes = [text.INFLUENCE_NOTE, *[text.HATCHED] * is_hatched, *[text.ONE_SCALE] * (len(sides) > 1)]
-    if leaking is not None and marked is not None:
-        faint = int((leaking & ~marked).sum())
-        notes += [text.INFLUENCE_LEAKS.format(leaks=leaks)] + [text.INFLUENCE_FAINT.format(count=faint)] * bool(faint)
-    st.caption(" ".join(notes))
 
 
 def _leaking(reach: Tensor, visible: Tensor) -> tuple[Tensor, Tensor] | None:
@@ -278,20 +213,6 @@ def _leaking(reach: Tensor, visible: Tensor) -> tuple[Tensor, Tensor] | None:
     masked = ~visible & ~own
     leaks = masked & (reach != 0)
     return (leaks, masked) if leaks.any() else None
-
-
-def _head(config: Config, found: Comparison) -> int:
-    return min(config.head, len(found.reference) - 1)
-
-
-def _where(config: Config, found: Comparison) -> str:
-    """A suffix that names the head that is shown, and the sequence if there are several."""
-    return text.HEAD.format(head=_head(config, found), first=_first(config))
-
-
-def _first(config: Config) -> str:
-    """A suffix that says which sequence is shown, if there are several."""
-    return text.FIRST.format(batch=config.batch) if config.batch > 1 else ""
 
 
 def _grid_config(config: Config, found: Comparison) -> Config:
