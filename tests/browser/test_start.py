@@ -47,6 +47,8 @@ def test_a_token_that_is_pointed_at_shades_the_sentence_and_a_click_keeps_it(sta
     chip = page.locator('.sentence-head [data-token="1"]')
     chip.hover()
     assert shares(start)["river"] == ""
+    said, canvas = (page.locator(f".sentence-head {part}").bounding_box() for part in (".said", "canvas"))
+    assert said["y"] + said["height"] <= canvas["y"]  # the sentence on the token is between the tokens and the map
     page.mouse.move(0, 0)
     assert shares(start)["river"] == "70.7%"
     chip.focus()
@@ -66,7 +68,7 @@ def test_shares_are_written_as_in_the_finding_and_scores_stay_in_their_column(vi
     expect(page.locator(".sentence-head canvas")).to_be_visible()
     tab.still()
     assert shares(tab)["account"] == "over 99.9%"
-    expect(page.locator(".sentence-head .said")).to_be_empty()  # the title says it
+    expect(page.locator(".sentence-head .said")).to_contain_text("Point at a token")  # the title says what is selected
     page.locator(".sentence-head [data-token]").filter(has_text="bank").hover()
     expect(page.locator(".sentence-head .said")).to_contain_text("puts over 99.9% of its weight")
     table, column = (page.locator(f".st-key-scores{part}").bounding_box() for part in (" table", ""))

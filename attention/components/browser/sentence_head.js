@@ -5,7 +5,7 @@
 import { cellAt, MASKED, unpackCells } from "./cells.js";
 import { alive, createElement, createRoot, find, target } from "./elements.js";
 import { layOutMap, spotUnder } from "./sentence_head_map.js";
-import { afterLabel, beforeLabel, MARKUP, mapLabel, pairText, percent, tokenName } from "./sentence_head_words.js";
+import { afterLabel, beforeLabel, HINT, MARKUP, mapLabel, pairText, percent, tokenName } from "./sentence_head_words.js";
 import { applyTheme, groundStops } from "./theme.js";
 
 /**
@@ -138,7 +138,9 @@ function show(sentence) {
   }
   const most = cells.reduce((best, cell) => (cell.weight > best.weight ? cell : best));
   const described = describe(sentence, row, column ?? most.column);
-  said.textContent = pointed ? described : "";  // of the selected row the title of the page says it
+  const hint = data.shows.chips ? HINT : "";  // of the selected row the title of the page says it
+  said.textContent = pointed ? described : hint;
+  said.classList.toggle("hint", !pointed);
   map.style.setProperty("--row", `${row}`);
   map.style.setProperty("--column", `${column ?? 0}`);
   map.classList.toggle("pointed", column != null);

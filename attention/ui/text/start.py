@@ -20,15 +20,18 @@ OTHER_HEADS = (
 )
 STEPS = {"look": "1 · Look", "weigh": "2 · Weigh", "take over": "3 · Combine"}
 LOOK = (
-    "Each token collects information from the others and itself. A **weight** says how much it takes from each; its weights "
-    "sum to 100%."
+    "A model reads **tokens**: words, parts of words and punctuation. Each collects information from the others and itself. A "
+    "**weight** says how much it takes from each; its weights sum to 100%."
 )
-LOOK_MORE = "Point at a token to see its weights; click to keep it. A row of the map is a token. The model adds [CLS] and [SEP]."
-COMPARE = "**Compare:** choose the other sentence above, and the same head reads another word from “{word}”."
+LOOK_MORE = (
+    "A row of the map has the weights of one token; click a row to select it. The model adds [CLS] at the start and [SEP] at "
+    "the end."
+)
+COMPARE = "**Compare:** choose the other sentence above. What does “{word}” read there?"
 EXPECTED = (
-    "From “{word}”, only {found} of MiniLM's {heads} heads puts most weight on “{expected}” here and on “{other}” in the other "
-    "sentence. **A weight shows what is read, not what is understood:** what a word means comes from all heads and "
-    "feed-forward layers."
+    "The map is one **head** of {heads} in MiniLM, each with its own weights. From “{word}”, only {found} of them puts most "
+    "weight on “{expected}” here and on “{other}” in the other sentence. **A weight shows what is read, not what is "
+    "understood:** what a word means comes from all heads and feed-forward layers."
 )
 OWN_LOOK = (
     "This is one head on one sentence. It was chosen for what it does in the two sentences above; in yours it may do something "

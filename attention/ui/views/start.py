@@ -46,6 +46,7 @@ def view(story: Story) -> None:
     heading.draw_heading("start", start_steps.finding(trace), _badge(story, config), _help(story, config), text.TITLE)
     _draw_sentences(story)
     if config.tokens > MOST:
+        _draw_own_sentence(story)
         st.info(text.OWN_MANY.format(tokens=config.tokens, most=MOST), icon=":material/info:")
         _link_to_heads(config)
         return
@@ -58,6 +59,7 @@ def view(story: Story) -> None:
         proof.badge(config)
     with told:
         start_steps.draw(story, trace)
+        _draw_own_sentence(story)
         if story.is_own:
             _link_to_heads(config)
 
@@ -80,7 +82,7 @@ def _read_again(story: Story) -> None:
 
 
 def _draw_sentences(story: Story) -> None:
-    """Draws the choice of a sentence, and the field for one that MiniLM reads."""
+    """Draws the choice of a sentence."""
     knobs.pills(
         "sentence",
         story,
@@ -90,6 +92,10 @@ def _draw_sentences(story: Story) -> None:
         kwargs={"query": WORD},
         label_visibility="collapsed",
     )
+
+
+def _draw_own_sentence(story: Story) -> None:
+    """Draws the field for a sentence that MiniLM reads, below what the picture shows."""
     if present.is_embedded() or model_run.refusal(SENTENCES["river"].source):
         return  # the end of the page says why there is no field
     key = f"own sentence {story.own}".strip()

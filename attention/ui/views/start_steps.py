@@ -175,8 +175,8 @@ def _draw_step(found: list[Move]) -> None:
     most = max(charts.LEAST, ceil(50 * max(abs(move.change) for move in found)) / 50)
     rows = [{"word": move.word, "change": move.change, "label": _change_text(move)} for move in found]
     chart = charts.by_head(tuple(move.word for move in found), most)
+    st.markdown(_move_sentence(found))
     _draw_chart("head-step", rows, chart, text.STEP_ALT)
-    st.caption(_move_sentence(found))
 
 
 def _draw_layers(story: Story, found: list[Move]) -> None:
@@ -190,13 +190,13 @@ def _draw_layers(story: Story, found: list[Move]) -> None:
     ]
     low, high = floor(10 * min(row["least"] for row in rows)) / 10, ceil(10 * max(row["most"] for row in rows)) / 10
     chart = charts.by_layers(tuple(move.word for move in found), low, high, last)
-    _draw_chart("all-layers", rows, chart, text.LAYERS_ALT)
     first, after = max(found, key=lambda move: move.before), max(found, key=lambda move: move.layers)
     template = text.STILL_CLOSEST if first.word == after.word else text.AFTER_ALL
     said = template.format(
         first=first.word, before=format_mean(first.before), last=after.word, cosine=format_mean(after.layers)
     )
-    st.caption(_as_recorded(story, said + _rise_sentence(found)))
+    st.markdown(_as_recorded(story, said + _rise_sentence(found)))
+    _draw_chart("all-layers", rows, chart, text.LAYERS_ALT)
 
 
 def _draw_chart(key: str, rows: list[dict[str, Any]], chart: dict[str, Any], alt: str) -> None:
