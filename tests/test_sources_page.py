@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attention.config import Config
+from attention import Config, trace
 from attention.fitting import fixed_by_source
 from attention.recorded.constructed import NAME
-from attention.recorded.shipped import recording
+from attention.recorded.shipped import SHIPPED, recording
 from attention.ui.controls import picture
 from attention.ui.views import heads
 from tests.strategies import query_without_edition
@@ -16,6 +16,10 @@ from tests.test_pages import PAGES, ROOT, run
 
 TWO = f"recorded:{NAME}"
 QUERY = {"source": TWO, "layer": "1"}
+OPENS = {
+    name: dict(zip(("layer", "head", "query"), map(str, shipped.opens or ()), strict=False))
+    for name, shipped in SHIPPED.items()
+}
 HEADS, IMPLEMENTATIONS = (ROOT / "pages" / f"{name}.py" for name in ("heads", "implementations"))
 
 
@@ -91,20 +95,36 @@ def test_a_recording_is_chosen_from_the_menu_and_what_was_set_comes_back_after_i
 
 def test_another_source_brings_its_own_mask_unless_somebody_has_set_one():
     test = run(HEADS, {})
-    for source, mask, layer in (("minilm-street", "full", None), ("smollm2-street", "causal", 1), (NAME, "causal", 0)):
+    for source, mask in (("minilm-street", "full"), ("smollm2-street", "causal"), (NAME, "causal")):
         knob(test, "source").set_value(f"recorded:{source}")
         test.run()
-        assert link(test) == {"source": f"recorded:{source}"}
+        assert link(test) == {"source": f"recorded:{source}"} | OPENS[source]
         assert knob(test, "mask").value == mask
-        assert layer is None or knob(test, "layer").value == layer
     knob(test, "mask").set_value("window")
     test.run()
     knob(test, "source").set_value("recorded:minilm-street")
     test.run()
-    assert link(test) == {"source": "recorded:minilm-street", "mask": "window"}
+    assert link(test) == {"source": "recorded:minilm-street", "mask": "window"} | OPENS["minilm-street"]
     knob(test, "source").set_value("generated")
     test.run()
     assert link(test) == {"mask": "window"}
+
+
+def test_a_head_that_was_chosen_stays_when_another_source_is_chosen():
+    test = run(HEADS, {"head": "2"})
+    knob(test, "source").set_value("recorded:minilm-street")
+    test.run()
+    assert link(test) == {"source": "recorded:minilm-street", "head": "2"}
+
+
+@pytest.mark.parametrize(
+    ("name", "opens"), [(name, shipped.opens) for name, shipped in SHIPPED.items() if shipped.opens]
+)
+def test_a_real_model_opens_on_a_row_with_most_of_its_weight_on_one_other_token(name, opens):
+    layer, head, query = opens
+    row = trace(Config.of(f"recorded:{name}", layer=layer)).weights[head, query]
+    words, most = recording(name).tokens, int(row.argmax())
+    assert row[most] > 0.6 and most != query and words[most].strip("[]").lower() not in ("cls", "sep", "start")
 
 
 def test_the_empty_state_leads_to_a_source_that_has_what_is_missing():

@@ -11,12 +11,17 @@ from attention.runtime.tensor_cache import tensor_lru_cache
 
 
 class Shipped(NamedTuple):
-    """The file of a recording, and its title in the menu; for a trained model, its name and the text that it has read."""
+    """The file of a recording, and its title in the menu; for a trained model, its name and the text that it has read.
+
+    `opens`: the layer, head and query that are selected when it is chosen, whose row has most of its weight on one other
+    token; None for those of every source.
+    """
 
     file: str
     title: str
     model: str = ""
     text: str = ""
+    opens: tuple[int, int, int] | None = None
 
     @property
     def learned(self) -> bool:
@@ -39,14 +44,14 @@ MINILM = "MiniLM (a BERT, 6 layers)"
 
 
 SHIPPED = {
-    "smollm2-repeated": Shipped("smollm2_repeated.npz", "SmolLM2: repeated words", SMOLLM2, WORDS * TIMES),
-    "smollm2-street": Shipped("smollm2_street.npz", "SmolLM2: a tired animal", SMOLLM2, STREET),
-    "smollm2-code": Shipped("smollm2_code.npz", "SmolLM2: Python", SMOLLM2, CODE),
-    "minilm-street": Shipped("minilm_street.npz", "MiniLM: a tired animal", MINILM, STREET),
-    "minilm-wide": Shipped("minilm_wide.npz", "MiniLM: a wide street", MINILM, WIDE),
-    "minilm-river": Shipped("minilm_river.npz", "MiniLM: a river bank", MINILM, RIVER),
-    "minilm-account": Shipped("minilm_account.npz", "MiniLM: a bank account", MINILM, ACCOUNT),
-    "minilm-code": Shipped("minilm_code.npz", "MiniLM: Python", MINILM, CODE),
+    "smollm2-repeated": Shipped("smollm2_repeated.npz", "SmolLM2: repeated words", SMOLLM2, WORDS * TIMES, (18, 6, 42)),
+    "smollm2-street": Shipped("smollm2_street.npz", "SmolLM2: a tired animal", SMOLLM2, STREET, (13, 8, 5)),
+    "smollm2-code": Shipped("smollm2_code.npz", "SmolLM2: Python", SMOLLM2, CODE, (1, 5, 13)),
+    "minilm-street": Shipped("minilm_street.npz", "MiniLM: a tired animal", MINILM, STREET, (2, 1, 10)),
+    "minilm-wide": Shipped("minilm_wide.npz", "MiniLM: a wide street", MINILM, WIDE, (2, 1, 10)),
+    "minilm-river": Shipped("minilm_river.npz", "MiniLM: a river bank", MINILM, RIVER, (0, 4, 5)),
+    "minilm-account": Shipped("minilm_account.npz", "MiniLM: a bank account", MINILM, ACCOUNT, (0, 4, 7)),
+    "minilm-code": Shipped("minilm_code.npz", "MiniLM: Python", MINILM, CODE, (0, 5, 21)),
     "two-layers": Shipped("two_layers.npz", "By hand: two layers"),
 }
 HERE = Path(__file__).parent

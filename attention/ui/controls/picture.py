@@ -29,7 +29,7 @@ from attention.published import HUNTS, ROWS, link_name
 from attention.settings import ConfigError
 from attention.sources.providers import has_scores, idle, own_mask_label, provenance, source_title, unit
 from attention.trace import bytes_of
-from attention.ui.controls import knobs, own_text
+from attention.ui.controls import knobs, opening_head, own_text
 from attention.ui.controls.kind import Change, Kind, Stops
 from attention.ui.controls.lengths import ends
 from attention.ui.controls.reasons import why
@@ -316,7 +316,7 @@ def _bytes(config: Config) -> int:
 def _implied_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """The other knobs that a change implies, and a message for each thing that is not possible."""
     implied, notes = own_text.implied_changes(before, now)
-    return implied | follow_layer(before, now), notes
+    return opening_head.implied_changes(before, now) | implied | follow_layer(before, now), notes
 
 
 PICTURE = Kind(
