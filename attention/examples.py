@@ -257,7 +257,7 @@ EXAMPLES: dict[str, Example] = {
         "The roles hold at 65,536 tokens, and every weight is computed: one and three words back are thin lines, the first word is a column. Each pixel shows the largest of 117 thousand weights and contains a copy of every word, so the first head is one colour.",
         "What does the thin line of the second head look like when you zoom in?",
         ("A diagonal, one token wide", "A block", "A column"), 0,
-        "A diagonal just below the main one: each token attends to the one before it, so every row has a single bright cell.",
+        "A diagonal just below the main one: each token attends to the one before it, so every row has a single strong cell.",
         INTERMEDIATE, "maps of weights"),
     "documents": Example("Thirteen texts in 65,536 tokens", "heads", Config(tokens=65_536, heads=4, d_model=256, input="topics"),
         "The first head attends to similar tokens, which here are those on the same subject: its map has one block per text.",

@@ -97,7 +97,7 @@ class View:
     query: int = whole(LAST_QUERY, LAST_QUERY, MAX_TOKENS - 1, "Selected query", "Token whose row of weights is shown. -1: the last token.", about="focus")
     colors: str = choice("auto", ("auto", "linear", "log", "times even", "own maximum"), "Colour scale", "Auto: linear up to 32 tokens, × uniform beyond. Linear: 0 to 1. Log: 0.0001 to 1. × uniform: weight times the number of visible keys, 1/100 to 100, logarithmic. Per-head maximum: 0 to the largest.", names={"times even": "× uniform", "own maximum": "per-head maximum"}, about="view")
     axis: str = choice("auto", ("auto", "linear", "log"), "Scale of the row chart", "Auto: as the colour scale. Linear: 0 to the largest weight of the row. Log: from 1/100 of the uniform weight.", about="view")
-    pool: str = choice("max", ("max", "mean"), "Pooling", "If a pixel covers several weights. Max: the largest, so no large weight is lost. Mean: their mean, so brightness adds up but a single large weight fades.", about="view")
+    pool: str = choice("max", ("max", "mean"), "Pooling", "If a pixel covers several weights. Max: the largest, so no large weight is lost. Mean: their mean, so weights add up but a single large weight fades.", about="view")
     rows: str = text("", 11, "Zoom: queries", "First and last token, as in 100-611. Leave empty for all.", form=RANGE, formed=RANGED, about="view")
     cols: str = text("", 11, "Zoom: keys", "First and last token, as in 100-611. Leave empty for all.", form=RANGE, formed=RANGED, about="view")
     layer_map: str = text("auto", 20, "Colour the map by", "Head statistic on the map. Auto: induction if a model's text repeats tokens, else previous token; if no head has half of its weight there, the pattern with the strongest head.", about="view")

@@ -23,7 +23,7 @@ from attention.analysis.position_curves import biases
 from attention.analysis.row_stages import shown_stages
 from attention.analysis.scaling import jacobian_norm
 from attention.charts import theme
-from attention.charts.thumbnail import EDGE, ORANGE, SIDE, lines, on_page, rgb, thumbnail
+from attention.charts.thumbnail import EDGE, HATCH, INKS, LINES, SIDE, lines, rgb, thumbnail
 from attention.codec import from_query, to_query
 from attention.examples import EXAMPLES
 from attention.fitting import layers
@@ -545,24 +545,20 @@ def test_a_button_shows_the_cards_of_one_page():
     assert len(links) == sum(card.example.page == "masks" for card in gallery().values()) > 0
 
 
-def test_a_thumbnail_has_the_colours_of_its_weights():
-    weights, mask = torch.eye(4), torch.ones(4, 4, dtype=torch.bool).tril()
-    image = thumbnail(weights, mask).astype(int)
+def test_a_thumbnail_is_as_opaque_as_its_weights_and_hatched_where_they_are_masked():
+    weights, mask = torch.tensor([[1.0, 0.5], [0.0, 0.25]]), torch.tensor([[True, True], [True, False]])
+    image, half = thumbnail(weights, mask).astype(int), SIDE // 2
     assert image.shape == (SIDE, SIDE, 4)
-    bright, dark = image[1, 1], image[-2, 1]
-    assert bright[:3].sum() > 500 > 100 > dark[:3].sum() and bright[3] == dark[3] == 255
-    assert image[1, -2, 3] == 0, "masked cells show the hatching of the page"
+    assert [image[at][3] for at in ((0, 0), (0, half), (half, 0))] == [255, 128, 0]
+    assert (image[:half, :, :3] == rgb(theme.CHIP["light"])).all(), "one colour"
+    assert {tuple(each) for each in image[half:, half:].reshape(-1, 4)} == {
+        (*rgb(INKS[2]), round(255 * opacity)) for opacity in HATCH
+    }
     large = torch.rand(1000, 1000)
     assert max(thumbnail(large, large >= 0).shape) <= SIDE
     large[999, 0] = -2
     negative = thumbnail(large, large > 0.5, signed=True), thumbnail(large / 2, large > -3, signed=True)
-    assert [image[-1, 0, :3].tolist() == [*rgb(theme.NEGATIVE[-1])] for image in negative] == [False, True]
-
-
-def test_a_thumbnail_on_the_page_is_as_opaque_as_its_weights():
-    image = on_page(torch.tensor([[1.0, 0.5], [0.0, 0.25]]))
-    assert image.shape == (SIDE, SIDE, 4) and (image[..., :3] == rgb(ORANGE)).all()
-    assert image[:: SIDE // 2, :: SIDE // 2, 3].tolist() == [[255, 128], [0, 64]]
+    assert [image[-1, 0].tolist() == [*rgb(INKS[1]), 255] for image in negative] == [False, True]
 
 
 def test_the_example_of_timing_opens_its_picture():
@@ -575,6 +571,6 @@ def test_the_example_of_timing_opens_its_picture():
 
 def test_lines_fall_and_rise_in_a_thumbnail():
     image = lines([[(1, 100.0), (100, 10_000.0)], [(1, 1.0), (100, 1.0)]]).astype(int)
-    assert image.shape == (SIDE, SIDE, 3)
-    ground, bright, low = image[0, 0], image[EDGE, SIDE - EDGE], image[SIDE - EDGE, SIDE // 2]
-    assert bright.sum() > low.sum() > ground.sum()
+    assert image.shape == (SIDE, SIDE, 4)
+    ground, rising, flat = image[0, 0], image[EDGE, SIDE - EDGE], image[SIDE - EDGE, SIDE // 2]
+    assert [*map(tuple, (rising, flat))] == [(*rgb(color), 255) for color in LINES[:2]] and ground[3] == 0

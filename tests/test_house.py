@@ -11,10 +11,12 @@ import tomllib
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
 from attention.charts import theme
+from attention.charts.thumbnail import interpolate, rgb
 from benchmarks import __main__ as runner
 from tests.browser.journeys import JOURNEYS
 from tests.conftest import NUMERIC, group_of
@@ -53,8 +55,23 @@ def test_text_stands_out(name):
     assert min(contrast(colors[accent], color) for accent in ("primaryColor", "linkColor") for color in behind) >= 4.5
 
 
-def test_charts_have_the_colours_of_the_heads():
+def test_charts_have_the_colours_of_the_heads_and_of_the_weights():
     assert SETTINGS["theme"]["chartCategoricalColors"] == list(theme.HEADS)
+    for page, weights in theme.WEIGHTS.items():
+        assert SETTINGS["theme"][page]["chartSequentialColors"] == list(weights)
+        assert SETTINGS["theme"][page]["backgroundColor"] == weights[0] == theme.NEGATIVE[page][0]
+        at = np.array([0, 1, 2, 3, 4, 6, 7, 8, 9, 10]) / 10
+        shades = [rgb(color) for color in SETTINGS["theme"][page]["chartDivergingColors"]]
+        assert np.abs(interpolate(at, theme.SIGNED[page]) - shades).max() <= 0.5
+
+
+@pytest.mark.parametrize("colors", [theme.WEIGHTS, theme.NEGATIVE])
+def test_weights_are_even_in_lightness_darker_on_a_light_page_and_brighter_on_a_dark_one(colors):
+    for page, direction in (("light", -1), ("dark", 1)):
+        steps = np.diff([116 * lightness(color) ** (1 / 3) - 16 for color in colors[page]])
+        assert (steps * direction > 7).all() and np.ptp(steps) < 2.5
+    ends = [[contrast(each[page][-1], "#000000") for each in (theme.WEIGHTS, theme.NEGATIVE)] for page in colors]
+    assert all(one == pytest.approx(other, rel=0.05) for one, other in ends), "both signs are as light"
 
 
 def test_a_visitor_is_neither_counted_nor_shown_tracebacks():

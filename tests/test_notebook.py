@@ -267,7 +267,7 @@ def test_a_static_picture_has_every_head_in_its_place():
     assert drawn.shape == (2 * step, 3 * step, 3)
     for at, head, query, key in itertools.product(range(2), range(3), range(3), range(3)):
         found = drawn[at * step + query * 53 + 26, head * step + key * 53 + 26]
-        wanted = interpolate(stack[at, head, query, key].numpy(), theme.WEIGHTS) if mask[query, key] else GREY
+        wanted = interpolate(stack[at, head, query, key].numpy(), theme.WEIGHTS["light"]) if mask[query, key] else GREY
         assert np.abs(found - wanted).max() <= (2 if mask[query, key] else 26), (at, head, query, key)
     assert "&lt;b&gt;Mine&lt;/b&gt;. A layer per row, a head per column" in text and "6 heads in 2 layers" in text
 
@@ -290,7 +290,7 @@ def test_a_static_picture_has_the_scale_of_long_sequences():
         picture(stacks_of(torch.ones(1, 1, 200, 200).tril() / torch.arange(1, 201)[:, None], None, None, Told()))
     )
     drawn = pixels(text)
-    middle, masked = interpolate(np.array(0.5), theme.WEIGHTS), GREYS
+    middle, masked = interpolate(np.array(0.5), theme.WEIGHTS["light"]), GREYS
     for row, column in ((5, 2), (50, 20), (98, 0)):
         assert np.abs(drawn[row, column] - middle).max() <= 10
         assert tuple(drawn[row, column + 1 + row - column].tolist()) in masked
@@ -302,14 +302,14 @@ def test_negative_weights_keep_their_sign_in_a_file_and_in_a_static_picture():
     assert not header(gzip.decompress(plain)).get("signed") and any(header(gzip.decompress(plain))["names"])
     data, wanted = gzip.decompress(packed), found.b.weights[0]
     told, count = header(data), wanted.numel()
-    assert told["signed"] and told["stops"] == list(theme.SIGNED) and not any(told["names"])
+    assert told["signed"] and told["ramps"]["light"] == list(theme.SIGNED["light"]) and not any(told["names"])
     start = len(data) - 2 * count - 4 * wanted.shape[1]
     codes = torch.frombuffer(bytearray(data[start : start + 2 * count]), dtype=torch.uint16).view(wanted.shape)
     torch.testing.assert_close(weights(codes, signed=True).nan_to_num(), wanted, rtol=2e-3, atol=1e-9)
     assert wanted.min() < -0.4
     drawn, cell = pixels(still(picture({"": found.b}))), _fit(8, [1])[0] // 18
     for query, key in ((wanted[0] == wanted[0].min()).nonzero()[0].tolist(), (17, 17)):
-        shade = interpolate((1 + wanted[0, query, key].numpy()) / 2, theme.SIGNED)
+        shade = interpolate((1 + wanted[0, query, key].numpy()) / 2, theme.SIGNED["light"])
         assert np.abs(drawn[query * cell + 2, key * cell + 2] - shade).max() <= 5
 
 

@@ -58,16 +58,18 @@ def test_the_colours_of_a_picture_are_those_of_the_weights_and_masked_pairs_are_
     seeing = torch.tensor([[1.0, 1.0], [2.0, 2.0]])
     linear = color_cells(cells, seeing, "linear")
     assert [tuple(linear[at]) for at in ((0, 0), (0, 1), (1, 1))] == [
-        rgb(theme.WEIGHTS[-1]),
+        rgb(theme.WEIGHTS["light"][-1]),
         rgb(MASKED),
-        rgb(theme.WEIGHTS[0]),
+        rgb(theme.WEIGHTS["light"][0]),
     ]
-    assert tuple(color_cells(cells, seeing, "own maximum")[1, 0]) == rgb(theme.WEIGHTS[-1])  # the largest of two keys
-    even = color_cells(torch.tensor([[0.5]]), torch.tensor([[2.0]]), "times even")
-    assert np.abs(even[0, 0].astype(int) - (np.array(rgb(theme.WEIGHTS[7])) + rgb(theme.WEIGHTS[8])) / 2).max() <= 1
+    assert tuple(color_cells(cells, seeing, "own maximum")[1, 0]) == rgb(
+        theme.WEIGHTS["light"][-1]
+    )  # the largest of two keys
+    middle, even = theme.WEIGHTS["light"], color_cells(torch.tensor([[0.5]]), torch.tensor([[2.0]]), "times even")
+    assert np.abs(even[0, 0].astype(int) - (np.array(rgb(middle[4])) + rgb(middle[5])) / 2).max() <= 1
     signed = color_cells(torch.tensor([[-1.0, 0.0]]), torch.tensor([[2.0, 2.0]]), "linear", signed=True)
-    assert tuple(signed[0, 0]) == rgb(theme.NEGATIVE[-1])
-    assert signed[0, 1].max() <= 0x11  # zero is black
+    assert tuple(signed[0, 0]) == rgb(theme.NEGATIVE["light"][-1])
+    assert signed[0, 1].tolist() == [255, 255, 255], "zero is the page"
 
 
 def test_a_difference_is_white_at_zero_and_has_the_colours_of_the_app_at_its_ends():
@@ -134,7 +136,9 @@ def test_a_mask_a_training_times_published_code_and_a_bug_have_pictures_of_their
         monkeypatch, "implementations", "v=3&implementation=boolean-mask&version=as printed&tokens=8"
     )
     assert card.lines == ("As published: disagrees with the reference", ROWS["boolean-mask"].mistake)
-    assert (shown.pixels == rgb(theme.WEIGHTS[0])).all(-1).tolist()[-1] == [True] * 8, "the last row has no key"
+    assert (shown.pixels == rgb(theme.WEIGHTS["light"][0])).all(-1).tolist()[-1] == [True] * 8, (
+        "the last row has no key"
+    )
     bug = hunt_name("boolean-mask")
     card, shown = drawn_card(monkeypatch, "find_the_bug", f"bug={bug}")
     assert (card.title, card.lines) == ("Find the bug: 3 of 10", (BUGS[bug].says,))

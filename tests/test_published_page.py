@@ -148,7 +148,7 @@ def test_pictures_say_how_much_of_them_is_wrong():
     assert moved is not None
     leaks = sum(bool(moved[q, k] > 0) for q in range(6) for k in range(q + 1, 6))
     assert leaks and f"{leaks} of 15 masked pairs leak" in said and "Orange cells" in said
-    colors = re.findall(r"rgb\((\d+) \d+ (\d+)\)", picture(test))
+    colors = re.findall(r"light-dark\(rgb\((\d+) \d+ (\d+)\)", picture(test))
     assert sum(int(red) > int(blue) for red, blue in colors) == leaks, "leaks are orange, the rest violet"
     assert picture(test).count("<figure") == 2, "beside the correct one"
     usual, moved = opened(), influence(ROWS["fused"], case(Config(), crosses=False), printed=True)
@@ -156,7 +156,7 @@ def test_pictures_say_how_much_of_them_is_wrong():
     leaked = moved[~torch.ones_like(moved).tril().bool()]
     clear, some = (int((leaked > least * moved.max()).sum()) for least in (0.001, 0))
     assert clear < some and f"{some - clear} of them, under 0.1% of the largest change" in page_text(usual)
-    colors = re.findall(r"rgb\((\d+) \d+ (\d+)\)", picture(usual))
+    colors = re.findall(r"light-dark\(rgb\((\d+) \d+ (\d+)\)", picture(usual))
     assert sum(int(red) > int(blue) for red, blue in colors) == clear
     corrected = opened(**shown, version="as meant")
     right = page_text(corrected)

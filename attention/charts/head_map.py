@@ -38,9 +38,12 @@ class HeadMap:
 
 
 def color_cells(
-    cells: Float[Tensor, "p r"], seeing: Float[Tensor, "p r"], scale: str, signed: bool = False
+    cells: Float[Tensor, "p r"], seeing: Float[Tensor, "p r"], scale: str, signed: bool = False, page: str = "light"
 ) -> UInt8[np.ndarray, "p r 3"]:
-    """Returns the colours of cells on a colour scale, grey where they are NaN; `seeing`: visible keys of their queries."""
+    """Returns the colours of cells on a colour scale, grey where they are NaN; `seeing`: visible keys of their queries.
+
+    `page`: whether it is drawn on a light or a dark page.
+    """
     size = cells.abs()
     if scale == "times even":
         share = 0.5 + (size * seeing).log10() / (2 * np.log10(theme.TIMES))
@@ -50,7 +53,7 @@ def color_cells(
         share = size / (_largest(size, seeing) if scale == "own maximum" else 1)
     share = share.clamp(0, 1)
     values = ((1 + share * cells.sign()) / 2 if signed else share).nan_to_num()
-    pixels = interpolate(values.numpy(), theme.SIGNED if signed else theme.WEIGHTS)
+    pixels = interpolate(values.numpy(), (theme.SIGNED if signed else theme.WEIGHTS)[page])
     pixels[cells.isnan().numpy()] = rgb(MASKED)
     return pixels.round().astype(np.uint8)
 

@@ -200,7 +200,7 @@ def _signed(cells: Float[Tensor, "q k"], tile: int, colors: str, seeing: Float[T
     said = f"{_place(tile)} %{{customdata:.3g}}<extra></extra>"
     shown = {"z": shades.numpy(), "customdata": cells.numpy(), "hovertemplate": said, "zmin": -1, "zmax": 1}
     bar = title | dict(zip(("tickvals", "ticktext"), SIGNED_ENDS[colors], strict=True))
-    return shown | {"colorscale": theme.plotly_scale(theme.SIGNED), "colorbar": bar}
+    return shown | {"colorscale": theme.plotly_scale(theme.PLOTLY_SIGNED), "colorbar": bar}
 
 
 def _scale(cells: Float[Tensor, "q k"], colors: str, seeing: Float[Tensor, "q k"] | None) -> dict:
@@ -215,7 +215,7 @@ def _scale(cells: Float[Tensor, "q k"], colors: str, seeing: Float[Tensor, "q k"
         bar |= ends | {"title": {"text": "× uniform"}}
     if colors == "own maximum":
         high = _most(cells, seeing)
-    return {"zmin": low, "zmax": high, "colorscale": theme.plotly_scale(), "colorbar": bar}
+    return {"zmin": low, "zmax": high, "colorscale": theme.plotly_scale(theme.PLOTLY_WEIGHTS), "colorbar": bar}
 
 
 def _most(cells: Float[Tensor, "q k"], seeing: Float[Tensor, "q k"] | None) -> float:
@@ -237,7 +237,7 @@ def influence(cells: Float[Tensor, "q k"]) -> go.Figure:
     """Returns how much each output changes with each token; exact zeros are left out, like masked pairs."""
     figure = weights(cells.masked_fill(cells == 0, torch.nan), 1, "own maximum", [])
     figure.update_traces(
-        colorscale=theme.plotly_scale(theme.INFLUENCE),
+        colorscale=theme.plotly_scale(theme.INFLUENCE["light"]),
         colorbar={"title": {"text": "change"}},
         hovertemplate="output %{y}<br>token %{x}<br>change %{z:.3g}<extra></extra>",
     )

@@ -1,29 +1,31 @@
 """Sizes, scales and colours of all charts. A colour has the same meaning in each of them.
 
-Weights: Inferno (van der Walt and Smith 2015), perceptually uniform in lightness from black to yellow and safe for colour
-blindness. The middle of "times even" is the uniform weight: violet is less, orange is more. Negative weights are as
-light as positive ones, in teal.
+Weights: one hue, orange, from the background of the page, which is zero, evenly in lightness (L*): on a light page a larger
+weight is darker, on a dark one brighter. The middle of "times even" is the uniform weight. Negative weights are as light as
+positive ones, in teal.
 Masked cells: a hatch of neutral greys, never a colour of the map. The selected query is blue and solid, a key is green and
-dashed; both lack red, which the map has from a tenth of its range on. Heads have their own colours.
+dashed; neither is a colour of the map. Heads have their own colours.
 Head statistics have a map of one hue, olive, distances between heads one of another, steel: from the background, white or
 dark, to the full colour. The blue frame of a selection is visible on both.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 # fmt: off
-WEIGHTS = (
-    "#010005", "#0c0826", "#240c4f", "#420a68", "#5d126e", "#781c6d", "#932667", "#ae305c",
-    "#c73e4c", "#dd513a", "#ed6925", "#f8850f", "#fca50a", "#fac62d", "#f2e661", "#fcffa4",
-)
-NEGATIVE = (  # as light as the weights of the same size, of a hue that these do not have
-    "#001011", "#012123", "#003034", "#003e42", "#044d51", "#025c62", "#006c72", "#0a7c83",
-    "#0a8e96", "#0ba0a9", "#11b5be", "#00cbd6", "#13e2ee", "#72f5ff", "#e9fdff",
-)
+WEIGHTS = {  # 10 each, as many as a theme of Streamlit has (.streamlit/config.toml); the first is the page's background
+    "light": ("#ffffff", "#ffe3ce", "#fec5a4", "#faa77e", "#f48855", "#eb6824", "#ce551d", "#b14316", "#95310f", "#7a1f08"),
+    "dark": ("#14171c", "#3d231b", "#662d17", "#8c3a19", "#b4471a", "#d15f26", "#ee7834", "#f79b66", "#fcbe93", "#ffe0bf"),
+}
+NEGATIVE = {  # as light as the weights of the same size
+    "light": ("#ffffff", "#ceeef1", "#a9dadf", "#86c5cc", "#60b1ba", "#319da8", "#088894", "#05717d", "#025c68", "#014753"),
+    "dark": ("#14171c", "#132d33", "#0c454c", "#0c5c64", "#0b757e", "#108f99", "#26a8b3", "#64bfc8", "#92d7dd", "#bceef3"),
+}
 # fmt: on
-SIGNED = (*reversed(NEGATIVE), *WEIGHTS)  # weights of both signs: zero, in the middle, is black as ever
+SIGNED = {page: (*reversed(NEGATIVE[page][1:]), *WEIGHTS[page]) for page in WEIGHTS}  # zero is in the middle
+CHIP = {"light": "#ed6925", "dark": "#b8481a"}  # the largest weight of a token as a chip, whose text stays legible
 LOG_FLOOR = 1e-4  # the smallest weight that the logarithmic scale distinguishes from zero
 TIMES = 100  # the scale of weights relative to the uniform weight goes from 1 / TIMES to TIMES
 
@@ -38,8 +40,11 @@ NEUTRALS = {
     "dark": {"text": "#eceef2", "muted": "#a2a9b6", "line": "#3b404a", "masked": "#3a3c42", "hatch": "#2a2c31"},
 }
 
-# Placeholder for annotations in Plotly charts: Streamlit's theme replaces it by its darkest or lightest grey.
+# Placeholders in Plotly charts, which the browser replaces by colours of the theme of the page: its darkest or lightest grey,
+# and `chartSequentialColors` and `chartDivergingColors` of .streamlit/config.toml, which are `WEIGHTS` and `SIGNED`.
 PLOTLY_TEXT = "#000037"
+PLOTLY_WEIGHTS = tuple(f"#0000{at}" for at in range(11, 21))
+PLOTLY_SIGNED = (*(f"#0000{at}" for at in range(21, 26)), PLOTLY_WEIGHTS[0], *(f"#0000{at}" for at in range(26, 31)))
 HIDDEN = "#858b97"  # masked values and bounds in charts; a grey that is legible in both themes
 RAW, DIVIDED = ("#c8553d", "#1a9e8f")  # dot products without scaling, and divided by the square root of d_head
 BROKEN = "#d6336c"  # not a finite number
@@ -52,13 +57,19 @@ NUMBERS = tuple(
     f"rgba{(*OLIVE, alpha)}" for alpha in (0, STRONGEST)
 )  # head statistics, from the smallest to the largest
 DISTANCES = tuple(f"rgba{(*STEEL, alpha)}" for alpha in (1, 0))  # near heads have the full colour
-INFLUENCE = ("#1c103c", "#402584", "#6741ca", "#8d75eb", "#b6abf9")  # uniform in lightness; of one hue, unlike weights
-LEAKS = ("#7a3c04", "#a85608", "#d4720f", "#f39a3d", "#ffc98f")  # the influence of what is masked
+INFLUENCE = {  # of one hue, unlike that of weights; the smallest is no background, which zeros have
+    "light": ("#e4defa", "#bdb0f2", "#9180e3", "#6741ca", "#402584"),
+    "dark": ("#2a1b57", "#402584", "#6741ca", "#8d75eb", "#b6abf9"),
+}
+LEAKS = {  # the influence of what is masked
+    "light": ("#ffdfb8", "#f9b76e", "#e8892b", "#b8600c", "#7a3c04"),
+    "dark": ("#7a3c04", "#a85608", "#d4720f", "#f39a3d", "#ffc98f"),
+}
 
 LOOK = {  # the colours of every grid of heads, in the browser's names
     "floor": LOG_FLOOR,
     "times": TIMES,
-    "stops": WEIGHTS,
+    "ramps": WEIGHTS,
     "accents": {"query": QUERY, "key": KEY},
     "head_colors": HEADS,
     "neutrals": NEUTRALS,
@@ -102,8 +113,8 @@ def side(heads: int) -> int:
     return 512 if heads <= 2 else 192 if heads <= 8 else 128
 
 
-def plotly_scale(colors: tuple[str, ...] = WEIGHTS) -> list[tuple[float, str]]:
-    """Returns a colour map, by default that of the weights, in Plotly's format."""
+def plotly_scale(colors: Sequence[str]) -> list[tuple[float, str]]:
+    """Returns a colour map in Plotly's format."""
     return [(i / (len(colors) - 1), color) for i, color in enumerate(colors)]
 
 

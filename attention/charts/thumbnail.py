@@ -1,4 +1,7 @@
-"""Thumbnails as pixels: a head in the colours of the weights on a linear scale, masked cells transparent; and lines."""
+"""Thumbnails as pixels that a light or a dark page may have below them: a head on a linear scale, and lines.
+
+They are transparent where nothing is: weights are as opaque as they are large, in the colour that is legible on either page.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,13 @@ from PIL import Image, ImageDraw
 from torch import Tensor
 from torch.nn import functional as F
 
-from attention.charts.theme import SIGNED, WEIGHTS
+from attention.charts.theme import CHIP, HEADS, NEGATIVE
 
 SIDE = 168  # maximum number of pixels per side
 STRIPE = 8  # pixels from stripe to stripe of masked cells
-ORANGE = "#ed6925"  # that of the maps beside a sentence, on a light page
+HATCH = (0.34, 0.12)  # opacity of the stripes of masked cells, and between them
+INKS = (CHIP["light"], NEGATIVE["light"][5], "#858b97")  # of weights, of negative ones, and of masked cells
+LINES = (HEADS[4], HEADS[5], HEADS[2])  # in turn
 EDGE, WIDTH = 16, 6  # pixels around lines, and of a line
 
 
@@ -31,24 +36,16 @@ def thumbnail(
 ) -> UInt8[np.ndarray, "p r 4"]:
     """Returns the pixels of one head; if it has more cells than pixels, a pixel is the largest weight under it.
 
-    Masked cells are transparent: a page draws its hatching below them, in the colours of its theme (page.css). If `signed`,
-    weights may be negative, and the largest is that of the largest magnitude.
+    Masked cells are hatched. If `signed`, weights may be negative, and the largest is that of the largest magnitude.
     """
     tile, cell = -(-len(weights) // SIDE), max(1, SIDE // len(weights))
     seen = weights.abs().masked_fill(~mask, -1)[None]
     size, at = F.max_pool2d(seen, tile, ceil_mode=True, return_indices=True)
-    cells = weights.flatten()[at[0]].numpy().clip(-1, 1)
-    pixels = interpolate((1 + cells) / 2, SIGNED) if signed else interpolate(cells, WEIGHTS)
-    opaque = np.where(size[0].numpy() < 0, 0, 255)[..., None]
-    return np.concatenate([pixels.round(), opaque], -1).repeat(cell, 0).repeat(cell, 1).astype(np.uint8)
-
-
-def on_page(weights: Float[Tensor, "q k"]) -> UInt8[np.ndarray, "p r 4"]:
-    """Returns the pixels of one head without masked cells, from the background of a page to orange, as large as there is room."""
-    cell = max(1, SIDE // len(weights))
-    opacity = (weights.clamp(0, 1) * 255).round().byte().numpy()[..., None]
-    pixels = np.concatenate([np.broadcast_to(np.array(rgb(ORANGE), np.uint8), (*weights.shape, 3)), opacity], -1)
-    return pixels.repeat(cell, 0).repeat(cell, 1)
+    cells = weights.flatten()[at[0]].numpy().clip(-1, 1).repeat(cell, 0).repeat(cell, 1)
+    masked = (size[0].numpy() < 0).repeat(cell, 0).repeat(cell, 1)
+    ink = np.select([masked, cells < 0 if signed else np.zeros_like(masked)], [2, 1], 0)
+    opacity = np.where(masked, np.where(stripes(*cells.shape), *HATCH), np.abs(cells))
+    return np.dstack([np.array([rgb(color) for color in INKS])[ink], (255 * opacity).round()]).astype(np.uint8)
 
 
 def stripes(rows: int, columns: int) -> Bool[np.ndarray, "p r"]:
@@ -56,17 +53,22 @@ def stripes(rows: int, columns: int) -> Bool[np.ndarray, "p r"]:
     return np.add.outer(range(rows), range(columns)) % STRIPE < STRIPE // 2
 
 
-def lines(points: Sequence[Sequence[tuple[float, float]]], side: int = SIDE) -> UInt8[np.ndarray, "p r 3"]:
-    """Returns the pixels of lines through points, on two logarithmic axes; the first line is the brightest."""
+def lines(
+    points: Sequence[Sequence[tuple[float, float]]], side: int = SIDE, ground: str = ""
+) -> UInt8[np.ndarray, "p r 4"]:
+    """Returns the pixels of lines through points, on two logarithmic axes, each in a colour of its own.
+
+    `ground`: the colour below them, by default none.
+    """
     edge, width = EDGE * side // SIDE, WIDTH * side // SIDE
     logs = [np.log10(np.array(line, dtype=float)) for line in points if line]
     low, high = (pick(np.concatenate(logs), axis=0) for pick in (np.min, np.max))
-    image = Image.new("RGB", (side, side), rgb(WEIGHTS[1]))
+    image = Image.new("RGBA", (side, side), ground or (0, 0, 0, 0))
     pen = ImageDraw.Draw(image)
     for at, line in enumerate(logs):
         across = (line - low) / np.maximum(high - low, 1e-9) * (side - 2 * edge)
         spots = [(edge + float(x), side - edge - float(y)) for x, y in across]
-        color = rgb(WEIGHTS[max(5, len(WEIGHTS) - 2 - 4 * at)])
+        color = LINES[at % len(LINES)]
         pen.line(spots, color, width, "curve")
         for x, y in spots:
             pen.ellipse((x - width, y - width, x + width, y + width), color)

@@ -5,7 +5,7 @@ Its layout is in `ui/session/page.css`. A cell says its number when it is pointe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 
 import torch
@@ -20,7 +20,7 @@ MAP = (
 )
 COLUMN = '<span class="across">{}</span>'
 ROW = '<span class="down">{}</span>'
-CELL = '<i{mark} style="background: rgb({:.0f} {:.0f} {:.0f})" data-says="{}"></i>'
+CELL = '<i{mark} style="background: light-dark({light}, {dark})" data-says="{says}"></i>'
 MASKED = '<i class="masked{mark}" data-says="{}"></i>'
 
 
@@ -28,29 +28,30 @@ def word_map(
     cells: Float[Tensor, "q k"],
     visible: Bool[Tensor, "q k"],
     tokens: Sequence[str],
-    colors: Sequence[str],
+    colors: Mapping[str, Sequence[str]],
     title: str,
     alt: str,
     says: Callable[[str, str, float | None], str],
     marked: Bool[Tensor, "q k"] | None = None,
-    marked_colors: Sequence[str] = (),
+    marked_colors: Mapping[str, Sequence[str]] | None = None,
 ) -> str:
-    """Returns the HTML of a map of cells from 0 to 1, hatched where they are not visible.
+    """Returns the HTML of a map of cells from 0 to 1, hatched where they are not visible; `colors`: of a light and a dark page.
 
     `says`: the sentence of a cell, given the texts of its row and column and its number, None if it is not visible.
     Cells that are `marked` have an outline, or `marked_colors` if these are given.
     """
-    shades = interpolate(cells.clamp(0, 1).numpy(), colors)
     outlined = torch.zeros_like(visible) if marked is None else marked
+    shades = {page: interpolate(cells.clamp(0, 1).numpy(), colors[page]) for page in colors}
     if marked_colors:
-        shades[outlined.numpy()] = interpolate(cells.clamp(0, 1).numpy(), marked_colors)[outlined.numpy()]
+        for page, each in shades.items():
+            each[outlined.numpy()] = interpolate(cells.clamp(0, 1).numpy(), marked_colors[page])[outlined.numpy()]
         outlined = torch.zeros_like(visible)
     rows = []
     for i, query in enumerate(tokens):
         line = [
             CELL.format(
-                *shades[i, j],
-                escape(says(query, key, float(cells[i, j]))),
+                **{page: "rgb({:.0f} {:.0f} {:.0f})".format(*each[i, j]) for page, each in shades.items()},
+                says=escape(says(query, key, float(cells[i, j]))),
                 mark=' class="marked"' * bool(outlined[i, j]),
             )
             if visible[i, j]

@@ -152,7 +152,7 @@ def header(config: Config, height: int, note: str) -> dict[str, Any]:
         pool="max" if config.truncated is config else config.pool,
         group=config.heads // config.n_kv_heads,
         rest=config.head_softmax.rest.removeprefix("the ") if distributes(config) else None,
-        **({"stops": theme.SIGNED} if config.head_softmax.signed else {}),
+        **({"ramps": theme.SIGNED} if config.head_softmax.signed else {}),
     )
 
 
@@ -191,7 +191,7 @@ def training_grid(
         certain=len(cells.codes),
         address=None,
         trained={"step": step, "accuracy": accuracy, "last": last, "copies": copies},
-        **({"stops": theme.SIGNED} if cells.signed else {}),
+        **({"ramps": theme.SIGNED} if cells.signed else {}),
     )
     component("heads_grid")(key=key, data=payload(header, cells), on_pin_change=on_pin or nothing)
 

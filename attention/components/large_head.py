@@ -41,17 +41,15 @@ def large_head(
     on_frame: Callable[[], None] | None = None,
     kept: Kept | None = None,
     height: int = theme.FOCUS_HEIGHT,
-    ground: bool = False,
     marks: Marks | None = None,
 ) -> dict[str, list[int]] | None:
     """Draws the cells of the selected head; `first` are their first query and key.
 
     Returns the last selected part as `{"rows": [first, last], "cols": [first, last], "count"}`, None before the first.
     `on_frame` runs before the rerun that a selection causes. Without `zooms`, no part can be selected. `kept`: whether
-    the browser keeps the cells. `height`: in pixels, with the axes. `ground`: whether weights are shades
-    of the orange of tokens on the background of the page. `marks`: lines and a frame over the cells.
+    the browser keeps the cells. `height`: in pixels, with the axes. `marks`: lines and a frame over the cells.
     """
-    data = message(config, cells, first, zooms=zooms, kept=kept, height=height, ground=ground, marks=marks)
+    data = message(config, cells, first, zooms=zooms, kept=kept, height=height, marks=marks)
     return _mount(key, data, on_frame, kept)
 
 
@@ -70,11 +68,10 @@ def message(
     zooms: bool = True,
     kept: Kept | None = None,
     height: int = theme.FOCUS_HEIGHT,
-    ground: bool = False,
     marks: Marks | None = None,
 ) -> bytes:
     """Returns the message to the browser."""
-    about = header(config, height, "") | _part(config, cells, first, zooms) | {"ground": ground}
+    about = header(config, height, "") | _part(config, cells, first, zooms)
     about |= {"marks": marks._asdict()} if marks else {}
     return payload(about, cells, kept)
 

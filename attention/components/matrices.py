@@ -66,6 +66,7 @@ def header(config: Config, names: Sequence[str]) -> dict[str, Any]:
         "repeats": config.heads // config.n_kv_heads,
         "lengths": sizes | {"m": turned_pairs(spec_of(config))},  # pairs of channels that positions turn
         "tokens": {"q": list(tokens(config).labels), "k": list(keys(config).labels)},
+        "ramps": theme.WEIGHTS,
         "signed": [theme.LESS, theme.MORE],
         "stripe": theme.ONE_SIDE,
         "neutrals": theme.NEUTRALS,

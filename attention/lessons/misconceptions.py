@@ -10,10 +10,10 @@ from attention.examples import ADVANCED, BASIC, INTERMEDIATE, RANDOM, Example
 
 MISCONCEPTIONS: dict[str, Example] = {
     "axis": Example("Rows or columns: which is the query?", "heads", Config(head=2),
-        "Each row is a query, each column a key. Head 2 has one bright column, the first.",
-        "What does a bright first column say?",
+        "Each row is a query, each column a key. Head 2 has one strong column, the first.",
+        "What does a strong first column say?",
         ("The first token attends to every token", "Every token attends to the first token", "Both"), 1,
-        "A row is what one query attends to, so a bright column is a key that every query attends to. The first token itself sees no other token here: its row has a single weight, 1. Rows sum to one; this column sums to 17.2.",
+        "A row is what one query attends to, so a strong column is a key that every query attends to. The first token itself sees no other token here: its row has a single weight, 1. Rows sum to one; this column sums to 17.2.",
         BASIC, "weights"),
     "true": Example("True: kept or masked?", "masks", Config(mask="full", combine="without", second="causal"),
         "The matrix torch.triu(ones, 1).bool() is True where the key is later than the query. This picture shows what scaled_dot_product_attention does with it.",

@@ -14,7 +14,7 @@ from attention.operations.positions import POSITIONS
 from attention.operations.softmax import SOFTMAXES, takes_sinks
 
 POOLS = {
-    "mean": "Mean of a tile: brightness adds up; a single hot cell fades in a large tile.",
+    "mean": "Mean of a tile: weights add up; a single hot cell fades in a large tile.",
     "max": "Largest of a tile: no hot cell is lost; broad faint attention looks sparse.",
 }
 CELLS = 2**28  # largest number of cells of a window: 1 GB in float32

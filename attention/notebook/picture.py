@@ -113,7 +113,7 @@ def header(stack: Stack, shown: Cells, painted: str) -> dict[str, Any]:
         key_tokens=list(stack.keys) if named and stack.keys != stack.queries else None,
         certain=heads,
         address=None,
-        **({"stops": theme.SIGNED} if shown.signed else {}),
+        **({"ramps": theme.SIGNED} if shown.signed else {}),
     )
 
 

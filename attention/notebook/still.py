@@ -116,7 +116,7 @@ def _visible_keys(header: dict[str, Any], data: bytes, rows: int, tile: int) -> 
 def _png(sheet: UInt8[np.ndarray, "p r"], signed: bool) -> bytes:
     """A PNG file whose palette has the colours of the weights."""
     colors = (
-        interpolate(np.linspace(0, 1, SHADES), theme.SIGNED if signed else theme.WEIGHTS)
+        interpolate(np.linspace(0, 1, SHADES), (theme.SIGNED if signed else theme.WEIGHTS)["light"])
         .round()
         .astype(int)
         .flatten()

@@ -191,7 +191,7 @@ HUNTS: tuple[Hunt, ...] = (
             ),
             (
                 "The mask hides earlier tokens",
-                "It masks later tokens, in both versions: nothing is bright above the diagonal.",
+                "It masks later tokens, in both versions: nothing has weight above the diagonal.",
             ),
             ("Both heads reuse one head’s weights", ""),
             ("The heads are joined wrongly", "The maps show weights, which are computed before heads are joined."),
@@ -265,7 +265,7 @@ HUNTS: tuple[Hunt, ...] = (
         config=Config(heads=1, mask="full", projections="independent", **SMALL),
         shows="influence",
         says="One head without a mask. Influence: how much the output of a row changes if the token of a column is replaced.",
-        seen="Only the diagonal is bright: each output depends almost only on its own token.",
+        seen="Only the diagonal is strong: each output depends almost only on its own token.",
         offered=(
             (
                 "The weights are transposed",

@@ -101,7 +101,9 @@ def timing(entries: Entries) -> Drawn | None:
         series = [[(at.length, at.seconds) for at in each.points if at.seconds] for each in (cpu, *gpus) if each]
     if not any(series):
         return None
-    return Card(page_title("timing"), (headline,)), HeadMap(lines(series, SIDE), 1, (0, 0), (), (), -1, ())
+    return Card(page_title("timing"), (headline,)), HeadMap(
+        lines(series, SIDE, "#ffffff")[..., :3], 1, (0, 0), (), (), -1, ()
+    )
 
 
 def _lines(timings: Sequence[Timing]) -> list[list[Timing]]:
@@ -135,7 +137,9 @@ def find_the_bug(entries: Entries) -> Drawn | None:
     series, _ = BUG_SERIES.open(entries)
     hunt = BUGS[series.bug]
     found = results.published.hunt_maps.begin(hunt).result(PATIENCE)
-    pixels = interpolate(found.wrong[0].numpy(), theme.WEIGHTS if hunt.shows == "weights" else theme.INFLUENCE)
+    pixels = interpolate(
+        found.wrong[0].numpy(), (theme.WEIGHTS if hunt.shows == "weights" else theme.INFLUENCE)["light"]
+    )
     pixels[~found.wrong_visible[0].numpy()] = rgb(MASKED)
     words = tuple(tables.labels(hunt.config)[: len(pixels)])
     title = text.BUG.format(number=[*BUGS].index(series.bug) + 1, count=len(BUGS))

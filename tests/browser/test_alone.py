@@ -72,17 +72,17 @@ def wait_for_layer(page: Page, layer: int) -> None:
     expect(page.get_by_test_id("heads-layers")).to_have_attribute("data-painted", f"layer {layer}")
 
 
-def expected_colours(by: int) -> list[list[str]]:
-    ends = theme.WEIGHTS[0], theme.WEIGHTS[-1]
+def expected_colours(by: int, side: str) -> list[list[str]]:
+    ends = theme.WEIGHTS[side][0], theme.WEIGHTS[side][-1]
     return [[ends[key == (query - by) % N] for key in range(N)] for query in range(N)]
 
 
-def test_a_layer_is_chosen_pointed_at_and_a_row_read(page, monkeypatch):
+def test_a_layer_is_chosen_pointed_at_and_a_row_read(page, theme_of_page, monkeypatch):
     monkeypatch.setattr("tests.browser.test_drawings.SIDE", N)
-    assert colours(page, 0) == expected_colours(0)
+    assert colours(page, 0) == expected_colours(0, theme_of_page)
     page.locator(".layers").select_option("2")
     wait_for_layer(page, 2)
-    assert colours(page, 1) == expected_colours(2)
+    assert colours(page, 1) == expected_colours(2, theme_of_page)
     page.get_by_role("button", name="Previous layer").click()
     wait_for_layer(page, 1)
     page.locator(".square").first.hover()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from attention.charts.theme import WEIGHTS
+from attention.charts import theme
 from tests.drawings import SIDE, grid, header, messages
 from tests.server import ROOT
 
@@ -87,7 +87,11 @@ def colours(page: Page, head: int) -> list[list[str]]:
 def expected_colours(shift: int) -> list[list[str]]:
     """The colours of `grid(shift)`."""
     return [
-        [WEIGHTS[-1] if key == (query - shift) % SIDE else WEIGHTS[0] for key in range(SIDE)] for query in range(SIDE)
+        [
+            theme.WEIGHTS["light"][-1] if key == (query - shift) % SIDE else theme.WEIGHTS["light"][0]
+            for key in range(SIDE)
+        ]
+        for query in range(SIDE)
     ]
 
 

@@ -9,8 +9,9 @@ import pytest
 from playwright.sync_api import expect
 
 from attention import Config, trace
-from attention.charts.theme import TIMES, WEIGHTS
+from attention.charts import theme
 
+WEIGHTS = theme.WEIGHTS["light"]
 SMALL = {"tokens": "64", "heads": "2", "d_model": "16"}
 PIXELS = """([head, cells]) => {
     const canvas = document.querySelectorAll(".heads-grid .square canvas")[head], { width } = canvas;
@@ -29,7 +30,7 @@ def opened(visit, link: dict[str, str], **more: str):
 
 def colour(times: float) -> list[float]:
     """The colour of so many times the even share."""
-    at = 0.5 + math.log10(min(TIMES, max(1 / TIMES, times))) / (2 * math.log10(TIMES))
+    at = 0.5 + math.log10(min(theme.TIMES, max(1 / theme.TIMES, times))) / (2 * math.log10(theme.TIMES))
     low = min(len(WEIGHTS) - 2, int(at * (len(WEIGHTS) - 1)))
     part = at * (len(WEIGHTS) - 1) - low
     below, above = ([int(WEIGHTS[i][j : j + 2], 16) for j in (1, 3, 5)] for i in (low, low + 1))

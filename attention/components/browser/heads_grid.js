@@ -11,7 +11,7 @@ import { gridLabel, MARKUP } from "./heads_grid_words.js";
 import { cellUnderPointer, show, showPinned } from "./heads_grid_pointer.js";
 import { splitTrained } from "./heads_grid_trained.js";
 import { createFigure, isCut, paintHead, setCaption } from "./heads_grid_square.js";
-import { applyTheme } from "./theme.js";
+import { applyTheme, stopsOn } from "./theme.js";
 
 /**
  * @typedef {import("./heads_grid_layout.js").Grid} Grid
@@ -72,7 +72,7 @@ function update(grid, data) {
   else if (data.per && grid.followed) goTo(grid, data.focus);  // the largest weight moves from step to step of a training
   clamp(grid);
   grid.neutrals = applyTheme(grid.root, data.neutrals, data.accents);
-  if (data.signs) data.stops = [data.signs[0], grid.neutrals.background, data.signs[1]];
+  data.stops = stopsOn(grid.neutrals, data);
   laidOut(grid, grid.width || grid.root.clientWidth);  // the page that changes the width is observed
 }
 

@@ -9,7 +9,7 @@ import { laidOut, placeSquare } from "./large_head_picture.js";
 import { point } from "./large_head_pointer.js";
 import { nameOf, whole, windowOf } from "./large_head_view.js";
 import { MARKUP, partLabel } from "./large_head_words.js";
-import { applyTheme, groundStops } from "./theme.js";
+import { applyTheme, stopsOn } from "./theme.js";
 
 /**
  * @typedef {import("./large_head_view.js").Lab} Lab
@@ -55,8 +55,7 @@ function createHead(root, data, ways) {
 function update(lab, data) {
   lab.data = data;
   lab.neutrals = applyTheme(lab.root, data.neutrals, data.accents);
-  if (data.ground) data.stops = groundStops(lab.neutrals.background);
-  if (data.signs) data.stops = [data.signs[0], lab.neutrals.background, data.signs[1]];
+  data.stops = stopsOn(lab.neutrals, data);
   const awaited = lab.asked && Date.now() - lab.asked.since < PATIENCE && lab.asked.name !== nameOf(data);
   if (!lab.timer && !lab.start && !awaited) Object.assign(lab, { asked: null, view: windowOf(data) });
   for (const button of lab.root.querySelectorAll("button")) {

@@ -6,7 +6,7 @@ import { NARROW, sidesOf } from "./matrices_axes.js";
 import { isCompared, sideLetters } from "./matrices_readout.js";
 import { turnTo } from "./matrices_transport.js";
 import { writeTokens } from "./matrices_tokens.js";
-import { groundStops } from "./theme.js";
+import { stopsOn } from "./theme.js";
 import { HATCHED, panelsLabel, showStep, sizeText, tileText } from "./matrices_words.js";
 
 /**
@@ -57,7 +57,7 @@ import { HATCHED, panelsLabel, showStep, sizeText, tileText } from "./matrices_w
  * @param {Matrix} matrix
  */
 export function stopsOf({ data, neutrals }, matrix) {
-  if (matrix.scale === "weights") return groundStops(neutrals.background);
+  if (matrix.scale === "weights") return stopsOn(neutrals, { ramps: data.ramps });
   if (matrix.scale === "mask") return [neutrals.masked, neutrals.muted];
   return [data.signed[0], neutrals.background, data.signed[1]];
 }

@@ -31,6 +31,8 @@
  * @property {number[]} most  the largest code of each head: the end of the scale “own maximum”
  */
 
+/** @typedef {{ light: string[], dark: string[] }} Ramps  the stops of the colours of weights on a light and a dark page */
+
 /**
  * Keys of all headers of weights, of one head or all heads.
  * @typedef {object} Weights
@@ -45,7 +47,8 @@
  * @property {number} group  heads that share keys and values
  * @property {number} floor  the smallest weight of the logarithmic scale
  * @property {number} times  the multiple of the uniform weight at the end of its scale
- * @property {string[]} stops
+ * @property {Ramps} ramps
+ * @property {string[]} stops  of the colours on the background of the page; theme.js derives them
  * @property {[string, string]} [signs]  the colours below and above zero, of differences
  * @property {string} [stripe]  the colour of stripes on what is visible on one side alone
  * @property {{ query: string, key: string }} accents
@@ -78,7 +81,6 @@
  * @property {[number, number]} sizes  all queries and keys of the head
  * @property {[string[], string[]]} names
  * @property {boolean} zooms
- * @property {boolean} [ground]  whether colours begin with the background of the page, as those of tokens do
  * @property {Marks} [marks]
  * @typedef {{ starts: number[], pair: [number, number] | null, says: string }} Marks
  * `starts`: the tokens at which a text starts again. `pair`: a framed query and key, which `says` describes.
@@ -211,6 +213,7 @@
  * @property {number} repeats
  * @property {Record<string, number>} lengths
  * @property {Record<string, string[]>} tokens
+ * @property {Ramps} ramps
  * @property {[string, string]} signed
  * @property {string} stripe  the colour of stripes on what one side of a comparison masks
  * @property {BothNeutrals} neutrals

@@ -6,7 +6,7 @@ import { cellAt, MASKED, unpackCells } from "./cells.js";
 import { alive, createElement, createRoot, find, target } from "./elements.js";
 import { layOutMap, spotUnder } from "./sentence_head_map.js";
 import { afterLabel, beforeLabel, HINT, MARKUP, mapLabel, pairText, percent, tokenName } from "./sentence_head_words.js";
-import { applyTheme, groundStops } from "./theme.js";
+import { applyTheme, stopsOn } from "./theme.js";
 
 /**
  * @typedef {Omit<import("./message.js").SentenceHeader, "places" | "sums"> & import("./cells.js").Bytes} SentenceData
@@ -66,7 +66,7 @@ function update(sentence, data) {
   sentence.query = Math.min(sentence.query, data.rows - 1);
   sentence.key = data.key;
   sentence.neutrals = applyTheme(root, data.neutrals, data.accents);
-  sentence.data = data.signed ? data : { ...data, stops: groundStops(sentence.neutrals.background) };
+  sentence.data = { ...data, stops: stopsOn(sentence.neutrals, data) };
   find(root, ".scale").hidden = data.colors !== "linear" || !data.shows.map;
   find(root, ".of-masked").hidden = !data.tokens.some((_, row) => hasMasked(data, row));
   find(root, ".ramp").style.background = `linear-gradient(to right, ${sentence.data.stops.join()})`;

@@ -2,12 +2,10 @@
 
 import { penOf } from "./elements.js";
 
-/** @typedef {import("./message.js").Neutrals & { background: string }} Ground */
+/** @typedef {import("./message.js").Neutrals & { background: string, dark: boolean }} Ground */
 
 export const RAMP = 1024;
 const STRIPE = 4;  // pixels from one stripe to the next
-
-const ORANGE = { light: "#ed6925", dark: "#b8481a" };  // that of the tokens as chips
 
 /** @param {string} hex */
 export function channels(hex) {
@@ -107,13 +105,16 @@ export function applyTheme(root, neutrals, accents) {
   const words = Object.entries(accents).map(([name, color]) => [`${name}-words`, readable(color)]);
   const all = Object.entries({ ...own, ...accents }).concat(/** @type {[string, string][]} */ (words));
   for (const [name, color] of all) root.style.setProperty(`--${name}`, color);
-  return { ...own, background };
+  return { ...own, background, dark };
 }
 
 /**
- * Returns the ends of the colours of weights: the background of the page, and the orange of the chips.
- * @param {string} background
+ * Returns the stops of the colours of weights, or of differences if there are `signs`; zero is the background of the page.
+ * @param {Ground} ground
+ * @param {{ ramps: import("./message.js").Ramps, signed?: boolean, signs?: [string, string] }} data
  */
-export function groundStops(background) {
-  return [background, luminance(background) < 128 ? ORANGE.dark : ORANGE.light];
+export function stopsOn({ background, dark }, { ramps, signed, signs }) {
+  if (signs) return [signs[0], background, signs[1]];
+  const stops = ramps[dark ? "dark" : "light"], zero = signed ? (stops.length - 1) / 2 : 0;
+  return stops.map((stop, i) => (i === zero ? background : stop));
 }

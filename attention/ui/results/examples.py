@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attention.charts.thumbnail import lines, on_page, png, thumbnail
+from attention.charts.thumbnail import lines, png, thumbnail
 from attention.config import Config
 from attention.lessons.cards import find_card
 from attention.runtime.executors import Task
@@ -23,9 +23,8 @@ def picture(name: str) -> Task[bytes]:
     config = card.example.config
     if isinstance(config, CpuGpuSettings):
         return LOW_PRIORITY.submit(_times, config)
-    if isinstance(config, Story):  # drawn as on Start
-        story = config.config
-        return after_trace(story.truncated, lambda found: png(on_page(found.weights[story.head])), LOW_PRIORITY)
+    if isinstance(config, Story):
+        config = config.config
     if isinstance(config, Recipe):
         config = Config.of("trained:induction", layer=1, head=2, training_step=config.at)
     assert isinstance(config, Config), name
@@ -33,12 +32,6 @@ def picture(name: str) -> Task[bytes]:
     return after_trace(
         config.truncated, lambda found: png(thumbnail(found.weights[config.head], found.mask, signed)), LOW_PRIORITY
     )
-
-
-def is_on_page(name: str) -> bool:
-    """Whether the thumbnail of a card is drawn on the background of the page, as that of Start, which masks nothing."""
-    card = find_card(name)
-    return card is not None and isinstance(card.example.config, Story)
 
 
 def _times(versus: CpuGpuSettings) -> bytes:

@@ -109,7 +109,7 @@ def draw_head(config: Config, colors: str = "light", bare: bool = False, said: t
 
     `said` comes first among these lines, unless the question of a card is open, which it might answer.
     """
-    found = results.sharing.head_map(config)
+    found = results.sharing.head_map(config, colors)
     asked = current_card(session())  # a card asks about the picture: its numbers would answer
     lines = preview.origin_lines(config) if asked else [*said, *preview.lines(config, found)]
     return head_svg(preview.head_title(config), () if bare else lines, found, colors)

@@ -4,7 +4,7 @@ WHAT = "Each token mixes in information from other tokens; a weight says how muc
 OWN = "The mask comes with this source; the mask setting has no effect."
 GATE = " Weights are those before the output gate, which changes outputs alone."
 CELLS = (
-    "Each row is a token, the query; each column a token that it attends to, the key. Brighter cells have more weight."
+    "Each row is a token, the query; each column a token that it attends to, the key. A stronger colour is more weight."
 )
 NO_ROLE = "has no clear role here: no kind of key gets half of its weight."
 GIVES = "**{heads}{of}.** In **head {head}**, {query} {does}."

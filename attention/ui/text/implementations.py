@@ -110,7 +110,7 @@ SEE_CHANGES = "Compare row by row: which tokens change the output of a token."
 SEE_EQUAL_CHANGES = "Both maps show which tokens change the output of a token; they are the same."
 LEGEND = {  # right at the maps
     "weights": "more weight",
-    "influence": "changes the output, more if brighter",
+    "influence": "changes the output",
     "leaks": "changes it although masked",
 }
 LEGEND_NONE = {"weights": "no weight", "influence": "no change"}

@@ -90,7 +90,7 @@ STATISTICS = {  # of the selected head, in plain words
 }
 MEANS = "Means of this head, each over its own queries:\n\n{statistics}"
 MEAN = "- {statistic}"
-DIAGONALS = "The two bright diagonals: what followed the copy one repeat back, and two repeats back."
+DIAGONALS = "The two strong diagonals: what followed the copy one repeat back, and two repeats back."
 COPIES = (
     "At {right} of the {places} places where an earlier copy tells the next word, its largest weight is on that word."
 )

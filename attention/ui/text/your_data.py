@@ -27,9 +27,7 @@ TRY_HELP = "Opens a file with queries, keys and tokens of two layers, as if you 
 EXAMPLE = "Download the example"
 EXAMPLE_HELP = "The same file, as a template."
 MAP = "Map of weights: {head}"
-MAPS = (
-    "Rows are queries, columns keys; brighter is more weight, hatched is masked. With tokens and numbers: open a head."
-)
+MAPS = "Rows are queries, columns keys; a stronger colour: more weight; hatched: masked. With tokens and numbers: open a head."
 PROBLEM = "{file} can't be shown. {problem}"
 THIS_FILE = "This"
 WAY_OUT = "The code under “Save it from your model” writes a file that opens here; its limits are in the help below the fields."

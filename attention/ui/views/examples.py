@@ -25,7 +25,7 @@ from attention.ui.views import card_bar
 IN_A_ROW = 3
 # The text next to it says what it shows, so screen readers skip it; `st.image` can't set an empty `alt`.
 PICTURE = (
-    '<img class="{kind}" alt="" width="80" height="80" style="display: block" src="data:image/png;base64,{image}">'
+    '<img class="thumbnail" alt="" width="80" height="80" style="display: block" src="data:image/png;base64,{image}">'
 )
 FOLD = '<details class="card-question"><summary>{label}</summary>{said}</details>'
 
@@ -101,8 +101,7 @@ def _draw_rows(cards: list[Card], draw: Callable[[Card], None]) -> None:
             ):
                 with suppress(RecordingError):  # a card whose recording is damaged has no picture
                     image = b64encode(results.examples.picture(card.name)).decode()
-                    kind = "page-thumbnail" if results.examples.is_on_page(card.name) else "thumbnail"
-                    st.html(PICTURE.format(kind=kind, image=image), width="content")
+                    st.html(PICTURE.format(image=image), width="content")
                 with st.container(gap=None):
                     draw(card)
 

@@ -109,7 +109,11 @@ def _show(maps: list[str], kind: str, is_hatched: bool, leaks: bool = False) -> 
     """Draws what the colours mean, then maps beside each other; on a phone, where words would overlap, below each other."""
     colors = {"weights": theme.WEIGHTS, "influence": theme.INFLUENCE, "leaks": theme.LEAKS}
     shown = [kind, *["leaks"] * leaks]
-    items = [SWATCH.format(colors=", ".join(colors[each]), text=escape(text.LEGEND[each])) for each in shown]
+    stops = {
+        each: [f"light-dark({light}, {dark})" for light, dark in zip(*colors[each].values(), strict=True)]
+        for each in shown
+    }
+    items = [SWATCH.format(colors=", ".join(stops[each]), text=escape(text.LEGEND[each])) for each in shown]
     items += [HATCHED.format(text=escape(text.LEGEND_NONE[kind]))] * is_hatched
     size = "many-words" if len(maps) > 1 else "alone"
     st.html(f'{LEGEND.format("".join(items))}<div class="word-maps maps-{size}">{"".join(maps)}</div>')

@@ -14,7 +14,7 @@ from attention.ui.markdown import escape
 from attention.ui.text import layers as text
 
 MOST = 256  # tokens up to which a cell is large enough to be framed
-BRIGHT = 0.25  # of the weight: from this mean on a diagonal stands out
+STRONG = 0.25  # of the weight: from this mean on a diagonal stands out
 
 
 def example(config: Config, statistic: str) -> Copy | None:
@@ -52,6 +52,6 @@ def copies_sentence(config: Config) -> str:
         return ""
     weights, words = results.heads.trace(config).weights[config.head], len(WORDS.split())
     back = [words * times - 1 for times in range(1, TIMES)]
-    bright = all(float(weights.diagonal(-by)[1:].mean()) >= BRIGHT for by in back)
+    strong = all(float(weights.diagonal(-by)[1:].mean()) >= STRONG for by in back)
     right, places = next_words(weights, tokens(config).texts)
-    return f"{text.COPIES.format(right=right, places=places)} {text.DIAGONALS if bright else ''}".rstrip()
+    return f"{text.COPIES.format(right=right, places=places)} {text.DIAGONALS if strong else ''}".rstrip()

@@ -79,8 +79,8 @@ def _map(found: Effect, *parts: str) -> None:
         _sentence(found, MAP, *parts)
     else:
         shown = results.heads.part(config, config.head, config.window, heatmap.PIXELS)
-        first, ground = (config.window[0][0], config.window[1][0]), not config.head_softmax.signed
-        large_head(config, shown, first, key=f"{MAP} large", zooms=False, ground=ground)
+        first = config.window[0][0], config.window[1][0]
+        large_head(config, shown, first, key=f"{MAP} large", zooms=False)
 
 
 def draw_map(found: Effect) -> None:
