@@ -24,10 +24,10 @@ from attention.models import catalogue, pictures
 from attention.models.labels import Labels
 from attention.models.packages import ModelError, library
 from attention.models.prompt import OWN, PROMPTS, Prompt
-from attention.number_format import format_change
+from attention.number_format import format_change, format_percent
 from attention.pinned import unpack_link
 from attention.recorded.shipped import recording
-from attention.story.head import RIDDLE, riddle_config
+from attention.story.head import RIDDLE, riddle_config, riddle_shares
 from attention.trace import trace
 from attention.ui import results
 from attention.ui.budget import BUDGET
@@ -39,7 +39,7 @@ from attention.ui.session import gestures
 from attention.ui.session.visit_state import KEY, VisitState
 from attention.ui.text import interventions as text
 from attention.ui.text import model as model_text
-from attention.ui.views import token_rows
+from attention.ui.views import model_finding, token_rows
 from attention.ui.views.model_result import first_query
 from tests import example_uploads
 from tests.test_layers_page import tables
@@ -671,3 +671,29 @@ def test_it_or_the_last_word_is_selected_at_first():
     assert at_first("[CLS]", "it", "rained", ".", "[SEP]") == 1
     assert at_first("[CLS]", "cats", "slept", ".", "[SEP]") == 2
     assert at_first("[CLS]", "?", "[SEP]") == -1
+
+
+def test_the_two_sentences_are_a_click_apart_and_the_title_compares_them(monkeypatch):
+    """Of the selected pair and head; the riddle is named only where the head does not solve it."""
+    monkeypatch.setenv("ATTENTION_MODELS", "")
+    test, shares = opened(), {name: f"{100 * share:.1f}%" for name, share in riddle_shares().items()}
+    assert shares["wide_animal"] > shares["wide_street"]
+    still = f"“animal” still gets more: {shares['wide_animal']} against {shares['wide_street']}."
+    assert f"In layer 3, head 1, “it” puts {shares['tired_animal']} on “animal”. With “wide”" in page_text(test)
+    assert still in page_text(test)
+    test.segmented_control(key=model_finding.SWITCH).set_value("wide").run()
+    assert f"more on “animal” ({shares['wide_animal']}) than on “street” ({shares['wide_street']})." in page_text(test)
+    assert "MiniLM: a wide street" in page_text(test) and test.session_state[KEY].kept.reading is None
+    assert (link(test)["text"], link(test)["key"]) == (model_finding.TEXTS["wide"], "2"), "the pair stays"
+    for layer, head, query, key in ((3, 1, 2, 0), (0, 6, 10, 2), (2, 5, 10, 8)):
+        test = opened(layer=str(layer), head=str(head), query=str(query), key=str(key))
+        names = recording(RIDDLE["tired"]).tokens
+        tired, wide = (
+            float(trace(riddle_config(name).of_layer(layer)).weights[head, query, key]) for name in ("tired", "wide")
+        )
+        said = f"In layer {layer}, head {head}, “{names[query]}” puts {format_percent(tired)} on “{names[key]}”"
+        assert said in page_text(test)
+        if key != names.index("animal"):
+            assert f"with “wide” in place of “tired”, {format_percent(wide)}." in page_text(test)
+    test = opened(layer="3", head="1", query="13", key="2")
+    assert "“tired” puts" in page_text(test) and "in place of" not in page_text(test), "the other one has no such token"

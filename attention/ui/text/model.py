@@ -1,6 +1,16 @@
 """The words of the Model page."""
 
-FINDING = "Run a model on your own sentence, then look into any of its heads."
+FINDING = "Run a model on your own sentence, then look into any of its heads."  # if nothing is shown
+PUTS = "In {head}, {query} puts {weight} on {key}."
+PUTS_OTHER = "In {head}, {query} puts {weight} on {key}; with “{other}” in place of “{word}”, {share}."
+RIDDLE_TIRED = (
+    "In {head}, {query} puts {weight} on {key}. With “wide”, where {query} means the street, “animal” still gets more: {animal} "
+    "against {street}."
+)
+RIDDLE_WIDE = (
+    "“It” means the street here, but in {head} it puts more on “animal” ({animal}) than on “street” ({street})."
+)
+SAMPLES, SAMPLE = "Sample sentence", {"tired": "… too tired.", "wide": "… too wide."}
 TYPE = "To run a model on your own sentence, type its name in the sidebar."
 STATES = {
     "done": "Every head of {model} on your input: click one in the map.",
@@ -10,7 +20,7 @@ STATES = {
 }
 HELP = (
     "Runs a language or vision model on this server, on your text or picture. You can then explore every head of every "
-    "layer, here and on the other pages."
+    "layer, here and on the other pages. The server keeps your text for this visit only; the link of the page has it."
 )
 OFF = "Models are switched off on this server."
 NO_MODEL = (
@@ -27,11 +37,12 @@ CHOOSE = "To run a model on your own sentence, choose one in the sidebar."
 
 # The input.
 RUN = "Run model"
-SECOND, NO_SECOND = "A second text, for models that read two", "None"
-BEFORE = "The result below is from the previous input.{loads}"
-RUNS = "Runs {model} on this server.{loads}{unknown}"
-LOADS = " Loading it takes a few seconds."
-UNKNOWN = " Whether it takes a text or a picture is known once it is loaded."
+SECOND, NO_SECOND = "Second text", "None"
+CHOICES = "Heads and tokens"
+SECOND_FOR = "For models that read two texts."
+BEFORE = "The result below is from the previous input."
+RECORDED = "Below is a recorded sentence. Run the model to see yours."
+UNKNOWN = "Whether it takes a text or a picture is known once it is loaded."
 SAMPLE_PICTURE, YOUR_PICTURE = "Sample picture", "Your picture"
 UPLOAD = "Your picture (PNG, JPEG, WebP)"
 UPLOAD_HELP = "Kept for this visit only."

@@ -10,8 +10,9 @@ from attention.config import Config
 from attention.models.prompt import Prompt
 from attention.recorded.packages import GET
 from attention.sources.providers import readable
-from attention.story.head import riddle_config, riddle_source
+from attention.story.head import RIDDLE, riddle_config, riddle_source
 from attention.ui.controls.prompt import can_run, find_offer, refusal
+from attention.ui.heading import draw_finding
 from attention.ui.jobs.job_queue import JOBS
 from attention.ui.jobs.model_jobs import ModelJob as Task
 from attention.ui.limits import models
@@ -23,6 +24,7 @@ from attention.ui.views import (
     head_survey,
     job_status,
     model_answer,
+    model_finding,
     model_input,
     model_leaks,
     model_result,
@@ -40,6 +42,8 @@ def view(prompt: Prompt) -> None:
         browser_yield.yield_to_browser()
         return
     task = page.visit_state().reading
+    if not present.is_embedded():
+        draw_finding(_finding(prompt))
     st.fragment(_live, run_every=LOOK if task is not None and task.open else None)(prompt, bool(task and task.open))
     if present.is_embedded():
         return
@@ -52,12 +56,22 @@ def view(prompt: Prompt) -> None:
     browser_yield.yield_to_browser()
 
 
+def _finding(prompt: Prompt) -> str:
+    """What is shown, as a sentence: of the result, of the recording, or the state of the run."""
+    task = page.visit_state().reading
+    if task is None:
+        config = _recorded_config()
+    else:
+        config = model_result.shown_config(prompt, task) if task.found is not None and not task.open else None
+    return (config and model_finding.finding(prompt, config)) or model_input.state_finding()
+
+
 def _live(prompt: Prompt, live: bool) -> None:
     """Draws the progress, then the result; after the end it reruns the page without a timer."""
     task = page.visit_state().reading
     if task is None:
         if shown := _recorded_config():
-            model_result.layers_map(page.setting(), shown, recorded=True)
+            model_result.layers_map(prompt, shown, recorded=True)
         return
     task.look(page.visitor())
     if live and not task.open:
@@ -96,21 +110,21 @@ def _absent() -> bool:
 def _unchosen(any_listed: bool) -> bool:
     """Says what to do first, before a model was chosen."""
     if any_listed:
-        _show_sources("", "", text.CHOOSE, absent=False)
+        _show_sources("", "", text.CHOOSE)
     else:
         _show_sources(text.UNCHOSEN, GET, text.TYPE)
     return True
 
 
-def _show_sources(said: str, command: str, way: str = "", absent: bool = True) -> None:
+def _show_sources(said: str, command: str, way: str = "") -> None:
     """Draws a recorded result, above it the `way` to one of one's own if there is one, and below what is `said` of that."""
     shown = _recorded_config()
     if not present.is_embedded():
-        model_input.draw_state(model_result.recorded_finding(page.setting(), shown) if absent and shown else "")
+        draw_finding(_finding(page.setting()))
         if way:
             st.caption(way)
     if shown:
-        model_result.layers_map(page.setting(), shown, recorded=True, titled=absent)
+        model_result.layers_map(page.setting(), shown, recorded=True)
     if present.is_embedded() or not said:
         return
     with st.expander(text.GET_LISTED if way else text.GET_FOLD, icon=":material/inventory_2:"):
@@ -120,10 +134,11 @@ def _show_sources(said: str, command: str, way: str = "", absent: bool = True) -
 
 
 def _recorded_config() -> Config | None:
-    """What this page shows of a model for a recorded one on the sample sentence; None if its file is damaged."""
-    source = riddle_source("tired")
+    """What this page shows of a recorded model on one of the two sentences; None if its file is damaged."""
+    name = model_finding.sample(page.setting()) or next(iter(RIDDLE))
+    source = riddle_source(name)
     if not readable(source):
         return None
-    first = riddle_config("tired")
+    first = riddle_config(name)
     config = model_result.with_selected_head(page.setting(), source, first=(first.layer, first.head))
     return model_result.with_selected_query(page.setting(), config, first.query)

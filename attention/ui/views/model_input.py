@@ -8,10 +8,11 @@ from attention.models import pictures
 from attention.models.catalogue import PICTURE, UNKNOWN, Offer, peek
 from attention.models.packages import ModelError, missing
 from attention.models.prompt import Prompt
-from attention.recorded.shipped import MINILM
+from attention.recorded.shipped import MINILM, SHIPPED
+from attention.story.head import RIDDLE
 from attention.ui.controls import knobs
 from attention.ui.controls.prompt import can_run, find_offer
-from attention.ui.heading import draw_heading
+from attention.ui.heading import draw_title
 from attention.ui.jobs import model_jobs
 from attention.ui.jobs.job_queue import JOBS
 from attention.ui.limits import models
@@ -22,7 +23,8 @@ from attention.ui.text import model as text
 KNOB = frozenset({"model_text", "model_second"})
 LINKED = frozenset({"model", "text", "second", "off"})  # a link with any of these asks for a run
 KINDS = ["png", "jpg", "jpeg", "webp"]
-HIGH = 88  # height of a field in pixels
+RECORDED = {SHIPPED[name].text for name in RIDDLE.values()}  # what is shown without a run
+HIGH = 68  # height of a field in pixels
 PLACE = "model_picture"  # the key of the upload for a picture
 
 
@@ -51,52 +53,57 @@ def _same(wanted: model_jobs.Ask | None) -> bool:
     return had._replace(download=wanted.download) == wanted
 
 
-def draw_state(finding: str = "") -> None:
-    """Draws the title of the page and the state of the run. `finding`: that of a recorded result, if no model can run."""
-    task = None if finding else page.visit_state().reading
+def state_finding() -> str:
+    """What the state of the run is, in a sentence, for a run without a result or without words."""
+    task = page.visit_state().reading
     if task is None:
-        draw_heading("model", finding or text.FINDING, help=text.HELP)
-        return
+        return text.FINDING
     said = {"done": "done", "failed": "failed"}.get(task.state, "running" if task.open else "stopped")
-    badge = "" if said == "done" else f":blue-badge[{said}]"
-    draw_heading("model", text.STATES[said].format(model=escape(task.settings.offer.name)), badge, text.HELP)
+    return text.STATES[said].format(model=escape(task.settings.offer.name))
 
 
 def _draw(prompt: Prompt) -> None:
-    draw_state()
     offer = find_offer(prompt)
-    sees = offer is not None and _sees(offer)
-    if sees:
-        _picture()
-    else:
-        knobs.area("text", prompt, height=HIGH, on_change=page.change)
-        with st.expander(text.SECOND, expanded=bool(prompt.second)):
+    with st.container(key="model-input"):
+        if offer is not None and _sees(offer):
+            _picture()
+            _button(prompt)
+        else:
+            _fields(prompt)
+        if said := _run_caption(prompt):
+            st.caption(escape(said))
+
+
+def _fields(prompt: Prompt) -> None:
+    """Draws the field of the text, the button beside it, and a second field that a button opens."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        knobs.area("text", prompt, height=HIGH, label_visibility="collapsed", on_change=page.change)
+        _button(prompt)
+        with st.popover(text.SECOND, type="primary" if prompt.second else "secondary"):
+            st.caption(text.SECOND_FOR)
             knobs.area("second", prompt, height=HIGH, placeholder=text.NO_SECOND, on_change=page.change)
-    same = _same(ask(prompt))
-    with st.container(horizontal=True, vertical_alignment="center"):
-        # Never disabled: the browser sends typed text when the field loses focus, and a click on a disabled button is lost.
-        st.button(
-            text.RUN,
-            key="read",
-            type="secondary" if same else "primary",
-            icon=":material/play_arrow:",
-            on_click=begin,
-        )
-        st.caption(escape(_run_caption(prompt, same)))
 
 
-def _run_caption(prompt: Prompt, same: bool) -> str:
-    """What the button would do, and what is shown meanwhile."""
-    now, offer = page.visit_state().reading, find_offer(prompt)
-    if offer is None:
+def _button(prompt: Prompt) -> None:
+    # Never disabled: the browser sends typed text when the field loses focus, and a click on a disabled button is lost.
+    st.button(
+        text.RUN,
+        key="read",
+        type="secondary" if _same(ask(prompt)) else "primary",
+        icon=":material/play_arrow:",
+        on_click=begin,
+    )
+
+
+def _run_caption(prompt: Prompt) -> str:
+    """What is shown while the input is another one, if it is."""
+    now, wanted = page.visit_state().reading, ask(prompt)
+    if wanted is None or _same(wanted):
         return ""
-    if same:
-        return ""
-    loads = "" if offer in model_jobs.LOADED_MODELS else text.LOADS
-    if now is not None and now.state == "done":
-        return text.BEFORE.format(loads=loads)
-    unknown = text.UNKNOWN if peek(offer) == UNKNOWN else ""
-    return text.RUNS.format(model=offer.name, loads=loads, unknown=unknown)
+    if now is None:
+        unknown = text.UNKNOWN if peek(wanted.offer) == UNKNOWN else ""
+        return unknown if wanted.text.strip() in RECORDED else f"{text.RECORDED} {unknown}".rstrip()
+    return text.BEFORE if now.state == "done" else ""
 
 
 def _picture() -> None:
@@ -136,8 +143,11 @@ def run_link(prompt: Prompt) -> None:
         kept.reading = JOBS.request(model_jobs.ModelJob, wanted._replace(download=False), page.visitor())
 
 
-def begin() -> None:
-    """Runs the model on what the fields hold now, maybe newer than what was drawn; also again after a failure or a stop."""
+def begin(**pair: int) -> None:
+    """Runs the model on what the fields hold now, maybe newer than what was drawn; also again after a failure or a stop.
+
+    `pair`: the knobs of a pair of tokens that is selected in the result.
+    """
     kept, wanted = page.visit_state(), ask(page.current_setting())
     if wanted is None:
         return
@@ -149,7 +159,7 @@ def begin() -> None:
     kept.reading = JOBS.request(model_jobs.ModelJob, wanted, page.visitor())
     kept.appended, kept.refused_token = (), ""
     kept_head = {} if _keeps_head(wanted.offer, before) else {"layer": 0, "head": -1}
-    page.change(model=wanted.offer.name, patch=0, part="", query=-1, key=-1, **kept_head)
+    page.change(model=wanted.offer.name, patch=0, part="", **{"query": -1, "key": -1} | kept_head | pair)
 
 
 def _keeps_head(offer: Offer, before: model_jobs.ModelJob | None) -> bool:
@@ -171,4 +181,5 @@ def _look(prompt: Prompt) -> object:
     )
 
 
-FIELDS = page.Part("what it reads", _draw, _look, KNOB, blocks=4)
+FIELDS = page.Part("what it reads", _draw, _look, KNOB)
+TITLE = page.Part("title", lambda _: draw_title("model", help=text.HELP), lambda _: ())

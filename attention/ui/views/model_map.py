@@ -152,13 +152,13 @@ def draw(
         maps.draw_cells(config, maps.Values(pair.cells, label), behaviour)
 
 
-def draw_sentence(prompt: Any, config: Config, found: dict[int, Layer], pair: Pair | None, told: bool) -> None:
-    """Draws what the map shows, as a sentence. `told`: the title of the page says it of the selected pair."""
+def draw_sentence(prompt: Any, config: Config, found: dict[int, Layer], pair: Pair | None) -> None:
+    """Draws what the map shows, as a sentence."""
     if pair is None or prompt.layer_map in EVERY:
         name = maps.number(config, found)
         said = text.METRIC.format(name=escape(EVERY[name].label), sentence=maps.metric_sentence(config, found))
         st.caption(said.rstrip(), help=maps.formula(name))
         return
-    if not told:
-        st.caption(many_sentence(config, pair))
-        offer_other(config, pair)
+    recorded = page.visit_state().reading is None
+    st.caption(many_sentence(config, pair, text.HEADS_RECORDED if recorded else text.HEADS_RUN))
+    offer_other(config, pair)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
-from attention.analysis.head_numbers import EVERY
 from attention.analysis.head_roles import Role
 from attention.array_files.limits import DataError
 from attention.codec import to_query
@@ -16,6 +16,7 @@ from attention.config import Config
 from attention.fitting import layers
 from attention.models.labels import Labels
 from attention.models.packages import ModelError
+from attention.models.parts import Part
 from attention.models.prompt import PROMPTS, SWITCH, Prompt
 from attention.models.run import Run
 from attention.models.summaries import WAYS
@@ -34,7 +35,7 @@ from attention.ui.text import heads
 from attention.ui.text import model as text
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import heads_parts as parts
-from attention.ui.views import model_map, model_picture
+from attention.ui.views import model_finding, model_map, model_picture
 from attention.ui.views import model_switches as switches
 from attention.ui.views.layers import role_text
 
@@ -52,8 +53,9 @@ def draw(prompt: Prompt, task: Task) -> None:
     run = task.found
     assert run is not None
     name = prompt.part if prompt.part in run.parts else next(iter(run.parts))
-    if not present.is_embedded():
-        _choices(prompt, run, name)
+    choices = partial(_choices, prompt, run, name)
+    if run.patches is not None and not present.is_embedded():
+        choices()
     for note in run.notes:
         st.caption(escape(note))
     try:
@@ -61,14 +63,30 @@ def draw(prompt: Prompt, task: Task) -> None:
     except (ModelError, DataError) as error:
         st.warning(escape(str(error)), icon=":material/info:")
         return
-    config = with_selected_head(prompt, source, run.patches is not None, _first_head(prompt, task))
+    config = _config(prompt, task, source, part)
     page.visit_state().selected = (config.layer, config.head) if prompt.summary == next(iter(WAYS)) else None
     if run.patches is not None:
         model_picture.draw(prompt, run, part, config)
-    else:
-        config = with_selected_query(prompt, config, first_query(part.queries))
     if run.patches is None or not present.is_embedded():
-        layers_map(prompt, config)
+        layers_map(prompt, config, choices=choices if run.patches is None else None)
+
+
+def shown_config(prompt: Prompt, task: Task) -> Config | None:
+    """What is selected of a result with words; None if it has none, or can't be shown."""
+    run = task.found
+    if run is None or run.patches is not None:
+        return None
+    try:
+        return _config(prompt, task, *model_run.register_part(task, prompt))
+    except (ModelError, DataError):
+        return None
+
+
+def _config(prompt: Prompt, task: Task, source: str, part: Part) -> Config:
+    """The config of a part of a result, with the selected head, and the selected query for a text."""
+    sees = task.found is not None and task.found.patches is not None
+    config = with_selected_head(prompt, source, sees, _first_head(prompt, task))
+    return config if sees else with_selected_query(prompt, config, first_query(part.queries))
 
 
 def _first_head(prompt: Prompt, task: Task) -> tuple[int, int] | None:
@@ -93,7 +111,7 @@ def first_query(queries: Labels) -> int:
 
 def _choices(prompt: Prompt, run: Run, name: str) -> None:
     """Draws the choices of part, summary and tokens."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=run.patches is not None, vertical_alignment="bottom"):
         if len(run.parts) > 1:
             first, *others = run.parts
             model_picture.option_menu(
@@ -131,21 +149,12 @@ def with_selected_query(prompt: Prompt, config: Config, first: int) -> Config:
     return replace(config, query=prompt.query if 0 <= prompt.query < config.tokens else first)
 
 
-def recorded_finding(prompt: Prompt, config: Config) -> str:
-    """What the map shows of the recorded model, as Markdown: how many heads attend as the selected one does, or a statistic.
-
-    "" if rows are no distributions.
-    """
-    if prompt.layer_map in EVERY:
-        return maps.finding(config, results.layers.layers(config))
-    pair = model_map.selected_pair(config, prompt.key)
-    return model_map.many_sentence(config, pair, text.HEADS_RECORDED) if pair else ""
-
-
-def layers_map(prompt: Prompt, config: Config, recorded: bool = False, titled: bool = False) -> None:
+def layers_map(
+    prompt: Prompt, config: Config, recorded: bool = False, choices: Callable[[], None] | None = None
+) -> None:
     """Draws the map of layers and heads, and what the selected head does; this head alone if the page is embedded.
 
-    `recorded`: of a recorded result, whose source is named beside the head. `titled`: the title of the page has its finding.
+    `recorded`: of a recorded result, whose source is named beside the head. `choices`: draws those that a button beside it opens.
     """
     found, here = results.layers.layers(config), (config.layer, config.head)
     pair = model_map.selected_pair(config, prompt.key)
@@ -153,18 +162,25 @@ def layers_map(prompt: Prompt, config: Config, recorded: bool = False, titled: b
         _selected_head(config, pair, found[config.layer].roles[config.head])
         return
     beside, told = (provenance.beside(config), provenance.full_text(config)) if recorded else ("", None)
-    if titled and pair is not None and prompt.layer_map not in EVERY:
-        model_map.offer_other(config, pair)
-    st.markdown(f"## {maps.head_title(config, here).capitalize()} {beside}".rstrip(), help=told)
+    title = f"## {maps.head_title(config, here).capitalize()} {beside}".rstrip()
+    with st.container(
+        horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key="model-head"
+    ):
+        st.markdown(title, help=told, width="content")
+        if model_map.has_words(config):
+            model_finding.draw_switch(prompt, pair)
+        if choices:
+            with st.popover(text.CHOICES):
+                choices()
     _tokens(config, pair)
     left, right = parts.beside()
     with left:
         _selected_head(config, pair, found[config.layer].roles[config.head])
     with right:
+        _draw_map(prompt, config, found, pair)
         with st.container(key="map-choice"):
             maps.menu(prompt, config, text.SAME_KEY if model_map.has_words(config) else heads.AUTO)
-        _draw_map(prompt, config, found, pair)
-        model_map.draw_sentence(prompt, config, found, pair, titled)
+        model_map.draw_sentence(prompt, config, found, pair)
         st.caption(_sizes(config, found))
         next_step.page_link("heads", text.OPEN.format(head=maps.head_title(config, here)), to_query(config))
         next_step.page_link("layers", text.COMPARE, to_query(config))
@@ -220,9 +236,8 @@ def _selected_head(config: Config, pair: model_map.Pair | None, role: Role | Non
     if not model_map.has_words(config):
         parts.thumbnail(config, SIDE, text.AXES, text.PICTURE_ALT.format(head=title))
     else:
-        with st.container(key="map-rows"):
-            st.caption(text.ROWS)
         _sentence_head(config, pair, "map")
+        st.caption(text.ROWS)
     if pair is None:
         st.caption(role_text(config, role))
         return

@@ -1,0 +1,118 @@
+"""The finding of the Model page: what the selected head does with two tokens; and the choice of the sample sentence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from attention.config import Config
+from attention.models.prompt import ALL, Prompt
+from attention.models.summaries import WAYS
+from attention.number_format import format_percent
+from attention.recorded.shipped import MINILM, SHIPPED, recording
+from attention.sources.providers import readable
+from attention.story.head import RIDDLE, riddle_source
+from attention.ui import results
+from attention.ui.controls.prompt import find_offer
+from attention.ui.markdown import escape
+from attention.ui.session import page
+from attention.ui.text import model as text
+from attention.ui.views import heads_layers as maps
+from attention.ui.views import model_input, model_map
+
+SWITCH = "sample"  # the key of the choice of the sentence
+PRONOUN, ANIMAL, STREET = "it", "animal", "street"
+TEXTS = {name: SHIPPED[recorded].text for name, recorded in RIDDLE.items()}
+
+
+def sample(prompt: Prompt) -> str | None:
+    """Which of the two recorded sentences is shown, or None: the text that was run, and without a run the one in the field."""
+    task = page.visit_state().reading
+    read = prompt.text if task is None else task.settings.text
+    found = next((name for name, known in TEXTS.items() if read.strip() == known), None)
+    return found or (None if task is not None else next(iter(RIDDLE)))
+
+
+def draw_switch(prompt: Prompt, pair: model_map.Pair | None) -> None:
+    """Draws the choice between the two sentences. A recording is shown at once; after a run, the model runs again."""
+    shown = sample(prompt)
+    page.widgets()[SWITCH] = shown
+    st.segmented_control(
+        text.SAMPLES,
+        list(RIDDLE),
+        key=SWITCH,
+        format_func=text.SAMPLE.__getitem__,
+        label_visibility="collapsed",
+        on_change=_choose,
+        kwargs=model_map.knobs_of(pair) if pair and shown else _first_pair(prompt),
+    )
+
+
+def _first_pair(prompt: Prompt) -> dict[str, int]:
+    """The knobs of “it” and “animal” for MiniLM: the pair of another sentence has other tokens."""
+    offer, name = find_offer(prompt), next(iter(RIDDLE))
+    if offer is None or offer.name != MINILM or not readable(riddle_source(name)):
+        return {}
+    tokens = recording(RIDDLE[name]).tokens
+    return {"query": tokens.index(PRONOUN), "key": tokens.index(ANIMAL)}
+
+
+def _choose(**pair: int) -> None:
+    """Reads the other sentence. The pair of tokens stays."""
+    chosen = page.widgets()[SWITCH]
+    if chosen not in TEXTS:  # a click on the choice that is shown
+        return
+    values = {"text": TEXTS[chosen], "second": ""}
+    if page.visit_state().reading is None:
+        page.change(**values, **pair)
+    else:
+        page.put(**values)
+        model_input.begin(**pair)
+
+
+def finding(prompt: Prompt, config: Config) -> str:
+    """What the selected head does with the selected pair of tokens, as Markdown; "" if tokens have no words.
+
+    For MiniLM on one of the two recorded sentences, also what the head does with the other one.
+    """
+    pair = model_map.selected_pair(config, prompt.key)
+    if pair is None:
+        return ""
+    here, named = sample(prompt), maps.head_title(config, (config.layer, config.head))
+    told = {"head": named, "query": escape(pair.query), "key": escape(pair.key), "weight": format_percent(pair.weight)}
+    said = text.PUTS.format(**told)
+    other = next(each for each in RIDDLE if each != here)
+    if here is None or not _is_minilm(prompt) or not readable(riddle_source(other)):
+        return said
+    tokens, others = (recording(RIDDLE[each]).tokens for each in (here, other))
+    row, there = (_row(each, config, pair.at[0]) for each in (here, other))
+    if tokens[pair.at[0]] == PRONOUN and tokens[pair.at[1]] == ANIMAL:
+        animal, street = (others.index(each) for each in (ANIMAL, STREET))
+        wide = dict(zip(("animal", "street"), (there[animal], there[street]), strict=True))
+        if here == "wide":
+            wide = {"animal": row[animal], "street": row[street]}
+        if wide["animal"] > wide["street"]:
+            shares = {name: format_percent(value) for name, value in wide.items()}
+            return (text.RIDDLE_WIDE if here == "wide" else text.RIDDLE_TIRED).format(**told, **shares)
+    word = next(one for one, two in zip(tokens, others, strict=True) if one != two)
+    if {tokens[at] for at in pair.at} & {word}:  # the pair differs in the other sentence
+        return said
+    return text.PUTS_OTHER.format(
+        **told, word=word, other=others[tokens.index(word)], share=format_percent(there[pair.at[1]])
+    )
+
+
+def _is_minilm(prompt: Prompt) -> bool:
+    """Whether the weights shown are those of MiniLM on one text, as it computes them."""
+    task = page.visit_state().reading
+    if task is None:
+        return True
+    as_they_are = (prompt.summary, prompt.tokens) == (next(iter(WAYS)), ALL)
+    return as_they_are and task.settings.offer.name == MINILM and not task.settings.second.strip()
+
+
+def _row(name: str, config: Config, query: int) -> list[float]:
+    """The weights of a query in the recording of a sentence, in the selected head."""
+    there = Config.of(riddle_source(name), layer=config.layer, head=config.head)
+    return results.heads.trace(replace(there, query=query)).weights[config.head, query].tolist()
