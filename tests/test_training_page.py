@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import struct
 import threading
 import time
@@ -26,7 +27,7 @@ from attention.training import history, shipped
 from attention.training.head_scores import weights
 from attention.training.recipe import RECIPES, REPLACED, TEST, Recipe
 from attention.training.run import HELD_OUT, Run, draw_sequences, evaluate
-from attention.training.tasks import TASKS
+from attention.training.tasks import GUESS, TASKS
 from attention.ui import results
 from attention.ui.controls.reasons import why
 from attention.ui.controls.recipe import RECIPE
@@ -105,14 +106,14 @@ def test_what_ships_is_played_from_untrained_to_trained(task):
         test.run()
     first, last = course.moments[0], course.moments[-1]
     accuracy, before = format_percent(last.accuracy), format_percent(first.accuracy)
-    said = f"a head finds {text.FINDS[task]}: **{accuracy}** right, from {before}."
+    said = f"a head finds {text.FINDS[task]}; the model gets **{accuracy}** right, from {before}."
     assert f"After **{last.step:,}** steps, {said}" in page_text(test)
     assert test.button(key="play").label == "Play from the start" and "train_at" not in link(test)
 
 
 def test_a_visit_begins_with_what_was_learned_and_waits():
     test = run({})
-    said = "After **1,000** steps, a head finds the letter after earlier copies: **99.3%** right, from 2.7%."
+    said = "After **1,000** steps, a head finds the letter after earlier copies; the model gets **99.3%** right, from 2.7%."
     rest = results.training.without(training_course.current_training(Recipe()).course, ((0, 1),))[1]
     for _ in range(3):
         assert not link(test) and said in page_text(test), "it plays once one asks it to"
@@ -410,6 +411,13 @@ def test_the_head_in_focus_is_the_one_that_does_most():
     assert grid_header(run({"at": "1000"}))["focus"]["head"] == 0, "a link from before goes on opening the first one"
     untrained = run({"v": "2", **{f"train_{name}": value for name, value in SMALL.items()}})
     assert grid_header(untrained)["focus"]["head"] in (0, 1) and not untrained.exception
+
+
+@pytest.mark.parametrize("loss", [GUESS, 0.95 * GUESS, math.nan])
+def test_the_heads_of_a_model_that_learned_nothing_have_no_roles(loss):
+    course = shipped.course("induction")
+    assert "induction" in results.training.picture(course.recipe.alone, course.last).names
+    assert not any(results.training.picture(course.recipe.alone, replace(course.last, loss=loss)).names)
 
 
 def test_the_heads_before_training_are_beside_those_after_it():

@@ -13,7 +13,7 @@ import { BEFORE, correct, layerTitle, stepTitle, titleOf, weightOfHead } from ".
  * @typedef {import("./heads_grid_layout.js").Plan} Plan
  */
 
-const LEAST_HIGH = 320, SHARE_HIGH = 0.42, SMALL = 96;  // pixels, and the share of the window's height of a large square
+const LEAST_HIGH = 240, SHARE_HIGH = 0.33, SMALL = 96;  // pixels, and the share of the window's height of a large square
 const ROW = 8, NARROW_ROW = 4;  // squares side by side, at most
 const LINE = 13;  // pixels of the label of the selected row, or of its column
 const TITLE = [40, 22], LAYER = 17, CAPTION = 44;  // heights: of a large title (narrow, wide), of a layer's, of a caption
@@ -39,7 +39,7 @@ export function arrangeTrained(data, width) {
   const half = Math.floor((area - room - EDGE - GAP) / 2), high = Math.max(LEAST_HIGH, SHARE_HIGH * window.innerHeight);
   const large = { ...snapSide({ side: Math.max(24, Math.floor(wide ? Math.min(half, high) : half)) }, data), room };
   const most = wide ? ROW : NARROW_ROW, columns = wide && data.heads <= ROW ? data.heads : Math.min(per, most);
-  const whole = 2 * (room + large.width) + GAP, side = Math.floor((whole - 2 * EDGE - GAP * (columns - 1)) / columns);
+  const whole = wide ? area + room : 2 * (room + large.width) + GAP, side = Math.floor((whole - 2 * EDGE - GAP * (columns - 1)) / columns);
   const rows = Math.ceil(data.heads / columns), small = Math.max(24, Math.min(SMALL, side));
   const gridHeight = TITLE[Number(wide)] + large.height + room + rows * (GAP + LAYER + CAPTION + small);
   const shown = { wide, columns, side: small, margin: EDGE, below: wide ? 0 : 12, gridHeight, stacked: true };
@@ -54,7 +54,8 @@ export function arrangeTrained(data, width) {
 export function setTrained(grid, plan) {
   const { heads, large, data, root } = grid, before = (grid.before ??= createBefore());
   root.classList.add("trained");
-  heads.style.width = `${2 * (plan.room + plan.width) + GAP}px`;
+  const { wide, area } = roomOf(data, grid.width);
+  heads.style.width = `${wide ? area + plan.room : 2 * (plan.room + plan.width) + GAP}px`;
   for (const figure of [before, large]) {
     setLarge(figure, data, plan);
     figure.element.style.width = `${plan.width}px`;

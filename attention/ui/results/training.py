@@ -18,11 +18,15 @@ from attention.training.head_scores import even, texts, weights
 from attention.training.history import TrainingHistory, frame_weights
 from attention.training.recipe import TEST, Recipe
 from attention.training.run import HELD_OUT, Checkpoint, Drawn, Run, Stacked, draw_sequences, probe, stack_layers
+from attention.training.tasks import GUESS
 from attention.ui.results.shared import run_shared
 from attention.wire.cells import Cells, cells
 
 Off = tuple[Head, ...]  # heads that are switched off
 SEEN = 64  # pictures of checkpoints that are kept, of at most 0.4 MB each
+LEARNS = (
+    0.9  # of the loss of a uniform guess: a model with a larger loss has learned too little for its heads to have roles
+)
 FEW = 10  # tasks with at most this many different tokens
 TRIED = 128  # results about a model that are kept
 
@@ -95,7 +99,10 @@ def _picture(recipe: Recipe, moment: Checkpoint, first: Checkpoint | None) -> Pi
         words if len(set(recipe.what.texts)) > FEW else ()
     )  # among few different tokens nearly all repeat, which says nothing
     signed = SOFTMAXES[recipe.softmax].signed
-    named = ["" if signed or not role else role.name for layer in found for role in roles(layer, mask, several)]
+    learns = moment.loss <= LEARNS * GUESS  # weights of a model that has learned nothing agree with a role by chance
+    named = [
+        role.name if role and learns and not signed else "" for layer in found for role in roles(layer, mask, several)
+    ]
     shown = torch.cat([found, frame_weights(recipe, first)] if first else [found]).flatten(0, 1)
     over = max(1.0, float(shown.abs().max())) if signed else 1.0
     squares = cells(shown / over, mask, theme.side(recipe.layers * recipe.heads), signed=signed)

@@ -1,7 +1,7 @@
 """The words of the Training page."""
 
 FINDING = "After **{step}** steps, the model predicts {accuracy} of {counts} correctly; before training, {before}."
-FOUND = "After **{step}** steps, a head finds {finds}: **{accuracy}** right, from {before}."
+FOUND = "After **{step}** steps, a head finds {finds}; the model gets **{accuracy}** right, from {before}."
 FINDS = {  # by task: what a head attends to that predicts the next token
     "induction": "the letter after earlier copies",
     "reverse": "the letter to repeat next",
@@ -112,7 +112,13 @@ CURVES = "Mean weight on {statistic}, by head{lines}. L1H2: layer 1, head 2."
 CURVES_ALONE = "Mean weight on {statistic}, by head."
 CURVES_OF = "Mean weight of each head on this token"
 CURVES_FOLD = "Loss, and when each head forms"
-PILLS = {"own": "answer", "previous": "previous", "induction": "after copy", "same": "same", "first": "first"}
+PILLS = {
+    "own": "answer",
+    "previous": "previous token",
+    "induction": "after copy",
+    "same": "same token",
+    "first": "first token",
+}
 WEIGHT_ON = "weight on {key}"
 KEYS = {
     "own": "the answer",
@@ -123,7 +129,8 @@ KEYS = {
 }
 LINES = "; layer 0 solid", "layer 1 dashed", "layer 2 dotted"
 CURVES_HELP = "Weight on {statistic}: {formula}. Heads below {high} have no name.{earlier}"
-CURVES_EARLIER = " Wide grey line: largest weight of a head in layer 0 on {statistic}, {formula}."
+CURVES_EARLIER = " Weight on {statistic}: {formula}."
+CURVES_GREY = " Wide grey line: the largest weight of a head in layer 0 on {statistic}."
 CURVES_ALT = "Line chart of the weight of every head on {statistic} by training step"
 
 # Other pages.

@@ -102,7 +102,9 @@ def _heads(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
         statistic=name, formula=formula(recipe, recipe.number), earlier=more, high=format_percent(charts.HIGH)
     )
     template = text.CURVES if recipe.layers > 1 else text.CURVES_ALONE
-    st.caption(template.format(statistic=name, lines=", ".join(text.LINES[: recipe.layers])), help=escape(help))
+    grey = text.CURVES_GREY.format(statistic=text.KEYS[earlier]) if earlier else ""
+    lines = ", ".join(text.LINES[: recipe.layers])
+    st.caption(template.format(statistic=name, lines=lines) + grey, help=escape(help))
 
 
 def _ends(rows: list[Row]) -> tuple[float, float]:
