@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 from attention import Config, trace
@@ -10,6 +13,8 @@ from attention.analysis.head_roles import roles as head_roles
 from attention.codec import to_query
 from attention.knobs import DEFAULTS, KNOBS
 from attention.ui.session.visit_state import KEY
+from attention.wire.cells import MASKED, ZERO
+from tests.test_cells import decode_message
 from tests.test_lessons import sent
 from tests.test_pages import PAGES, SECONDS, reveal, run
 from tests.test_softmax_page import tables, words
@@ -24,8 +29,17 @@ HARMLESS = {  # columns of the one chart that a question may come with: the row 
 
 
 def components(test: AppTest) -> set[str]:
-    """The parts that run in the browser, but the button that copies the link."""
-    return {each.proto.component_name for each in test.get("bidi_component")} - {"attention-lab.copy_link"}
+    """The parts that run in the browser, but the button that copies the link and a map that hides its weights."""
+    shown = {each.proto.component_name for each in test.get("bidi_component") if not hides_weights(each.proto)}
+    return shown - {"attention-lab.copy_link"}
+
+
+def hides_weights(proto: Any) -> bool:
+    """Whether it is the map of a head that says which keys are masked and no weight."""
+    if proto.component_name != "attention-lab.large_head":
+        return False
+    header, cells = decode_message(proto.bytes)
+    return header.get("marks", {}).get("hides", False) and int(cells.codes.int().max()) <= ZERO
 
 
 @pytest.mark.sampled(6)
@@ -59,6 +73,15 @@ def test_what_was_opened_stays_open_on_every_page_until_the_settings_change(page
     second.slider(key="temperature").set_value(2.0).run()
     assert not second.toggle[0].value
     assert not components(second)
+
+
+def test_the_map_under_a_question_about_a_row_has_the_mask_and_no_weight():
+    test = run(next(page for page in PAGES if page.stem == "heads"), to_query(ASKED_ABOUT) | {"predict": "row"})
+    (map_,) = [each.proto for each in test.get("bidi_component") if hides_weights(each.proto)]
+    header, cells = decode_message(map_.bytes)
+    found = trace(ASKED_ABOUT)
+    assert torch.equal(cells.codes[0].int() != MASKED, found.mask) and header["query"] == found.config.query_index
+    assert header["names"][0] == list(found.texts)
 
 
 def test_a_sequence_too_long_for_a_trace_is_a_question_too():

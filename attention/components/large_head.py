@@ -23,12 +23,14 @@ from attention.wire.kept_bytes import Kept
 class Marks(NamedTuple):
     """Marks over the cells: the tokens at which a text `starts` again, and a framed `pair`.
 
-    Each start but the first has a line. `says`: the pair in words, shown while the pointer is on no cell.
+    Each start but the first has a line. `says`: the pair in words, shown while the pointer is on no cell. `hides`: the
+    weights are hidden: all cells have one colour, and the visible ones of the selected row a question mark.
     """
 
     starts: list[int]
     pair: tuple[int, int] | None = None
     says: str = ""
+    hides: bool = False
 
 
 def large_head(

@@ -56,6 +56,22 @@ def test_a_link_to_a_part_shows_it_as_soon_as_the_head_is_exact(visit):
     expect(tab.page.get_by_test_id("large-head").get_by_role("button", name="Whole head")).to_be_enabled()
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_question_about_a_row_shows_the_head_without_its_weights(visit, theme):
+    tab = visit("?predict=row&query=9", theme=theme)
+    head = tab.page.get_by_test_id("large-head")
+    said = "The weights are hidden until the answer is revealed. The question is about the framed row."
+    expect(head).to_contain_text(said)
+    left, top, wide, high = map(float, str(head.locator("canvas").get_attribute("data-square")).split())
+    head.locator("canvas").hover(position={"x": left + wide / 36, "y": top + high / 2})
+    expect(head).to_contain_text(said)
+    expect(head.get_by_role("button", name="PNG")).to_be_hidden()
+    expect(tab.page.get_by_role("combobox", name="Colour scale")).to_have_count(0)
+    tab.page.get_by_role("button", name="Skip", exact=True).click()
+    expect(tab.page.get_by_test_id("heads-grid")).to_be_visible()
+    expect(tab.page.get_by_role("combobox", name="Colour scale")).to_be_visible()
+
+
 # What imports a component's script, in Streamlit's; and the same, where the first import of a script ends when it is let go.
 IMPORT = re.compile(r"await \w+\(\(\)=>import\((\w+)\),\[\],import\.meta\.url\)")
 HELD = r"""await import(\1).then((script) => {

@@ -56,6 +56,7 @@ function update(lab, data) {
   lab.data = data;
   lab.neutrals = applyTheme(lab.root, data.neutrals, data.accents);
   data.stops = stopsOn(lab.neutrals, data);
+  if (data.marks?.hides) data.stops = [lab.neutrals.background, lab.neutrals.background];
   const awaited = lab.asked && Date.now() - lab.asked.since < PATIENCE && lab.asked.name !== nameOf(data);
   if (!lab.timer && !lab.start && !awaited) Object.assign(lab, { asked: null, view: windowOf(data) });
   for (const button of lab.root.querySelectorAll("button")) {
@@ -67,6 +68,7 @@ function update(lab, data) {
   lab.square.setAttribute("aria-label", part);
   lab.root.classList.toggle("closed", !data.zooms);
   lab.root.classList.toggle("marked", Boolean(data.marks?.says));
+  lab.root.classList.toggle("hides", Boolean(data.marks?.hides));
   laidOut(lab);
   point(lab, lab.pointer);
   lab.root.dataset.painted = data.painted;

@@ -1,5 +1,7 @@
 // Marks of the enlarged head: lines where a text repeats, the frame of one pair, and which labels of the axes they need.
 
+import { MASKED } from "./cells.js";
+
 /**
  * @typedef {import("./large_head_view.js").Lab} Lab
  * @typedef {import("./large_head_view.js").LargeData} LargeData
@@ -60,7 +62,31 @@ export function drawMarks(pen, { data, place, view, neutrals }) {
     pen.setLineDash([4, 3]);
     line(pen, across, Math.min(below, down + half), across, below);
   }
+  if (marks.hides) askRow(pen, data, place, neutrals);
   pen.restore();
+}
+
+/**
+ * Frames the selected row, and writes a question mark on each visible cell if there is room, paler outside of the row: a cell
+ * without one could be taken for a weight of zero.
+ * @param {CanvasRenderingContext2D} pen
+ * @param {LargeData} data
+ * @param {import("./large_head_view.js").Place} place
+ * @param {import("./theme.js").Ground} neutrals
+ */
+function askRow(pen, { codes, rows, columns, tile, query, accents }, { left, top, width, height }, neutrals) {
+  const wide = width / columns, high = height / rows, asked = Math.floor(query / tile), hasRoom = Math.min(wide, high) >= LEAST;
+  pen.textAlign = "center";
+  pen.textBaseline = "middle";
+  codes[0].forEach((code, i) => {
+    const row = Math.floor(i / columns), column = i % columns;
+    if (code === MASKED || !hasRoom) return;
+    pen.fillStyle = row === asked ? neutrals.text : neutrals.line;
+    pen.fillText("?", left + (column + 0.5) * wide, top + (row + 0.5) * high);
+  });
+  pen.strokeStyle = accents.query;
+  pen.lineWidth = 2;
+  pen.strokeRect(left, top + asked * high, width, high);
 }
 
 /**

@@ -62,7 +62,7 @@ export function laidOut(lab) {
   drawCells(pen, lab, cells.canvas);
   drawMarks(pen, lab);
   drawAxes(pen, lab);
-  drawScale(pen, lab);
+  if (!data.marks?.hides) drawScale(pen, lab);
 }
 
 /**

@@ -63,7 +63,8 @@ function cellUnder({ data, view, place, ratio }, { x, y }) {
  */
 export function point(lab, event) {
   lab.pointer = event;
-  const spot = event && at(lab, event), cell = spot && inside(spot) ? cellUnder(lab, spot) : null;
+  const spot = event && !lab.data.marks?.hides && at(lab, event);
+  const cell = spot && inside(spot) ? cellUnder(lab, spot) : null;
   const row = find(lab.root, "i.row"), column = find(lab.root, "i.column");
   lab.square.classList.toggle("inside", Boolean(cell));
   row.style.display = column.style.display = cell ? "block" : "none";

@@ -82,7 +82,7 @@
  * @property {[string[], string[]]} names
  * @property {boolean} zooms
  * @property {Marks} [marks]
- * @typedef {{ starts: number[], pair: [number, number] | null, says: string }} Marks
+ * @typedef {{ starts: number[], pair: [number, number] | null, says: string, hides: boolean }} Marks
  * `starts`: the tokens at which a text starts again. `pair`: a framed query and key, which `says` describes.
  * @typedef {Weights & Shape & Part} LargeHeader
  */

@@ -43,6 +43,9 @@ TO_BARS = "Show bars"
 NORMED = "Before W_o, this output is divided by its root mean square and multiplied by 1 − λ."
 WEIGHTED = "Weights times values: the head output for the selected query"
 
+# The map under a question about the row.
+ASKED_ROW = "The weights are hidden until the answer is revealed. The question is about the framed row."
+
 # The selected head.
 ENLARGE = "Enlarge selected head"
 ZOOM = "Drag a rectangle to zoom in."

@@ -48,6 +48,7 @@ def begin(config: Config) -> None:
 def view(config: Config) -> None:
     """Draws all heads and the selected row, a question in their place, or the whole page of a long sequence."""
     if questions.question_closes(config.truncated):
+        heads_large.draw_asked_row(config.truncated)
         return
     if config.truncated is not config:
         if sides := sides_of(config):
@@ -76,7 +77,7 @@ def view(config: Config) -> None:
 def _fields(config: Config) -> None:
     """Draws the fields of the selected head and query, and a button that compares them."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        parts.focus(config, 190)
+        parts.focus(config, 170)
         if not config.against:
             heads_compared.offer()
         run_switches.offer(config)
@@ -149,7 +150,7 @@ def _short(config: Config) -> bool:
 
 
 TITLE = title_part("heads", parts.help_text)  # which stays while a question hides the page
-CHOICES = page.Part("choices", parts.choices, own_text.look, own_text.KNOB | {"colors"})
+CHOICES = page.Part("choices", parts.choices, parts.look_choices, own_text.KNOB | {"colors"})
 FIELDS = page.Part(
     "fields",
     _fields,

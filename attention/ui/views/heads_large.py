@@ -8,9 +8,10 @@ from __future__ import annotations
 from functools import partial
 
 import streamlit as st
+import torch
 
 from attention.charts import heatmap, theme
-from attention.components.large_head import large_difference, large_head
+from attention.components.large_head import Marks, large_difference, large_head
 from attention.config import Config
 from attention.pinned import Sides, sides_of
 from attention.tables import rows as tables
@@ -19,8 +20,9 @@ from attention.ui.session import gestures, page
 from attention.ui.session.kept_bytes import kept_bytes
 from attention.ui.text import comparing
 from attention.ui.text import heads as text
-from attention.ui.views import heads_compared
+from attention.ui.views import heads_compared, questions
 from attention.ui.views import heads_parts as parts
+from attention.wire.cells import cells
 
 WINDOW = ("rows", "cols")  # knobs of the part that is enlarged
 FOLD = "large head"  # key of the expander; its value says whether it is open
@@ -105,6 +107,19 @@ def _large_head(config: Config) -> None:
         config=heatmap.SELECTING,
         alt=text.LARGE_ALT,
     )
+
+
+def draw_asked_row(config: Config) -> None:
+    """Draws the selected head without its weights, below the question about its row; nothing below any other question.
+
+    The mask is no answer to it. Zeros take the place of the weights, so that the browser does not receive them.
+    """
+    if questions.ours(config) != "row":
+        return
+    mask = results.heads.trace(config).mask
+    hidden = cells(torch.zeros(1, *mask.shape), mask, heatmap.PIXELS)
+    marks = Marks([], says=text.ASKED_ROW, hides=True)
+    large_head(config, hidden, (0, 0), key="asked row", zooms=False, height=theme.NARROW_HEIGHT, marks=marks)
 
 
 def _wider(ends: tuple[int, int], tokens: int) -> str:

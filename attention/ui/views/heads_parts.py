@@ -44,12 +44,19 @@ LOGARITHMIC = ("log", "times even")  # scales
 
 
 def choices(config: Config) -> None:
-    """Draws the text whose words are the tokens, and the menu of the colour scale."""
+    """Draws the text whose words are the tokens, and the menu of the colour scale unless a question hides all colours."""
     with st.container(key="own-text"):
         field, note, scale = st.columns([8, 6, 5], gap="small", vertical_alignment="center")
         own_text.into(config, field, note, _examples)
+        if questions.is_hidden(config):
+            return
         with scale:
             knobs.menu("colors", config, on_change=page.change)
+
+
+def look_choices(config: Config) -> object:
+    """What is shown of a config there."""
+    return own_text.look(config), questions.is_hidden(config)
 
 
 def _examples() -> None:
