@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 import re
 from dataclasses import replace
@@ -14,11 +15,12 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from attention.published import ROWS, hunt_name
+from attention.published.bug_series import SERIES, BugSeries
 from attention.published.case import case
 from attention.published.common import COMMON
 from attention.published.compare import judge
 from attention.published.diff_lines import difference, plain
-from attention.published.hunts import BUGS, CODE, HUNTS, SERIES, BugSeries, hunt_maps
+from attention.published.hunts import BUGS, CODE, HUNTS, hunt_maps
 from attention.serving.asgi import Message, Receive, Scope, Send, send_response
 from attention.serving.moved_links import MovedLinks, moved_to
 from attention.ui.text import find_the_bug as text
@@ -150,7 +152,7 @@ def test_the_first_guess_counts_and_an_answer_that_was_shown_does_not():
     guess(test, HUNTS[0].answer)
     assert "**1 of 1 tried** right" in all_text(test)
     test.button(key="next bug").click().run()
-    assert dict(test.query_params) == {"bug": list(BUGS)[1]}
+    assert dict(test.query_params) == {"bug": list(BUGS)[1], "tried": "r"}
     guess(test, HUNTS[1].guesses[0])
     guess(test, HUNTS[1].answer)
     assert "**1 of 2 tried** right" in all_text(test), "it was the second guess"
@@ -162,6 +164,22 @@ def test_the_first_guess_counts_and_an_answer_that_was_shown_does_not():
     assert "**1 of 3 tried** right" in all_text(test), "it was shown before"
     assert test.button_group[0].proto.options[0].content == ":green[✓ 1]"
     assert [each.content for each in test.button_group[0].proto.options[1:4]] == [":red[✗ 2]", ":red[✗ 3]", "4"]
+
+
+def test_a_link_keeps_the_first_guesses_and_the_copied_one_does_not():
+    test = open_page(tried="r0w")
+    assert "**1 of 2 tried** right" in all_text(test)
+    shown = [each.content for each in test.button_group[0].proto.options[:4]]
+    assert shown == [":green[✓ 1]", "2", ":red[✗ 3]", "4"]
+    guess(test, next(each for each in HUNTS[0].guesses if each != HUNTS[0].answer))
+    assert "**1 of 2 tried** right" in all_text(test), "the first guess counts, before a reload as well"
+    links = [each.proto.json for each in test.get("bidi_component") if each.proto.component_name.endswith("copy_link")]
+    (copied,) = (json.loads(each) for each in links if text.COPY in each)
+    assert copied["drops"] == ["tried"]
+    assert BugSeries(bug=list(BUGS)[2], tried="r").tried_with(True) == "r0r"
+    assert BugSeries(tried="w").tried_with(True) == "w"
+    wrong = open_page(tried="rx")
+    assert "tried='rx'" in page_text(wrong).replace("\\", "") and "**Score 0.**" in all_text(wrong)
 
 
 def test_the_last_bug_has_no_next_one_and_a_common_mistake_no_document():
@@ -257,10 +275,10 @@ def test_cells_that_differ_are_marked_on_demand_and_counted():
 def test_the_words_below_a_map_are_about_what_it_shows():
     """Bug 7 has no mask, and bug 8 no cell without weight."""
     view = open_page(bug=hunt_name("split-by-view"))
-    assert "Brighter means more; hatched: no influence." in all_text(view)
+    assert "A stronger colour means more; hatched: no influence." in all_text(view)
     view.toggle(key=f"mark differences {hunt_name('split-by-view')} False").set_value(True).run()
     assert "cells have no influence in one map alone" in all_text(view) and "masked" not in all_text(view)
-    assert "Brighter means more. A cell" in all_text(open_page(bug=hunt_name("position-weights")))
+    assert "A stronger colour means more. A cell" in all_text(open_page(bug=hunt_name("position-weights")))
 
 
 def test_where_most_cells_are_masked_in_one_map_alone_the_last_row_is_framed_and_that_is_said():

@@ -7,7 +7,8 @@
                        one module per document, and one for threads: functions, corrected and as published, and rows
     record cost        shapes line by line, FLOPs, bytes and time of a function, observed while it runs
     compare supported_inputs    compares a row with the reference; finds the inputs that it supports by trying
-    diff_lines hunts   the lines in which published and corrected code differ; the bugs of the page Find the bug
+    diff_lines         the lines in which published and corrected code differ
+    hunts bug_series   the bugs of the page Find the bug, and its settings
     common             mistakes that are common and come from no document
 
 To add a row, write it in the module of its document, and add it to `ROWS`. Its name there is also its name in a link, except

@@ -6,7 +6,6 @@ The order is that of the series, from easy to hard.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,9 +18,7 @@ from attention.published.case import case
 from attention.published.common import COMMON
 from attention.published.compare import compare_case, influence
 from attention.published.row import Row
-from attention.published.rows import HUNTS as ROW_NAMES
-from attention.published.rows import ROWS, hunt_name, link_name
-from attention.settings import Settings, choice
+from attention.published.rows import ROWS, hunt_name
 
 CODE: dict[str, Row] = ROWS | COMMON
 SMALL: dict[str, Any] = {"tokens": 12, "d_model": 64, "batch": 1}
@@ -299,34 +296,3 @@ def hunt_maps(hunt: Hunt) -> HuntMaps:
         wrong.weights[heads] != 0,
         code,
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class BugSeries:
-    """The settings of the page Find the bug."""
-
-    bug: str = choice(
-        next(iter(BUGS)),
-        BUGS,
-        "Bug",
-        "Its number in the series.",
-        names={name: str(number) for number, name in enumerate(BUGS, 1)},
-        about="focus",
-    )
-
-    def __post_init__(self) -> None:
-        SERIES.check("bug", self.bug)
-
-
-class SeriesSettings(Settings[BugSeries]):
-    """Settings that read links of the time when the page Implementations asked for a bug, too."""
-
-    def from_query(self, mapping: Mapping[str, Any]) -> tuple[BugSeries, list[str]]:
-        """Returns the settings that a query describes. A bug may have the name of its row, as in old links."""
-        given = mapping.get("bug")
-        if isinstance(given, str) and given not in BUGS and ROW_NAMES.get(given, given) in ROWS:
-            mapping = dict(mapping) | {"bug": link_name(given, True)}
-        return super().from_query(mapping)
-
-
-SERIES = SeriesSettings(BugSeries, "Find the bug", prefix="series_")

@@ -19,7 +19,8 @@ from streamlit.navigation.page import StreamlitPage
 
 from attention.codec import NEWEST, to_query
 from attention.config import Config
-from attention.published.hunts import BugSeries
+from attention.published.bug_series import BugSeries
+from attention.published.hunts import BUGS
 from attention.sources.providers import has_scores
 from attention.steps.plan import made_here
 from attention.story.settings import Story
@@ -70,7 +71,7 @@ def go_to(page: str, query: Mapping[str, str]) -> None:
 
 
 def next_step(page: str, setting: Any) -> NextStep | None:
-    """The step from a page under its settings; None if the page has none, as in tests."""
+    """The step from a page under its settings; None if there is none yet, or if the page has none, as in tests."""
     return NEXT_STEPS[page](setting) if page in NEXT_STEPS else None
 
 
@@ -146,11 +147,14 @@ def _implementations(config: Config) -> NextStep:
     return NextStep("find_the_bug", "ten bugs to find yourself, by their maps and lines", {})
 
 
-def _find_the_bug(series: BugSeries) -> NextStep:
+def _find_the_bug(series: BugSeries) -> NextStep | None:
+    """The step from the last bug; the others have a button for the next one."""
+    if series.bug != list(BUGS)[-1]:
+        return None
     return NextStep(FIRST, "one head of a real model, in three steps", {})
 
 
-NEXT_STEPS: dict[str, Callable[[Any], NextStep]] = {  # in the order of the menu
+NEXT_STEPS: dict[str, Callable[[Any], NextStep | None]] = {  # in the order of the menu
     "start": _start,
     "heads": _heads,
     "steps": _steps,

@@ -34,6 +34,12 @@ def test_a_bug_is_found_and_its_wrong_lines_are_told_by_sign_and_ground(visit, t
     expect(main.locator(".lines del").first).to_have_text(re.compile("^− .*earlier ="))
     expect(main.locator(".lines ins").first).to_have_text(re.compile("^\\+ .*weights_1 ="))
     expect(main).to_contain_text("0 of 1 tried")
+    expect(tab.page).to_have_url(re.compile("tried=0+w$"))
+    tab.page.reload()
+    expect(main).to_contain_text("0 of 1 tried")
+    main.get_by_text(TWO.answer).click()
+    expect(main).to_contain_text(TWO.row.mistake)
+    expect(main).to_contain_text("0 of 1 tried")
     main.get_by_role("button", name="Next bug").click()
     expect(main).to_contain_text(HUNTS[HUNTS.index(TWO) + 1].says)
     assert CODE[TWO.name] is TWO.row

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attention.published.hunts import SERIES, BugSeries
+from attention.published.bug_series import SERIES, BugSeries
 from attention.ui.controls.kind import Change, Kind, Stops
 
 

@@ -18,7 +18,7 @@ from attention.config import Config
 from attention.examples import TOURS, Tour
 from attention.imported.reading_knobs import READINGS, Reading
 from attention.models.prompt import PROMPTS, Prompt
-from attention.published.hunts import SERIES, BugSeries
+from attention.published.bug_series import SERIES, BugSeries
 from attention.settings import Knob, Settings
 from attention.story.settings import STORIES, Story
 from attention.timing.cpu_gpu_settings import TIMED, Timed

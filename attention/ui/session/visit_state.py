@@ -83,7 +83,7 @@ class VisitState:
     here: set[str] = field(default_factory=set)  # the keys that were drawn on this page
 
     # Find the bug, and classes
-    first_guesses: dict[str, str] = field(default_factory=dict)  # by bug; "" if its answer was revealed first
+    first_guesses: dict[str, bool] = field(default_factory=dict)  # whether they were right, by bug
     classroom: bool = False  # the dialog is open
     draft: Draft = field(default_factory=Draft)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -12,8 +14,9 @@ from attention.codec import to_query
 from attention.components.copy_link import copy_link
 from attention.config import Config
 from attention.published import ROWS
+from attention.published.bug_series import BugSeries
 from attention.published.diff_lines import difference, plain, short
-from attention.published.hunts import BUGS, HUNTS, BugSeries, Hunt, HuntMaps
+from attention.published.hunts import BUGS, Hunt, HuntMaps
 from attention.published.row import Document, Row
 from attention.tables.rows import labels
 from attention.ui import next_step, predict, results
@@ -33,6 +36,7 @@ def view(series: BugSeries) -> None:
     """Draws one bug of the series."""
     hunt, found = BUGS[series.bug], results.published.hunt_maps(BUGS[series.bug])
     draw_heading("find_the_bug", text.FINDING)
+    tried = _remember(series)
     top = st.container()  # filled after the guess, which it marks
     maps, beside = st.columns([4, 3], gap="medium")
     with beside:
@@ -51,7 +55,7 @@ def view(series: BugSeries) -> None:
         st.caption(_what_is_marked(hunt, found) if marks else _legend(hunt, found))
     if not present.is_embedded():
         with top:
-            _series(series)
+            _series(series, tried)
     browser_yield.yield_to_browser()
 
 
@@ -67,26 +71,45 @@ def _what_is_marked(hunt: Hunt, found: HuntMaps) -> str:
 
 def _legend(hunt: Hunt, found: HuntMaps) -> str:
     is_hatched = not (found.correct_visible.all() and found.wrong_visible.all())
-    return text.LEGEND.format(hatched=text.HATCHED[hunt.shows] * is_hatched)
+    return text.LEGEND.format(axes=text.AXES[hunt.shows], hatched=text.HATCHED[hunt.shows] * is_hatched)
 
 
-def _series(series: BugSeries) -> None:
+def _remember(series: BugSeries) -> BugSeries:
+    """Returns the series with all bugs that were tried in this visit, whether or not the link names them."""
+    known = page.visit_state().first_guesses
+    for bug, right in series.first_guesses.items():
+        known.setdefault(bug, right)
+    for bug, right in known.items():
+        series = replace(series, tried=replace(series, bug=bug).tried_with(right))
+    return series
+
+
+def _count_guess(series: BugSeries, right: bool) -> None:
+    """Keeps the first guess at the bug that is shown, in this visit and in the link."""
+    page.visit_state().first_guesses.setdefault(series.bug, right)
+    page.change(tried=_remember(series).tried)
+
+
+def _series(series: BugSeries, tried: BugSeries) -> None:
     """Draws the choice of a bug, and the score."""
     with st.container(horizontal=True, vertical_alignment="center"):
         knobs.pills(
-            "bug", series, format_func=_bug_label, on_change=page.change, label_visibility="collapsed", width="content"
+            "bug",
+            series,
+            format_func=partial(_bug_label, tried=tried.first_guesses),
+            on_change=page.change,
+            label_visibility="collapsed",
+            width="content",
         )
-        st.markdown(_score_text(), width="content")
-        copy_link("copy_bug", text.COPY)
+        st.markdown(_score_text(tried), width="content")
+        copy_link("copy_bug", text.COPY, drops=["tried"])
 
 
 def _question(series: BugSeries, hunt: Hunt) -> bool:
     """Draws the guesses and what speaks against the chosen one, or the solution and the next bug; True once it is shown."""
-    guess = predict.keep_answer(f"guess at {hunt.name}", partial(_guess, hunt))
+    guess = predict.keep_answer(f"guess at {hunt.name}", partial(_guess, series, hunt))
     right = guess == hunt.answer
-    revealed = not right and predict.keep_answer(f"reveal {hunt.name}", _reveal)
-    if guess or revealed:  # what counts is the first of them
-        page.visit_state().first_guesses.setdefault(hunt.name, guess or "")
+    revealed = not right and predict.keep_answer(f"reveal {hunt.name}", partial(_reveal, series))
     if not (right or revealed):
         if guess:
             st.info(text.AGAINST.format(why=hunt.against(guess)))
@@ -104,18 +127,21 @@ def _question(series: BugSeries, hunt: Hunt) -> bool:
             icon=":material/arrow_forward:",
         )
     else:
-        st.markdown(text.END.format(score=_score_text()))
+        st.markdown(text.END.format(score=_score_text(_remember(series))))
     st.markdown(text.SEEN.format(seen=hunt.seen))
     return True
 
 
-def _guess(hunt: Hunt, key: str) -> str | None:
-    guess = st.radio(text.QUESTION, hunt.guesses, index=None, key=key)
+def _guess(series: BugSeries, hunt: Hunt, key: str) -> str | None:
+    def count() -> None:
+        _count_guess(series, page.widgets().get(key) == hunt.answer)
+
+    guess = st.radio(text.QUESTION, hunt.guesses, index=None, key=key, on_change=count)
     return guess if guess in hunt.guesses else None
 
 
-def _reveal(key: str) -> bool:
-    return st.toggle(text.REVEAL, key=key)
+def _reveal(series: BugSeries, key: str) -> bool:
+    return st.toggle(text.REVEAL, key=key, on_change=_count_guess, args=(series, False))
 
 
 def _after(hunt: Hunt) -> None:
@@ -128,22 +154,15 @@ def _after(hunt: Hunt) -> None:
         next_step.page_link("implementations", text.COMPARE, query)
 
 
-def _bug_label(name: str) -> str:
+def _bug_label(bug: str, tried: Mapping[str, bool]) -> str:
     """The label of a bug in the series, with a mark once it was tried: whether the first guess was right."""
-    label = f"{NAMES.index(name) + 1}"
-    if BUGS[name].name not in page.visit_state().first_guesses:
-        return label
-    return (text.SOLVED if _is_solved(BUGS[name]) else text.MISSED).format(bug=label)
+    label = f"{NAMES.index(bug) + 1}"
+    return (text.SOLVED if tried[bug] else text.MISSED).format(bug=label) if bug in tried else label
 
 
-def _is_solved(hunt: Hunt) -> bool:
-    """Whether the first guess at a bug was right."""
-    return page.visit_state().first_guesses.get(hunt.name) == hunt.answer
-
-
-def _score_text() -> str:
-    tried = len(page.visit_state().first_guesses)
-    return text.SCORE.format(right=sum(map(_is_solved, HUNTS)), count=tried) if tried else text.NO_SCORE
+def _score_text(tried: BugSeries) -> str:
+    found = tried.first_guesses
+    return text.SCORE.format(right=sum(found.values()), count=len(found)) if found else text.NO_SCORE
 
 
 def _maps(hunt: Hunt, found: HuntMaps, marks: bool) -> list[str]:
