@@ -180,4 +180,5 @@ def test_the_longest_length_with_stable_times_is_quoted_and_one_without_is_said_
     (said,) = answers.answers([*cpu, gpu[1]])
     assert "against 4,096 keys" in said.headline
     assert said.caution == "Approximate: unstable."
+    assert " took 40 µs and " in said.headline and "times as fast" not in said.headline, "no ratio of unstable times"
     assert f"{said.first} {said.rest}" == said.basis

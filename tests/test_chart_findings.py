@@ -8,7 +8,7 @@ import pytest
 
 from attention.number_format import format_percent
 from attention.timing import comparison, cpu_gpu_series
-from attention.timing.chart_findings import cpu_gpu_finding, line_finding
+from attention.timing.chart_findings import cpu_gpu_finding, growth_finding, line_finding
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
 from attention.timing.cpu_gpu_summary import times
 from attention.timing.data_sheets import DATA_SHEETS
@@ -51,7 +51,8 @@ def test_each_picture_of_cpu_and_gpu_has_a_finding_of_its_own():
     highest, base = (max(p.rate for each in some for p in each.points) / 1e12 for some in (gpus, [cpu]))
     assert f"reaches {highest:.3g} TFLOP/s at" in finding_of("rate", timings)
     assert f"reaches at most {base:.3g} TFLOP/s." in finding_of("rate", timings)
-    assert len({finding_of(picture, timings) for picture in ("time", "times faster", "rate", "limits")}) == 4
+    pictures = ("time", "times faster", "rate")
+    assert len({finding_of(picture, timings) for picture in pictures} | {finding_of("limits", CPU)}) == 4
 
 
 def test_float32_moves_twice_the_bytes_per_operation():
@@ -116,7 +117,7 @@ def test_implementations_are_compared_on_their_machine_and_memory_is_that_of_one
     found = line_finding("speed-up", [*FAST, *textbook], "matmul softmax matmul")
     assert found.startswith("On a Test GPU, SDPA is faster than matmul softmax matmul from 512 tokens on")
     assert line_finding("memory", [*FAST, *SLOW, *textbook]) == (
-        "At 4,096 tokens SDPA on a Test GPU needs 4 MiB; matmul softmax matmul on a Test GPU needs 8 times as much."
+        "On a Test GPU SDPA needs 4 MiB at 4,096 tokens; matmul softmax matmul needs 8 times as much."
     )
 
 
@@ -140,7 +141,7 @@ def test_what_the_charts_of_the_recordings_say_is_true_of_what_they_draw():
         assert len(lines(drawn)) <= (4 if chart == "speed-up" else 3)
         known = {(t.implementation, machine_in_sentence(t)) for t in drawn}
         for name, where in re.findall(
-            r"(?:At [\d,]+ tokens|of a call of|matmul of|;|:) (.+?) on (an? [^,;]+?)(?: is| takes| needs| reaches|,|;|\.)",
+            r"(?:At [\d,]+ tokens|of a call of|matmul of|;) (.+?) on (an? [^,;]+?)(?: is| takes| needs| reaches| [\d.]+%|,|;|\.)",
             said,
         ):
             assert (name, where) in known, said
@@ -149,7 +150,7 @@ def test_what_the_charts_of_the_recordings_say_is_true_of_what_they_draw():
             ratios = [a.seconds / b.seconds for a in at_length for b in at_length]
             assert any(times(ratio) == at[2] for ratio in ratios), said
         if chart == "memory" and said:
-            length = int(re.search(r"At ([\d,]+)", said)[1].replace(",", ""))
+            length = int(re.search(r"[Aa]t ([\d,]+)", said)[1].replace(",", ""))
             bytes_at = [t.peak_bytes for t in drawn if t.length == length and t.peak_bytes]
             assert any(size(each) in said for each in bytes_at)
             factors = [times(a / b) for a in bytes_at for b in bytes_at]
@@ -162,9 +163,19 @@ def test_what_the_charts_of_the_recordings_say_is_true_of_what_they_draw():
 
 def test_the_roofline_names_the_line_that_is_nearest_to_its_peak():
     found = line((512,), [1.0], 0.01, operations=3e9, peak_operations=4e9, traffic=1e6, peak_traffic=1e9)
-    assert line_finding("roofline", found).endswith(
-        "fastest matrix product: SDPA on this CPU reaches 75.0% of it, at 512 tokens."
+    assert line_finding("roofline", found) == (
+        "SDPA on this CPU reaches 75.0% of its fastest matrix product, at 512 tokens."
     )
+    loose = [*found, make_timing(1024, settled=False)]
+    assert line_finding("roofline", loose).startswith("By their stable times, SDPA on this CPU reaches 75.0%")
+
+
+def test_the_growth_is_that_of_each_device_and_empty_where_one_is_not_known():
+    cpu, card = line(LENGTHS, [1, 4, 16, 64]), line(LENGTHS, [1, 2, 4, 8], **GPU)
+    assert growth_finding([*cpu, *card]) == (
+        "For twice the text this CPU takes 4 times as long (512 to 4,096 tokens), a Test GPU 2 times (512 to 4,096 tokens)."
+    )
+    assert growth_finding([*cpu, *card[:2]]) == growth_finding([]) == ""
 
 
 def test_what_cannot_be_compared_has_no_finding():

@@ -139,7 +139,9 @@ def test_what_was_measured_goes_before_what_was_recorded_and_that_before_what_wa
     assert cpu_gpu_series.cpu(versus, [*far, *CPU]).kind == MEASURED
     assert cpu_gpu_series.cpu(versus, far).kind == RECORDED
     near = [replace(timing, device_name="Near GPU") for timing in CARD]
-    assert [gpu.kind for gpu in cpu_gpu_series.gpus(versus, [*far, *near])] == [MEASURED, RECORDED, PUBLISHED]
+    every = replace(versus, lines="all")
+    assert [gpu.kind for gpu in cpu_gpu_series.gpus(every, [*far, *near])] == [MEASURED, RECORDED, PUBLISHED]
+    assert [gpu.kind for gpu in cpu_gpu_series.gpus(versus, [*far, *near])] == [MEASURED, RECORDED]
     assert "a Test GPU (bfloat16, SDPA, recorded 2026-01-31" in answer_text(versus, far)
 
 
@@ -147,7 +149,7 @@ def test_a_gpu_recording_that_ships_comes_before_what_was_published(tmp_path, mo
     monkeypatch.setattr("attention.timing.recordings.files.HERE", tmp_path)
     (tmp_path / "card.json").write_text(write_recording([*CPU, *CARD]))
     shipped = recordings.shipped_recordings()
-    first, *others = cpu_gpu_series.gpus(CpuGpuSettings(), shipped)
+    first, *others = cpu_gpu_series.gpus(CpuGpuSettings(lines="all"), shipped)
     assert (first.kind, first.device) == (RECORDED, "Test GPU")
     assert {other.kind for other in others} == {PUBLISHED}
     assert "1,000 times as fast" in answer_text(CpuGpuSettings(), shipped)
@@ -349,7 +351,7 @@ def test_a_picture_has_every_gpu_that_was_published_at_its_setting_and_the_capti
     ]
     wide = CpuGpuSettings(d_head="128")
     assert [gpu.device for gpu in cpu_gpu_series.gpus(wide, [])] == ["H100"]
-    assert {gpu.device for gpu in cpu_gpu_series.gpus(replace(wide, picture="rate"), [])} == {"H100", "H200"}
+    assert {gpu.device for gpu in cpu_gpu_series.gpus(replace(wide, lines="all"), [])} == {"H100", "H200"}
     assert cpu_gpu_summary.published_sentence() == (
         "Published at these sizes: forward of an H100 and forward + backward of an A100 and an H100. Published at other sizes, "
         "as rates only: an H200."

@@ -34,13 +34,17 @@ def sweep(*timings: Timing) -> TimingJob:
 
 def test_nothing_is_offered_that_has_nothing_to_show():
     alone = run(sweep=finished_job())
-    assert (tabs(alone), charts(alone)) == (["Growth", "Every case"], ["Time", "Limits", "Memory"])
+    assert (tabs(alone), charts(alone)) == (["Growth", "Every case"], ["Time", "Memory", "Limits"])
     both = run(sweep=sweep(*line(LENGTHS, [1, 2, 3]), *line(LENGTHS, [2, 4, 6], implementation="SDPA math")))
-    assert (tabs(both), charts(both)) == (["Growth", "Every case"], ["Time", "Speedup", "Limits", "Memory"])
+    assert (tabs(both), charts(both)) == (["Growth", "Every case"], ["Time", "Memory", "Limits"])
+    assert not [each for each in alone.toggle if each.label == "As a ratio"], "there is nothing to divide"
+    (ratio,) = (each for each in both.toggle if each.label == "As a ratio")
+    ratio.set_value(True).run()
+    assert both.session_state["timing_chart"] == "speed-up" and "times as fast as" in figure_text(both)
     far = read_recording(write_recording(line(LENGTHS, [0.004] * 3, to_device=0.001, **GPU)), "gpu.json")
     device = run(sweep=finished_job(), opened={"gpu.json": far})
     assert tabs(device) == ["Break-even length", "Growth", "Every case"]
-    assert charts(device) == ["Time", "Speedup", "Limits", "Memory", "Copy"]
+    assert charts(device) == ["Time", "Memory", "Copy", "Limits"]
 
 
 def test_a_chart_that_has_nothing_to_show_any_more_makes_way():
@@ -60,7 +64,7 @@ def test_without_a_gpu_implementations_are_compared_with_one_that_is_chosen():
     assert not test.exception
     assert test.selectbox(key="timing_against").options == ["matmul softmax matmul", "loop over heads", "SDPA"]
     assert "times as fast as matmul softmax matmul" in figure_text(test)
-    assert not test.toggle, "nothing was moved"
+    assert [each.label for each in test.toggle] == ["As a ratio"], "nothing was copied"
     test.selectbox(key="timing_against").set_value("SDPA").run()
     assert "times as fast as SDPA" in figure_text(test)
     far = read_recording(write_recording(line(LENGTHS, [0.004] * 3, to_device=0.001, **GPU)), "gpu.json")

@@ -111,7 +111,11 @@ def _line(shown: go.Figure, series: TimingSeries, name: str, times: list[float],
                 mode="lines+markers" if stable else "markers",
                 opacity=1.0 if stable or series.kind in (MEASURED, IN_BROWSER) else PALE,
                 line={"color": looks["color"], "width": looks.get("width", 3), "dash": looks["dash"]},
-                marker={"symbol": looks["symbol"] + "-open" * (not stable), "size": 9, "color": looks["color"]},
+                marker={
+                    "symbol": looks["symbol"] + "-open" * (not stable),
+                    "size": 12 if series.kind in (MEASURED, IN_BROWSER) else 9,
+                    "color": looks["color"],
+                },
                 customdata=[
                     f"{name}: {spelt(times[i])}<br>{wrap_hover_label(series.label)}{more}"
                     for i, more in zip(at, why, strict=True)

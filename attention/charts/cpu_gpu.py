@@ -21,7 +21,7 @@ from attention.charts.timing_marks import FAINT, PALE, wrap_hover_label, wrap_la
 from attention.charts.timing_marks import loose as says_loose
 from attention.timing import cpu_gpu_series, cpu_gpu_summary
 from attention.timing.cpu_gpu_series import PUBLISHED, Point, TimingSeries
-from attention.timing.cpu_gpu_settings import BREAK_EVEN, CpuGpuSettings
+from attention.timing.cpu_gpu_settings import BREAK_EVEN, LINES, CpuGpuSettings
 from attention.timing.cpu_gpu_summary import Ratio, numbers
 from attention.timing.data_sheets import DATA_SHEETS
 from attention.timing.units import seconds as spelt
@@ -43,7 +43,7 @@ class Mark:
 
 def figure(versus: CpuGpuSettings, cpu: TimingSeries | None, gpus: Sequence[TimingSeries]) -> go.Figure:
     """Returns the selected chart; that of times in place of the break-even, which `break_even.figure` draws."""
-    versus = replace(versus, picture="time") if versus.picture == BREAK_EVEN else versus
+    versus = replace(versus, picture="time") if versus.picture in (BREAK_EVEN, LINES) else versus
     found = go.Figure()
     PICTURES[versus.picture](found, versus, cpu, gpus)
     cpu_gpu_axes.lay_out(found, versus, [*([cpu] if cpu else []), *gpus])

@@ -16,6 +16,7 @@ from attention.timing import comparison
 from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.line_names import line_names
 from attention.timing.recordings import Timing
+from attention.timing.recordings.timing import BROWSER as BROWSER_SOURCE
 
 Style = tuple[str, str]  # a colour and a mark
 CPU: Style = (theme.HEADS[0], "circle")
@@ -66,13 +67,15 @@ def kind(timing: Timing) -> Kind:
 class Look:
     """The style of the lines of a figure, equal in every chart of the same timings; its devices and kinds in their order.
 
-    `names`: the short name of each line by its label. `copied`: whether the times of a GPU include the copy.
+    `names`: the short name of each line by its label. `copied`: whether the times of a GPU include the copy. `has_recorded`:
+    whether a timing was recorded.
     """
 
     kinds: tuple[tuple[Kind, ...], ...]
     devices: tuple[tuple[str, ...], ...]
     names: Mapping[str, str] = field(default_factory=dict)
     copied: bool = False
+    has_recorded: bool = False
 
     @classmethod
     def of(cls, timings: Iterable[Timing], copied: bool = False) -> Look:
@@ -81,7 +84,7 @@ class Look:
         groups = [[timing for timing in timings if _group(timing) == group] for group in range(len(STYLES))]
         kinds = tuple(tuple(dict.fromkeys(map(kind, group))) for group in groups)
         devices = tuple(tuple(dict.fromkeys(timing.origin for timing in group)) for group in groups)
-        return cls(kinds, devices, line_names(timings), copied)
+        return cls(kinds, devices, line_names(timings), copied, any(timing.source for timing in timings))
 
     def color(self, timing: Timing) -> str:
         group = _group(timing)
@@ -100,6 +103,10 @@ class Look:
 
     def dash(self, timing: Timing) -> str:
         return dashes().get(comparison.ALIKE.get(timing.implementation, timing.implementation), MORE_DASHES[-1])
+
+    def is_own(self, timing: Timing) -> bool:
+        """Whether a timing was measured now and others were not: its line stands out."""
+        return self.has_recorded and timing.source in ("", BROWSER_SOURCE)
 
     def _style(self, group: int) -> Style:
         return COPY if self.copied and STYLES[group] is GPU else STYLES[group]

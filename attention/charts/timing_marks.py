@@ -150,8 +150,8 @@ def line(
     marks = list(zip(points, [point.length for point in points] if xs is None else xs, ys, hover, firm, strict=True))
     for of, some in groupby(sorted(marks, key=lambda mark: not mark[-1]), key=lambda mark: mark[-1]):
         here, x, y, texts, _ = zip(*some, strict=True)
-        color, shape = look.color(here[0]), look.shape(here[0])
-        joined = {"mode": "lines+markers", "line": {"color": color, "width": 2, "dash": look.dash(here[0])}}
+        color, shape, own = look.color(here[0]), look.shape(here[0]), look.is_own(here[0])
+        joined = {"mode": "lines+markers", "line": {"color": color, "width": 2 + own, "dash": look.dash(here[0])}}
         figure.add_scatter(
             x=x,
             y=y,
@@ -159,8 +159,8 @@ def line(
             meta=name,
             legendgroup=label,
             showlegend=of or not any(firm),
-            marker={"symbol": shape if of else open_symbol(shape), "size": 8, "color": color},
-            opacity=1 if of else PALE,
+            marker={"symbol": shape if of else open_symbol(shape), "size": 8 + 3 * own, "color": color},
+            opacity=1 if of or own else PALE,
             customdata=[[f"{point.length:,}", text] for point, text in zip(here, texts, strict=True)],
             hovertemplate=f"{wrap_hover_label(label)}<br>%{{customdata[0]}} tokens<br>%{{customdata[1]}}<extra></extra>",
             **(joined if of else {"mode": "markers"}),

@@ -11,12 +11,13 @@ KEY = "gpu_timing"
 
 
 def gpu_timing(
-    plan: Mapping[str, Any] | None, lacking: str, answered: bool, *, on_measured: Callable[[], None]
+    plan: Mapping[str, Any] | None, lacking: str, answered: bool, finished: int, *, on_measured: Callable[[], None]
 ) -> None:
     """Draws the button. `plan` is what is measured (`timing.webgpu.plan`); None if nothing can be, and `lacking` says why.
 
     `answered`: whether the headline of the page says what this visit measured, to which a second button then leads.
+    `finished`: the number of measurements on the server that ended in this visit; the headline comes into view after each.
     `on_measured` runs before the rerun that a result causes; `st.session_state[KEY]["measured"]` then contains it.
     """
-    data = {"plan": plan, "lacking": lacking, "answered": answered}
+    data = {"plan": plan, "lacking": lacking, "answered": answered, "finished": finished}
     component("gpu_timing")(key=KEY, data=data, on_measured_change=on_measured)

@@ -141,20 +141,25 @@ def _compare(cpu: list[Timing], gpu: list[Timing], here: Timing, there: Timing) 
     """The answer of a GPU and a CPU that were both timed at a length."""
     alone, moved = (here.seconds / taken for taken in (there.seconds, there.seconds + there.transfer))
     dtype = f" in {here.dtype}" if here.dtype != there.dtype else ""
-    gpu_name, what = _gpu_name(there), describe(there)
+    gpu_name, what, caution = _gpu_name(there), describe(there), _caution(there, here)
+    of = f"for {what[0].lower()}{what[1:]}"
+    headline = f"{gpu_name} {_times(alone)} as {_cpu_name(here, there)}{dtype} "
+    headline += f"({seconds(there.seconds)} instead of {seconds(here.seconds)}) {of}."
+    if caution:  # no ratio is claimed of times that are not stable
+        headline = f"{gpu_name} took {seconds(there.seconds)} and {_cpu_name(here, there)} {seconds(here.seconds)}{dtype} {of}; "
+        headline += f"a rough comparison: {caution}."
     return Answer(
-        f"{gpu_name[0].upper()}{gpu_name[1:]} {_times(alone)} as {_cpu_name(here, there)}{dtype} "
-        f"({seconds(there.seconds)} instead of {seconds(here.seconds)}) for {what[0].lower()}{what[1:]}.",
-        f"{_copied(there)}, it {_times(moved)}. {_break_even(cpu, gpu, here, there)}"
+        f"{headline[0].upper()}{headline[1:]}",
+        f"{_copied(there)}, it {'roughly ' * bool(caution)}{_times(moved)}. {_break_even(cpu, gpu, here, there)}"
         f"{_beyond(cpu, gpu, here.length)}{_basis(there)} {_basis(here)}",
-        _caution(there, here),
+        f"Approximate: {caution}." if caution else "",
     )
 
 
 def _caution(*timings: Timing) -> str:
     """Why times are not stable, in words; empty if all are."""
     words = dict.fromkeys(convergence.word(each) for each in timings if not each.settled)
-    return f"Approximate: {', '.join(filter(None, words))}." if any(words) else ""
+    return ", ".join(filter(None, words))
 
 
 def _gpu_name(timing: Timing) -> str:

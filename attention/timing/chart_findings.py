@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from attention.number_format import format_percent
-from attention.timing import comparison, cpu_gpu_series, cpu_gpu_summary, footprint
+from attention.timing import comparison, cpu_gpu_series, cpu_gpu_summary, footprint, growth
 from attention.timing.comparison import Crossover, SpeedUp
 from attention.timing.cpu_gpu_series import PUBLISHED, Point, TimingSeries
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
@@ -20,7 +20,7 @@ from attention.timing.recordings.labels import axes_text
 from attention.timing.units import seconds, size
 
 Lines = dict[str, list[Timing]]
-LEFT_OUT = " Open marks, which are unstable times, are left out."
+STABLE = "By their stable times, "  # where a chart has open marks as well
 
 
 def cpu_gpu_finding(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
@@ -44,8 +44,22 @@ def line_finding(chart: str, timings: Iterable[Timing], against: str = compariso
     if chart == "speed-up":
         return _speed_up(found, against, transfer)
     said = FINDERS[chart](found) if found else ""
-    left_out = chart == "roofline" and any(not t.settled for line in timed.values() for t in line)
-    return f"{said}{LEFT_OUT * left_out}" if said else ""
+    is_loose = chart == "roofline" and any(not t.settled for line in timed.values() for t in line)
+    return f"{STABLE}{said}" if said and is_loose else _capital(said)
+
+
+def growth_finding(timings: Iterable[Timing]) -> str:
+    """Returns by how much the time of each device grows with the length, empty unless the growth of all is known."""
+    found = lines(timings)
+    known = [(line[0], growth.growth(line)) for line in found.values()]
+    if not known or len({timing.implementation for timing, _ in known}) > 1:
+        return ""
+    rises = [(_machine(timing), rise) for timing, rise in known if rise]
+    if len(rises) < len(known):
+        return ""
+    (name, first), *others = rises
+    said = [f"For twice the text {name} takes {first.doubling:.2g} times as long ({first.over})"]
+    return ", ".join([*said, *(f"{name} {rise.doubling:.2g} times ({rise.over})" for name, rise in others)]) + "."
 
 
 def _speedups(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
@@ -132,10 +146,15 @@ def _extremes(found: Iterable[list[Timing]], value: Callable[[Timing], float]) -
     return (max(shared), sorted(at[max(shared)], key=lambda each: each[0])) if shared else None
 
 
-def _names(found: Lines) -> Callable[[Timing], str]:
+def _line_namer(found: Lines, of_machine: bool = True) -> Callable[[Timing], str]:
     """Returns a function that names the line of a timing within a sentence: "SDPA on an H100, causal"."""
     timings = [timing for line in found.values() for timing in line]
-    return lambda timing: ", ".join([f"{timing.implementation} on {_machine(timing)}", *axes_text(timing, timings)])
+
+    def name(timing: Timing) -> str:
+        on = f" on {_machine(timing)}" if of_machine else ""
+        return ", ".join([f"{timing.implementation}{on}", *axes_text(timing, timings)])
+
+    return name
 
 
 def _capital(said: str) -> str:
@@ -143,7 +162,7 @@ def _capital(said: str) -> str:
 
 
 def _fastest_line(found: Lines) -> str:
-    ends, name = _extremes(found.values(), lambda timing: timing.seconds), _names(found)
+    ends, name = _extremes(found.values(), lambda timing: timing.seconds), _line_namer(found)
     if ends is None:
         last = next(iter(found.values()))[-1]
         return f"At {last.length:,} tokens {name(last)} takes {seconds(last.seconds)}."
@@ -163,13 +182,9 @@ def _speed_up(found: Lines, against: str, transfer: bool) -> str:
             last, slow, fast = next(p for p in reversed(points) if p.settled), found[base][0], found[other][0]
             of_devices = against == comparison.CPU
             what, than = (_machine(fast), _machine(slow)) if of_devices else (fast.implementation, against)
-            where = f"With {_line_name(fast, found)}" if of_devices else f"On {_machine(fast)}"
+            where = f"With {_line_namer(found, of_machine=False)(fast)}" if of_devices else f"On {_machine(fast)}"
             return f"{where}{', copying included' * transfer}, {_faster(what, than, crossing, last)}"
     return ""
-
-
-def _line_name(timing: Timing, found: Lines) -> str:
-    return ", ".join([timing.implementation, *axes_text(timing, [each for line in found.values() for each in line])])
 
 
 def _faster(what: str, than: str, crossing: Crossover, last: SpeedUp) -> str:
@@ -188,9 +203,11 @@ def _nearest_to_peak(found: Lines) -> str:
         share = comparison.share(timing)
         if share and share > best.get(timing.origin, (0.0, timing))[0]:
             best[timing.origin] = share, timing
-    name = _names(found)
-    said = [f"{name(t)} reaches {format_percent(share)} of it, at {t.length:,} tokens" for share, t in best.values()]
-    return f"The limit of a device is its fastest matrix product: {'; '.join(said)}." if said else ""
+    if not best:
+        return ""
+    name, (first, *others) = _line_namer(found), best.values()
+    said = f"{name(first[1])} reaches {format_percent(first[0])} of its fastest matrix product, at {first[1].length:,} tokens"
+    return "; ".join([said, *(f"{name(t)} {format_percent(share)}, at {t.length:,}" for share, t in others)]) + "."
 
 
 def _least_memory(found: Lines) -> str:
@@ -206,8 +223,11 @@ def _least_memory(found: Lines) -> str:
         return ""
     length, values = ends
     (low, first), (high, last) = values[0], values[-1]
-    name, more = _names(found), times(high / low)
+    name, more = _line_namer(found), times(high / low)
     as_much = "about as much" if more == "1" else f"{more} times as much"
+    if first.origin == last.origin:
+        short = _line_namer(found, of_machine=False)
+        return f"On {_machine(first)} {short(first)} needs {size(int(low))} at {length:,} tokens; {short(last)} needs {as_much}."
     return f"At {length:,} tokens {name(first)} needs {size(int(low))}; {name(last)} needs {as_much}."
 
 
@@ -217,7 +237,7 @@ def _largest_transfer(found: Lines) -> str:
     if last is None:
         return ""
     share = format_percent(last.transfer / (last.transfer + last.seconds))
-    return f"Copying takes {share} of a call of {_names(found)(last)}, at {last.length:,} tokens."
+    return f"Copying takes {share} of a call of {_line_namer(found)(last)}, at {last.length:,} tokens."
 
 
 FINDERS: dict[str, Callable[[Lines], str]] = {

@@ -115,17 +115,15 @@ def gpus(versus: CpuGpuSettings, timings: Iterable[Timing]) -> list[TimingSeries
     """Returns the GPUs' lines: measured or recorded ones first, then published ones."""
     found = [each for each in alike(versus, timings) if each.device != "cpu"]
     timed = [each for each in found if each.implementation.startswith(FUSED)]
-    return [
-        *_best(sorted(_lines(timed), key=lambda rival: RANKS[rival.kind])),
-        *_few(versus, _published_series(versus)),
-    ]
+    known = _best(sorted(_lines(timed), key=lambda rival: RANKS[rival.kind]))
+    return [*known, *_few(versus, known, _published_series(versus))]
 
 
-def _few(versus: CpuGpuSettings, printed: list[TimingSeries]) -> list[TimingSeries]:
-    """Leaves out published lines of other sizes, unless all lines, these GPUs or rates were chosen, or there are no others."""
-    if versus.lines == "all" or versus.gpus or versus.picture == "rate":
+def _few(versus: CpuGpuSettings, timed: list[TimingSeries], printed: list[TimingSeries]) -> list[TimingSeries]:
+    """Leaves out published lines beside timed ones, and else those of other sizes, unless all lines or these GPUs were chosen."""
+    if versus.lines == "all" or versus.gpus:
         return printed
-    return [rival for rival in printed if not rival.setting] or printed
+    return [] if timed else [rival for rival in printed if not rival.setting] or printed
 
 
 def alike(versus: CpuGpuSettings, timings: Iterable[Timing]) -> list[Timing]:

@@ -16,6 +16,7 @@ from attention.timing.sweep import Sweep, format_axis_value
 
 FASTEST = "fastest"
 BREAK_EVEN = "break-even"  # the picture of one text; the others are of the sizes of published figures
+LINES = "lines"  # the charts of one text, line by line
 PASSES = ("forward", "forward + backward")
 METHODS = (
     FASTEST,
@@ -35,13 +36,13 @@ METHODS = (
 class CpuGpuSettings:
     """The settings of CPU against GPU: frozen, hashable and valid. Raises `ConfigError` for an invalid value."""
 
-    picture: str = choice(BREAK_EVEN, (BREAK_EVEN, "time", "times faster", "rate", "limits"), "Chart", "Break-even: from which length a GPU is faster. Time: seconds per call. Speedup: the CPU's time divided by the GPU's. Rate: operations per second. Limits: the rate and its limits.")
+    picture: str = choice(BREAK_EVEN, (BREAK_EVEN, LINES, "time", "times faster", "rate", "limits"), "Chart", "Break-even: from which length a GPU is faster. Time: per call, or as a ratio to the CPU's. Rate: operations per second. Limits: the rate and its limits.")
     mask: str = choice("causal", ("full", "causal"), "Mask", "Full: all keys. Causal: no key after the query, which halves the operations.")
     d_head: str = choice("64", ("64", "128"), "d_head", "Channels per head. All heads have 2,048 together: 32 heads of 64, or 16 of 128.")
     work: str = choice("forward", PASSES, "Pass", "Forward: inference. Forward + backward: with the gradients that training needs.")
     method: str = choice(FASTEST, METHODS, "GPU method", "How the GPU computes attention. Fastest: the method that is fastest at 4,096 tokens, for each GPU.")
     cpu_dtype: str = choice("float32", ("float32", "bfloat16"), "CPU precision", "The CPU's dtype. Published figures of GPUs are float16 or bfloat16.")
-    lines: str = choice("few", ("few", "all"), "Lines", "Few: the CPU, measured and recorded GPUs, and GPUs published at these sizes. All: also GPUs published at other sizes, which have rates only. GPUs selected below override this.")
+    lines: str = choice("few", ("few", "all"), "Lines", "Few: the CPU and GPUs that were timed. All: also published GPUs, with rates only if they were timed at other sizes. GPUs selected below override this.")
     gpus: tuple[str, ...] = axis((), "GPUs", "Leave empty for all with published figures. The others have a data sheet only, for Limits.", choices=tuple(DATA_SHEETS))
     transfer: str = choice("without and with", ("without and with", "without", "with"), "CPU–GPU copy", "Copying q, k and v to the GPU and the results back. Data that stay on the GPU need none.")
     bus: str = choice("PCIe 4.0 x16", BUSES, "Bus", "Assumed speed of the copy for published GPUs: 12.5, 25 or 50 GB/s, about 80% of the bus's bandwidth.")

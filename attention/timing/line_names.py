@@ -53,7 +53,12 @@ def names_without_machine(timings: Iterable[Timing]) -> dict[str, str]:
 
 def machine_names(timings: Iterable[Timing]) -> dict[str, str]:
     """Returns the name of each machine by its origin: the short one unless another machine has the same."""
+    timings = list(timings)
     short = {timing.origin: machine(timing) for timing in timings}
+    now = {timing.origin for timing in timings if not timing.source}
+    if len(now) < len(short):
+        named = {origin: name.replace("this CPU", "this server") for origin, name in short.items()}
+        short = {origin: f"{name}, measured now" if origin in now else name for origin, name in named.items()}
     found = list(short.values())
     return {origin: name if found.count(name) == 1 else origin for origin, name in short.items()}
 

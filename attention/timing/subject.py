@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from attention.timing import comparison, cpu_gpu_series
 from attention.timing.answers import Answer, answers, untimed
 from attention.timing.break_even import break_even
-from attention.timing.cpu_gpu_settings import BREAK_EVEN, Timed
+from attention.timing.cpu_gpu_settings import BREAK_EVEN, LINES, Timed
 from attention.timing.published import TOKENS, WIDTH
 from attention.timing.recordings import Timing
 from attention.timing.recordings.timing import BROWSER
@@ -23,8 +23,8 @@ SIZES = (
 class Subject:
     """The timings of a sweep, those that come first in its answers and charts before others.
 
-    `set_sizes`: whether the sizes of the sweep were set, to others than the published ones. `apart`: whether the visitor
-    timed or opened something, and nothing of the published sizes.
+    `set_sizes`: whether the sizes of the sweep were set, to others than the published ones, or its charts were chosen.
+    `apart`: whether the visitor timed or opened something, and nothing of the published sizes.
     """
 
     sweep: Sweep
@@ -82,12 +82,13 @@ def subject(
         of_length = not set_sizes or each.length in sweep.lengths
         return same or (of_length and is_like(each, sweep, in_browser and _is_float32_cpu(each)))
 
-    set_sizes = is_set(sweep) and not _is_of_the_picture(timed)
+    is_own = is_set(sweep) and not _is_of_the_picture(timed)
+    set_sizes = is_own or timed.picture == LINES
     known = [*measured_here, *filter(belongs, shipped)]
     if others and not (set_sizes or like):  # what was opened is compared with its own sizes alone
         known = [timing for timing in known if comparison.setting(timing) in opened]
     found = [*like, *known, *others] if set_sizes or like else [*others, *known]
-    of_one_text = not set_sizes and _joins_break_even(timed, mine, known)
+    of_one_text = not is_own and _joins_break_even(timed, mine, known)
     apart = bool(mine) and not (of_one_text or cpu_gpu_series.alike(timed.versus, mine))
     return Subject(sweep, set_sizes, apart, tuple(dict.fromkeys(found)))
 
@@ -95,7 +96,7 @@ def subject(
 def _joins_break_even(timed: Timed, mine: list[Timing], known: list[Timing]) -> bool:
     """Whether what the visitor measured, and did not open, becomes a line of the break-even, which the page shows."""
     measured = all(not each.source or each.source == BROWSER for each in mine)
-    return timed.picture == BREAK_EVEN and measured and break_even([*mine, *known]) is not None
+    return timed.picture in (BREAK_EVEN, LINES) and measured and break_even([*mine, *known]) is not None
 
 
 def _is_float32_cpu(timing: Timing) -> bool:

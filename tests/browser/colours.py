@@ -51,7 +51,7 @@ FAINT = (
         const idle = element.closest(`:disabled, [aria-disabled=true], [data-disabled], .katex, style, script, noscript,
             [data-testid^=stSliderT], :is(.stSlider, .stTextInput):has(:disabled)`);
         if (ignored && element.closest(ignored)) continue;
-        if (element instanceof SVGElement && node.data.trim() === "●") continue;  // a sample of the line that is named
+        if (element instanceof SVGElement && "●■◆▲★–".includes(node.data.trim())) continue;  // a sample of the line that is named
         if (!node.data.trim() || idle || Math.min(box.width, box.height) < 2) continue;
         if (!element.checkVisibility({ visibilityProperty: true })) continue;
         let ground = [255, 255, 255], opacity = 1;

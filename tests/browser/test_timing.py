@@ -30,12 +30,12 @@ def test_the_break_even_is_the_first_picture_and_other_charts_are_one_click_away
     assert tab.link == {}
     tab.page.locator("[class*=st-key-timing_sizes]").get_by_role("combobox").click()
     tab.page.get_by_role("option", name="Published sizes").click()
-    tab.page.locator(".st-key-sweep_picture").get_by_role("radio", name="Speedup").click()
+    tab.page.get_by_text("As a ratio").locator("visible=true").click()
     expect(tab.page.locator(".js-plotly-plot").first.get_by_text("times as fast as the CPU")).to_be_visible()
     assert tab.link == {"picture": "times faster"}
-    tab.page.locator(".st-key-sweep_picture").get_by_role("radio", name="Time").click()
+    tab.page.get_by_text("As a ratio").locator("visible=true").click()
     first = tab.page.locator(".js-plotly-plot").first
-    for name in ("CPU, float32, recorded", "H100, float16, published", "H100, published, with copy"):
+    for name in ("CPU, float32, recorded", "H100, float16, recorded", "H100, recorded, with copy"):
         expect(first.locator(".annotation-text", has_text=name)).to_be_visible()
     expect(
         tab.page.get_by_text(re.compile(r"At 4,096 tokens an H100 in float16 is [\d,]+ times as fast"))
@@ -49,6 +49,7 @@ def test_a_sweep_is_measured_drawn_and_joined_by_a_recording(visit):
     tab = visit(f"{LINK}&seconds=3", theme="dark")
     tab.page.get_by_role("button", name="Measure here").click()
     expect(tab.page.get_by_text("Measured 4 cases.")).to_be_visible(timeout=PATIENCE)
+    expect(tab.page.locator(".st-key-finding").last).to_be_in_viewport()
     lines = time_chart(tab).locator(".annotation-text", has_text="SDPA")
     expect(lines).to_have_count(2)
     expect(lines.filter(has_text="SDPA math")).to_have_count(1)

@@ -116,7 +116,7 @@ def test_an_opened_recording_shows_where_it_crosses(visit):
     chart = tab.page.locator(".st-key-timing_time .js-plotly-plot").last
     expect(chart.locator(".annotation-text", has_text="Test GPU").first).to_be_visible()
     tab.still()
-    tab.page.locator(".st-key-timing_chart").get_by_role("radio", name="speedup").click()
+    tab.page.get_by_text("As a ratio").locator("visible=true").click()
     star = tab.page.locator(".st-key-timing_speed-up .js-plotly-plot").last
     expect(star.locator(".annotation-text", has_text="SDPA").first).to_be_visible()
     tab.page.wait_for_function(

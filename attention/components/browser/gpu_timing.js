@@ -11,8 +11,8 @@ import { emptyResult } from "./webgpu/plan.js";
 
 /**
  * The data of the button, and what it sends: `measured` gets the message of a measurement. `answered`: whether the page answers
- * with a measurement of this visit.
- * @typedef {{ plan: import("./webgpu/plan.js").Plan | null, lacking: string, answered: boolean }} Wanted
+ * with a measurement of this visit. `finished`: how many measurements on the server have ended in this visit.
+ * @typedef {{ plan: import("./webgpu/plan.js").Plan | null, lacking: string, answered: boolean, finished: number }} Wanted
  * @typedef {{ measured: (message: object) => void }} Ways
  */
 
@@ -41,8 +41,10 @@ export function draw(parent, first, ways) {
   };
   /** @param {Wanted} next */
   const update = (next) => {
+    const ended = next.finished > wanted.finished;
     wanted = next;
     if (running) return;
+    if (ended) showAnswer();
     answer.hidden = !wanted.answered;
     const without = lackingWebGpu();
     if (!wanted.plan) show("lacking", wanted.lacking);
@@ -93,7 +95,8 @@ function showAnswer() {
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   headline.tabIndex = -1;
   headline.focus({ preventScroll: true });
-  headline.scrollIntoView({ behavior: still ? "auto" : "smooth", block: "center" });
+  headline.style.scrollMarginTop = "5rem";  // below the menu
+  headline.scrollIntoView({ behavior: still ? "auto" : "smooth", block: "start" });
 }
 
 /**

@@ -90,6 +90,7 @@ class VisitState:
     # Timing
     sweep: TimingJob | None = None  # requested by this visitor
     going: bool = False  # the sweep was under way when it was last drawn
+    finished: int = 0  # sweeps that ended while they were drawn
     opened: dict[str, list[Timing]] = field(default_factory=dict)  # recordings, by name
     problems: list[str] = field(default_factory=list)  # with the last recordings that were opened
     uploads: int = 0  # uploads so far

@@ -88,11 +88,11 @@ SEVERAL = (
 NOT_TIMED = " Not timed: {values}."
 
 # CPU against GPU.
-PICTURES = {"break-even": "Break-even", "time": "Time", "times faster": "Speedup", "rate": "Rate", "limits": "Limits"}
+PICTURES = {"break-even": "Break-even", "time": "Time", "times faster": "Time", "rate": "Rate", "limits": "Limits"}
 WHY_COPY = "Why the copy costs that much:"
 ABOUT = {
     "break-even": "Lower is faster; both axes are logarithmic.",
-    "time": "Lower is faster. Seconds per call against length, both axes logarithmic.",
+    "time": "Lower is faster; both axes are logarithmic.",
     "times faster": "Above 1, the GPU is faster. The CPU's time divided by the GPU's, at each common length.",
     "rate": (
         "Higher is faster. Operations per second against length, counted as in the papers: 4 b h n² d forward, half of that "
@@ -137,32 +137,34 @@ KEPT = (
 
 # The charts and tables.
 FAINT = "Open, faint marks were measured too few times or are unstable; hover to see which. "
-CHARTS = {
+CHARTS = {  # in the order in which they are offered; the first sentence says how to read a chart, the others are its help
     "time": (
-        "Seconds per call against length, both axes logarithmic: {drawn} the band reaches up to the upper quartile. "
-        "{faint}Dashed lines were recorded elsewhere. The colour is the implementation, the shape the device and the setting."
+        "Lower is faster; the steeper a line, the faster its time grows. Time per call against length, both axes logarithmic: "
+        "{drawn} the band reaches up to the upper quartile. {faint}The colour and the mark are the device, the dash is the "
+        "implementation."
     ),
     "speed-up": (
-        "How many times faster, {drawn}, with a band for the uncertainty of both. Attention is compared with attention, layers "
-        "with layers. A star marks the length from which it is faster. {faint}"
-    ),
-    "roofline": (
-        "FLOP/s, operations per second, against operations per byte moved; the grey limit is memory on its slope, arithmetic on "
-        "its flat part. It is the best that each device reached in the same run, with the marks of that device: its copy speed "
-        "and its matrix product. {faint}"
+        "Higher is faster; at 1 both take equally long. How many times as fast, {drawn}, with a band for the uncertainty of "
+        "both. Attention is compared with attention, layers with layers. A star marks the length from which it is faster. {faint}"
     ),
     "memory": (
-        "Peak memory of a call beyond its inputs: from torch's allocator on an accelerator, from the process's resident size on "
-        "a CPU (to about 1 MiB). A busy machine does not change it."
+        "Lower is less memory; the steeper a line, the faster it grows. Peak memory of a call beyond its inputs: from torch's "
+        "allocator on an accelerator, from the process's resident size on a CPU (to about 1 MiB). A busy machine does not change "
+        "it."
     ),
     "transfer": (
-        "Shares of a call with its copy: computing, copying q, k and v to the device, and copying the results back. Pale "
-        "bars are unstable times."
+        "Each bar is a whole call: computing in green, copying in orange. Copying q, k and v to the device, and the results "
+        "back. Pale bars are unstable times."
+    ),
+    "roofline": (
+        "The nearer a line is to the limit of its device, the better it uses the device. Operations per second against "
+        "operations per byte moved; a limit is memory on its slope, arithmetic on its flat part. It is the best that each "
+        "device reached in the same run: its copy speed and its matrix product. {faint}"
     ),
 }
 GLOSSES = {  # of implementations that charts begin with
-    "SDPA": "SDPA is PyTorch's fused kernel, scaled_dot_product_attention.",
-    "matmul softmax matmul": "matmul softmax matmul: the textbook's three steps, one after the other.",
+    "SDPA": "SDPA is PyTorch's fused kernel.",
+    "matmul softmax matmul": "matmul softmax matmul: the textbook's three steps.",
     "core with weights": "core with weights: this app's own code, which also returns the weights.",
 }
 QUICKEST = {  # the statistic that is drawn for each case
@@ -172,7 +174,8 @@ QUICKEST = {  # the statistic that is drawn for each case
 MEDIAN = {"time": "the line is the median,", "speed-up": "median over median"}  # for recordings without a minimum
 LINES_ALT, BARS_ALT = "Lines: {chart}", "Bars: {chart}"
 CHART = "Chart"
-CHART_NAMES = {"time": "Time", "speed-up": "Speedup", "roofline": "Limits", "memory": "Memory", "transfer": "Copy"}
+CHART_NAMES = {"time": "Time", "speed-up": "Time", "memory": "Memory", "transfer": "Copy", "roofline": "Limits"}
+AS_RATIO = "As a ratio"  # of times, instead of the times
 LIMITS = "Limits by data sheet"
 LIMITS_HELP = (
     "The least time that a GPU can take: its operations at the peak rate of its data sheet, or its bytes at its memory's "

@@ -8,9 +8,9 @@ from functools import partial
 
 import streamlit as st
 
-from attention.timing import comparison, devices
+from attention.timing import chart_findings, comparison, devices
 from attention.timing.answers import answers
-from attention.timing.cpu_gpu_settings import Timed
+from attention.timing.cpu_gpu_settings import LINES, Timed
 from attention.timing.recordings import Timing
 from attention.timing.subject import Subject, subject
 from attention.timing.sweep import Sweep
@@ -69,9 +69,9 @@ def view(timed: Timed) -> None:
         st.fragment(_progress, run_every=EVERY if task.open else None)(timed)
     if found.follows:
         with st.expander(text.PUBLISHED, icon=":material/stacked_line_chart:"):
-            timing_versus.draw(timed, compared)
+            timing_versus.draw(replace(timed, picture="time") if timed.picture == LINES else timed, compared)
     else:
-        with st.expander(text.LINES, expanded=task is not None, icon=":material/stacked_line_chart:"):
+        with st.expander(text.LINES, expanded=task is not None and task.open, icon=":material/stacked_line_chart:"):
             live(timed, False)
     timing_recordings.draw(sweep)
     with st.expander(text.HOW, icon=":material/science:"):
@@ -80,7 +80,7 @@ def view(timed: Timed) -> None:
 
 def _choices(timed: Timed, found: Subject, crosses: bool) -> None:
     """Draws the sizes and charts; `crosses`: whether the page shows the break-even, whose sizes have other charts, too."""
-    few = _subject(replace(timed, **timing_sizes.FEW)).timings if crosses else []
+    few = _subject(replace(timed, picture=LINES)).timings if crosses else []
     timing_sizes.draw(timed, found, timing_results.available_charts(few) if crosses else [], crosses)
 
 
@@ -169,7 +169,10 @@ def _answer(timed: Timed) -> None:
     shown = answers(chart.shown)
     if chart.which == "time" and shown and found.is_timed:
         answer = shown[0]
-    if chart.which == "time" or not chart.finding:
+    grows = chart_findings.growth_finding(chart.shown) if timed.picture == LINES and found.is_timed else ""
+    if chart.which == "time" and grows:
+        draw_finding(escape(grows))
+    elif chart.which == "time" or not chart.finding:
         draw_finding(escape(answer.headline))
         copied, _, more = answer.first.partition(". ")
         rest = " ".join(filter(None, [more, answer.caution, answer.rest]))
@@ -207,6 +210,7 @@ def _progress(timed: Timed) -> None:
     _show_progress(task)
     ended, page.visit_state().going = page.visit_state().going and not task.open, task.open
     if ended:
+        page.visit_state().finished += 1
         st.rerun()
 
 

@@ -36,7 +36,7 @@ def draw_button(timed: Timed, follows: bool) -> None:
     found, like = _measurement_here(timed)
     answered = bool(like) if follows else found is not None
     asked = plan(timed.sweep, timed.versus) if forward else None
-    gpu_timing(asked, "" if forward else text.ONLY_FORWARD, answered, on_measured=_take_in)
+    gpu_timing(asked, "" if forward else text.ONLY_FORWARD, answered, page.visit_state().finished, on_measured=_take_in)
     if forward and (missing := left_out(timed.sweep)):
         st.caption(escape(missing))
 

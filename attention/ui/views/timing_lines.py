@@ -65,21 +65,23 @@ def _matches(timing: Timing, name: str) -> bool:
     return not picked or AXES[name](timing) in picked
 
 
-def usual(timings: list[Timing], most: int, on_device: bool) -> list[Timing]:
-    """The timings of the `most` lines that a chart begins with: the fused kernel on each device, then the textbook's steps.
+def usual(timings: list[Timing], most: int, of_memory: bool) -> list[Timing]:
+    """The timings of the `most` lines that a chart begins with, which its headline is about: the fused kernel on each device.
 
-    `on_device`: a GPU's lines come before those of a CPU.
+    `of_memory`: the fused kernel and the textbook's steps on one device, a GPU if there is one.
     """
 
     settings = list(dict.fromkeys(map(comparison.setting, timings)))
 
     def rank(line: list[Timing]) -> tuple[int, int, bool]:
         name = comparison.ALIKE.get(line[0].implementation, line[0].implementation)
-        of_cpu = on_device and line[0].device == "cpu"
+        of_cpu = of_memory and line[0].device == "cpu"
         return USUAL.index(name) if name in USUAL else len(USUAL), settings.index(comparison.setting(line[0])), of_cpu
 
-    kept = sorted(recordings.lines(timings).values(), key=rank)[:most]
-    return [timing for line in kept for timing in line]
+    ordered = sorted(recordings.lines(timings).values(), key=rank)
+    same = (lambda line: line[0].origin) if of_memory else (lambda line: rank(line)[0])
+    kept = [line for line in ordered if same(line) == same(ordered[0])]
+    return [timing for line in kept[:most] for timing in line]
 
 
 def first(timings: list[Timing], most: int) -> list[Timing]:

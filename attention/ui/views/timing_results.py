@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
@@ -84,7 +83,7 @@ def selected_chart(found: Sequence[Timing], cases_at: Sequence[int] = ()) -> Cha
 
 def usual_lines(which: str, timings: list[Timing], more: dict[str, Any]) -> list[Timing]:
     """The timings of the few lines with which a chart begins; `more` as in `Chart`. Two make a line of the speed-up."""
-    few = timing_lines.FEW + (which == "speed-up")
+    few = {"speed-up": timing_lines.FEW + 1, "transfer": 1}.get(which, timing_lines.FEW)
     return timing_lines.usual(_of_use(which, timings, more), few, which == "memory")
 
 
@@ -95,6 +94,8 @@ def draw_choices(found: Sequence[Timing], cases_at: Sequence[int] = ()) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         timing_lines.choose(list(found))
+        if chart.which in (timing_sizes.TIME, timing_sizes.RATIO) and timing_sizes.RATIO in available_charts(found):
+            timing_sizes.choose_ratio()
         if chart.which == "time":
             _choose_limits(_cases_of(chart.selected, cases_at), any(t.device != "cpu" for t in chart.selected))
         if chart.which == "speed-up":
@@ -162,12 +163,12 @@ def _chart(chart: Chart, lengths: Sequence[int], first: bool) -> None:
     picture = {"format": "png", "filename": f"attention-{which}", "scale": 2}
     config = {"displaylogo": False, "displayModeBar": "hover", "toImageButtonOptions": picture}
     alt = (text.BARS_ALT if which == "transfer" else text.LINES_ALT).format(chart=about)
-    figure = charts.CHARTS[which](chart.shown, **more)
+    figure = charts.CHARTS[which](sorted(chart.shown, key=lambda timing: not timing.source), **more)
     st.plotly_chart(figure, key=f"timing_{which}", width="stretch", config=config, alt=alt)
     some = timing_lines.line_count_text(chart.shown, chart.offered, more.get("against", ""))
     names = {timing.implementation for timing in chart.shown}
     glosses = [gloss for name, gloss in text.GLOSSES.items() if name in names]
-    st.caption(" ".join([re.split("[:.] ", about)[0] + ".", *glosses, *filter(None, [some])]), help=about)
+    st.caption(" ".join([f"{about.partition('. ')[0]}.", *glosses, *filter(None, [some])]), help=about)
     if not first and chart.finding:
         st.markdown(escape(chart.finding))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from attention.timing.cpu_gpu_settings import BREAK_EVEN, METHODS, Timed, is_published
+from attention.timing.cpu_gpu_settings import BREAK_EVEN, LINES, METHODS, Timed, is_published
 from attention.timing.subject import SIZES, Subject
 from attention.timing.sweep import Sweep
 from attention.ui.controls import knobs
@@ -18,17 +18,17 @@ from attention.ui.session import page
 from attention.ui.text import timing as text
 
 FIRST: dict[str, Any] = {name: getattr(Sweep(), name) for name in SIZES}
-FEW: dict[str, Any] = {"lengths": (64, 128, 256, 512, 1024, 2048, 4096)}  # those of the break-even as well
 WIDE = {"heads": (16,), "d_heads": (128,), "dtypes": ("bfloat16",), "lengths": tuple(2**i for i in range(6, 14))}
 ONE_TEXT, PUBLISHED, OWN = text.SIZES
 OFFERED: dict[str, dict[str, Any]] = {
-    ONE_TEXT: FIRST | FEW,
+    ONE_TEXT: FIRST | {"picture": LINES},
     PUBLISHED: FIRST | {"picture": "time"},
     "16 heads of 128, causal": FIRST | WIDE | {"masks": ("causal",)},
     "Decoding: one token": FIRST | WIDE | {"queries": (1,)},
     "Decoding, 4 key-value heads": FIRST | WIDE | {"queries": (1,), "kv_heads": (4,)},
 }
 CHART, OTHER = "timing_chart", "timing_other_chart"
+TIME, RATIO = "time", "speed-up"  # one choice of a chart, with a switch between the two
 
 
 def draw(timed: Timed, found: Subject, charts: list[str], crosses: bool) -> None:
@@ -55,7 +55,8 @@ def _sizes(timed: Timed, found: Subject, crosses: bool) -> str:
     if not found.follows:
         return ONE_TEXT if crosses else PUBLISHED
     own = {name: getattr(timed, name) for name in SIZES}
-    return next((name for name, each in OFFERED.items() if name != PUBLISHED and each == own), OWN)
+    others = (name for name in OFFERED if name != PUBLISHED and not (found.apart and name == ONE_TEXT))
+    return next((name for name in others if {key: OFFERED[name][key] for key in SIZES} == own), OWN)
 
 
 def _set_sizes(key: str, shown: str, apart: bool) -> None:
@@ -70,8 +71,13 @@ def _set_sizes(key: str, shown: str, apart: bool) -> None:
 
 def _published(timed: Timed) -> None:
     """Draws the choice of the chart at published sizes, and the settings of these."""
-    pictures = [name for name in text.PICTURES if name != BREAK_EVEN or timed.picture == BREAK_EVEN]
+    is_ratio = timed.picture == "times faster"
+    left_out = {BREAK_EVEN, "time" if is_ratio else "times faster"} - {timed.picture}
+    pictures = [name for name in text.PICTURES if name not in left_out]
     knobs.segments("picture", timed, options=pictures, format_func=text.PICTURES.__getitem__, width="content")
+    if timed.picture in ("time", "times faster", BREAK_EVEN):
+        other = {"picture": "time" if is_ratio else "times faster"}
+        st.toggle(text.AS_RATIO, is_ratio, key=f"versus_ratio {is_ratio}", on_change=page.change, kwargs=other)
     with st.popover(text.MORE):
         for name in ("mask", "d_head", "work", "lines"):
             knobs.segments(name, timed)
@@ -87,9 +93,21 @@ def choose_chart(offered: list[str], crosses: bool = False) -> None:
     key = OTHER if crosses else CHART
     if crosses or page.widgets().get(key) not in offered or page.widgets().get(key) == BREAK_EVEN:
         page.widgets()[key] = BREAK_EVEN if crosses else "time"
-    named = text.PICTURES | text.CHART_NAMES
+    named, chosen = text.PICTURES | text.CHART_NAMES, page.widgets()[key]
+    offered = [name for name in offered if name != (TIME if chosen == RATIO else RATIO)]
     how: Any = {"key": key, "required": True, "on_change": partial(_set_chart, key), "width": "content"}
     st.segmented_control(text.CHART, offered, format_func=named.__getitem__, **how)
+
+
+def choose_ratio() -> None:
+    """Draws the switch between times and ratios of times."""
+    is_ratio = page.widgets().get(CHART) == RATIO
+    key = f"timing_ratio {is_ratio}"  # with the value, so that a chart that is chosen otherwise moves it
+    st.toggle(text.AS_RATIO, is_ratio, key=key, on_change=_switch_ratio)
+
+
+def _switch_ratio() -> None:
+    page.widgets()[CHART] = TIME if page.widgets().get(CHART) == RATIO else RATIO
 
 
 def _set_chart(key: str) -> None:
