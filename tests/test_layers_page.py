@@ -101,6 +101,20 @@ def test_two_numbers_are_chosen_and_stand_in_the_link():
     assert query_without_edition(link(wrong)) == {"source": STREET}
 
 
+def test_two_shares_of_the_weight_say_how_many_heads_are_high_on_each_and_on_both():
+    test = run(PAGE, {"source": REPEATED, "across": "previous", "upwards": "induction"}, OPEN)
+    _, compared, _ = tables(test)
+    pairs = list(zip(compared["x"], compared["y"], strict=True))
+    across, upwards = sum(x > 0.5 for x, _ in pairs), sum(y > 0.5 for _, y in pairs)
+    assert not any(x > 0.5 and y > 0.5 for x, y in pairs)
+    assert (
+        f"Over half of the weight: {across} of these 54 heads on the token before, {upwards} on what followed an earlier copy "
+        "of the token, none on both." in words(test)
+    )
+    test = run(PAGE, {"source": REPEATED, "across": "entropy", "upwards": "induction"}, OPEN)
+    assert "Over half of the weight" not in words(test)
+
+
 def test_heads_that_do_nearly_the_same_are_named():
     test = run(PAGE, {"source": REPEATED}, OPEN)
     told = f"Nearly equal (at most {ALIKE} bits apart on average): "
@@ -154,7 +168,7 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
     test.selectbox(key="layer_map").set_value("entropy").run()
     assert (
         not test.exception
-        and "Layer 18, head 6: entropy (how spread out the rows are) 0.474 nats; the highest" in words(test)
+        and "Layer 18, head 6: entropy 0.474 nats (how spread out the rows are); the highest" in words(test)
     )
     test = run(PAGE, LAYERED.begins)
     assert text.TEXTS[REPEATED] in captions(test)

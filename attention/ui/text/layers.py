@@ -1,7 +1,7 @@
 """The words of the Layers page."""
 
 FINDING = "{head} has the highest {statistic}{meaning} of {heads}: {value}."
-FINDING_OTHER = "{head}: {statistic}{meaning} {value}; the highest of {heads} is {most} ({best})."
+FINDING_OTHER = "{head}: {statistic} {value}{meaning}; the highest of {heads} is {most} ({best})."
 MEANING = " ({meaning})"
 WEIGHT = "{count} of {heads} put over half of their weight{where} on {keys}, {best} the most: {most}."
 WEIGHT_ONE = "Of {heads}, only {best} puts over half of its weight{where} on {keys}: {most}."
@@ -102,7 +102,7 @@ NO_VALUE = "{statistic}: none (no visible key)"
 
 # Similar heads.
 ALIKE_FOLD = "Similar heads"
-ALIKE = "Heads are close when they weight the same keys similarly.{some}"
+ALIKE = "Heads are close when they weight the same keys similarly ({label}: {head}).{some}"
 ALIKE_HELP = (
     "Jensen-Shannon divergence of two heads' weights for the same query, averaged over queries (Clark et al. 2019, section 6). "
     "0 bits: equal weights. 1 bit: no key in common."
@@ -132,6 +132,8 @@ ALIKE_MAP_ALT = "Points by head on a map of their distances, coloured by {statis
 # Two statistics.
 TWO_FOLD = "Two statistics compared"
 TWO = "Each point is a head ({label}: {head}); click it to select it."
+TWO_HIGH = "Over half of the weight: {across} of {heads} on {x}, {upwards} on {y}, {both} on both."
+NO_HEADS = "none"
 TWO_NONE = "Nothing to compare: no query has a visible key, or the statistic needs token texts."
 TWO_ALT = "Points by head: {upwards} against {across}"
 

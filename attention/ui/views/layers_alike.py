@@ -40,7 +40,9 @@ def _draw_likeness(config: Config) -> None:
     config = shown_side(config).truncated
     numbers = results.layers.compared_layers(config)
     cells = [(layer, head) for layer in numbers for head in range(config.heads)]
-    st.markdown(text.ALIKE.format(some=_some(config, numbers)), help=text.ALIKE_HELP)
+    focus, some = (config.layer, config.head), _some(config, numbers)
+    label, head = head_label(config, focus), maps.head_title(config, focus)
+    st.markdown(text.ALIKE.format(label=label, head=head, some=some), help=text.ALIKE_HELP)
     if not distributes(config):
         why = SOFTMAXES[config.softmax].no_distribution
         st.caption(text.ALIKE_NO_DISTRIBUTION.format(why=f"{why[0].upper()}{why[1:]}"))

@@ -66,9 +66,26 @@ def _draw_points(config: Config) -> None:
             )
     x, y = (maps.cells(getattr(config, name), found) for name in BOTH)
     if x and y:
+        if said := _high_sentence(config, x, y):
+            st.markdown(said)
         _points(config, found, x, y, _cells_before(config))
     else:
         st.caption(text.TWO_NONE)
+
+
+def _high_sentence(config: Config, x: maps.Cells, y: maps.Cells) -> str:
+    """How many heads put most of their weight where each statistic says, and where both say; "" for any others."""
+    known = {config.across, config.upwards} & text.KEYS.keys()
+    if len(known) < 2 or not distributes(config) or questions.unsaid(config):
+        return ""
+    across, upwards = ({cell for cell, value in held.items() if value > maps.HIGH} for held in (x, y))
+    counts = {"across": across, "upwards": upwards, "both": across & upwards}
+    return text.TWO_HIGH.format(
+        heads=text.ALL_HEADS.format(count=len(x)),
+        x=text.KEYS[config.across],
+        y=text.KEYS[config.upwards],
+        **{name: len(cells) or text.NO_HEADS for name, cells in counts.items()},
+    )
 
 
 def _metric_options(config: Config) -> tuple[str, ...]:
