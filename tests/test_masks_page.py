@@ -374,7 +374,7 @@ def sentences(app, key):
             "“the” (9) loses 14 of 18 words; their **60.5%** of weight moves to the other 4",
         ),
         ({"mask": "window"}, "“the” (9) loses 14 of 18 words"),
-        ({"mask": "padding", "head": 1}, "From “the” (9) it takes under 0.1%, so another word is selected."),
+        ({"mask": "padding", "head": 1}, "From “the” (9) the mask takes under 0.1%, so another word is selected."),
         ({"mask": "documents", "query": 0}, "“The” can't see other texts; their"),
         ({"mask": "padding", "query": 6}, "can't see the filler at the end"),
         ({"mask": "padding", "span": 30}, "sees no word: all its weights are zero"),

@@ -51,6 +51,8 @@ export function draw(element, bytes, ways = {}) {
     show();
   };
   show();
+  const used = root.querySelector("li.used");
+  if (used instanceof HTMLElement) find(root, "ul").scrollLeft = used.offsetLeft - used.offsetWidth;  // of a strip that scrolls
   return { update, destroy: () => root.remove() };
 }
 

@@ -30,7 +30,7 @@ GOES = "Under {mask}, {query} {sees}; their **{share}** goes to {rest}."
 LOSES_SOME = (
     "Under {mask}, {query} loses {hidden} of {whole} words; their **{share}** of weight moves to the other {visible}."
 )
-ANOTHER_ROW = " From {usual} it takes under 0.1%, so another word is selected."
+ANOTHER_ROW = "From {usual} the mask takes under 0.1%, so another word is selected."
 LOSES = "Under {mask}, {query} {sees}: **{share}** of its weight was on the others."
 MOVES_NOTHING = "Under {mask}, {query} {sees}: it had no weight on the others, so none moves."
 SEES_NONE = "Under {mask}, {query} sees no word: all its weights are zero."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import html
+import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -27,7 +27,6 @@ IN_A_ROW = 3
 PICTURE = (
     '<img class="thumbnail" alt="" width="80" height="80" style="display: block" src="data:image/png;base64,{image}">'
 )
-FOLD = '<details class="card-question"><summary>{label}</summary>{said}</details>'
 
 
 def view(tour: Tour) -> None:
@@ -109,13 +108,15 @@ def _draw_rows(cards: list[Card], draw: Callable[[Card], None]) -> None:
 def _draw_card(card: Card) -> None:
     example = card.example
     st.markdown(f"**{escape(example.title)}**")
-    st.caption(escape(example.says))
-    with st.container(horizontal=True, vertical_alignment="top", gap="small"):
-        label = text.OPEN.format(page=page_title(example.page))
-        next_step.page_link(example.page, label, card.query, ":material/arrow_forward:")
-        needs = [cards.NEEDS.format(needs=example.needs)] if example.needs else []
-        said = "".join(f"<p>{html.escape(each)}</p>" for each in (example.asks, *needs))
-        st.html(FOLD.format(label=text.QUESTION, said=said))
+    needs = cards.NEEDS.format(needs=escape(example.needs)) if example.needs else None
+    st.caption(escape(first_sentence(example.says)), help=needs)
+    label = text.OPEN.format(page=page_title(example.page))
+    next_step.page_link(example.page, label, card.query, ":material/arrow_forward:")
+
+
+def first_sentence(says: str) -> str:
+    """The first sentence of a description: its page shows the rest, with the question."""
+    return re.split(r"(?<=[.?!]) (?=[A-Z])", says, maxsplit=1)[0]
 
 
 def _draw_path(tour: Tour) -> None:

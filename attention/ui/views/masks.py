@@ -67,6 +67,8 @@ def _first_picture(config: Config, found: Effect) -> None:
         picture, cards = st.columns(2, gap="small")
         with picture:
             mask_picture.draw_map(found)
+            if note := mask_picture.another_row(config, found):
+                st.caption(note)
             _about_used(config, "")
         with cards:
             _gallery(config)
@@ -98,7 +100,7 @@ def _finding(config: Config, found: Effect | None) -> str:
     if not mask_in_use(config.source):
         return text.FIXED
     if found and not questions.unsaid(config):
-        return mask_picture.finding(found) + mask_picture.another_row(config, found)
+        return mask_picture.finding(found)
     if reason := _reason(config):
         return reason
     return _pairs_sentence(config)
