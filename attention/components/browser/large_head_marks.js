@@ -11,7 +11,7 @@ import { MASKED } from "./cells.js";
 const RING = 3, LEAST = 7;  // pixels between a cell and its frame, and the least side of a framed cell
 
 /**
- * Returns the labels of an axis: that of the framed pair, those of the starts of repeats, and of all others every k-th, as
+ * Returns the labels of an axis: that of the framed pair or row, those of the starts of repeats, and of all others every k-th, as
  * far as they do not touch.
  * @param {LargeData} data
  * @param {0 | 1} side
@@ -19,8 +19,9 @@ const RING = 3, LEAST = 7;  // pixels between a cell and its frame, and the leas
  * @param {number} line  tokens per line of text
  * @returns {Label[]}
  */
-export function spacedLabels({ marks }, side, names, line) {
-  const starts = marks?.starts ?? [], pair = marks?.pair?.[side] ?? -1, every = Math.max(1, Math.ceil(line));
+export function spacedLabels({ marks, query }, side, names, line) {
+  const asked = marks?.hides && side === 0 ? query : -1, pair = marks?.pair?.[side] ?? asked;
+  const starts = marks?.starts ?? [], every = Math.max(1, Math.ceil(line));
   /** @type {Label[]} */
   const kept = [];
   const isFree = (/** @type {number} */ token) => kept.every((label) => Math.abs(label.token - token) >= line);
@@ -67,23 +68,30 @@ export function drawMarks(pen, { data, place, view, neutrals }) {
 }
 
 /**
- * Frames the selected row, and writes a question mark on each visible cell if there is room, paler outside of the row: a cell
- * without one could be taken for a weight of zero.
+ * Frames the selected row, and writes a question mark on each visible cell, paler outside of the row, or a large one if cells
+ * are too small: a map without any could be taken for weights of zero.
  * @param {CanvasRenderingContext2D} pen
  * @param {LargeData} data
  * @param {import("./large_head_view.js").Place} place
  * @param {import("./theme.js").Ground} neutrals
  */
-function askRow(pen, { codes, rows, columns, tile, query, accents }, { left, top, width, height }, neutrals) {
-  const wide = width / columns, high = height / rows, asked = Math.floor(query / tile), hasRoom = Math.min(wide, high) >= LEAST;
+function askRow(pen, { codes, rows, columns, tile, query, queries, keys, accents }, { left, top, width, height }, neutrals) {
+  const wide = (width * tile) / keys, high = (height * tile) / queries, asked = Math.floor(query / tile);
+  const write = (/** @type {number} */ column, /** @type {number} */ row, /** @type {string} */ color) => {
+    pen.fillStyle = color;
+    pen.fillText("?", left + (column + 0.5) * wide, top + (row + 0.5) * high);
+  };
   pen.textAlign = "center";
   pen.textBaseline = "middle";
-  codes[0].forEach((code, i) => {
-    const row = Math.floor(i / columns), column = i % columns;
-    if (code === MASKED || !hasRoom) return;
-    pen.fillStyle = row === asked ? neutrals.text : neutrals.line;
-    pen.fillText("?", left + (column + 0.5) * wide, top + (row + 0.5) * high);
-  });
+  if (Math.min(wide, high) >= LEAST) {
+    codes[0].forEach((code, i) => {
+      const row = Math.floor(i / columns);
+      if (code !== MASKED) write(i % columns, row, row === asked ? neutrals.text : neutrals.line);
+    });
+  } else {
+    pen.font = pen.font.replace("11px", "72px");
+    write(columns / 3, (rows * 2) / 3, neutrals.muted);  // below the diagonal, where a causal mask hides nothing
+  }
   pen.strokeStyle = accents.query;
   pen.lineWidth = 2;
   pen.strokeRect(left, top + asked * high, width, high);
