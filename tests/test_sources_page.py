@@ -9,7 +9,7 @@ from attention import Config, trace
 from attention.fitting import fixed_by_source
 from attention.recorded.constructed import NAME
 from attention.recorded.shipped import SHIPPED, recording
-from attention.ui.controls import picture
+from attention.ui.controls import opening_head, picture
 from attention.ui.views import heads
 from tests.strategies import query_without_edition
 from tests.test_pages import PAGES, ROOT, run
@@ -115,6 +115,13 @@ def test_a_head_that_was_chosen_stays_when_another_source_is_chosen():
     knob(test, "source").set_value("recorded:minilm-street")
     test.run()
     assert link(test) == {"source": "recorded:minilm-street", "head": "2"}
+
+
+def test_another_text_that_a_model_reads_keeps_the_head():
+    before = vars(Config.of("recorded:minilm-river", head=4, query=5))
+    assert opening_head.implied_changes(before, before | {"source": "run:another"}) == {}
+    assert opening_head.implied_changes(before, before | {"source": "generated"}) == {"layer": 0, "head": 0, "query": -1}
+    assert opening_head.implied_changes(before, before | {"source": "generated", "head": 2}) == {}
 
 
 @pytest.mark.parametrize(

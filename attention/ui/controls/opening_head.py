@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from attention.fitting import layers
-from attention.knobs import DEFAULTS
+from attention.knobs import DEFAULTS, SOURCES
 from attention.recorded.shipped import SHIPPED
 
 NAMES = ("layer", "head", "query")
@@ -16,10 +16,11 @@ PREFIX = "recorded:"
 def implied_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the layer, head and query that a change of the source implies; {} if others were chosen, and when comparing.
 
-    A head that was chosen stays, so that sources can be compared by it.
+    A head that was chosen stays, so that sources can be compared by it. So does any head when a model reads another text or a
+    file is opened: these are not among `SOURCES`.
     """
     chosen = any(now[name] != before[name] for name in NAMES)
-    if now["source"] == before["source"] or chosen or now["against"]:
+    if now["source"] == before["source"] or now["source"] not in SOURCES or chosen or now["against"]:
         return {}
     shown = tuple(before[name] for name in NAMES)
     if shown not in (_usual(before["source"]), _opening(before["source"])):
