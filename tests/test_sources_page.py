@@ -120,7 +120,11 @@ def test_a_head_that_was_chosen_stays_when_another_source_is_chosen():
 def test_another_text_that_a_model_reads_keeps_the_head():
     before = vars(Config.of("recorded:minilm-river", head=4, query=5))
     assert opening_head.implied_changes(before, before | {"source": "run:another"}) == {}
-    assert opening_head.implied_changes(before, before | {"source": "generated"}) == {"layer": 0, "head": 0, "query": -1}
+    assert opening_head.implied_changes(before, before | {"source": "generated"}) == {
+        "layer": 0,
+        "head": 0,
+        "query": -1,
+    }
     assert opening_head.implied_changes(before, before | {"source": "generated", "head": 2}) == {}
 
 
