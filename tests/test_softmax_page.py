@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -12,6 +13,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pyarrow as pa
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 from attention import Config, trace
@@ -21,7 +23,7 @@ from attention.analysis.row_stages import stages, variants
 from attention.codec import from_query, to_query
 from attention.heads import row_entropy
 from attention.number_format import format_mean, format_percent, format_weight
-from attention.ui.views import softmax, softmax_row
+from attention.ui.views import softmax, softmax_all, softmax_row
 from tests import drawings, test_pages
 from tests.strategies import query_without_edition
 from tests.test_pages import page_text, reveal
@@ -317,3 +319,15 @@ def test_a_source_that_is_turned_already_says_so():
     test = run(PAGE, {"topic": "positions", "source": "recorded:smollm2-street", "v": "3"})
     assert "include their positions already" in words(test)
     assert test.number_input(key="rotary_length").disabled
+
+
+def test_all_rows_say_which_heads_are_most_and_least_concentrated():
+    """By the mean entropy of rows with a choice; as always where rows are no distributions."""
+    config = Config(tokens=12, heads=4, d_model=32, topic="all")
+    weights = trace(config).weights.double()[:, 1:]
+    means = torch.special.entr(weights).sum(-1).mean(-1)
+    sharp, even = int(means.argmin()), int(means.argmax())
+    said = f"Head {sharp} concentrates its weights most (mean entropy {means[sharp]:.3f} nats), head {even} least"
+    assert softmax_all.finding(config) == f"{said} ({means[even]:.3f})."
+    assert "Rows of head 0 have a mean entropy of" in softmax_all.finding(replace(config, heads=1))
+    assert softmax_all.finding(replace(config, softmax="sigmoid")) == ""

@@ -97,14 +97,14 @@ def names(config: Config, roles: Sequence[Role | None]) -> list[str]:
     if questions.unsaid(config):
         return [""] * len(roles)
     return [
-        role_name(config, config.layer, head, role) if role else text.RANDOM * _by_chance(config, head)
+        role_name(config, config.layer, head, role) if role else text.RANDOM * is_random(config, head)
         for head, role in enumerate(roles)
     ]
 
 
 def does(config: Config, role: Role | None) -> str:
     """What the selected head does, as Markdown."""
-    said = escape(role.says) if role else text.CHANCE if _by_chance(config, config.head) else text.NO_ROLE
+    said = escape(role.says) if role else text.CHANCE if is_random(config, config.head) else text.NO_ROLE
     if questions.unsaid(config):
         return UNSAID
     does = text.DOES.format(head=_head_name(config), role=said)
@@ -116,7 +116,7 @@ def finding(config: Config, roles: Sequence[Role | None], found: tables.Row) -> 
     role, rules = roles[config.head], len({role.name for role in roles if role and role != EVENLY})
     if questions.unsaid(config):
         return UNSAID
-    if role or _by_chance(config, config.head) or not (distributes(config) and found.seeing):
+    if role or is_random(config, config.head) or not (distributes(config) and found.seeing):
         said = does(config, role)
         return (
             text.RULES.format(heads=len(roles), rules=rules, said=said) if _hand_built(config) and rules > 1 else said
@@ -147,7 +147,7 @@ def _hand_built(config: Config) -> bool:
     return config.source == GENERATED and config.projections == "constructed"
 
 
-def _by_chance(config: Config, head: int) -> bool:
+def is_random(config: Config, head: int) -> bool:
     """Whether it is the hand-built head with random projections."""
     return _hand_built(config) and constructed.random(head)
 

@@ -31,6 +31,7 @@ from attention.ui.text import softmax as text
 from attention.ui.text import terms
 from attention.ui.views import (
     focus,
+    heads_parts,
     questions,
     softmax_all,
     softmax_changed,
@@ -77,8 +78,11 @@ def view(config: Config) -> None:
                 _choices(config)
             TOPICS[config.topic](results.heads.trace(config))
     _foot(config)
-    changed = softmax_changed.finding(sides) if sides and not questions.unsaid(config) else ""
-    place.markdown(changed or _finding(config, "all" if questions.unsaid(config) else config.topic))
+    if questions.unsaid(config):
+        place.markdown(_finding(config, "all"))
+        return
+    changed = softmax_changed.finding(sides) if sides else softmax_all.finding(config) if config.topic == "all" else ""
+    place.markdown(changed or _finding(config, config.topic))
 
 
 def _topics(config: Config) -> None:
@@ -200,9 +204,13 @@ CHOICES = {"head": focus.head, "query": focus.query} | {
 
 
 def _beside(config: Config) -> str:
-    """The badge beside the title: the curves of scaling are of noise, whatever the settings."""
-    noise = config.topic == "scaling" and not questions.unsaid(config)
-    return f":orange-badge[{text.NOISE}]" if noise else provenance.beside(config)
+    """The badge beside the title: the curves of scaling are of noise, and the row may be of a random head among others."""
+    if questions.unsaid(config):
+        return provenance.beside(config)
+    if config.topic == "scaling":
+        return f":orange-badge[{text.NOISE}]"
+    random = config.topic == "row" and heads_parts.is_random(config, config.head)
+    return f":orange-badge[{text.RANDOM_HEAD.format(head=config.head)}]" if random else provenance.beside(config)
 
 
 TITLE = title_part("softmax", _help, _beside)

@@ -11,7 +11,7 @@ from attention.config import Config
 from attention.number_format import format_mean, format_percent
 from attention.operations.normalisers import Normaliser
 from attention.operations.softmax import SOFTMAXES
-from attention.sources.providers import distributes
+from attention.sources.providers import distributes, has_scores
 from attention.tables import softmax
 from attention.trace import Trace
 from attention.ui import results
@@ -48,6 +48,25 @@ def draw(trace: Trace) -> None:
             why = SOFTMAXES[config.softmax].no_distribution
             st.caption(text.NO_DISTRIBUTION.format(why=f"{why[0].upper()}{why[1:]}"))
             st.caption(_sums(trace))
+
+
+def finding(config: Config) -> str:
+    """Which head concentrates its weights most and which least, by the entropy of rows with several visible keys.
+
+    "" if rows are no distributions or have no choice, or if all heads are alike to three digits.
+    """
+    if not has_scores(config.source) or not distributes(config):
+        return ""
+    found = results.softmax.distribution(config)
+    several = found.seen > 1
+    if not bool(several.any()):
+        return ""
+    means = found.entropy[:, several].double().mean(-1)
+    sharp, even = int(means.argmin()), int(means.argmax())
+    low, high, bound = (format_mean(float(each)) for each in (means[sharp], means[even], found.bound[several].mean()))
+    if config.heads > 1:
+        return "" if low == high else text.ALL_HEADS.format(sharp=sharp, even=even, low=low, high=high)
+    return text.ALL_ONE.format(sharp=sharp, low=low, bound=bound)
 
 
 def _entropies(found: Distribution, config: Config) -> None:

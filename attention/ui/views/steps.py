@@ -14,10 +14,10 @@ from attention.knobs import KNOBS
 from attention.operations.softmax import SOFTMAXES
 from attention.operations.table import step_names
 from attention.pinned import Sides, sides_shown
-from attention.sources.providers import has
+from attention.sources.providers import has, has_scores
 from attention.sources.spec import lengths
 from attention.steps.plan import by_name, made_here
-from attention.steps.step import Step
+from attention.steps.step import Source, Step
 from attention.tables.rows import costs, quantity
 from attention.ui import proof, provenance, results
 from attention.ui.controls import knobs
@@ -28,7 +28,7 @@ from attention.ui.markdown import escape
 from attention.ui.session import browser_yield, gestures, page, present
 from attention.ui.text import steps as text
 from attention.ui.text import terms
-from attention.ui.views import focus, questions, steps_changed
+from attention.ui.views import focus, questions, softmax_questions, steps_changed
 
 AXES = {  # as in the docstring of the package
     "b": "sequences",
@@ -46,7 +46,8 @@ AXES = {  # as in the docstring of the package
 
 def view(config: Config) -> None:
     """The page of a config."""
-    if questions.question_closes(config):
+    own = {"row": softmax_questions.share_opened} if has_scores(config.source) else {}
+    if questions.question_closes(config, **own):
         return
     if missing_parts(config, "Steps, one matrix at a time", "q", "k"):
         return
@@ -100,10 +101,21 @@ def _matrices(config: Config, changed: Sides | None) -> None:
 
 
 def _names(config: Config) -> tuple[str, ...]:
-    """The steps whose matrices are drawn: all, or the current one and those that it is computed from."""
+    """The steps whose matrices are drawn: all, or the current one and those that it is computed from.
+
+    Beside the mask are the scores that it will act on.
+    """
     plan = by_name(config)
     step = plan[nearest(config.step, list(plan))]
-    return tuple(plan) if config.steps == "all" else (*(source.name for source in step.sources), step.name)
+    if config.steps == "all":
+        return tuple(plan)
+    sources = step.sources or (_masked_sources(plan) if step.name == "mask" else ())
+    return (*(source.name for source in sources if source.name != step.name), step.name)
+
+
+def _masked_sources(plan: dict[str, Step]) -> tuple[Source, ...]:
+    """What the first step that takes the mask is computed from."""
+    return next((step.sources for step in plan.values() if "mask" in [each.name for each in step.sources]), ())
 
 
 def nearest(step: str, present: list[str]) -> str:
@@ -160,7 +172,7 @@ def _choices(config: Config) -> None:
         whole = "v" in has(config.source)
         settings = {name: value for name, value in vars(small).items() if KNOBS[name].about == "tensors"}
         st.button(
-            text.SMALL,
+            text.SMALL if whole else text.ALL_STEPS,
             icon=":material/pin:",
             key="small",
             help=text.SMALL_HELP,
