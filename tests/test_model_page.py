@@ -697,3 +697,24 @@ def test_the_two_sentences_are_a_click_apart_and_the_title_compares_them(monkeyp
             assert f"with “wide” in place of “tired”, {format_percent(wide)}." in page_text(test)
     test = opened(layer="3", head="1", query="13", key="2")
     assert "“tired” puts" in page_text(test) and "in place of" not in page_text(test), "the other one has no such token"
+
+
+def test_a_special_token_in_the_title_has_the_largest_other_token_beside_it():
+    query = {"model": "bert", "text": "the animal was tired", "layer": "1", "head": "2", "query": "2", "key": "0"}
+    test = wait_for_run(opened(**query))
+    assert test.segmented_control(key=model_finding.SWITCH).value is None, "neither of the two sentences was read"
+    ((source, part),) = test.session_state[KEY].kept.shown.values()
+    said = re.search(r"“animal” puts .*% on “\[CLS\]”, which the model adds; .* tokens, “(.+?)” gets", page_text(test))
+    row = trace(Config.of(source, layer=1, head=2)).weights[2, 2].tolist()
+    others = [at for at in range(len(row)) if not part.keys.special[at]]
+    assert said and part.keys.special[0] and said[1] == part.keys.texts[max(others, key=row.__getitem__)]
+
+
+def test_after_a_run_that_was_stopped_a_click_shows_the_recording_again():
+    test = run_model(opened(model="bert", text="the animal was tired"))
+    task = test.session_state[KEY].kept.reading
+    task.found, task.state = None, "cancelled"
+    test.run()
+    assert model_text.STOPPED in page_text(test) and "Recorded from a real model" not in page_text(test)
+    test.button(key="recorded").click().run()
+    assert "Recorded from a real model" in page_text(test) and not test.exception

@@ -3,6 +3,9 @@
 FINDING = "Run a model on your own sentence, then look into any of its heads."  # if nothing is shown
 PUTS = "In {head}, {query} puts {weight} on {key}."
 PUTS_OTHER = "In {head}, {query} puts {weight} on {key}; with “{other}” in place of “{word}”, {share}."
+PUTS_SPECIAL = (
+    "In {head}, {query} puts {weight} on {key}, which the model adds; of the other tokens, {other} gets most: {share}."
+)
 RIDDLE_TIRED = (
     "In {head}, {query} puts {weight} on {key}. With “wide”, where {query} means the street, “animal” still gets more: {animal} "
     "against {street}."
@@ -51,6 +54,7 @@ UPLOAD_HELP = "Kept for this visit only."
 PROGRESS = "{now}: {model}."
 PREPARING = "Preparing"
 CANCEL_HELP = "It stops if no one views this page for {seconds:g} seconds."
+BACK = "Show the recording again"
 STOPPED = "Stopped before it was done. Run the model to start over."
 
 # The result.

@@ -60,10 +60,11 @@ def _finding(prompt: Prompt) -> str:
     """What is shown, as a sentence: of the result, of the recording, or the state of the run."""
     task = page.visit_state().reading
     if task is None:
-        config = _recorded_config()
+        config, special = _recorded_config(), ()
     else:
-        config = model_result.shown_config(prompt, task) if task.found is not None and not task.open else None
-    return (config and model_finding.finding(prompt, config)) or model_input.state_finding()
+        shown = model_result.shown_config(prompt, task) if not task.open else None
+        config, special = shown or (None, ())
+    return (config and model_finding.finding(prompt, config, special)) or model_input.state_finding()
 
 
 def _live(prompt: Prompt, live: bool) -> None:
@@ -91,6 +92,14 @@ def _show_failure(task: Task) -> None:
         st.error(escape(task.said), icon=":material/error:")
     else:
         st.caption(text.STOPPED)
+    if not present.is_embedded():
+        st.button(text.BACK, key="recorded", icon=":material/undo:", on_click=_leave_run)
+
+
+def _leave_run() -> None:
+    """Shows the recording again."""
+    page.visit_state().reading = None
+    page.change(query=-1, key=-1)
 
 
 def _absent() -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -13,6 +14,7 @@ from attention.number_format import format_percent
 from attention.recorded.shipped import MINILM, SHIPPED, recording
 from attention.sources.providers import readable
 from attention.story.head import RIDDLE, riddle_source
+from attention.tables import rows
 from attention.ui import results
 from attention.ui.controls.prompt import find_offer
 from attention.ui.markdown import escape
@@ -71,9 +73,10 @@ def _choose(**pair: int) -> None:
         model_input.begin(**pair)
 
 
-def finding(prompt: Prompt, config: Config) -> str:
+def finding(prompt: Prompt, config: Config, special: Sequence[bool] = ()) -> str:
     """What the selected head does with the selected pair of tokens, as Markdown; "" if tokens have no words.
 
+    `special`: which keys the model adds; if the pair has one, the sentence also names the largest weight on another.
     For MiniLM on one of the two recorded sentences, also what the head does with the other one.
     """
     pair = model_map.selected_pair(config, prompt.key)
@@ -84,7 +87,7 @@ def finding(prompt: Prompt, config: Config) -> str:
     said = text.PUTS.format(**told)
     other = next(each for each in RIDDLE if each != here)
     if here is None or not _is_minilm(prompt) or not readable(riddle_source(other)):
-        return said
+        return _rest(config, pair, special, told) or said
     tokens, others = (recording(RIDDLE[each]).tokens for each in (here, other))
     row, there = (_row(each, config, pair.at[0]) for each in (here, other))
     if tokens[pair.at[0]] == PRONOUN and tokens[pair.at[1]] == ANIMAL:
@@ -101,6 +104,18 @@ def finding(prompt: Prompt, config: Config) -> str:
     return text.PUTS_OTHER.format(
         **told, word=word, other=others[tokens.index(word)], share=format_percent(there[pair.at[1]])
     )
+
+
+def _rest(config: Config, pair: model_map.Pair, special: Sequence[bool], told: dict[str, str]) -> str:
+    """The sentence on a special key and on the largest weight on another; "" if the key is none, or no other has weight."""
+    if not any(special) or not special[pair.at[1]]:
+        return ""
+    row = results.heads.trace(config).weights[config.head, pair.at[0]].tolist()
+    share, at = max((weight, at) for at, weight in enumerate(row) if not special[at]) if not all(special) else (0.0, 0)
+    if not share:
+        return ""
+    other = escape(model_map.token_name(rows.labels(config), at))
+    return text.PUTS_SPECIAL.format(**told, other=other, share=format_percent(share))
 
 
 def _is_minilm(prompt: Prompt) -> bool:

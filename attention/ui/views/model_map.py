@@ -59,7 +59,7 @@ def selected_pair(config: Config, key: int = LARGEST) -> Pair | None:
         key = int(row.argmax())
     if not bool(trace.mask[query, key]):
         return None
-    one, two = (_token_name(names, at) for at in (query, key))
+    one, two = (token_name(names, at) for at in (query, key))
     return Pair(
         (query, key),
         one,
@@ -70,7 +70,7 @@ def selected_pair(config: Config, key: int = LARGEST) -> Pair | None:
     )
 
 
-def _token_name(names: list[str], at: int) -> str:
+def token_name(names: list[str], at: int) -> str:
     """A token in words, with its position if others have the same text."""
     return (text.TOKEN if names.count(names[at]) == 1 else text.TOKEN_AT).format(token=names[at], at=at)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -71,13 +71,14 @@ def draw(prompt: Prompt, task: Task) -> None:
         layers_map(prompt, config, choices=choices if run.patches is None else None)
 
 
-def shown_config(prompt: Prompt, task: Task) -> Config | None:
-    """What is selected of a result with words; None if it has none, or can't be shown."""
+def shown_config(prompt: Prompt, task: Task) -> tuple[Config, Sequence[bool]] | None:
+    """What is selected of a result with words, and which keys are special; None if it has none, or can't be shown."""
     run = task.found
     if run is None or run.patches is not None:
         return None
     try:
-        return _config(prompt, task, *model_run.register_part(task, prompt))
+        source, part = model_run.register_part(task, prompt)
+        return _config(prompt, task, source, part), part.keys.special
     except (ModelError, DataError):
         return None
 
