@@ -118,7 +118,7 @@ def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_w
     assert "the GPU is 9.1 times as fast at 64 tokens and 62 at 512." in told
     assert "Timed: scaled_dot_product_attention." in told
     (chart,) = (each.proto.spec for each in test.get("plotly_chart") if "versus_chart" in each.proto.id)
-    assert "open: timed fewer than 3 times" in chart
+    assert "Open marks: timed fewer than 3 times" in chart
     (about,) = (each.help.replace("\\", "") for each in test.caption if "one layer" in (each.help or ""))
     assert "Timed: one layer on one text" in about and "8 heads of 64 channels, float32." in about
     assert "At 512 tokens the copy takes 397 µs, computing 55.7 µs" in told and "at 11 GB/s" in told

@@ -36,7 +36,7 @@ def figure(found: BreakEven) -> go.Figure:
         _device_lines(shown, series, found, is_compared=False)
     cpu, moved = _device_lines(shown, found.cpu, found)[0], _device_lines(shown, found.gpu, found)[0]
     every = [y for trace in _traces(shown) for y in trace.y]
-    low, high = log10(min([ENDS[0], *every])), log10(max([ENDS[1], *every]))
+    low, high = log10(min([ENDS[0], *every])), log10(max([ENDS[1], *(2.5 * y for y in every)]))
     last = lengths.index(found.longest.length)
     name_lines(shown, HEIGHT, [low, high], beside=lengths[-1], font=NAME)
     _gap(shown, lengths[last], moved[last], cpu[last])
@@ -125,18 +125,9 @@ def _line(shown: go.Figure, series: TimingSeries, name: str, times: list[float],
 
 
 def _explain_open_marks(shown: go.Figure, found: BreakEven) -> None:
-    """Writes what open marks mean above the last of them, the highest of one device."""
-    marks = [
-        (point.length, (point.seconds or 0.0) + point.moved)
-        for series in (found.gpu, found.cpu, *found.beside)
-        for point in series.points
-        if not point.is_stable
-    ]
-    x, y = max(marks)
-    place = {"x": log10(x), "y": log10(y), "xanchor": "right", "xshift": 8, "yshift": 17}
-    shown.add_annotation(
-        text=found.open_marks, showarrow=False, font={"size": NAME, "color": PLOTLY_TEXT}, align="right", **place
-    )
+    """Writes what open marks mean below all lines, where nothing else is."""
+    place = {"x": 1, "y": 0.01, "xref": "paper", "yref": "paper", "xanchor": "right", "yanchor": "bottom"}
+    shown.add_annotation(text=found.open_marks, showarrow=False, font={"size": NAME, "color": PLOTLY_TEXT}, **place)
 
 
 def _gap(shown: go.Figure, length: int, low: float, high: float) -> None:

@@ -27,6 +27,7 @@ from attention.timing.webgpu.results import MATERIALISED
 
 HEIGHT = 460
 WIDTH = 40  # characters per line of a legend that fit on a phone
+FOOT_ROW = 14  # pixels of a line at the foot of a figure
 FINE = 44  # the same for where all was measured, in a smaller font, beside a y axis
 NARROW = 34  # the same for the hover box
 FONT = "Arial, Helvetica, sans-serif"  # also available in a downloaded image of the chart, so that its legend fits
@@ -101,7 +102,11 @@ def foot(rows: Sequence[str], height: int) -> dict[str, Any]:
     """Returns the layout of a figure of this height that has these rows at its foot, so that images include them."""
     whole = height + ROW * len(rows)
     place: dict[str, Any] = {"xref": "container", "yref": "container", "xanchor": "left", "yanchor": "top", "x": 0.01}
-    title = place | {"y": (ROW * len(rows) + 6) / whole, "text": "<br>".join(map(_fine, rows))}
+    title = place | {
+        "y": (FOOT_ROW * len(rows) + 4) / whole,
+        "text": "<br>".join(map(_fine, rows)),
+        "font": {"size": 11},
+    }
     margin = {"b": ROW * len(rows) + AXIS if rows else 10}
     return {"height": whole, "margin": margin, "showlegend": False, "title": title if rows else None}
 

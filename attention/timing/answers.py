@@ -150,7 +150,7 @@ def _compare(cpu: list[Timing], gpu: list[Timing], here: Timing, there: Timing) 
         headline += f"a rough comparison: {caution}."
     return Answer(
         f"{headline[0].upper()}{headline[1:]}",
-        f"{_copied(there)}, it {'roughly ' * bool(caution)}{_times(moved)}. {_break_even(cpu, gpu, here, there)}"
+        f"{_copied(there)}, it {_times(moved, bool(caution))}. {_break_even(cpu, gpu, here, there)}"
         f"{_beyond(cpu, gpu, here.length)}{_basis(there)} {_basis(here)}",
         f"Approximate: {caution}." if caution else "",
     )
@@ -206,11 +206,12 @@ def _fastest(timings: list[Timing], length: int) -> Timing | None:
     return min([t for t in at if not t.source] or at, key=lambda t: t.seconds, default=None)
 
 
-def _times(ratio: float) -> str:
-    """A ratio of times as in "is 13 times as fast" or "takes 16 times as long"."""
+def _times(ratio: float, is_rough: bool = False) -> str:
+    """A ratio of times as in "is 13 times as fast" or "takes roughly 16 times as long"."""
+    roughly = "roughly " * is_rough
     if ratio >= 1:
-        return f"is {cpu_gpu_summary.times(ratio)} times as fast"
-    return f"takes {cpu_gpu_summary.times(1 / ratio)} times as long"
+        return f"is {roughly}{cpu_gpu_summary.times(ratio)} times as fast"
+    return f"takes {roughly}{cpu_gpu_summary.times(1 / ratio)} times as long"
 
 
 def _copied(case: Case) -> str:

@@ -18,8 +18,8 @@ from attention.timing.sweep import Sweep, is_like
 from attention.timing.units import seconds
 
 EQUAL = 0.05  # two times that differ by less than this part are about equal
-FEW_VISITS = "open: timed fewer than 3 times"
-UNSTABLE = "open: unstable times"
+FEW_VISITS = "Open marks: timed fewer than 3 times"
+UNSTABLE = "Open marks: unstable times"
 NOT_COMPARED = (
     "What was just measured is drawn, but not compared: fewer than two of its times are stable. Measure again."
 )

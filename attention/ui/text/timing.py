@@ -105,9 +105,9 @@ ABOUT = {
 }
 CAPTION = "{about} Sizes: 16,384 tokens in total (longer sequences in smaller batches), 2,048 channels over all heads."
 MARKS = (
-    "{apart}{published} Solid lines with filled marks were measured here, dashed lines on another machine. Long dashes with "
-    "stars were measured in a browser (with wide gaps: in an opened recording). Dotted lines with thin marks were published by "
-    "others. Open, faint marks that no line joins were measured too few times or are unstable."
+    "{apart}{published} A colour and a mark are a device: circles a recorded CPU, triangles this server, squares a GPU alone, "
+    "diamonds a GPU with the copy, stars a GPU in a browser. Dotted lines with thin marks were published by others. Open, faint "
+    "marks that no line joins were measured too few times or are unstable."
 )
 APART = "{device} was timed at other sizes ({sizes}) and has rates only. "
 USE = "Use these settings"

@@ -83,7 +83,7 @@ def selected_chart(found: Sequence[Timing], cases_at: Sequence[int] = ()) -> Cha
 
 def usual_lines(which: str, timings: list[Timing], more: dict[str, Any]) -> list[Timing]:
     """The timings of the few lines with which a chart begins; `more` as in `Chart`. Two make a line of the speed-up."""
-    few = {"speed-up": timing_lines.FEW + 1, "transfer": 1}.get(which, timing_lines.FEW)
+    few = {"speed-up": timing_lines.FEW + 1, "transfer": 1, "memory": 2}.get(which, timing_lines.FEW)
     return timing_lines.usual(_of_use(which, timings, more), few, which == "memory")
 
 
