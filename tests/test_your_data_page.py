@@ -75,6 +75,7 @@ def test_an_example_opens_with_a_click():
     shown = maps(test)
     last = b64encode(results.layers.picture(your_data.EXAMPLE.of_layer(1), 1)).decode()
     assert len(shown) == 4 and last in shown[3] and "Layer 1, head 1: first token" in shown[3]
+    assert all(each.count("<span>stood</span>") == 4 for each in shown), "its tokens are beside and below each map"
     test.button(key="try").click().run()
     assert not test.exception and not test.error
     (source,) = test.session_state[KEY].kept.uploaded

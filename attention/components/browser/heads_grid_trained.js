@@ -39,7 +39,8 @@ export function arrangeTrained(data, width) {
   const half = Math.floor((area - room - EDGE - GAP) / 2), high = Math.max(LEAST_HIGH, SHARE_HIGH * window.innerHeight);
   const large = { ...snapSide({ side: Math.max(24, Math.floor(wide ? Math.min(half, high) : half)) }, data), room };
   const most = wide ? ROW : NARROW_ROW, columns = wide && data.heads <= ROW ? data.heads : Math.min(per, most);
-  const whole = wide ? area + room : 2 * (room + large.width) + GAP, side = Math.floor((whole - 2 * EDGE - GAP * (columns - 1)) / columns);
+  const whole = wide ? area + room : 2 * (room + large.width) + GAP;
+  const side = Math.floor((whole - 2 * EDGE - GAP * (columns - 1)) / columns);
   const rows = Math.ceil(data.heads / columns), small = Math.max(24, Math.min(SMALL, side));
   const gridHeight = TITLE[Number(wide)] + large.height + room + rows * (GAP + LAYER + CAPTION + small);
   const shown = { wide, columns, side: small, margin: EDGE, below: wide ? 0 : 12, gridHeight, stacked: true };

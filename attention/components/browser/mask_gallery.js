@@ -52,7 +52,7 @@ export function draw(element, bytes, ways = {}) {
   };
   show();
   const used = root.querySelector("li.used");
-  if (used instanceof HTMLElement) find(root, "ul").scrollLeft = used.offsetLeft - used.offsetWidth;  // of a strip that scrolls
+  if (used instanceof HTMLElement) find(root, "ul").scrollLeft = used.offsetLeft - used.offsetWidth - 8;  // in a strip
   return { update, destroy: () => root.remove() };
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from html import escape as escape_html
+from math import ceil
 from typing import Any
 
 import pyarrow as pa
@@ -38,6 +39,11 @@ FIGURE = (
     'style="display: block; max-width: 100%; image-rendering: pixelated" src="data:image/png;base64,{image}">'
     '<figcaption style="font-size: .8rem">{caption}</figcaption></figure>'
 )
+LABELLED = (
+    '<div class="labelled-map"><div class="down" aria-hidden="true">{spans}</div>{picture}'
+    '<div class="across" aria-hidden="true">{spans}</div></div>'
+)
+LABEL, TOKEN = 12, 46  # pixels: from one label to the next, and of the labels at the left
 RECORDED = "recorded:"
 STATISTICS = "statistics"  # key of the fold with the statistics of every head
 LOGARITHMIC = ("log", "times even")  # scales
@@ -224,6 +230,15 @@ def thumbnail(config: Config, side: int, caption: str, alt: str = "") -> None:
     """Draws the map of the selected head as a small picture, `side` pixels wide, with a caption."""
     image = b64encode(results.layers.picture(config, config.head)).decode()
     st.html(FIGURE.format(image=image, side=side, caption=caption, alt=escape_html(alt)), width="content")
+
+
+def labelled_thumbnail(config: Config, side: int, caption: str, alt: str, names: Sequence[str]) -> None:
+    """Draws the same picture with its tokens beside it and below it, every so many if there is no room for all."""
+    image = b64encode(results.layers.picture(config, config.head)).decode()
+    step = ceil(LABEL * len(names) / (side - TOKEN))
+    spans = "".join(f"<span>{'' if at % step else escape_html(name)}</span>" for at, name in enumerate(names))
+    picture = FIGURE.format(image=image, side=side, caption=caption, alt=escape_html(alt))
+    st.html(LABELLED.format(spans=spans, picture=picture), width="stretch")
 
 
 def beside() -> list[DeltaGenerator]:

@@ -22,7 +22,7 @@ from attention.pinned import Sides, pin
 from attention.recorded.file import RecordingError, Shape
 from attention.serving.settings import settings
 from attention.sources.providers import has_scores
-from attention.tables.rows import quantity
+from attention.tables.rows import labels, quantity
 from attention.trace import bytes_of
 from attention.ui import next_step, results
 from attention.ui.budget import UNDER_WAY
@@ -38,6 +38,7 @@ FILE, TOKENS = "your file", "your tokens"  # keys of the two fields
 EXAMPLE = Config.of(f"recorded:{sample.OF}")
 SIDE = 215  # maximum number of pixels of a map: page.css fits them into their rows
 MAPS = 8  # maps that are drawn at most
+LABELLED = 64  # tokens up to which a map has their texts
 COMMON = {"first token", "itself", "uniform"}  # roles that say little of a head
 NAME = 20  # characters of the name of another file
 KNOWN = {
@@ -172,12 +173,17 @@ def _sample() -> None:
 
 def _maps(config: Config, linked: bool = False) -> None:
     """Draws the first heads of a source with their roles, `linked`: each with a link that opens it on Heads."""
+    names = [] if config.is_cross or config.tokens > LABELLED else labels(config)
     with st.container(key="head-maps"):
         for each, role in _first_heads(config):
             name = format_head(each.head, each.layer)
             label = text.WITH_ROLE.format(head=name, role=role.name) if role and role.name else name
             with st.container(key=f"map {each.layer} {each.head}", gap="xxsmall"):
-                heads_parts.thumbnail(each, SIDE, "" if linked else label, text.MAP.format(head=name))
+                shown, alt = "" if linked else label, text.MAP.format(head=name)
+                if names:
+                    heads_parts.labelled_thumbnail(each, SIDE, shown, alt, names)
+                else:
+                    heads_parts.thumbnail(each, SIDE, shown, alt)
                 if linked:
                     next_step.page_link("heads", escape(label), to_query(each))
     if linked:
