@@ -23,6 +23,7 @@ from attention.analysis.row_stages import stages, variants
 from attention.codec import from_query, to_query
 from attention.heads import row_entropy
 from attention.number_format import format_mean, format_percent, format_weight
+from attention.sources import constructed
 from attention.ui.views import softmax, softmax_all, softmax_row
 from tests import drawings, test_pages
 from tests.strategies import query_without_edition
@@ -331,3 +332,10 @@ def test_all_rows_say_which_heads_are_most_and_least_concentrated():
     assert softmax_all.finding(config) == f"{said} ({means[even]:.3f})."
     assert "Rows of head 0 have a mean entropy of" in softmax_all.finding(replace(config, heads=1))
     assert softmax_all.finding(replace(config, softmax="sigmoid")) == ""
+
+
+def test_the_badge_says_so_if_the_head_of_the_row_is_the_random_one_among_hand_built_heads():
+    config = Config(projections="constructed", heads=8, d_model=512)
+    random = [head for head in range(8) if "is random" in softmax._beside(replace(config, head=head))]
+    assert random == [head for head in range(8) if constructed.random(head)] and random
+    assert "is random" not in softmax._beside(replace(config, head=random[0], topic="all"))

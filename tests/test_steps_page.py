@@ -284,3 +284,15 @@ def test_a_step_of_training_has_scores_of_its_own():
         [each / 2 for each in last], rel=2e-3
     )
     assert max(most(training_step="0")) < max(last), "they grow while it learns"
+
+
+def test_beside_the_mask_are_the_scores_that_it_acts_on():
+    for more, scores in (({}, "scaled"), ({"positions": "alibi"}, "biased")):
+        test = run(tokens="4", heads="2", d_model="8", step="mask", **more)
+        assert [each["name"] for each in sent_header(test)["matrices"]] == [scores, "mask"]
+        assert sent_header(test)["step"] == "mask" and not test.exception
+
+
+def test_the_question_on_the_largest_weight_shows_the_scores_of_the_row():
+    test = run(tokens="4", heads="2", d_model="8", predict="row")
+    assert "has the scores below" in words(test) and len(test.get("vega_lite_chart")) == 1 and not test.exception
