@@ -549,7 +549,7 @@ def test_a_thumbnail_is_as_opaque_as_its_weights_and_hatched_where_they_are_mask
     image, half = thumbnail(weights, mask).astype(int), SIDE // 2
     assert image.shape == (SIDE, SIDE, 4)
     assert [image[at][3] for at in ((0, 0), (0, half), (half, 0))] == [255, 128, 0]
-    assert (image[:half, :, :3] == rgb(theme.CHIP["light"])).all(), "one colour"
+    assert (image[:half, :, :3] == rgb(INKS[0])).all(), "one colour"
     assert {tuple(each) for each in image[half:, half:].reshape(-1, 4)} == {
         (*rgb(INKS[2]), round(255 * opacity)) for opacity in HATCH
     }

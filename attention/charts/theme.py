@@ -25,7 +25,6 @@ NEGATIVE = {  # as light as the weights of the same size
 }
 # fmt: on
 SIGNED = {page: (*reversed(NEGATIVE[page][1:]), *WEIGHTS[page]) for page in WEIGHTS}  # zero is in the middle
-CHIP = {"light": "#ed6925", "dark": "#b8481a"}  # the largest weight of a token as a chip, whose text stays legible
 LOG_FLOOR = 1e-4  # the smallest weight that the logarithmic scale distinguishes from zero
 TIMES = 100  # the scale of weights relative to the uniform weight goes from 1 / TIMES to TIMES
 

@@ -14,12 +14,12 @@ from PIL import Image, ImageDraw
 from torch import Tensor
 from torch.nn import functional as F
 
-from attention.charts.theme import CHIP, HEADS, NEGATIVE
+from attention.charts.theme import HEADS, NEGATIVE
 
 SIDE = 168  # maximum number of pixels per side
 STRIPE = 8  # pixels from stripe to stripe of masked cells
 HATCH = (0.34, 0.12)  # opacity of the stripes of masked cells, and between them
-INKS = (CHIP["light"], NEGATIVE["light"][5], "#858b97")  # of weights, of negative ones, and of masked cells
+INKS = ("#ed6925", NEGATIVE["light"][5], "#858b97")  # of weights, of negative ones, and of masked cells
 LINES = (HEADS[4], HEADS[5], HEADS[2])  # in turn
 EDGE, WIDTH = 16, 6  # pixels around lines, and of a line
 

@@ -6,6 +6,7 @@ import { createElement, find, signs } from "./elements.js";
 import { roomOf, setLarge } from "./heads_grid_large.js";
 import { across, createFigure, down, EDGE, GAP, paintHead, snapSide } from "./heads_grid_square.js";
 import { BEFORE, correct, layerTitle, stepTitle, titleOf, weightOfHead } from "./heads_grid_words.js";
+import { shadeChip } from "./theme.js";
 
 /**
  * @typedef {import("./heads_grid_layout.js").Grid} Grid
@@ -119,7 +120,7 @@ export function setTokens({ root, data }, { head, row }) {
     const { weight, code } = key < tokens.length ? cellAt(data, head, row, key) : { weight: 0, code: MASKED };
     const chip = createElement("span", "", token), kinds = chip.classList;
     if (key < tokens.length) chip.dataset.row = `${key}`;
-    chip.style.setProperty("--weight", `${Math.round(100 * Math.min(1, Math.abs(weight)))}%`);
+    shadeChip(chip, weight, data);
     kinds.toggle("masked", code === MASKED && key !== row + 1);
     kinds.toggle("current", key === row);
     kinds.toggle("next", key === row + 1);

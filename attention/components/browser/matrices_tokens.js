@@ -3,6 +3,7 @@
 import { createElement } from "./elements.js";
 import { cellAt, coloring } from "./matrices_cells.js";
 import { axesOf } from "./matrices_readout.js";
+import { isBright } from "./theme.js";
 
 /**
  * @typedef {import("./matrices_layout.js").Lab} Lab
@@ -15,7 +16,6 @@ const MOST = { one: 27, all: 8 };  // maximum number of tokens of a side that ar
 const LETTER = 6.1, LEAST = 14, WIDEST = 62;  // width of a letter, and of a column of words, in pixels
 const BROAD = 29, HIGH = 14;  // minimum width and height of a cell with a readable number, in pixels
 const LARGE = 38;  // width of a cell from which its number is larger, in pixels
-const BRIGHT = 0.179;  // luminance from which on black stands out more than white (WCAG 2.2)
 
 /**
  * Returns the tokens of the rows or columns of a matrix; empty if they have none or there are too many.
@@ -71,7 +71,7 @@ export function writeNumbers(matrix, figure, head, stops) {
   figure.numbers.classList.toggle("large", wide >= LARGE);
   figure.numbers.replaceChildren(...(fits ? Array.from({ length: high * broad }, (_, i) => {
     const cell = cellAt(matrix, head, Math.floor(i / broad), i % broad), color = colorOf(cell.code);
-    const kind = color === null ? "" : luminance(color) > BRIGHT ? "on-bright" : "on-dark";
+    const kind = color === null ? "" : isBright(color) ? "on-bright" : "on-dark";
     return createElement("span", kind, brief(matrix, cell.value));
   }) : []));
 }
@@ -100,11 +100,4 @@ function briefChange(value) {
   if (!Number.isFinite(value)) return value > 0 ? "+∞" : "−∞";
   const text = value === 0 ? "0" : decimals(value);
   return value > 0 && /[1-9]/.test(text) ? `+${text}` : text;
-}
-
-/** @param {number} color  the four bytes of a pixel */
-function luminance(color) {
-  const parts = [color & 255, (color >> 8) & 255, (color >> 16) & 255].map((part) => part / 255);
-  const [r, g, b] = parts.map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }

@@ -6,7 +6,7 @@ import { cellAt, MASKED, unpackCells } from "./cells.js";
 import { alive, createElement, createRoot, find, target } from "./elements.js";
 import { layOutMap, spotUnder } from "./sentence_head_map.js";
 import { afterLabel, beforeLabel, HINT, MARKUP, mapLabel, pairText, percent, tokenName } from "./sentence_head_words.js";
-import { applyTheme, stopsOn } from "./theme.js";
+import { applyTheme, shadeChip, stopsOn } from "./theme.js";
 
 /**
  * @typedef {Omit<import("./message.js").SentenceHeader, "places" | "sums"> & import("./cells.js").Bytes} SentenceData
@@ -158,8 +158,7 @@ function shade(sentence, chips, row, head) {
   [...chips.children].forEach((chip, i) => {
     if (!(chip instanceof HTMLElement)) return;
     const { weight, code } = cellAt(sentence.data, head, row, i);
-    chip.style.setProperty("--weight", `${Math.round(100 * weight)}%`);
-    chip.classList.toggle("heavy", weight >= 0.4);
+    shadeChip(chip, weight, sentence.data);
     chip.classList.toggle("masked", code === MASKED);
     chip.classList.toggle("selected", i === row);
     find(chip, "small").textContent = weight >= NAMED ? percent(weight, restOf(sentence, row, i, head)) : "";

@@ -6,6 +6,7 @@ import { penOf } from "./elements.js";
 
 export const RAMP = 1024;
 const STRIPE = 4;  // pixels from one stripe to the next
+const BRIGHT = 0.179;  // luminance from which on black stands out more than white (WCAG 2.2)
 
 /** @param {string} hex */
 export function channels(hex) {
@@ -117,4 +118,26 @@ export function stopsOn({ background, dark }, { ramps, signed, signs }) {
   if (signs) return [signs[0], background, signs[1]];
   const stops = ramps[dark ? "dark" : "light"], zero = signed ? (stops.length - 1) / 2 : 0;
   return stops.map((stop, i) => (i === zero ? background : stop));
+}
+
+/**
+ * Whether black stands out more than white on a colour.
+ * @param {number} color  the four bytes of a pixel
+ */
+export function isBright(color) {
+  const parts = [color & 255, (color >> 8) & 255, (color >> 16) & 255].map((part) => part / 255);
+  const [r, g, b] = parts.map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > BRIGHT;
+}
+
+/**
+ * Shades a token by a weight, in the colours of the maps, as the CSS variables --shade and --ink.
+ * @param {HTMLElement} chip
+ * @param {number} weight  -1 to 1
+ * @param {{ stops: string[], signed?: boolean }} data
+ */
+export function shadeChip(chip, weight, { stops, signed }) {
+  const at = Math.max(-1, Math.min(1, weight)), color = ramp(stops)[Math.round((signed ? (at + 1) / 2 : at) * (RAMP - 1))];
+  chip.style.setProperty("--shade", `rgb(${color & 255} ${(color >> 8) & 255} ${(color >> 16) & 255})`);
+  chip.style.setProperty("--ink", isBright(color) ? "#000" : "#fff");
 }
