@@ -80,11 +80,12 @@ DRAWN = """([charts, count]) => {
     const drawn = (chart) => chart.querySelector("canvas, svg.marks, svg.main-svg");
     return found.length === count && found.every((chart) => !chart.checkVisibility() || drawn(chart));
 }"""
-TOO_WIDE = """() => {  // what is scrolled sideways, but for code, formulas and tables of numbers
+TOO_WIDE = """() => {  // what is scrolled sideways, but for code, formulas, tables of numbers and the masks
     const parts = [document.scrollingElement, ...document.querySelectorAll("[data-testid=stMain], [data-testid=stMain] *")];
     const scrolls = (part) => part === parts[0] || /auto|scroll/.test(getComputedStyle(part).overflowX);
     const wide = (part) => part.clientWidth && part.scrollWidth > part.clientWidth;
-    const may = (part) => part.matches("pre, .katex-display, .dvn-scroller, :has(> [data-testid=stTableStyledTable])");
+    const ways = "pre, .katex-display, .dvn-scroller, .mask-gallery ul, :has(> [data-testid=stTableStyledTable])";
+    const may = (part) => part.matches(ways);
     return parts.filter((part) => wide(part) && scrolls(part) && !may(part)).map((part) => part.outerHTML.slice(0, 200));
 }"""
 DESK, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
