@@ -609,13 +609,15 @@ def test_the_heads_that_changed_most_of_all_layers_come_first():
 
 
 PAINTS_TWICE = """
-import { unpackCells, paint } from "%s/cells.js";
+import { unpackCells, paint } from "%(folder)s/cells.js";
+import { stopsOn } from "%(folder)s/theme.js";
 globalThis.ImageData = class { constructor(w, h) { this.data = new Uint8ClampedArray(4 * w * h); } };
 let last;
 const canvas = { width: 4, height: 4, getContext: () => ({ putImageData: (image) => { last = image; } }) };
 const found = [];
 for (const text of process.argv.slice(1)) {
-  paint(canvas, unpackCells(new Uint8Array(Buffer.from(text, "base64"))), 0);
+  const data = unpackCells(new Uint8Array(Buffer.from(text, "base64")));
+  paint(canvas, { ...data, stops: stopsOn({ background: "#ffffff", dark: false }, data) }, 0);
   found.push([...last.data].join());
 }
 console.log(JSON.stringify(found));
@@ -627,7 +629,7 @@ def test_a_side_of_both_signs_leaves_the_colours_of_the_other_side_as_they_are()
     config = Config(tokens=4, heads=1, d_model=8)
     signed = replace(config, softmax="differential")
     sent = [message(each, results.heads.cells(each)) for each in (config, signed, config)]
-    code = PAINTS_TWICE % (ROOT / "attention/components/browser").as_uri()
+    code = PAINTS_TWICE % {"folder": (ROOT / "attention/components/browser").as_uri()}
     texts = [base64.b64encode(each).decode() for each in sent]
     done = subprocess.run(["node", "--input-type=module", "-e", code, *texts], capture_output=True, check=True)
     first, other, again = json.loads(done.stdout)

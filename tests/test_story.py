@@ -221,7 +221,7 @@ def test_equal_weights_are_those_of_the_visible_keys():
 def test_changed_settings_are_named_beside_the_title_and_what_was_recorded_is_called_so(packed, said):
     changed, test = words(visit({ENTRY: packed})), visit()
     usual, sizes = words(test), "11 tokens. MiniLM: 12 heads of 32 channels per layer, d_model 384."
-    assert said in changed and "With the model's own settings:** From “bank”, only 1 of MiniLM's 72 heads" in changed
+    assert said in changed and "With the model's own settings:** The map is one **head** of 72" in changed
     assert "not as MiniLM computes it" not in usual and "With the model's own settings" not in usual
     assert any(sizes in each.proto.help for each in test.markdown)
 

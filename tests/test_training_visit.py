@@ -235,7 +235,7 @@ def test_the_head_that_comes_first_stands_beside_the_task_s_own():
     first = next(row.step for row in rows if row.value > 0.5)
     assert {row.series for row in rows} == {charts.EARLIER} and first <= next(s for s in own if own[s] > 0.5)
     lines = [
-        any("Wide grey line" in each.proto.help for each in run(link).caption)
+        any("Wide grey line" in each.proto.body for each in run(link).caption)
         for link in ({}, {"task": "sort"}, {"number": "same"})
     ]
     assert lines == [True, False, False]
