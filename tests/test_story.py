@@ -150,7 +150,7 @@ def test_the_finding_is_true_of_what_is_shown():
         test
     ) or "At temperature 4 the largest weight is 1" in words(test)
     test.button(key="next take over").click().run()
-    assert "It is closest to “money” before (" in words(
+    assert "The closest of these words is “money” before (" in words(
         test
     ) and "and after six layers, with all heads and feed-forward layers (0.678)." in words(test)
     test.slider(key="story_temperature").set_value(1.0).run()
@@ -188,7 +188,7 @@ def test_what_a_word_like_on_becomes_is_not_measured_and_one_click_selects_the_w
 def test_what_the_model_makes_of_a_word_is_named_as_recorded_once_settings_differ():
     said = words(visit({ENTRY: "step.take over~mask.causal"}))
     recorded = text.AS_RECORDED.format(
-        said="After six layers, with all heads and feed-forward layers, it is closest to “river” (0.602); before, to “money” "
+        said="After six layers, with all heads and feed-forward layers, the closest of these words is “river” (0.602); before, “money” "
         "(0.347)."
     )
     assert recorded in said
@@ -221,7 +221,10 @@ def test_equal_weights_are_those_of_the_visible_keys():
 def test_changed_settings_are_named_beside_the_title_and_what_was_recorded_is_called_so(packed, said):
     changed, test = words(visit({ENTRY: packed})), visit()
     usual, sizes = words(test), "11 tokens. MiniLM: 12 heads of 32 channels per layer, d_model 384."
-    assert said in changed and "With the model's own settings:** The map is one **head** of 72" in changed
+    assert (
+        said in changed
+        and "With the model's own settings:** From “bank”, only 1 of the 72 has its largest weight" in changed
+    )
     assert "not as MiniLM computes it" not in usual and "With the model's own settings" not in usual
     assert any(sizes in each.proto.help for each in test.markdown)
 

@@ -38,7 +38,7 @@ def test_the_story_in_three_clicks(start):
     page.get_by_role("button", name="4 · more even").click()
     expect(page.get_by_text("At temperature 4 the largest weight is")).to_be_visible()
     page.get_by_role("button", name="Next: combine").click()
-    expect(page.get_by_text("It is closest to “money” before")).to_be_visible()
+    expect(page.get_by_text("The closest of these words is “money” before")).to_be_visible()
     assert "start=sentence.account~step.take+over~temperature.4.0" in page.url
 
 

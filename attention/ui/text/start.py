@@ -28,11 +28,12 @@ LOOK_MORE = (
     "the end."
 )
 COMPARE = "**Compare:** choose the other sentence above. What does “{word}” read there?"
+HEAD = "The map is one **head** of {heads} in MiniLM, each with its own weights. {said}"
 EXPECTED = (
-    "The map is one **head** of {heads} in MiniLM, each with its own weights. From “{word}”, only {found} of them puts most "
-    "weight on “{expected}” here and on “{other}” in the other sentence. **A weight shows what is read, not what is "
-    "understood:** what a word means comes from all heads and feed-forward layers."
+    "From “{word}”, only {found} of the {heads} has its largest weight on “{expected}” here and on “{other}” in the other "
+    "sentence."
 )
+UNDERSTOOD = "**A weight shows what is read, not what is understood:** what a word means comes from all heads and feed-forward layers."
 OWN_LOOK = (
     "This is one head on one sentence. It was chosen for what it does in the two sentences above; in yours it may do something "
     "else. The other heads are on Heads."
@@ -78,11 +79,11 @@ MOVED_TO_NONE = "This head alone moves it towards none of them by {least} or mor
 MOVED_TOO_LITTLE = "This head alone moves it too little to tell: by less than {least} towards or away from each word."
 NO_CHANGE = "under {least}"
 AFTER_ALL = (
-    "After six layers, with all heads and feed-forward layers, it is closest to “{last}” ({cosine}); before, to “{first}” "
-    "({before})."
+    "After six layers, with all heads and feed-forward layers, the closest of these words is “{last}” "
+    "({cosine}); before, “{first}” ({before})."
 )
 STILL_CLOSEST = (
-    "It is closest to “{last}” before ({before}) and after six layers, with all heads and feed-forward layers "
+    "The closest of these words is “{last}” before ({before}) and after six layers, with all heads and feed-forward layers "
     "({cosine})."
 )
 ALL_RISE = " The cosine rises for every word: most for “{most}” ({most_by}), least for “{least}” ({least_by})."
@@ -111,6 +112,6 @@ CHECK = (
     "For engineers: what published code computes, step by step, and where it differs from PyTorch.",
 )
 CODE = (
-    "Every picture is checked against PyTorch's own attention, or against a definition in float64: its badge has the largest "
-    "difference. Heads prints a program with the same numbers. The code is open."
+    "A badge below a picture says how far its numbers are from those of PyTorch's own attention, or of a definition in "
+    "float64. Heads prints a program with the same numbers."
 )

@@ -98,7 +98,9 @@ def _compare(story: Story, trace: Trace) -> None:
     st.markdown(text.COMPARE.format(word=here.about))
     if not card_bar.is_waiting():
         named = {"word": here.about, "expected": here.expected, "other": other.expected}
-        st.markdown(_as_recorded(story, text.EXPECTED.format(**named, **head_counts())))
+        counts = head_counts()
+        said = _as_recorded(story, text.EXPECTED.format(**named, **counts))
+        st.markdown(text.HEAD.format(heads=counts["heads"], said=f"{said} {text.UNDERSTOOD}"))
 
 
 def _sharpen(story: Story, trace: Trace) -> None:
