@@ -188,8 +188,8 @@ def test_what_a_word_like_on_becomes_is_not_measured_and_one_click_selects_the_w
 def test_what_the_model_makes_of_a_word_is_named_as_recorded_once_settings_differ():
     said = words(visit({ENTRY: "step.take over~mask.causal"}))
     recorded = text.AS_RECORDED.format(
-        said="After six layers, with all heads and feed-forward layers, the closest of these words is “river” (0.602); before, “money” "
-        "(0.347)."
+        said="After six layers, with all heads and feed-forward layers, the closest of these words is “river” (0.602); before, "
+        "“money” (0.347)."
     )
     assert recorded in said
     usual = words(visit({ENTRY: "step.take over"}))

@@ -33,7 +33,9 @@ EXPECTED = (
     "From “{word}”, only {found} of the {heads} has its largest weight on “{expected}” here and on “{other}” in the other "
     "sentence."
 )
-UNDERSTOOD = "**A weight shows what is read, not what is understood:** what a word means comes from all heads and feed-forward layers."
+UNDERSTOOD = (
+    "**A weight shows what is read, not what is understood:** meaning comes from all heads and feed-forward layers."
+)
 OWN_LOOK = (
     "This is one head on one sentence. It was chosen for what it does in the two sentences above; in yours it may do something "
     "else. The other heads are on Heads."
