@@ -203,7 +203,9 @@ class Settings(Generic[S]):
         if not isinstance(value, tuple):
             raise ConfigError(f"{name}={short(value)} is not a tuple of values. The default is {default!r}.")
         if default and not value:
-            raise ConfigError(f"{name} has no value; it needs one. The default is {', '.join(map(str, default))}.")
+            raise ConfigError(
+                f"{self.knobs[name].label} has no value; it needs one. The default is {', '.join(map(str, default))}."
+            )
         if len(set(value)) < len(value):
             raise ConfigError(f"{name}={short(value)} names a value twice. Name each once.")
         for each in value:

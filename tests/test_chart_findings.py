@@ -96,7 +96,11 @@ FAST = line(LENGTHS, [0.1, 0.1, 0.1, 0.1], 0.01, peak_bytes=2**22, to_device=0.1
             "fast.",
         ),
         ("memory", "At 4,096 tokens SDPA on a Test GPU needs 4 MiB; SDPA on this CPU needs 4 times as much."),
-        ("transfer", "Copying takes 75.0% of a call of SDPA on a Test GPU, at 4,096 tokens."),
+        (
+            "transfer",
+            "If query, key, value and the results cross the bus for each call, copying takes 75.0% of the time of SDPA on a Test "
+            "GPU, at 4,096 tokens; in a model they stay on the GPU.",
+        ),
     ],
 )
 def test_each_chart_of_lines_has_a_finding_of_its_own(chart, said):
@@ -141,7 +145,7 @@ def test_what_the_charts_of_the_recordings_say_is_true_of_what_they_draw():
         assert len(lines(drawn)) <= (4 if chart == "speed-up" else 3)
         known = {(t.implementation, machine_in_sentence(t)) for t in drawn}
         for name, where in re.findall(
-            r"(?:At [\d,]+ tokens|of a call of|matmul of|;) (.+?) on (an? [^,;]+?)(?: is| takes| needs| reaches| [\d.]+%|,|;|\.)",
+            r"(?:At [\d,]+ tokens|the time of|matmul of|;) (.+?) on (an? [^,;]+?)(?: is| takes| needs| reaches| [\d.]+%|,|;|\.)",
             said,
         ):
             assert (name, where) in known, said
@@ -156,7 +160,7 @@ def test_what_the_charts_of_the_recordings_say_is_true_of_what_they_draw():
             factors = [times(a / b) for a in bytes_at for b in bytes_at]
             assert any(f"needs {each} times" in said or (each == "1" and "about as" in said) for each in factors), said
         if chart == "transfer" and said:
-            length = int(re.search(r"at ([\d,]+) tokens\.$", said)[1].replace(",", ""))
+            length = int(re.search(r"at ([\d,]+) tokens; in a model", said)[1].replace(",", ""))
             shares = [t.transfer / (t.transfer + t.seconds) for t in drawn if t.length == length]
             assert any(format_percent(share) in said for share in shares), said
 
@@ -173,8 +177,10 @@ def test_the_roofline_names_the_line_that_is_nearest_to_its_peak():
 def test_the_growth_is_that_of_each_device_and_empty_where_one_is_not_known():
     cpu, card = line(LENGTHS, [1, 4, 16, 64]), line(LENGTHS, [1, 2, 4, 8], **GPU)
     assert growth_finding([*cpu, *card]) == (
-        "For twice the text this CPU takes 4 times as long (512 to 4,096 tokens), a Test GPU 2 times (512 to 4,096 tokens)."
+        "From 512 to 4,096 tokens, twice the text takes this CPU 4 times as long, a Test GPU 2 times."
     )
+    longer = [*cpu, *line((8192,), [1024])]  # a length that only one of the two has, where the time grows faster
+    assert growth_finding([*longer, *card]) == growth_finding([*cpu, *card])
     assert growth_finding([*cpu, *card[:2]]) == growth_finding([]) == ""
 
 

@@ -82,7 +82,7 @@ def test_settings_that_do_not_fit_keep_the_last_ones_and_say_why():
     [
         ("steps", "0", "steps=0 is not a whole number between 1 and 1,000. The default is 100."),
         ("task", "cope", "task='cope' is not one of: copy, sort. Did you mean 'copy'?"),
-        ("widths", "", "widths has no value; it needs one. The default is 8."),
+        ("widths", "", "Widths has no value; it needs one. The default is 8."),
         ("speed", "1", "'speed' is not a setting of a training; it was ignored."),
     ],
 )

@@ -75,7 +75,7 @@ def test_any_link_gives_a_sweep_and_says_what_it_ignored(query):
         ),
         ("lengths", (64.0,), "lengths=64.0 is not a whole number between 2"),
         ("lengths", (True,), "lengths=True is not a whole number between 2"),
-        ("lengths", (), "lengths has no value; it needs one. The default is 64, 128,"),
+        ("lengths", (), "Lengths (tokens) has no value; it needs one. The default is 64, 128,"),
         ("heads", 8, "heads=8 is not a tuple of values. The default is (8,)."),
         ("heads", (8, 8), "heads=(8, 8) names a value twice. Name each once."),
         ("devices", ("rm -rf",), "devices='rm -rf' is not a device of torch, like cpu or cuda:0."),

@@ -15,6 +15,7 @@ from streamlit.testing.v1.element_tree import Selectbox
 
 from attention.timing.__main__ import report
 from attention.timing.cpu_gpu_settings import Timed
+from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.recordings import Timing, read_recording, write_recording
 from attention.timing.recordings.timing import BROWSER, WEBGPU
 from attention.timing.subject import subject
@@ -146,7 +147,7 @@ def test_widgets_move_the_link():
     test.number_input(key="sweep_threads").set_value(1).run()
     assert dict(test.query_params) == {"v": "3", "lengths": "128,512", "seconds": "30", "threads": "1"}
     test.multiselect(key="sweep_lengths").set_value([]).run()
-    assert "lengths has no value; it needs one." in page_text(test)
+    assert "Lengths (tokens) has no value; it needs one." in page_text(test)
     assert test.multiselect(key="sweep_lengths").value == [128, 512]
 
 
@@ -381,6 +382,19 @@ def test_that_leaving_ends_a_sweep_is_said_before_and_after():
 def test_what_became_of_every_case_is_said(state, cases, told):
     found = {timing.case: timing for timing in (make_timing(64), failed_timing(128))}
     assert run(sweep=TimingJob(Sweep(), state, 0.5, cases=cases, timings=found)).get("progress")[0].proto.text == told
+
+
+def test_cases_that_torch_does_not_support_are_counted_and_named():
+    usual = [name for name, how in IMPLEMENTATIONS.items() if not how.asked and name != "SDPA cuDNN"]
+    found = {timing.case: timing for name in usual for timing in (make_timing(64, implementation=name),)}
+    task = TimingJob(Sweep(lengths=(64,)), "done", 1.0, cases=len(found), timings=found)
+    said = run(sweep=task).get("progress")[0].proto.text
+    assert said == "Measured 11 cases. 1 was skipped, as torch does not support it here: SDPA cuDNN."
+
+
+def test_the_bar_of_a_measurement_is_as_far_as_its_time_budget():
+    task = TimingJob(Sweep(seconds=60), "running", 0.5, started=0.0, clock=lambda: 57.0)
+    assert (task.shown_share, task.seconds_left) == (0.95, 3.0)
 
 
 @pytest.mark.parametrize(("started", "told"), [(1.0, "Measuring failed"), (None, "Not measured")])

@@ -23,7 +23,7 @@ HEIGHT = 430  # pixels
 NAME, LABEL = 12, 13  # pixels of the height of letters: of the names of lines, and of the axes
 ENDS = (5e-6, 0.2)  # seconds at both ends of the axis, unless a time lies beyond
 CPU, ALONE, MOVED = "CPU", "GPU alone", "GPU with copy"
-NOW, YOURS, RECORDED = "this server, measured now", "your GPU", "{device}, recorded"
+NOW, YOURS, RECORDED = "this server, measured", "your GPU", "{device}, recorded"
 CROSSING, EQUAL = "about {length:,.0f} tokens", "about equal"
 TIMES = "{times} times as fast"
 
@@ -77,7 +77,7 @@ def _device_lines(
 def _name(series: TimingSeries, name: str, found: BreakEven) -> str:
     """The name of a line; what was measured now is named as such, and the others then by their device."""
     if series.kind == MEASURED:
-        return NOW if name == CPU else f"{name.replace('GPU', _device(series))}, measured now"
+        return NOW if name == CPU else f"{name.replace('GPU', _device(series))}, measured"
     if series.kind == IN_BROWSER:
         return name.replace("GPU", YOURS)
     if not found.beside:

@@ -27,7 +27,7 @@ from attention.timing.webgpu.results import MATERIALISED
 
 HEIGHT = 460
 WIDTH = 40  # characters per line of a legend that fit on a phone
-FOOT_ROW = 14  # pixels of a line at the foot of a figure
+FOOT_ROW = 15  # pixels of a line at the foot of a figure
 FINE = 44  # the same for where all was measured, in a smaller font, beside a y axis
 NARROW = 34  # the same for the hover box
 FONT = "Arial, Helvetica, sans-serif"  # also available in a downloaded image of the chart, so that its legend fits
@@ -35,7 +35,7 @@ ROW = 17  # pixels that a line of a legend adds: on a phone entries are below ea
 FAINT = 0.16  # opacity of a band
 PALE = 0.65  # opacity of a mark whose time is not stable
 AXIS = 56  # pixels of the axis of lengths and its title
-LOOSE = "open and faint: unstable time"
+LOOSE = "open marks: unstable times"
 LAST = 2000  # rank of the last entry of a legend; the others have 1000
 END = 12  # pixels of the height of the name at the end of a line
 ERRORS = 12  # maximum number of lengths in a chart that are labelled with “out of memory”
@@ -105,20 +105,20 @@ def foot(rows: Sequence[str], height: int) -> dict[str, Any]:
     title = place | {
         "y": (FOOT_ROW * len(rows) + 4) / whole,
         "text": "<br>".join(map(_fine, rows)),
-        "font": {"size": 11},
+        "font": {"size": 12},
     }
     margin = {"b": ROW * len(rows) + AXIS if rows else 10}
     return {"height": whole, "margin": margin, "showlegend": False, "title": title if rows else None}
 
 
 def _fine(source: str) -> str:
-    return f'<span style="font-size:11px;font-weight:400">{escape(source)}</span>'
+    return f'<span style="font-size:12px;font-weight:400">{escape(source)}</span>'
 
 
 def legend(timings: Sequence[Timing]) -> dict[str, Any]:
     """Returns a legend below the figure, whose title says where and when it was measured, so that images include it."""
     told = "<br>".join(map(escape, line_names.sources(timings, FINE)))
-    return LEGEND | {"title": {"text": told, "side": "top", "font": {"size": 11, "color": theme.PLOTLY_TEXT}}}
+    return LEGEND | {"title": {"text": told, "side": "top", "font": {"size": 12, "color": theme.PLOTLY_TEXT}}}
 
 
 def wrap_label(label: str) -> str:

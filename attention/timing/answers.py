@@ -141,7 +141,8 @@ def _compare(cpu: list[Timing], gpu: list[Timing], here: Timing, there: Timing) 
     """The answer of a GPU and a CPU that were both timed at a length."""
     alone, moved = (here.seconds / taken for taken in (there.seconds, there.seconds + there.transfer))
     dtype = f" in {here.dtype}" if here.dtype != there.dtype else ""
-    gpu_name, what, caution = _gpu_name(there), describe(there), _caution(there, here)
+    of_gpu = f" in {there.dtype}" if dtype else ""
+    gpu_name, what, caution = f"{_gpu_name(there)}{of_gpu}", describe(there, not dtype), _caution(there, here)
     of = f"for {what[0].lower()}{what[1:]}"
     headline = f"{gpu_name} {_times(alone)} as {_cpu_name(here, there)}{dtype} "
     headline += f"({seconds(there.seconds)} instead of {seconds(here.seconds)}) {of}."
@@ -230,7 +231,7 @@ def _whence(timing: Timing) -> str:
     return f"recorded{where} {timing.day}"
 
 
-def describe(case: Case) -> str:
+def describe(case: Case, with_dtype: bool = True) -> str:
     """A case in words, like "one token of 16 heads of 128 against 8,192 keys, bfloat16"."""
     of = f"{case.heads} head{'s' * (case.heads != 1)} of {case.d_head}"
     sequences = f"{case.batch:,} sequences of " if case.batch > 1 else ""
@@ -244,7 +245,7 @@ def describe(case: Case) -> str:
         f"{case.kv_heads} key-value heads" * bool(case.kv_heads),
         f"window {case.window:,}" * bool(case.window),
     ]
-    parts += [case.mask if case.mask != "full" and case.queries != 1 else "", case.dtype]
+    parts += [case.mask if case.mask != "full" and case.queries != 1 else "", case.dtype * with_dtype]
     parts += [case.passes if case.passes != "forward" else ""]
     text = ", ".join(filter(None, parts))
     return text[0].upper() + text[1:]

@@ -18,11 +18,11 @@ from attention.timing.sweep import Sweep, is_like
 from attention.timing.units import seconds
 
 EQUAL = 0.05  # two times that differ by less than this part are about equal
-FEW_VISITS = "Open marks: timed fewer than 3 times"
 UNSTABLE = "Open marks: unstable times"
 NOT_COMPARED = (
-    "What was just measured is drawn, but not compared: fewer than two of its times are stable. Measure again."
+    "What was measured here is drawn, but not compared: fewer than two of its times are stable. Measure again."
 )
+ORDINARY = " (from ordinary memory, which is not pinned)"
 FUSED = "SDPA", "WebGPU fused"  # one kernel for all of attention, as a model runs it
 
 
@@ -49,7 +49,12 @@ class BreakEven:
         if since is None:
             return f"At no length up to {longest:,} tokens is {gpu} faster than {cpu}, copying included."
         at_end = f"at {longest:,} it is {self._times(longest, True)} times as fast."
-        if since > shortest or self.is_equal_at_first:
+        if self.is_equal_at_first:
+            return (
+                f"At {shortest:,} tokens, the shortest timed, {gpu} is about as fast as {cpu}, copying included; beyond, it is "
+                f"faster, at {longest:,} {self._times(longest, True)} times as fast."
+            )
+        if since > shortest:
             return f"From about {since:,.0f} tokens on, {gpu} is faster than {cpu}, copying included; {at_end}"
         return (
             f"Already at {shortest:,} tokens, the shortest length measured, {gpu} is {self._times(shortest, True)} times as fast "
@@ -60,7 +65,7 @@ class BreakEven:
     def without_copy(self) -> str:
         """What is true without the copy, which the headline includes."""
         alone, shortest, longest = self.alone.length, self.alone.shortest, self.longest.length
-        said = "Without copying the data to the GPU and back, the GPU is"
+        said = "In a model the data stay on the GPU: without the copy, it is"
         if alone is None:
             return f"{said} at no length faster either."
         if alone > shortest:
@@ -70,10 +75,8 @@ class BreakEven:
     @property
     def open_marks(self) -> str:
         """What the open marks of the chart mean, to stand beside them; empty if it has none."""
-        loose = [point.loose for series in (self.cpu, self.gpu, *self.beside) for point in series.points if point.loose]
-        if not loose:
-            return ""
-        return FEW_VISITS if all(each.startswith("measured ") for each in loose) else UNSTABLE
+        every = (self.cpu, self.gpu, *self.beside)
+        return UNSTABLE if any(point.loose for series in every for point in series.points) else ""
 
     @property
     def not_compared(self) -> str:
@@ -83,9 +86,10 @@ class BreakEven:
 
     @property
     def is_equal_at_first(self) -> bool:
-        """Whether both take equally long at the shortest length, with the copy: their lines cross there or before, unseen."""
-        shortest = self.moved.shortest
-        return self.moved.length is not None and abs(self._ratio(shortest, True) - 1) <= EQUAL
+        """Whether both take equally long at the shortest length, with the copy, and the GPU is faster at all longer ones."""
+        stable = [each for each in cpu_gpu_summary.ratios(self.cpu, self.gpu) if each.is_stable]
+        first, *others = (each.moved for each in stable)
+        return abs(first - 1) <= EQUAL and all(each > 1 for each in others)
 
     def _ratio(self, length: int, copied: bool = False) -> float:
         """How many times as fast as the CPU the GPU is at a length."""
@@ -121,6 +125,7 @@ class BreakEven:
         said = (
             f"At {case.length:,} tokens the copy takes {seconds(case.transfer)}, computing {seconds(case.seconds)}: query, "
             f"key, value and output cross the bus at {size / case.transfer / 1e9:.2g} GB/s"
+            f"{ORDINARY * (case.source != BROWSER)}"
         )
         return (
             f"{said}, while the GPU's own memory moves {case.peak_traffic / 1e9:,.0f} GB/s."

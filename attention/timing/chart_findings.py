@@ -49,17 +49,22 @@ def line_finding(chart: str, timings: Iterable[Timing], against: str = compariso
 
 
 def growth_finding(timings: Iterable[Timing]) -> str:
-    """Returns by how much the time of each device grows with the length, empty unless the growth of all is known."""
+    """Returns by how much the time of each device grows with the length, empty unless the growth of all is known.
+
+    It is that over the lengths at which all devices have stable times, because shorter texts grow more slowly.
+    """
     found = lines(timings)
-    known = [(line[0], growth.growth(line)) for line in found.values()]
+    stable = [{t.length for t in comparison.with_times(line) if t.settled} for line in found.values()]
+    common = set[int].intersection(*stable) if stable else set()
+    known = [(line[0], growth.growth(t for t in line if t.length in common)) for line in found.values()]
     if not known or len({timing.implementation for timing, _ in known}) > 1:
         return ""
     rises = [(_machine(timing), rise) for timing, rise in known if rise]
     if len(rises) < len(known):
         return ""
     (name, first), *others = rises
-    said = [f"For twice the text {name} takes {first.doubling:.2g} times as long ({first.over})"]
-    return ", ".join([*said, *(f"{name} {rise.doubling:.2g} times ({rise.over})" for name, rise in others)]) + "."
+    said = [f"From {first.over}, twice the text takes {name} {first.doubling:.2g} times as long"]
+    return ", ".join([*said, *(f"{name} {rise.doubling:.2g} times" for name, rise in others)]) + "."
 
 
 def _speedups(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
@@ -237,7 +242,10 @@ def _largest_transfer(found: Lines) -> str:
     if last is None:
         return ""
     share = format_percent(last.transfer / (last.transfer + last.seconds))
-    return f"Copying takes {share} of a call of {_line_namer(found)(last)}, at {last.length:,} tokens."
+    return (
+        f"If query, key, value and the results cross the bus for each call, copying takes {share} of the time of "
+        f"{_line_namer(found)(last)}, at {last.length:,} tokens; in a model they stay on the GPU."
+    )
 
 
 FINDERS: dict[str, Callable[[Lines], str]] = {

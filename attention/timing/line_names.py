@@ -58,7 +58,7 @@ def machine_names(timings: Iterable[Timing]) -> dict[str, str]:
     now = {timing.origin for timing in timings if not timing.source}
     if len(now) < len(short):
         named = {origin: name.replace("this CPU", "this server") for origin, name in short.items()}
-        short = {origin: f"{name}, measured now" if origin in now else name for origin, name in named.items()}
+        short = {origin: f"{name}, measured" if origin in now else name for origin, name in named.items()}
     found = list(short.values())
     return {origin: name if found.count(name) == 1 else origin for origin, name in short.items()}
 

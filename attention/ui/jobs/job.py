@@ -120,6 +120,11 @@ class Job:
         return pace.seconds_left(self.guess, self.share, self.seconds_spent)
 
     @property
+    def shown_share(self) -> float:
+        """The share that its progress bar shows."""
+        return min(self.share, 1.0)
+
+    @property
     def slow(self) -> bool:
         """Whether it takes far longer than estimated."""
         return pace.slow(self.guess, self.share, self.seconds_spent)

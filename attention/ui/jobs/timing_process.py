@@ -21,6 +21,7 @@ from typing import ClassVar
 from attention.runtime.threads import set_nice
 from attention.serving.settings import environment
 from attention.timing import devices, recordings
+from attention.timing.implementations import IMPLEMENTATIONS
 from attention.timing.one_at_a_time import ITS_TURN, WAITING, remove_lock
 from attention.timing.recordings import Timing
 from attention.timing.sweep import Case, Sweep, flags
@@ -135,6 +136,26 @@ class TimingJob(Job):
     def seconds_left(self) -> float | None:
         """Remaining seconds of its time budget; None before its turn."""
         return max(0.0, self.settings.seconds - self.running) if self.started is not None and not self.held else None
+
+    @property
+    def shown_share(self) -> float:
+        """The share of its visits or of its time budget, whichever is larger: it ends when either is used up."""
+        spent = 0.0 if self.held else self.running / self.settings.seconds
+        return min(max(self.share, spent), 1.0)
+
+    @property
+    def unsupported(self) -> tuple[int, list[str]]:
+        """How many cases torch does not support here, so that they were not listed, and of which implementations.
+
+        It is known at the end, if every case that was listed was begun, and all others are of these implementations.
+        """
+        timed = {case.implementation for case in self.timings}
+        usual = [name for name, how in IMPLEMENTATIONS.items() if not how.asked]
+        used = [*dict.fromkeys(case.device for case in self.timings)]
+        missing = [name for name in usual if name not in timed]
+        every, count = (len(self.settings.cases(used, names)) for names in (usual, missing))
+        is_known = self.state == "done" and not self.settings.implementations and len(self.timings) == self.cases
+        return (count, missing) if is_known and count + self.cases == every else (0, [])
 
     @property
     def unbegun(self) -> int:

@@ -47,7 +47,7 @@ MODEL = "{about}. At most {memory} of memory."
 READING = "**How the file is read.** Correct a wrong guess here."
 
 # Timings.
-SWEEP_ABOUT = "Sizes to measure. If you change one, the charts follow."
+SWEEP_ABOUT = "Sizes to measure. Choose one or several per row; the charts follow."
 ALL_VALUES = {"queries": "All tokens", "kv_heads": "As many as heads", "windows": "No window"}  # for 0
 EVERY_VALUE = {"implementations": "All except compiled and published", "devices": "All"}
 ONE_VALUE = "At least one"

@@ -73,6 +73,8 @@ HOURS_AGO = "{hours:.0f} hours ago"
 LOOSE = " {count} did not become stable: the server was busy, or the time budget was short."
 FAILED = " {count} failed; see *Every case*."
 NOT_STARTED = " {count} {were} not started{why}."
+NOT_SUPPORTED = " {count} {were} skipped, as torch does not support {them} here: {names}."
+IT, THEM = "it", "them"
 WAS, WERE = "was", "were"
 TIME_UP = " before the time was up"
 NO_GPU = (
@@ -107,7 +109,7 @@ CAPTION = "{about} Sizes: 16,384 tokens in total (longer sequences in smaller ba
 MARKS = (
     "{apart}{published} A colour and a mark are a device: circles a recorded CPU, triangles this server, squares a GPU alone, "
     "diamonds a GPU with the copy, stars a GPU in a browser. Dotted lines with thin marks were published by others. Open, faint "
-    "marks that no line joins were measured too few times or are unstable."
+    "marks that no line joins are unstable times."
 )
 APART = "{device} was timed at other sizes ({sizes}) and has rates only. "
 USE = "Use these settings"
@@ -136,7 +138,7 @@ KEPT = (
 )
 
 # The charts and tables.
-FAINT = "Open, faint marks were measured too few times or are unstable; hover to see which. "
+FAINT = "Open, faint marks are unstable times, which were not measured three times or do not agree; hover to see why. "
 CHARTS = {  # in the order in which they are offered; the first sentence says how to read a chart, the others are its help
     "time": (
         "Lower is faster; the steeper a line, the faster its time grows. Time per call against length, both axes logarithmic: "

@@ -34,7 +34,7 @@ def show_progress(
     """
     visitor = page.visitor()
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(min(task.share, 1.0), status_text(task, said, line.before(task), visitor, line.other(task)))
+        st.progress(task.shown_share, status_text(task, said, line.before(task), visitor, line.other(task)))
         if task.pauses and visitor in task.resting:
             st.button(
                 text.CONTINUE, key="continue", icon=":material/play_arrow:", on_click=line.go_on, args=(task, visitor)

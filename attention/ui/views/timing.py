@@ -271,6 +271,10 @@ def _rest(task: TimingJob, measured: int) -> str:
     if unbegun > 0 and not task.open:
         were, why = text.WAS if unbegun == 1 else text.WERE, text.TIME_UP if task.state == "done" else ""
         found.append(text.NOT_STARTED.format(count=unbegun, were=were, why=why))
+    count, names = task.unsupported
+    if count:
+        were, them = (text.WAS, text.IT) if count == 1 else (text.WERE, text.THEM)
+        found.append(text.NOT_SUPPORTED.format(count=count, were=were, them=them, names=escape(", ".join(names))))
     return "".join(found)
 
 
