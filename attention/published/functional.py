@@ -77,8 +77,7 @@ FUNCTIONAL = Row(
     mistake="A mask of shape (batch, q, k) is applied to scores of shape (batch, heads, q, k) without a head axis.",
     lesson="Broadcasting aligns shapes from the right, so the batch axis of the mask meets the head axis of the scores. If "
     "the two sizes differ, an error is raised. If they are equal, nothing is raised: head i applies the mask of sequence "
-    "i to every sequence. A batch of one is correct by chance. An axis of size one for the heads fixes it. The mistake "
-    "only shows once three others are fixed that keep the code from running.",
+    "i to every sequence. A batch of one is correct by chance. An axis of size one for the heads fixes it.",
     demand="Corrected: any batch, any two lengths, a mask of (batch, q, k). Published: a mask for one sequence.",
     mask="boolean",
     tries=(

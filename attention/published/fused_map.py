@@ -51,7 +51,7 @@ FUSED = Row(
     as_meant=fused,
     as_printed=fused_as_printed,
     mistake="Heads are joined without moving the head axis back behind the tokens.",
-    lesson="A reshape does not move data; it only reads the same memory in rows of another length. The context is stored "
+    lesson="A reshape keeps the order of the elements; it does not swap axes. The context is ordered "
     "head by head, so a row of d_model holds several tokens of one head instead of one token of all heads. Every shape "
     "and all weights are correct and nothing is raised, but tokens and heads are scrambled. With a causal mask this leaks "
     "the future: early rows contain contexts of later tokens. With one head the mistake does not show, and a test of "

@@ -262,7 +262,8 @@ HUNTS: tuple[Hunt, ...] = (
         config=Config(heads=1, mask="full", projections="independent", **SMALL),
         shows="influence",
         says="One head without a mask. Influence: how much the output of a row changes if the token of a column is replaced.",
-        seen="Only the diagonal is strong: each output depends almost only on its own token.",
+        seen="Only the diagonal is strong: each output depends almost only on its own token. The second fault has no "
+        "effect here, as there is one head.",
         offered=(
             (
                 "The weights are transposed",

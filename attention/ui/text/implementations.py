@@ -1,10 +1,12 @@
 """The words of the page Implementations."""
 
-FINDING = "{wrong} of these {count} published pieces of code are wrong at these settings{raising}.{corrected}"
+FINDING = "{wrong} of these {count} published pieces of code are wrong at these settings{raising}.{unfit}{corrected}"
 CORRECTED = {0: "", 1: " Corrected, one still is."}
 CORRECTED_MORE = " Corrected, {count} still are."
 RAISING = {0: "", 1: ", and one raises an error"}
 RAISING_MORE = ", and {count} raise an error"
+UNFIT = {0: "", 1: " One does not support these settings."}
+UNFIT_MORE = " {count} do not support these settings."
 ABOUT = (
     "Published code of attention, rewritten and run on the same weights and tokens as the reference, in float64: a difference "
     "is a mistake, not rounding."
@@ -21,7 +23,13 @@ ALL_HEADS = "Weights of all heads"
 DETAILS = "Code, shapes, costs and accepted inputs"
 
 # The list of all implementations, and the selected one.
-GROUPS = {"disagrees": "Wrong as published", "raises": "Raise an error", "agrees": "Right"}
+GROUPS = {
+    "disagrees": "Wrong as published",
+    "raises": "Raise an error",
+    "unfit": "Not applicable here",
+    "agrees": "Right",
+}
+HOW = "Choose one to compare what it computes with what it should compute."
 IN_MENU = "{name}: {verdict}"
 TRY = "Settings to try:"
 TRIED = "{label} · :small[{moved}]"
@@ -44,12 +52,18 @@ RELATIVE = (
 )
 NAN_ROWS = "For fully masked queries the published code gives NaN, the reference zeros."
 CORRECTED_ERRORS = (
-    "All ran on the same weights and tokens. Corrected, they differ by at most {error}, which is rounding{raised}."
+    "All got the same weights and tokens. Corrected, they differ by at most {error}, which is rounding{raised}."
 )
-CORRECTED_EXACT = "All ran on the same weights and tokens; corrected, they are exact{raised}."
-STILL_RAISES = "; {count} still raises an error, see its row"
+CORRECTED_EXACT = "All got the same weights and tokens; corrected, they are exact{raised}."
+STILL_RAISES = "; {count} without a result: see its row"
 GLOSS = ":small[{gloss}]"
-VERDICTS = {"agrees": "right", "disagrees": "wrong"}  # of rows and inputs; others are shown as they are
+GLOSS_NO_EFFECT = ":small[{gloss}: no effect here]"
+VERDICTS = {
+    "agrees": "right",
+    "disagrees": "wrong",
+    "unfit": "not applicable",
+}  # of rows and inputs; others are shown as they are
+CORRECTED_VERDICT = "corrected: {verdict}"
 ERROR = "error"
 STILL = ":small[corrected: {verdict}]"
 RESULTS_RIGHT = ("Its output is right.", "Its weights are right.")
@@ -69,6 +83,9 @@ RESULT_EQUAL = (
 RESULT_SAME = "Weights and output equal those of the reference exactly."
 NO_EFFECT = "At these settings this has no effect."
 RESULT_RAISES = "It raises an error."
+UNFIT_ROW = "Corrected or not, it raises an error: it does not support these settings. What it supports: {demand}"
+SLIPS = {1: "It ran with another mistake fixed, which keeps it from running."}
+SLIPS_MORE = "It ran with {count} other mistakes fixed, which keep it from running."
 UNSCALED = "The document defines it without a scale, so the reference here has none either: *Scale* is not applied."
 OTHER_SHAPE = "other shape"
 RAISES = "raises"
@@ -118,7 +135,6 @@ WEIGHTS_NOTE = "Row: query. Column: key. Shown: head {head}{first}."
 INFLUENCE_NOTE = "Row: output. Column: the token that is replaced{first}."
 ONE_SCALE = "Both maps have one scale."
 INFLUENCE_LEAKS = "{leaks} of {masked} masked pairs leak."
-INFLUENCE_FAINT = "{count} of them, under 0.1% of the largest change, are not orange."
 UNIFORM = ", × uniform"
 OWN = "Weights of this code{where}: {wrong}"
 DIFFERENCE = "Weights minus reference{where}: {wrong}"

@@ -43,7 +43,7 @@ QUERIES = {  # over which a mean weight is taken
 }
 TEXTS = {  # of sources whose text is no sentence: what it is
     "recorded:smollm2-repeated": (
-        "The text is 25 random words, three times: only earlier copies of a word tell which word comes next."
+        "A start token, then 25 random words, three times: only earlier copies of a word tell which word comes next."
     ),
 }
 EXAMPLE = "Framed: {query} puts {weight} on {key}, which followed {before}."
@@ -60,9 +60,11 @@ KEYS = {  # that a statistic is the weight on
 ALL_HEADS = "these {count:,} heads"
 RECORDED = "The other layers of the model are not recorded."
 RECORDED_OF = "Recorded: {count} layers of {model}{why}."
-CHOSEN = ", chosen for heads with a clear role"
+CHOSEN = ", chosen because some of their heads have a clear role"
 STATISTIC = "Colour: {statistic}. Click a head to select it."
-STATISTIC_OF_WEIGHT = "Colour: mean over {queries}; under 10% without a number. Click a head to select it."
+STATISTIC_OF_WEIGHT = (
+    "Colour: mean over {queries}; under 10% only the selected head has a number. Click a head to select it."
+)
 HIGHER = "No head is high here. Show “{statistic}”"
 NONE = "No head has a value: no query has a visible key, or the tokens have no texts."
 HELP = "A text passes the layers in turn. Each cell is a head, coloured by one statistic; click one to select it on all pages."

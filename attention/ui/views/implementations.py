@@ -44,6 +44,7 @@ def view(config: Config) -> None:
         browser_yield.yield_to_browser()
     with head:
         _intro(config)
+        st.caption(text.HOW)
     with listed:
         implementations_overview.choices(config)
         implementations_overview.corrected(config)

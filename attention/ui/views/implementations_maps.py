@@ -20,7 +20,6 @@ from attention.ui.text import implementations as text
 from attention.ui.views import word_sentences
 
 IN_WORDS = 24  # the most tokens of a map with words at its rows and columns
-FAINT = 1e-3  # of the largest change: a leak below it is counted, but not drawn in the colour of leaks
 LEGEND = '<p class="map-legend">{}</p>'
 SWATCH = '<span><i style="background: linear-gradient(to right, {colors})"></i>{text}</span>'
 HATCHED = '<span><i class="masked"></i>{text}</span>'
@@ -80,9 +79,8 @@ def influence(
     tokens: Sequence[str],
     leaking: tuple[Tensor, Tensor] | None,
 ) -> None:
-    """Draws the influence of tokens, after that of the corrected version if this is another; faint leaks are not orange."""
-    most = float(reach.max()) or 1.0
-    marked = leaking[0] & (reach >= FAINT * most) if leaking else None
+    """Draws the influence of tokens, after that of the corrected version if this is another; leaks are orange."""
+    marked = leaking[0] if leaking else None
     sides = [(_own_title(config, printed), reach, marked)]
     has_pair = ROWS[name].as_printed is not None
     correct = results.published.influences(config.for_page(results.published.PAGE), name, False) if has_pair else None
@@ -98,10 +96,8 @@ def influence(
     st.markdown(text.SEE_LEAKS if leaks else text.SEE_EQUAL_CHANGES if equal else text.SEE_CHANGES)
     _show(maps, "influence", any(bool((moved == 0).any()) for _, moved, _ in sides), leaks)
     notes = [text.INFLUENCE_NOTE.format(first=first(config)), *[text.ONE_SCALE] * (len(sides) > 1)]
-    if leaking is not None and marked is not None:
-        faint = int((leaking[0] & ~marked).sum())
+    if leaking is not None:
         notes.append(text.INFLUENCE_LEAKS.format(leaks=int(leaking[0].sum()), masked=int(leaking[1].sum())))
-        notes += [text.INFLUENCE_FAINT.format(count=faint)] * bool(faint)
     st.caption(" ".join(notes))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from contextlib import nullcontext
 
 import pandas as pd
@@ -20,20 +21,19 @@ from attention.ui.session import page, present
 from attention.ui.text import implementations as text
 from attention.ui.views import find_the_bug
 
-COLORS = {"agrees": "green", "disagrees": "orange", "raises": "red"}
-ORDER = "disagrees", "raises", "agrees"
-ICONS = {"agrees": "check", "disagrees": "close", "raises": "error"}
+COLORS = {"agrees": "green", "disagrees": "orange", "raises": "red", "unfit": "gray"}
+ORDER = "disagrees", "raises", "unfit", "agrees"
+ICONS = {"agrees": "check", "disagrees": "close", "raises": "error", "unfit": "block"}
 
 
 def choices(config: Config) -> None:
     """Draws the implementations in groups by verdict, as buttons, or as a menu on a phone; the one that is shown has a border."""
     found = _judgements(config)
-    groups = {verdict: [name for name in ROWS if found[name, True].verdict == verdict] for verdict in ORDER}
+    verdicts = {name: _verdict(found, name) for name in ROWS}
+    groups = {verdict: [name for name in ROWS if verdicts[name] == verdict] for verdict in ORDER}
     with st.container(key="implementations-menu"):
         options = [name for group in groups.values() for name in group]
-        knobs.menu(
-            "implementation", config, options, format_func=lambda name: _in_menu(name, found[name, True].verdict)
-        )
+        knobs.menu("implementation", config, options, format_func=lambda name: _in_menu(name, verdicts[name]))
     with st.container(key="implementations", gap=None):
         for verdict, names in groups.items():
             if names:
@@ -42,7 +42,7 @@ def choices(config: Config) -> None:
                 row = ROWS[name]
                 mark = f":{COLORS[verdict]}[:material/{ICONS[verdict]}:]"
                 st.button(
-                    f"{mark} **{row.name}** {text.GLOSS.format(gloss=row.gloss)} {_still(found[name, False])}".rstrip(),
+                    f"{mark} **{row.name}** {_gloss(row, verdict)} {_still(verdict, found[name, False])}".rstrip(),
                     key=f"show {name}",
                     type="secondary" if name == config.implementation else "tertiary",
                     width="stretch",
@@ -50,6 +50,17 @@ def choices(config: Config) -> None:
                     kwargs={"implementation": name},
                     help=escape(row.document.title_in_words),
                 )
+
+
+def _verdict(found: Mapping[tuple[str, bool], Judgement], name: str) -> str:
+    """The verdict on a row as published; "unfit" if the corrected version raises too: it does not support the settings."""
+    return "unfit" if found[name, False].verdict == "raises" else found[name, True].verdict
+
+
+def _gloss(row: Row, verdict: str) -> str:
+    """What is particular about a row; a mistake that the settings hide has no effect."""
+    is_hidden = row.as_printed is not None and verdict == "agrees"
+    return (text.GLOSS_NO_EFFECT if is_hidden else text.GLOSS).format(gloss=row.gloss)
 
 
 def _judgements(config: Config) -> dict[tuple[str, bool], Judgement]:
@@ -70,12 +81,14 @@ def corrected(config: Config) -> None:
 def finding(config: Config) -> str:
     """How many implementations differ from the reference as published, and how many raise: the groups of the list."""
     found = _judgements(config)
-    wrong, still = (sum(found[name, printed].verdict == "disagrees" for name in ROWS) for printed in (True, False))
-    raises = sum(found[name, True].verdict == "raises" for name in ROWS)
+    verdicts = [_verdict(found, name) for name in ROWS]
+    wrong, raises, unfit = map(verdicts.count, ("disagrees", "raises", "unfit"))
+    still = sum(found[name, False].verdict == "disagrees" for name in ROWS)
     return text.FINDING.format(
         wrong=wrong,
         count=len(ROWS),
         raising=text.RAISING.get(raises, text.RAISING_MORE).format(count=raises),
+        unfit=text.UNFIT.get(unfit, text.UNFIT_MORE).format(count=unfit),
         corrected=text.CORRECTED.get(still, text.CORRECTED_MORE).format(count=still),
     )
 
@@ -83,18 +96,30 @@ def finding(config: Config) -> str:
 def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
     """Draws the selected row: its verdict, what is wrong with it, and why."""
     row, judged = ROWS[name], found.judgement
+    verdict = _verdict(_judgements(config), name) if judged.verdict == "raises" else judged.verdict
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.markdown(f"## {row.name} {_badge(judged.verdict)}", width="content")
+        st.markdown(f"## {row.name} {_badge(row, verdict, printed)}", width="content")
         if row.as_printed and not present.is_embedded():
             knobs.segments("version", config, width="content", label_visibility="collapsed")
+    if verdict == "unfit":
+        st.markdown(text.UNFIT_ROW.format(demand=escape(row.demand)))
+        st.info(text.RAISED_IN.format(error=escape(judged.error), function=found.raised_at))
+        return
     version = row.mistake if printed else text.VERSIONS["corrected" if row.as_printed else "only"]
     if printed and judged.verdict == "agrees":
         version = f"{version} {text.NO_EFFECT}"
     said, more = _result(judged, found)
+    said = f"{said} {_slips(row)}".rstrip() if printed else said
     why = text.WHY.format(why=row.why) if printed and judged.verdict != "agrees" else ""
     st.markdown(f"{version} **{said}** {why}".rstrip(), help=more or None)
     if judged.error:
         (st.error if printed else st.info)(text.RAISED_IN.format(error=escape(judged.error), function=found.raised_at))
+
+
+def _slips(row: Row) -> str:
+    """How many other mistakes were fixed so that the published code runs; "" if it runs as it is."""
+    count = len(row.slips)
+    return text.SLIPS.get(count, text.SLIPS_MORE).format(count=count) if count else ""
 
 
 def origin(config: Config, name: str, found: Comparison) -> None:
@@ -183,13 +208,16 @@ def _relative() -> str:
     return text.RELATIVE.format(within=WITHIN)
 
 
-def _badge(verdict: str) -> str:
-    return f":{COLORS[verdict]}-badge[{text.VERDICTS.get(verdict, text.ERROR)}]"
+def _badge(row: Row, verdict: str, printed: bool) -> str:
+    said = text.VERDICTS.get(verdict, text.ERROR)
+    if row.as_printed and not printed and verdict != "unfit":
+        said = text.CORRECTED_VERDICT.format(verdict=said)
+    return f":{COLORS[verdict]}-badge[{said}]"
 
 
-def _still(corrected: Judgement) -> str:
+def _still(verdict: str, corrected: Judgement) -> str:
     """That a row is not right when it is corrected either, which some settings bring about."""
-    if corrected.verdict == "agrees":
+    if corrected.verdict == "agrees" or verdict == "unfit":
         return ""
     return text.STILL.format(verdict=text.VERDICTS.get(corrected.verdict, text.ERROR))
 

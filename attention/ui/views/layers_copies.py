@@ -50,8 +50,9 @@ def copies_sentence(config: Config) -> str:
     """How often the head finds the next word of the text that repeats, and in which diagonals."""
     if config.source != next_step.REAL:
         return ""
-    weights, words = results.heads.trace(config).weights[config.head], len(WORDS.split())
+    trace, words = results.heads.trace(config), len(WORDS.split())
+    weights, is_causal = trace.weights[config.head], not trace.mask.triu(1).any()
     back = [words * times - 1 for times in range(1, TIMES)]
-    strong = all(float(weights.diagonal(-by)[1:].mean()) >= STRONG for by in back)
+    strong = is_causal and all(float(weights.diagonal(-by)[1:].mean()) >= STRONG for by in back)
     right, places = next_words(weights, tokens(config).texts)
     return f"{text.COPIES.format(right=right, places=places)} {text.DIAGONALS if strong else ''}".rstrip()
