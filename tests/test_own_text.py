@@ -33,6 +33,13 @@ def captions(test: AppTest) -> list[str]:
     return [each.value.replace("\\", "") for each in test.caption]
 
 
+def test_the_sample_cut_to_the_words_that_steps_opens_with_makes_way_for_a_text():
+    """There the number of tokens is the page's, not the user's; of a text of the user's it is not."""
+    opened = Config(tokens=4, heads=2, d_model=8)
+    assert type_text("six words are all used here", opened)[0].tokens == 6
+    assert type_text("now seven words are used in full", Config(tokens=4, text=SEVEN))[0].tokens == 4
+
+
 @pytest.mark.parametrize(
     ("text", "many"),
     [

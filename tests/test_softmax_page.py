@@ -22,7 +22,7 @@ from attention.analysis.position_curves import MODELS
 from attention.analysis.row_stages import stages, variants
 from attention.codec import from_query, to_query
 from attention.heads import row_entropy
-from attention.number_format import format_mean, format_percent, format_weight
+from attention.number_format import format_mean, format_percent
 from attention.sources import constructed
 from attention.ui.views import softmax, softmax_all, softmax_row
 from tests import drawings, test_pages
@@ -178,7 +178,7 @@ def test_another_setting_closes_the_question_again():
     assert "set" not in tables(test)[0]
     reveal(test)
     top = float(trace(Config(temperature=2.0)).weights[0, -1].max())
-    assert f"gets {format_weight(top)}" in "\n".join(each.value for each in [*test.info, *test.success])
+    assert f"gets {format_percent(top)}" in "\n".join(each.value for each in [*test.info, *test.success])
     test.slider(key="temperature").set_value(5.0).run()
     assert not test.toggle[0].value
     assert len(tables(test)) == 1
@@ -338,4 +338,5 @@ def test_the_badge_says_so_if_the_head_of_the_row_is_the_random_one_among_hand_b
     config = Config(projections="constructed", heads=8, d_model=512)
     random = [head for head in range(8) if "is random" in softmax._beside(replace(config, head=head))]
     assert random == [head for head in range(8) if constructed.random(head)] and random
-    assert "is random" not in softmax._beside(replace(config, head=random[0], topic="all"))
+    assert "is random" in softmax._beside(replace(config, head=random[0], topic="all"))
+    assert "is random" not in softmax._beside(replace(config, head=random[0], topic="scaling"))

@@ -53,7 +53,7 @@ def message(found: Stages) -> bytes:
 
 
 def _end(logits: Float[Tensor, " k"], room: float) -> float:
-    """Returns the end of the axis on one side of 0: with room to drag the largest logit, at whose exponential its axis ends."""
+    """Returns the end of the axis on one side of 0: with room to drag the largest logit."""
     return math.ceil(2 * (max([0.0, *logits.tolist()]) + room)) / 2
 
 

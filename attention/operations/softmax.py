@@ -162,7 +162,7 @@ OPERATIONS = (
         "softmax",
         "b h q k",
         _title,
-        "Each row becomes weights: how much the token takes from each key.",
+        "Each row becomes weights: how much the token takes from the value of each key.",
         _formula,
         lambda spec: _of(spec).arithmetic(),
         _sources,

@@ -142,7 +142,7 @@ def test_a_score_is_dragged_and_all_weights_respond(visit, theme):
     tab.page.mouse.up()
     expect(said).to_have_text(re.compile(r"^“so” \(5\) gets [0-9.]+% instead of [0-9.]+%\.$"))
     expect(part.locator(".more")).to_have_text(
-        re.compile(r"^Relative to every other key that is e\^−?[0-9.]+ = [0-9.]+ times as much")
+        re.compile(r"^Relative to every other key that is exp\(−?[0-9.]+\) = [0-9.]+ times as much")
     )
     expect(part.locator("select")).to_have_value("5")
     part.locator("select").select_option("2")

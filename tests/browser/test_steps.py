@@ -133,6 +133,12 @@ def sign(told, value) -> str:
     return "=" if three(told) == three(value) else "≈"
 
 
+def result(told, value) -> str:
+    """The result of a sum, with a note if what is printed gives another number."""
+    equal = sign(told, value)
+    return f"{equal} {three(value)}{'' if equal == '=' else ' (from unrounded numbers)'}"
+
+
 @pytest.mark.extended
 def test_a_weight_is_written_out_with_the_exponentials_of_its_row(visit):
     link = "tokens=4&heads=2&d_model=8&projections=independent&step=weights"
@@ -162,9 +168,9 @@ def test_pointing_writes_out_the_arithmetic_and_asks_nobody(visit):
     wait_for_cell(tab, "scores", 0, 3, 1)
     sum_ = f"{product(q[0], k[0])} + {product(q[1], k[1])}".replace("+ −", "− ")
     line = tab.page.locator(".arithmetic")
-    equal = sign(sum(printed(a) * printed(b) for a, b in zip(q, k, strict=True)), score)
-    expect(line).to_have_text(f"score = q · k = {sum_} {equal} {three(score)}")
-    expect(line).to_have_attribute("title", f"score[0, 3, 1] = q[0, 3] · k[0, 1] = {sum_} {equal} {three(score)}")
+    end = result(sum(printed(a) * printed(b) for a, b in zip(q, k, strict=True)), score)
+    expect(line).to_have_text(f"score = q · k = {sum_} {end}")
+    expect(line).to_have_attribute("title", f"score[0, 3, 1] = q[0, 3] · k[0, 1] = {sum_} {end}")
     most = int((q * k).abs().argmax())
     expect(line.locator("b")).to_have_text(product(q[most], k[most]).removeprefix("−"))
     expect(tab.page.locator(f"{MATRICES} .from")).to_have_text("Computed from 2 cells of q, 2 cells of k.")
@@ -187,9 +193,9 @@ def test_a_sum_is_written_out_or_its_largest_products_are(visit, width, others):
     shown = pairs[: len(pairs) - others]
     rest = sum(a * b for a, b in pairs[len(shown) :])
     sum_ = " + ".join(product(*pair) for pair in shown) + (f" + {three(rest)} (the other {others})" if others else "")
-    equal = sign(sum(printed(a) * printed(b) for a, b in shown) + (printed(rest) if others else 0), v[2, 1])
+    end = result(sum(printed(a) * printed(b) for a, b in shown) + (printed(rest) if others else 0), v[2, 1])
     line = re.sub(r"(\.\d*?)0+\b", r"\1", tab.page.locator(".arithmetic").inner_text()).replace(". ", " ")
-    assert line == f"V = x · W_v = {sum_.replace('+ −', '− ')} {equal} {three(v[2, 1])}"
+    assert line == f"V = x · W_v = {sum_.replace('+ −', '− ')} {end}"
 
 
 def test_keys_move_the_cell_turn_the_step_and_a_click_pins(visit):

@@ -3,7 +3,8 @@
 
 import { alive, find, createRoot } from "./elements.js";
 import { listen } from "./matrices_events.js";
-import { cellAt, greatestIn, unpackMatrices } from "./matrices_cells.js";
+import { cellAt, unpackMatrices } from "./matrices_cells.js";
+import { visibleKeys } from "./matrices_highlight.js";
 import { laidOut } from "./matrices_layout.js";
 import { followDiagram, drawDiagram } from "./matrices_pass.js";
 import { axesOf } from "./matrices_readout.js";
@@ -103,11 +104,18 @@ function again({ data, cursor }) {
 }
 
 /**
- * Returns the largest cell of the selected row in the current step, or in the weights if all steps are shown.
+ * Returns the cell that is shown unless the user chooses one, in the current step, or in the weights if all steps are shown:
+ * of the selected head and query, the first visible key and channel 0, so that each step goes on from those before.
  * @param {Data} data
  */
 function startCell(data) {
   const matrix = data.found.get(data.step ?? "weights") ?? data.matrices[data.matrices.length - 1];
-  const [rows] = axesOf(matrix).slice(-2), row = rows === "q" ? Math.floor(data.focus.query / matrix.tiles[0]) : 0;
-  return greatestIn(matrix, headOf(data, matrix, data.focus.head), [row, row + 1], [0, matrix.broad]);
+  const { head, query } = data.focus, key = visibleKeys(data, query)[0] ?? 0, sides = [matrix.rows, matrix.columns];
+  const [row, column] = axesOf(matrix).slice(-2).map((axis, side) => {
+    if (!axis.startsWith("(")) return axis === "q" ? query : axis === "k" ? key : 0;
+    const each = axis.startsWith("(g") ? data.repeats : 1;  // heads side by side, of keys and values one per group
+    return (Math.floor(head / each) * sides[side] * each) / data.heads;
+  });
+  const [p, r] = [row / matrix.tiles[0], column / matrix.tiles[1]].map(Math.floor);
+  return cellAt(matrix, headOf(data, matrix, head), p, r);
 }

@@ -22,10 +22,11 @@
 const upTo = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => i);
 
 /**
+ * Returns the keys that a query may use.
  * @param {Data} data
  * @param {number} row
  */
-function seenBy(data, row) {
+export function visibleKeys(data, row) {
   const keys = data.lengths.k;
   const { mask } = data, start = row * Math.ceil(keys / 8);
   if (!mask) return upTo(keys);
@@ -97,7 +98,7 @@ export function litBy(data, { name, head, row, column }) {
   /** @type {Lit} */
   const found = new Map([[name, [{ heads: [head], rows: [row], columns: [column] }]]]);
   const seen = (/** @type {number} */ q) => {
-    const keys = rows.get(q) ?? seenBy(data, q);
+    const keys = rows.get(q) ?? visibleKeys(data, q);
     rows.set(q, keys);
     return keys;
   };

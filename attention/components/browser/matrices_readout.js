@@ -3,7 +3,7 @@
 import { exact } from "./matrices_cells.js";
 import {
   about, ABOUT, columnText, HIDDEN, locationText, logitText, MASKED, maskedWeight, originsText, othersText, placeText, ROW_SUM,
-  rowSum, sidesText, VISIBLE,
+  rowSum, sidesText, UNROUNDED, VISIBLE,
 } from "./matrices_words.js";
 
 /**
@@ -140,7 +140,8 @@ export function arithmetic(data, matrix, cell, boxes) {
   const sum = products.map(({ text }) => text).join(" + ").replace(/\+ −/g, "− ");
   const told = products.reduce((all, { told }) => all + told, 0);
   const same = figure(matrix, { value: told, code: cell.code }) === figure(matrix, cell);
-  const full = sum ? `${text.slice(0, -result.length)} = ${sum}${same ? result : result.replace("=", ABOUT)}` : text;
+  const end = same ? result : result.replace("=", ABOUT) + UNROUNDED;
+  const full = sum ? `${text.slice(0, -result.length)} = ${sum}${end}` : text;
   const none = { text: "", value: 0 };
   const most = products.reduce((best, each) => (Math.abs(each.value) > Math.abs(best.value) ? each : best), none);
   const short = full.replace(INDEX, "");

@@ -118,6 +118,7 @@ function updateTransport({ root, data, playing }) {
   button.title = playing ? PAUSE_HELP : PLAY_HELP;
   const ends = { ".back": at <= 0, ".next": at < 0 || at === last };
   for (const [which, end] of Object.entries(ends)) find(root, `.transport ${which}`).ariaDisabled = `${end}`;
-  const told = find(root, ".where"), text = stepText({ step, at, count: order.length });
+  const told = find(root, ".where"), part = data.parts.findIndex(({ steps }) => step !== null && steps.includes(step));
+  const text = stepText({ step, at: part, parts: data.parts });
   if (told.textContent !== text) told.textContent = text;  // screen readers announce each change
 }

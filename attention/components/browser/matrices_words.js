@@ -22,7 +22,7 @@ export const MARKUP = `
 
 export const PLAY_HELP = "Play the steps, one every three seconds", PAUSE_HELP = "Pause at this step";
 export const HATCHED = "hatched: masked", POOLED = "pooled", VISIBLE = "1, visible", HIDDEN = "0, masked";
-export const ROW_SUM = "Σ exp over the row", ABOUT = "≈";
+export const ROW_SUM = "Σ exp over the row", ABOUT = "≈", UNROUNDED = " (from unrounded numbers)";
 export const DIFFERENCE = "B − A", ONLY_B = "B", MASKED = "masked in A and B";
 /** @type {Record<string, string>} */
 const AXES = { q: "query", k: "key", t: "token", c: "channel", d: "channel", e: "channel" };
@@ -35,11 +35,13 @@ export function playName({ playing, ended }) {
 }
 
 /**
- * Which step is shown.
- * @param {{ step: string | null, at: number, count: number }} state
+ * Which step is shown: the part of the diagram that it is in, and which of several matrices of that part it is.
+ * @param {{ step: string | null, at: number, parts: { steps: string[] }[] }} state
  */
-export function stepText({ step, at, count }) {
-  return step === null ? `All ${count} steps` : `Step ${at + 1} of ${count}: ${step}`;
+export function stepText({ step, at, parts }) {
+  if (step === null) return `All ${parts.length} parts`;
+  const { steps } = parts[at], which = steps.length > 1 ? `, matrix ${steps.indexOf(step) + 1} of ${steps.length}` : "";
+  return `Part ${at + 1} of ${parts.length}${which}: ${step}`;
 }
 
 /** @param {string[]} names */
@@ -147,7 +149,7 @@ export function maskedWeight({ at, signed }) {
  * @param {{ parts: { name: string, count: number }[], drawn: boolean, input: boolean, parameter: boolean }} sources
  */
 export function originsText({ parts, drawn, input, parameter }) {
-  if (input) return parameter ? "Parameter." : "Input.";
+  if (input) return `${parameter ? "A parameter" : "An input"} of the pass: no step computes it.`;
   const nothing = drawn ? "Fully masked query: computed from no key." : "The matrices it is computed from are not shown.";
   if (!parts.length) return nothing;
   const cells = parts.map(({ name, count }) => `${count.toLocaleString("en")} ${count > 1 ? "cells" : "cell"} of ${name}`);

@@ -35,7 +35,8 @@ import { applyTheme } from "./theme.js";
 
 const STEP = 0.25;  // of a change of a logit
 const ABOVE = 4;  // logits above the largest of the row that any can be moved to: then its key has almost all of the weight
-const ROUND = [1, 2, 3, 4, 5, 6, 8, 10];  // the axis of weights ends at one of these times a power of ten
+const ROUND = [1, 2, 4, 6, 10];  // the axes of exponentials and weights end at one of these times a power of ten
+const THUMB = 16;  // pixels: the width of the thumb of the slider
 
 /**
  * Draws the row at the end of an element.
@@ -100,15 +101,18 @@ function show(scores) {
   const logits = movedLogits(scores), exp = (/** @type {number} */ logit) => Math.exp(logit - scores.shift);
   scores.now = normalise(logits, data.form);
   scores.ends = [data.ends[0], Math.max(data.ends[1], Math.ceil(2 * Math.max(...logits)) / 2)];
-  scores.top = axisEnd(scores);
-  scores.exps = { before: data.logits.map(exp), now: logits.map(exp), top: exp(scores.ends[1]) };
+  const exps = { before: data.logits.map(exp), now: logits.map(exp) }, moved = moves.some(Boolean);
+  scores.top = data.key === null ? 1 : Math.min(1, axisEnd(scores, moved ? scores.top : 0));
+  scores.exps = { ...exps, top: axisEnd(exps, moved ? scores.exps.top : 0) };
   [slider.min, slider.max] = none ? ["0", "0"] : reach(scores).map(String);
   select.disabled = slider.disabled = none;
   select.value = `${key}`;
   slider.value = `${by}`;
   slider.setAttribute("aria-valuetext", change(by));
   find(root, ".by span").textContent = change(by);
-  find(root, "button").toggleAttribute("disabled", !moves.some(Boolean));
+  const [low, high] = [slider.min, slider.max].map(Number), place = low < high ? -low / (high - low) : 0;
+  find(root, ".zero").style.left = `calc(${place} * (100% - ${THUMB}px))`;
+  find(root, "button").toggleAttribute("disabled", !moved);
   const row = none ? null : rowOf(scores), said = row ? describe(row) : MASKED, more = row ? explain(row) : "";
   find(root, ".said").textContent = said;
   find(root, ".more").textContent = more;
@@ -143,16 +147,14 @@ function movedLogits({ data, moves }) {
 }
 
 /**
- * Returns the end of the axis of weights: a round number, at least the largest weight and the one that the largest bar of the
- * row has at the end of its axis of logits, so that the axis stays as it is until a logit is moved beyond.
- * @param {Scores} scores
+ * Returns the end of an axis: a round number, at least the largest that is shown, and no less than `least`, the end that the axis
+ * has already while logits are moved, so that it changes seldom.
+ * @param {{ before: number[], now: number[] }} shown
+ * @param {number} least
  */
-function axisEnd({ data, now }) {
-  const { form, key, logits, ends } = data;
-  if (key === null) return 1;
-  const most = Math.max(...now, normalise(logits.map((logit, at) => (at === key ? ends[1] : logit)), form)[key]);
-  const power = 10 ** Math.floor(Math.log10(most));
-  return Math.min(1, (ROUND.find((step) => step * power >= most * 0.999) ?? 10) * power);
+function axisEnd({ before, now }, least) {
+  const most = Math.max(...before, ...now) || 1, power = 10 ** Math.floor(Math.log10(most));
+  return Math.max(least, (ROUND.find((step) => step * power >= most * 0.999) ?? 10) * power);
 }
 
 /**

@@ -1,7 +1,7 @@
 // Where the panels of a row whose scores can be dragged are, and what is under the pointer.
 
 import { signs } from "./elements.js";
-import { axisLabel, figure, formatOf, HATCHED } from "./score_bars_words.js";
+import { axisLabel, expLabel, figure, formatOf, HATCHED } from "./score_bars_words.js";
 
 /** @typedef {import("./score_bars.js").Scores} Scores */
 
@@ -40,7 +40,7 @@ const NUMBERED = 22, LETTER = 7;  // pixels below without tokens, and the width 
 export function frame({ data, ends, width, before, now, top, exps }) {
   const longest = Math.max(0, ...names(data).map((name) => signs(name).length)), [logits, ...others] = heights(data);
   const weights = { before, now, top, end: axisLabel(top, data.form), hatched: HATCHED[2], format: formatOf(data.form) };
-  const powers = { ...exps, end: figure(exps.top), hatched: HATCHED[1], format: figure };
+  const powers = { ...exps, end: expLabel(exps.top), hatched: HATCHED[1], format: figure };
   let floor = TITLED + logits;
   const panels = (others.length > 1 ? [powers, weights] : [weights]).map((panel, at) => {
     floor += TITLED + others[at];

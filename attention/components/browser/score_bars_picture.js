@@ -50,14 +50,16 @@ function fontOf({ canvas }, size, bold = false) {
  * @param {CanvasRenderingContext2D} pen
  * @param {Frame} size
  */
-function paintWay({ data, key, root }, pen, { column, panels }) {
+function paintWay({ data, key, root }, pen, { column, logits, panels }) {
   const x = LEFT + (data.places[key] + 0.5) * column;
   pen.strokeStyle = getComputedStyle(root).getPropertyValue("--key");
   pen.lineWidth = 1.5;
   pen.setLineDash([2, 4]);
   pen.beginPath();
-  pen.moveTo(x, TITLED);
-  pen.lineTo(x, panels[panels.length - 1].floor);
+  for (const [top, floor] of [[TITLED, TITLED + logits], ...panels.map(({ floor, high }) => [floor - high, floor])]) {
+    pen.moveTo(x, top);  // not through the titles
+    pen.lineTo(x, floor);
+  }
   pen.stroke();
   pen.setLineDash([]);
 }

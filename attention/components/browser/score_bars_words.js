@@ -25,7 +25,8 @@ export const MARKUP = `
 <div class="plot" role="img"><canvas></canvas><i class="grip"></i></div>
 <div class="controls">
   <label><span>Or move the logit of</span><select></select></label>
-  <label class="by"><span></span><input type="range" step="0.25"></label>
+  <label class="by"><span></span>
+    <i class="track"><input type="range" step="0.25"><i class="zero" aria-hidden="true">0</i></i></label>
   <button type="button">Undo</button>
 </div>
 <p class="more"></p>`;
@@ -130,6 +131,14 @@ export function axisLabel(top, form) {
 }
 
 /**
+ * The end of the axis of exponentials, which is a round number.
+ * @param {number} top
+ */
+export function expLabel(top) {
+  return top < 1 ? `${Number(top.toPrecision(3))}` : Math.round(top).toLocaleString("en");
+}
+
+/**
  * A number of a moved key, as it is written into the picture.
  * @param {number} before
  * @param {number} now
@@ -156,7 +165,7 @@ export function describe({ name, moved, before, now, form }) {
  */
 export function explain(response) {
   if (!response.moved) return explainRow(response);
-  return `${explainChange(response)} The rest of the page shows the row before that.`;
+  return `${explainChange(response)} The folds below show the original row.`;
 }
 
 /** @param {Response} response */
@@ -176,7 +185,7 @@ function explainChange({ name, by, moved, others, support, form }) {
   if (moved > Number(by !== 0)) return severalMoved(moved, form);
   if (form.kind === "sigmoid") return `Of ${name}, w / (1 − w) is multiplied by ${factor}. No other weight changes.`;
   const rest = `The others share ${share}, in the same proportions.`;
-  return `Relative to every other key that is e^${round(by, 2)} = ${factor} times as much. ${rest}`;
+  return `Relative to every other key that is exp(${round(by, 2)}) = ${factor} times as much. ${rest}`;
 }
 
 /**

@@ -1,6 +1,7 @@
 """The user's own text: what typing it implies for other knobs, and messages if it is not shown word for word.
 
-As long as there are as many tokens as the text has words, their number follows the text, unless the user changes it.
+As long as there are as many tokens as the text has words, their number follows the text, unless the user changes it. It
+also follows the first text that replaces the sample where a page opens with the sample's first words.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from attention.config import Config
+from attention.examples import EXAMPLES
 from attention.imported.registry import is_uploaded
 from attention.inputs import SPLIT
 from attention.knobs import GENERATED, KNOBS, SENTENCE
@@ -19,6 +21,8 @@ from attention.ui.text import model_run as run_text
 
 LONGEST = int(KNOBS["text"].high or 0)  # characters
 LEAST = int(KNOBS["tokens"].low or 0)
+_OPENED = EXAMPLES["small"].config  # Steps opens with the first words of the sample
+assert isinstance(_OPENED, Config)
 
 
 def implied_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -55,8 +59,9 @@ def fit_text(text: str) -> tuple[str, list[str]]:
 
 
 def follows(values: Mapping[str, Any]) -> bool:
-    """Whether the number of tokens is to follow the text: it equals the text's, or it is that of a recording."""
-    return values["source"] != GENERATED or values["tokens"] == fitting(values["text"], values["input"])
+    """Whether the number of tokens is to follow the text: it equals the text's, or a recording or a page set it."""
+    opened = values["text"] == SENTENCE and values["tokens"] == _OPENED.tokens
+    return opened or values["source"] != GENERATED or values["tokens"] == fitting(values["text"], values["input"])
 
 
 def fitting(text: str, input: str) -> int:

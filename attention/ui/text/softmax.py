@@ -45,7 +45,7 @@ UNSCALED = "Without division by √d, the largest logit of this row is {largest:
 
 # The questions.
 SPREAD = ("more evenly", "on fewer keys", "as before")
-LARGEST = ("at most 10%", "over 10 to 50%", "over 50 to 90%", "over 90%")
+UP_TO, BETWEEN, OVER = "at most {high:.0%}", "over {low:.0%} to {high:.0%}", "over {low:.0%}"
 TEMPERATURE = "{who} has the weights below with {before}. Now it is {now}. How will the weight be spread?"
 SETTING = "scale {scale} and temperature {temperature:g}"
 TEMPERATURE_ANSWER = "The entropy{shares} {change} nats: every scaled score is {ratio:.3g} times what it was{later}."
@@ -56,12 +56,16 @@ LATER = ", before {later}"
 LATER_STEPS = ("the softcap", "the bias")
 ONE_KEY = ", but only one key is visible"
 SHARE = (
-    "{who} has the scores below; grey ones are masked, {visible}. They are scaled ({scale}, temperature "
+    "{who} has the scores below; {visible}. They are scaled ({scale}, temperature "
     "{temperature:g}), then the {name} is taken. How large is the largest weight?"
 )
-SHARE_ANSWER = "Key {key} gets {weight}."
+SHARE_ANSWER = "{key} gets {weight}{why}."
+SHARE_WHY = (
+    ": its logit is {gap:.3f} above the next, so its weight is exp({gap:.3f}) = {ratio:.3g} times that of the next"
+)
 VISIBLE = {1: "1 key is visible"}
 VISIBLE_MORE = "{keys:,} keys are visible"
+GREY = " and the grey ones are masked"
 NO_KEY = "The query is fully masked, so all weights are zero."
 GIVEN_ALT = "Bars by key: the given step of the selected query"
 
@@ -160,9 +164,10 @@ MANY_ZEROS = "{share} of all weights are zero in float32: the logits are far apa
 WHY_SCALE = (
     "d is the width of a head, {d_head} here. The wider it is, the larger are its scores, by chance alone. "
     "With {width:,} channels and no scaling, the largest of "
-    "{keys:,} weights is {largest} on average, and hardly any gradient passes. With scaling it is {scaled}, and stays "
+    "{keys:,} weights is {largest} on average{gradient}. With scaling it is {scaled}, and stays "
     "between {low} and {high} as the head grows from {first} to {width:,} channels."
 )
+LITTLE_GRADIENT = ", and in most rows hardly any gradient passes"
 VARIANCE_THEORY = r"""
 For independent $q, k$ of mean 0 and variance 1: $\mathrm{{Var}}(q \cdot k) = \sum_{{i=1}}^{{d_\mathrm{{head}}}}
 \mathrm{{Var}}(q_i k_i) = d_\mathrm{{head}}$; divided by $\sqrt{{d_\mathrm{{head}}}}$ it is 1 at every width. The gradient
@@ -186,7 +191,7 @@ VARIANCE = (
 )
 JACOBIAN = (
     "**Jacobian without scaling**: the mean norm {rise} to {end:.3f} at {width}. The median {median} ends at {median_end:.3g}: "
-    "a median far below the mean means that most rows pass no gradient and a few still do."
+    "a median far below the mean means that most rows pass hardly any gradient and a few still do."
 )
 RISES = "first rises, from {start:.3f} at d\\_head 1 to {peak:.3f} at {width}, then falls"
 FALLS = "falls from {start:.3f} at d\\_head 1"

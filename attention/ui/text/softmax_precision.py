@@ -50,6 +50,10 @@ DIFFERENCE = "**Difference from float64**: {dtype}, {exponent}: {scores}"
 SCORES = {True: "float32 scores", False: "stored scores"}
 DIFFERENCE_ALT = "Heatmap by query and key: difference of the weights from float64"
 SCALE_END = "The scale ends at {end:.2g}, the largest rounding error of a number near 1 in {dtype}. {gaps}"
+LONGER_SCALE = (
+    "The scale ends at {end:.2g}: some differences exceed {rounding:.2g}, the largest rounding error of a number near 1 in "
+    "{dtype}. {gaps}"
+)
 GAPS = "Gaps are masked pairs. "
 NAN_CELLS = "Pink cells are NaN."
 WORST = "**Worst row**: query {query}"

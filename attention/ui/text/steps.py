@@ -14,7 +14,7 @@ NO_MORE = "This source has no values, so its steps end at the weights; on 4 gene
 SHARED = "Settings are shared by all pages."
 SMALLER = "Show {tokens:,} tokens of {width:,} channels"
 NO_STEP = "These settings have no step “{wanted}”; “{shown}” is shown."
-BEGINS = "It begins where queries meet keys; ◀ goes back through the {before} steps before."
+BEGINS = "It begins where queries meet keys; ◀ goes back through the {before} matrices before."
 PROOF = "Largest difference of the context from `torch.nn.functional.scaled_dot_product_attention` on the same q, k, v and mask."
 
 BY_CELL = "By cell: ${formula}$"

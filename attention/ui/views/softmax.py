@@ -204,12 +204,12 @@ CHOICES = {"head": focus.head, "query": focus.query} | {
 
 
 def _beside(config: Config) -> str:
-    """The badge beside the title: the curves of scaling are of noise, and the row may be of a random head among others."""
+    """The badge beside the title: the curves of scaling are of noise, and the selected head may be random among others."""
     if questions.unsaid(config):
         return provenance.beside(config)
     if config.topic == "scaling":
         return f":orange-badge[{text.NOISE}]"
-    random = config.topic == "row" and heads_parts.is_random(config, config.head)
+    random = heads_parts.is_random(config, config.head)
     return f":orange-badge[{text.RANDOM_HEAD.format(head=config.head)}]" if random else provenance.beside(config)
 
 

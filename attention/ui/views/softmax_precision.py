@@ -8,6 +8,7 @@ import streamlit as st
 from attention.analysis.number_types import FUSED, Rounded, limits
 from attention.charts import heatmap
 from attention.charts import precision as charts
+from attention.charts.stages import reach
 from attention.operations.normalisers import Normaliser, Softmax
 from attention.operations.softmax import SOFTMAXES
 from attention.tables import softmax
@@ -79,7 +80,8 @@ def _head_demands(trace: Trace) -> str:
 
 
 def _show_type(chosen: Rounded, fused: Rounded, trace: Trace) -> None:
-    end = limits(chosen.dtype).step / 2
+    rounding = limits(chosen.dtype).step / 2
+    end = scale_end(rounding, chosen.error)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         scores = text.SCORES[chosen.exponent == FUSED]
@@ -89,7 +91,8 @@ def _show_type(chosen: Rounded, fused: Rounded, trace: Trace) -> None:
             figure, key="differences", width="stretch", config={"displaylogo": False}, alt=text.DIFFERENCE_ALT
         )
         browser_yield.yield_to_browser()
-        st.caption(text.SCALE_END.format(dtype=chosen.dtype, end=end, gaps=_gaps(chosen, trace)))
+        says = text.SCALE_END if end == rounding else text.LONGER_SCALE
+        st.caption(says.format(dtype=chosen.dtype, end=end, rounding=rounding, gaps=_gaps(chosen, trace)))
     with right:
         st.markdown(text.WORST.format(query=chosen.worst))
         frame = pa.table(softmax.worst_row(chosen))
@@ -101,6 +104,11 @@ def _show_type(chosen: Rounded, fused: Rounded, trace: Trace) -> None:
             alt=text.WORST_ALT,
         )
         st.caption(_verdict(chosen) + _beside(chosen, fused))
+
+
+def scale_end(rounding: float, error: float) -> float:
+    """The end of the scale of differences: the rounding error of a number near 1, or a round number if one exceeds it."""
+    return rounding if error <= rounding else reach(error)
 
 
 def _gaps(chosen: Rounded, trace: Trace) -> str:

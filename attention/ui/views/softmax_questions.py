@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from dataclasses import replace
 
 import pyarrow as pa
@@ -13,8 +15,9 @@ from attention.charts import stages as charts
 from attention.config import Config
 from attention.fitting import defaults
 from attention.knobs import KNOBS
-from attention.number_format import format_token, format_weight
+from attention.number_format import format_percent, format_token, format_weight
 from attention.operations.softmax import SOFTMAXES, normaliser_name
+from attention.sources.providers import distributes
 from attention.tables import rows as tables
 from attention.tables import softmax
 from attention.ui import predict, results
@@ -27,6 +30,7 @@ ROUNDING = 1e-6  # relative to a limit: rounding error of a weight that is meant
 SET = ("scale", "temperature")
 HOT = 4.0  # factor of the temperature for the row to compare with, if the defaults are set
 HOTTEST = float(KNOBS["temperature"].high or 0)
+MOST_GAP = 9.0  # logits: a larger gap needs no factor in words
 SAME = 5e-4  # nats: a smaller change of the entropy counts as none, as three digits are shown
 
 
@@ -108,19 +112,49 @@ def row_ratio(given: Stages, row: Stages) -> float:
 def share(row: Stages) -> Question:
     """Asks what share the heaviest key of a row gets."""
     top = float(row.weights.max())
-    answer = text.LARGEST[sum(top > limit * (1 + ROUNDING) for limit in LIMITS)]
     seen, config = int(row.visible.sum()), row.config
+    limits = possible_limits(row)
+    guesses = ranges(limits)
+    answer = guesses[sum(top > limit * (1 + ROUNDING) for limit in limits)]
     return Question(
         text.SHARE.format(
             who=_who(config),
-            visible=text.VISIBLE.get(seen, text.VISIBLE_MORE.format(keys=seen)),
+            visible=text.VISIBLE.get(seen, text.VISIBLE_MORE.format(keys=seen)) + text.GREY * (seen < config.n_keys),
             scale=escape(config.scale),
             temperature=config.temperature,
             name=normaliser_name(config.softmax),
         ),
-        text.LARGEST,
+        guesses,
         answer,
-        text.SHARE_ANSWER.format(key=row.heaviest, weight=format_weight(top)) if seen else text.NO_KEY,
+        _share_answer(row, top) if row.heaviest is not None else text.NO_KEY,
+    )
+
+
+def possible_limits(row: Stages) -> tuple[float, ...]:
+    """The bounds between answers that the largest weight can be on both sides of: in a row that sums to one it is at
+    least 1 / keys. One bound stays if there is a single key."""
+    softmax, seen = row.config.head_softmax, int(row.visible.sum())
+    least = 1 / seen if seen and softmax.sums_to_one and softmax.halves == 1 else 0.0
+    return tuple(limit for limit in LIMITS if limit * (1 + ROUNDING) >= least) or LIMITS[-1:]
+
+
+def ranges(limits: tuple[float, ...]) -> tuple[str, ...]:
+    """The answers: the ranges between bounds."""
+    between = (text.BETWEEN.format(low=low, high=high) for low, high in itertools.pairwise(limits))
+    return text.UP_TO.format(high=limits[0]), *between, text.OVER.format(low=limits[-1])
+
+
+def _share_answer(row: Stages, top: float) -> str:
+    """The key with the largest weight and, if weights are proportional to exponentials, why it is so much."""
+    config, at = row.config, row.heaviest or 0
+    names, softmax, why = tables.key_labels(config), config.head_softmax, ""
+    logits = row.logits[row.visible].double().sort(descending=True).values
+    if softmax.distributes and not softmax.sparse and softmax.halves == 1 and len(logits) > 1:
+        gap = float(logits[0] - logits[1])
+        why = text.SHARE_WHY.format(gap=gap, ratio=math.exp(gap)) if SAME < gap <= MOST_GAP else ""
+    weight = format_percent(top) if distributes(config) else format_weight(top)
+    return text.SHARE_ANSWER.format(
+        key=escape(format_token(names[at] if names else "", at, "Key")), weight=weight, why=why
     )
 
 

@@ -18,6 +18,8 @@ from attention.ui import results
 from attention.ui.session import browser_yield, page, present
 from attention.ui.text import softmax as text
 
+LITTLE = 0.01  # norm of the Jacobian of a row that passes hardly any gradient; that of uniform weights is larger
+
 
 def draw(trace: Trace) -> None:
     """Draws the largest weight by d_head, with the current setting on it; what else changes with d_head is folded."""
@@ -73,6 +75,7 @@ def _plainly(points: list[tuple[Point, Point]], config: Config) -> str:
         d_head=config.d_head,
         keys=config.tokens,
         largest=format_mean(raw.greatest),
+        gradient=text.LITTLE_GRADIENT if raw.median < LITTLE else "",
         scaled=format_mean(divided.greatest),
         low=format_mean(min(shares)),
         high=format_mean(max(shares)),
