@@ -21,8 +21,9 @@ from attention.ui.text import model_run as run_text
 
 LONGEST = int(KNOBS["text"].high or 0)  # characters
 LEAST = int(KNOBS["tokens"].low or 0)
-_OPENED = EXAMPLES["small"].config  # Steps opens with the first words of the sample
-assert isinstance(_OPENED, Config)
+_SMALL = EXAMPLES["small"].config
+assert isinstance(_SMALL, Config)
+OPENED = _SMALL.tokens  # Steps opens with the first words of the sample
 
 
 def implied_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -60,7 +61,7 @@ def fit_text(text: str) -> tuple[str, list[str]]:
 
 def follows(values: Mapping[str, Any]) -> bool:
     """Whether the number of tokens is to follow the text: it equals the text's, or a recording or a page set it."""
-    opened = values["text"] == SENTENCE and values["tokens"] == _OPENED.tokens
+    opened = values["text"] == SENTENCE and values["tokens"] == OPENED
     return opened or values["source"] != GENERATED or values["tokens"] == fitting(values["text"], values["input"])
 
 
