@@ -231,7 +231,7 @@ BAD: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "negative": ("x.npz", lambda: npz(weights=at((0, 0, 1, 2), -0.1)), "weights at layer 0, head 0, query 1, key 2 is -0.1, but a weight can't be negative."),
     "scores": ("x.npz", lambda: npz(weights=W * 30), "but a weight can't be over 1"),
     "whole numbers": ("x.npz", lambda: npz(weights=np.ones((2, 3, 3), np.int64)), "weights has numbers of type I64; floating-point types are supported."),
-    "one axis": ("x.npz", lambda: npz(weights=np.ones(9, np.float32)), "Weights of 1 axes are not read: 2 (queries, keys) to 5"),
+    "one axis": ("x.npz", lambda: npz(weights=np.ones(9, np.float32)), "Weights need 2 axes (queries, keys) to 5"),
     "q alone": ("x.npz", lambda: npz(q=Q), "There is q without k. Queries and keys belong together."),
     "channels apart": ("x.npz", lambda: npz(q=Q, k=Q[..., :3]), "k is of shape (2, 3, 5, 3) and float32; with the others it would be (2, 3, 5, 4)."),
     "ragged layers": ("x.npz", lambda: npz(attn_0=W[0], attn_1=W[0, :2]), "weights of layer 1 is of shape (2, 5, 5); that of layer 0 is (3, 5, 5)."),

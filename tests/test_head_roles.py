@@ -154,3 +154,14 @@ def test_of_tokens_that_stand_in_no_line_nothing_is_said_of_one():
     there = [role.name if role else "" for role in roles(t.weights, t.mask, t.queries.texts, "token", line=False)]
     assert [names(Config(tokens=18))[at] for at in (1, 2, 3, 4)] == ["one back", "first word", "three back", "nearby"]
     assert there == ["itself", "", "first token", "", "", "itself", "uniform", ""]
+
+
+def test_heads_whose_rows_sum_to_more_than_one_have_no_role():
+    """A mean cell of 0.68 is no share of 68% where rows sum to three."""
+    seen = torch.ones(6, 6, dtype=torch.bool)
+    cells = torch.full((1, 6, 6), 0.5)
+    cells[0].diagonal(1).fill_(0.9)
+    assert roles(cells, seen) == [None]
+    shifted = torch.zeros(1, 6, 6)
+    shifted[0].diagonal(1).fill_(1)
+    assert [role.name for role in roles(shifted, seen) if role] == ["next"]

@@ -96,7 +96,7 @@ def test_a_file_is_opened_read_and_shown():
     assert words.index("Opened: 3 layers of 4 heads, 6 tokens.") < words.index("**mine.npz** was")
     assert "**mine.npz** was read as follows." in words and "From the file" not in words
     assert "weights: 3 layers × 4 heads × 6 queries × 6 keys." in words
-    assert "Open files" in words and "mine.npz: weights, 3 layers of 4 heads, 6 tokens, 1.73 kB" in words
+    assert "Open files" in words and "mine.npz: weights, 3 layers of 4 heads, 6 tokens, 1.73 kB unpacked" in words
     (source,) = test.session_state[KEY].kept.uploaded
     assert source.startswith("file:") and source.endswith(":mine.npz")
 

@@ -31,6 +31,7 @@ AT_DISTANCE = 3  # minimum number of queries that have a key at a distance
 NEAR = 5  # tokens on either side that count as nearby
 BEYOND = 1.4  # minimum ratio to the share of uniform weights: in a short text each kind of keys has much of it
 EVEN = 0.1  # maximum total variation distance of a row from uniform weights
+OVER = 1.01  # a larger sum of a row means that it is no distribution, so that its head has no role
 QUERIES, ROWS = 256, 32  # maximum number that is used of a trace, and of maps
 COUNTS = "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"
 
@@ -95,7 +96,7 @@ def roles(
     at: Int[Tensor, " q"] | None = None,
     line: bool = True,
 ) -> list[Role | None]:
-    """Returns the role of each head, None if no kind of keys dominates.
+    """Returns the role of each head, None if no kind of keys dominates, or if a row sums to more than one.
 
     `tokens`: the token texts, if the queries are also the keys. `at`: the positions of the queries among the keys; without
     it they count from 0, and at most `QUERIES` evenly spaced ones are used. `unit`: what a token is called in sentences,
@@ -114,7 +115,11 @@ def roles(
     kinds, even = _kinds(seen, tokens, unit, line), _even(seen)
     near = [_near(seen, unit)] if line else []
     about = "about " * (len(at) < queries)
-    return [EVENLY if even[head] else _role(kinds, near, head, about) for head in range(len(weights))]
+    over = (weights.sum(-1) > OVER).any(-1).tolist()
+    return [
+        None if over[head] else EVENLY if even[head] else _role(kinds, near, head, about)
+        for head in range(len(weights))
+    ]
 
 
 def roles_of_maps(

@@ -49,7 +49,7 @@ def weights(shape: tuple[int, ...], square: Tensor | None, named: bool) -> str:
     """Returns the axes of weights by shape and first matrix; `named`: whether layers have arrays of their own."""
     axes = len(shape)
     if not 2 <= axes <= 5:
-        raise DataError(f"Weights of {axes} axes are not read: 2 (queries, keys) to 5 (with layers, sequences, heads).")
+        raise DataError(f"Weights need 2 axes (queries, keys) to 5 (with layers, sequences, heads); these have {axes}.")
     usual = {2: "q k", 3: "h q k", 4: "b h q k" if named or shape[0] == 1 else "l h q k", 5: "l b h q k"}[axes]
     if square is None or sums(square, -1) or not sums(square, -2):
         return usual
@@ -64,7 +64,7 @@ def vectors(shape: tuple[int, ...], pair: tuple[tuple[int, ...], ...], named: bo
     axes = len(shape)
     if not 2 <= axes <= 5:
         raise DataError(
-            f"Queries of {axes} axes are not read: 2 (tokens, channels) to 5 (with layers, sequences, heads)."
+            f"Queries need 2 axes (tokens, channels) to 5 (with layers, sequences, heads); these have {axes}."
         )
     if axes == 2:
         return "n d"

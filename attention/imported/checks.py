@@ -67,7 +67,8 @@ def rows(weights: Tensor, layers: tuple[int, ...]) -> str:
     if not worst.many:
         return ""
     return (
-        f"{worst.many:,} of {worst.count:,} rows don't sum to 1. Largest deviation: {worst.place}, with {worst.value:.3g}. "
+        f"{worst.many:,} of {worst.count:,} rows don't sum to 1. Largest deviation: row sum {worst.value:.3g} at {worst.place} "
+        "(counted from 0). "
         "They are shown unchanged. Possible causes: dropout, truncation, or another axis of keys."
     )
 

@@ -55,7 +55,7 @@ def view(how: Reading) -> None:
     # the fields are drawn below what they open
     file, tokens = (page.widgets().get(name) if settings().uploads else None for name in (FILE, TOKENS))
     taken = your_data_files.current_file(file, tokens, how)
-    draw_heading("your_data", _finding(), help=text.HELP)
+    draw_heading("your_data", _finding(taken), help=text.HELP)
     if present.is_embedded():
         return
     shown = [*([taken] if taken else []), *given]
@@ -75,13 +75,15 @@ def view(how: Reading) -> None:
     terms.draw("your_data")
 
 
-def _finding() -> str:
-    """What can be opened, or what is open."""
+def _finding(taken: Taken | None) -> str:
+    """What can be opened, or what is open; of a file with warnings, nothing else before them."""
     holdings = uploads.holdings()
     if not holdings:
         return text.FINDING if settings().uploads else text.CLOSED
     if len(holdings) == 1:
         opened = text.OPENED.format(**_sizes_text(holdings[0].shape))
+        if taken and taken.found and taken.found.found:
+            return f"{opened} {text.CHECK_FIRST}"
         return f"{opened} {_first_role(Config.of(holdings[0].source)) or text.SEE_HEADS}"
     return text.OPEN.format(count=len(holdings))
 
@@ -228,11 +230,11 @@ def _show_file(taken: Taken, first: bool) -> None:
     found = taken.found
     if found is None:
         return
+    for sentence in found.found:
+        st.warning(escape(sentence), icon=":material/info:")
     _ways(taken.source, first)
     if first:
         _maps(Config.of(taken.source), linked=True)
-    for sentence in found.found:
-        st.warning(escape(sentence), icon=":material/info:")
     title, what = found.stack.title, found.stack.what
     st.markdown(text.READING.format(name=escape(title), what="" if title in what else escape(what)).rstrip())
     st.caption(f"{' '.join(escape(sentence) for sentence in found.said)} {text.CORRECT}")
