@@ -375,8 +375,8 @@ def sentences(app, key):
         ),
         ({"mask": "window"}, "“the” (9) loses 14 of 18 words"),
         ({"mask": "padding", "head": 1}, "From “the” (9) the mask takes under 0.1%, so another word is selected."),
-        ({"mask": "documents", "query": 0}, "“The” can't see other texts; their"),
-        ({"mask": "padding", "query": 6}, "can't see the filler at the end"),
+        ({"mask": "documents", "query": 0}, "“The” can't see other groups of words, treated as other texts; their"),
+        ({"mask": "padding", "query": 6}, "can't see the last words, treated as filler"),
         ({"mask": "padding", "span": 30}, "sees no word: all its weights are zero"),
         (
             {"mask": "prefix", "baseline": "causal", "span": 6, "query": 2},

@@ -25,7 +25,7 @@ from attention.interventions import ablation, trained
 from attention.number_format import format_mean, format_percent
 from attention.training import history, shipped
 from attention.training.head_scores import weights
-from attention.training.recipe import RECIPES, REPLACED, TEST, Recipe
+from attention.training.recipe import OWN, RECIPES, REPLACED, TEST, Recipe
 from attention.training.run import HELD_OUT, Run, draw_sequences, evaluate
 from attention.training.tasks import GUESS, TASKS
 from attention.ui import results
@@ -106,22 +106,22 @@ def test_what_ships_is_played_from_untrained_to_trained(task):
         test.run()
     first, last = course.moments[0], course.moments[-1]
     accuracy, before = format_percent(last.accuracy), format_percent(first.accuracy)
-    said = f"a head finds {text.FINDS[task]}; the model gets **{accuracy}** right, from {before}."
+    count = int((last.scores[OWN] >= training_course.STRONG).sum())
+    heads = text.FINDING_HEADS[count == 1].format(count=count)
+    said = f"{heads} {text.FINDS[task]}; the model gets **{accuracy}** right, from {before}."
     assert f"After **{last.step:,}** steps, {said}" in page_text(test)
     assert test.button(key="play").label == "Play from the start" and "train_at" not in link(test)
 
 
 def test_a_visit_begins_with_what_was_learned_and_waits():
     test = run({})
-    said = "After **1,000** steps, a head finds the letter after earlier copies; the model gets **99.3%** right, from 2.7%."
+    said = "After **1,000** steps, 4 heads find the letter after earlier copies; the model gets **99.3%** right, from 2.7%."
     rest = results.training.without(training_course.current_training(Recipe()).course, ((0, 1),))[1]
     for _ in range(3):
         assert not link(test) and said in page_text(test), "it plays once one asks it to"
-        assert "**Layer 0, head 1** looks one token back (75.1% of its weight; head 3: 53.2%)" in page_text(test)
-        assert (
-            "**Layer 1, head 2** uses that to find the letter that followed an earlier copy of the current one (96.0%; 3 other "
-            "heads of its layer do, too)" in page_text(test)
-        )
+        assert "**Layer 0, head 1** looks one token back (75.1% of its weight)" in page_text(test)
+        found = "uses these marks to find the letters that followed earlier copies of the current one (96.0%)."
+        assert f"**Layer 1, head 2** {found}" in page_text(test)
         assert "The selected head" not in page_text(test)
         assert f"Without layer 0, head 1, accuracy falls from 99.3% to {format_percent(rest)}; without " in page_text(
             test

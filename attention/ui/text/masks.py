@@ -20,8 +20,8 @@ NEARBY = "words just"  # while a card asks how far a window sees
 THE_MASK, OWN = "the **{mask}** mask", "the source's **own** mask"
 SEES = {  # of a query from which the mask hides keys: what it sees, and where its weight goes
     "causal": ("can't see later words", "itself and earlier words"),
-    "padding": ("can't see the filler at the end", "the other words"),
-    "documents": ("can't see other texts", "its own text"),
+    "padding": ("can't see the last words, treated as filler", "the other words"),
+    "documents": ("can't see other groups of words, treated as other texts", "its own group"),
 }
 SEES_SOME, SEES_ITSELF = "sees {visible} of {whole} words", "sees itself alone"
 TO_THEM, TO_IT, TO_ITSELF = "them", "it", "itself"

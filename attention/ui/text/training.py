@@ -1,7 +1,8 @@
 """The words of the Training page."""
 
 FINDING = "After **{step}** steps, the model predicts {accuracy} of {counts} correctly; before training, {before}."
-FOUND = "After **{step}** steps, a head finds {finds}; the model gets **{accuracy}** right, from {before}."
+FOUND = "After **{step}** steps, {heads} {finds}; the model gets **{accuracy}** right, from {before}."
+FINDING_HEADS = "{count:,} heads find", "a head finds"
 FINDS = {  # by task: what a head attends to that predicts the next token
     "induction": "the letter after earlier copies",
     "reverse": "the letter to repeat next",
@@ -49,12 +50,9 @@ TRAIN_HELP = "Trains this model on the server, in about {time}. Visitors with th
 PREVIOUS = "{head} puts {value} on the previous token."
 OWN = "{head} puts on average {value} of its weight on {told}."
 TWO_LAYERS = (
-    "**{first}** looks one token back ({before} of its weight{also}). **{second}** uses that to find the letter that followed an "
-    "earlier copy of the current one ({value}{likewise}): that letter comes next."
+    "**{first}** looks one token back ({before} of its weight) and so marks each letter with the one before it. **{second}** "
+    "uses these marks to find the letters that followed earlier copies of the current one ({value})."
 )
-ALSO = "; {others}"
-ALSO_HEAD = "head {head}: {value}"
-LIKEWISE = "; {count} other heads of its layer do, too", "; one other head of its layer does, too"
 CHOSEN = "The selected head, **{head}**, puts {value} of its weight on {key}{next}."
 CHOSEN_NEXT = " and {value} on {key}"
 NEEDED = "Without {first}, accuracy falls from {whole} to {rest}{both}."
@@ -89,7 +87,7 @@ STOP_OTHER = "Stop training"
 
 # The curves, and two trainings that fail.
 FAILURES = "Two trainings that fail"
-FAILURES_HELP = "Both are of induction; all other settings are defaults."
+FAILURES_HELP = "Both are of induction; the first has one head per layer. All other settings are defaults."
 FAILURE_SCALE = (
     "Train without scaling",
     "One head of 64 channels per layer. With scores divided by 8, the square root of 64, it learns induction within 300 steps. "
@@ -98,8 +96,8 @@ FAILURE_SCALE = (
 )
 FAILURE_RATE = (
     "Train with a learning rate of 1",
-    "Each step overshoots. The loss climbs to ten times that of a uniform guess, heads briefly concentrate on single keys, and "
-    "the learning rate decays too late for anything to be learned.",
+    "Each step overshoots. The loss climbs to more than ten times that of a uniform guess, heads briefly concentrate on "
+    "single keys, and the learning rate decays too late for anything to be learned.",
 )
 PROGRESS = "Accuracy on test sequences. The loss at this step is {loss} nats."
 PROGRESS_HELP = (

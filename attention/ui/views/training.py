@@ -298,8 +298,10 @@ def _moment_text(recipe: Recipe, found: Shown, moment: Checkpoint) -> str:
         template = text.FOUND
     if _has_failed(found, moment):
         template = text.NOT_LEARNED
+    finding = int((moment.scores[OWN] >= courses.STRONG).sum())
     return template.format(
         counts=recipe.what.counts,
+        heads=text.FINDING_HEADS[finding == 1].format(count=finding),
         finds=text.FINDS[recipe.task],
         before=format_percent(found.course.moments[0].accuracy),
         chance=format_percent(math.exp(-GUESS)),

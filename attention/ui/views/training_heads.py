@@ -48,21 +48,7 @@ def _two_layers(recipe: Recipe, moment: Checkpoint) -> str:
     if not follows or recipe.softmax != "standard" or recipe.gate != "off":
         return ""
     names = {"first": _name(recipe, first), "second": _name(recipe, second)}
-    previous, finds = moment.scores["previous"][0].tolist(), moment.scores[OWN].flatten().tolist()
-    others = [
-        text.ALSO_HEAD.format(head=head, value=format_percent(value))
-        for head, value in enumerate(previous)
-        if head != first and value >= courses.STRONG
-    ]
-    layer = range(second - second % recipe.heads, second - second % recipe.heads + recipe.heads)
-    count = sum(finds[head] >= courses.STRONG for head in layer) - 1
-    return text.TWO_LAYERS.format(
-        **names,
-        before=format_percent(before),
-        value=format_percent(own),
-        also=text.ALSO.format(others=", ".join(others)) if others else "",
-        likewise=text.LIKEWISE[count == 1].format(count=count) if count else "",
-    )
+    return text.TWO_LAYERS.format(**names, before=format_percent(before), value=format_percent(own))
 
 
 def selected(recipe: Recipe, moment: Checkpoint) -> str:
