@@ -163,14 +163,14 @@ def test_the_first_guess_counts_and_an_answer_that_was_shown_does_not():
     guess(test, HUNTS[2].answer)
     assert "**1 of 3 tried** right" in all_text(test), "it was shown before"
     assert test.button_group[0].proto.options[0].content == ":green[✓ 1]"
-    assert [each.content for each in test.button_group[0].proto.options[1:4]] == [":red[✗ 2]", ":red[✗ 3]", "4"]
+    assert [each.content for each in test.button_group[0].proto.options[1:4]] == [":gray[○ 2]", ":gray[○ 3]", "4"]
 
 
 def test_a_link_keeps_the_first_guesses_and_the_copied_one_does_not():
     test = open_page(tried="r0w")
     assert "**1 of 2 tried** right" in all_text(test)
     shown = [each.content for each in test.button_group[0].proto.options[:4]]
-    assert shown == [":green[✓ 1]", "2", ":red[✗ 3]", "4"]
+    assert shown == [":green[✓ 1]", "2", ":gray[○ 3]", "4"]
     guess(test, next(each for each in HUNTS[0].guesses if each != HUNTS[0].answer))
     assert "**1 of 2 tried** right" in all_text(test), "the first guess counts, before a reload as well"
     links = [each.proto.json for each in test.get("bidi_component") if each.proto.component_name.endswith("copy_link")]

@@ -55,6 +55,12 @@ def words(test: AppTest) -> str:
     return " ".join(f"{each.value} {each.proto.help}".replace("\\", "") for each in test.markdown)
 
 
+def test_a_mask_that_the_model_never_had_is_in_the_badge_and_takes_the_diagonals_away():
+    usual, full = words(run(PAGE, {"source": REPEATED})), words(run(PAGE, {"source": REPEATED, "mask": "full"}))
+    assert "Recorded from a real model" in usual and "not as the model computes it" not in usual
+    assert "but mask full: not as the model computes it" in full and "Recorded from a real model" not in full
+
+
 def test_every_head_of_every_layer_is_a_cell_and_a_point_in_each_picture():
     test = run(PAGE, {"source": STREET, "layer": "16", "head": "2", "across": "first", "upwards": "entropy"}, OPEN)
     assert not test.exception and not test.warning

@@ -2,7 +2,7 @@
 
 FINDING = "Both versions run without an error. Why do their maps differ?"
 SOLVED = ":green[✓ {bug}]"
-MISSED = ":red[✗ {bug}]"
+MISSED = ":gray[○ {bug}]"
 END = "**That was the last bug.** {score}"
 NO_SCORE = "**Score 0.** Your first guess at each bug counts."
 SCORE = "**{right} of {count} tried** right at the first guess"
@@ -13,6 +13,7 @@ MARKED_ROW = "{empty} of {cells} cells {are} in one map alone. Framed: those of 
 ARE = {"weights": "are masked", "influence": "have no influence"}  # cells without a value, by what the maps show
 QUESTION = "What is wrong here?"
 REVEAL = "Show the answer"
+REVEAL_COUNTS = "Shown before your first guess, the answer counts as a wrong guess."
 COPY = "Copy link to this bug"
 NEXT = "Next bug"
 AGAINST = "**Not this one.** {why} Try again."

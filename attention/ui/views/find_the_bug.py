@@ -141,7 +141,10 @@ def _guess(series: BugSeries, hunt: Hunt, key: str) -> str | None:
 
 
 def _reveal(series: BugSeries, key: str) -> bool:
-    return st.toggle(text.REVEAL, key=key, on_change=_count_guess, args=(series, False))
+    shown = st.toggle(text.REVEAL, key=key, on_change=_count_guess, args=(series, False))
+    if not shown:
+        st.caption(text.REVEAL_COUNTS)
+    return shown
 
 
 def _after(hunt: Hunt) -> None:
