@@ -132,8 +132,13 @@ def separates(text: str) -> bool:
     bare = text.strip()
     if not bare:
         return "\n" in text
-    special = any(len(bare) > 2 and bare[0] == first and bare[-1] == last for first, last in SPECIAL)
-    return (special and _has_name(bare)) or all(sign in MARKS for sign in bare)
+    return is_special(bare) or all(sign in MARKS for sign in bare)
+
+
+def is_special(text: str) -> bool:
+    """Whether a text is the name of a special token such as [SEP] or </s>."""
+    bare = text.strip()
+    return any(len(bare) > 2 and bare[0] == first and bare[-1] == last for first, last in SPECIAL) and _has_name(bare)
 
 
 def _has_name(text: str) -> bool:

@@ -42,6 +42,7 @@ GROUPS = ("strongest", "middle", "weakest")  # deciles of the texts, by how stro
 EACH = 3  # texts that are kept of each of these deciles
 SHIPPED = {"MiniLM (a BERT, 6 layers)": "minilm", "SmolLM2-135M-Instruct (a Llama, 30 layers)": "smollm2"}
 SCALE = 255  # weights are kept as bytes
+JOINED = ", "  # between the two kinds of keys in the name of a role
 
 
 class Example(NamedTuple):
@@ -85,8 +86,9 @@ class HeadSurvey:
         return sorted(((name, many) for name, many in found if many), key=lambda each: -each[1])
 
     def count(self, layer: int, head: int, role: str) -> int:
-        """Returns in how many texts a head has a role."""
-        return dict(self.role_counts(layer, head)).get(role, 0)
+        """Returns in how many texts a head has a role, alone or with another: “first token, next” counts for “first token”."""
+        wanted = set(role.split(JOINED))
+        return sum(many for name, many in self.role_counts(layer, head) if wanted <= set(name.split(JOINED)))
 
     def examples(self, layer: int, head: int) -> dict[str, list[Example]]:
         """Returns texts from the strongest, middle and weakest tenth of all texts, each with one query."""

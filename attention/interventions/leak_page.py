@@ -53,15 +53,16 @@ def picture(leaks: Leaks) -> str:
     )
 
 
-def drawing(leaks: Leaks, ink: str = "currentColor", ground: str = "none") -> str:
+def drawing(leaks: Leaks, ink: str = "currentColor", ground: str = "none", causal: bool = True) -> str:
     """Returns the picture as SVG: by default in the colour of the text around it.
 
     Cells on and below the diagonal are blue, leaks red; pairs with a later token that has no effect are grey.
+    `causal`: whether the model is meant to be; if not, all cells are blue.
     """
     count, change = len(leaks.tokens), leaks.change.nan_to_num(torch.inf)
     tile = -(-count // CELLS)
-    leaking = _largest(change.triu(1), tile) > leaks.threshold
-    allowed = _largest(change.tril(), tile)
+    leaking = (_largest(change.triu(1), tile) > leaks.threshold) & causal
+    allowed = _largest(change.tril() if causal else change, tile)
     limit = max(float(allowed[allowed.isfinite()].max()) if bool(allowed.isfinite().any()) else 1.0, leaks.threshold)
     side, names = 480 / len(allowed), tile == 1 and count <= LABELLED
     left = top = 90 if names else 30

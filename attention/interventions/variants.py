@@ -66,7 +66,7 @@ def other_kernel(forward: Forward, ids: Int[Tensor, " n"]) -> Float[Tensor, "n v
 def run_cached(forward: Forward, ids: Int[Tensor, " n"]) -> Float[Tensor, "n v"]:
     """Token by token, with a cache of keys and values."""
     if not forward.takes("past_key_values"):
-        raise SkippedError("It takes no cache of keys and values.")
+        raise SkippedError("Its forward has no argument past_key_values.")
     memory, rows = None, []
     for token in ids:
         result = forward(token[None, None], past_key_values=memory, use_cache=True)
@@ -81,7 +81,7 @@ def pad_left(forward: Forward, ids: Int[Tensor, " n"]) -> Float[Tensor, "n v"]:
     """With padding on the left, an attention mask, and positions that don't count it, as `generate` gives them."""
     mask_name = "decoder_attention_mask" if forward.ids_name == "decoder_input_ids" else "attention_mask"
     if not forward.takes(mask_name):
-        raise SkippedError("It takes no attention mask.")
+        raise SkippedError(f"Its forward has no argument {mask_name}.")
     filler = getattr(getattr(forward.model, "config", None), "pad_token_id", None) or 0
     whole = torch.cat([ids.new_full((PADDING,), filler), ids])[None]
     mask = (torch.arange(whole.shape[1], device=ids.device) >= PADDING).long()[None]

@@ -28,7 +28,8 @@ def role_note(config: Config, role: Role | None) -> str:
     if role:
         many, texts = survey.count(config.layer, config.head, role.name), len(survey.tokens)
         return (text.HOLDS if 2 * many >= texts else text.HOLDS_FEW).format(name=role.name, many=many, texts=texts)
-    for name, many in survey.role_counts(config.layer, config.head)[:1]:
+    for name, _ in survey.role_counts(config.layer, config.head)[:1]:
+        many = survey.count(config.layer, config.head, name)
         return text.OTHERWISE.format(name=name, many=many, texts=len(survey.tokens))
     return text.NEVER.format(texts=len(survey.tokens))
 

@@ -1,13 +1,13 @@
 """The words of what a head does over many texts."""
 
-HOLDS = "The head has the same role, {name}, on {many} of {texts} other short texts."
-HOLDS_FEW = "The head has this role, {name}, on only {many} of {texts} other short texts."
-OTHERWISE = "On {many} of {texts} other short texts it has the role “{name}”."
-NEVER = "The head has no role on any of {texts} other short texts either."
+HOLDS = "This head has the same role, {name}, on {many} of {texts} other short texts, alone or with another role."
+HOLDS_FEW = "This head has this role, {name}, on only {many} of {texts} other short texts, alone or with another role."
+OTHERWISE = "On {many} of {texts} other short texts, this head has the role “{name}”, alone or with another role."
+NEVER = "This head has no role on any of {texts} other short texts either."
 NAMED = "{name} ({many}/{texts})"
 NAMED_LONG = "{name}, on {many} of {texts} short texts"
 HOLDS_ON = "Texts with this role"
-HOLDS_ON_HELP = "On how many of {texts} short texts the head has the role that it has here."
+HOLDS_ON_HELP = "On how many of {texts} short texts the head has the role that it has here, alone or with another."
 ONE_TEXT = "This is one text: on others the head may do something else."
 
 TITLE = "Layer {layer}, head {head} over {texts} texts"
@@ -21,7 +21,7 @@ UNKNOWN = (
 )
 RUN = "Read {texts} texts"
 RUNNING = "{model} reads {texts} texts."
-ROLES = "**Its roles:** {roles}; none of these on {none} texts."
+ROLES = "**Its roles, each text counted once:** {roles}; no role on {none} texts."
 ROLE = "“{name}” on {many}"
 NO_ROLES = "**It has no role** on any of these texts."
 DISTANCES = "Share of the weight by distance, query minus key. The ends include all that are farther."

@@ -11,10 +11,17 @@ PROGRESS = "Replacing tokens in {model}."
 STOPPED = "Stopped before it was done."
 PASSED = "**No leak.** {summary}"
 FAILED = "**It leaks.** {summary}"
+BIDIRECTIONAL = (
+    "**{model} is not causal, by design.** Like other encoders, it has no causal mask: an output may change with later tokens, "
+    "and it does for {pairs:,} of {every:,} pairs."
+)
 DIFFERS = "**No leak, but the outputs depend on how they are computed.** {summary}"
 PICTURE = (
     "Rows: outputs. Columns: replaced tokens. Blue: the output changes, stronger for larger changes. Red: it changes with a "
     "later token. Grey: later tokens without an effect."
+)
+PICTURE_BIDIRECTIONAL = (
+    "Rows: outputs. Columns: replaced tokens. Blue: the output changes, stronger for larger changes."
 )
 HIDDEN = "Outputs are the last hidden states."
 SAVE = "Save as HTML"

@@ -3,8 +3,9 @@
 FINDING = "Run a model on your own sentence, then look into any of its heads."  # if nothing is shown
 PUTS = "In {head}, {query} puts {weight} on {key}."
 PUTS_OTHER = "In {head}, {query} puts {weight} on {key}; with “{other}” in place of “{word}”, {share}."
+PUTS_SECOND = "In {head}, {query} puts {weight} on {key}; of the other words, {other} gets most: {share}."
 PUTS_SPECIAL = (
-    "In {head}, {query} puts {weight} on {key}, which the model adds; of the other tokens, {other} gets most: {share}."
+    "In {head}, {query} puts {weight} on {key}, which the model adds; of the words, {other} gets most: {share}."
 )
 RIDDLE_TIRED = (
     "In {head}, {query} puts {weight} on {key}. With “wide”, where {query} means the street, “animal” still gets more: {animal} "
@@ -13,7 +14,7 @@ RIDDLE_TIRED = (
 RIDDLE_WIDE = (
     "“It” means the street here, but in {head} it puts more on “animal” ({animal}) than on “street” ({street})."
 )
-SAMPLES, SAMPLE = "Sample sentence", {"tired": "… too tired.", "wide": "… too wide."}
+SAMPLES, SAMPLE = "Examples:", {"tired": "… too tired.", "wide": "… too wide."}
 TYPE = "To run a model on your own sentence, type its name in the sidebar."
 STATES = {
     "done": "Every head of {model} on your input: click one in the map.",
@@ -64,9 +65,9 @@ LAYER_WORDS, HEAD_WORDS = ("layer", "layers"), ("head", "heads")
 TOKENS = "{count:,} tokens"
 CROSS = "{count:,} tokens that attend to {keys:,} of another sequence"
 ROW = "**{head}**: {query} puts {weight} on {key}. {average}"
-AVERAGE = "On average over all tokens, the head {role} {note}"
-UNTESTED = "Where {query} attends in those was not tested."
-AVERAGE_NONE = "Over all tokens, it has no clear role. {note}"
+AVERAGE = "On average over all tokens, this head {role} {note}"
+UNTESTED = "Where {query} attends in those texts was not tested."
+AVERAGE_NONE = "Over all tokens, this head has no clear role. {note}"
 SAME_KEY = "This pair of tokens"  # in the menu
 PAIR = "{query} on {key}"
 TOKEN, TOKEN_AT = "“{token}”", "“{token}” ({at})"

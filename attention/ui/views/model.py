@@ -72,7 +72,7 @@ def _live(prompt: Prompt, live: bool) -> None:
     task = page.visit_state().reading
     if task is None:
         if shown := _recorded_config():
-            model_result.layers_map(prompt, shown, recorded=True)
+            model_result.layers_map(prompt, shown)
         return
     task.look(page.visitor())
     if live and not task.open:
@@ -133,7 +133,7 @@ def _show_sources(said: str, command: str, way: str = "") -> None:
         if way:
             st.caption(way)
     if shown:
-        model_result.layers_map(page.setting(), shown, recorded=True)
+        model_result.layers_map(page.setting(), shown)
     if present.is_embedded() or not said:
         return
     with st.expander(text.GET_LISTED if way else text.GET_FOLD, icon=":material/inventory_2:"):

@@ -23,6 +23,7 @@ from attention.ui.text import model as text
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import model_input, model_map
 
+SECOND = 0.05  # minimum weight of a second word that a sentence names
 SWITCH = "sample"  # the key of the choice of the sentence
 PRONOUN, ANIMAL, STREET = "it", "animal", "street"
 TEXTS = {name: SHIPPED[recorded].text for name, recorded in RIDDLE.items()}
@@ -76,7 +77,8 @@ def _choose(**pair: int) -> None:
 def finding(prompt: Prompt, config: Config, special: Sequence[bool] = ()) -> str:
     """What the selected head does with the selected pair of tokens, as Markdown; "" if tokens have no words.
 
-    `special`: which keys the model adds; if the pair has one, the sentence also names the largest weight on another.
+    `special`: which keys the model adds. The sentence also names the largest weight on another word, if the key is one of them
+    or that weight is large.
     For MiniLM on one of the two recorded sentences, also what the head does with the other one.
     """
     pair = model_map.selected_pair(config, prompt.key)
@@ -107,15 +109,20 @@ def finding(prompt: Prompt, config: Config, special: Sequence[bool] = ()) -> str
 
 
 def _rest(config: Config, pair: model_map.Pair, special: Sequence[bool], told: dict[str, str]) -> str:
-    """The sentence on a special key and on the largest weight on another; "" if the key is none, or no other has weight."""
-    if not any(special) or not special[pair.at[1]]:
-        return ""
+    """The sentence with the largest weight on another word than the key and the query; "" if it is not worth a mention."""
     row = results.heads.trace(config).weights[config.head, pair.at[0]].tolist()
-    share, at = max((weight, at) for at, weight in enumerate(row) if not special[at]) if not all(special) else (0.0, 0)
-    if not share:
+    names = rows.labels(config)
+    others = [
+        (weight, at)
+        for at, weight in enumerate(row)
+        if at not in pair.at and not (special and special[at]) and any(map(str.isalnum, names[at]))
+    ]
+    share, at = max(others, default=(0.0, 0))
+    added = bool(special) and special[pair.at[1]]
+    if not share or not (added or share >= SECOND):
         return ""
-    other = escape(model_map.token_name(rows.labels(config), at))
-    return text.PUTS_SPECIAL.format(**told, other=other, share=format_percent(share))
+    template = text.PUTS_SPECIAL if added else text.PUTS_SECOND
+    return template.format(**told, other=escape(model_map.token_name(names, at)), share=format_percent(share))
 
 
 def _is_minilm(prompt: Prompt) -> bool:

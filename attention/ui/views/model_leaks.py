@@ -10,8 +10,9 @@ import streamlit as st
 
 from attention.interventions import leak_page
 from attention.interventions.leaks import Leaks
+from attention.models.parts import square
 from attention.ui.jobs.job_queue import JOBS
-from attention.ui.jobs.model_jobs import LeakJob
+from attention.ui.jobs.model_jobs import LeakJob, ModelJob
 from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.text import leaks as text
@@ -49,7 +50,7 @@ def _live(live: bool) -> None:
     if shown is None or shown.found is None:
         st.button(text.START, key="test_leaks", icon=":material/play_arrow:", on_click=begin, help=text.START_HELP)
     if shown is not None and shown.found is not None:
-        _show_result(shown.found)
+        _show_result(shown.found, shown.settings.offer.name if run is not None and _is_bidirectional(run) else "")
     elif shown is not None and shown.state == "failed":
         st.error(escape(shown.said), icon=":material/error:")
     elif shown is not None:
@@ -66,8 +67,23 @@ def begin() -> None:
     kept.leak_test = JOBS.request(LeakJob, kept.reading.settings, page.visitor())
 
 
-def _show_result(found: Leaks) -> None:
-    if found.pairs:
+def _is_bidirectional(run: ModelJob) -> bool:
+    """Whether a model has one kind of attention, in which every token sees every other."""
+    if run.found is None or len(run.found.parts) != 1:
+        return False
+    (part,) = run.found.parts.values()
+    return part.stack.q is not None and bool(square(part.stack, 0).all())
+
+
+def _show_result(found: Leaks, bidirectional: str) -> None:
+    """Shows the result; `bidirectional` names a model that is not meant to be causal, whose changes are no leaks."""
+    count, told = len(found.tokens), found.summary
+    if found.pairs and bidirectional:
+        told = text.BIDIRECTIONAL.format(
+            model=escape(bidirectional), pairs=len(found.pairs), every=count * (count - 1) // 2
+        )
+        st.info(told, icon=":material/info:")
+    elif found.pairs:
         st.warning(text.FAILED.format(summary=escape(found.summary)), icon=":material/error:")
     elif not found.ok:
         st.warning(text.DIFFERS.format(summary=escape(found.summary)), icon=":material/error:")
@@ -76,10 +92,14 @@ def _show_result(found: Leaks) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         # An image of its own, because st.html leaves out SVG. It has a ground, as some browsers don't tell it the theme.
-        svg = leak_page.drawing(found, INK, GROUND)
-        st.html(IMAGE.format(escape_html(found.summary), b64encode(svg.encode()).decode()))
-        st.caption(text.PICTURE)
+        svg = leak_page.drawing(found, INK, GROUND, causal=not bidirectional)
+        st.html(IMAGE.format(escape_html(told), b64encode(svg.encode()).decode()))
+        st.caption(text.PICTURE_BIDIRECTIONAL if bidirectional else text.PICTURE)
     with right:
-        st.markdown("\n".join(f"- {escape(str(each))}" for each in (*found.variants, *found.notes)))
+        # A cache and padding on the left are for models that generate text: of others, only what was compared is listed.
+        variants = [each for each in found.variants if each.change is not None or not bidirectional]
+        st.markdown("\n".join(f"- {escape(str(each))}" for each in (*variants, *found.notes)))
         st.caption(text.HIDDEN)
-        st.download_button(text.SAVE, found.html(), FILE, "text/html", on_click="ignore", icon=":material/download:")
+        if not bidirectional:
+            data = found.html()
+            st.download_button(text.SAVE, data, FILE, "text/html", on_click="ignore", icon=":material/download:")

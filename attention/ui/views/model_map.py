@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import streamlit as st
+import torch
+from jaxtyping import Bool
+from torch import Tensor
 
-from attention.analysis.head_numbers import EVERY
+from attention.analysis.head_numbers import EVERY, is_special
 from attention.charts.layers import Room
 from attention.config import Config
+from attention.fitting import layers
 from attention.models.prompt import PROMPTS
 from attention.number_format import format_percent
 from attention.sources.providers import distributes, tokens
@@ -47,16 +52,18 @@ def has_words(config: Config) -> bool:
 
 
 def selected_pair(config: Config, key: int = LARGEST) -> Pair | None:
-    """The selected token and a key that it sees, by default the one with most of its weight in the selected head.
+    """The selected token and a key that it sees, by default the other word with most of its weight in the selected head.
 
-    None if tokens have no words, or rows are no distributions.
+    A token that the model adds, or the selected one itself, is the default only if there is no other. None if tokens have no
+    words, or rows are no distributions.
     """
     if not has_words(config) or not distributes(config):
         return None
     query, names, trace = config.query_index, rows.labels(config), results.heads.trace(config)
     row = trace.weights[config.head, query]
     if not (0 <= key < config.tokens and bool(trace.mask[query, key])):
-        key = int(row.argmax())
+        key = int(row.where(_other_words(config)[query], -1).argmax())
+        key = key if _other_words(config)[query, key] else int(row.argmax())
     if not bool(trace.mask[query, key]):
         return None
     one, two = (token_name(names, at) for at in (query, key))
@@ -68,6 +75,41 @@ def selected_pair(config: Config, key: int = LARGEST) -> Pair | None:
         results.layers.pair_weights(config, query, key),
         results.layers.key_shares(config, key, maps.HIGH),
     )
+
+
+def with_strongest_pair(config: Config, any_head: bool, any_query: bool) -> Config:
+    """The config with the token and head, of those that may change, that put the largest weight on another word.
+
+    Pairs of neighbours count only if there are no others, as many heads attend to the token before or after.
+    """
+    if not has_words(config) or not distributes(config):
+        return config
+    words, at = _other_words(config), torch.arange(config.tokens)
+    if not any_query:
+        words = words & (at == config.query_index)[:, None]
+    best: tuple[bool, float, Config] | None = None
+    for layer in layers(config.source) if any_head else (config.layer,):
+        each = results.heads.trace(config.of_layer(layer)).weights
+        for head in range(config.heads) if any_head else (config.head,):
+            share, key = each[head].where(words, -1).max(-1)
+            far = (key - at).abs() > 1
+            query = int((share + far * (share > 0)).argmax())
+            found = bool(far[query]), float(share[query]), replace(config.of_layer(layer), head=head, query=query)
+            if found[1] > 0 and (best is None or found[:2] > best[:2]):
+                best = found
+    return best[2] if best else config
+
+
+def _other_words(config: Config) -> Bool[Tensor, "q k"]:
+    """Which pairs that take part are of two different words: tokens with a letter or a digit that the model does not add.
+
+    The first token of a text is no such key: a decoder may put weight there that is meant for no token.
+    """
+    names = [name.strip().lower() for name in rows.labels(config)]
+    word = torch.tensor([any(map(str.isalnum, name)) and not is_special(name) for name in names])
+    other = torch.tensor([[one != two for two in names] for one in names])
+    key = word & (torch.arange(len(names)) > 0)
+    return results.heads.trace(config).mask & word[:, None] & key & other
 
 
 def token_name(names: list[str], at: int) -> str:

@@ -87,27 +87,42 @@ def _config(prompt: Prompt, task: Task, source: str, part: Part) -> Config:
     """The config of a part of a result, with the selected head, and the selected query for a text."""
     sees = task.found is not None and task.found.patches is not None
     config = with_selected_head(prompt, source, sees, _first_head(prompt, task))
-    return config if sees else with_selected_query(prompt, config, first_query(part.queries))
+    if sees:
+        return config
+    config = with_selected_query(prompt, config, first_query(part.queries))
+    any_head = (prompt.layer, prompt.head) == NOBODY and _first_head(prompt, task) is None
+    any_query = not 0 <= prompt.query < config.tokens and not _has_pronoun(part.queries)
+    return model_map.with_strongest_pair(config, any_head, any_query) if any_head or any_query else config
 
 
 def _first_head(prompt: Prompt, task: Task) -> tuple[int, int] | None:
-    """The head of a model that is selected at first, if it is not the one with the largest statistic: that of its recording."""
-    if task.settings.offer.name != MINILM or prompt.summary != next(iter(WAYS)):
+    """The head of the recording, for its model on one of the two sentences; None for others."""
+    known = task.settings.text.strip() in model_finding.TEXTS.values()
+    if not known or task.settings.offer.name != MINILM or prompt.summary != next(iter(WAYS)):
         return None
     recorded = riddle_config("tired")
     return recorded.layer, recorded.head
 
 
 def first_query(queries: Labels) -> int:
-    """The token that is selected at first: the first “it”, of which one may ask whom it means, or else the last word.
+    """The token that is selected at first if no other has more weight on a word: the first “it”, or else the last word.
 
     A word has a letter or a digit and is not special ([SEP], end). -1, the last token, if there is none.
     """
-    words = [text.strip().lower() for text in queries.texts]
+    words = _lower(queries)
     if PRONOUN in words:
         return words.index(PRONOUN)
     known = zip(words, queries.special, strict=True)
     return max((at for at, (word, mark) in enumerate(known) if not mark and any(map(str.isalnum, word))), default=-1)
+
+
+def _lower(labels: Labels) -> list[str]:
+    return [text.strip().lower() for text in labels.texts]
+
+
+def _has_pronoun(labels: Labels) -> bool:
+    """Whether “it” is among the tokens, of which one may ask what it means."""
+    return PRONOUN in _lower(labels)
 
 
 def _choices(prompt: Prompt, run: Run, name: str) -> None:
@@ -150,26 +165,26 @@ def with_selected_query(prompt: Prompt, config: Config, first: int) -> Config:
     return replace(config, query=prompt.query if 0 <= prompt.query < config.tokens else first)
 
 
-def layers_map(
-    prompt: Prompt, config: Config, recorded: bool = False, choices: Callable[[], None] | None = None
-) -> None:
+def layers_map(prompt: Prompt, config: Config, choices: Callable[[], None] | None = None) -> None:
     """Draws the map of layers and heads, and what the selected head does; this head alone if the page is embedded.
 
-    `recorded`: of a recorded result, whose source is named beside the head. `choices`: draws those that a button beside it opens.
+    The source of the weights is named beside the head. `choices`: draws those that a button beside it opens.
     """
     found, here = results.layers.layers(config), (config.layer, config.head)
     pair = model_map.selected_pair(config, prompt.key)
     if present.is_embedded():
         _selected_head(config, pair, found[config.layer].roles[config.head])
         return
-    beside, told = (provenance.beside(config), provenance.full_text(config)) if recorded else ("", None)
+    beside, told = provenance.beside(config), provenance.full_text(config)
     title = f"## {maps.head_title(config, here).capitalize()} {beside}".rstrip()
     with st.container(
         horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key="model-head"
     ):
         st.markdown(title, help=told, width="content")
         if model_map.has_words(config):
-            model_finding.draw_switch(prompt, pair)
+            with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
+                st.caption(text.SAMPLES, width="content")
+                model_finding.draw_switch(prompt, pair)
         if choices:
             with st.popover(text.CHOICES):
                 choices()
