@@ -8,7 +8,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from attention.charts.line_ends import name_lines
+from attention.charts.line_ends import clear_shift, name_lines
 from attention.charts.series_look import look
 from attention.charts.theme import PLOTLY_TEXT
 from attention.charts.timing_axes import time_ticks
@@ -39,7 +39,7 @@ def figure(found: BreakEven) -> go.Figure:
     low, high = log10(min([ENDS[0], *every])), log10(max([ENDS[1], *(2.5 * y for y in every)]))
     last = lengths.index(found.longest.length)
     name_lines(shown, HEIGHT, [low, high], beside=lengths[-1], font=NAME)
-    _gap(shown, lengths[last], moved[last], cpu[last])
+    _gap(shown, lengths[last], moved[last], cpu[last], [low, high])
     if found.moved.length:
         _mark(shown, found.moved.length, lengths, moved, EQUAL if found.is_equal_at_first else CROSSING)
     if found.open_marks:
@@ -130,12 +130,13 @@ def _explain_open_marks(shown: go.Figure, found: BreakEven) -> None:
     shown.add_annotation(text=found.open_marks, showarrow=False, font={"size": NAME, "color": PLOTLY_TEXT}, **place)
 
 
-def _gap(shown: go.Figure, length: int, low: float, high: float) -> None:
-    """Adds how many times as fast the GPU is at the longest length, with the copy."""
+def _gap(shown: go.Figure, length: int, low: float, high: float, ends: list[float]) -> None:
+    """Adds how many times as fast the GPU is at the longest length, with the copy, where no line goes through it."""
     line = {"width": 1, "dash": "dot", "color": "gray"}
     shown.add_shape(type="line", x0=length, x1=length, y0=low, y1=high, line=line, layer="below")
     text = TIMES.format(times=cpu_gpu_summary.times(high / low))
-    place = {"x": log10(length), "y": log10(high), "xanchor": "right", "xshift": 6, "yshift": 16}
+    place = {"x": log10(length), "y": log10(high), "xanchor": "right", "xshift": 6}
+    place["yshift"] = clear_shift(_traces(shown), place["x"], high, HEIGHT, ends, len(text) * LABEL)
     shown.add_annotation(text=text, showarrow=False, align="right", font={"size": 13, "color": PLOTLY_TEXT}, **place)
 
 

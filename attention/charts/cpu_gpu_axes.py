@@ -10,7 +10,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from attention.charts.line_ends import name_lines
-from attention.charts.timing_axes import time_ticks
+from attention.charts.timing_axes import rate_ticks, time_ticks
 from attention.charts.timing_marks import FONT, LEGEND, LOOSE, ROW, WIDTH, foot
 from attention.timing import cpu_gpu_series
 from attention.timing.cpu_gpu_series import TimingSeries
@@ -43,7 +43,7 @@ def lay_out(found: go.Figure, versus: CpuGpuSettings, every: Sequence[TimingSeri
     ticks = {
         "time": time_ticks(*ends),
         "times faster": {"dtick": 1, "tickformat": ",~g"},
-    }.get(versus.picture, {"dtick": 1, "tickformat": "~s", "ticksuffix": "FLOP/s"})
+    }.get(versus.picture, rate_ticks(*ends))
     found.update_yaxes(type="log", title=title, range=ends, **ticks)
 
 

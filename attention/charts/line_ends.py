@@ -13,8 +13,9 @@ from attention.charts.theme import PLOTLY_TEXT
 
 MOST = 7  # lines; more of them have a legend
 LINE = 13  # pixels from one name to the next
-SHIFTS = (11, 25, -26, 39, -40)  # pixels of a name above the end of its line, in the order in which they are tried
+SHIFTS = (11, 25, -26, 39, -40, -54)  # pixels of a name above the end of its line, in the order in which they are tried
 BEHIND = (-2, 11, -15, 24, -28)  # the same for a name behind the end of its line
+ABOVE = (16, 30, 44, -30, -44, 58)  # pixels of another text above a point
 LETTER = 0.5  # mean width of a letter, of its height
 NARROW, WIDE = 260, 830  # pixels of the width of a chart on a phone, and beside a sidebar
 HALF = 7  # pixels of half the height of a name
@@ -61,7 +62,8 @@ def name_lines(figure: go.Figure, height: int, ends: list[float], beside: float 
             names = sum(abs(at + shift - other) < LINE for other in taken)
             left = [across * pixels + (8 if behind else 6 - width - 12) for pixels in (NARROW, WIDE)]
             boxes = [(x0 / pixels, (x0 + width + 12) / pixels) for x0, pixels in zip(left, (NARROW, WIDE), strict=True)]
-            return 100 * names + sum(_covers(line, box, at + shift) for line in lines for box in boxes)
+            covered = sum(_covers(line, box, at + shift) for line in lines for box in boxes)
+            return 100 * names + covered + sum(_parts(line, across, at, at + shift) for line in lines)
 
         shift = min(BEHIND if is_behind else SHIFTS, key=cost)
         taken.append(at + shift)
@@ -76,6 +78,19 @@ def name_lines(figure: go.Figure, height: int, ends: list[float], beside: float 
 
 
 Corners = list[tuple[float, float]]
+
+
+def clear_shift(traces: list[Any], x: float, y: float, height: int, ends: list[float], letters: int) -> int:
+    """Returns how many pixels above or below a point a text ends that few lines go through.
+
+    `x`: the logarithm of the length; `y`: the time; `letters`: the number of letters times their height in pixels.
+    """
+    xs = [each for trace in traces for each in trace.x if each]
+    start, end, scale = min(xs), max(xs), (height - AXIS) / (ends[1] - ends[0])
+    lines = [_corners(trace, start, end, scale) for trace in traces if "lines" in trace.mode]
+    across, at = (x - log10(start)) / (log10(end) - log10(start)), scale * log10(y)
+    boxes = [(across - letters * LETTER / pixels, across) for pixels in (NARROW, WIDE)]
+    return min(ABOVE, key=lambda shift: sum(_covers(line, box, at + shift) for line in lines for box in boxes))
 
 
 def _corners(trace: Any, start: float, end: float, scale: float) -> Corners:
@@ -95,6 +110,15 @@ def _covers(line: Corners, box: tuple[float, float], middle: float) -> bool:
         ends = [y0 + (y1 - y0) * (x - x0) / (x1 - x0) for x in (left, right)]
         if min(ends) < middle + HALF and max(ends) > middle - HALF:
             return True
+    return False
+
+
+def _parts(line: Corners, across: float, end: float, middle: float) -> bool:
+    """Whether another line is between the end of a line and its name, which is around this height."""
+    low, high = sorted((end, middle))
+    for (x0, y0), (x1, y1) in pairwise(line):
+        if x0 <= across <= x1 and x0 < x1:
+            return low + 1 < y0 + (y1 - y0) * (across - x0) / (x1 - x0) < high - 1
     return False
 
 

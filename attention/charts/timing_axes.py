@@ -7,6 +7,8 @@ from typing import Any
 
 from attention.timing.units import seconds, size
 
+PREFIXES = ("", "k", "M", "G", "T", "P")  # of operations per second
+
 
 def time_ticks(low: float, high: float) -> dict[str, Any]:
     """Returns the ticks of an axis of seconds between two logarithms: at 1, 2 and 5 where it has less than two decades."""
@@ -14,6 +16,19 @@ def time_ticks(low: float, high: float) -> dict[str, Any]:
     powers = range(math.floor(low), math.ceil(high) + 1)
     values = [step * 10.0**power for power in powers for step in steps]
     return {"tickvals": values, "ticktext": [seconds(value) for value in values]}
+
+
+def rate_ticks(low: float, high: float) -> dict[str, Any]:
+    """Returns the ticks of an axis of operations per second between two logarithms, like "10 TFLOP/s"."""
+    steps = (1, 2, 5) if high - low < 2 else (1,)
+    powers = range(math.floor(low), math.ceil(high) + 1)
+    values = [(step, power) for power in powers for step in steps]
+    return {"tickvals": [step * 10.0**power for step, power in values], "ticktext": [_rate(*each) for each in values]}
+
+
+def _rate(step: int, power: int) -> str:
+    prefix = min(max(power // 3, 0), len(PREFIXES) - 1)
+    return f"{step * 10.0 ** (power - 3 * prefix):,g} {PREFIXES[prefix]}FLOP/s"
 
 
 def size_ticks(low: float, high: float) -> dict[str, Any]:

@@ -25,6 +25,7 @@ GPU: Style = (theme.HEADS[2], "square")  # without the copy
 COPY: Style = (theme.HEADS[5], "diamond")  # a GPU with the copy
 RETURN_COLOR = theme.HEADS[1]  # the part of the copy that brings the results back
 BROWSER: Style = ("#8560e0", "star")  # the visitor's own GPU, measured in a browser
+FIRST_SYMBOLS = {symbol for _, symbol in (CPU, THIS_CPU, GPU, COPY, BROWSER)}
 OTHERS = ("#a6761d", "#17a2b8", "#66a61e", "#d0506e", "#8a8a8a", "#bc6c25", "#3a86a8", "#7a9e9f")  # further devices
 # fmt: off
 SYMBOLS = (
@@ -42,8 +43,9 @@ Kind = tuple[str | int, ...]
 
 
 def symbols_from(first: str) -> tuple[str, ...]:
-    """Returns all symbols, beginning with this one."""
-    return first, *(symbol for symbol in SYMBOLS if symbol != first)
+    """Returns all symbols, beginning with this one; those of other kinds of devices come last."""
+    others = [symbol for symbol in SYMBOLS if symbol != first]
+    return first, *sorted(others, key=lambda symbol: symbol in FIRST_SYMBOLS)
 
 
 def dashes() -> dict[str, str]:

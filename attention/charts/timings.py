@@ -7,13 +7,12 @@ The parts of the figures are in `timing_marks.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import log10
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from attention.charts import timing_marks as marks
-from attention.charts.timing_axes import size_ticks, time_ticks
+from attention.charts.timing_axes import rate_ticks, size_ticks, time_ticks
 from attention.charts.timing_look import COPY, GPU, RETURN_COLOR
 from attention.charts.timing_marks import HEIGHT
 from attention.number_format import format_percent
@@ -23,7 +22,6 @@ from attention.timing.recordings import Timing, lines
 from attention.timing.units import seconds as told_seconds
 from attention.timing.units import size
 
-NARROW = 50  # ratio of largest to smallest rate below which ticks are powers of two, so that there are enough
 GUIDES = ("dot", "dashdot", "longdashdot")  # dashes of the reference lines in the memory chart
 PARTS = {  # of a call with its copy: the field of a timing, and the colour
     "compute": ("seconds", GPU[0]),
@@ -63,6 +61,7 @@ def speed_up(timings: Sequence[Timing], transfer: bool = False, against: str = c
     pairs = comparison.pairs(found, against)
     names = line_names.names_without_machine(timings)
     several = len({found[other][0].origin for _, other in pairs}) > 1
+    machines, of_bases = line_names.machine_names(timings), len({found[base][0].origin for base, _ in pairs}) > 1
     for base, other in pairs:
         points = comparison.speed_ups(found[base], found[other], transfer)
         label = f"{other} against {found[base][0].origin}" if against == comparison.CPU else other
@@ -70,6 +69,8 @@ def speed_up(timings: Sequence[Timing], transfer: bool = False, against: str = c
         marks.band(figure, label, like, [_ends(point) for point in points], look)
         hover = [_ratio(point, against) for point in points]
         settled, name = [point.settled for point in points], look.names[other] if several else names[other]
+        if against == comparison.CPU and of_bases:
+            name = f"{name}, against {machines[found[base][0].origin]}"
         ratios = [point.ratio for point in points]
         marks.line(figure, label, like, ratios, hover, look, settled=settled, name=name)
         marks.star(figure, label, points, look.color(like[0]))
@@ -110,10 +111,8 @@ def roofline(timings: Sequence[Timing]) -> go.Figure:
         xs, ys = [comparison.intensity(p) for p in points], [comparison.rate(p) for p in points]
         marks.line(figure, label, points, ys, [marks.describe_point(point) for point in points], look, xs=xs)
     figure.update_xaxes(title="operations per byte", tickvals=None, dtick=1, autorange=True)
-    rates = [comparison.rate(timing) for timing in comparison.with_times(timings)]
-    narrow = bool(rates) and max(rates) < NARROW * min(rates)
-    figure.update_yaxes(tickformat="~s", ticksuffix="FLOP/s", dtick=log10(2) if narrow else 1)
     marks.finish(figure, timings)
+    figure.update_yaxes(**rate_ticks(*figure.layout.yaxis.range))
     return figure
 
 
@@ -153,7 +152,7 @@ def _guides(figure: go.Figure, timings: Sequence[Timing]) -> None:
             y=(sizes := [batch * heads * n**2 * size_of for n in xs]),
             text=[size(each) for each in sizes],
             name=marks.wrap_label(name),
-            meta=name,
+            meta=f"n × n per head{of}",
             mode="lines",
             line={"dash": dash, "width": 1, "color": "gray"},
             hovertemplate=f"{marks.wrap_hover_label(name)}<br>%{{y:.3s}}B<extra></extra>",
@@ -191,8 +190,8 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
     legend = marks.legend([timing for line in found.values() for timing in line])
     figure.update_layout(height=height, barmode="stack", barnorm="percent", margin=margin, legend=legend)
     figure.update_annotations(font_size=12, x=0, xanchor="left", align="left")
-    figure.update_xaxes(type="category")
-    figure.update_yaxes(ticksuffix="%", nticks=3)
+    figure.update_xaxes(type="category", title="length (tokens)")
+    figure.update_yaxes(ticksuffix="%", nticks=3, title="share of the time")
     return figure
 
 

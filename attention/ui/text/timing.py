@@ -155,11 +155,13 @@ CHARTS = {  # in the order in which they are offered; the first sentence says ho
         "it."
     ),
     "transfer": (
-        "Each bar is a whole call: computing in green, copying in orange. Copying q, k and v to the device, and the results "
+        "Each bar is a whole call, computing in green and copying in orange: it shows if a GPU pays where data must be copied "
+        "to it first. Copying q, k and v to the device, and the results "
         "back. Pale bars are unstable times."
     ),
     "roofline": (
-        "The nearer a line is to the limit of its device, the better it uses the device. Operations per second against "
+        "The nearer a line is to the limit of its device, the better it uses the device; far below, faster code is possible. "
+        "Operations per second against "
         "operations per byte moved; a limit is memory on its slope, arithmetic on its flat part. It is the best that each "
         "device reached in the same run: its copy speed and its matrix product. {faint}"
     ),
@@ -175,6 +177,7 @@ QUICKEST = {  # the statistic that is drawn for each case
 }
 MEDIAN = {"time": "the line is the median,", "speed-up": "median over median"}  # for recordings without a minimum
 LINES_ALT, BARS_ALT = "Lines: {chart}", "Bars: {chart}"
+ONLY_AT_FIRST = "Break-even is for one text, 8 heads of 64, full mask, float32, forward: choosing it sets these again."
 CHART = "Chart"
 CHART_NAMES = {"time": "Time", "speed-up": "Time", "memory": "Memory", "transfer": "Copy", "roofline": "Limits"}
 AS_RATIO = "As a ratio"  # of times, instead of the times

@@ -48,6 +48,8 @@ def draw(timed: Timed, found: Subject, charts: list[str], crosses: bool) -> None
         else:
             first = [BREAK_EVEN] * (sizes in (ONE_TEXT, OWN) and not found.apart)
             choose_chart([*first, *charts], crosses)
+    if sizes == OWN and not found.apart:
+        st.caption(text.ONLY_AT_FIRST)
 
 
 def _sizes(timed: Timed, found: Subject, crosses: bool) -> str:
