@@ -132,7 +132,7 @@ def test_a_visit_begins_with_what_was_learned_and_waits():
 def test_a_head_that_was_selected_is_described_by_what_has_most_of_its_weight():
     said = page_text(run({"head": "3"}))
     assert "The selected head, **Layer 0, head 3**, puts 53.2% of its weight on the previous token and " in said
-    assert "**Layer 1, head 2** uses that" in said, "what the model does stays"
+    assert "**Layer 1, head 2** uses these marks" in said, "what the model does stays"
 
 
 def test_a_film_is_slow_where_the_loss_falls():

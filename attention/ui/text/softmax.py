@@ -45,7 +45,7 @@ UNSCALED = "Without division by √d, the largest logit of this row is {largest:
 
 # The questions.
 SPREAD = ("more evenly", "on fewer keys", "as before")
-UP_TO, BETWEEN, OVER = "at most {high:.0%}", "over {low:.0%} to {high:.0%}", "over {low:.0%}"
+UP_TO, BETWEEN, OVER = "at most {high}%", "over {low}% to {high}%", "over {low}%"
 TEMPERATURE = "{who} has the weights below with {before}. Now it is {now}. How will the weight be spread?"
 SETTING = "scale {scale} and temperature {temperature:g}"
 TEMPERATURE_ANSWER = "The entropy{shares} {change} nats: every scaled score is {ratio:.3g} times what it was{later}."

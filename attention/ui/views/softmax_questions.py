@@ -139,9 +139,10 @@ def possible_limits(row: Stages) -> tuple[float, ...]:
 
 
 def ranges(limits: tuple[float, ...]) -> tuple[str, ...]:
-    """The answers: the ranges between bounds."""
-    between = (text.BETWEEN.format(low=low, high=high) for low, high in itertools.pairwise(limits))
-    return text.UP_TO.format(high=limits[0]), *between, text.OVER.format(low=limits[-1])
+    """The answers: the ranges between bounds, in whole percent."""
+    bounds = [round(100 * limit) for limit in limits]
+    between = (text.BETWEEN.format(low=low, high=high) for low, high in itertools.pairwise(bounds))
+    return text.UP_TO.format(high=bounds[0]), *between, text.OVER.format(low=bounds[-1])
 
 
 def _share_answer(row: Stages, top: float) -> str:
