@@ -1,6 +1,6 @@
 """Example pictures, each with a link, a sentence that is true of it, and a question with its answer.
 
-To add one, add an entry to `EXAMPLES`, and what its sentence and its answer claim as functions of its name to
+To add one, add an entry to `EXAMPLES`, its line to lessons/findings.py, and what its sentence and its answer claim as functions of its name to
 tests/test_examples.py and tests/test_lessons.py.
 """
 
@@ -68,7 +68,7 @@ def _of(
 
 EXAMPLES: dict[str, Example] = {
     "roles": Example("Eight heads on one sentence", "heads", Config(head=1),
-        "Six heads have a role: one attends to the same word, one to the previous word, one to the first word. The last two have none: head 6 attends to all words about equally, head 7 is random.",
+        "Six heads follow a rule each: the same word, the previous word, the first word, three words back, nearby words, itself and the previous word. Head 6 attends to all words about equally, head 7 is random.",
         "Which head attends to both occurrences of “bank”?",
         ("Head 0", "Head 1", "Head 2"), 0,
         "Head 0 attends to the same word: from the second “bank” it gives 46% of its weight to each of the two. Head 1 attends to the word before, head 2 to the first word.",
@@ -288,8 +288,8 @@ class Tour:
         "learn",
         ("all", "learn", "questions", "heads", "layers", "softmax", "steps", "masks", "implementations", "timing"),
         "Show",
-        "Twelve steps in order, then five questions. All pictures: every card; or those of one page.",
-        names={"learn": "twelve steps", "all": "all pictures", "questions": "five questions"},
+        "Twelve steps in order, then five questions; or all examples, or those of one page.",
+        names={"learn": "twelve steps", "all": "all examples", "questions": "five questions"},
         about="view",
     )
 

@@ -71,7 +71,7 @@ def reveal(test: AppTest, open_: bool = True):
 
 
 def alerts(test: AppTest) -> str:
-    return "\n".join(each.value for each in [*test.success, *test.info]).replace("\\", "")
+    return "\n".join(each.value for each in [*test.success, *test.info, *test.error]).replace("\\", "")
 
 
 @pytest.mark.sampled(2)

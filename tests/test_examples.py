@@ -43,7 +43,6 @@ from attention.timing.cpu_gpu_settings import VERSUS, CpuGpuSettings
 from attention.timing.cpu_gpu_summary import ratios
 from attention.trace import forget_logits
 from attention.ui.jobs.map_jobs import MapJob
-from attention.ui.views.examples import first_sentence
 from tests.samples import is_first, sample
 from tests.test_pages import ROOT, SECONDS, run
 
@@ -54,7 +53,7 @@ def names(config: Config) -> list[str]:
 
 
 def built_claim(config: Config) -> bool:
-    """Three do what is said of them; the maps of the last two, and of no other, are others with another seed."""
+    """Six do what is said of them; the maps of the last two, and of no other, are others with another seed."""
     said, c = names(config), config.d_model
     one, two = (constructed.queries_to_keys(c, config.heads, seed, c - 2 * (c // 4)) for seed in (0, 1))
     heads = [
@@ -62,7 +61,7 @@ def built_claim(config: Config) -> bool:
     ]
     drawn = [any(not torch.equal(a[:, head], b[:, head]) for a, b in heads) for head in range(config.heads)]
     return (
-        said[:3] == ["same word", "one back", "first word"]
+        said[:6] == ["same word", "one back", "first word", "three back", "nearby", "itself, one back"]
         and drawn == [False] * 6 + [True] * 2
         and said[-2:] == ["uniform", ""]
         and config.heads == 8
@@ -520,28 +519,31 @@ def test_the_page_of_an_example_shows_it(name, preview_alone):
     )
 
 
+def card_links(test: AppTest) -> dict[str, Any]:
+    return {each.proto.label: each for each in test.get("page_link") if "card=" in each.proto.query_string}
+
+
 def test_the_cards_lead_where_they_say():
     menu = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS).run()
     menu.switch_page("pages/examples.py").run()
     test = menu.button(key="section all").click().run()
     assert not test.exception
-    links = [link for link in test.get("page_link") if link.proto.label.startswith("Open on ")]
-    assert len(links) == len(gallery())
-    for card, link in zip(gallery().values(), links, strict=True):
+    links = card_links(test)
+    assert [label.replace("\\", "") for label in links] == [card.example.title for card in gallery().values()]
+    for card, link in zip(gallery().values(), links.values(), strict=True):
         query = dict(parse_qsl(link.proto.query_string, keep_blank_values=True))
         opened = VERSUS.from_query if card.example.page == "timing" else from_query
         assert opened(query) == (card.example.config, []) and query["card"] == card.name
-        assert any(card.example.title in text.value.replace("\\", "") for text in test.markdown)
     said = [caption.value.replace("\\", "") for caption in test.caption]
-    assert all(first_sentence(card.example.says) in said for card in gallery().values())
+    assert all(card.finding in said for card in gallery().values())
 
 
 def test_a_button_shows_the_cards_of_one_page():
     test = AppTest.from_file(str(ROOT / "app.py"), default_timeout=SECONDS).run().switch_page("pages/examples.py").run()
     test.selectbox(key="about").set_value("all").run().button(key="only masks").click().run()
     assert not test.exception and test.selectbox(key="about").value == "masks"
-    links = [link for link in test.get("page_link") if link.proto.label.startswith("Open on ")]
-    assert len(links) == sum(card.example.page == "masks" for card in gallery().values()) > 0
+    titles = [card.example.title for card in gallery().values() if card.example.page == "masks"]
+    assert [label.replace("\\", "") for label in card_links(test)] == titles and titles
 
 
 def test_a_thumbnail_is_as_opaque_as_its_weights_and_hatched_where_they_are_masked():

@@ -29,6 +29,7 @@ from attention.inputs import DOCUMENTS, make_generator
 from attention.knobs import MAX_TRACE_TOKENS
 from attention.lessons.cards import find_card, gallery, path
 from attention.lessons.comparisons import COMPARISONS
+from attention.lessons.findings import FINDINGS, LONGEST
 from attention.lessons.misconceptions import MISCONCEPTIONS
 from attention.lessons.path import CHECKS, Check
 from attention.lessons.position_cards import POSITION_CARDS
@@ -507,6 +508,16 @@ def test_every_card_has_its_answer_its_level_and_its_place():
         assert len(set(check.guesses)) == 3 and check.answer in check.guesses
 
 
+def test_the_finding_of_a_card_is_one_line_of_numbers_that_its_tested_texts_have():
+    assert FINDINGS.keys() == gallery().keys() and len(set(FINDINGS.values())) == len(FINDINGS)
+    assert all(len(said) <= LONGEST and said.endswith(".") for said in FINDINGS.values())
+    for name, card in gallery().items():
+        example = card.example
+        texts = " ".join((example.title, example.says, example.why))
+        assert [each for each in re.findall(r"−?\d(?:[\d,.]*\d)?", card.finding) if each not in texts] == [], name
+        assert f"{example.answer}." not in card.finding, "it would give the answer away"
+
+
 def test_the_path_leads_over_the_pages_to_a_real_model_and_ends_with_five_questions():
     pages = [card.example.page for card in path().values()]
     assert list(dict.fromkeys(pages)) == ["start", "heads", "steps", "softmax", "masks", "training"]
@@ -626,7 +637,7 @@ def test_a_right_and_a_wrong_guess_differ_in_icon_and_words():
     for guess in example.guesses:
         choose(test, f"card {example.title}", guess)
         test.toggle(key=f"reveal card {example.title}").set_value(True).run()
-        alert = (test.success or test.info)[0]
+        alert = (test.success or test.error)[0]
         right = guess == example.answer
         assert alert.icon == f":material/{'check_circle' if right else 'cancel'}:"
         assert alert.value.startswith("Right. " if right else f"Not quite: you chose “{guess}”. The answer is **")

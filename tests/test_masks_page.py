@@ -273,7 +273,9 @@ def test_a_question_hides_the_picture_until_it_is_opened():
     (guess,) = [each for each in app.button_group if each.label == "Your guess"]
     assert "8" in guess.options
     reveal(app)
-    assert "Query 17 attends to keys 2, 7, 12 to 17." in " ".join(each.value for each in [*app.info, *app.success])
+    assert "Query 17 attends to keys 2, 7, 12 to 17." in " ".join(
+        each.value for each in [*app.info, *app.success, *app.error]
+    )
     assert len(cards(app)) == len(MASKS)
 
 
@@ -288,7 +290,7 @@ def test_a_question_about_a_row_hides_all_heads():
     weights = trace(Config()).weights[0, 17]
     assert weights[17] > 0.999 * weights.max()  # the word of the query also stands at 7
     assert "**“boat” (17).** It gets 0.430 (nearly as much: “boat” (7));" in " ".join(
-        each.value for each in [*app.info, *app.success]
+        each.value for each in [*app.info, *app.success, *app.error]
     )
     names = [each.proto.component_name.removeprefix("attention-lab.") for each in app.get("bidi_component")]
     assert {"heads_grid", "word_lines", "row_output"} <= {*names}

@@ -166,7 +166,7 @@ def test_the_answer_is_hidden_until_it_is_asked_for(query, answer):
     guess = next(control for control in [*test.button_group, *test.radio] if control.label == "Your guess")
     guess.set_value("as before").run()
     reveal(test)
-    assert f"**{answer}.**" in "\n".join(each.value for each in [*test.info, *test.success])
+    assert f"**{answer}.**" in "\n".join(each.value for each in [*test.info, *test.success, *test.error])
     assert bool(test.success) == (answer == "as before")
     assert len(tables(test)) == len(TOPICS["row"])
     assert query_without_edition(test.query_params) == setting | {"predict": "temperature"}
@@ -178,7 +178,7 @@ def test_another_setting_closes_the_question_again():
     assert "set" not in tables(test)[0]
     reveal(test)
     top = float(trace(Config(temperature=2.0)).weights[0, -1].max())
-    assert f"gets {format_percent(top)}" in "\n".join(each.value for each in [*test.info, *test.success])
+    assert f"gets {format_percent(top)}" in "\n".join(each.value for each in [*test.info, *test.success, *test.error])
     test.slider(key="temperature").set_value(5.0).run()
     assert not test.toggle[0].value
     assert len(tables(test)) == 1

@@ -11,6 +11,7 @@ from functools import cache
 
 from attention.examples import EXAMPLES, LEVELS, Example
 from attention.lessons.comparisons import COMPARISONS
+from attention.lessons.findings import FINDINGS
 from attention.lessons.misconceptions import MISCONCEPTIONS
 from attention.lessons.path import PATH
 from attention.lessons.position_cards import POSITION_CARDS
@@ -23,7 +24,8 @@ STEP = "learn-"
 class Card:
     """An example at its place in a series: its `name` in links, its `number` of `count`, and the names `before` and `after`.
 
-    `do`: what to try, and `learns`: what one learns, on a step of the path; empty otherwise.
+    `do`: what to try, and `learns`: what one learns, on a step of the path; empty otherwise. `finding`: what one sees, empty on
+    the path.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Card:
     after: str = ""
     do: str = ""
     learns: str = ""
+    finding: str = ""
 
     @property
     def query(self) -> dict[str, str]:
@@ -45,7 +48,8 @@ class Card:
 def gallery() -> dict[str, Card]:
     """The cards of all examples, positions, misconceptions and comparisons, by difficulty."""
     every = EXAMPLES | POSITION_CARDS | MISCONCEPTIONS | COMPARISONS
-    return _number_cards({name: every[name] for level in LEVELS for name in every if every[name].level == level})
+    cards = _number_cards({name: every[name] for level in LEVELS for name in every if every[name].level == level})
+    return {name: replace(card, finding=FINDINGS[name]) for name, card in cards.items()}
 
 
 @cache

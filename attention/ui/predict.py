@@ -70,7 +70,7 @@ def draw_question(
     and the answer revealed. `on_reveal` is called when the switch is moved. `at_once`: a guess reveals the answer.
     """
     st.markdown(question.text)
-    guess = draw_guesses(question, f"guess {key}", label_visibility="collapsed")
+    guess = draw_guesses(question, f"guess {key}", lines=at_once, label_visibility="collapsed")
     if at_once:
         if guess is not None:
             show_verdict(question, guess)
@@ -136,11 +136,14 @@ def keep_answer(key: str, ask: Callable[[str], T]) -> T:
     return found
 
 
-def draw_guesses(question: Question, key: str, **more: Any) -> str | None:
-    """Draws the guesses of a question; returns the chosen one, which is kept when another page is opened."""
+def draw_guesses(question: Question, key: str, lines: bool = False, **more: Any) -> str | None:
+    """Draws the guesses of a question; returns the chosen one, which is kept when another page is opened.
+
+    `lines`: one guess per line even if all are short, as beside questions with longer ones.
+    """
     if not question.guesses:
         return None
-    draw = _sentences if question.own or max(map(len, question.guesses)) > LONG else _words
+    draw = _sentences if lines or question.own or max(map(len, question.guesses)) > LONG else _words
     found = keep_answer(key, lambda key: draw(question.guesses, key, more))
     return found if found in question.guesses else None
 
@@ -168,7 +171,7 @@ def show_verdict(question: Question, guess: str | None) -> None:
     elif right:
         st.success(said, icon=":material/check_circle:")
     else:
-        st.info(said, icon=":material/cancel:")
+        st.error(said, icon=":material/cancel:")
 
 
 def _reason(question: Question) -> str:

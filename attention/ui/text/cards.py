@@ -10,5 +10,4 @@ PATH_SAYS = "About 30 minutes: twelve steps from one word to a real model, each 
 HERE, VISITED = ":blue-badge[You were here last]", ":gray-badge[:material/check: Visited]"
 BEGIN, CONTINUE = "Begin with step 1 → {page}", "Continue with step {number} → {page}"
 STEP = "{number} · {title}"
-NEEDS = "Know first: {needs}."
-CHECKS_SAY = "Five questions on the twelve steps. **{right} of {count}** right so far."
+CHECKS_SAY = "Five questions on attention. **{right} of {count}** right so far."

@@ -1,15 +1,17 @@
 """The words of the Examples page; those of each example are in attention/examples.py."""
 
-FINDING_ONE = "One picture of attention. Open it and change any setting."
-FINDING = "{count} pictures of attention. Open one and change any setting."
+FINDING_ONE = "One example. Open it and change any setting."
+FINDING = "{count} examples{also}. Open one and change any setting."
+ALSO = ", {steps} of them also among the twelve steps"
 HELP = (
-    "In attention, each token mixes in information from other tokens; a weight says how much it takes from each. To turn an "
-    "example into a question with a hidden answer, use *Class*."
+    "In attention, each token mixes in information from other tokens; a weight says how much it takes from each. Each "
+    "example opens on its page, with a question about it."
 )
-OPEN = "Open on {page}"
+PLACE = "{page}{needs}"
+NEEDS = " · know first: {needs}"
 ALL = "All"
 SECTIONS = {  # by name: label and icon
     "learn": ("Twelve steps", ":material/school:"),
-    "all": ("All {count} pictures", ":material/apps:"),
+    "all": ("{count} examples", ":material/apps:"),
     "questions": ("Five questions", ":material/quiz:"),
 }

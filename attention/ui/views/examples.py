@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 
 import streamlit as st
@@ -52,9 +51,7 @@ def _draw_sections(tour: Tour) -> None:
 def _draw_gallery(tour: Tour) -> None:
     """Draws the cards of a page, or of all pages, by difficulty."""
     shown = {name: card for name, card in gallery().items() if tour.about in ("all", card.example.page)}
-    draw_heading(
-        "examples", (text.FINDING if len(shown) > 1 else text.FINDING_ONE).format(count=len(shown)), help=text.HELP
-    )
+    draw_heading("examples", _finding(shown), help=text.HELP)
     if present.is_embedded():
         return
     _draw_sections(tour)
@@ -62,6 +59,15 @@ def _draw_gallery(tour: Tour) -> None:
     _begin_pictures(shown)
     for level in LEVELS:
         _draw_level(level, [card for card in shown.values() if card.example.level == level])
+
+
+def _finding(shown: Mapping[str, Card]) -> str:
+    """How many examples are shown, and how many of them are steps of the path as well."""
+    if len(shown) == 1:
+        return text.FINDING_ONE
+    titles = {step.example.title for step in path().values()}
+    steps = sum(card.example.title in titles for card in shown.values())
+    return text.FINDING.format(count=len(shown), also=text.ALSO.format(steps=steps) if steps else "")
 
 
 def _draw_filter(tour: Tour) -> None:
@@ -81,7 +87,8 @@ def _draw_level(level: str, shown: list[Card]) -> None:
     if not shown:
         return
     draw_section(level)
-    _draw_rows(shown, _draw_card)
+    with st.container(key=f"path-steps {level}"):
+        _draw_rows(shown, _draw_card)
 
 
 def _begin_pictures(names: Iterable[str]) -> None:
@@ -106,17 +113,12 @@ def _draw_rows(cards: list[Card], draw: Callable[[Card], None]) -> None:
 
 
 def _draw_card(card: Card) -> None:
+    """Draws an example as a link, what one sees in it, its page, and what one needs to know first."""
     example = card.example
-    st.markdown(f"**{escape(example.title)}**")
-    needs = cards.NEEDS.format(needs=escape(example.needs)) if example.needs else None
-    st.caption(escape(first_sentence(example.says)), help=needs)
-    label = text.OPEN.format(page=page_title(example.page))
-    next_step.page_link(example.page, label, card.query, ":material/arrow_forward:")
-
-
-def first_sentence(says: str) -> str:
-    """The first sentence of a description: its page shows the rest, with the question."""
-    return re.split(r"(?<=[.?!]) (?=[A-Z])", says, maxsplit=1)[0]
+    next_step.page_link(example.page, escape(example.title), card.query)
+    st.caption(escape(card.finding))
+    needs = text.NEEDS.format(needs=escape(example.needs)) if example.needs else ""
+    st.caption(text.PLACE.format(page=page_title(example.page), needs=needs))
 
 
 def _draw_path(tour: Tour) -> None:
@@ -133,7 +135,6 @@ def _draw_path(tour: Tour) -> None:
         next_step.page_link(here.example.page, label, here.query, ":material/play_arrow:")
     with st.container(key="path-steps"):
         _draw_rows([*steps.values()], _draw_step)
-    next_step.page_link("examples", cards.END, {"about": "questions"}, ":material/quiz:")
 
 
 def _draw_step(card: Card) -> None:
