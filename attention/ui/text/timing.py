@@ -90,7 +90,13 @@ SEVERAL = (
 NOT_TIMED = " Not timed: {values}."
 
 # CPU against GPU.
-PICTURES = {"break-even": "Break-even", "time": "Time", "times faster": "Time", "rate": "Rate", "limits": "Limits"}
+PICTURES = {
+    "break-even": "Break-even",
+    "time": "Time",
+    "times faster": "As a ratio",
+    "rate": "Rate",
+    "limits": "Limits",
+}
 WHY_COPY = "Why the copy costs that much:"
 ABOUT = {
     "break-even": "Lower is faster; both axes are logarithmic.",

@@ -77,7 +77,9 @@ def view(config: Config) -> None:
 def _fields(config: Config) -> None:
     """Draws the fields of the selected head and query, and a button that compares them."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        parts.focus(config, 170)
+        parts.focus(
+            config, 190
+        )  # where it is narrower, Streamlit does not say that Enter is missing, and copy_link would not wait
         if not config.against:
             heads_compared.offer()
         run_switches.offer(config)

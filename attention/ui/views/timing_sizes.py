@@ -73,13 +73,8 @@ def _set_sizes(key: str, shown: str, apart: bool) -> None:
 
 def _published(timed: Timed) -> None:
     """Draws the choice of the chart at published sizes, and the settings of these."""
-    is_ratio = timed.picture == "times faster"
-    left_out = {BREAK_EVEN, "time" if is_ratio else "times faster"} - {timed.picture}
-    pictures = [name for name in text.PICTURES if name not in left_out]
+    pictures = [name for name in text.PICTURES if name != BREAK_EVEN or timed.picture == BREAK_EVEN]
     knobs.segments("picture", timed, options=pictures, format_func=text.PICTURES.__getitem__, width="content")
-    if timed.picture in ("time", "times faster", BREAK_EVEN):
-        other = {"picture": "time" if is_ratio else "times faster"}
-        st.toggle(text.AS_RATIO, is_ratio, key=f"versus_ratio {is_ratio}", on_change=page.change, kwargs=other)
     with st.popover(text.MORE):
         for name in ("mask", "d_head", "work", "lines"):
             knobs.segments(name, timed)
