@@ -33,7 +33,7 @@ def test_the_break_even_is_the_first_picture_and_other_charts_are_one_click_away
     tab.page.get_by_text("As a ratio").locator("visible=true").click()
     expect(tab.page.locator(".js-plotly-plot").first.get_by_text("times as fast as the CPU")).to_be_visible()
     assert tab.link == {"picture": "times faster"}
-    tab.page.get_by_text("As a ratio").locator("visible=true").click()
+    tab.page.locator("[data-testid=stButtonGroup]").get_by_text("Time", exact=True).locator("visible=true").click()
     first = tab.page.locator(".js-plotly-plot").first
     for name in ("CPU, float32, recorded", "H100, float16, recorded", "H100, recorded, with copy"):
         expect(first.locator(".annotation-text", has_text=name)).to_be_visible()
