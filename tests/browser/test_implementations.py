@@ -36,7 +36,7 @@ def test_rows_and_versions_are_chosen_and_stand_in_the_link(visit):
     for name in ("two-heads", "position-weights"):
         tab.page.get_by_role("button", name=ROWS[name].name).click()
         tab.wait_for_grid(**SMALL, version="as meant", implementation=name)
-        expect(heading(tab)).to_contain_text(f"{ROWS[name].name} right")
+        expect(heading(tab)).to_contain_text(f"{ROWS[name].name} corrected: right")
         assert tab.link == {**SMALL, "version": "as meant", "implementation": name}
     choice(tab, "version", "as printed").click()
     tab.wait_for_grid(**SMALL, implementation="position-weights")
