@@ -130,7 +130,7 @@ def test_every_page_shows_them(page, query):
     test = run(ROOT / f"pages/{page}.py", LINK | query, {"row variants": True})
     assert not test.exception and not page_text(test)
     text = "\n".join(str(each.value) for each in [*test.markdown, *test.caption, *test.dataframe]).replace("\\", "")
-    topics = {"": "plus two", "all": "at most 1", "precision": "2\\, e^{-m}".replace("\\", "")}
+    topics = {"": "plus two", "all": "may sum to less than one", "precision": "2\\, e^{-m}".replace("\\", "")}
     said = {
         "steps": "Every head hands on a half" if query.get("step") else "halved",
         "softmax": topics[query.get("topic", "")],
