@@ -22,7 +22,7 @@ from attention.analysis.head_numbers import EVERY
 from attention.charts import head_points, layers_file
 from attention.codec import EDITIONS
 from attention.models.prompt import Prompt
-from attention.number_format import format_mean
+from attention.number_format import format_mean, format_weight
 from attention.recorded.shipped import TIMES, WORDS
 from attention.ui import results
 from attention.ui.controls.picture import LAYERED
@@ -145,8 +145,8 @@ def test_heads_of_one_layer_are_not_compared():
 def test_heads_that_stand_out_are_named():
     test = run(PAGE, {"source": REPEATED, "layer_map": "induction"})
     finding = (
-        "Five of these 54 heads look up what came next last time. On a repeated token, layer 18, head 6 puts 89.6% of its "
-        "weight on the token that followed it before."
+        "Five of these 54 heads are induction heads: at a repeated token, they look up what came next last time. Strongest: "
+        "layer 18, head 6, with 89.6% of its weight."
     )
     assert sum(value > 0.5 for value in tables(test)[0]["value"]) == 5
     assert re.search(re.escape(finding) + r" Layer 1, head 0 puts \d\.\d+% there\. ", words(test))
@@ -164,20 +164,30 @@ def test_heads_that_stand_out_are_named():
 
 def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text_is():
     test = run(PAGE, LAYERED.begins)
-    assert "Five of these 54 heads look up what came next last time. On a repeated token" in words(test)
+    assert "Five of these 54 heads are induction heads: at a repeated token, they look up what came next" in words(test)
     cells = tables(test)[0]
     assert cells["focus"][max(range(54), key=cells["value"].__getitem__)], "the highest is selected"
     menu = test.selectbox(key="layer_map")
     assert menu.value == "auto" and menu.options[menu.index or 0] == "Induction" and len(menu.options) == len(EVERY)
     menu.set_value("previous").run()
     assert not test.exception and "3 of these 54 heads put over half of their weight on the token before" in words(test)
+    held = tables(test)[0]
+    assert held["focus"][max(range(54), key=held["value"].__getitem__)], "the head with the largest value is selected"
     test.selectbox(key="layer_map").set_value("entropy").run()
+    held, said = tables(test)[0], words(test)
+    most = max(range(54), key=held["value"].__getitem__)
+    best, value = f"Layer {held['layer'][most]}, head {held['head'][most]}", format_weight(held["value"][most])
+    assert not test.exception and held["focus"][most] and f"**{best}** · 1 of 54 by entropy" in said
     assert (
-        not test.exception
-        and "Layer 18, head 6: entropy 0.474 nats (how spread out the rows are); the highest" in words(test)
+        f"{best} spreads its weight most widely of these 54 heads: the mean entropy of its rows is {value} nats."
+        in said
     )
+    other = words(run(PAGE, LAYERED.begins | {"layer_map": "entropy"}))
+    assert "nats. Layer 18, head 6: 0.474 nats." in other
     test = run(PAGE, LAYERED.begins)
-    assert text.TEXTS[REPEATED] in captions(test)
+    assert text.TEXTS[REPEATED].format(causal=text.TEXTS_CAUSAL) in captions(test)
+    whole = captions(run(PAGE, LAYERED.begins | {"mask": "full"}))
+    assert text.TEXTS[REPEATED].format(causal="") in whole and text.TEXTS_CAUSAL not in whole
     words_read = WORDS.split()
     assert len(words_read) == len(set(words_read)) == 25 and TIMES == 3, "as the page says"
     (head,) = (each.proto for each in test.get("bidi_component") if each.proto.component_name.endswith("large_head"))
@@ -187,7 +197,7 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
     assert header["colors"] == "linear" and "other short texts" not in words(test)
     marks, read = header["marks"], ["#", *words_read * TIMES]
     query, key = marks["pair"]
-    assert marks["starts"] == [1, 26, 51] and header["query"] == query
+    assert marks["starts"] == [0, 26, 51] and header["query"] == query
     assert read[key - 1] == read[query] and key - 1 < query
     weight = float(trace(Config.of(REPEATED, layer=18, head=6)).weights[6, query, key])
     token = f"“{read[query]}”"

@@ -21,7 +21,7 @@ from attention.wire.cells import WIDEST, Cells, payload
 from attention.wire.difference_cells import MASKED_ONCE, difference_payload
 from attention.wire.kept_bytes import Kept
 
-FORMING = "times even"  # the colour scale of a training: uniform weights, with which it begins, have a single colour
+FORMING = "linear"  # the colour scale of a training: the small weights with which it begins are pale
 SIGNED_SCALE = "linear, as weights may be negative"
 
 
@@ -170,13 +170,15 @@ def training_grid(
     accuracy: tuple[str, str],
     last: str,
     copies: bool = False,
+    lessons: int = 0,
 ) -> None:
     """Draws the cells of a recipe after a step, `(layers x heads)`, followed by those of the same heads before training.
 
     The selected head is large, before and after beside each other, with the `accuracy` of both; above are the tokens of its row.
     `last`: the token that follows the last one. `copies`: whether earlier copies of the row's token are marked. `focus`: the
     selected head. `names`: what each head does, "" if there is no word for it. `on_pin` runs before the rerun that a pin causes.
-    `over`: what the weights were divided by.
+    `over`: what the weights were divided by. `lessons`: how many of the trainings that fail were begun; if that grows, the
+    browser scrolls to the picture.
     """
     signed = SIGNED_SCALE + (f"; divided by {over:.3g}, the largest" if over > 1 else "")
     header = theme.grid_header(
@@ -190,7 +192,7 @@ def training_grid(
         names=list(names),
         certain=len(cells.codes),
         address=None,
-        trained={"step": step, "accuracy": accuracy, "last": last, "copies": copies},
+        trained={"step": step, "accuracy": accuracy, "last": last, "copies": copies, "lessons": lessons},
         **({"ramps": theme.SIGNED} if cells.signed else {}),
     )
     component("heads_grid")(key=key, data=payload(header, cells), on_pin_change=on_pin or nothing)

@@ -19,6 +19,12 @@ BARS = """() => {  // heights in pixels of the two highest bars
     }
     return high.sort((a, b) => b - a).slice(0, 2);
 }"""
+LEAST_GAP = """() => Math.min(...["down top", "across left"].flatMap((kind) => {  // pixels between two labels of an axis
+    const [name, edge] = kind.split(" "), labels = [...document.querySelector(".large").querySelectorAll(`.label.${name}`)];
+    const shown = labels.filter((label) => getComputedStyle(label).visibility === "visible");
+    const at = shown.map((label) => parseFloat(label.style[edge])).sort((a, b) => a - b);
+    return at.slice(1).map((each, i) => each - at[i]);
+}))"""
 SMALL = "task=reverse&d_model=16&heads=2&seed=5"
 
 
@@ -32,6 +38,7 @@ def test_the_film_plays_to_its_end_and_the_slider_leads_back(visit):
     expect(grid.locator(".chips .current")).to_have_text("s")
     expect(grid.locator(".chips .next")).to_have_text("p")
     expect(grid.locator(".large .picked").first).to_have_text("s")
+    assert tab.page.evaluate(LEAST_GAP) >= 11, "the bold label covers no other"
     most, second = tab.page.evaluate(BARS)
     assert second / most == pytest.approx(0.446 / 0.541, abs=0.03), "bars are proportional to weights"
     first, last = (grid.locator(".large canvas").nth(at).evaluate("(canvas) => canvas.toDataURL()") for at in (0, 1))
@@ -71,3 +78,16 @@ def test_a_training_is_begun_and_stopped_and_its_model_asked(visit):
     asked.fill("a b c ->")
     asked.press("Enter")
     expect(tab.page.get_by_text("After “→”, the model predicts")).to_be_visible()
+
+
+def test_a_training_that_fails_is_shown_as_soon_as_it_is_begun(visit):
+    tab = visit("training")
+    grid = tab.page.locator(GRID)
+    tab.page.locator("summary", has_text="Two trainings that fail").click()
+    lesson = tab.page.get_by_role("button", name="Train with a learning rate of 1")
+    lesson.scroll_into_view_if_needed()
+    expect(grid.locator(".large").first).not_to_be_in_viewport()
+    lesson.click()
+    expect(grid.locator(".large").first).to_be_in_viewport()
+    expect(tab.page.get_by_role("button", name="Stop")).to_be_in_viewport()
+    tab.page.get_by_role("button", name="Stop").click()

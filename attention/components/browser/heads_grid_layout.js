@@ -42,6 +42,7 @@ import { arrangeTrained, setTrained } from "./heads_grid_trained.js";
  * @property {HTMLElement} squares
  * @property {Figure} large
  * @property {Figure} [before]  the selected head before training, if the grid shows one
+ * @property {number} [lessons]  trainings that fail that were begun when it was last drawn
  * @property {HTMLElement} spread
  * @property {HTMLDetailsElement} details
  * @property {import("./heads_grid_readout.js").Readout} readout  the elements of the readout, by name

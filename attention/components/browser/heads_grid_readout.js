@@ -6,7 +6,7 @@ import { share, timesEven } from "./uniform.js";
 import { differenceNumber, onlyIn, sizeOf } from "./difference_cells.js";
 import { keyTokens } from "./heads_grid_square.js";
 import {
-  cellText, equalShare, FULLY_MASKED, headAndCell, largest, pairTexts, pooledText, PREVIEW, rowName, rowSum, spokenCell,
+  cellText, FULLY_MASKED, headAndCell, largest, pairTexts, pooledText, PREVIEW, rowName, rowSum, spokenCell,
   tableTitle, titleOf, tokenText, UNDER,
 } from "./heads_grid_words.js";
 
@@ -58,8 +58,7 @@ export function setReadout(grid, cell) {
   readout.weight.textContent = numberOf(data, cell);
   readout.first.textContent = sideNumber(cell.before);
   readout.second.textContent = sideNumber(cell.after);
-  const even = timesEven(data, cell), equal = `${(100 / cell.visibleKeys).toFixed(1)}%`;
-  readout.even.textContent = data.trained && even ? equalShare(even, equal, grid.plan.wide) : even;
+  readout.even.textContent = timesEven(data, cell);
   const said = sentence(data, cell), role = data.names[cell.head] ?? "";
   readout.said.textContent = headAndCell({ title: titleOf(data, cell.head), role, cell: said });
   const named = data.tokens.length && !data.trained;  // otherwise it would repeat the numbers, or the tokens above
@@ -181,14 +180,14 @@ export function setSpread(grid, cell) {
   const edge = (/** @type {number} */ column) => (column * width) / data.columns;
   for (const other of row) {
     const left = Math.floor(edge(other.column)), right = Math.ceil(edge(other.column + 1));
-    const share = barOf(data, other, Math.abs(top.weight)), both = Boolean(data.sides || data.signed);
+    const share = heightOf(data, other, Math.abs(top.weight)), both = Boolean(data.sides || data.signed);
     const room = both ? height / 2 - 1 : height - 2, zero = both ? height / 2 : height;
     const high = other.weight ? Math.max(1, Math.round(share * room)) : 0, begin = other.weight < 0 ? zero : zero - high;
     const gap = width / data.columns > 4 * ratio ? ratio : 0;
     pen.fillRect(left, begin, right - left - gap, high);
     if (other.column === cell.column) setArrow(canvas, (left + right - gap) / 2 / ratio, begin / ratio);
   }
-  if (data.sides || data.signed || (data.colors === "times even" && !data.trained)) {
+  if (data.sides || data.signed || data.colors === "times even") {
     pen.fillStyle = grid.neutrals.muted;
     pen.fillRect(0, Math.round(height / 2), width, Math.max(1, Math.round(ratio)));
   }
@@ -199,16 +198,6 @@ export function setSpread(grid, cell) {
   const most = top.weight ? largest({ weight, keys, all: ties.length === seen.length }) : "";
   const last = data.tile > 1 ? Math.min(first + data.tile, data.queries) - 1 : first;
   find(spread, "p").textContent = `${cell.head < data.certain ? rowName({ first, last }) : PREVIEW}${most}`;
-}
-
-/**
- * Returns the height of a bar; of a training it is proportional to the weight, as two weights of a row are compared there.
- * @param {GridData} data
- * @param {Cell} cell
- * @param {number} most
- */
-function barOf(data, cell, most) {
-  return heightOf(data.trained ? { ...data, colors: "linear" } : data, cell, most);
 }
 
 /**

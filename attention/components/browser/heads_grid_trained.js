@@ -14,10 +14,11 @@ import { shadeChip } from "./theme.js";
  * @typedef {import("./heads_grid_layout.js").Plan} Plan
  */
 
-const LEAST_HIGH = 240, SHARE_HIGH = 0.33, SMALL = 96;  // pixels, and the share of the window's height of a large square
+const LEAST_HIGH = 240, SHARE_HIGH = 0.4, SMALL = 96;  // pixels, and the share of the window's height of a large square
 const ROW = 8, NARROW_ROW = 4;  // squares side by side, at most
 const LINE = 13;  // pixels of the label of the selected row, or of its column
 const TITLE = [40, 22], LAYER = 17, CAPTION = 44;  // heights: of a large title (narrow, wide), of a layer's, of a caption
+const ABOVE = 320;  // pixels above the picture that stay visible: the finding and the controls
 const CHIP = [11, 9];  // pixels of a token without its letters, and per letter
 
 /**
@@ -80,8 +81,10 @@ function createBefore() {
  * first step there is one square only.
  * @param {Grid} grid
  */
-export function showTrained({ root, data, cursor, before, large, plan }) {
+export function showTrained(grid) {
+  const { root, data, cursor, before, large, plan } = grid;
   if (!data.trained || !before) return;
+  scrollToLesson(grid, data.trained.lessons);
   root.classList.toggle("untrained", !data.trained.step);
   paintHead(before, data, data.heads + cursor.head);
   const { step, accuracy } = data.trained, titles = [BEFORE, stepTitle(step)];
@@ -91,6 +94,20 @@ export function showTrained({ root, data, cursor, before, large, plan }) {
     find(element, "figcaption span").textContent = correct(accuracy[i]);
   });
   for (const { square } of [before, large]) labelSelected(square, data, cursor, plan.large);
+}
+
+/**
+ * Scrolls to the picture, with what is above it, if the user began another of the trainings that fail, far below.
+ * @param {Grid} grid
+ * @param {number} lessons  begun so far
+ */
+function scrollToLesson(grid, lessons) {
+  const { root, lessons: known = lessons } = grid;
+  grid.lessons = lessons;
+  if (lessons === known) return;
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  root.style.scrollMarginTop = `${ABOVE}px`;
+  root.scrollIntoView({ behavior: still ? "auto" : "smooth", block: "start" });
 }
 
 /**
@@ -104,6 +121,13 @@ function labelSelected(square, { tokens }, { row, column }, plan) {
   for (const old of square.querySelectorAll(".picked")) old.remove();
   const labels = [down(tokens[row], row, plan, plan.room, LINE), across(tokens[column], column, plan, plan.room, LINE)];
   labels.forEach((label) => label.classList.add("picked"));
+  for (const [kind, edge, { style }] of /** @type {const} */ ([["down", "top", labels[0]], ["across", "left", labels[1]]])) {
+    for (const other of square.querySelectorAll(`.label.${kind}`)) {
+      if (!(other instanceof HTMLElement)) continue;
+      const near = Math.abs(parseFloat(other.style[edge]) - parseFloat(style[edge])) < LINE;
+      other.style.visibility = near ? "hidden" : "";
+    }
+  }
   square.append(...labels);
 }
 

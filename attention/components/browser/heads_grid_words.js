@@ -119,16 +119,6 @@ export function sharedHead(group) {
   return `kv ${group}`;
 }
 
-/**
- * A weight as a multiple of the uniform one, with what that is.
- * @param {string} times  such as 20.4 × uniform
- * @param {string} share
- * @param {boolean} wide
- */
-export function equalShare(times, share, wide) {
-  return wide ? `${times} (equal shares: ${share} each)` : `${times} (${share})`;
-}
-
 /** @param {string} most  the largest weight of a head, with its sign or ± */
 export function upTo(most) {
   return `to ${most}`;

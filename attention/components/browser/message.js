@@ -60,8 +60,9 @@
  * @typedef {{ tokens: string[], names: string[], certain: number, address?: [string, string] | null }} Known
  * @typedef {Known & { key_tokens?: string[] | null }} Told  `key_tokens`: those of the keys in cross-attention
  * A training: the `step`, the shares of right predictions before it and then, the token after the `last` one, and whether
- * copies of a token are marked. The second half of all codes is of the same heads before the first step.
- * @typedef {{ step: number, accuracy: [string, string], last: string, copies: boolean }} Trained
+ * copies of a token are marked, and how many trainings that fail were begun. The second half of all codes is of the same heads
+ * before the first step.
+ * @typedef {{ step: number, accuracy: [string, string], last: string, copies: boolean, lessons: number }} Trained
  * @typedef {Weights & Shape & Told & { per?: number, trained?: Trained, whose?: Whose }} GridHeader
  * `certain`: the first `certain` heads are exact, the others a preview from one query of each tile. `per`: heads per
  * layer, if the grid shows several layers.

@@ -101,6 +101,7 @@ class VisitState:
     learning: TrainingJob | None = None  # requested by this visitor
     film: tuple[Recipe, int] | None = None  # the recipe that is playing and its next tick
     speed: float = 1.0
+    lessons: int = 0  # trainings that fail, begun so far
     trained: Recipe | None = None  # shown last
     steps: dict[tuple[Recipe, int], str] = field(default_factory=dict)  # sources made of steps of trainings
     leads: str = ""  # the page that opens one of these

@@ -1,18 +1,26 @@
 """The words of the Layers page."""
 
-FINDING = "{head} has the highest {statistic}{meaning} of {heads}: {value}."
-FINDING_OTHER = "{head}: {statistic} {value}{meaning}; the highest of {heads} is {most} ({best})."
-MEANING = " ({meaning})"
+FINDING = "{first} has the highest {statistic} of {heads}: {most}."
+FINDING_OTHER = "{head}: {value}."
+FINDINGS = {  # of statistics that are no weight on some keys
+    "entropy": "{first} spreads its weight most widely of {heads}: the mean entropy of its rows is {most}.",
+    "entropy_share": "{first} is closest to equal weights of {heads}: its entropy is {most} of the largest possible.",
+    "effective_keys": "{first} spreads its weight most widely of {heads}: like equal weights on {most}.",
+    "greatest": "{first} is the most focused of {heads}: the largest weight of a row is {most} on average.",
+    "even": "{first} is closest to equal weights of {heads}: it shares {most} of its weight with them.",
+    "effective_rank": "{first} has the most different rows of {heads}: they span about {most}.",
+    "distance": "{first} looks farthest of {heads}: on average, {most} from query to key.",
+}
 WEIGHT = "{count} of {heads} put over half of their weight{where} on {keys}, {best} the most: {most}."
 WEIGHT_ONE = "Of {heads}, only {best} puts over half of its weight{where} on {keys}: {most}."
 WEIGHT_NONE = "None of {heads} puts half of its weight{where} on {keys}; {best} is closest: {most}."
 INDUCTION = (
-    "{named} of {heads} look up what came next last time. On a repeated {unit}, {best} puts {most} of its weight on the {unit} "
-    "that followed it before."
+    "{named} of {heads} are induction heads: at a repeated {unit}, they look up what came next last time. Strongest: {best}, "
+    "with {most} of its weight."
 )
 INDUCTION_ONE = (
-    "One of {heads} looks up what came next last time. On a repeated {unit}, {best} puts {most} of its weight on the {unit} "
-    "that followed it before."
+    "One of {heads} is an induction head: at a repeated {unit}, it looks up what came next last time. It is {best}, with {most} "
+    "of its weight."
 )
 WHERE = {  # of which queries that is said, if not of all
     "induction": ", for tokens that occurred before,",
@@ -42,10 +50,9 @@ QUERIES = {  # over which a mean weight is taken
     "separators": "the queries that see one",
 }
 TEXTS = {  # of sources whose text is no sentence: what it is
-    "recorded:smollm2-repeated": (
-        "A start token, then 25 random words, three times: only earlier copies of a word tell which word comes next."
-    ),
+    "recorded:smollm2-repeated": "A start token, then 25 random words, three times{causal}.",
 }
+TEXTS_CAUSAL = ": only earlier copies of a word tell which word comes next"  # if no query sees later words
 EXAMPLE = "Framed: {query} puts {weight} on {key}, which followed {before}."
 REPEATS = "Lines, and “{word}” in bold: the words start again."
 KEYS = {  # that a statistic is the weight on
@@ -61,10 +68,9 @@ ALL_HEADS = "these {count:,} heads"
 RECORDED = "The other layers of the model are not recorded."
 RECORDED_OF = "Recorded: {count} layers of {model}{why}."
 CHOSEN = ", chosen because some of their heads have a clear role"
-STATISTIC = "Colour: {statistic}. Click a head to select it."
-STATISTIC_OF_WEIGHT = (
-    "Colour: mean over {queries}; under 10% only the selected head has a number. Click a head to select it."
-)
+CELLS = "Each cell is one head. Click one to see it."
+STATISTIC = "Colour: {statistic}."
+STATISTIC_OF_WEIGHT = "Colour: mean over {queries}; under 10% only the selected head has a number."
 HIGHER = "No head is high here. Show “{statistic}”"
 NONE = "No head has a value: no query has a visible key, or the tokens have no texts."
 HELP = "A text passes the layers in turn. Each cell is a head, coloured by one statistic; click one to select it on all pages."

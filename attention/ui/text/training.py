@@ -3,12 +3,11 @@
 FINDING = "After **{step}** steps, the model predicts {accuracy} of {counts} correctly; before training, {before}."
 FOUND = "After **{step}** steps, {heads} {finds}; the model gets **{accuracy}** right, from {before}."
 FINDING_HEADS = "{count:,} heads find", "a head finds"
-FINDS = {  # by task: what a head attends to that predicts the next token
+FINDS = {  # by task: what a head attends to that predicts the next token, if uniform weights do not attend to it as well
     "induction": "the letter after earlier copies",
     "reverse": "the letter to repeat next",
     "sort": "the next larger number",
     "brackets": "the bracket to close next",
-    "majority": "the most frequent colour",
 }
 UNTRAINED = "Before training, the model predicts {accuracy} of {counts} correctly; a uniform guess, {chance}."
 NOT_LEARNED = (
@@ -48,10 +47,10 @@ TRAIN = "Train: {steps:,} steps"
 TRAIN_AGAIN = "Train again"
 TRAIN_HELP = "Trains this model on the server, in about {time}. Visitors with the same settings share one training."
 PREVIOUS = "{head} puts {value} on the previous token."
-OWN = "{head} puts on average {value} of its weight on {told}."
+OWN = "{head} puts on average {value} of its weight on {told} (uniform weights: {even})."
 TWO_LAYERS = (
-    "**{first}** looks one token back ({before} of its weight) and so marks each letter with the one before it. **{second}** "
-    "uses these marks to find the letters that followed earlier copies of the current one ({value})."
+    "**{first}** looks one letter back ({before} of its weight). **{second}** finds what followed the current letter before "
+    "({value})."
 )
 CHOSEN = "The selected head, **{head}**, puts {value} of its weight on {key}{next}."
 CHOSEN_NEXT = " and {value} on {key}"

@@ -18,7 +18,7 @@ from attention.fitting import layers
 from attention.heads import TokenMetric
 from attention.inputs import BEFORE
 from attention.knobs import DEFAULTS, GENERATED
-from attention.number_format import format_head, format_mean, format_percent
+from attention.number_format import format_head, format_percent, format_weight
 from attention.sources.providers import distributes, tokens, unit
 from attention.ui.controls import knobs
 from attention.ui.markdown import escape
@@ -214,25 +214,26 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
     best, most = max(held.items(), key=lambda cell: cell[1])
     here = (config.layer, config.head) if (config.layer, config.head) in held else best
     is_best = held[here] == most
-    template = text.FINDING if is_best else text.FINDING_OTHER
+    template = text.FINDINGS.get(name, text.FINDING)
+    other = text.FINDING_OTHER
     high = sum(value > HIGH for value in held.values())
     if _is_weight(config, found):
         template = (text.WEIGHT_NONE, text.WEIGHT_ONE, text.WEIGHT)[min(high, 2)]
         if name == "induction" and high:
             template = text.INDUCTION if high > 1 else text.INDUCTION_ONE
-        template += "" if is_best else f" {text.WEIGHT_OTHER}"
-    return template.format(
+        other = text.WEIGHT_OTHER
+    return f"{template}{'' if is_best else f' {other}'}".format(
         head=head_title(config, here).capitalize(),
         heads=text.ALL_HEADS.format(count=len(held)),
         value=value_text(config, found, held[here]),
         most=value_text(config, found, most),
         best=head_title(config, best),
+        first=head_title(config, best).capitalize(),
         statistic=escape(described.label.lower()),
         keys=text.KEYS.get(name, ""),
         count=high,
         named=(COUNTS[high] if high < len(COUNTS) else str(high)).capitalize(),
         unit=unit(config),
-        meaning=text.MEANING.format(meaning=text.MEANINGS[name]) if name in text.MEANINGS else "",
         where=text.WHERE.get(name, ""),
     )
 
@@ -263,7 +264,7 @@ def _is_weight(config: Config, found: Mapping[int, Layer]) -> bool:
 
 def _number_text(config: Config, found: Mapping[int, Layer], value: float) -> str:
     """A value of the statistic; a share of the weight is in percent."""
-    return format_percent(value) if _is_weight(config, found) else format_mean(value)
+    return format_percent(value) if _is_weight(config, found) else format_weight(value)
 
 
 def value_text(config: Config, found: Mapping[int, Layer], value: float) -> str:

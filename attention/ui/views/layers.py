@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -39,7 +40,7 @@ PLAIN = 256  # tokens up to which weights are coloured from 0% to 100% if no sca
 MODELS = next_step.REAL, "recorded:minilm-street"  # recordings of several layers
 COLUMNS = [2, 3]
 HEIGHT = 484  # pixels of the selected head with its axes, which leaves 400 for its map
-ROOM = Room(100, 402)  # of the map of all heads beside it: as high
+ROOM = Room(100, 378)  # of the map of all heads beside it, which ends at the same height
 SHARES = "first", "previous", "induction"  # statistics that are shares of the weight
 
 
@@ -67,13 +68,14 @@ def view(config: Config) -> None:
         draw_finding(UNSAID if unsaid else maps.finding(config, found))
     if len(layers(config.source)) == 1 and not alone:
         _several()
-    elif said := text.TEXTS.get(config.source, "") if not alone else "":
+    elif not alone and (said := copies.text_sentence(config)):
         st.caption(said)
     pair = None if before or unsaid else copies.example(config.truncated, maps.number(config, found))
     left, right = (st.container(), None) if alone else st.columns(COLUMNS, gap="medium")
     with left:
         if not alone:
             _statistic(config, found)
+            st.caption(text.CELLS)
         if before:
             layers_changed.draw_map(config, before, found, ROOM)
             said = layers_changed.selected_sentence(config, before, found)
@@ -99,7 +101,18 @@ def _statistic(config: Config, found: Mapping[int, Layer]) -> None:
     names = [config.layer_map if name == shown else name for name in maps.known_metrics(config) | {shown: None}]
     label = lambda name: EVERY[name if name in EVERY else shown].label  # noqa: E731
     with st.container(key="map-choice"):
-        knobs.menu("layer_map", config, names, format_func=label, on_change=page.change)
+        chosen = partial(_on_statistic, config, found)
+        knobs.menu("layer_map", config, names, format_func=label, on_change=chosen)
+
+
+def _on_statistic(config: Config, found: Mapping[int, Layer]) -> None:
+    """Another statistic was chosen: the head with its largest value is selected, unless a question asks for that."""
+    chosen = replace(config, layer_map=page.widgets()["layer_map"])
+    held = maps.cells(maps.number(chosen, found), found)
+    if not held or questions.unsaid(config):
+        return page.change()
+    layer, head = max(held, key=held.__getitem__)
+    return page.change(layer=layer, head=head)
 
 
 def _stepper(config: Config, found: Mapping[int, Layer]) -> None:

@@ -28,6 +28,7 @@ def example(config: Config, statistic: str) -> Copy | None:
 def marks(config: Config, pair: Copy | None) -> Marks | None:
     """The marks over the picture of the selected head; None if it has none."""
     starts = repeat_starts(tokens(config).texts) if config.tokens <= MOST and not config.is_cross else []
+    starts = [0, *starts[1:]] if starts else []  # the token before the first repeat has the label, as it is another one
     if pair is None:
         return Marks(starts) if starts else None
     return Marks(starts, (pair.query, pair.key), _example_text(config, pair))
@@ -43,7 +44,14 @@ def _example_text(config: Config, pair: Copy) -> str:
 def lines_sentence(config: Config) -> str:
     """What the lines over the picture are, if it has any."""
     found = marks(config, None)
-    return escape(text.REPEATS.format(word=tokens(config).texts[found.starts[0]])) if found else ""
+    return escape(text.REPEATS.format(word=tokens(config).texts[found.starts[-1]])) if found else ""
+
+
+def text_sentence(config: Config) -> str:
+    """What the text of the source is; that only earlier copies tell the next word if no query sees later words."""
+    said = text.TEXTS.get(config.source, "")
+    causal = said and not results.heads.trace(config.truncated).mask.triu(1).any()
+    return escape(said.format(causal=text.TEXTS_CAUSAL if causal else ""))
 
 
 def copies_sentence(config: Config) -> str:

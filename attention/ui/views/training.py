@@ -122,6 +122,7 @@ def _pictures(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
         accuracy=(format_percent(first.accuracy), format_percent(moment.accuracy)),
         last=seen.last,
         copies=seen.several,
+        lessons=page.visit_state().lessons,
     )
     if said := training_heads.selected(recipe, moment):
         st.markdown(said)
@@ -292,6 +293,7 @@ def _moment_text(recipe: Recipe, found: Shown, moment: Checkpoint) -> str:
     template = text.FINDING if moment.step else text.UNTRAINED
     if (
         moment.step
+        and recipe.task in text.FINDS
         and not questions.unsaid(recipe)
         and min(moment.accuracy, courses.telling(moment, OWN)[1]) >= courses.STRONG
     ):
@@ -302,7 +304,7 @@ def _moment_text(recipe: Recipe, found: Shown, moment: Checkpoint) -> str:
     return template.format(
         counts=recipe.what.counts,
         heads=text.FINDING_HEADS[finding == 1].format(count=finding),
-        finds=text.FINDS[recipe.task],
+        finds=text.FINDS.get(recipe.task, ""),
         before=format_percent(found.course.moments[0].accuracy),
         chance=format_percent(math.exp(-GUESS)),
         than=text.THAN[moment.loss > GUESS],

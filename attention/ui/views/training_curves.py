@@ -60,7 +60,7 @@ def lessons(recipe: Recipe) -> None:
             lesson.label,
             key=f"lesson {lesson.label}",
             icon=":material/school:",
-            on_click=courses.begin,
+            on_click=_begin_lesson,
             args=(changed,),
             disabled=changed.alone == recipe.alone or refusal(changed, page.visitor()) is not None,
             help=escape(lesson.watch),
@@ -68,6 +68,12 @@ def lessons(recipe: Recipe) -> None:
     for lesson in LESSONS:
         if lesson_recipe(recipe, lesson).alone == recipe.alone:
             fold.caption(escape(lesson.watch))
+
+
+def _begin_lesson(recipe: Recipe) -> None:
+    """Trains the recipe of a lesson; the browser then scrolls up to the picture."""
+    page.visit_state().lessons += 1
+    courses.begin(recipe)
 
 
 def lesson_recipe(recipe: Recipe, lesson: Lesson) -> Recipe:
