@@ -1,6 +1,7 @@
 """Implementations: published implementations of attention, compared with the reference."""
 
+from attention.ui.controls.picture import PUBLISHED
 from attention.ui.session import page
 from attention.ui.views import card_bar, classroom, implementations, room
 
-page.show(implementations.view, aside=[card_bar.bar(), classroom.button(), room.part()])
+page.show(implementations.view, PUBLISHED, aside=[card_bar.bar(), classroom.button(), room.part()])

@@ -168,7 +168,7 @@ def test_a_page_of_other_settings_gets_no_link_of_heads_from_the_menu():
         )
         for name in FILES
     }
-    of_configs = {None, "SCORES", "SMALL", "LAYERED"}  # with another sidebar or another beginning
+    of_configs = {None, "SCORES", "SMALL", "LAYERED", "PUBLISHED"}  # with another sidebar or another beginning
     assert {name for name, found in kinds.items() if found and found[1] not in of_configs} == OTHERS.keys()
 
 

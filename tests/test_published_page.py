@@ -14,6 +14,7 @@ from attention.published import ROWS
 from attention.published.case import case
 from attention.published.compare import compare, influence
 from attention.published.diff_lines import difference, plain, source
+from attention.ui.controls.picture import PUBLISHED
 from attention.ui.views.code import color_line
 from tests.strategies import newest, query_without_edition
 
@@ -58,8 +59,10 @@ def test_the_overview_has_every_row_with_its_verdict():
     assert kinds["Fused query, key and value"] == kinds["Boolean mask for SDPA"] == "wrong"
     assert kinds["Functional, boolean mask"] == "error"
     assert kinds["Multi-head, separate maps"] == kinds["Single head, unscaled"] == "right"
-    assert "6 of these 11 published pieces of code are wrong at these settings, and 2 raise an error." in page_text(
-        test
+    told = "6 of these 11 published pieces of code give a wrong result without an error at these settings, and 2 raise one."
+    assert told in page_text(test)
+    assert test.button(key="show boolean-mask").proto.type == "secondary", (
+        "it opens with a mistake that is seen at once"
     )
     assert test.selectbox(key="implementation").options[0] == "One weight per position: wrong", "the menu of a phone"
 
@@ -106,7 +109,7 @@ def test_both_versions_stand_in_the_row_with_their_errors():
     assert list(errors.loc["**Published**"])[:2] == [f"{found.output.greatest:.2g}", f"{found.output.relative:.2g}"]
     assert all(float(error) < 1e-12 for error in errors.loc["Corrected"])
     assert found.output.relative > 1, "farther from the reference than zeros, whose relative error is 1"
-    said = next(each for each in test.markdown if "tokens get a wrong output." in each.value)
+    said = next(each for each in test.markdown if "tokens get a wrong output, and no error is raised." in each.value)
     assert "6 of 6 tokens" in said.value
     assert f"Its output is off by {found.output.relative * 100:.3g}% of its norm." in said.help
     test.button_group(key="version").set_value("as meant").run()
@@ -146,19 +149,19 @@ def test_pictures_say_how_much_of_them_is_wrong():
     moved = influence(ROWS["fused"], case(config, crosses=False), printed=True)
     assert moved is not None
     leaks = sum(bool(moved[q, k] > 0) for q in range(6) for k in range(q + 1, 6))
-    assert leaks and f"{leaks} of 15 masked pairs leak" in said and "Orange cells" in said
+    assert leaks and f"Orange: {leaks} of the 15 cells that the mask hides." in said
     colors = re.findall(r"light-dark\(rgb\((\d+) \d+ (\d+)\)", picture(test))
     assert sum(int(red) > int(blue) for red, blue in colors) == leaks, "leaks are orange, the rest violet"
     assert picture(test).count("<figure") == 2, "beside the correct one"
-    usual, moved = opened(), influence(ROWS["fused"], case(Config(), crosses=False), printed=True)
+    usual, moved = opened(implementation="fused"), influence(ROWS["fused"], case(Config(), crosses=False), printed=True)
     assert moved is not None
     leaks = int((moved.triu(1) > 0).sum())
     colors = re.findall(r"light-dark\(rgb\((\d+) \d+ (\d+)\)", picture(usual))
     assert sum(int(red) > int(blue) for red, blue in colors) == leaks, "faint ones, too"
     corrected = opened(**shown, version="as meant")
     right = page_text(corrected)
-    assert picture(corrected).count("<figure") == 2 and "they are the same" in right and "Orange cells" not in right
-    assert "pairs leak" not in right and "rows are wrong" not in right
+    assert picture(corrected).count("<figure") == 2 and "Both maps are the same." in right
+    assert "Orange:" not in right and "rows are wrong" not in right
     assert "Weights and output equal those of the reference" in right
 
 
@@ -169,20 +172,22 @@ def test_two_maps_of_weights_are_told_apart_by_a_sentence():
     for name in ("boolean-mask", "window-of-four"):
         found = compare(ROWS[name], config, printed=True)
         assert found.weights is not None
-        count = int(((found.weights[0] > 1e-6) & (found.reference[0] == 0)).sum())
-        said = f"{count} cells that are hatched in the correct map have weight as published."
-        assert count and said in page_text(opened(**small, implementation=name))
+        wrong = (found.weights[0] > 1e-6) & (found.reference[0] == 0)
+        later = ", all on later tokens" if name == "boolean-mask" else ""
+        said = f"Framed: {int(wrong.sum())} of 36 cells have weight although the mask hides them{later}."
+        test = opened(**small, implementation=name)
+        assert wrong.any() and said in page_text(test)
+        assert picture(test).count('class="marked"') == int(wrong.sum()), "in the map as published alone"
     assert "every token has the same row of weights" in page_text(opened(**small, implementation="position-weights"))
     assert "Both maps show the same weights." in page_text(opened(**small, implementation="separate-maps"))
-    assert "the weights of 6 of 6 tokens differ" in page_text(opened(**small, implementation="split-by-view"))
+    assert "The weights of 6 of 6 tokens differ" in page_text(opened(**small, implementation="split-by-view"))
 
 
-def test_the_first_sentence_of_the_lesson_is_beside_the_mistake():
-    test = opened(implementation="fused", tokens="6", d_model="16")
-    said = next(each.value for each in test.markdown if "tokens get a wrong output." in each.value)
-    assert said.endswith("Why: A reshape keeps the order of the elements; it does not swap axes.")
-    for row in ROWS.values():
-        assert row.lesson.startswith(row.why) and row.why.count(". ") == 0
+def test_a_weight_that_is_zero_by_rounding_is_not_drawn_as_masked():
+    test = opened(implementation="single-unscaled")
+    found = compare(ROWS["single-unscaled"], Config())
+    assert (found.reference[0] == 0).any() and found.mask.all(), "it has no mask, and some of its weights underflow"
+    assert 'class="masked' not in picture(test) and "no weight" not in picture(test)
 
 
 def test_keys_of_another_sequence_are_for_the_rows_that_take_them():
@@ -250,7 +255,7 @@ def test_what_was_reset_can_be_set_again():
         test.slider(key="temperature").set_value(1.5).run()
         assert dict(test.query_params)["temperature"] == "1.5"
         test.button(key="reset").click().run()
-        assert not dict(test.query_params)
+        assert dict(test.query_params) == PUBLISHED.begins
 
 
 def test_settings_that_no_row_knows_are_said_to_be_left_out():
@@ -321,8 +326,11 @@ def test_the_headline_counts_as_the_list_does_where_one_needs_two_heads():
     kinds = [said.split()[0] for said in overview(test).values()]
     wrong, raising = kinds.count("wrong"), kinds.count("error")
     assert raising == 2 and kinds.count("not") == 1, "one does not support a single head, corrected or not"
-    told = f"{wrong} of these 11 published pieces of code are wrong at these settings, and {raising} raise an error."
+    told = (
+        f"{wrong} of these 11 published pieces of code give a wrong result without an error at these settings, "
+        f"and {raising} raise one."
+    )
     assert f"{told} One does not support these settings." in page_text(test)
     assert overview(test)["Fused query, key and value"] == "right heads and tokens mixed up: no effect here"
     unfit = page_text(opened(heads="1", tokens="6", d_model="16", implementation="two-heads"))
-    assert "it does not support these settings" in unfit and "Why: " not in unfit
+    assert "it does not support these settings" in unfit

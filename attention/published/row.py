@@ -105,11 +105,6 @@ class Row:
         """Whether it takes queries and keys of different sequences."""
         return "query" in signature(self.as_meant).parameters
 
-    @property
-    def why(self) -> str:
-        """The first sentence of the lesson."""
-        return self.lesson.partition(". ")[0].rstrip(".") + "."
-
     def version(self, printed: bool) -> Callable[..., Attention]:
         """Returns the function that runs: as published if `printed` and there is one, else corrected."""
         return self.as_printed if printed and self.as_printed else self.as_meant

@@ -1,10 +1,14 @@
 """The words of the page Implementations."""
 
-FINDING = "{wrong} of these {count} published pieces of code are wrong at these settings{raising}.{unfit}{corrected}"
-CORRECTED = {0: "", 1: " Corrected, one still is."}
-CORRECTED_MORE = " Corrected, {count} still are."
-RAISING = {0: "", 1: ", and one raises an error"}
-RAISING_MORE = ", and {count} raise an error"
+FINDING = (
+    "{wrong} of these {count} published pieces of code {give} a wrong result without an error at these settings{raising}."
+    "{unfit}{corrected}"
+)
+GIVES, GIVE = "gives", "give"
+CORRECTED = {0: "", 1: " Corrected, one still does."}
+CORRECTED_MORE = " Corrected, {count} still do."
+RAISING = {0: "", 1: ", and one raises one"}
+RAISING_MORE = ", and {count} raise one"
 UNFIT = {0: "", 1: " One does not support these settings."}
 UNFIT_MORE = " {count} do not support these settings."
 ABOUT = (
@@ -16,7 +20,6 @@ LEFT_OUT = "Not applied here, because no document supports them: {settings}."
 SELF_ONLY = "This one is self-attention only: cross-attention keys and d_v are not applied."
 WAITS = "Comparing all implementations …"
 WHAT = "What it computes, and the lesson"
-LINES = "The wrong lines"
 MORE = "More pictures: differences from the reference"
 MORE_RIGHT = "Another picture: influence of tokens on outputs"
 ALL_HEADS = "Weights of all heads"
@@ -29,7 +32,10 @@ GROUPS = {
     "unfit": "Not applicable here",
     "agrees": "Right",
 }
-HOW = "Choose one to compare what it computes with what it should compute."
+HOW = (
+    "The code is from public notebooks, posts and issues. Choose one to see its wrong code (−), the correction (+), and the "
+    "effect on each token."
+)
 IN_MENU = "{name}: {verdict}"
 TRY = "Settings to try:"
 TRIED = "{label} · :small[{moved}]"
@@ -70,7 +76,8 @@ RESULTS_RIGHT = ("Its output is right.", "Its weights are right.")
 RESULTS_WRONG = ("Its output is off by {error} of its norm.", "Its weights are off by {error} of their norm.")
 RESULTS_NAN = ("Its output contains NaN.", "Its weights contain NaN.")
 RESULTS_SHAPE = ("Its output has another shape.", "Its weights have another shape.")
-WRONG_ROWS = "{wrong} of {rows} tokens get a wrong output."
+WRONG_ROWS = "{wrong} of {rows} tokens get a wrong output{silent}."
+SILENT = ", and no error is raised"
 NO_MASK = {  # of rows that ignore the setting
     "none": "*Mask* is not applied: neither this code nor its reference has one.",
     "causal": "*Mask* is not applied: this code and its reference are always causal.",
@@ -89,7 +96,6 @@ SLIPS_MORE = "It ran with {count} other mistakes fixed, which keep it from runni
 UNSCALED = "The document defines it without a scale, so the reference here has none either: *Scale* is not applied."
 OTHER_SHAPE = "other shape"
 RAISES = "raises"
-WHY = "Why: {why}"
 VERSIONS = {"corrected": "Corrected version.", "only": "Correct as published."}
 RAISED_IN = "{error}  \nin `{function}`"
 PADDED = "With several sequences, sequence i has its last i keys masked as padding, counted from 0."
@@ -116,15 +122,20 @@ REFERENCE = "Weights of the reference{where}{scaled}"
 CORRECT = "Correct"
 VERSION_TITLES = {"published": "As published", "corrected": "Corrected"}  # of the map beside it
 MAP_ALT = "Map by row and column. {title}."
-SEE_WEIGHTS = "Compare row by row: the weights of {wrong} of {rows} tokens differ."
-SEE_SAME = "As published, every token has the same row of weights."
-SEE_MASKED = "{masked} cells that are hatched in the correct map have weight as published."
+WHAT_WEIGHTS = "Each row is a token, and its cells are its weights on the tokens of the columns. {seen}"
+WHAT_CHANGES = (
+    "Each row is the output of a token. A cell has a colour if replacing the token of its column changes it. {seen}"
+)
+SEE_WEIGHTS = "**The weights of {wrong} of {rows} tokens differ.**"
+SEE_SAME = "**As published, every token has the same row of weights.**"
+SEE_MASKED = "**Framed: {masked} of {count} cells have weight although the mask hides them{later}.**"
+LATER = ", all on later tokens"
 SEE_OTHER_HEAD = "The weights of head {head} are correct; those of another head differ."
-SEE_SHAPES = "Compare row by row: where the weights of each token go."
+SEE_SHAPES = "Compare row by row."
 SEE_EQUAL = "Both maps show the same weights."
-SEE_LEAKS = "Orange cells: tokens that the mask hides, but that still change the row's output."
-SEE_CHANGES = "Compare row by row: which tokens change the output of a token."
-SEE_EQUAL_CHANGES = "Both maps show which tokens change the output of a token; they are the same."
+SEE_LEAKS = "**Orange: {leaks} of the {masked} cells that the mask hides.**"
+SEE_CHANGES = "**Compare row by row.**"
+SEE_EQUAL_CHANGES = "Both maps are the same."
 LEGEND = {  # right at the maps
     "weights": "more weight",
     "influence": "changes the output",
@@ -132,9 +143,8 @@ LEGEND = {  # right at the maps
 }
 LEGEND_NONE = {"weights": "no weight", "influence": "no change"}
 WEIGHTS_NOTE = "Row: query. Column: key. Shown: head {head}{first}."
-INFLUENCE_NOTE = "Row: output. Column: the token that is replaced{first}."
+INFLUENCE_NOTE = "Row: output. Column: replaced token{first}."
 ONE_SCALE = "Both maps have one scale."
-INFLUENCE_LEAKS = "{leaks} of {masked} masked pairs leak."
 UNIFORM = ", × uniform"
 OWN = "Weights of this code{where}: {wrong}"
 DIFFERENCE = "Weights minus reference{where}: {wrong}"

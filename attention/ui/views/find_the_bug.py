@@ -42,6 +42,7 @@ def view(series: BugSeries) -> None:
     with beside:
         answered = _question(series, hunt)
         if answered:
+            st.caption(text.CHANGES)
             changes(hunt.row)
             _after(hunt)
         else:
@@ -195,5 +196,4 @@ def document_link(document: Document) -> str:
 
 def changes(row: Row) -> None:
     """Draws the wrong lines of a row and the right ones."""
-    st.caption(text.CHANGES)
     code.show_diff([(line.sign, plain(line.code)) for line in short(difference(row))])

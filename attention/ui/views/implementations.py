@@ -39,6 +39,7 @@ def view(config: Config) -> None:
     listed, detail = st.columns([3, 7], gap="medium")
     with detail:
         about = st.container()  # filled after the picture, which the user waits for
+        implementations_overview.lines(name)
         found = results.published.comparison(config.for_page(results.published.PAGE), name, printed)
         implementations_squares.draw(config, name, printed, found)
         browser_yield.yield_to_browser()
@@ -47,11 +48,9 @@ def view(config: Config) -> None:
         st.caption(text.HOW)
     with listed:
         implementations_overview.choices(config)
-        implementations_overview.corrected(config)
     with about:
         implementations_overview.row(config, name, printed, found)
     with detail:
-        implementations_overview.lines(name, printed)
         implementations_overview.origin(config, name, found)
         implementations_overview.tries(config, row)
         _notes(config, row)

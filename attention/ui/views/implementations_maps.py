@@ -36,22 +36,35 @@ def weights(config: Config, found: Comparison, tokens: Sequence[str], printed: b
     """Draws the weights of a head beside the correct ones, and says in how many rows they differ."""
     assert found.weights is not None
     head = shown_head(config, found)
-    sides = [(text.CORRECT, found.reference[head]), (_own_title(config, printed), found.weights[head].nan_to_num(0))]
+    own, correct = found.weights[head].nan_to_num(0), found.reference[head]
+    hidden = (own == 0) & ~(found.mask & (correct == 0))  # a weight that is zero by rounding is not masked
+    sides = [
+        (text.CORRECT, correct, found.mask, None),
+        (_own_title(config, printed), own, ~hidden, _masked(found, head)),
+    ]
     maps = [
         word_map(
             cells,
-            cells != 0,
+            visible,
             tokens,
             theme.WEIGHTS,
             title,
             text.MAP_ALT.format(title=title),
             word_sentences.weight_sentence,
+            framed,
+            is_contour=True,
         )
-        for title, cells in sides
+        for title, cells, visible, framed in sides
     ]
-    st.markdown(_weights_seen(found, head))
-    _show(maps, "weights", any(bool((cells == 0).any()) for _, cells in sides))
+    st.markdown(text.WHAT_WEIGHTS.format(seen=_weights_seen(found, head)))
+    _show(maps, "weights", any(bool((~visible).any()) for _, _, visible, _ in sides))
     st.caption(text.WEIGHTS_NOTE.format(head=head, first=first(config)))
+
+
+def _masked(found: Comparison, head: int) -> Tensor:
+    """The masked pairs that have a weight."""
+    assert found.weights is not None
+    return (found.weights[head].nan_to_num(0) > ROUNDING) & ~found.mask
 
 
 def _weights_seen(found: Comparison, head: int) -> str:
@@ -64,8 +77,9 @@ def _weights_seen(found: Comparison, head: int) -> str:
         return text.SEE_SAME
     if found.difference is None:
         return text.SEE_SHAPES
-    if masked := int(((own > ROUNDING) & (found.reference[head] == 0)).sum()):
-        return text.SEE_MASKED.format(masked=masked)
+    if masked := int((framed := _masked(found, head)).sum()):
+        later = "" if framed.tril().any() else text.LATER
+        return text.SEE_MASKED.format(masked=masked, count=framed.numel(), later=later)
     wrong = rows_apart(found.difference[head])
     said = text.SEE_WEIGHTS if wrong else text.SEE_OTHER_HEAD
     return said.format(wrong=wrong, rows=len(found.mask), head=head)
@@ -93,11 +107,12 @@ def influence(
         maps.append(word_map(cells, cells != 0, tokens, theme.INFLUENCE, title, alt, says, orange, theme.LEAKS))
     leaks = marked is not None and bool(marked.any())
     equal = len(sides) > 1 and torch.equal(sides[0][1], reach)
-    st.markdown(text.SEE_LEAKS if leaks else text.SEE_EQUAL_CHANGES if equal else text.SEE_CHANGES)
+    seen = text.SEE_EQUAL_CHANGES if equal else text.SEE_CHANGES
+    if leaking is not None:
+        seen = text.SEE_LEAKS.format(leaks=int(leaking[0].sum()), masked=int(leaking[1].sum()))
+    st.markdown(text.WHAT_CHANGES.format(seen=seen))
     _show(maps, "influence", any(bool((moved == 0).any()) for _, moved, _ in sides), leaks)
     notes = [text.INFLUENCE_NOTE.format(first=first(config)), *[text.ONE_SCALE] * (len(sides) > 1)]
-    if leaking is not None:
-        notes.append(text.INFLUENCE_LEAKS.format(leaks=int(leaking[0].sum()), masked=int(leaking[1].sum())))
     st.caption(" ".join(notes))
 
 

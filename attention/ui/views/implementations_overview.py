@@ -72,12 +72,6 @@ def _in_menu(name: str, verdict: str) -> str:
     return text.IN_MENU.format(name=ROWS[name].name, verdict=text.VERDICTS.get(verdict, text.ERROR))
 
 
-def corrected(config: Config) -> None:
-    """Draws how far the corrected implementations are from the reference."""
-    found = _judgements(config)
-    st.caption(_as_meant([found[name, False] for name in ROWS]), help=_relative())
-
-
 def finding(config: Config) -> str:
     """How many implementations differ from the reference as published, and how many raise: the groups of the list."""
     found = _judgements(config)
@@ -87,6 +81,7 @@ def finding(config: Config) -> str:
     return text.FINDING.format(
         wrong=wrong,
         count=len(ROWS),
+        give=text.GIVES if wrong == 1 else text.GIVE,
         raising=text.RAISING.get(raises, text.RAISING_MORE).format(count=raises),
         unfit=text.UNFIT.get(unfit, text.UNFIT_MORE).format(count=unfit),
         corrected=text.CORRECTED.get(still, text.CORRECTED_MORE).format(count=still),
@@ -108,10 +103,10 @@ def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
     version = row.mistake if printed else text.VERSIONS["corrected" if row.as_printed else "only"]
     if printed and judged.verdict == "agrees":
         version = f"{version} {text.NO_EFFECT}"
-    said, more = _result(judged, found)
+    said, more = _result(judged, found, text.SILENT if printed and not row.slips else "")
     said = f"{said} {_slips(row)}".rstrip() if printed else said
-    why = text.WHY.format(why=row.why) if printed and judged.verdict != "agrees" else ""
-    st.markdown(f"{version} **{said}** {why}".rstrip(), help=more or None)
+    said = f"**{said}**"
+    st.markdown(" ".join([version, said] if judged.verdict == "agrees" else [said, version]), help=more or None)
     if judged.error:
         (st.error if printed else st.info)(text.RAISED_IN.format(error=escape(judged.error), function=found.raised_at))
 
@@ -160,11 +155,10 @@ def tries(config: Config, row: Row) -> None:
             )
 
 
-def lines(name: str, printed: bool) -> None:
-    """Draws the wrong lines of a row and the right ones, if it has any; folded while the right version is shown."""
+def lines(name: str) -> None:
+    """Draws the wrong lines of a row and the right ones, if it has any."""
     if ROWS[name].as_printed:
-        with nullcontext() if printed else st.expander(text.LINES, icon=":material/difference:"):
-            find_the_bug.changes(ROWS[name])
+        find_the_bug.changes(ROWS[name])
 
 
 def explanation(config: Config, name: str, printed: bool) -> None:
@@ -176,7 +170,8 @@ def explanation(config: Config, name: str, printed: bool) -> None:
         mask = text.MASKS[row.mask].format(padded=text.PADDED)
         st.caption(text.ABOUT_ROW.format(particular=row.particular, mask=mask))
         _errors(config, name, printed)
-        st.caption(_relative())
+        found = _judgements(config)
+        st.caption(f"{_relative()} {_as_meant([found[each, False] for each in ROWS])}")
 
 
 def _errors(config: Config, name: str, printed: bool) -> None:
@@ -222,7 +217,7 @@ def _still(verdict: str, corrected: Judgement) -> str:
     return text.STILL.format(verdict=text.VERDICTS.get(corrected.verdict, text.ERROR))
 
 
-def _result(judged: Judgement, found: Comparison) -> tuple[str, str]:
+def _result(judged: Judgement, found: Comparison, silent: str) -> tuple[str, str]:
     """A sentence on the results of a row, and the errors of output and weights where the sentence counts wrong rows."""
     if not judged.output or not judged.square:
         return text.RESULT_RAISES, ""
@@ -233,7 +228,7 @@ def _result(judged: Judgement, found: Comparison) -> tuple[str, str]:
     wrong = 0 if found.apart is None else rows_apart(found.apart)
     if found.apart is None or not wrong:
         return errors, ""
-    return text.WRONG_ROWS.format(wrong=wrong, rows=len(found.apart)), errors
+    return text.WRONG_ROWS.format(wrong=wrong, rows=len(found.apart), silent=silent), errors
 
 
 def _error_in_words(part: int, error: Error) -> str:
