@@ -152,7 +152,7 @@ def test_the_finding_is_true_of_what_is_shown():
     test.button(key="next take over").click().run()
     assert "The closest of these words is “money” before (" in words(
         test
-    ) and "and after six layers, with all heads and feed-forward layers (0.678)." in words(test)
+    ) and "and **after six layers**, with all heads and feed-forward layers (0.678)." in words(test)
     test.slider(key="story_temperature").set_value(1.0).run()
     test.selectbox(key="story_mask").set_value("causal").run()
     assert "“bank” puts" in words(test) and not test.exception
@@ -181,15 +181,18 @@ def test_what_a_word_like_on_becomes_is_not_measured_and_one_click_selects_the_w
     test = visit({ENTRY: "step.take over~query.3"})
     assert "moves it most" not in words(test) and not test.get("vega_lite_chart")
     test.button(key="select word").click().run()
-    assert "moves it most towards “river” (+0.016)" in words(test) and len(test.get("vega_lite_chart")) == 2
+    assert (
+        "**This head alone** moves it most towards “river” (+0.016)" in words(test)
+        and len(test.get("vega_lite_chart")) == 2
+    )
     assert test.query_params == {ENTRY: "step.take over"}
 
 
 def test_what_the_model_makes_of_a_word_is_named_as_recorded_once_settings_differ():
     said = words(visit({ENTRY: "step.take over~mask.causal"}))
     recorded = text.AS_RECORDED.format(
-        said="After six layers, with all heads and feed-forward layers, the closest of these words is “river” (0.602); before, "
-        "“money” (0.347)."
+        said="**After six layers**, with all heads and feed-forward layers, the closest of these words is “river” (0.602); "
+        "before, “money” (0.347)."
     )
     assert recorded in said
     usual = words(visit({ENTRY: "step.take over"}))
@@ -223,7 +226,7 @@ def test_changed_settings_are_named_beside_the_title_and_what_was_recorded_is_ca
     usual, sizes = words(test), "11 tokens. MiniLM: 12 heads of 32 channels per layer, d_model 384."
     assert (
         said in changed
-        and "With the model's own settings:** From “bank”, only 1 of the 72 has its largest weight" in changed
+        and "With the model's own settings:** From “bank”, only 1 of the 72 heads of MiniLM has its largest" in changed
     )
     assert "not as MiniLM computes it" not in usual and "With the model's own settings" not in usual
     assert any(sizes in each.proto.help for each in test.markdown)

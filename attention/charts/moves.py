@@ -29,9 +29,9 @@ def by_head(words: tuple[str, ...], most: float) -> dict[str, Any]:
     y = _words(words)
     x = alt.X(
         "change:Q",
-        title="change of the cosine to the word as layer 0 reads it",
+        title="← farther · change of the cosine · closer →",
         scale=alt.Scale(domain=[-most, most], padding=BESIDE),
-        axis=_axis("+.2f", values=[-most, 0, most]),
+        axis=_axis("+.2f", values=[-most, 0, most], labelExpr="datum.value ? datum.label : '0'"),
     )
     bars = (
         alt.Chart()

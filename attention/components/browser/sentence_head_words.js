@@ -7,12 +7,14 @@ export const MARKUP = `
 <div class="chips earlier" role="group" aria-label="Tokens before the mask. Choose the one whose weights are shown."></div>
 <p class="name now-name"></p>
 <div class="chips now" role="group" aria-label="Tokens. Choose the one whose weights are shown."></div>
+<div class="above">
 <p class="said" aria-live="polite"></p>
-<div class="map" role="img"><canvas></canvas><i class="row"></i><i class="cell"></i></div>
-<p class="scale" aria-hidden="true">weight, in words and map: 0% <i class="ramp"></i> 100%
-<span class="of-masked"><i class="swatch"></i> masked</span></p>`;
+<p class="scale" aria-hidden="true">weight: 0% <i class="ramp"></i> 100%
+<span class="of-masked"><i class="swatch"></i> masked</span></p>
+</div>
+<div class="map" role="img"><canvas></canvas><i class="row"></i><i class="cell"></i></div>`;
 
-export const HINT = "Point at a token or tap it to see its weights.";
+export const HINT = "Point at a token, or tap it, to see its weights.";
 
 /** @param {string} mask */
 export function beforeLabel(mask) {

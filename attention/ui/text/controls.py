@@ -3,8 +3,8 @@
 MORE = "More settings"
 
 # Start.
-OPENS_HEADS = "**Your own picture**  \n:small[Moving one of these opens Heads.]"
-THIS_HEAD = "**The head shown here**"
+OPENS_HEADS = "**Build your own heads**  \n:small[These sliders open Heads.]"
+THIS_HEAD = "**Change this head**"
 
 # A picture.
 ADVANCED = "Advanced"

@@ -4,8 +4,8 @@ TITLE = "What does attention do to a word?"
 FINDING = "{query} puts **{weight}** of its weight on {key}."
 ITSELF = "{query} puts **{weight}** of its weight on itself."
 NOTHING = "{query} has no visible key: every token is masked, so its weights are zero."
-BADGE = ":green-badge[Learned: recorded from MiniLM, layer 0, head 4]"
-OWN_BADGE = ":green-badge[Learned: MiniLM on your sentence, layer 0, head {head}]"
+BADGE = ":green-badge[Weights of a trained model: MiniLM, layer 0, head 4]"
+OWN_BADGE = ":green-badge[A trained model on your sentence: MiniLM, layer 0, head {head}]"
 OWN_PROVENANCE = (
     "A learned head: layer 0, head {head} of MiniLM, a sentence encoder, which has read your sentence on this server."
 )
@@ -20,30 +20,31 @@ OTHER_HEADS = (
 )
 STEPS = {"look": "1 · Look", "weigh": "2 · Weigh", "take over": "3 · Combine"}
 LOOK = (
-    "A model reads **tokens**: words, parts of words and punctuation. Each collects information from the others and itself. A "
-    "**weight** says how much it takes from each; its weights sum to 100%."
+    "A **token** is a word, a part of one or a punctuation mark. A **weight** says how much information it takes from another "
+    "token, or from itself."
 )
-LOOK_MORE = (
-    "A row of the map has the weights of one token; click a row to select it. The model adds [CLS] at the start and [SEP] at "
-    "the end."
+ROWS = "A **row** of the map is one token; its weights sum to 100%. The model adds the tokens [CLS] and [SEP]."
+COMPARE = "**Try it:** choose the other sentence above. From which token does “{word}” take most there?"
+ONE_HEAD = (
+    "This is one **head** of {heads} in MiniLM; the others have other weights. A weight shows what a head reads, not what the "
+    "model understands."
 )
-COMPARE = "**Compare:** choose the other sentence above. What does “{word}” read there?"
-HEAD = "The map is one **head** of {heads} in MiniLM, each with its own weights. {said}"
 EXPECTED = (
-    "From “{word}”, only {found} of the {heads} has its largest weight on “{expected}” here and on “{other}” in the other "
-    "sentence."
+    "From “{word}”, only {found} of the {heads} heads of MiniLM has its largest weight on “{expected}” here and on “{other}” "
+    "in the other sentence."
 )
 UNDERSTOOD = (
-    "**A weight shows what is read, not what is understood:** meaning comes from all heads and feed-forward layers."
+    "**A weight shows what a head reads, not what the model understands:** meaning comes from all heads and feed-forward "
+    "layers."
 )
 OWN_LOOK = (
-    "This is one head on one sentence. It was chosen for what it does in the two sentences above; in yours it may do something "
-    "else. The other heads are on Heads."
+    "This head was chosen for what it does in the two sentences above; in yours it may do something else. Your sentence is part "
+    "of the link."
 )
 OWN_TAKE_OVER = (
-    "A third learned matrix makes the **value** of each token, what it passes on. The head sums the values, each times its "
-    "weight, and a fourth matrix brings the sum to the width of the model. The result for a word is recorded for the two "
-    "sentences above: choose one of them to see it."
+    "Learned matrices make the **value** of each token, a vector that it passes on. The head sums the values, each times its "
+    "weight, and adds the sum to the vector of the token. What a word becomes is recorded for the two sentences above: choose "
+    "one of them to see it."
 )
 OWN_HEADS = "Open on Heads, with all heads"
 OWN_BLANK = "There is no word in the sentence. Type one or more, then press Enter."
@@ -52,9 +53,8 @@ OWN_MANY = "MiniLM splits your sentence into {tokens} tokens; Start has room for
 AS_RECORDED = "**With the model's own settings:** {said}"
 SHARPEN = "The **temperature** makes the weights sharper or more even. Try it:"
 WEIGH = (
-    "Two learned matrices make a **query** of each token, what it looks for, and a **key**, what it offers. Their dot product, "
-    "the **score**, is {scaled} and divided by a **temperature**. The **softmax** turns the scaled scores of a row into "
-    "weights: sharper at a low temperature, more even at a high one."
+    "Learned matrices give each token a **query**, what it looks for, and a **key**, what it offers. Their dot product, {scaled} "
+    "and divided by the temperature, is the **scaled score**. The **softmax** turns those of a row into weights."
 )
 SCALED, OTHERWISE_SCALED = "divided by √d (d: channels of a head)", "scaled by “{scale}”"
 SCORES = "| {query} and | {tokens} |\n| --- | {rule} |\n| scaled score | {scores} |\n| weight | {weights} |"
@@ -65,33 +65,37 @@ ROW = (
     "each would get {uniform}."
 )
 TAKE_OVER = (
-    "A third learned matrix makes the **value** of each token, what it passes on. The head sums the values, each times its "
-    "weight{weight}. A fourth matrix brings the sum to the width of the model; then it is added to the vector of {query}."
+    "Learned matrices make the **value** of each token, a vector that it passes on. The head sums the values, each times its "
+    "weight{weight}, and adds the sum to the vector of {query}."
 )
 SO = " ({weight} for that of {key})"
 COMBINED = (
-    "**What {query} becomes:** the closer its vector is to that of another word, the higher their cosine; at most 1."
+    "**Which words is {query} closer to now?** The **cosine** of two vectors says how alike they are: 1 if they point the same "
+    "way, 0 if they are at a right angle."
 )
 NOT_COMPARED = "What the sum changes is measured for “{word}”, whose meaning the words around it decide."
 SELECT = "Select “{word}”"
-MOVED = "This head alone moves it most towards “{closer}” ({change}), a small step."
+MOVED = "**This head alone** moves it most towards “{closer}” ({change}), a small step."
 STEP_ALT = "Bars per word: by how much this head alone changes the cosine similarity of the selected token to it"
 LAYERS_ALT = "Points per word: its cosine similarity to the selected token before the head and after all layers"
-MOVED_TO_NONE = "This head alone moves it towards none of them by {least} or more."
-MOVED_TOO_LITTLE = "This head alone moves it too little to tell: by less than {least} towards or away from each word."
+MOVED_TO_NONE = "**This head alone** moves it towards none of them by {least} or more."
+MOVED_TOO_LITTLE = (
+    "**This head alone** moves it too little to tell: by less than {least} towards or away from each word."
+)
+AS_READ = "The other words are as the head reads them. The head changes them as well."
 NO_CHANGE = "under {least}"
 AFTER_ALL = (
-    "After six layers, with all heads and feed-forward layers, the closest of these words is “{last}” "
+    "**After six layers**, with all heads and feed-forward layers, the closest of these words is “{last}” "
     "({cosine}); before, “{first}” ({before})."
 )
 STILL_CLOSEST = (
-    "The closest of these words is “{last}” before ({before}) and after six layers, with all heads and feed-forward layers "
-    "({cosine})."
+    "The closest of these words is “{last}” before ({before}) and **after six layers**, with all heads and feed-forward "
+    "layers ({cosine})."
 )
-ALL_RISE = " The cosine rises for every word: most for “{most}” ({most_by}), least for “{least}” ({least_by})."
+ALL_RISE = "The cosine rises for every word: most for “{most}” ({most_by}), least for “{least}” ({least_by})."
 NEXT = {"weigh": "Next: weigh", "take over": "Next: combine"}
 ONWARD = "Next: the other heads → Heads"
-LIMITS = "Do heads understand? One that does not"
+LIMITS = "Does a head understand words? An example that says no"
 RIDDLE = (
     "*The animal didn't cross the street because it was too tired.* In layer 3, head 1 of MiniLM, “it” puts {tired_animal} "
     "of its weight on “animal” and {tired_first} on [CLS]: it seems to know who was tired. But make the street *too wide*, and "
@@ -109,11 +113,8 @@ EXPLORE = (
     "For the curious: all 72 heads of a real model on one sentence, or heads from your own file.",
 )
 CHECK = (
-    "Check and measure",
+    "Check the code",
     "Implementations",
     "For engineers: what published code computes, step by step, and where it differs from PyTorch.",
 )
-CODE = (
-    "A badge below a picture says how far its numbers are from those of PyTorch's own attention, or of a definition in "
-    "float64. Heads prints a program with the same numbers."
-)
+CODE = "A green badge below a picture says how close its numbers are to those of PyTorch or of a definition in float64."

@@ -46,7 +46,6 @@ def view(story: Story) -> None:
     heading.draw_heading("start", start_steps.finding(trace), _badge(story, config), _help(story, config), text.TITLE)
     _draw_sentences(story)
     if config.tokens > MOST:
-        _draw_own_sentence(story)
         st.info(text.OWN_MANY.format(tokens=config.tokens, most=MOST), icon=":material/info:")
         _link_to_heads(config)
         return
@@ -59,7 +58,6 @@ def view(story: Story) -> None:
         proof.badge(config)
     with told:
         start_steps.draw(story, trace)
-        _draw_own_sentence(story)
         if story.is_own:
             _link_to_heads(config)
 
@@ -82,34 +80,36 @@ def _read_again(story: Story) -> None:
 
 
 def _draw_sentences(story: Story) -> None:
-    """Draws the choice of a sentence."""
-    knobs.pills(
-        "sentence",
-        story,
-        [*SENTENCES, *[OWN] * bool(story.own)],
-        format_func=lambda name: model_run.shorten(story.own) if name == OWN else SENTENCES[name].text,
-        on_change=page.change,
-        kwargs={"query": WORD},
-        label_visibility="collapsed",
-    )
+    """Draws the choice of a sentence, with the field for the visitor's own beside it."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="story-sentences"):
+        knobs.pills(
+            "sentence",
+            story,
+            [*SENTENCES, *[OWN] * bool(story.own)],
+            format_func=lambda name: model_run.shorten(story.own) if name == OWN else SENTENCES[name].text,
+            on_change=page.change,
+            kwargs={"query": WORD},
+            label_visibility="collapsed",
+        )
+        _draw_own_sentence(story)
 
 
 def _draw_own_sentence(story: Story) -> None:
-    """Draws the field for a sentence that MiniLM reads, below what the picture shows."""
+    """Draws the field for a sentence that MiniLM reads."""
     if present.is_embedded() or model_run.refusal(SENTENCES["river"].source):
         return  # the end of the page says why there is no field
     key = f"own sentence {story.own}".strip()
-    with st.container(key="own-text"):
-        st.text_input(
-            run_text.OWN_SENTENCE,
-            story.own,
-            key=key,
-            placeholder=run_text.OWN_PLACEHOLDER,
-            help=run_text.OWN_HELP,
-            autocomplete="off",
-            on_change=_read_sentence,
-            args=(key,),
-        )
+    st.text_input(
+        run_text.OWN_SENTENCE,
+        story.own,
+        key=key,
+        placeholder=run_text.OWN_PLACEHOLDER,
+        icon=":material/edit:",
+        label_visibility="collapsed",
+        autocomplete="off",
+        on_change=_read_sentence,
+        args=(key,),
+    )
 
 
 def _read_sentence(key: str) -> None:
@@ -158,8 +158,9 @@ def _open_heads(story: Story) -> None:
 
 
 def _below(story: Story) -> None:
-    """Draws what heads do not do, three ways into the app, and where code and checks are."""
+    """Draws what heads do not do, three ways into the app, and where checks are."""
     with st.expander(text.LIMITS, icon=":material/psychology_alt:"):
+        start_steps.draw_understood(story)
         shares = {name: format_percent(share) for name, share in riddle_shares().items()}
         st.markdown(text.RIDDLE.format(**shares, tired_first=shares["tired_[CLS]"], wide_first=shares["wide_[CLS]"]))
         with st.container(horizontal=True):
@@ -173,4 +174,4 @@ def _below(story: Story) -> None:
     st.caption(text.CODE, help=f"{run_text.OWN_ABSENT}: {run_text.OWN_WHY.format(why=absent)}" if absent else None)
 
 
-BELOW = page.Part("doors", _below, lambda story: True, blocks=3)
+BELOW = page.Part("doors", _below, lambda story: (story.sentence, bool(story.altered), card_bar.is_waiting()), blocks=3)

@@ -88,19 +88,27 @@ def _look(story: Story, trace: Trace) -> None:
 
 
 def _compare(story: Story, trace: Trace) -> None:
-    """Draws how to use the picture, and what the head does in both sentences."""
-    st.markdown(text.LOOK_MORE)
+    """Draws what a row is, what to try, and that there are other heads."""
+    if float(_row(trace).sum()):
+        st.markdown(text.ROWS)
     if story.is_own:
         st.markdown(text.OWN_LOOK)
         return
-    here = story.shipped
-    other = next(sentence for sentence in SENTENCES.values() if sentence != here)
-    st.markdown(text.COMPARE.format(word=here.about))
+    st.markdown(text.COMPARE.format(word=story.shipped.about))
     if not card_bar.is_waiting():
-        named = {"word": here.about, "expected": here.expected, "other": other.expected}
-        counts = head_counts()
-        said = _as_recorded(story, text.EXPECTED.format(**named, **counts))
-        st.markdown(text.HEAD.format(heads=counts["heads"], said=f"{said} {text.UNDERSTOOD}"))
+        st.caption(text.ONE_HEAD.format(heads=head_counts()["heads"]))
+
+
+def draw_understood(story: Story) -> None:
+    """Draws how many heads do the same in both sentences, and that a weight is not understanding."""
+    here = story.shipped
+    if story.is_own or card_bar.is_waiting():
+        st.markdown(text.UNDERSTOOD)
+        return
+    other = next(sentence for sentence in SENTENCES.values() if sentence != here)
+    named = {"word": here.about, "expected": here.expected, "other": other.expected}
+    said = _as_recorded(story, text.EXPECTED.format(**named, **head_counts()))
+    st.markdown(f"{said} {text.UNDERSTOOD}")
 
 
 def _sharpen(story: Story, trace: Trace) -> None:
@@ -177,7 +185,7 @@ def _draw_step(found: list[Move]) -> None:
     most = max(charts.LEAST, ceil(50 * max(abs(move.change) for move in found)) / 50)
     rows = [{"word": move.word, "change": move.change, "label": _change_text(move)} for move in found]
     chart = charts.by_head(tuple(move.word for move in found), most)
-    st.markdown(_move_sentence(found))
+    st.markdown(_move_sentence(found), help=text.AS_READ)
     _draw_chart("head-step", rows, chart, text.STEP_ALT)
 
 
@@ -197,7 +205,7 @@ def _draw_layers(story: Story, found: list[Move]) -> None:
     said = template.format(
         first=first.word, before=format_mean(first.before), last=after.word, cosine=format_mean(after.layers)
     )
-    st.markdown(_as_recorded(story, said + _rise_sentence(found)))
+    st.markdown(_as_recorded(story, said), help=_rise_sentence(found) or None)
     _draw_chart("all-layers", rows, chart, text.LAYERS_ALT)
 
 
