@@ -34,6 +34,11 @@ Pairs = Callable[[Int[Tensor, "..."], Int[Tensor, "..."], int, int], Bool[Tensor
 FIRST = 4  # StreamingLLM keeps four initial tokens (Xiao et al. 2023, section 3.2)
 PAIRS = 2**20  # pairs of a square that are computed at once: 8 MB for the distances between positions
 GAP = 2  # the dilated window has every second token
+KEPT_BY = {  # the help of a combination, from the help of both masks
+    "and": "A pair is kept if both masks keep it: {first}, and {second}",
+    "or": "A pair is kept if either mask keeps it: {first}, or {second}",
+    "without": "A pair is kept if the first mask keeps it and the second does not: {first}, except where {second}",
+}
 BASIC, LONG, JOINED = "Basic", "For long texts", "For several texts in one sequence"  # purposes of rules
 
 
@@ -84,7 +89,8 @@ class Rule:
         def allows(q, k, n, span):
             return op(self.allows(q, k, n, span), other.allows(q, k, n, span))
 
-        allows.__doc__ = f"{self.help} {word.capitalize()}: {other.help}"
+        first, second = (f"{each.help[0].lower()}{each.help[1:].rstrip('.')}" for each in (self, other))
+        allows.__doc__ = f"{KEPT_BY[word].format(first=first, second=second)}."
         joined = ((getattr(self, part), getattr(other, part)) for part in ("source", "span"))
         return Rule(allows, *("; ".join(dict.fromkeys(filter(None, parts))) for parts in joined))
 

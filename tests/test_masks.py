@@ -49,13 +49,14 @@ def test_rules_combine():
 def test_a_combination_says_what_it_is():
     both = causal & documents
     assert both.help == (
-        "A query attends to itself and all earlier tokens. And: A query attends to the tokens of its own document only."
+        "A pair is kept if both masks keep it: a query attends to itself and all earlier tokens, and a query attends to the "
+        "tokens of its own document only."
     )
     assert both.source == f"{causal.source}; {documents.source}"
     assert both.span == documents.span == "length of a document"
     assert (full | causal).span == ""
-    assert "Or: " in (full | causal).help
-    assert "Without: " in (full - causal).help
+    assert "keeps it: a query attends to every key, or a query attends to itself" in (full | causal).help
+    assert ", except where a query attends to itself" in (full - causal).help
 
 
 @pytest.mark.parametrize("name", MASKS)

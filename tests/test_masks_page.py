@@ -129,13 +129,13 @@ def test_the_effect_is_told_in_words_that_are_true():
     row = 9  # the token in the middle, whatever the mask
     taken = full.triu(1).sum(-1)
     assert "Compared with **full** (every key)." in prose(start)
-    assert f"“the” ({row}) can't see later words; their **{format_percent(float(taken[row]))}** goes to" in plainly(
+    assert f"the framed “the” can't see later words; their **{format_percent(float(taken[row]))}** goes to" in plainly(
         start
     )
     assert f"over all queries it is **{format_percent(float(taken.mean()))}**" in prose(start)
     last = opened(query=17)
     most = int(taken.argmax())
-    assert f"“boat” (17) loses no word. “The” loses most: **{format_percent(float(taken[most]))}**" in plainly(last)
+    assert f"the framed “boat” loses no word. “The” loses most: **{format_percent(float(taken[most]))}**" in plainly(last)
     last.button(key="hit most").click().run()
     assert f"Under **full**, “The” ({most}) in head 0 has" in plainly(last) and not last.exception
     assert f"**{format_percent(float(taken[most]))}** of its weight moves to itself." in prose(last)
@@ -373,12 +373,12 @@ def sentences(app, key):
         ({"mask": "full"}, "The **full** mask hides no word, so no weight moves."),
         (
             {"mask": "window", "query": 9},
-            "“the” (9) loses 14 of 18 words; their **60.5%** of weight moves to the other 4",
+            "the framed “the” loses 14 of 18 words; their **60.5%** of weight moves to the other 4",
         ),
-        ({"mask": "window"}, "“the” (9) loses 14 of 18 words"),
+        ({"mask": "window"}, "the framed “the” loses 14 of 18 words"),
         ({"mask": "padding", "head": 1}, "From “the” (9) the mask takes under 0.1%, so another word is selected."),
         ({"mask": "documents", "query": 0}, "“The” can't see other groups of words, treated as other texts; their"),
-        ({"mask": "padding", "query": 6}, "can't see the last words, treated as filler"),
+        ({"mask": "padding", "query": 6}, "can't see the last 4 words, treated as filler"),
         ({"mask": "padding", "span": 30}, "sees no word: all its weights are zero"),
         (
             {"mask": "prefix", "baseline": "causal", "span": 6, "query": 2},
@@ -388,7 +388,7 @@ def sentences(app, key):
         ({"mask": "window", "softmax": "sigmoid", "query": 9}, "(as a sum)** of its weight was on the others."),
         (
             {"mask": "causal", "combine": "and", "second": "full"},
-            "under the **causal and full** mask, “the” (9) loses 8 of 18 words",
+            "under the **causal and full** mask, the framed “the” loses 8 of 18 words",
         ),
     ],
 )

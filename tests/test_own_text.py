@@ -66,7 +66,7 @@ def test_who_has_moved_the_number_of_tokens_keeps_it():
     assert own_text.offer_length(config) == ("Show it once", {"tokens": 7})
     assert type_text(SEVEN, tokens=5)[0].tokens == 5, "also where both move in one moment"
     config, _ = type_text("word " * 31, Config(tokens=5))
-    assert own_text.text_notice(config) == "The first 5 of 31 words are used."
+    assert own_text.text_notice(config) == "Shown: the first 5 of 31 words."
     assert own_text.offer_length(config) == ("Show all 31", {"tokens": 31})
 
 
@@ -136,7 +136,7 @@ def test_on_the_page_the_slider_is_said_and_one_button_shows_all_words():
     test.button(key="fit text").click().run()
     assert query_without_edition(test.query_params) == {"text": SEVEN, "tokens": "7"}
     test.select_slider(key="tokens").set_value(5).run()
-    assert any("The first 5 of 7 words are used" in each for each in captions(test))
+    assert any("Shown: the first 5 of 7 words." in each for each in captions(test))
     test.text_input(key="text").set_value("one two three").run()
     assert query_without_edition(test.query_params) == {"text": "one two three", "tokens": "5"}
 

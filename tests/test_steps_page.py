@@ -23,6 +23,7 @@ from attention.steps.parts import GROUPS, PARTS, parts
 from attention.steps.plan import by_name, steps
 from attention.steps.values import matrices, values
 from attention.tables.rows import costs, quantity
+from attention.ui.controls.picture import MIXED
 from attention.ui.views.steps import nearest
 from attention.wire.matrix_cells import encode_steps
 from tests import drawings
@@ -66,9 +67,27 @@ def test_it_begins_with_the_first_step_and_a_link_opens_another():
 
 def test_a_visit_begins_with_four_words_and_the_scores():
     test = AppTest.from_file(str(PAGE), default_timeout=60).run()
-    assert sent_header(test)["step"] == "scores" and "**scores**: One number per pair of tokens" in words(test)
+    assert sent_header(test)["step"] == "scores" and sent_header(test)["ends"] is False
     assert {part["group"] for part in sent_header(test)["parts"]} == set(GROUPS)
     assert not test.exception
+    query, key = (values(MIXED)[name][0, at] for name, at in (("q", -1), ("k", 0)))
+    assert (
+        f"asks, “The” \\(0\\) answers: multiply channel by channel and add up to get **{query @ key:.3f}**."
+        in words(test)
+    )
+
+
+def test_the_weights_are_told_of_the_selected_query_unless_they_do_not_add_up():
+    found = values(Config(tokens=4))["weights"][0, 2, 0]
+    assert f"takes **{found:.1%}** of its mix from “The”" in words(run(step="weights", tokens="4", query="2"))
+    assert "of its mix" not in words(run(step="weights", tokens="4", query="2", softmax="sigmoid"))
+    assert "of its mix" not in words(
+        run(step="weights", tokens="4", query="0", mask="causal", combine="without", second="window")
+    )
+
+
+def test_a_source_without_values_says_that_the_pass_ends_at_the_weights():
+    assert sent_header(run(source="recorded:minilm-river", step="weights"))["ends"]
 
 
 def test_an_example_with_numbers_is_one_click_away():

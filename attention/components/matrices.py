@@ -60,6 +60,7 @@ def header(config: Config, names: Sequence[str]) -> dict[str, Any]:
         "matrices": [describe_step(plan[name]) for name in names],
         "order": order,
         "parts": [vars(part) for part in parts(config)],
+        "ends": not any(part.place == "values" for part in parts(config)),  # at the weights: the source has no values
         "step": names[-1] if config.steps == "one" else None,
         "focus": {"head": config.head, "query": config.query_index},
         "heads": config.heads,

@@ -1,7 +1,7 @@
 // The gallery of masks: `draw` adds one picture per mask to an element of any page, and reports a choice or combination.
 
 import { createElement, find, penOf, createRoot } from "./elements.js";
-import { cardLabel, MARKUP, USE } from "./mask_gallery_words.js";
+import { cardLabel, clickHint, MARKUP } from "./mask_gallery_words.js";
 import { openMessage } from "./message.js";
 import { channels, applyTheme } from "./theme.js";
 
@@ -65,14 +65,15 @@ export function draw(element, bytes, ways = {}) {
  */
 function setHow(root, gallery, how, choose) {
   const group = find(root, ".how"), joins = gallery.cards.find(({ joins }) => joins.length)?.joins ?? [];
-  const all = joins.length ? ["", ...joins] : [];
-  while (group.children.length < all.length) pressable(group);
-  while (group.children.length > all.length) group.lastElementChild?.remove();
+  while (group.children.length < joins.length) pressable(group);
+  while (group.children.length > joins.length) group.lastElementChild?.remove();
   group.querySelectorAll("button").forEach((button, at) => {
-    button.textContent = all[at] || USE;
-    button.setAttribute("aria-pressed", `${all[at] === how}`);
-    button.onclick = () => choose(all[at]);
+    const pressed = joins[at] === how;
+    button.textContent = joins[at];
+    button.setAttribute("aria-pressed", `${pressed}`);
+    button.onclick = () => choose(pressed ? "" : joins[at]);
   });
+  find(root, ".hint").textContent = clickHint({ how, joins: joins.length > 0 });
 }
 
 /**

@@ -11,7 +11,7 @@ import { room, wordsOf } from "./matrices_tokens.js";
 
 const SHRINK = 0.35, LARGEST = 400, SMALLEST = 12, IN_ALL = 150, GAP = 12;
 const LETTER = 7.6;  // width of a letter between two matrices, in pixels
-const CELL = 64, NARROW_CELL = 44;  // maximum sides of a cell in pixels
+const CELL = 56, NARROW_CELL = 44;  // maximum sides of a cell in pixels
 const LINE = 12;  // height of a token next to its row, in pixels
 export const NARROW = 560;
 

@@ -7,7 +7,7 @@ import { isCompared, sideLetters } from "./matrices_readout.js";
 import { turnTo } from "./matrices_transport.js";
 import { writeTokens } from "./matrices_tokens.js";
 import { stopsOn } from "./theme.js";
-import { HATCHED, panelsLabel, showStep, sizeText, tileText } from "./matrices_words.js";
+import { contentText, HATCHED, panelsLabel, showStep, sizeText, tileText } from "./matrices_words.js";
 
 /**
  * @typedef {import("./matrices_cells.js").Data} Data
@@ -146,7 +146,8 @@ function writeCaptions(lab, matrix, figure) {
   const label = name === lab.data.step ? createElement("b", "", name) : leading(lab, name, title);
   figure.caption.replaceChildren(label, figure.head);
   const [rows, columns] = sideLetters(matrix);
-  figure.axes.textContent = sizeText([{ letter: rows, count: matrix.rows }, { letter: columns, count: matrix.columns }]);
+  const sizes = [{ letter: rows, count: matrix.rows }, { letter: columns, count: matrix.columns }];
+  figure.axes.textContent = lab.data.step === null ? sizeText(sizes) : contentText({ name, sides: sizes });
   figure.element.title = [title, `${matrix.axes} = ${matrix.sizes}`, figure.tile].filter(Boolean).join("; ");
   figure.element.dataset.tile = figure.tile;
 }

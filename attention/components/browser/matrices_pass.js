@@ -2,6 +2,7 @@
 // marked.
 
 import { find, createElement, target } from "./elements.js";
+import { NO_VALUES } from "./matrices_words.js";
 import { turnBy, turnTo } from "./matrices_transport.js";
 
 /**
@@ -50,7 +51,7 @@ export function drawDiagram({ root, data }) {
     pass.dataset.parts = key;
     pass.replaceChildren(...drawNodes(data));
   }
-  pass.style.gridTemplateColumns = columns(parts);
+  pass.style.gridTemplateColumns = `${columns(parts)}${data.ends ? " 24px auto" : ""}`;
   const nodes = [...pass.querySelectorAll("button")], focused = nodes.some((node) => node === document.activeElement);
   const current = parts.findIndex(({ steps }) => step !== null && steps.includes(step));
   for (const label of pass.querySelectorAll(".group")) {
@@ -75,11 +76,11 @@ function columns(parts) {
 
 /**
  * Returns one node per part, each with an arrow in the column before it, and a label above the first part of each group that
- * extends over all of them. The values have an arrow of their own below the
+ * extends over all of them; if the source has no values, a last one says so. The values have an arrow of their own below the
  * weights, which are computed before they are used.
  * @param {Data} data
  */
-function drawNodes({ parts }) {
+function drawNodes({ parts, ends }) {
   let column = -1, values = 0, late = 0;
   /** @type {HTMLElement | undefined} */
   let label;
@@ -96,6 +97,7 @@ function drawNodes({ parts }) {
     const arrow = column > 1 ? [placeElement(createElement("i", `arrow at-${place}`), column - 1)] : [];
     return [...arrow, ...(first && label ? [createElement("i", "line-end"), label] : []), node];
   });
+  if (ends) nodes.push(placeElement(createElement("span", "absent", NO_VALUES), column + 2));
   if (!late) return nodes;
   const way = placeElement(createElement("i", "arrow way"), values + 1);
   way.style.gridColumnEnd = `${late}`;

@@ -1,7 +1,7 @@
 // Selects a step of the pass: by a key, by a button, or automatically while the pass is played.
 
 import { find } from "./elements.js";
-import { PAUSE_HELP, PLAY_HELP, playName, stepText } from "./matrices_words.js";
+import { nextName, PAUSE_HELP, PLAY_HELP, playName, stepText } from "./matrices_words.js";
 
 /** @typedef {import("./matrices_layout.js").Lab} Lab */
 
@@ -115,6 +115,7 @@ function updateTransport({ root, data, playing }) {
   const button = find(root, ".transport .play");
   root.classList.toggle("playing", Boolean(playing));
   find(button, "span", HTMLSpanElement).textContent = playName({ playing: Boolean(playing), ended: at === last });
+  find(root, ".transport .next span", HTMLSpanElement).textContent = nextName(at < 0 ? undefined : order[at + 1]);
   button.title = playing ? PAUSE_HELP : PLAY_HELP;
   const ends = { ".back": at <= 0, ".next": at < 0 || at === last };
   for (const [which, end] of Object.entries(ends)) find(root, `.transport ${which}`).ariaDisabled = `${end}`;

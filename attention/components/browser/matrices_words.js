@@ -9,8 +9,8 @@ export const MARKUP = `
 <div class="pass" role="toolbar" aria-label="The pass, part by part"></div>
 <div class="transport">
   <button type="button" class="back" title="Previous step" aria-label="Previous step">${BACK}</button>
+  <button type="button" class="next" title="Next step"><span></span>${NEXT}</button>
   <button type="button" class="play">${PLAY}<span></span></button>
-  <button type="button" class="next" title="Next step" aria-label="Next step">${NEXT}</button>
   <p class="where" role="status"></p>
 </div>
 <div class="told"><p><b class="cell"></b> <span class="from"></span></p><p class="arithmetic"></p></div>
@@ -23,15 +23,28 @@ export const MARKUP = `
 export const PLAY_HELP = "Play the steps, one every three seconds", PAUSE_HELP = "Pause at this step";
 export const HATCHED = "hatched: masked", POOLED = "pooled", VISIBLE = "1, visible", HIDDEN = "0, masked";
 export const ROW_SUM = "Σ exp over the row", ABOUT = "≈", UNROUNDED = " (from unrounded numbers)";
+export const NO_VALUES = "No values in this source: no context, no output";
 export const DIFFERENCE = "B − A", ONLY_B = "B", MASKED = "masked in A and B";
 /** @type {Record<string, string>} */
 const AXES = { q: "query", k: "key", t: "token", c: "channel", d: "channel", e: "channel" };
+/** @type {Record<string, string>} */
+const ROWS = {
+  x: "the vector of each token", Q: "the query of each token", K: "the key of each token", V: "the value of each token",
+  q: "the query of each token", k: "the key of each token", v: "the value of each token", scores: "a number per pair",
+  scaled: "a number per pair", logits: "a number per pair", weights: "a share per pair", context: "a mix per token",
+  joined: "the mixes of all heads", output: "the new vector of each token",
+};
 /** @type {Record<string, string>} */
 const SEVERAL = { q: "queries", k: "keys", t: "tokens", u: "gates" };
 
 /** @param {{ playing: boolean, ended: boolean }} state */
 export function playName({ playing, ended }) {
   return playing ? "Pause" : ended ? "Play again" : "Play";
+}
+
+/** @param {string | undefined} step  the next one */
+export function nextName(step) {
+  return step ? `Next: ${step}` : "Next";
 }
 
 /**
@@ -55,6 +68,14 @@ export function panelsLabel(names) {
  */
 export function sizeText(sides) {
   return sides.map(({ letter, count }) => `${count.toLocaleString("en")} ${SEVERAL[letter] ?? "channels"}`).join(" × ");
+}
+
+/**
+ * What the rows or numbers of a matrix are, and its size; the sizes of its sides where there are no words for it.
+ * @param {{ name: string, sides: { letter: string, count: number }[] }} matrix
+ */
+export function contentText({ name, sides }) {
+  return ROWS[name] ? `${ROWS[name]}: ${sides.map(({ count }) => count.toLocaleString("en")).join(" × ")}` : sizeText(sides);
 }
 
 /** @param {number[]} tile  the rows and the columns that a drawn cell covers */

@@ -208,6 +208,7 @@
  * @property {Step[]} matrices
  * @property {string[]} order
  * @property {PassPart[]} parts
+ * @property {boolean} ends  at the weights, because the source has no values
  * @property {string | null} step  null if all are shown
  * @property {Focus} focus
  * @property {number} heads

@@ -338,8 +338,8 @@ SCORES = replace(
     begins=to_query(SPREAD),
     is_example=True,
 )
-MIXED = Config(  # few tokens, weights that are no zeros and ones, and a step that says what attention compares
-    tokens=4, heads=2, d_model=8, projections="independent", step="scores"
+MIXED = Config(  # few tokens, a score of two products that both add to it, weights that are no zeros and ones
+    tokens=4, heads=2, d_model=4, projections="independent", seed=6, step="scores"
 )
 SMALL = replace(PICTURE, begins=to_query(MIXED), is_example=True)
 _REAL = EXAMPLES["division"].query if "division" in EXAMPLES else {}

@@ -20,7 +20,7 @@ NEARBY = "words just"  # while a card asks how far a window sees
 THE_MASK, OWN = "the **{mask}** mask", "the source's **own** mask"
 SEES = {  # of a query from which the mask hides keys: what it sees, and where its weight goes
     "causal": ("can't see later words", "itself and earlier words"),
-    "padding": ("can't see the last words, treated as filler", "the other words"),
+    "padding": ("can't see the last {last}, treated as filler", "the other words"),
     "documents": ("can't see other groups of words, treated as other texts", "its own group"),
 }
 SEES_SOME, SEES_ITSELF = "sees {visible} of {whole} words", "sees itself alone"
@@ -30,6 +30,9 @@ GOES = "Under {mask}, {query} {sees}; their **{share}** goes to {rest}."
 LOSES_SOME = (
     "Under {mask}, {query} loses {hidden} of {whole} words; their **{share}** of weight moves to the other {visible}."
 )
+LAST, LAST_MORE = "word", "{span:,} words"  # of a padding mask
+FRAMED = "the framed “{token}”"  # a token of which the sequence has several
+BEFORE_MASK = "Before the mask: every word is visible to the framed one."
 ANOTHER_ROW = "From {usual} the mask takes under 0.1%, so another word is selected."
 LOSES = "Under {mask}, {query} {sees}: **{share}** of its weight was on the others."
 MOVES_NOTHING = "Under {mask}, {query} {sees}: it had no weight on the others, so none moves."

@@ -1,6 +1,8 @@
 """The words of the Steps page."""
 
 STEP = "**{step}**: {lesson}"
+SCORES = "**scores**: {query} asks, {key} answers: multiply channel by channel and add up to get **{value}**."
+WEIGHTS = "**weights**: {query} takes **{value}** of its mix from {key}; the weights of its row add up to 100%."
 ALL = "{way}, in {count} matrices"
 HELP = "{way}, one matrix at a time. Play it, or click a part. Point at a cell to see what it was computed from."
 WHOLE = "{kind} from x to output"
@@ -10,11 +12,10 @@ VIEWS = {"one": "One step", "all": "All at once"}
 SMALL = "Load a 4-word example"
 SMALL_HELP = "4 words with 8 channels and 2 heads: small enough to calculate by hand, with every number in its cell."
 ALL_STEPS = "Show all steps on 4 words"
-NO_MORE = "This source has no values, so its steps end at the weights; on 4 generated words they go on to the output."
+NO_MORE = "On 4 generated words, the steps go on to the output."
 SHARED = "Settings are shared by all pages."
 SMALLER = "Show {tokens:,} tokens of {width:,} channels"
 NO_STEP = "These settings have no step “{wanted}”; “{shown}” is shown."
-BEGINS = "It begins where queries meet keys; ◀ goes back through the {before} matrices before."
 PROOF = "Largest difference of the context from `torch.nn.functional.scaled_dot_product_attention` on the same q, k, v and mask."
 
 BY_CELL = "By cell: ${formula}$"

@@ -118,7 +118,7 @@ def finding(found: Effect) -> str:
     (base, mask), config, row = found.names, found.config, found.config.query_index
     named = {
         "mask": text.OWN if has_own_mask(config.source) else text.THE_MASK.format(mask=mask),
-        "query": _name(config, row),
+        "query": _selected_name(config, row),
     }
     if not found.hides and not found.adds:
         return _nothing_moves(found)
@@ -130,7 +130,7 @@ def finding(found: Effect) -> str:
         sees, rest = _sees(found)
         if said is text.MOVES and rest == text.TO_THEM:
             return text.LOSES_SOME.format(**named, **_lost_words(found), share=amount(lost, config))
-        if said is text.MOVES and (sees, rest) in text.SEES.values():
+        if said is text.MOVES and rest in dict(text.SEES.values()).values():
             said = text.GOES
         return said.format(**named, sees=sees, share=amount(lost, config), rest=rest)
     added = int((found.after.mask & ~found.before.mask)[row].sum())
@@ -157,7 +157,8 @@ def _sees(found: Effect) -> tuple[str, str]:
     visible = int(found.after.mask[row].sum())
     if config.combine == "none" and not has_own_mask(config.source) and config.mask in text.SEES:
         sees, rest = text.SEES[config.mask]
-        return sees, text.TO_ITSELF if visible == 1 and found.after.mask[row, row] else rest
+        last = text.LAST if config.span == 1 else text.LAST_MORE.format(span=min(config.span, config.n_keys))
+        return sees.format(last=last), text.TO_ITSELF if visible == 1 and found.after.mask[row, row] else rest
     if visible == 1 and not config.is_cross and found.after.mask[row, row]:
         return text.SEES_ITSELF, text.TO_ITSELF
     return text.SEES_SOME.format(visible=visible, whole=config.n_keys), text.TO_IT if visible == 1 else text.TO_THEM
@@ -188,6 +189,21 @@ def _name(config: Config, at: int) -> str:
     if not names:
         return text.QUERY.format(query=at)
     return escape(format_token(names[at], at) if names.count(names[at]) > 1 else f"“{names[at]}”")
+
+
+def _selected_name(config: Config, at: int) -> str:
+    """The selected token, which the chips frame; in quotes alone if the sequence has it once."""
+    names = labels(config)
+    several = _has_chips(config) and names.count(names[at]) > 1
+    return escape(text.FRAMED.format(token=names[at])) if several else _name(config, at)
+
+
+def draw_before(config: Config) -> None:
+    """Draws the selected head without a mask, while a question about the mask hides what it does."""
+    found = found_of(replace(config, mask="full", combine="none"))
+    if found and _has_chips(found.config):
+        st.caption(text.BEFORE_MASK)
+        _map(found, "chips", "map")
 
 
 def draw_baseline_note(found: Effect) -> None:

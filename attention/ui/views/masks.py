@@ -42,6 +42,8 @@ def view(config: Config) -> None:
     if questions.ours(config) and short is not config:
         st.caption(text.QUESTION_SHORT.format(shown=short.tokens, tokens=config.tokens))
     if questions.question_closes(short):
+        if questions.ours(short) == "mask" and mask_in_use(config.source):
+            mask_picture.draw_before(short)
         return
     place = reserve_finding()  # filled after the pictures, which the user waits for
     alone = present.shows_one_picture(config)
@@ -63,6 +65,8 @@ def _first_picture(config: Config, found: Effect) -> None:
         mask_picture.draw_alone(found)
         return
     with st.container(key="mask-picture"):
+        if _reason(config) and not questions.unsaid(config):
+            st.markdown(mask_picture.finding(found))
         mask_picture.draw_row(found)
         picture, cards = st.columns(2, gap="small")
         with picture:
@@ -96,14 +100,13 @@ def _below(config: Config, side: str, found: Effect | None) -> None:
 
 
 def _finding(config: Config, found: Effect | None) -> str:
-    """What the mask does to the selected row; what it is for, or how many pairs it keeps, if that is not shown or asked."""
+    """What the mask is for; what it does to the selected row, if it has no reason or is alone; or the pairs that it keeps."""
     if not mask_in_use(config.source):
         return text.FIXED
-    if found and not questions.unsaid(config):
+    reason = _reason(config)
+    if found and not questions.unsaid(config) and (present.shows_one_picture(config) or not reason):
         return mask_picture.finding(found)
-    if reason := _reason(config):
-        return reason
-    return _pairs_sentence(config)
+    return reason or _pairs_sentence(config)
 
 
 def _reason(config: Config) -> str:
@@ -147,14 +150,14 @@ def _gallery(config: Config) -> None:
 def _about_used(config: Config, side: str) -> None:
     """Says what the mask in use is for, who uses it and what it keeps; `side`: of which side it is, if both are compared."""
     used = results.masks.exhibit(config, config.depth)
-    reason = _reason(config) if mask_in_use(config.source) and not side else ""
+    reason = _reason(config) if mask_in_use(config.source) and not side else ""  # which is the headline
     template = "{tiles}{users}" if reason else text.IN_USE if mask_in_use(config.source) else text.NOT_IN_USE
     said = template.format(
         side=side, name=used.name, about=_about(config, used), tiles=_tiles(used), users=_users(used)
     )
     if reason:
         longer = config.rule.span and config.span > config.tokens  # which the sentence with the span says
-        said = f"{reason} {_pairs_sentence(config, text.FINDING if longer else text.PAIRS)} {said}"
+        said = f"{_pairs_sentence(config, text.FINDING if longer else text.PAIRS)} {said}"
     elif mask_in_use(config.source):
         said = f"{said.rstrip()} {_pairs_sentence(config)}"
     st.caption(

@@ -46,7 +46,7 @@ def into(
             instead()
         return
     with note, st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
-        st.caption(escape(sentence), width="stretch")
+        st.caption(escape(sentence), width="content")
         if label:
             st.button(label, on_click=page.change, kwargs=values, key="fit text")
         else:

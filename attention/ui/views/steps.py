@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import pandas as pd
@@ -10,14 +11,16 @@ import streamlit as st
 from attention.components.matrices import matrices
 from attention.config import Config
 from attention.examples import EXAMPLES
-from attention.knobs import KNOBS
+from attention.knobs import DEFAULTS, KNOBS
+from attention.number_format import format_percent, format_token, format_weight
 from attention.operations.softmax import SOFTMAXES
 from attention.operations.table import step_names
 from attention.pinned import Sides, sides_shown
-from attention.sources.providers import has, has_scores
+from attention.sources.providers import has, has_scores, keys, tokens
 from attention.sources.spec import lengths
 from attention.steps.plan import by_name, made_here
 from attention.steps.step import Source, Step
+from attention.steps.values import pairs
 from attention.tables.rows import costs, quantity
 from attention.ui import proof, provenance, results
 from attention.ui.controls import knobs
@@ -30,6 +33,7 @@ from attention.ui.text import steps as text
 from attention.ui.text import terms
 from attention.ui.views import focus, questions, softmax_questions, steps_changed
 
+STORIES = {"scores": text.SCORES, "weights": text.WEIGHTS}
 AXES = {  # as in the docstring of the package
     "b": "sequences",
     "q": "queries",
@@ -66,8 +70,6 @@ def view(config: Config) -> None:
                 _formula(plan[current])
                 if changed and not questions.unsaid(config):
                     steps_changed.draw_way(changed, current)
-                if config == MIXED:
-                    st.caption(text.BEGINS.format(before=list(plan).index(current)), width="content")
     order = step_names().index
     if config.step not in plan and (made_here(config) or order(config.step) > order(current)):
         st.info(text.NO_STEP.format(wanted=config.step, shown=current), icon=":material/info:")
@@ -137,7 +139,28 @@ def _finding(config: Config, plan: dict[str, Step], current: str, changed: Sides
         return steps_changed.finding(changed, "" if config.steps == "all" else current)
     if config.steps == "all":
         return text.ALL.format(way=_way(config), count=len(plan))
+    if told := _of_tokens(config, plan, current):
+        return told
     return text.STEP.format(step=escape(current), lesson=plan[current].lesson)
+
+
+def _of_tokens(config: Config, plan: dict[str, Step], current: str) -> str:
+    """What the scores or weights say of the selected query and its first visible key; "" for another step or softmax.
+
+    It is about the cell that the matrices frame as they open, and has the same digits.
+    """
+    if current not in STORIES or questions.unsaid(config) or config.softmax != DEFAULTS["softmax"] or "q 2" in plan:
+        return ""
+    (found,) = results.steps.matrices(config, (current,))
+    visible = pairs(config)[config.query_index].nonzero()
+    names, own = keys(config).labels, tokens(config).labels
+    if found.tiles != (1, 1) or not len(visible) or not (names and own):
+        return ""
+    key, head = int(visible[0]), config.head - found.first
+    value = math.ldexp(float(found.codes[head, config.query_index, key]), found.exponent)
+    query, other = (format_token(of[at], at) for of, at in ((own, config.query_index), (names, key)))
+    said = format_percent(value) if current == "weights" else format_weight(value).replace("-", "−")
+    return STORIES[current].format(query=escape(query), key=escape(other), value=said)
 
 
 def _kind(config: Config) -> str:
