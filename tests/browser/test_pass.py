@@ -44,7 +44,7 @@ def test_it_plays_from_step_to_step_and_ends_with_the_last(visit):
     expect(tab.page.locator(".st-key-finding")).to_contain_text(by_name(Config())["output"].lesson)
     expect(tab.page.locator(f"{MATRICES} .group.current")).to_have_text("Mix values")
     expect(button(tab, "Play again")).to_be_visible()
-    expect(button(tab, "Next step")).to_have_attribute("aria-disabled", "true")
+    expect(button(tab, "Next")).to_have_attribute("aria-disabled", "true")
     button(tab, "Play again").click()
     painted_matrices(tab, LINK)
     expect(where(tab)).to_have_text("Part 1 of 10: x")

@@ -226,7 +226,7 @@ def test_a_name_in_the_overview_opens_its_step(visit):
     painted_matrices(tab, f"{SMALL}&step=joined")
     wide = tab.page.evaluate("document.documentElement.scrollWidth")
     assert wide <= 390
-    tab.page.get_by_role("button", name="Next step").click()
+    tab.page.get_by_role("button", name="Next: W_o").click()
     painted_matrices(tab, f"{SMALL}&step=W_o")
     tab.page.get_by_role("button", name="Previous step").click()
     painted_matrices(tab, f"{SMALL}&step=joined")
