@@ -108,7 +108,7 @@ def test_what_ships_is_played_from_untrained_to_trained(task):
     accuracy, before = format_percent(last.accuracy), format_percent(first.accuracy)
     count = int((last.scores[OWN] >= training_course.STRONG).sum())
     heads = text.FINDING_HEADS[count == 1].format(count=count)
-    said = f"{heads} {text.FINDS.get(task)}; the model gets **{accuracy}** right, from {before}."
+    said = f"{heads} {text.FINDS.get(task)}; the model gets **{accuracy}** right (before: {before})."
     if even(Recipe(task=task), probe(Recipe(task=task))) >= training_course.STRONG:  # uniform weights find it as well
         said = f"the model predicts {accuracy} of {TASKS[task].counts} correctly; before training, {before}."
     assert f"After **{last.step:,}** steps, {said}" in page_text(test)
@@ -117,7 +117,9 @@ def test_what_ships_is_played_from_untrained_to_trained(task):
 
 def test_a_visit_begins_with_what_was_learned_and_waits():
     test = run({})
-    said = "After **1,000** steps, 4 heads find the letter after earlier copies; the model gets **99.3%** right, from 2.7%."
+    said = (
+        "After **1,000** steps, 4 heads find what came next last time; the model gets **99.3%** right (before: 2.7%)."
+    )
     rest = results.training.without(training_course.current_training(Recipe()).course, ((0, 1),))[1]
     for _ in range(3):
         assert not link(test) and said in page_text(test), "it plays once one asks it to"

@@ -220,13 +220,19 @@ def test_the_loss_is_never_off_its_axis():
 
 def test_lessons_train_at_once_what_goes_wrong(monkeypatch):
     monkeypatch.setattr(JOBS, "take", lambda: None)
-    for lesson, sets in (("without scaling", {"scale": "none", "heads": 1}), ("rate of 1", {"rate": 1.0})):
+    for lesson, sets, watch in (
+        ("without scaling", {"scale": "none", "heads": 1}, "the softmax is saturated from the start"),
+        ("rate of 1", {"rate": 1.0}, "Each step overshoots"),
+    ):
         test = run({"task": "sort"})
         next(each for each in test.button if lesson in each.label).click().run()
         assert not test.exception
         assert learning(test).settings == Recipe(**sets) and learning(test).open
         assert test.session_state[KEY].here.setting.alone == Recipe(**sets)
         assert next(each for each in test.button if lesson in each.label).disabled
+        assert any(watch in each.value for each in test.markdown) and not any(
+            watch in each.value for each in test.caption
+        )
 
 
 def test_the_head_that_comes_first_stands_beside_the_task_s_own():

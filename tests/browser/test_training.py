@@ -44,13 +44,13 @@ def test_the_film_plays_to_its_end_and_the_slider_leads_back(visit):
     first, last = (grid.locator(".large canvas").nth(at).evaluate("(canvas) => canvas.toDataURL()") for at in (0, 1))
     assert first != last
     expect(
-        tab.page.get_by_text("After 1,000 steps, 4 heads find the letter after earlier copies; the model gets 99.3%")
+        tab.page.get_by_text("After 1,000 steps, 4 heads find what came next last time; the model gets 99.3%")
     ).to_be_visible()
     tab.page.get_by_text("2×", exact=True).click()
     tab.page.get_by_role("button", name="Play").click()
     expect(tab.page.get_by_text("Before training, the model predicts 2.7%")).to_be_visible()
     expect(
-        tab.page.get_by_text("After 1,000 steps, 4 heads find the letter after earlier copies; the model gets 99.3%")
+        tab.page.get_by_text("After 1,000 steps, 4 heads find what came next last time; the model gets 99.3%")
     ).to_be_visible()
     expect(titles.nth(2 + 6)).to_have_text(re.compile(r"Head 2\s*induction"))
     expect(tab.page.get_by_role("button", name="Play from the start")).to_be_visible()

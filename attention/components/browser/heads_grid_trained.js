@@ -18,7 +18,7 @@ const LEAST_HIGH = 240, SHARE_HIGH = 0.4, SMALL = 96;  // pixels, and the share 
 const ROW = 8, NARROW_ROW = 4;  // squares side by side, at most
 const LINE = 13;  // pixels of the label of the selected row, or of its column
 const TITLE = [40, 22], LAYER = 17, CAPTION = 44;  // heights: of a large title (narrow, wide), of a layer's, of a caption
-const ABOVE = 320;  // pixels above the picture that stay visible: the finding and the controls
+const ABOVE = 340;  // pixels above the picture that stay visible: the finding and the controls
 const CHIP = [11, 9];  // pixels of a token without its letters, and per letter
 
 /**

@@ -1,10 +1,10 @@
 """The words of the Training page."""
 
 FINDING = "After **{step}** steps, the model predicts {accuracy} of {counts} correctly; before training, {before}."
-FOUND = "After **{step}** steps, {heads} {finds}; the model gets **{accuracy}** right, from {before}."
+FOUND = "After **{step}** steps, {heads} {finds}; the model gets **{accuracy}** right (before: {before})."
 FINDING_HEADS = "{count:,} heads find", "a head finds"
 FINDS = {  # by task: what a head attends to that predicts the next token, if uniform weights do not attend to it as well
-    "induction": "the letter after earlier copies",
+    "induction": "what came next last time",
     "reverse": "the letter to repeat next",
     "sort": "the next larger number",
     "brackets": "the bracket to close next",

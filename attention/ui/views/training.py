@@ -107,6 +107,8 @@ def _pictures(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
     first = found.course.moments[0]
     seen = results.training.picture(recipe.alone, moment, first)
     learned = training_heads.sentences(recipe, moment, seen, _has_failed(found, moment))
+    if not questions.unsaid(recipe):
+        learned = training_curves.lesson_text(recipe) or learned
     with st.container(key="learned"):
         st.markdown(escape(_task_text(recipe, seen)))
         st.markdown(learned)

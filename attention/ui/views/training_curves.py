@@ -65,15 +65,17 @@ def lessons(recipe: Recipe) -> None:
             disabled=changed.alone == recipe.alone or refusal(changed, page.visitor()) is not None,
             help=escape(lesson.watch),
         )
-    for lesson in LESSONS:
-        if lesson_recipe(recipe, lesson).alone == recipe.alone:
-            fold.caption(escape(lesson.watch))
 
 
 def _begin_lesson(recipe: Recipe) -> None:
     """Trains the recipe of a lesson; the browser then scrolls up to the picture."""
     page.visit_state().lessons += 1
     courses.begin(recipe)
+
+
+def lesson_text(recipe: Recipe) -> str:
+    """What to watch in a training that fails, as Markdown; "" for other trainings."""
+    return next((escape(each.watch) for each in LESSONS if lesson_recipe(recipe, each).alone == recipe.alone), "")
 
 
 def lesson_recipe(recipe: Recipe, lesson: Lesson) -> Recipe:
