@@ -678,15 +678,16 @@ def test_the_path_is_resumed_where_it_was_left_and_its_questions_are_counted():
     test = menu.run().switch_page("pages/examples.py").run()
     assert all(card.learns in sent(test) for card in path().values())
     links = [link.proto.label for link in test.get("page_link")]
-    assert text.BEGIN.format(page="Start") in links and sum(label[0].isdigit() for label in links) == 12
+    assert text.BEGIN in links and sum(label[0].isdigit() for label in links) == 12
     test.session_state[KEY].kept.step = "learn-4"
     test.session_state[KEY].kept.opened_steps = {"learn-2", "learn-4"}
     test.run()
     assert [sum(each.value == badge for each in test.markdown) for badge in (text.HERE, text.VISITED)] == [1, 1]
-    assert text.CONTINUE.format(number=4, page="Heads") in [link.proto.label for link in test.get("page_link")]
+    assert text.CONTINUE.format(number=4) in [link.proto.label for link in test.get("page_link")]
     quiz = run(ROOT / "pages/examples.py", {"about": "questions"})
     for number, check in enumerate(CHECKS, 1):
         assert check.why not in sent(quiz) and not given_away(quiz, check)
         choose(quiz, f"check {number}", check.answer)
         assert f"**{number} of 5** right" in bar(quiz) and not quiz.toggle
+        assert sent(quiz).count(text.SEE.format(title="")) == number, "an answer leads to a card that shows it"
         assert not any(f"**{check.answer}.** {check.answer}" in each.value for each in quiz.success), "said once"

@@ -1,6 +1,6 @@
-"""Thumbnails as pixels that a light or a dark page may have below them: a head on a linear scale, and lines.
+"""Thumbnails as pixels that a light or a dark page may have below them: a head, and lines.
 
-They are transparent where nothing is: weights are as opaque as they are large, in the colour that is legible on either page.
+They are transparent where nothing is: the larger a weight, the more opaque, in the colour that is legible on either page.
 """
 
 from __future__ import annotations
@@ -32,11 +32,12 @@ def png(pixels: UInt8[np.ndarray, "p r c"]) -> bytes:
 
 
 def thumbnail(
-    weights: Float[Tensor, "q k"], mask: Bool[Tensor, "q k"], signed: bool = False
+    weights: Float[Tensor, "q k"], mask: Bool[Tensor, "q k"], signed: bool = False, power: float = 1
 ) -> UInt8[np.ndarray, "p r 4"]:
     """Returns the pixels of one head; if it has more cells than pixels, a pixel is the largest weight under it.
 
-    Masked cells are hatched. If `signed`, weights may be negative, and the largest is that of the largest magnitude.
+    Masked cells are hatched. If `signed`, weights may be negative, and the largest is that of the largest magnitude. The
+    opacity is the weight to this `power`: below 1, small weights are visible as well.
     """
     tile, cell = -(-len(weights) // SIDE), max(1, SIDE // len(weights))
     seen = weights.abs().masked_fill(~mask, -1)[None]
@@ -44,7 +45,7 @@ def thumbnail(
     cells = weights.flatten()[at[0]].numpy().clip(-1, 1).repeat(cell, 0).repeat(cell, 1)
     masked = (size[0].numpy() < 0).repeat(cell, 0).repeat(cell, 1)
     ink = np.select([masked, cells < 0 if signed else np.zeros_like(masked)], [2, 1], 0)
-    opacity = np.where(masked, np.where(stripes(*cells.shape), *HATCH), np.abs(cells))
+    opacity = np.where(masked, np.where(stripes(*cells.shape), *HATCH), np.abs(cells) ** power)
     return np.dstack([np.array([rgb(color) for color in INKS])[ink], (255 * opacity).round()]).astype(np.uint8)
 
 

@@ -82,6 +82,11 @@ def draw_question(
     return found and is_right(question, guess)
 
 
+def is_answered(key: str) -> bool:
+    """Whether a guess was chosen for a question that `draw_question` draws by this key."""
+    return page.visit_state().answers.get(f"guess {key}") is not None
+
+
 def is_answer_shown(key: str) -> bool:
     """Whether the answer to a question that `draw_question` draws by this key is revealed."""
     switch, held = f"reveal {key}", page.widgets()

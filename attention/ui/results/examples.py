@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+from jaxtyping import UInt8
+
 from attention.charts.thumbnail import lines, png, thumbnail
 from attention.config import Config
 from attention.lessons.cards import find_card
@@ -9,10 +12,13 @@ from attention.runtime.executors import Task
 from attention.story.settings import Story
 from attention.timing import cpu_gpu_series
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
+from attention.trace import Trace
 from attention.training.recipe import Recipe
 from attention.ui.results.heads import after_trace
 from attention.ui.results.shared import LOW_PRIORITY, RESULTS
 from attention.ui.results.timing import shipped_timings
+
+POWER = 0.75  # of a relative weight
 
 
 @RESULTS
@@ -29,9 +35,13 @@ def picture(name: str) -> Task[bytes]:
         config = Config.of("trained:induction", layer=1, head=2, training_step=config.at)
     assert isinstance(config, Config), name
     signed = config.head_softmax.signed
-    return after_trace(
-        config.truncated, lambda found: png(thumbnail(found.weights[config.head], found.mask, signed)), LOW_PRIORITY
-    )
+    return after_trace(config.truncated, lambda found: png(_head(found, config.head, signed)), LOW_PRIORITY)
+
+
+def _head(found: Trace, head: int, signed: bool) -> UInt8[np.ndarray, "p r 4"]:
+    """The pixels of a head relative to its largest weight, as heads with small weights would be pale beside others."""
+    weights = found.weights[head]
+    return thumbnail(weights / weights.abs().max().clamp(min=1e-9), found.mask, signed, POWER)
 
 
 def _times(versus: CpuGpuSettings) -> bytes:

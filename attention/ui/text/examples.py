@@ -11,7 +11,7 @@ PLACE = "{page}{needs}"
 NEEDS = " · know first: {needs}"
 ALL = "All"
 SECTIONS = {  # by name: label and icon
-    "learn": ("Twelve steps", ":material/school:"),
+    "learn": ("Learn in 12 steps", ":material/school:"),
     "all": ("{count} examples", ":material/apps:"),
-    "questions": ("Five questions", ":material/quiz:"),
+    "questions": ("Test yourself", ":material/quiz:"),
 }

@@ -9,7 +9,7 @@ from contextlib import suppress
 import streamlit as st
 
 from attention.examples import LEVELS, Tour
-from attention.lessons.cards import Card, gallery, path
+from attention.lessons.cards import Card, find_card, gallery, path
 from attention.lessons.path import CHECKS
 from attention.recorded.file import RecordingError
 from attention.ui import next_step, predict, results
@@ -130,11 +130,20 @@ def _draw_path(tour: Tour) -> None:
     _draw_sections(tour)
     _begin_pictures(steps)
     here = steps.get(last) or next(iter(steps.values()))
-    label = (cards.CONTINUE if last else cards.BEGIN).format(number=here.number, page=page_title(here.example.page))
-    with st.container(key="begin"):
+    label = (cards.CONTINUE if last else cards.BEGIN).format(number=here.number)
+    with st.container(key="begin", horizontal=True, vertical_alignment="center"):
         next_step.page_link(here.example.page, label, here.query, ":material/play_arrow:")
+        _draw_progress(len(steps.keys() & {last, *page.visit_state().opened_steps}), len(steps))
     with st.container(key="path-steps"):
         _draw_rows([*steps.values()], _draw_step)
+
+
+def _draw_progress(opened: int, count: int) -> None:
+    """Draws how many steps of the path were opened; before the first one, what a step has."""
+    if opened:
+        st.progress(opened / count, cards.OPENED.format(opened=opened, count=count), width=260)
+    else:
+        st.caption(cards.PATH_HAS, width="content")
 
 
 def _draw_step(card: Card) -> None:
@@ -155,7 +164,11 @@ def _draw_checks(tour: Tour) -> None:
     right = 0
     for number, check in enumerate(CHECKS, 1):
         with st.container(border=True):
-            right += predict.draw_question(f"check {number}", card_bar.example_question(check), at_once=True)
+            key = f"check {number}"
+            right += predict.draw_question(key, card_bar.example_question(check), at_once=True)
+            if predict.is_answered(key) and (card := find_card(check.card)):
+                label = cards.SEE.format(title=escape(card.example.title))
+                next_step.page_link(card.example.page, label, card.query, ":material/arrow_forward:")
     with heading:
         draw_heading("examples", cards.CHECKS_SAY.format(right=right, count=len(CHECKS)))
 
