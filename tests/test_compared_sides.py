@@ -368,8 +368,8 @@ def test_the_button_pins_and_the_page_compares():
     test = run(HEADS, {})
     test.button(key="compare").click().run()
     assert not test.exception and test.session_state["session"].here.setting.against == pin(Config())
-    assert any("A and B have the same settings" in each.value for each in test.caption)
-    test.selectbox(key="mask").set_value("full").run()
+    assert any("A and B are equal so far" in each.value for each in test.markdown)
+    test.button(key="try mask").click().run()
     assert not test.exception
     assert any(each.value.startswith("Head ") and "total variation" in each.value for each in test.markdown)
     assert any("**A** mask: causal · **B** mask: full" in each.value.replace("\\", "") for each in test.caption)
@@ -538,7 +538,7 @@ def test_ones_own_upload_is_compared_and_closing_it_ends_the_comparison():
     test = example_uploads.open_page(
         HEADS, found, {"against": pin(Config.of(found.source, layer=found.shape.numbers[0]))}
     )
-    assert not test.exception and any("Every weight of A and B is equal" in each.value for each in test.markdown)
+    assert not test.exception and any("A and B are equal so far" in each.value for each in test.markdown)
 
 
 @pytest.fixture

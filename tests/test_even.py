@@ -144,7 +144,7 @@ def test_the_large_heads_own_maximum_leaves_out_who_sees_one_key():
 def test_a_scale_that_nobody_chose_follows_the_length_and_says_so():
     short, long = Config(tokens=LINEAR_MAX_TOKENS), Config(tokens=LINEAR_MAX_TOKENS + 1)
     assert (short.color_scale, long.color_scale) == ("linear", "times even")
-    assert header(short, 1, "")["why"] == f"auto: linear up to {LINEAR_MAX_TOKENS} tokens"
+    assert header(short, 1, "")["why"] == "", "the colour bar itself says that it is linear"
     assert header(long, 1, "")["why"] == f"auto: × uniform beyond {LINEAR_MAX_TOKENS} tokens"
     assert f"linear up to {LINEAR_MAX_TOKENS} tokens, × uniform beyond" in KNOBS["colors"].help
     assert f"1/{theme.TIMES} to {theme.TIMES}" in KNOBS["colors"].help

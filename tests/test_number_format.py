@@ -80,8 +80,8 @@ def test_a_sentence_has_the_number_of_the_table():
     found = trace(Config())
     told = roles(found.weights, found.mask, found.texts, "word")
     same, previous = (getattr(profile(found.weights, found.mask, found.texts), name) for name in ("same", "previous"))
-    assert told[0] and told[0].says.endswith(f": {format_percent(float(same[0]))} of its weight.")
-    assert told[1] and told[1].says.endswith(f": {format_percent(float(previous[1]))} of its weight.")
+    assert told[0] and told[0].says.endswith(f": {format_percent(float(same[0]))} of its weight on average.")
+    assert told[1] and told[1].says.endswith(f": {format_percent(float(previous[1]))} of its weight on average.")
 
 
 def test_a_token_is_named_by_its_text_and_its_position():

@@ -98,4 +98,4 @@ def test_hand_built_heads_are_said_to_know_positions_and_the_role_says_why():
     role = roles(found.weights, found.mask, found.queries.texts, "word")
     asked = question(found, role)
     assert "half its position" in asked.text and "have equal vectors" not in asked.text
-    assert asked.why.replace("\\", "").endswith(" **Head 1** attends one word back: 91.4% of its weight.")
+    assert asked.why.replace("\\", "").endswith(" **Head 1** attends one word back: 91.4% of its weight on average.")

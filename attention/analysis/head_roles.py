@@ -25,14 +25,17 @@ MOST = 0.5  # share of the weight from which a kind of keys names the head
 TOGETHER, EACH = 0.7, 0.25  # minimum shares of two kinds that a head splits its weight between: sum, and each
 WHOLE = 1.05  # a larger sum of two shares means that the kinds have keys in common, which are counted twice
 FARTHEST = 12  # maximum number of tokens back that names a head
-PART = 1 / 3  # minimum share of the queries with a choice that must have a key at a distance
+PART = (
+    1 / 2
+)  # minimum share of the queries with a choice that must have a key at a distance, other than the first token
 SEVERAL = 2  # minimum number of queries that a share of the weight is a mean of: a single one gives no role
-AT_DISTANCE = 3  # minimum number of queries that have a key at a distance
+AT_DISTANCE = 3  # minimum number of such queries
 NEAR = 5  # tokens on either side that count as nearby
 BEYOND = 1.4  # minimum ratio to the share of uniform weights: in a short text each kind of keys has much of it
 EVEN = 0.1  # maximum total variation distance of a row from uniform weights
 OVER = 1.01  # a larger sum of a row means that it is no distribution, so that its head has no role
 QUERIES, ROWS = 256, 32  # maximum number that is used of a trace, and of maps
+SINK = "(attention sink)"
 COUNTS = "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"
 
 
@@ -79,10 +82,15 @@ class Seen(NamedTuple):
 
 @dataclass(frozen=True)
 class Role:
-    """The role of a head: a short name, and a sentence without its subject ("attends one token back: 91.0% of its weight.")."""
+    """The role of a head: a short name, and a sentence without its subject ("attends one token back: 91.0% of its weight …")."""
 
     name: str
     says: str
+
+    @property
+    def is_sink(self) -> bool:
+        """Whether it is an attention sink, alone or beside another kind of keys."""
+        return SINK in self.says
 
 
 EVENLY = Role("uniform", "attends to all visible keys about equally.")
@@ -149,13 +157,24 @@ def _role(kinds: list[Kind], near: list[Kind], head: int, about: str) -> Role | 
     one, two = first.share[head], second.share[head]
     stand_out = first.stands_out(head) and second.stands_out(head)
     if stand_out and one < TOGETHER and two >= EACH and TOGETHER <= one + two <= WHOLE:
-        parts = [f"{kind.does} ({about}{format_percent(kind.shown[head])})" for kind in (first, second)]
-        both = f"splits its weight: it {parts[0]} and {parts[1]}, each a mean over the queries with such a key."
-        return Role(f"{first.name}, {second.name}", both)
+        return Role(f"{first.name}, {second.name}", _split(first, second, head, about))
     for kind in (first, *near):
         if kind.share[head] >= MOST and kind.stands_out(head):
-            return Role(kind.name, f"{kind.does}: {about}{format_percent(kind.shown[head])} of its weight.")
+            return Role(kind.name, f"{kind.does}: {about}{format_percent(kind.shown[head])} of its weight on average.")
     return None
+
+
+def _split(first: Kind, second: Kind, head: int, about: str) -> str:
+    """Returns what a head with two kinds does.
+
+    The means of both are over different queries, those with such a key. Together they may be more than 100%: then none is
+    given, as they would be read as parts of a whole.
+    """
+    one, two = first.does, second.does.removeprefix("attends ")
+    if first.shown[head] + second.shown[head] > 1:
+        return f"{one} and {two}, with most of its weight."
+    shares = [f"({about}{format_percent(kind.shown[head])})" for kind in (first, second)]
+    return f"{one} {shares[0]} and {two} {shares[1]} on average."
 
 
 def _copies(one: Kind, two: Kind) -> bool:
@@ -168,7 +187,7 @@ def _kinds(seen: Seen, tokens: Sequence[str], unit: str, line: bool) -> list[Kin
     found = _back(seen, range(-1, min(FARTHEST, seen.mask.shape[1] - 1) + 1) if line else range(1), unit)
     first = seen.share(seen.weights[..., 0], seen.mask[:, 0] & (seen.choices > 2), SEVERAL)
     shown = seen.share(seen.weights[..., 0], seen.mask[:, 0])
-    found.append(Kind(f"first {unit}", f"attends to the first {unit} (attention sink)", first.tolist(), shown.tolist()))
+    found.append(Kind(f"first {unit}", f"attends to the first {unit} {SINK}", first.tolist(), shown.tolist()))
     return found + _words(seen, tokens, unit) if tokens and line else found
 
 
@@ -204,10 +223,11 @@ def _words(seen: Seen, tokens: Sequence[str], unit: str) -> list[Kind]:
 def _back(seen: Seen, places: range, unit: str) -> list[Kind]:
     """Returns one kind per number of tokens back; -1: the next token, 0: the query itself.
 
-    Queries with at most two visible keys have no choice and don't count.
+    Queries with at most two visible keys have no choice and don't count; nor do those whose key at the distance is the first
+    token, as its weight may be that of an attention sink.
     """
     (held, sees), choosing = seen.back(places), seen.choices > 2
-    inside = sees & choosing[:, None]
+    inside = sees & choosing[:, None] & (seen.at[:, None] != torch.tensor(places))
     shares = seen.share(held.mT, inside.mT, max(AT_DISTANCE, PART * int(choosing.sum())))
     shown = seen.share(held.mT, sees.mT)
     return [

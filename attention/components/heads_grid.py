@@ -146,7 +146,7 @@ def header(config: Config, height: int, note: str) -> dict[str, Any]:
         config.head,
         config.query_index,
         config.color_scale,
-        why=config.color_reason,
+        why=config.color_reason if config.color_scale != "linear" else "",
         height=height,
         note=note,
         pool="max" if config.truncated is config else config.pool,

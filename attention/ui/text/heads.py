@@ -3,13 +3,12 @@
 WHAT = "Each token mixes in information from other tokens; a weight says how much it takes from each."
 OWN = "The mask comes with this source; the mask setting has no effect."
 GATE = " Weights are those before the output gate, which changes outputs alone."
-CELLS = (
-    "Each row is a token, the query; each column a token that it attends to, the key. A stronger colour is more weight."
-)
+CELLS = "A head decides how much each {unit} (a row, the query) takes from each {unit} (a column, the key). {more}"
+TRY = "**Try:** select another head in the small maps."
 NO_ROLE = "has no clear role here: no kind of key gets half of its weight."
 GIVES = "**{heads}{of}.** In **head {head}**, {query} {does}."
 OF_LAYER = " of layer {layer} of {model}"
-RULES = "**{heads} heads, {rules} rules.** {said}"
+SINK = "**Sink:** a token that takes spare weight."
 CHANCE = "is random: it has no built-in role."
 LONG = "{done} of {heads} heads over {tokens} tokens are exact; the others are previews."
 FORMULAS = "Point at a column title for its formula."

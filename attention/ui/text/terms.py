@@ -33,7 +33,18 @@ TERMS = {
     "loss": "mean of −ln p of the right token, in nats; ln of the number of tokens for a uniform guess",
 }
 PAGES = {
-    "heads": ("token", "query", "key", "value", "head", "weight", "softmax", "entropy", "MHA, GQA, MQA"),
+    "heads": (
+        "token",
+        "query",
+        "key",
+        "value",
+        "head",
+        "weight",
+        "softmax",
+        "attention sink",
+        "entropy",
+        "MHA, GQA, MQA",
+    ),
     "steps": ("token", "query", "key", "value", "head", "score", "logit", "softmax", "context"),
     "softmax": ("query", "key", "score", "logit", "softmax", "attention sink", "weight", "entropy", "nat", "d_head"),
     "masks": ("query", "key", "mask", "weight"),

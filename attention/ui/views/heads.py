@@ -61,7 +61,7 @@ def view(config: Config) -> None:
         return
     finding, roles = reserve_finding(), results.heads.roles(config)
     if not (config.head_softmax.signed or present.shows_one_picture(config)):
-        st.caption(text.CELLS)
+        st.caption(parts.how_to_read(config, roles[config.head]))
     heads_grid(
         config,
         results.heads.cells(config),

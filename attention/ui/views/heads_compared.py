@@ -15,9 +15,10 @@ from attention.comparison.row_numbers import EVERY
 from attention.comparison.sides import why_not_subtracted
 from attention.components.heads_grid import difference_grid, heads_grid
 from attention.config import Config
+from attention.knobs import KNOBS
 from attention.pinned import Sides, pin, sides_of
 from attention.settings import ConfigError
-from attention.sources.providers import distributes
+from attention.sources.providers import distributes, idle
 from attention.ui import results
 from attention.ui.controls import knobs
 from attention.ui.heading import reserve_finding
@@ -28,6 +29,7 @@ from attention.ui.text import comparing as text
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import pinned_sides, questions, row_compared, unequal_sides
 
+TRIES = {"temperature": 4.0, "mask": "full"}  # settings that a comparison of equal sides offers
 NEAREST = "nearest"  # the head of A that is nearest to the selected one
 
 
@@ -68,7 +70,8 @@ def view(sides: Sides) -> None:
     _picture(sides, reason)
     browser_yield.yield_to_browser()
     found = results.heads.changes(*_args(sides))
-    finding.markdown(text.UNSAID if questions.unsaid(sides.b) else escape(head_changes.sentence(found)))
+    said = text.EQUAL if pinned_sides.are_equal(sides) else escape(head_changes.sentence(found))
+    finding.markdown(text.UNSAID if questions.unsaid(sides.b) else said)
 
 
 def row(sides: Sides) -> None:
@@ -91,11 +94,25 @@ def _args(sides: Sides) -> tuple[Config, Config, Any]:
 def _controls(sides: Sides, reason: str) -> None:
     """Draws what differs between both sides, the choice of what is shown, and the buttons of a comparison."""
     config = sides.b
-    st.caption(pinned_sides.differences_text(sides, not why_not(sides)))
+    if pinned_sides.are_equal(sides):
+        _offer_changes(config)
+    else:
+        st.caption(pinned_sides.differences_text(sides, not why_not(sides)))
     with st.container(horizontal=True, vertical_alignment="bottom", key="comparison"):
         knobs.segments("side", config, on_change=page.change, label_visibility="collapsed")
         draw_head_of_a(sides)
         pinned_sides.draw_buttons()
+
+
+def _offer_changes(config: Config) -> None:
+    """Draws a button for each of `TRIES` that has an effect, so that one click shows a difference."""
+    with st.container(horizontal=True, gap="small"):
+        for name, value in TRIES.items():
+            if not idle(name, config) and getattr(config, name) != value:
+                label = text.SET.format(
+                    knob=KNOBS[name].label.lower(), value=f"{value:g}" if name == "temperature" else value
+                )
+                st.button(label, key=f"try {name}", on_click=page.change, kwargs={name: value})
 
 
 def draw_head_of_a(sides: Sides) -> None:

@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attention.analysis.head_numbers import OF_DISTRIBUTIONS
-from attention.analysis.head_roles import EVENLY, Role
+from attention.analysis.head_roles import Role
 from attention.charts import row
 from attention.config import Config
 from attention.fitting import layers
@@ -119,14 +119,11 @@ def does(config: Config, role: Role | None) -> str:
 
 def finding(config: Config, roles: Sequence[Role | None], found: tables.Row) -> str:
     """What the selected head does among the others, as Markdown; of a head without a role, its selected row."""
-    role, rules = roles[config.head], len({role.name for role in roles if role and role != EVENLY})
+    role = roles[config.head]
     if questions.unsaid(config):
         return UNSAID
     if role or is_random(config, config.head) or not (distributes(config) and found.seeing):
-        said = does(config, role)
-        return (
-            text.RULES.format(heads=len(roles), rules=rules, said=said) if _hand_built(config) and rules > 1 else said
-        )
+        return does(config, role)
     of = text.OF_LAYER.format(model=_model(config), layer=config.layer) if len(layers(config.source)) > 1 else ""
     query = query_name(found)
     said = text.GIVES.format(
@@ -137,6 +134,13 @@ def finding(config: Config, roles: Sequence[Role | None], found: tables.Row) -> 
         does=escape(tables.puts(found, unit(config), largest=True)),
     )
     return f"{said} {role_note(config, role)}".rstrip()
+
+
+def how_to_read(config: Config, role: Role | None) -> str:
+    """What a head is and how its map is read, as Markdown; of an attention sink what that is, otherwise what to try."""
+    sink = role and role.is_sink and not questions.unsaid(config)
+    more = text.SINK if sink else text.TRY * (config.heads > 1)
+    return text.CELLS.format(unit=unit(config), more=more).rstrip()
 
 
 def _model(config: Config) -> str:

@@ -51,6 +51,11 @@ def _swap() -> None:
         page.change()
 
 
+def are_equal(sides: Sides) -> bool:
+    """Whether both sides have the same settings and the same selected head."""
+    return not differing_knobs(sides) and not (sides.heads and sides.a.head != sides.b.head)
+
+
 def differences_text(sides: Sides, comparable: bool) -> str:
     """Which settings differ, with their values on both sides, as Markdown, and what that means for what is compared."""
     found = differing_knobs(sides)
