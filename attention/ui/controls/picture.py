@@ -5,18 +5,17 @@ The keys of the widgets are the names of the knobs; the session seeds and reads 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from attention.analysis.head_numbers import EVERY
 from attention.codec import CONFIGS, to_query
 from attention.config import Config
 from attention.examples import EXAMPLES
-from attention.fitting import check, defaults, layers, position_rules, softmax_rules, training_steps
+from attention.fitting import defaults, layers, position_rules, softmax_rules, training_steps
 from attention.inputs import INPUTS
 from attention.knobs import DEFAULTS, GENERATED, KNOBS
 from attention.masks import COMBINATIONS, MASKS
@@ -25,12 +24,11 @@ from attention.operations.rotary import ROTARY_KNOBS, SCALINGS, UNSCALED
 from attention.operations.scale import SCALES
 from attention.operations.softmax import SOFTMAXES
 from attention.pinned import follow_layer, shown_side, sides_of
-from attention.published import HUNTS, ROWS, link_name
-from attention.settings import ConfigError
 from attention.sources.providers import has_scores, idle, own_mask_label, provenance, source_title, unit
 from attention.trace import bytes_of
 from attention.ui.controls import knobs, opening_head, own_text
 from attention.ui.controls.kind import Change, Kind, Stops
+from attention.ui.controls.known_values import with_known_values
 from attention.ui.controls.lengths import ends
 from attention.ui.controls.reasons import why
 from attention.ui.markdown import escape
@@ -271,35 +269,6 @@ SPECIAL = {
 }
 
 
-def _with_known_values(config: Config, query: Mapping[str, Any]) -> tuple[Config, list[str]]:
-    """Replaces unknown implementations and head statistics, which the core does not check, by defaults, with messages.
-
-    Links that ask for a bug open the page Find the bug (`serving/moved_links.py`); the others name an implementation.
-    """
-    notes = []
-    for name, known in KNOWN.items():
-        try:
-            known(getattr(config, name))
-        except ConfigError as error:
-            config = replace(config, **{name: DEFAULTS[name]})
-            notes.append(str(error))
-    return replace(config, implementation=link_name(config.implementation, asked=False), bug="off"), notes
-
-
-def _among(name: str, *choices: str, others: Collection[str] = ()) -> Callable[[str], None]:
-    """Returns a check that raises ConfigError for a value that is neither a choice nor one of the unlisted `others`."""
-    knob = replace(KNOBS[name], choices=choices)
-    return lambda value: None if value in others else check(name, value, knob)
-
-
-KNOWN: dict[str, Callable[[str], None]] = {  # raises ConfigError for an unknown value
-    "implementation": _among("implementation", *ROWS, others=HUNTS),
-    "layer_map": _among("layer_map", DEFAULTS["layer_map"], *EVERY),
-    "across": _among("across", *EVERY),
-    "upwards": _among("upwards", *EVERY),
-}
-
-
 def _traceable(config: Config) -> tuple[Config, str]:
     """The shown side with as many of its tokens as are shown weight by weight, and a message if they are not all."""
     config = shown_side(config)
@@ -324,7 +293,7 @@ PICTURE = Kind(
     draw,
     look,
     NAMES,
-    opened=_with_known_values,
+    opened=with_known_values,
     shown=_traceable,
     takes=_bytes,
     stops=ends,

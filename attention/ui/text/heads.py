@@ -3,7 +3,7 @@
 WHAT = "Each token mixes in information from other tokens; a weight says how much it takes from each."
 OWN = "The mask comes with this source; the mask setting has no effect."
 GATE = " Weights are those before the output gate, which changes outputs alone."
-CELLS = "A head decides how much each {unit} (a row, the query) takes from each {unit} (a column, the key). {more}"
+CELLS = "**A head** decides how much each {unit} (a row, the query) takes from each {unit} (a column, the key). {more}"
 TRY = "**Try:** select another head in the small maps."
 NO_ROLE = "has no clear role here: no kind of key gets half of its weight."
 GIVES = "**{heads}{of}.** In **head {head}**, {query} {does}."

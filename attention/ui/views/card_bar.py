@@ -66,15 +66,17 @@ def _draw(setting: Any) -> None:
     example = card.example
     with st.container(border=True, key="card-bar"):
         _draw_head(card)
-        st.markdown(escape(example.says))
-        if card.do:
-            st.markdown(text.TRY.format(do=card.do))
-        if _is_changed(card, setting):
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.caption(text.CHANGED, width="content")
+        said, asked = st.columns(2, gap="medium")  # beside each other, so that more of the picture is in sight
+        with said:
+            st.markdown(escape(example.says))
+            if card.do:
+                st.markdown(text.TRY.format(do=card.do))
+            if _is_changed(card, setting):
+                st.caption(text.CHANGED)
                 usual = vars(page.open_query(example.query))
                 st.button(text.RESTORE, on_click=page.change, kwargs=usual, key="restore card", type="tertiary")
-        predict.draw_question(question_key(card), example_question(example), on_reveal=page.change)
+        with asked:
+            predict.draw_question(question_key(card), example_question(example), on_reveal=page.change)
 
 
 def _draw_lesson(lesson: Lesson) -> None:
