@@ -72,7 +72,7 @@ PATH: tuple[Step, ...] = (
         ("Only previous-token heads, in layer 0", "Previous-token heads in layer 0, and induction heads in layer 1", "Only induction heads, in layer 1"), 1,
         "Both, within 60 steps: at step 200 head 1 of layer 0 has 0.82 of its weight on the previous token, and head 2 of layer 1 has 0.88 on what followed a copy. The second reads what the first writes.",
         INTERMEDIATE, "what an induction head is"),
-        "Nobody builds these heads: they form while a model is trained.",
+        "These heads are not built: they form while a model is trained.",
         "Guess, then move the step to 200 and on."),
     *(Step(each, "SmolLM2, a trained model, has heads that find what followed earlier copies.",
         "Open the map of layers below the heads, and look for the others.") for name, each in EXAMPLES.items() if name == "real"),
