@@ -66,7 +66,7 @@ def _draw(setting: Any) -> None:
     example = card.example
     with st.container(border=True, key="card-bar"):
         _draw_head(card)
-        said, asked = st.columns(2, gap="medium")  # beside each other, so that more of the picture is in sight
+        said, asked = st.columns(2)  # beside each other, to leave more room to the picture
         with said:
             st.markdown(escape(example.says))
             if card.do:
