@@ -182,6 +182,8 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
         f"{best} spreads its weight most widely of these 54 heads: the mean entropy of its rows is {value} nats."
         in said
     )
+    none = words(run(PAGE, LAYERED.begins | {"layer_map": "separators"}))
+    assert "None of these 54 heads puts any weight, for tokens that see one, on separators." in none
     other = words(run(PAGE, LAYERED.begins | {"layer_map": "entropy"}))
     assert "nats. Layer 18, head 6: 0.474 nats." in other
     test = run(PAGE, LAYERED.begins)

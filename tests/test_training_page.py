@@ -124,7 +124,7 @@ def test_a_visit_begins_with_what_was_learned_and_waits():
     for _ in range(3):
         assert not link(test) and said in page_text(test), "it plays once one asks it to"
         assert "**Layer 0, head 1** looks one letter back (75.1% of its weight)" in page_text(test)
-        found = "finds what followed the current letter before (96.0%)."
+        found = "finds what followed the current letter earlier (96.0%)."
         assert f"**Layer 1, head 2** {found}" in page_text(test)
         assert "The selected head" not in page_text(test)
         assert f"Without layer 0, head 1, accuracy falls from 99.3% to {format_percent(rest)}; without " in page_text(

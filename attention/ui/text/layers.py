@@ -4,16 +4,17 @@ FINDING = "{first} has the highest {statistic} of {heads}: {most}."
 FINDING_OTHER = "{head}: {value}."
 FINDINGS = {  # of statistics that are no weight on some keys
     "entropy": "{first} spreads its weight most widely of {heads}: the mean entropy of its rows is {most}.",
-    "entropy_share": "{first} is closest to equal weights of {heads}: its entropy is {most} of the largest possible.",
+    "entropy_share": "{first} is closest to equal weights among {heads}: its entropy is {most} of the largest possible.",
     "effective_keys": "{first} spreads its weight most widely of {heads}: like equal weights on {most}.",
     "greatest": "{first} is the most focused of {heads}: the largest weight of a row is {most} on average.",
-    "even": "{first} is closest to equal weights of {heads}: it shares {most} of its weight with them.",
+    "even": "{first} is closest to equal weights among {heads}: it shares {most} of its weight with them.",
     "effective_rank": "{first} has the most different rows of {heads}: they span about {most}.",
     "distance": "{first} looks farthest of {heads}: on average, {most} from query to key.",
 }
 WEIGHT = "{count} of {heads} put over half of their weight{where} on {keys}, {best} the most: {most}."
 WEIGHT_ONE = "Of {heads}, only {best} puts over half of its weight{where} on {keys}: {most}."
 WEIGHT_NONE = "None of {heads} puts half of its weight{where} on {keys}; {best} is closest: {most}."
+WEIGHT_ZERO = "None of {heads} puts any weight{where} on {keys}."
 INDUCTION = (
     "{named} of {heads} are induction heads: at a repeated {unit}, they look up what came next last time. Strongest: {best}, "
     "with {most} of its weight."

@@ -49,7 +49,7 @@ TRAIN_HELP = "Trains this model on the server, in about {time}. Visitors with th
 PREVIOUS = "{head} puts {value} on the previous token."
 OWN = "{head} puts on average {value} of its weight on {told} (uniform weights: {even})."
 TWO_LAYERS = (
-    "**{first}** looks one letter back ({before} of its weight). **{second}** finds what followed the current letter before "
+    "**{first}** looks one letter back ({before} of its weight). **{second}** finds what followed the current letter earlier "
     "({value})."
 )
 CHOSEN = "The selected head, **{head}**, puts {value} of its weight on {key}{next}."

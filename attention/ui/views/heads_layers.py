@@ -218,7 +218,7 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
     other = text.FINDING_OTHER
     high = sum(value > HIGH for value in held.values())
     if _is_weight(config, found):
-        template = (text.WEIGHT_NONE, text.WEIGHT_ONE, text.WEIGHT)[min(high, 2)]
+        template = (text.WEIGHT_NONE if most else text.WEIGHT_ZERO, text.WEIGHT_ONE, text.WEIGHT)[min(high, 2)]
         if name == "induction" and high:
             template = text.INDUCTION if high > 1 else text.INDUCTION_ONE
         other = text.WEIGHT_OTHER
