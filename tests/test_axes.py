@@ -15,7 +15,7 @@ COLORS = [name for name in KNOBS["colors"].choices if name != "auto"]
 SPECS = {  # functions, as some take long
     **{f"row {keys} {colors}": partial(row.weights, (), keys, colors, 3) for keys in (4, 60) for colors in COLORS},
     **{f"stages {colors}": partial(stages.panels, (), 4, 1.0, 1.0, colors, 3) for colors in COLORS},
-    **{f"differences {colors}": partial(stages.differences, ("a", "b"), (), 4, (1.0,), colors, 3) for colors in COLORS},
+    **{f"rows {colors}": partial(stages.rows, ("a", "b"), (), 4, colors, 3) for colors in COLORS},
     **{f"both rows {keys}": partial(row_change.both_rows, keys, (0.0, 1.0)) for keys in (4, 60)},
     **{f"row change {keys}": partial(row_change.change, (), keys, 0.5) for keys in (4, 60)},
     "given": partial(stages.single_step, "weights", (), 4, 1.0),

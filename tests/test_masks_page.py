@@ -135,7 +135,9 @@ def test_the_effect_is_told_in_words_that_are_true():
     assert f"over all queries it is **{format_percent(float(taken.mean()))}**" in prose(start)
     last = opened(query=17)
     most = int(taken.argmax())
-    assert f"the framed “boat” loses no word. “The” loses most: **{format_percent(float(taken[most]))}**" in plainly(last)
+    assert f"the framed “boat” loses no word. “The” loses most: **{format_percent(float(taken[most]))}**" in plainly(
+        last
+    )
     last.button(key="hit most").click().run()
     assert f"Under **full**, “The” ({most}) in head 0 has" in plainly(last) and not last.exception
     assert f"**{format_percent(float(taken[most]))}** of its weight moves to itself." in prose(last)

@@ -82,24 +82,16 @@ def panels(
 
 
 @lru_cache(maxsize=64)
-def differences(
-    columns: tuple[str, ...],
-    labels: tuple[str, ...],
-    keys: int,
-    ends: tuple[float, ...],
-    colors: str = "linear",
-    seeing: int = 0,
+def rows(
+    columns: tuple[str, ...], labels: tuple[str, ...], keys: int, colors: str = "linear", seeing: int = 0
 ) -> dict[str, Any]:
-    """Returns the row, v0, and below it what several softmaxes add to it, v1, v2, …, one panel each with its title.
-
-    `ends`: those of the axes of differences, on both sides of zero.
-    """
-    first, last = _weight_panel("v0", columns[0], colors, keys, seeing), len(columns) - 1
-    steps = [
-        _signed_panel(f"v{i}", name, end, keys, labels if i == last else (), i == last)
-        for i, (name, end) in enumerate(zip(columns[1:], ends, strict=True), 1)
+    """Returns the weights v0, v1, … of a row by several softmaxes, one panel each with its title, all on one scale."""
+    last = len(columns) - 1
+    panels = [
+        _weight_panel(f"v{i}", name, colors, keys, seeing, labels if i == last else (), i == last)
+        for i, name in enumerate(columns)
     ]
-    return _stack([first, *steps], keys)
+    return _stack(panels, keys)
 
 
 @lru_cache(maxsize=64)

@@ -88,14 +88,11 @@ def mass(found: Stages) -> dict[str, list[Any]]:
 
 
 def variant_rows(found: Stages) -> tuple[tuple[str, ...], dict[str, list[Any]]]:
-    """Returns the row and what every other softmax adds to it: their names, and the columns of `stages` with v0, v1, …
-
-    v0 has the weights of the row, the others have differences from it.
-    """
+    """Returns the row with its own softmax and with every other: their names, and the columns of `stages` with v0, v1, …"""
     own, each = variant_name(found.config.softmax), variants(found)
-    others = {name: weights - found.weights for name, weights in each.items() if name != own}
-    columns = stages(found, found.config.order) | {"v0": found.weights.tolist()}
-    return (own, *others), columns | {f"v{i}": change.tolist() for i, change in enumerate(others.values(), 1)}
+    rows = {own: found.weights} | {name: weights for name, weights in each.items() if name != own}
+    columns = stages(found, found.config.order)
+    return tuple(rows), columns | {f"v{i}": weights.tolist() for i, weights in enumerate(rows.values())}
 
 
 def drawn_labels(columns: dict[str, list[Any]], config: Config) -> tuple[str, ...]:

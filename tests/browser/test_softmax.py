@@ -132,7 +132,7 @@ def test_a_score_is_dragged_and_all_weights_respond(visit, theme):
     said, canvas = part.locator(".said"), part.locator("canvas")
     expect(said).to_have_text("“boat” (7) gets 31.7% of the weight.")
     finding = tab.page.locator(".st-key-finding").inner_text()
-    assert finding.endswith("raise one logit, and every other weight shrinks.")
+    assert finding.endswith("the bigger its share; all shares add up to 100%.")
     tab.still()
     sent, box = len(tab.sent), canvas.bounding_box()
     across, down = box["x"] + 40 + (box["width"] - 40) * 5.5 / 18, box["y"] + 100

@@ -65,7 +65,7 @@ export function logitTitle(changes) {
  */
 export function expFormula({ logit, visible, statistic, shift, form }) {
   const power = figure(Math.exp(logit - shift)), sum = figure(Math.exp(statistic - shift));
-  const what = shift ? `exp(logit − ${round(shift)}):` : "exp of each logit:";
+  const what = shift ? `exp(logit − ${round(shift)}):` : "exp, always positive:";
   const keys = `all ${visible.toLocaleString("en")}`;
   const added = form.sink === null ? "" : ` and ${figure(Math.exp(form.sink - shift))} of no key`;
   return [what, visible > 1 || added ? `${power} here; ${keys}${added} add up to ${sum}` : `${power} here, which is the sum`];
@@ -86,7 +86,7 @@ export function weightFormula({ name, logit, now, statistic, shift, form }) {
     return [who, `${form.power > 1 ? `(${rest} / ${form.power})²` : rest} = ${share}`];
   }
   const power = Math.exp(logit - shift), sum = Math.exp(statistic - shift);
-  return [`Weight of ${name}, divided by the sum:`, `${figure(power)} / ${figure(sum)} = ${share}`];
+  return [`Share of ${name} in that sum:`, `${figure(power)} / ${figure(sum)} = ${share}`];
 }
 
 /**
@@ -174,7 +174,7 @@ function explainRow({ visible, statistic, form }) {
   if (form.kind === "sigmoid") return `Each of the ${keys} is weighed by itself: no sum is shared.`;
   if (form.kind === "threshold") return `The ${keys} share the threshold ${round(statistic)}: logits at or below it get 0.`;
   const sink = form.sink === null ? "" : ` ${SINK}`;
-  return `exp is positive for every logit; one that is higher by 1 counts e = 2.72 times as much.${sink}`;
+  return `A logit that is higher by 1 counts e = 2.72 times as much.${sink}`;
 }
 
 /** @param {Response} response */

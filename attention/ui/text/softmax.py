@@ -1,10 +1,11 @@
 """The words of the Softmax page: its finding, one row, all rows, and scaling."""
 
-ROW = "{name} turns the logits of {query} into weights: {rule}."
+ROW = "{name}: the bigger a logit of {query}, the bigger its {rule}."
 RULES = {  # what stays true of the row while a logit of it is dragged
-    "softmax": "raise one logit, and every other weight shrinks",
-    "threshold": "raise one logit, and no other weight grows",
-    "sigmoid": "raise one logit, and no other weight changes",
+    "softmax": "share; all shares add up to 100%",
+    "sink": "share; what is missing from 100% goes to no key",
+    "threshold": "share, if it is above a threshold; all shares add up to 100%",
+    "sigmoid": "weight; each key is weighed by itself",
 }
 ROW_FIXED = "{query} in head {head} puts {weight} of its weight on {key}."
 ROW_ALONE = "{query} in head {head} weighs {key} by {weight}, the most of a row that sums to {sums}."
@@ -104,9 +105,7 @@ MASS_SETS = "Smallest sets of keys: {sets}{negative}."
 NEGATIVE = "; negative weights count by their size"
 FULLY_MASKED = "The row is fully masked."
 MASS_ALT = "Line: the total weight of the keys with the largest weights, by their number"
-VARIANTS = (
-    "The first panel is the row with {name}; each of the others is the difference of another softmax from it.{note}"
-)
+VARIANTS = "The weights of this row with {name}, and below with other softmaxes, all on one scale.{note}"
 VARIANT = {  # by what a softmax does
     "plain": "**{name}**: all of the row goes to keys; it sums to {sums}.",
     "rest": "**{name}**: one more number in the denominator, of no key, takes {rest}; the row sums to {sums}.",
@@ -116,9 +115,7 @@ VARIANT = {  # by what a softmax does
     "capped": "**{name}**: no logit exceeds {cap:g} in size; the largest weight is {largest}.",
 }
 SINK_EXAMPLE = "Example: a head that attends to nothing"
-VARIANTS_ALT = (
-    "Bars by key, one panel per softmax: its weights of the selected query minus those of the selected softmax"
-)
+VARIANTS_ALT = "Bars by key, one panel per softmax: its weights of the selected query, on one scale"
 VARIANT_COLUMNS = ("Softmax", "Largest weight", "Sum", "Keys with weight")
 NO_SOFTCAP = " No softcap is set; 50 is shown, as in Gemma 2."
 

@@ -165,7 +165,8 @@ def _row_finding(config: Config) -> str:
         return text.BLIND.format(query=query)
     softmax = config.head_softmax
     if softmax.halves == 1:
-        name, rule = normaliser_name(config.softmax).capitalize(), text.RULES[form(softmax)["kind"]]
+        how, name = form(softmax), normaliser_name(config.softmax).capitalize()
+        rule = text.RULES["sink" if how["kind"] == "softmax" and how["sink"] is not None else how["kind"]]
         return text.ROW.format(name=name, query=query, rule=rule)
     at, names = found.keys["weight"].index(max(found.keys["weight"])), tables.key_labels(config)
     key = escape(format_token(names[at] if names else "", at, "key"))

@@ -237,8 +237,7 @@ def _variants(found: Stages) -> None:
         next_step.page_link("heads", text.SINK_EXAMPLE, gallery()["nothing"].query)
     rows = [(name, *_sum_up(weights)) for name, weights in each.items()]
     st.dataframe(dict(zip(text.VARIANT_COLUMNS, zip(*rows, strict=True), strict=True)), hide_index=True, key="sums")
-    axes = _difference_ends(names, columns), *_axis(found)
-    spec = charts.differences(names, _labels(found, columns), found.config.n_keys, *axes)
+    spec = charts.rows(names, _labels(found, columns), found.config.n_keys, *_axis(found))
     st.vega_lite_chart(
         pa.table(columns),
         spec if found.visible.any() else empty(spec),
@@ -265,14 +264,6 @@ def variant_sentence(found: Stages, name: str, weights: Tensor) -> str:
         length=found.config.sigmoid_length,
         bias=f"{math.log(found.config.sigmoid_length):.3g}",
     )
-
-
-def _difference_ends(names: tuple[str, ...], columns: dict[str, list]) -> tuple[float, ...]:
-    """The ends of the axes of differences: the same for all that distribute a row, as a sigmoid may be far from these."""
-    most = {name: max(map(abs, columns[f"v{i}"])) for i, name in enumerate(names) if i}
-    shares = [name for name in most if name not in SOFTMAXES or SOFTMAXES[name].distributes]
-    common = max((most[name] for name in shares), default=0.0)
-    return tuple(charts.reach(common if name in shares else each) for name, each in most.items())
 
 
 def _sum_up(weights: Tensor) -> tuple[str, str, int]:
