@@ -68,6 +68,11 @@ def words(test: AppTest) -> str:
     return "\n".join(text.value for text in [*test.markdown, *test.caption]) + page_text(test)
 
 
+def test_the_finding_says_what_a_row_adds_up_to():
+    says = {"standard": "all shares add up to 100%", "sink": "goes to no key", "sigmoid": "weighed by itself"}
+    assert all(said in words(run(PAGE, {"softmax": name})) for name, said in says.items())
+
+
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("topic", TOPICS)
 @pytest.mark.parametrize("query", EDGES, ids=lambda query: " ".join(f"{k}={v}" for k, v in query.items()))
