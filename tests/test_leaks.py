@@ -138,7 +138,8 @@ def test_models_of_transformers_have_no_leak_and_the_same_outputs_in_every_way(n
 
 def test_a_model_that_reads_both_directions_is_described_as_that():
     found = attention.leaks(family("BERT"), IDS, changes=1, compare=False)
-    assert len(found.pairs) == int(LATER.sum()) and "reads both directions" in found.summary
+    assert len(found.pairs) == int(LATER.sum()) and "reads both directions: by design in an encoder" in found.summary
+    assert "Reads both directions" in found.html() and "It leaks" not in found.html()
 
 
 @pytest.mark.parametrize(
@@ -169,7 +170,7 @@ def test_the_picture_shows_leaks_in_red_and_names_as_text(tmp_path):
     found = attention.leaks(Decoder("one off"), IDS, tokens=names, compare=False)
     page = found.html(tmp_path / "leaks.html")
     assert (tmp_path / "leaks.html").read_text() == page
-    assert page.count("#d6336c") == len(found.pairs) == 7
+    assert page.count("#d6336c") == len(found.pairs) == 7 and "It leaks" in page
     assert "<b>&" not in page and "&lt;b&gt;&amp;" in page and page.count("http") == 2, (
         "http-equiv and the namespace of SVG"
     )

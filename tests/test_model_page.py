@@ -539,11 +539,16 @@ def test_a_model_that_this_host_has_not_is_told():
     assert not test.exception and test.selectbox(key="model_model").value == ""
 
 
-def test_a_text_of_nothing_is_told_with_what_to_do():
-    test = run_model(opened(model="bert", text=""))
-    assert len(test.error) == 1 and "Type a text first." in page_text(test)
+def test_an_empty_field_keeps_what_is_shown_and_says_so():
+    test = opened(model="bert", text="")
+    test.button(key="read").click().run()
+    assert test.session_state[KEY].kept.reading is None and model_text.EMPTY in page_text(test) and not test.error
     test.text_area(key="model_text").set_value("the street").run()
-    assert not run_model(test).error
+    shown = run_model(test).session_state[KEY].kept.reading
+    test.text_area(key="model_text").set_value(" ").run()
+    test.button(key="read").click().run()
+    assert test.session_state[KEY].kept.reading is shown and shown.found is not None
+    assert model_text.EMPTY in page_text(test) and not test.error
 
 
 def test_a_model_over_the_limit_is_refused_before_it_is_loaded(monkeypatch):
@@ -682,11 +687,13 @@ def test_the_two_sentences_are_a_click_apart_and_the_title_compares_them(monkeyp
     monkeypatch.setenv("ATTENTION_MODELS", "")
     test, shares = opened(), {name: f"{100 * share:.1f}%" for name, share in riddle_shares().items()}
     assert shares["wide_animal"] > shares["wide_street"]
-    still = f"“animal” still gets more: {shares['wide_animal']} against {shares['wide_street']}."
-    assert f"In layer 3, head 1, “it” puts {shares['tired_animal']} on “animal”. With “wide”" in page_text(test)
+    still = f"“animal” gets {shares['wide_animal']} and “street” {shares['wide_street']}."
+    assert "For “it”, layer 3, head 1 picks the noun “animal”, even where “it” means the street." in page_text(test)
+    assert f"“it” puts {shares['tired_animal']} on “animal”. With “wide” in place of “tired”" in page_text(test)
     assert still in page_text(test)
     test.segmented_control(key=model_finding.SWITCH).set_value("wide").run()
-    assert f"more on “animal” ({shares['wide_animal']}) than on “street” ({shares['wide_street']})." in page_text(test)
+    assert "“It” means the street here, but layer 3, head 1 picks the noun “animal”." in page_text(test)
+    assert f"Of the words, {still}" in page_text(test)
     assert "MiniLM: a wide street" in page_text(test) and test.session_state[KEY].kept.reading is None
     assert (link(test)["text"], link(test)["key"]) == (model_finding.TEXTS["wide"], "2"), "the pair stays"
     for layer, head, query, key in ((3, 1, 2, 0), (0, 6, 10, 2), (2, 5, 10, 8)):
@@ -697,8 +704,7 @@ def test_the_two_sentences_are_a_click_apart_and_the_title_compares_them(monkeyp
         )
         said = f"In layer {layer}, head {head}, “{names[query]}” puts {format_percent(tired)} on “{names[key]}”"
         assert said in page_text(test)
-        if key != names.index("animal"):
-            assert f"with “wide” in place of “tired”, {format_percent(wide)}." in page_text(test)
+        assert f"with “wide” in place of “tired”, {format_percent(wide)}." in page_text(test)
     test = opened(layer="3", head="1", query="13", key="2")
     assert "“tired” puts" in page_text(test) and "in place of" not in page_text(test), "the other one has no such token"
 

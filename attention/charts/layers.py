@@ -44,12 +44,13 @@ def numbers(
     switches: bool = False,
     percent: bool = False,
     room: Room = USUAL,
+    title: str = "",
 ) -> dict[str, Any]:
     """Returns cells over the columns layer, head, value, focus, turn of a table, as a Vega-Lite specification.
 
     Colours go from 0 to `top`; numbers have `digits` decimals, or are in `percent`: then those of small shares are left out. The
     selected cell has a frame. `switches`: a column `off` says whether the head is switched off; those that are have a cross in
-    place of colour and number.
+    place of colour and number. `title`: what the map shows, above it, in place of the label at its colours.
     """
     x, y, tall = _axes(layers, heads, "head", room=room)
     scale = alt.Scale(domain=[0, top], range=list(theme.NUMBERS), clamp=True)
@@ -60,7 +61,7 @@ def numbers(
     ]
     if switches:
         tips.append(alt.Tooltip("off:N", title=OFF))
-    color = alt.Color("value:Q", scale=scale, legend=_bar(label, percent))
+    color = alt.Color("value:Q", scale=scale, legend=_bar("" if title else label, percent))
     cells = (
         alt.Chart(name="cells")
         .mark_rect(cursor="pointer", stroke=theme.HIDDEN, strokeOpacity=0.35)
@@ -77,13 +78,13 @@ def numbers(
         color=alt.value("currentColor"),
     )
     if not switches:
-        return _with_frame(cells, words, height(len(layers), room))
+        return _titled(_with_frame(cells, words, height(len(layers), room)), title)
     off = alt.Chart().transform_filter("datum.off").encode(x=x, y=y, tooltip=tips)
     covers = off.mark_rect(cursor="pointer", fill=theme.HIDDEN, aria=False)
     crosses = off.mark_point(
         shape=CROSS, size=60, stroke="white", strokeWidth=2, opacity=1, cursor="pointer", aria=False
     )
-    return _with_frame(cells, words, height(len(layers), room), covers, crosses)
+    return _titled(_with_frame(cells, words, height(len(layers), room), covers, crosses), title)
 
 
 @lru_cache(maxsize=64)
@@ -170,6 +171,12 @@ def _with_frame(cells: alt.Chart, words: alt.Chart, tall: int, *more: alt.Chart)
     return dataless(chart) | {"autosize": {"type": "fit-x", "contains": "padding"}}
 
 
+def _titled(chart: dict[str, Any], title: str) -> dict[str, Any]:
+    """Returns the specification with a title above its cells, if there is one."""
+    look = {"text": title, "anchor": "start", "frame": "group", "fontSize": 14, "fontWeight": 600, "offset": 6}
+    return chart | {"title": look} if title else chart
+
+
 def height(layers: int, room: Room = USUAL) -> int:
     """Returns the height of `layers` layers in pixels."""
     return layers * max(LEAST, min(room.row, room.high // layers))
@@ -179,5 +186,11 @@ def _bar(label: str, percent: bool = False) -> alt.Legend:
     """Returns the colour scale, below the cells, which have the whole width."""
     form: Any = ".0%" if percent else alt.Undefined
     return alt.Legend(
-        title=label, orient="bottom", gradientLength=160, gradientThickness=10, tickCount=3, format=form, offset=4
+        title=label or None,
+        orient="bottom",
+        gradientLength=160,
+        gradientThickness=10,
+        tickCount=3,
+        format=form,
+        offset=4,
     )

@@ -13,7 +13,7 @@ from attention.config import Config
 from attention.tables.rows import labels
 from attention.wire.cells import Cells, payload
 
-SIDE = 420  # of the map, in CSS pixels
+SIDE = 420  # maximum side of the map, in CSS pixels
 PARTS = ("chips", "map")
 
 
@@ -26,14 +26,15 @@ def sentence_head(
     parts: Collection[str] = PARTS,
     masks: tuple[str, str] | None = None,
     pair_key: int | None = None,
+    side: int = SIDE,
 ) -> dict[str, int | None] | None:
     """Draws the cells of the selected head, one per pair of tokens. Returns the last pin as `{"query", "key", "count"}` or None.
 
     `on_pin` runs before the rerun that a pin causes. `parts`: the tokens, the map, or both. `masks`: the names of another
     mask and of the one in use, if the cells of a second head are those of this one under the other mask. `pair_key`: the key
-    of the selected pair of tokens, which has a frame; None if only a query is selected.
+    of the selected pair of tokens, which has a frame; None if only a query is selected. `side`: maximum side of the map.
     """
-    data = message(config, cells, parts, masks, pair_key)
+    data = message(config, cells, parts, masks, pair_key, side)
     return component("sentence_head")(key=key, data=data, on_pin_change=on_pin or nothing).pin
 
 
@@ -43,6 +44,7 @@ def message(
     parts: Collection[str] = PARTS,
     masks: tuple[str, str] | None = None,
     pair_key: int | None = None,
+    side: int = SIDE,
 ) -> bytes:
     """Returns the message to the browser."""
     asked = {
@@ -52,4 +54,4 @@ def message(
         "shows": {part: part in parts for part in PARTS},
         "masks": masks,
     }
-    return payload(header(config, SIDE, "") | asked, cells)
+    return payload(header(config, side, "") | asked, cells)

@@ -44,12 +44,12 @@ def whole_page(leaks: Leaks) -> str:
 
 def picture(leaks: Leaks) -> str:
     """Returns a sentence, the picture, the variants and the notes as HTML."""
-    verdict = "No leak" if not leaks.pairs else "It leaks"
+    verdict = "No leak" if not leaks.pairs else "Reads both directions" if leaks.both_directions else "It leaks"
     listed = "".join(f"<li>{html.escape(str(each))}</li>" for each in (*leaks.variants, *leaks.notes))
     return (
         f'<div class="leak-test"><style>{STYLE}</style><p class="verdict">{verdict}</p><p>{html.escape(leaks.summary)}</p>'
         f"{drawing(leaks)}<p>Rows: outputs. Columns: replaced tokens. Blue: the output changes, stronger for larger changes. "
-        f"Red: it changes with a later token, which is a leak.</p><ul>{listed}</ul></div>"
+        f"Red: it changes with a later token, which is a leak in a causal model.</p><ul>{listed}</ul></div>"
     )
 
 

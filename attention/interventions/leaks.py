@@ -73,6 +73,12 @@ class Leaks:
         return sorted((Leak(i, j, float(sizes[i, j])) for i, j in pairs), key=lambda leak: -leak.change)
 
     @property
+    def both_directions(self) -> bool:
+        """Whether every output changes with every later token: by design in an encoder, a leak in a causal model."""
+        count = len(self.tokens)
+        return count > 2 and len(self.pairs) == count * (count - 1) // 2
+
+    @property
     def first_layer(self) -> str | None:
         """Name of the first layer whose outputs change with a later token."""
         return next((name for name, share in self.layers.items() if not share <= 1), None)
@@ -91,13 +97,16 @@ class Leaks:
         count_pairs = count * (count - 1) // 2
         worst = leaks[0]
         output, token = (f"{at} (“{self.tokens[at]}”)" for at in worst[:2])
-        said = (
-            f"{len(leaks):,} of {count_pairs:,} pairs leak: output {output} changes by {worst.change:.3g} if token {token} is "
-            f"replaced (threshold {self.threshold:.3g})."
+        change = f"{worst.change:.3g} if token {token} is replaced (threshold {self.threshold:.3g})."
+        first = f"{self.first_layer}." if self.first_layer is not None else ""
+        if self.both_directions:
+            return (
+                f"Every output changes with every later token ({count_pairs:,} pairs), so the model reads both directions: by "
+                f"design in an encoder, a leak in a causal model. Output {output} changes most, by {change}"
+            ) + (f" First layer that does: {first}" if first else "")
+        return f"{len(leaks):,} of {count_pairs:,} pairs leak: output {output} changes by {change}" + (
+            f" First layer that leaks: {first}" if first else ""
         )
-        if len(leaks) == count_pairs:
-            said += " Every output changes with every later token, as in a model that reads both directions."
-        return said + f" First layer that leaks: {self.first_layer}." * (self.first_layer is not None)
 
     def html(self, path: str | Path | None = None) -> str:
         """A page with the picture (rows: outputs, columns: replaced tokens), which is also written to `path`."""

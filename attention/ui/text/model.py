@@ -7,12 +7,11 @@ PUTS_SECOND = "In {head}, {query} puts {weight} on {key}; of the other words, {o
 PUTS_SPECIAL = (
     "In {head}, {query} puts {weight} on {key}, which the model adds; of the words, {other} gets most: {share}."
 )
-RIDDLE_TIRED = (
-    "In {head}, {query} puts {weight} on {key}. With “wide”, where {query} means the street, “animal” still gets more: {animal} "
-    "against {street}."
-)
-RIDDLE_WIDE = (
-    "“It” means the street here, but in {head} it puts more on “animal” ({animal}) than on “street” ({street})."
+RIDDLE_TIRED = "For {query}, {head} picks the noun {key}, even where {query} means the street."
+RIDDLE_WIDE = "“It” means the street here, but {head} picks the noun {key}."
+SHARES_WIDE = "Of the words, “animal” gets {animal} and “street” {street}."
+SHARES_TIRED = (
+    "With “wide” in place of “tired”, where {query} means the street, “animal” gets {animal} and “street” {street}."
 )
 SAMPLES, SAMPLE = "Examples:", {"tired": "… too tired.", "wide": "… too wide."}
 TYPE = "To run a model on your own sentence, type its name in the sidebar."
@@ -41,9 +40,10 @@ CHOOSE = "To run a model on your own sentence, choose one in the sidebar."
 
 # The input.
 RUN = "Run model"
-SECOND, NO_SECOND = "Second text", "None"
+SECOND, NO_SECOND = "Add a second text", "None"
 CHOICES = "Heads and tokens"
 SECOND_FOR = "For models that read two texts."
+EMPTY = "The field is empty: type a text to run the model. What is shown below stays."
 BEFORE = "The result below is from the previous input."
 RECORDED = "Below is a recorded sentence. Run the model to see yours."
 UNKNOWN = "Whether it takes a text or a picture is known once it is loaded."
@@ -64,12 +64,14 @@ LAYERS = "{count} {layers} of {heads} {kind}"
 LAYER_WORDS, HEAD_WORDS = ("layer", "layers"), ("head", "heads")
 TOKENS = "{count:,} tokens"
 CROSS = "{count:,} tokens that attend to {keys:,} of another sequence"
-ROW = "**{head}**: {query} puts {weight} on {key}. {average}"
+ROW = "**{head}**: {query} puts {weight} on {key}. {riddle} {average}"
 AVERAGE = "Over all tokens, this head {role} {note}"
 UNTESTED = "Where {query} attends in those texts was not tested."
 AVERAGE_NONE = "Over all tokens, this head has no clear role. {note}"
 SAME_KEY = "This pair of tokens"  # in the menu
 PAIR = "{query} on {key}"
+PAIR_TITLE = "{query} → {key}, in each of the {heads} heads"
+METRIC_TITLE = "{name}, of each of the {heads} heads"
 TOKEN, TOKEN_AT = "“{token}”", "“{token}” ({at})"
 HEADS_RECORDED, HEADS_RUN = "MiniLM’s {count} heads", "the {count} heads"
 MANY_NONE = "None of {heads} puts over half of {query} on {key}; {best} puts most there: {most}."

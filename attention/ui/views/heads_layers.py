@@ -44,13 +44,17 @@ Cells = dict[tuple[int, int], float]
 
 
 class Values(NamedTuple):
-    """What a map of layers and heads shows: a number of each head, what it is, the end of its scale and how it is written."""
+    """What a map of layers and heads shows: a number of each head, what it is, the end of its scale and how it is written.
+
+    `title`: of the map, if it has one.
+    """
 
     cells: Cells
     label: str
     top: float = 1.0
     digits: int = 2
     percent: bool = True
+    title: str = ""
 
 
 class Behaviour(NamedTuple):
@@ -137,8 +141,8 @@ def menu(setting: Any, config: Config, auto: str = heads.AUTO) -> None:
     knobs.menu("layer_map", setting, options, format_func=partial(choice, auto=auto), on_change=page.change)
 
 
-def draw_map(config: Config, found: Mapping[int, Layer], behaviour: Behaviour = USUAL) -> None:
-    """Draws the map of the statistic, or says why there is none."""
+def draw_map(config: Config, found: Mapping[int, Layer], behaviour: Behaviour = USUAL, title: str = "") -> None:
+    """Draws the map of the statistic with its `title`, or says why there is none."""
     name = number(config, found)
     held = cells(name, found)
     if not held:
@@ -146,19 +150,20 @@ def draw_map(config: Config, found: Mapping[int, Layer], behaviour: Behaviour = 
         return
     described = EVERY[name]
     end = max(top(described, config.tokens), *held.values())
-    draw_cells(config, Values(held, described.label, end, digits(described), _is_weight(config, found)), behaviour)
+    values = Values(held, described.label, end, digits(described), _is_weight(config, found), title)
+    draw_cells(config, values, behaviour)
 
 
 def draw_cells(config: Config, values: Values, behaviour: Behaviour) -> None:
     """Draws these values as the map of layers and heads."""
-    cells, label, end, decimals, percent = values
+    cells, label, end, decimals, percent, title = values
     on_click, off, room = behaviour
     table, switches = cell_columns(cells, (config.layer, config.head)), off is not None
     if off is not None:
         table["off"] = [cell in off for cell in cells]
     st.vega_lite_chart(
         pa.table(table),
-        chart.numbers(layers(config.source), config.heads, label, end, decimals, switches, percent, room),
+        chart.numbers(layers(config.source), config.heads, label, end, decimals, switches, percent, room, title),
         key="layers",
         width="stretch",
         on_select=on_click,

@@ -91,21 +91,48 @@ def finding(prompt: Prompt, config: Config, special: Sequence[bool] = ()) -> str
     if here is None or not _is_minilm(prompt) or not readable(riddle_source(other)):
         return _rest(config, pair, special, told) or said
     tokens, others = (recording(RIDDLE[each]).tokens for each in (here, other))
-    row, there = (_row(each, config, pair.at[0]) for each in (here, other))
-    if tokens[pair.at[0]] == PRONOUN and tokens[pair.at[1]] == ANIMAL:
-        animal, street = (others.index(each) for each in (ANIMAL, STREET))
-        wide = dict(zip(("animal", "street"), (there[animal], there[street]), strict=True))
-        if here == "wide":
-            wide = {"animal": row[animal], "street": row[street]}
-        if wide["animal"] > wide["street"]:
-            shares = {name: format_percent(value) for name, value in wide.items()}
-            return (text.RIDDLE_WIDE if here == "wide" else text.RIDDLE_TIRED).format(**told, **shares)
+    if _riddle(prompt, config, pair):
+        return (text.RIDDLE_WIDE if here == "wide" else text.RIDDLE_TIRED).format(**told)
+    there = _row(other, config, pair.at[0])
     word = next(one for one, two in zip(tokens, others, strict=True) if one != two)
     if {tokens[at] for at in pair.at} & {word}:  # the pair differs in the other sentence
         return said
     return text.PUTS_OTHER.format(
         **told, word=word, other=others[tokens.index(word)], share=format_percent(there[pair.at[1]])
     )
+
+
+def riddle_sentence(prompt: Prompt, config: Config, pair: model_map.Pair) -> str:
+    """The weights that the finding on the riddle stands on; "" if there is no such finding."""
+    wide = _riddle(prompt, config, pair)
+    if not wide:
+        return ""
+    shares = {name: format_percent(value) for name, value in wide.items()}
+    return (text.SHARES_WIDE if sample(prompt) == "wide" else text.SHARES_TIRED).format(
+        query=escape(pair.query), **shares
+    )
+
+
+def _riddle(prompt: Prompt, config: Config, pair: model_map.Pair) -> dict[str, float]:
+    """The weights of “it” on both nouns where it means the street; {} unless the head picks the animal in both sentences.
+
+    It does if the animal gets over half of the weight in one sentence, and more than the street in the other.
+    """
+    here = sample(prompt)
+    if here is None or not _is_minilm(prompt) or not all(readable(riddle_source(name)) for name in RIDDLE):
+        return {}
+    tokens = recording(RIDDLE[here]).tokens
+    if (tokens[pair.at[0]], tokens[pair.at[1]]) != (PRONOUN, ANIMAL):
+        return {}
+    found = {
+        name: {
+            noun: _row(name, config, pair.at[0])[recording(RIDDLE[name]).tokens.index(noun)]
+            for noun in (ANIMAL, STREET)
+        }
+        for name in RIDDLE
+    }
+    picks = found["tired"][ANIMAL] > maps.HIGH and found["wide"][ANIMAL] > found["wide"][STREET]
+    return found["wide"] if picks else {}
 
 
 def _rest(config: Config, pair: model_map.Pair, special: Sequence[bool], told: dict[str, str]) -> str:

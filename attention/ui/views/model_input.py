@@ -53,6 +53,11 @@ def _same(wanted: model_jobs.Ask | None) -> bool:
     return had._replace(download=wanted.download) == wanted
 
 
+def _is_blank(wanted: model_jobs.Ask) -> bool:
+    """Whether a model would get no text."""
+    return not _sees(wanted.offer) and not wanted.text.strip()
+
+
 def state_finding() -> str:
     """What the state of the run is, in a sentence, for a run without a result or without words."""
     task = page.visit_state().reading
@@ -100,6 +105,8 @@ def _run_caption(prompt: Prompt) -> str:
     now, wanted = page.visit_state().reading, ask(prompt)
     if wanted is None or _same(wanted):
         return ""
+    if _is_blank(wanted):
+        return text.EMPTY
     if now is None:
         unknown = text.UNKNOWN if peek(wanted.offer) == UNKNOWN else ""
         return unknown if wanted.text.strip() in RECORDED else f"{text.RECORDED} {unknown}".rstrip()
@@ -139,7 +146,9 @@ def run_link(prompt: Prompt) -> None:
     if not LINKED & page.take_opened().keys() or not can_run():
         return
     kept, wanted = page.visit_state(), ask(prompt)
-    if wanted is not None and not _same(wanted) and peek(wanted.offer) != UNKNOWN and not missing(wanted.offer.needs):
+    if wanted is None or _is_blank(wanted):
+        return
+    if not _same(wanted) and peek(wanted.offer) != UNKNOWN and not missing(wanted.offer.needs):
         kept.reading = JOBS.request(model_jobs.ModelJob, wanted._replace(download=False), page.visitor())
 
 
@@ -149,7 +158,7 @@ def begin(**pair: int) -> None:
     `pair`: the knobs of a pair of tokens that is selected in the result.
     """
     kept, wanted = page.visit_state(), ask(page.current_setting())
-    if wanted is None:
+    if wanted is None or _is_blank(wanted):  # the field says it, and what is shown stays
         return
     before = kept.reading
     if kept.reading is not None and _same(wanted):

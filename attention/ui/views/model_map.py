@@ -29,7 +29,7 @@ from attention.ui.views import heads_layers as maps
 
 LARGEST = PROMPTS.defaults["key"]  # the key with most of the weight
 CHIPS = 40  # maximum number of tokens that are shown as chips, above a map of one cell per pair
-ROOM = Room(67, 440)  # of six layers as high as the map of the selected head
+ROOM = Room(61, 440)  # of six layers as high as the map of the selected head
 
 
 class Pair(NamedTuple):
@@ -188,10 +188,12 @@ def draw(
         on_click = partial(on_click, more=knobs_of(pair))
     behaviour = maps.Behaviour(on_click, off, ROOM)
     if pair is None or prompt.layer_map in EVERY:
-        maps.draw_map(config, found, behaviour)
+        name = EVERY[maps.number(config, found)].label
+        maps.draw_map(config, found, behaviour, text.METRIC_TITLE.format(name=name, heads=config.heads * len(found)))
     else:
-        label = text.PAIR.format(query=pair.query, key=pair.key)
-        maps.draw_cells(config, maps.Values(pair.cells, label), behaviour)
+        named = {"query": pair.query, "key": pair.key}
+        title = text.PAIR_TITLE.format(**named, heads=len(pair.cells))
+        maps.draw_cells(config, maps.Values(pair.cells, text.PAIR.format(**named), title=title), behaviour)
 
 
 def draw_sentence(prompt: Any, config: Config, found: dict[int, Layer], pair: Pair | None) -> None:

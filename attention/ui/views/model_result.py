@@ -40,6 +40,7 @@ from attention.ui.views import model_switches as switches
 from attention.ui.views.layers import role_text
 
 SIDE = 320  # pixels of the picture of a head without words
+MAP = 368  # maximum side in pixels of the map of a head with words: it ends above the fold, as the map beside it does
 
 NOBODY = PROMPTS.defaults["layer"], PROMPTS.defaults["head"]  # the values while no head is selected
 PRONOUN = "it"
@@ -173,7 +174,7 @@ def layers_map(prompt: Prompt, config: Config, choices: Callable[[], None] | Non
     found, here = results.layers.layers(config), (config.layer, config.head)
     pair = model_map.selected_pair(config, prompt.key)
     if present.is_embedded():
-        _selected_head(config, pair, found[config.layer].roles[config.head])
+        _selected_head(prompt, config, pair, found[config.layer].roles[config.head])
         return
     beside, told = provenance.beside(config), provenance.full_text(config)
     title = f"## {maps.head_title(config, here).capitalize()} {beside}".rstrip()
@@ -191,7 +192,7 @@ def layers_map(prompt: Prompt, config: Config, choices: Callable[[], None] | Non
     _tokens(config, pair)
     left, right = parts.beside()
     with left:
-        _selected_head(config, pair, found[config.layer].roles[config.head])
+        _selected_head(prompt, config, pair, found[config.layer].roles[config.head])
     with right:
         _draw_map(prompt, config, found, pair)
         with st.container(key="map-choice"):
@@ -242,11 +243,12 @@ def _sentence_head(config: Config, pair: model_map.Pair | None, part: str) -> No
         key=key,
         on_pin=partial(gestures.on_pair_pin, key),
         parts=(part,),
+        side=MAP,
         pair_key=pair and pair.at[1],
     )
 
 
-def _selected_head(config: Config, pair: model_map.Pair | None, role: Role | None) -> None:
+def _selected_head(prompt: Prompt, config: Config, pair: model_map.Pair | None, role: Role | None) -> None:
     """Draws the map of the selected head, and its role."""
     title = maps.head_title(config, (config.layer, config.head))
     if not model_map.has_words(config):
@@ -266,6 +268,7 @@ def _selected_head(config: Config, pair: model_map.Pair | None, role: Role | Non
         query=escape(pair.query),
         weight=format_percent(pair.weight),
         key=escape(pair.key),
+        riddle=model_finding.riddle_sentence(prompt, config, pair),
         average=average,
     )
-    st.caption(said.rstrip())
+    st.caption(" ".join(said.split()))
