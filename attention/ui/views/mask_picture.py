@@ -199,8 +199,8 @@ def _selected_name(config: Config, at: int) -> str:
 
 
 def draw_before(config: Config) -> None:
-    """Draws the selected head without a mask, while a question about the mask hides what it does."""
-    found = found_of(replace(config, mask="full", combine="none"))
+    """Draws the selected head without a mask, while a question about the mask and the selected query hides what it does."""
+    found = found_of(replace(config, mask="full", combine="none", query=config.query_index))
     if found and _has_chips(found.config):
         st.caption(text.BEFORE_MASK)
         _map(found, "chips", "map")
