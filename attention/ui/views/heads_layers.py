@@ -18,7 +18,7 @@ from attention.fitting import layers
 from attention.heads import TokenMetric
 from attention.inputs import BEFORE
 from attention.knobs import DEFAULTS, GENERATED
-from attention.number_format import format_head, format_percent, format_weight
+from attention.number_format import format_head, format_mean, format_percent, format_weight
 from attention.sources.providers import distributes, tokens, unit
 from attention.ui.controls import knobs
 from attention.ui.markdown import escape
@@ -230,8 +230,8 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
     return f"{template}{'' if is_best else f' {other}'}".format(
         head=head_title(config, here).capitalize(),
         heads=text.ALL_HEADS.format(count=len(held)),
-        value=value_text(config, found, held[here]),
-        most=value_text(config, found, most),
+        value=value_text(config, found, held[here], format_weight),
+        most=value_text(config, found, most, format_weight),
         best=head_title(config, best),
         first=head_title(config, best).capitalize(),
         statistic=escape(described.label.lower()),
@@ -267,14 +267,12 @@ def _is_weight(config: Config, found: Mapping[int, Layer]) -> bool:
     return number(config, found) in text.KEYS and distributes(config)
 
 
-def _number_text(config: Config, found: Mapping[int, Layer], value: float) -> str:
-    """A value of the statistic; a share of the weight is in percent."""
-    return format_percent(value) if _is_weight(config, found) else format_weight(value)
-
-
-def value_text(config: Config, found: Mapping[int, Layer], value: float) -> str:
-    """A value of the statistic with its unit."""
-    return f"{_number_text(config, found, value)} {EVERY[number(config, found)].unit}".rstrip()
+def value_text(
+    config: Config, found: Mapping[int, Layer], value: float, written: Callable[[float], str] = format_mean
+) -> str:
+    """A value of the statistic with its unit; a share of the weight is in percent."""
+    said = format_percent(value) if _is_weight(config, found) else written(value)
+    return f"{said} {EVERY[number(config, found)].unit}".rstrip()
 
 
 def head_label(config: Config, cell: tuple[int, int]) -> str:

@@ -106,10 +106,12 @@ def _statistic(config: Config, found: Mapping[int, Layer]) -> None:
 
 
 def _on_statistic(config: Config, found: Mapping[int, Layer]) -> None:
-    """Another statistic was chosen: the head with its largest value is selected, unless a question asks for that."""
+    """Another statistic was chosen: the head with its largest value is selected, unless two sides are compared or a question
+    asks for it.
+    """
     chosen = replace(config, layer_map=page.widgets()["layer_map"])
     held = maps.cells(maps.number(chosen, found), found)
-    if not held or questions.unsaid(config):
+    if not held or config.against or questions.unsaid(config):
         return page.change()
     layer, head = max(held, key=held.__getitem__)
     return page.change(layer=layer, head=head)
