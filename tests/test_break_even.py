@@ -32,7 +32,7 @@ def test_a_crossing_between_two_lengths_is_found_said_and_marked():
     found = crossing(gpu=2.0, copy=2.0)  # n / 64 is 2 without the copy and 4 with it
     assert (found.alone.length, found.moved.length) == (pytest.approx(128), pytest.approx(256))
     assert found.headline == (
-        "From about 256 tokens on, a Test GPU is faster than this CPU, copying included; at 512 it is 2 times as fast."
+        "Copying included, a Test GPU is faster than this CPU from about 256 tokens on; at 512 it is 2 times as fast."
     )
     assert found.without_copy.endswith("without the copy, it is faster from about 128 tokens on.")
     drawn = json.loads(charts.figure(found).to_json())
@@ -45,8 +45,7 @@ def test_a_crossing_between_two_lengths_is_found_said_and_marked():
 def test_a_gpu_that_is_always_or_never_faster_is_said_to_be_and_nothing_is_marked_where_lines_do_not_cross():
     always = crossing(gpu=0.1, copy=0.1)
     assert always.headline == (
-        "Already at 64 tokens, the shortest length measured, a Test GPU is 5 times as fast as this CPU, copying included; "
-        "at 512 it is 40 times as fast."
+        "Copying included, a Test GPU is 5 times as fast as this CPU at 64 tokens, the shortest timed, and 40 times at 512."
     )
     assert always.without_copy.endswith("it is 10 times as fast at 64 tokens and 80 at 512.")
     never = crossing(gpu=100.0, copy=1.0)
@@ -66,7 +65,7 @@ def test_what_was_measured_now_is_a_line_of_its_own_beside_the_recorded_one():
     assert now["y"] == [1e-6 * n for n in (64, 128, 256, 512)]
     assert (now["line"]["width"], drawn["2-core CPU, recorded"]["line"]["width"]) == (3, 1.5)
     assert {"H100 alone", "H100 with copy"} <= drawn.keys()
-    assert "is faster than this CPU, copying included" in found.headline
+    assert "is faster than this CPU from about" in found.headline
     browser = {"device": WEBGPU, "device_name": "Acme 9", "source": BROWSER, "implementation": "WebGPU fused"}
     card = [make_timing(n, 1e-4, to_device=1e-5, from_device=1e-5, **browser) for n in (64, 128, 256, 512)]
     own = break_even([*card, *shipped])
@@ -80,7 +79,7 @@ def test_what_was_measured_now_is_drawn_also_if_none_of_its_times_is_stable_and_
     loose = [make_timing(n, 1e-6 * n, settled=False) for n in (64, 128, 256, 512)]
     found = break_even([*loose, *shipped_recordings()])
     assert found and found.headline.startswith(
-        "At 64 tokens, the shortest timed, an H100 is about as fast as a 2-core CPU"
+        "Copying included, an H100 is about as fast as a 2-core CPU at 64 tokens"
     )
     assert "drawn, but not compared" in found.not_compared
     drawn = json.loads(charts.figure(found).to_json())["data"]
@@ -95,9 +94,20 @@ def test_a_measurement_on_this_server_stays_on_the_break_even(monkeypatch):
     mine = [make_timing(n, 1e-6 * n) for n in (64, 128, 256, 512)]
     test = run(sweep=TimingJob(Sweep(), "done", 1.0, timings={timing.case: timing for timing in mine}))
     assert not test.exception and dict(test.query_params) == {}
-    assert "an H100 is faster than this CPU, copying included" in page_text(test)
+    assert "Copying included, an H100 is faster than this CPU from about" in page_text(test)
     (first,) = [each.proto.spec for each in test.get("plotly_chart") if "versus_chart" in each.proto.id]
     assert "this server, measured" in first and "2-core CPU, recorded" in first
+
+
+def test_a_dotted_line_leads_from_the_last_stable_time_to_the_open_marks_behind_it():
+    sides = [make_timing(n, (n / 64) ** 2) for n in LENGTHS]
+    sides += [make_timing(n, n / 64, to_device=1.0, from_device=0.0, settled=n < 256, **GPU) for n in LENGTHS]
+    found = break_even(sides)
+    assert found
+    drawn = json.loads(charts.figure(found).to_json())["data"]
+    firm, loose = (trace for trace in drawn if "alone" in str(trace.get("meta")))
+    assert (firm["x"], loose["x"]) == ([64, 128], [128, 256, 512])
+    assert (loose["line"]["dash"], loose["marker"]["size"]) == ("dot", [0, 12, 12]), "a stable time has no open mark"
 
 
 def test_times_of_other_sizes_or_of_one_device_are_no_break_even():
@@ -114,8 +124,7 @@ def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_w
     test = run()
     told = page_text(test)
     assert (
-        "At 64 tokens, the shortest timed, an H100 is about as fast as a 2-core CPU, copying included; beyond, it is faster, "
-        "at 512 7.7 times as fast." in told
+        "Copying included, an H100 is about as fast as a 2-core CPU at 64 tokens, and 7.7 times as fast at 512." in told
     )
     assert (
         "In a model the data stay on the GPU: without the copy, it is 9.1 times as fast at 64 tokens and 62 at 512."
@@ -123,7 +132,7 @@ def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_w
     )
     assert "Timed: scaled_dot_product_attention." in told
     (chart,) = (each.proto.spec for each in test.get("plotly_chart") if "versus_chart" in each.proto.id)
-    assert "Open marks: unstable times" in chart
+    assert "Open marks: too few or varying times" in chart
     (about,) = (each.help.replace("\\", "") for each in test.caption if "one layer" in (each.help or ""))
     assert "Timed: one layer on one text" in about and "8 heads of 64 channels, float32." in about
     assert (
@@ -147,7 +156,7 @@ def test_the_chart_of_the_same_text_line_by_line_and_the_break_even_lead_to_each
     test.segmented_control(key="timing_chart").set_value("break-even").run()
     assert dict(test.query_params) == {} and not test.exception
     assert test.segmented_control(key="timing_other_chart").value == "break-even"
-    assert "At 64 tokens, the shortest timed, an H100 is about as fast" in page_text(test)
+    assert "Copying included, an H100 is about as fast" in page_text(test)
 
 
 def test_a_link_from_before_opens_the_times_at_published_sizes():

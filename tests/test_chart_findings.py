@@ -182,6 +182,8 @@ def test_the_growth_is_that_of_each_device_and_empty_where_one_is_not_known():
     longer = [*cpu, *line((8192,), [1024])]  # a length that only one of the two has, where the time grows faster
     assert growth_finding([*longer, *card]) == growth_finding([*cpu, *card])
     assert growth_finding([*cpu, *card[:2]]) == growth_finding([]) == ""
+    masked = line(LENGTHS, [1, 2, 4, 8], **GPU | {"mask": "causal"})
+    assert growth_finding([*cpu, *card, *masked]) == "", "two lines of one device would have one name"
 
 
 def test_what_cannot_be_compared_has_no_finding():

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention.timing import comparison
+from attention.timing import comparison, result_table
 from attention.timing.comparison import CPU, Crossover, SpeedUp, bases, crossover, pairs, slowdowns, speed_ups
 from attention.timing.recordings import lines
 from tests.timings import GPU, failed_timing, line, lowest, make_timing
@@ -123,7 +123,7 @@ def test_what_did_not_settle_is_left_out_of_an_answer_and_that_is_said():
 def test_what_was_timed_once_has_no_band():
     once = make_timing(64, 8.0, repeats=1, settled=False)
     assert speed_ups([once], [make_timing(64, 2.0, **GPU)]) == [SpeedUp(64, 4.0, None, None, settled=False)]
-    columns = comparison.columns([once])
+    columns = result_table.columns([once])
     assert columns["median, ms"] == [8e3]
     assert columns["quickest, ms"] == columns["lower quartile, ms"] == columns["upper quartile, ms"] == [None]
 
@@ -135,7 +135,7 @@ def test_the_quickest_is_compared_and_lies_between_itself_and_what_it_was_repeat
     assert (found.low, found.high) == (pytest.approx(4 / 1.08), pytest.approx(4 * 1.05))
     assert slowdowns([cpu, lowest(64, 2.0, load=9.0, implementation="SDPA math")])[cpu] == 4.0
     assert comparison.rate(cpu) == cpu.operations / 8.0
-    columns = comparison.columns([cpu])
+    columns = result_table.columns([cpu])
     assert (columns["quickest, ms"], columns["median, ms"]) == ([8e3], [24e3])
     assert (columns["visits"], columns["left alone"]) == ([6], [2])
 
@@ -186,7 +186,7 @@ def test_a_peak_that_a_case_is_above_is_said_to_be_too_low():
 
 
 def test_why_a_case_has_no_time_stands_early_where_any_has_none():
-    columns = comparison.columns([make_timing(64), failed_timing(128)])
+    columns = result_table.columns([make_timing(64), failed_timing(128)])
     assert list(columns)[:4] == ["line", "tokens", "error", "quickest, ms"]
     assert columns["error"] == ["", "out of memory: 9 GiB"]
-    assert "error" not in comparison.columns([make_timing(64)])
+    assert "error" not in result_table.columns([make_timing(64)])

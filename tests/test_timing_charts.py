@@ -14,7 +14,7 @@ from hypothesis import given, settings
 
 from attention.charts import timing_look
 from attention.charts import timings as charts
-from attention.timing import comparison
+from attention.timing import comparison, result_table
 from attention.timing.convergence import disturbance_sentences
 from attention.timing.growth import growth
 from attention.timing.implementations import IMPLEMENTATIONS
@@ -126,7 +126,7 @@ def test_a_recording_at_the_ends_of_what_is_allowed_is_drawn_and_described(alike
         chart(found).to_json()
     for describe in (
         comparison.crossovers,
-        comparison.columns,
+        result_table.columns,
         comparison.busy,
         comparison.slowdowns,
         disturbance_sentences,

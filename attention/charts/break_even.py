@@ -99,21 +99,30 @@ def _traces(shown: go.Figure) -> list[Any]:
 
 
 def _line(shown: go.Figure, series: TimingSeries, name: str, times: list[float], looks: dict[str, Any]) -> None:
-    """Adds a line through the stable times, with its name at its end; the others are faint, open marks."""
+    """Adds a line through the stable times; the others are faint, open marks, and a dotted line leads to the last of them."""
+    firm = [i for i, point in enumerate(series.points) if point.is_stable]
+    is_dotted = bool(firm) and firm[-1] < len(series.points) - 1
     for stable in (True, False):
         at = [i for i, point in enumerate(series.points) if point.is_stable is stable]
-        why = [f"<br>{series.points[i].loose}" * (not stable) for i in at]
+        if not stable and is_dotted:
+            at = sorted([*at, firm[-1]])
+        why = [f"<br>{series.points[i].loose}" * (not stable and i not in firm) for i in at]
+        size = 12 if series.kind in (MEASURED, IN_BROWSER) else 9
         if at:
             shown.add_scatter(
                 x=[series.points[i].length for i in at],
                 y=[times[i] for i in at],
                 meta=name,
-                mode="lines+markers" if stable else "markers",
+                mode="lines+markers" if stable or is_dotted else "markers",
                 opacity=1.0 if stable or series.kind in (MEASURED, IN_BROWSER) else PALE,
-                line={"color": looks["color"], "width": looks.get("width", 3), "dash": looks["dash"]},
+                line={
+                    "color": looks["color"],
+                    "width": looks.get("width", 3) if stable else 1.5,
+                    "dash": looks["dash"] if stable else "dot",
+                },
                 marker={
                     "symbol": looks["symbol"] + "-open" * (not stable),
-                    "size": 12 if series.kind in (MEASURED, IN_BROWSER) else 9,
+                    "size": size if stable else [0 if i in firm else size for i in at],
                     "color": looks["color"],
                 },
                 customdata=[

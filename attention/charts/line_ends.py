@@ -15,6 +15,7 @@ MOST = 7  # lines; more of them have a legend
 LINE = 13  # pixels from one name to the next
 SHIFTS = (11, 25, -26, 39, -40, -54)  # pixels of a name above the end of its line, in the order in which they are tried
 BEHIND = (-2, 11, -15, 24, -28)  # the same for a name behind the end of its line
+BELOW = -12  # the same for a name that begins below another point of its line
 ABOVE = (16, 30, 44, -30, -44, 58)  # pixels of another text above a point
 LETTER = 0.5  # mean width of a letter, of its height
 NARROW, WIDE = 260, 830  # pixels of the width of a chart on a phone, and beside a sidebar
@@ -24,6 +25,11 @@ BULLETS = {
     "square": "■",
     "diamond": "◆",
     "triangle-up": "▲",
+    "triangle-down": "▼",
+    "cross": "✚",
+    "x": "✖",
+    "pentagon": "⬟",
+    "hexagon": "⬢",
     "star": "★",
 }  # by mark, for the others a dash
 NO_BULLET = "–"
@@ -40,33 +46,34 @@ def name_lines(figure: go.Figure, height: int, ends: list[float], beside: float 
     """
     drawn: list[Any] = list(figure.data)
     traces = [trace for trace in drawn if trace.meta]
-    last: dict[str, tuple[tuple[float, float], str, str]] = {}  # of a line: its last point, its name and its bullet
+    last: dict[str, tuple[list[tuple[float, float]], str, str]] = {}  # of a line: its points, its name and its bullet
     for trace in sorted(traces, key=lambda trace: "lines" in trace.mode):  # marks that no line joins are overwritten
         if points := [each for each in zip(trace.x, trace.y, strict=True) if each[1]]:
-            last[trace.legendgroup or trace.meta] = (max(points), trace.meta, _bullet(trace))
+            last[trace.legendgroup or trace.meta] = (sorted(points), trace.meta, _bullet(trace))
     if len(last) > MOST:
         return False
     scale, taken = (height - AXIS) / (ends[1] - ends[0]), []
-    start = min((x for (x, _), *_ in last.values()), default=1.0)
+    start = min((points[-1][0] for points, *_ in last.values()), default=1.0)
     start = min([start, *(x for trace in traces for x in trace.x if x)], default=1.0)
     end = max((x for trace in traces for x in trace.x if x), default=1.0)
     lines = [_corners(trace, start, max(end, beside), scale) for trace in traces]
-    for (x, y), name, bullet in sorted(last.values(), key=lambda each: -each[0][1]):
-        at, width = scale * log10(y), len(name) * font * LETTER
-        is_behind = _room(x, beside, start) >= width
-        across = log10(x / start) / log10(max(end, beside) / start) if max(end, beside) > start else 0.0
+    for points, name, bullet in sorted(last.values(), key=lambda each: -each[0][-1][1]):
+        width, is_behind = len(name) * font * LETTER, _room(points[-1][0], beside, start) >= len(name) * font * LETTER
+        places = [(points[-1], shift, is_behind) for shift in (BEHIND if is_behind else SHIFTS)]
+        places += [(point, BELOW, True) for point in reversed(points[1:-1])]  # if lines are in the way at the end
 
-        def cost(
-            shift: int, at: float = at, across: float = across, width: float = width, behind: bool = is_behind
-        ) -> int:
+        def cost(place: tuple[tuple[float, float], int, bool], width: float = width) -> int:
+            (x, y), shift, behind = place
+            at = scale * log10(y)
+            across = log10(x / start) / log10(max(end, beside) / start) if max(end, beside) > start else 0.0
             names = sum(abs(at + shift - other) < LINE for other in taken)
             left = [across * pixels + (8 if behind else 6 - width - 12) for pixels in (NARROW, WIDE)]
             boxes = [(x0 / pixels, (x0 + width + 12) / pixels) for x0, pixels in zip(left, (NARROW, WIDE), strict=True)]
             covered = sum(_covers(line, box, at + shift) for line in lines for box in boxes)
             return 100 * names + covered + sum(_parts(line, across, at, at + shift) for line in lines)
 
-        shift = min(BEHIND if is_behind else SHIFTS, key=cost)
-        taken.append(at + shift)
+        (x, y), shift, is_behind = min(places, key=cost)
+        taken.append(scale * log10(y) + shift)
         text = f"{bullet} {escape(name)}"
         place = {"x": log10(x), "y": log10(y), "xanchor": "right", "yanchor": "middle", "xshift": 6, "yshift": shift}
         if is_behind:

@@ -28,7 +28,7 @@ from attention.timing.webgpu.results import MATERIALISED
 HEIGHT = 460
 WIDTH = 40  # characters per line of a legend that fit on a phone
 FOOT_ROW = 15  # pixels of a line at the foot of a figure
-FINE = 44  # the same for where all was measured, in a smaller font, beside a y axis
+FINE = 58  # the same for where all was measured, in a smaller font
 NARROW = 34  # the same for the hover box
 FONT = "Arial, Helvetica, sans-serif"  # also available in a downloaded image of the chart, so that its legend fits
 ROW = 17  # pixels that a line of a legend adds: on a phone entries are below each other and would leave no room for the chart

@@ -18,7 +18,7 @@ from attention.timing.sweep import Sweep, is_like
 from attention.timing.units import seconds
 
 EQUAL = 0.05  # two times that differ by less than this part are about equal
-UNSTABLE = "Open marks: unstable times"
+UNSTABLE = "Open marks: too few or varying times"
 NOT_COMPARED = (
     "What was measured here is drawn, but not compared: fewer than two of its times are stable. Measure again."
 )
@@ -48,17 +48,19 @@ class BreakEven:
         since, shortest, longest = self.moved.length, self.moved.shortest, self.longest.length
         if since is None:
             return f"At no length up to {longest:,} tokens is {gpu} faster than {cpu}, copying included."
-        at_end = f"at {longest:,} it is {self._times(longest, True)} times as fast."
         if self.is_equal_at_first:
             return (
-                f"At {shortest:,} tokens, the shortest timed, {gpu} is about as fast as {cpu}, copying included; beyond, it is "
-                f"faster, at {longest:,} {self._times(longest, True)} times as fast."
+                f"Copying included, {gpu} is about as fast as {cpu} at {shortest:,} tokens, and "
+                f"{self._times(longest, True)} times as fast at {longest:,}."
             )
         if since > shortest:
-            return f"From about {since:,.0f} tokens on, {gpu} is faster than {cpu}, copying included; {at_end}"
+            return (
+                f"Copying included, {gpu} is faster than {cpu} from about {since:,.0f} tokens on; at {longest:,} it is "
+                f"{self._times(longest, True)} times as fast."
+            )
         return (
-            f"Already at {shortest:,} tokens, the shortest length measured, {gpu} is {self._times(shortest, True)} times as fast "
-            f"as {cpu}, copying included; {at_end}"
+            f"Copying included, {gpu} is {self._times(shortest, True)} times as fast as {cpu} at {shortest:,} tokens, the "
+            f"shortest timed, and {self._times(longest, True)} times at {longest:,}."
         )
 
     @property

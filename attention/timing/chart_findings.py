@@ -57,7 +57,8 @@ def growth_finding(timings: Iterable[Timing]) -> str:
     stable = [{t.length for t in comparison.with_times(line) if t.settled} for line in found.values()]
     common = set[int].intersection(*stable) if stable else set()
     known = [(line[0], growth.growth(t for t in line if t.length in common)) for line in found.values()]
-    if not known or len({timing.implementation for timing, _ in known}) > 1:
+    subjects = {(timing.implementation, comparison.setting(timing)) for timing, _ in known}
+    if len(subjects) != 1:  # a sentence on devices does not tell lines of one device apart
         return ""
     rises = [(_machine(timing), rise) for timing, rise in known if rise]
     if len(rises) < len(known):

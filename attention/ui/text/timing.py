@@ -183,7 +183,10 @@ QUICKEST = {  # the statistic that is drawn for each case
 }
 MEDIAN = {"time": "the line is the median,", "speed-up": "median over median"}  # for recordings without a minimum
 LINES_ALT, BARS_ALT = "Lines: {chart}", "Bars: {chart}"
-ONLY_AT_FIRST = "Break-even is for one text, 8 heads of 64, full mask, float32, forward: choosing it sets these again."
+ONLY_AT_FIRST = (
+    "These settings have no break-even: it needs one text, 8 heads of 64, full mask, float32 and forward alone. Choosing it "
+    "sets these again."
+)
 CHART = "Chart"
 CHART_NAMES = {"time": "Time", "speed-up": "Time", "memory": "Memory", "transfer": "Copy", "roofline": "Limits"}
 AS_RATIO = "As a ratio"  # of times, instead of the times

@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from attention.charts import timings as charts
-from attention.timing import answers, chart_findings, comparison, convergence, growth, recordings
+from attention.timing import answers, chart_findings, comparison, convergence, growth, recordings, result_table
 from attention.timing.data_sheets import DATA_SHEETS
 from attention.timing.line_names import line_names, origins
 from attention.timing.recordings import Timing
@@ -240,7 +240,7 @@ def _table(found: list[Timing], chosen: list[Timing]) -> None:
     with named[text.GROWTH]:
         _growth(found)
     with named[text.EVERY_CASE]:
-        frame = pd.DataFrame(comparison.columns(found)).dropna(axis="columns", how="all")
+        frame = pd.DataFrame(result_table.columns(found)).dropna(axis="columns", how="all")
         for name in frame.columns.intersection(SHARES):
             frame[name] *= 100
         st.dataframe(frame, hide_index=True, key="timing_table", column_config=FORMATS)

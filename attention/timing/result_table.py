@@ -1,0 +1,50 @@
+"""The table of timings: what is known and derived about each, by column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from attention.timing import comparison
+from attention.timing.recordings import Timing, lines
+
+
+def columns(timings: Iterable[Timing]) -> dict[str, list]:
+    """Returns what is known and derived about each timing, as lists by column name, ordered by line and length.
+
+    The third column says why there is no time; it is left out if every timing has one.
+    """
+    timings = list(timings)
+    found = [(label, timing) for label, line in lines(timings).items() for timing in line]
+    slow = comparison.slowdowns(timing for _, timing in found)
+    failed = any(timing.error for timing in timings)
+    rows = [{"line": label, **_result_line(timing, slow.get(timing), failed)} for label, timing in found]
+    return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
+
+
+def _result_line(timing: Timing, slower: float | None, failed: bool) -> dict[str, object]:
+    known = timing.error is None
+    banded = known and timing.spread.has_quartiles
+    return {
+        "tokens": timing.length,
+        **({"error": timing.error or ""} if failed else {}),
+        "quickest, ms": timing.quickest * 1e3 if timing.quickest is not None else None,
+        "median, ms": timing.spread.median * 1e3 if known else None,
+        "lower quartile, ms": timing.spread.lower * 1e3 if banded else None,
+        "upper quartile, ms": timing.spread.upper * 1e3 if banded else None,
+        "settled": timing.settled if known else None,
+        "blocks": timing.repeats if known else None,
+        "visits": timing.visits or None,
+        "left alone": timing.quiet if timing.visits else None,
+        "GFLOP/s": comparison.rate(timing) / 1e9 if known else None,
+        "of matmul peak": comparison.share(timing) if known else None,
+        "of copy speed": comparison.traffic_share(timing) if known else None,
+        "times the best": slower,
+        "peak MiB": timing.peak_bytes / 2**20 if timing.peak_bytes is not None else None,
+        "to device, ms": timing.to_device * 1e3 if known else None,
+        "results back, ms": timing.from_device * 1e3 if known else None,
+        "first call, ms": timing.first * 1e3 if timing.first is not None else None,
+        "device": timing.origin,
+        "torch": timing.torch,
+        "threads": timing.threads,
+        "day": timing.day,
+    }
