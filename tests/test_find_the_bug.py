@@ -137,10 +137,10 @@ def test_nothing_names_the_bug_before_it_is_guessed(hunt):
     assert "def attention(" in before and f"{hunt.row.version(True).__name__}(" not in before
     wrong = next(each for each in hunt.guesses if each != hunt.answer)
     guess(test, wrong)
-    assert test.info[0].value == text.AGAINST.format(why=hunt.against(wrong))
-    assert not [told for told in hidden if told in page_text(test)] and not code_fold(test).proto.expanded
+    assert test.error[0].value == text.AGAINST.format(why=hunt.against(wrong))
+    assert not [told for told in hidden if told in page_text(test)] and code_fold(test).proto.expanded, "a hint"
     guess(test, hunt.answer)
-    assert test.success[0].value == text.RIGHT.format(answer=hunt.answer, mistake=hunt.row.mistake)
+    assert test.success[0].value == text.RIGHT.format(mistake=hunt.row.mistake)
     assert hunt.row.lesson in page_text(test) and not test.exception
     assert all(told in unescape(code(test)[0]) for told in hidden[4:-1]) and hunt.seen in page_text(test)
     assert test.toggle[0].value, "what differs is marked"
@@ -148,44 +148,53 @@ def test_nothing_names_the_bug_before_it_is_guessed(hunt):
 
 def test_the_first_guess_counts_and_an_answer_that_was_shown_does_not():
     test = open_page()
-    assert "tried** right" not in all_text(test)
+    assert "**Score:" not in all_text(test)
     guess(test, HUNTS[0].answer)
-    assert "**1 of 1 tried** right" in all_text(test)
+    assert "**Score: 1 of 1** right" in all_text(test)
     test.button(key="next bug").click().run()
     assert dict(test.query_params) == {"bug": list(BUGS)[1], "tried": "r"}
     guess(test, HUNTS[1].guesses[0])
     guess(test, HUNTS[1].answer)
-    assert "**1 of 2 tried** right" in all_text(test), "it was the second guess"
+    assert "**Score: 1 of 2** right" in all_text(test), "it was the second guess"
     test.button(key="next bug").click().run()
+    assert text.REVEAL_COUNTS in page_text(test)
     test.toggle[1].set_value(True).run()
+    assert text.REVEAL_COUNTS not in page_text(test), "it has counted"
     assert test.info[0].value == text.ANSWER.format(answer=HUNTS[2].answer, mistake=HUNTS[2].row.mistake)
     test.toggle[1].set_value(False).run()
     guess(test, HUNTS[2].answer)
-    assert "**1 of 3 tried** right" in all_text(test), "it was shown before"
+    assert "**Score: 1 of 3** right" in all_text(test), "it was shown before"
     assert test.button_group[0].proto.options[0].content == ":green[✓ 1]"
     assert [each.content for each in test.button_group[0].proto.options[1:4]] == [":gray[○ 2]", ":gray[○ 3]", "4"]
 
 
 def test_a_link_keeps_the_first_guesses_and_the_copied_one_does_not():
     test = open_page(tried="r0w")
-    assert "**1 of 2 tried** right" in all_text(test)
+    assert "**Score: 1 of 2** right" in all_text(test)
     shown = [each.content for each in test.button_group[0].proto.options[:4]]
     assert shown == [":green[✓ 1]", "2", ":gray[○ 3]", "4"]
     guess(test, next(each for each in HUNTS[0].guesses if each != HUNTS[0].answer))
-    assert "**1 of 2 tried** right" in all_text(test), "the first guess counts, before a reload as well"
+    assert "**Score: 1 of 2** right" in all_text(test), "the first guess counts, before a reload as well"
     links = [each.proto.json for each in test.get("bidi_component") if each.proto.component_name.endswith("copy_link")]
     (copied,) = (json.loads(each) for each in links if text.COPY in each)
     assert copied["drops"] == ["tried"]
     assert BugSeries(bug=list(BUGS)[2], tried="r").tried_with(True) == "r0r"
     assert BugSeries(tried="w").tried_with(True) == "w"
     wrong = open_page(tried="rx")
-    assert "tried='rx'" in page_text(wrong).replace("\\", "") and "**Score 0.**" in all_text(wrong)
+    assert "tried='rx'" in page_text(wrong).replace("\\", "") and "**No score yet.**" in all_text(wrong)
 
 
-def test_the_last_bug_has_no_next_one_and_a_common_mistake_no_document():
-    last = guess(open_page(bug=list(BUGS)[-1]), HUNTS[-1].answer)
+def test_the_next_bug_is_one_that_was_not_tried_and_the_last_one_has_none():
+    last = guess(open_page(bug=list(BUGS)[-1], tried=9 * "r"), HUNTS[-1].answer)
     assert "next bug" not in {button.key for button in last.button}
-    assert "**That was the last bug.** **1 of 1 tried** right at the first guess" in page_text(last)
+    assert "**You have tried all 10.** **Score: 10 of 10** right at the first guess" in page_text(last)
+    assert (
+        guess(open_page(bug=list(BUGS)[-1], tried="r0r"), HUNTS[-1].answer).button(key="next bug").label
+        == "Next: bug 2"
+    )
+
+
+def test_a_common_mistake_has_no_document():
     common = guess(open_page(), HUNTS[0].answer)
     assert text.COMMON in page_text(common) and not common.exception
 
@@ -266,7 +275,7 @@ def test_an_old_link_within_a_visit_opens_its_bug_and_one_with_the_answer_the_co
 def test_cells_that_differ_are_marked_on_demand_and_counted():
     test = open_page()
     drawn = lambda: "".join(each.proto.body for each in test.get("html") if "<figure" in each.proto.body)  # noqa: E731
-    assert "marked" not in drawn() and "**Score 0.**" in all_text(test)
+    assert "marked" not in drawn() and "**No score yet.**" in all_text(test)
     test.toggle(key=f"mark differences {FIRST} False").set_value(True).run()
     assert len(re.findall(r'class="(?:masked )?marked"', drawn())) == 2 * 11, "the next token of each row"
     assert "Framed: 11 of 144 cells, those that are masked in one map alone." in all_text(test)
@@ -275,10 +284,10 @@ def test_cells_that_differ_are_marked_on_demand_and_counted():
 def test_the_words_below_a_map_are_about_what_it_shows():
     """Bug 7 has no mask, and bug 8 no cell without weight."""
     view = open_page(bug=hunt_name("split-by-view"))
-    assert "A stronger colour means more; hatched: no influence." in all_text(view)
+    assert "A stronger colour means more influence; hatched: no influence." in all_text(view)
     view.toggle(key=f"mark differences {hunt_name('split-by-view')} False").set_value(True).run()
     assert "cells have no influence in one map alone" in all_text(view) and "masked" not in all_text(view)
-    assert "A stronger colour means more. A cell" in all_text(open_page(bug=hunt_name("position-weights")))
+    assert "A stronger colour means a larger weight. Point" in all_text(open_page(bug=hunt_name("position-weights")))
 
 
 def test_where_most_cells_are_masked_in_one_map_alone_the_last_row_is_framed_and_that_is_said():

@@ -20,8 +20,10 @@ MAP = (
 )
 COLUMN = '<span class="across">{}</span>'
 ROW = '<span class="down">{}</span>'
-CELL = '<i{mark} style="--by: {by}; background: light-dark({light}, {dark}){frame}" data-says="{says}"></i>'
-MASKED = '<i class="masked{mark}" style="--by: {by}" data-says="{says}"></i>'  # --by: moves what it says into the map
+CELL = (
+    '<i{mark} style="--by: {by}; background: light-dark({light}, {dark}){frame}" data-says="{says}" tabindex="-1"></i>'
+)
+MASKED = '<i class="masked{mark}" style="--by: {by}" data-says="{says}" tabindex="-1"></i>'  # --by: keeps the text in the map
 FRAME = "inset {x}px {y}px light-dark(#0b63c5, #4cc3ff)"  # of one side of a cell
 SIDES = (
     (-1, 0, 0, 2),

@@ -71,9 +71,9 @@ COMMON: dict[str, Row] = {
         name="Softmax over the queries",
         as_printed=softmax_over_queries,
         mistake="The softmax runs over the queries: axis 1 of a tensor of shape (batch, query, key).",
-        lesson="Columns sum to one instead of rows, so tokens compete for keys, and every query depends on later ones "
-        "although the mask is right. Write the axis as `dim=-1`, which stays the keys when an axis for heads is added, and "
-        "check that every row sums to one.",
+        lesson="Columns sum to one instead of rows, so queries compete for a key, and the weights of a query depend on "
+        "later queries although the mask is right. Write the axis as `dim=-1`, which stays the keys when an axis for heads is "
+        "added, and check that every row sums to one.",
         **ALIKE,
     ),
 }

@@ -94,7 +94,7 @@ MATRICES = Row(
     "shows with two heads or more: they are joined along tokens.",
     lesson="An elementwise product followed by a sum is a matrix product only if the sum runs over the shared axis. Here "
     "the new axis aligns the values of a sequence with the batch, and the sum runs over the queries. For one sequence the "
-    "shapes happen to fit: every token gets its own value back, times the total attention it received, and no information "
+    "shapes happen to fit: every token gets its own value back, times the total attention it received, and no value "
     "passes between tokens. The heads are then concatenated along tokens instead of channels, so with two heads the output "
     "projection gets the wrong width.",
     demand="Corrected: any batch, any two lengths, values of any width; no mask. Published: one head and a batch of one, or "

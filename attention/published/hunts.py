@@ -245,8 +245,10 @@ HUNTS: tuple[Hunt, ...] = (
         config=Config(heads=4, tokens=12, d_model=64, batch=4),
         shows="weights",
         heads=(0, 3),
-        says="Two of four heads, in the first of four sequences. It has no padding; the last one ends with three tokens of it.",
-        seen="Head 3 hides the last three tokens, which are padding in the fourth sequence only; head 0 hides none.",
+        says="Two of four causal heads, in the first of four sequences. It has no padding; the last one ends with three tokens "
+        "of it.",
+        seen="In the last row, head 3 masks the last three tokens, which are padding in the fourth sequence only; head 0 "
+        "sees them.",
         offered=(
             ("The softmax runs over queries", "It runs over the last axis, `dim=-1`: every row sums to one."),
             ("The causal mask is off by one", "Then head 0 would be wrong as well. It is right in every row."),

@@ -38,20 +38,24 @@ def view(series: BugSeries) -> None:
     draw_heading("find_the_bug", text.FINDING)
     tried = _remember(series)
     top = st.container()  # filled after the guess, which it marks
-    maps, beside = st.columns([4, 3], gap="medium")
+    maps, beside = st.columns([4, 3] if len(hunt.heads) == 1 else 2, gap="medium")
     with beside:
-        answered = _question(series, hunt)
+        answered = _question(series, hunt, tried)
         if answered:
             st.caption(text.CHANGES)
             changes(hunt.row)
             _after(hunt)
         else:
-            with st.expander(text.CODE, icon=":material/code:", key=f"hint {series.bug}"):
+            is_tried = series.bug in tried.first_guesses  # the score no longer depends on a hint
+            with st.expander(text.CODE, is_tried, icon=":material/code:", key=f"hint {series.bug} {is_tried}"):
                 code.show_source("\n".join(map(plain, found.source.splitlines())))
     with maps:
         st.markdown(hunt.says)
         drawn = st.container()
-        marks = st.toggle(text.MARK, value=answered, key=f"{MARKS} {series.bug} {answered}")
+        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+            marks = st.toggle(text.MARK, value=answered, key=f"{MARKS} {series.bug} {answered}")
+            if not present.is_embedded():
+                copy_link("copy_bug", text.COPY, drops=["tried"])
         drawn.html(f'<div class="word-maps maps-{len(hunt.heads)}">{"".join(_maps(hunt, found, marks))}</div>')
         st.caption(_what_is_marked(hunt, found) if marks else _legend(hunt, found))
     if not present.is_embedded():
@@ -72,7 +76,8 @@ def _what_is_marked(hunt: Hunt, found: HuntMaps) -> str:
 
 def _legend(hunt: Hunt, found: HuntMaps) -> str:
     is_hatched = not (found.correct_visible.all() and found.wrong_visible.all())
-    return text.LEGEND.format(axes=text.AXES[hunt.shows], hatched=text.HATCHED[hunt.shows] * is_hatched)
+    hatched = text.HATCHED[hunt.shows] * is_hatched
+    return text.LEGEND.format(axes=text.AXES[hunt.shows], more=text.MORE[hunt.shows], hatched=hatched)
 
 
 def _remember(series: BugSeries) -> BugSeries:
@@ -103,47 +108,55 @@ def _series(series: BugSeries, tried: BugSeries) -> None:
             width="content",
         )
         st.markdown(_score_text(tried), width="content")
-        copy_link("copy_bug", text.COPY, drops=["tried"])
 
 
-def _question(series: BugSeries, hunt: Hunt) -> bool:
-    """Draws the guesses and what speaks against the chosen one, or the solution and the next bug; True once it is shown."""
+def _question(series: BugSeries, hunt: Hunt, tried: BugSeries) -> bool:
+    """Draws the guesses and what speaks against a wrong one, or the solution and the next bug; True once it is shown."""
     guess = predict.keep_answer(f"guess at {hunt.name}", partial(_guess, series, hunt))
     right = guess == hunt.answer
-    revealed = not right and predict.keep_answer(f"reveal {hunt.name}", partial(_reveal, series))
+    if guess and not right:
+        st.error(text.AGAINST.format(why=hunt.against(guess)), icon=":material/cancel:")
+    revealed = not right and predict.keep_answer(f"reveal {hunt.name}", partial(_reveal, series, tried))
     if not (right or revealed):
-        if guess:
-            st.info(text.AGAINST.format(why=hunt.against(guess)))
         return False
-    said = (text.RIGHT if right else text.ANSWER).format(answer=hunt.answer, mistake=hunt.row.mistake)
-    (st.success if right else st.info)(said)
-    at = NAMES.index(series.bug) + 1
-    if at < len(NAMES):
-        st.button(
-            text.NEXT,
-            on_click=page.change,
-            kwargs={"bug": NAMES[at]},
-            key="next bug",
-            type="primary",
-            icon=":material/arrow_forward:",
-        )
+    if right:
+        st.success(text.RIGHT.format(mistake=hunt.row.mistake), icon=":material/check_circle:")
     else:
-        st.markdown(text.END.format(score=_score_text(_remember(series))))
+        said = text.ANSWER.format(answer=hunt.answer, mistake=hunt.row.mistake)
+        st.info(said, icon=":material/lightbulb:")
     st.markdown(text.SEEN.format(seen=hunt.seen))
+    _draw_next(series, tried)
     return True
+
+
+def _draw_next(series: BugSeries, tried: BugSeries) -> None:
+    """Draws the button that opens the next bug that was not tried, or the score if all were."""
+    at = NAMES.index(series.bug)
+    later = [bug for bug in NAMES[at + 1 :] + NAMES[:at] if bug not in tried.first_guesses]
+    if not later:
+        st.markdown(text.END.format(bugs=len(NAMES), score=_score_text(tried)))
+        return
+    st.button(
+        text.NEXT.format(number=NAMES.index(later[0]) + 1),
+        on_click=page.change,
+        kwargs={"bug": later[0]},
+        key="next bug",
+        type="primary",
+        icon=":material/arrow_forward:",
+    )
 
 
 def _guess(series: BugSeries, hunt: Hunt, key: str) -> str | None:
     def count() -> None:
         _count_guess(series, page.widgets().get(key) == hunt.answer)
 
-    guess = st.radio(text.QUESTION, hunt.guesses, index=None, key=key, on_change=count)
+    guess = st.radio(text.QUESTION, hunt.guesses, index=None, key=key, on_change=count, width="stretch")
     return guess if guess in hunt.guesses else None
 
 
-def _reveal(series: BugSeries, key: str) -> bool:
+def _reveal(series: BugSeries, tried: BugSeries, key: str) -> bool:
     shown = st.toggle(text.REVEAL, key=key, on_change=_count_guess, args=(series, False))
-    if not shown:
+    if series.bug not in tried.first_guesses:
         st.caption(text.REVEAL_COUNTS)
     return shown
 
