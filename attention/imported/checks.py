@@ -13,7 +13,7 @@ from attention.array_files.limits import DataError
 from attention.imported.stack import Stack
 
 ROUNDED = 0.01  # largest deviation of a row sum if weights were stored with 16 bits or less
-OVER = 1 + ROUNDED  # largest weight
+OVER = 1 + ROUNDED  # largest weight, and largest sum of a row that is a distribution
 ABOUT = 0.2  # largest deviation of the mean row sum from one after dropout, which scales the remaining weights
 GREATEST = 1e16  # of queries, keys and values: sums of products over all channels are still finite in float32
 NOT_FINITE = " Padding may be cut off, or set to 0, before saving."
@@ -71,6 +71,11 @@ def rows(weights: Tensor, layers: tuple[int, ...]) -> str:
         "(counted from 0). "
         "They are shown unchanged. Possible causes: dropout, truncation, or another axis of keys."
     )
+
+
+def over_one(weights: Tensor) -> bool:
+    """Whether some row of weights `(l h q k)` sums to more than one, so that rows are no distributions."""
+    return any(bool((head.sum(-1, dtype=torch.float32) > OVER).any()) for head in weights.flatten(0, 1))
 
 
 def hidden_weight_warning(stack: Stack, layers: tuple[int, ...]) -> str:

@@ -12,6 +12,7 @@ from itertools import pairwise
 from torch import Tensor
 
 from attention.array_files.limits import LONGEST, TEXT, DataError
+from attention.imported.checks import over_one
 from attention.imported.stack import Stack
 from attention.operations.qk_norm import OFF, ON
 from attention.operations.softmax import SOFTMAXES
@@ -103,7 +104,8 @@ def shape_of(stack: Stack) -> Shape:
     other, d_v = 0 if itself(stack) else keys, 0 if stack.v is None or stack.v.shape[3] == d_head else stack.v.shape[3]
     sinks = () if stack.sinks is None else tuple(map(tuple, stack.sinks.double().tolist()))
     numbers = layer_numbers(stack)
-    return Shape(layers, heads, groups, queries, d_head, has, own, numbers, other, alone, d_v, stack.rules, sinks)
+    over = "weights" in has and stack.weights is not None and over_one(stack.weights)
+    return Shape(layers, heads, groups, queries, d_head, has, own, numbers, other, alone, d_v, stack.rules, sinks, over)
 
 
 def itself(stack: Stack) -> bool:

@@ -65,7 +65,7 @@ class Shape:
     all from 0 on. `keys`: number of keys of another sequence, 0 for self-attention; `square`: whether it has a mask of
     its own, so that no mask rule applies. `d_v`: channels of a value, if these differ from those of queries and keys,
     else 0. `rules`: the mask rule and the span of each layer, if layers have different ones; `sinks`: the learned sinks of
-    each layer's heads, if it has any.
+    each layer's heads, if it has any. `over`: whether some row of given weights sums to more than one.
     """
 
     layers: int
@@ -81,6 +81,7 @@ class Shape:
     d_v: int = 0
     rules: tuple[tuple[str, int], ...] = ()
     sinks: tuple[tuple[float, ...], ...] = ()
+    over: bool = False
 
     @property
     def long(self) -> bool:

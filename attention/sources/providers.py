@@ -61,6 +61,7 @@ class SourceProvider(Protocol):
 
 
 WEIGHTS_ONLY = "No effect: this source has weights only, without queries and keys to compute other weights from."
+OVER_ONE = "some rows of this file sum to more than one"
 OWN_SQUARE = (
     "No effect: the mask comes with this source. To try other masks, upload queries and keys without their mask."
 )
@@ -182,7 +183,17 @@ def has_scores(source: str) -> bool:
 
 def distributes(config: Config) -> bool:
     """Whether every row of weights is a distribution, with what may go to no key; those of a sigmoid are not."""
-    return SOFTMAXES[config.softmax].distributes or not has_scores(config.source)
+    if has_scores(config.source):
+        return SOFTMAXES[config.softmax].distributes
+    return not no_distribution(config)
+
+
+def no_distribution(config: Config) -> str:
+    """Why rows are no distributions, as the beginning of a sentence; "" if they are."""
+    if has_scores(config.source):
+        return SOFTMAXES[config.softmax].no_distribution
+    sizes = shape(config.source)
+    return OVER_ONE if sizes and sizes.over else ""
 
 
 def readable(source: str) -> bool:

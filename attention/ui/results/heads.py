@@ -38,6 +38,7 @@ from attention.wire.cells import Cells
 from attention.wire.cells import cells as drawn
 
 T = TypeVar("T")
+NO_ROLE = "has rows that sum to more than one; roles are shares of a row's weight."
 ACROSS = Role("", "attends to another sequence; roles are only defined for self-attention.")
 Pairs = tuple[tuple[int, int], ...]  # heads of A and of B
 Window = tuple[tuple[int, int], tuple[int, int]]  # of queries and of keys: start and end, exclusive
@@ -238,7 +239,7 @@ def _roles(found: Trace) -> list[Role | None]:
 
 def no_role(config: Config) -> Role:
     """Why a head whose rows are no distributions has no role."""
-    return Role("", SOFTMAXES[config.softmax].no_role)
+    return Role("", SOFTMAXES[config.softmax].no_role if has_scores(config.source) else NO_ROLE)
 
 
 @RESULTS

@@ -21,9 +21,9 @@ from attention.heads import ALL_METRICS, HeadMetric, TokenMetric
 from attention.knobs import GENERATED
 from attention.number_format import format_head, format_token
 from attention.operations.gate import OFF
-from attention.operations.softmax import SOFTMAXES, row_sums
+from attention.operations.softmax import row_sums
 from attention.sources import constructed
-from attention.sources.providers import distributes, has_scores, idle, source_title, unit
+from attention.sources.providers import distributes, has_scores, idle, no_distribution, source_title, unit
 from attention.tables import rows as tables
 from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs
@@ -43,6 +43,7 @@ LABELLED = (
     '<div class="labelled-map"><div class="down" aria-hidden="true">{spans}</div>{picture}'
     '<div class="across" aria-hidden="true">{spans}</div></div>'
 )
+STEPS = (1, 2, 5, 10, 20, 50, 100, 200)  # tokens between two positions beside a map
 LABEL, TOKEN = 12, 46  # pixels: from one label to the next, and of the labels at the left
 RECORDED = "recorded:"
 STATISTICS = "statistics"  # key of the fold with the statistics of every head
@@ -237,10 +238,12 @@ def thumbnail(config: Config, side: int, caption: str, alt: str = "") -> None:
 
 
 def labelled_thumbnail(config: Config, side: int, caption: str, alt: str, names: Sequence[str]) -> None:
-    """Draws the same picture with its tokens beside it and below it, every so many if there is no room for all."""
+    """Draws the same picture with its tokens beside it and below it; if there is no room for all, with some positions."""
     image = b64encode(results.layers.picture(config, config.head)).decode()
-    step = ceil(LABEL * len(names) / (side - TOKEN))
-    spans = "".join(f"<span>{'' if at % step else escape_html(name)}</span>" for at, name in enumerate(names))
+    least = ceil(LABEL * len(names) / (side - TOKEN))
+    step = next(each for each in STEPS if each >= least)
+    shown = [name if step == 1 else str(at) * (at % step == 0) for at, name in enumerate(names)]
+    spans = "".join(f"<span>{escape_html(name)}</span>" for name in shown)
     picture = FIGURE.format(image=image, side=side, caption=caption, alt=escape_html(alt))
     st.html(LABELLED.format(spans=spans, picture=picture), width="stretch")
 
@@ -272,7 +275,7 @@ def _numbers(found: dict[str, list[float]], config: Config) -> None:
     if gone := [
         ALL_METRICS[name].label.lower() for name in ALL_METRICS if name in OF_DISTRIBUTIONS and name not in found
     ]:
-        why = SOFTMAXES[config.softmax].no_distribution
+        why = no_distribution(config)
         st.caption(text.NO_STATISTICS.format(statistics=", ".join(gone), why=why))
     height = table_height(len(found["head"]))
     st.dataframe(pa.table(found), column_config=columns, hide_index=True, height=height, key="numbers")

@@ -13,9 +13,8 @@ from attention.charts.layers import CELL
 from attention.config import Config
 from attention.fitting import layers
 from attention.number_format import format_mean, format_percent
-from attention.operations.softmax import SOFTMAXES
 from attention.pinned import shown_side
-from attention.sources.providers import distributes
+from attention.sources.providers import distributes, no_distribution
 from attention.ui import results
 from attention.ui.session import gestures, page
 from attention.ui.text import layers as text
@@ -44,7 +43,7 @@ def _draw_likeness(config: Config) -> None:
     label, head = head_label(config, focus), maps.head_title(config, focus)
     st.markdown(text.ALIKE.format(label=label, head=head, some=some), help=text.ALIKE_HELP)
     if not distributes(config):
-        why = SOFTMAXES[config.softmax].no_distribution
+        why = no_distribution(config)
         st.caption(text.ALIKE_NO_DISTRIBUTION.format(why=f"{why[0].upper()}{why[1:]}"))
         return
     far = results.layers.distances(config)

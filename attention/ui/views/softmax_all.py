@@ -11,7 +11,7 @@ from attention.config import Config
 from attention.number_format import format_mean, format_percent
 from attention.operations.normalisers import Normaliser
 from attention.operations.softmax import SOFTMAXES
-from attention.sources.providers import distributes, has_scores
+from attention.sources.providers import distributes, has_scores, no_distribution
 from attention.tables import softmax
 from attention.trace import Trace
 from attention.ui import results
@@ -45,7 +45,7 @@ def draw(trace: Trace) -> None:
             _entropies(found, config)
         else:
             st.markdown(f"## {text.ENTROPY}")
-            why = SOFTMAXES[config.softmax].no_distribution
+            why = no_distribution(config)
             st.caption(text.NO_DISTRIBUTION.format(why=f"{why[0].upper()}{why[1:]}"))
             st.caption(_sums(trace))
 

@@ -2,44 +2,34 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
-from itertools import product
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attention.analysis.head_roles import Role
 from attention.codec import to_query
 from attention.components.copy_link import copy_link
 from attention.config import Config
 from attention.fitting import layers
 from attention.imported import detect, sample
 from attention.imported.reading_knobs import Reading
-from attention.imported.registry import Upload, entry_name
-from attention.number_format import format_head
+from attention.imported.registry import entry_name
 from attention.pinned import Sides, pin
-from attention.recorded.file import RecordingError, Shape
 from attention.serving.settings import settings
 from attention.sources.providers import has_scores
-from attention.tables.rows import labels, quantity
-from attention.trace import bytes_of
+from attention.tables.rows import quantity
 from attention.ui import next_step, results
-from attention.ui.budget import UNDER_WAY
 from attention.ui.heading import draw_heading, draw_section
 from attention.ui.markdown import escape
 from attention.ui.session import page, present, uploads
 from attention.ui.session.visit_state import Taken
 from attention.ui.text import terms
 from attention.ui.text import your_data as text
-from attention.ui.views import code, heads_parts, pinned_sides, snippets, your_data_files
+from attention.ui.views import code, pinned_sides, snippets, your_data_files, your_data_heads
+from attention.ui.views.your_data_heads import Heads, draw_maps, sizes_text, telling
 
 FILE, TOKENS = "your file", "your tokens"  # keys of the two fields
 EXAMPLE = Config.of(f"recorded:{sample.OF}")
-SIDE = 215  # maximum number of pixels of a map: page.css fits them into their rows
-MAPS = 8  # maps that are drawn at most
-LABELLED = 64  # tokens up to which a map has their texts
-COMMON = {"first token", "itself", "uniform"}  # roles that say little of a head
 NAME = 20  # characters of the name of another file
 KNOWN = {
     "GPT-2": (12, 12, 12, 64),
@@ -55,45 +45,41 @@ def view(how: Reading) -> None:
     # the fields are drawn below what they open
     file, tokens = (page.widgets().get(name) if settings().uploads else None for name in (FILE, TOKENS))
     taken = your_data_files.current_file(file, tokens, how)
-    draw_heading("your_data", _finding(taken), help=text.HELP)
+    shown = [*([taken] if taken else []), *given]
+    sources = [each.source for each in shown if each.found] or [each.source for each in uploads.holdings()]
+    heads = your_data_heads.first_heads(Config.of(sources[0])) if sources else []
+    draw_heading("your_data", _finding(taken, heads), help=text.HELP)
     if present.is_embedded():
         return
-    shown = [*([taken] if taken else []), *given]
     for each in shown:
         _show_problem(each)
-    if not uploads.holdings():
+    if tokens and not file and not taken:
+        st.info(text.TOKENS_ALONE, icon=":material/info:")
+    if not sources:
         _steps()
     else:
         for each in shown:
-            _show_file(each, first=each is shown[0])
+            _show_file(each, heads if each.source == sources[0] else [])
         if settings().uploads:
             draw_section(text.ANOTHER)
             _fields(*st.columns([3, 2], gap="medium"))
-        _open()
+        your_data_heads.draw_files()
         with st.expander(text.SAVE, icon=":material/code:"):
             _snippets()
     terms.draw("your_data")
 
 
-def _finding(taken: Taken | None) -> str:
+def _finding(taken: Taken | None, heads: Heads) -> str:
     """What can be opened, or what is open; of a file with warnings, nothing else before them."""
     holdings = uploads.holdings()
     if not holdings:
         return text.FINDING if settings().uploads else text.CLOSED
     if len(holdings) == 1:
-        opened = text.OPENED.format(**_sizes_text(holdings[0].shape))
+        opened = text.OPENED.format(**sizes_text(holdings[0].shape))
         if taken and taken.found and taken.found.found:
             return f"{opened} {text.CHECK_FIRST}"
-        return f"{opened} {_first_role(Config.of(holdings[0].source)) or text.SEE_HEADS}"
+        return f"{opened} {your_data_heads.finding(heads) or text.SEE_HEADS}"
     return text.OPEN.format(count=len(holdings))
-
-
-def _first_role(config: Config) -> str:
-    """What the most telling of the first heads does: if possible, not one that any text gives; "" if none has a role."""
-    found = [(each, role) for each, role in _first_heads(config) if role and role.name]
-    for each, role in sorted(found, key=lambda one: one[1].name in COMMON)[:1]:
-        return text.HEAD_DOES.format(head=format_head(each.head, each.layer), does=escape(role.says))
-    return ""
 
 
 def _lead() -> None:
@@ -160,7 +146,7 @@ def _sample() -> None:
         on_click=your_data_files.open_example,
         help=text.TRY_HELP,
     )
-    _maps(EXAMPLE)
+    draw_maps(EXAMPLE, telling(your_data_heads.first_heads(EXAMPLE)))
     st.download_button(
         text.EXAMPLE,
         sample.sample_file,
@@ -171,45 +157,6 @@ def _sample() -> None:
         help=text.EXAMPLE_HELP,
         type="tertiary",
     )
-
-
-def _maps(config: Config, linked: bool = False) -> None:
-    """Draws the first heads of a source with their roles, `linked`: each with a link that opens it on Heads."""
-    names = [] if config.is_cross or config.tokens > LABELLED else labels(config)
-    with st.container(key="head-maps"):
-        for each, role in _first_heads(config):
-            name = format_head(each.head, each.layer)
-            label = text.WITH_ROLE.format(head=name, role=role.name) if role and role.name else name
-            with st.container(key=f"map {each.layer} {each.head}", gap="xxsmall"):
-                shown, alt = "" if linked else label, text.MAP.format(head=name)
-                if names:
-                    heads_parts.labelled_thumbnail(each, SIDE, shown, alt, names)
-                else:
-                    heads_parts.thumbnail(each, SIDE, shown, alt)
-                if linked:
-                    next_step.page_link("heads", escape(label), to_query(each))
-    if linked:
-        st.caption(text.MAPS)
-
-
-def _first_heads(config: Config) -> list[tuple[Config, Role | None]]:
-    """The first heads of a source, up to four of each of two layers; none if there is no memory for a pass now.
-
-    With their roles, unless the file is longer than what is computed here: the role of its first tokens may be another.
-    """
-    whole, config = config, config.truncated
-    size = bytes_of(config)
-    shown = layers(config.source)[:2]
-    heads = range(min(config.heads, MAPS // len(shown)))
-    if not UNDER_WAY.would_fit(config, size):
-        return []
-    with UNDER_WAY.reserve(config, size), suppress(RecordingError):  # without the recording there is no picture
-        roles = {layer: results.heads.roles(config.of_layer(layer)) for layer in shown} if whole == config else {}
-        return [
-            (replace(config.of_layer(layer), head=head), roles[layer][head] if roles else None)
-            for layer, head in product(shown, heads)
-        ]
-    return []
 
 
 def _show_problem(taken: Taken) -> None:
@@ -225,16 +172,15 @@ def _show_problem(taken: Taken) -> None:
             st.caption(text.WAY_OUT)
 
 
-def _show_file(taken: Taken, first: bool) -> None:
-    """Draws links to the pages that show a file, `first`: one as a button, with its first heads; and how it was read."""
+def _show_file(taken: Taken, heads: Heads) -> None:
+    """Draws links to the pages that show a file, the first as a button if there are `heads`; their maps; how it was read."""
     found = taken.found
     if found is None:
         return
     for sentence in found.found:
         st.warning(escape(sentence), icon=":material/info:")
-    _ways(taken.source, first)
-    if first:
-        _maps(Config.of(taken.source), linked=True)
+    _ways(taken.source, bool(heads))
+    draw_maps(Config.of(taken.source), heads, linked=True)
     title, what = found.stack.title, found.stack.what
     st.markdown(text.READING.format(name=escape(title), what="" if title in what else escape(what)).rstrip())
     st.caption(f"{' '.join(escape(sentence) for sentence in found.said)} {text.CORRECT}")
@@ -270,44 +216,6 @@ def _compare(source: str, other: str) -> None:
     label = text.COMPARE.format(name=escape(name if len(name) <= NAME else f"{name[: NAME - 1]}…"))
     query = to_query(replace(b, against=pin(a)))
     next_step.page_link("layers" if several else "heads", label, query, ":material/compare_arrows:")
-
-
-def _open() -> None:
-    """Draws the uploads that are open in this visit, with their sizes and a button that closes each."""
-    holdings = uploads.holdings()
-    if not holdings:
-        return
-    draw_section(text.OPEN_FILES)
-    for holding in holdings:
-        with st.container(horizontal=True, vertical_alignment="center", key=f"row {holding.source}"):
-            st.markdown(_summary_text(holding), width="stretch")
-            next_step.page_link("heads", text.TO_HEADS, to_query(Config.of(holding.source)), ":material/grid_view:")
-            st.button(text.CLOSE, key=f"close {holding.source}", on_click=_close_source, args=(holding.source,))
-
-
-def _close_source(source: str) -> None:
-    uploads.close(source)
-    your_data_files.forget_file(source)
-
-
-def _summary_text(holding: Upload) -> str:
-    sizes = holding.shape
-    return text.SUMMARY.format(
-        name=escape(entry_name(holding.source)),  # two recordings of one model have one title
-        parts=text.SUMMARY_VECTORS if {"q", "k"} <= sizes.has else text.SUMMARY_WEIGHTS,
-        **_sizes_text(sizes),
-        size=quantity(holding.stack.bytes, "B"),
-    )
-
-
-def _sizes_text(sizes: Shape) -> dict[str, str]:
-    """Layers, heads and tokens of a file in words."""
-    tokens = text.SUMMARY_CROSS if sizes.keys else text.SUMMARY_TOKENS
-    return {
-        "layers": text.SUMMARY_LAYERS[sizes.layers > 1].format(count=sizes.layers),
-        "heads": text.SUMMARY_HEADS[sizes.heads > 1].format(count=sizes.heads),
-        "tokens": tokens.format(tokens=sizes.tokens, keys=sizes.keys),
-    }
 
 
 def _snippets() -> None:
