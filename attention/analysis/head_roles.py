@@ -35,7 +35,8 @@ BEYOND = 1.4  # minimum ratio to the share of uniform weights: in a short text e
 EVEN = 0.1  # maximum total variation distance of a row from uniform weights
 OVER = 1.01  # a larger sum of a row means that it is no distribution, so that its head has no role
 QUERIES, ROWS = 256, 32  # maximum number that is used of a trace, and of maps
-SINK = "(attention sink)"
+CLOSE = 0.03  # difference of two shares up to which induction names a head rather than a distance
+SINK, INDUCTION = "(attention sink)", "induction"
 COUNTS = "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"
 
 
@@ -152,7 +153,7 @@ def roles_of_maps(
 
 def _role(kinds: list[Kind], near: list[Kind], head: int, about: str) -> Role | None:
     """Returns the role of one head; `about` precedes numbers that are estimated from some of the queries."""
-    first, *others = sorted(kinds, key=lambda kind: kind.share[head], reverse=True)
+    first, *others = sorted(kinds, key=lambda kind: _rank(kind, head), reverse=True)
     second = next(kind for kind in others if not {first.name, kind.name} & {"itself"} or not _copies(first, kind))
     one, two = first.share[head], second.share[head]
     stand_out = first.stands_out(head) and second.stands_out(head)
@@ -162,6 +163,14 @@ def _role(kinds: list[Kind], near: list[Kind], head: int, about: str) -> Role | 
         if kind.share[head] >= MOST and kind.stands_out(head):
             return Role(kind.name, f"{kind.does}: {about}{format_percent(kind.shown[head])} of its weight on average.")
     return None
+
+
+def _rank(kind: Kind, head: int) -> float:
+    """Returns the share by which kinds are compared.
+
+    In a text that repeats, what followed the earlier copy is always as many tokens back: then induction says more.
+    """
+    return kind.share[head] + CLOSE * (kind.name == INDUCTION)
 
 
 def _split(first: Kind, second: Kind, head: int, about: str) -> str:
@@ -213,7 +222,7 @@ def _words(seen: Seen, tokens: Sequence[str], unit: str) -> list[Kind]:
             whole.tolist(),
         ),
         Kind(
-            "induction",
+            INDUCTION,
             f"attends to what followed an earlier copy of the {unit}, where there is one (induction)",
             *[followed.tolist()] * 2,
         ),
