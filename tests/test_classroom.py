@@ -130,7 +130,7 @@ def test_what_heads_do_is_not_said_beside_such_a_question_until_it_is_opened(pag
 
 def test_what_heads_do_is_not_said_on_training_either():
     page = HEADS.with_stem("training")
-    told = ("Two kinds of heads", "looks one token back")
+    told = ("Two kinds of heads", "looks one letter back")
     student = run(
         page, {"train_at": "1000", "train_ask": encode(CustomQuestion("Which head looks back?", hides=False))}
     )

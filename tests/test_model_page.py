@@ -146,8 +146,9 @@ def test_the_map_shows_the_weight_of_it_on_animal_in_every_head_until_a_statisti
         in page_text(test)
     )
     assert (
-        "**Layer 3, head 1**: “it” puts 67.7% on “animal”. Over all tokens, this head attends to the first token "
-        "(attention sink): 51.7% of its weight on average." in page_text(test)
+        "**Layer 3, head 1**: “it” puts 67.7% on “animal”. With “wide” in place of “tired”, where “it” means the street, "
+        "“animal” gets 28.1% and “street” 12.1%. Over all tokens, this head attends to the first token (attention sink): 51.7% "
+        "of its weight on average." in page_text(test)
     )
     test.button(key="other head").click().run()
     assert "**Layer 5, head 11**: “it” puts 67.3% on “animal”." in page_text(test)

@@ -246,7 +246,7 @@ EMBEDDED = {
     "start": "bidi_component",
     "layers": "vega_lite_chart",
     "timing": "plotly_chart",
-    "implementations": "plotly_chart",
+    "implementations": "bidi_component",
     "examples": "",
     "your_data": "",
 }

@@ -35,9 +35,10 @@ BEYOND = 1.4  # minimum ratio to the share of uniform weights: in a short text e
 EVEN = 0.1  # maximum total variation distance of a row from uniform weights
 OVER = 1.01  # a larger sum of a row means that it is no distribution, so that its head has no role
 QUERIES, ROWS = 256, 32  # maximum number that is used of a trace, and of maps
-CLOSE = 0.03  # difference of two shares up to which induction names a head rather than a distance
-SINK, INDUCTION = "(attention sink)", "induction"
+CLOSE = 0.03  # by how much more weight than on another kind of keys a far distance names a head
+SINK = "(attention sink)"
 COUNTS = "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"
+FAR = {f"{count} back" for count in COUNTS[2:]}
 
 
 class Kind(NamedTuple):
@@ -170,7 +171,7 @@ def _rank(kind: Kind, head: int) -> float:
 
     In a text that repeats, what followed the earlier copy is always as many tokens back: then induction says more.
     """
-    return kind.share[head] + CLOSE * (kind.name == INDUCTION)
+    return kind.share[head] - CLOSE * (kind.name in FAR)
 
 
 def _split(first: Kind, second: Kind, head: int, about: str) -> str:
@@ -222,7 +223,7 @@ def _words(seen: Seen, tokens: Sequence[str], unit: str) -> list[Kind]:
             whole.tolist(),
         ),
         Kind(
-            INDUCTION,
+            "induction",
             f"attends to what followed an earlier copy of the {unit}, where there is one (induction)",
             *[followed.tolist()] * 2,
         ),

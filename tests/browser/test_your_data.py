@@ -49,7 +49,7 @@ def test_a_file_is_opened_and_every_head_of_it_shown_as_text(visit, theme):
     for text in TOKENS[:3]:
         expect(tab.page.get_by_text(text, exact=True).first).to_be_attached()
     tab.choose("layer", "2")
-    expect(tab.widget("finding")).to_contain_text("Layer 2, head 0")
+    expect(tab.widget("finding")).to_contain_text("4 heads of layer 2 of")
     link = tab.page.url.partition("?")[2]
     other = visit(f"?{link}")
     expect(other.page.get_by_text("This link shows")).to_contain_text(HOSTILE)

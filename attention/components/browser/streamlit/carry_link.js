@@ -6,7 +6,7 @@
 const APART = /\/(timing|training|model|examples|your_data|find_the_bug)$/;  // pages whose links have settings of their own
 /** @type {Record<string, Record<string, string>>} */
 const EXAMPLES = {  // what pages alone open with
-  steps: {tokens: "4", heads: "2", d_model: "8", projections: "independent"},
+  steps: {tokens: "4", heads: "2", d_model: "4", projections: "independent", seed: "6"},
   softmax: {head: "7", query: "12"},
 };
 const STEP = "step";  // Steps opens at one of its steps, whichever is shown later
