@@ -106,8 +106,14 @@ def test_keys_use_a_mask_too(visit):
 def test_a_click_joins_masks_and_parts_them(visit):
     tab = visit("masks")
     used_card(tab)
-    card_to_join(tab, "without", "window").click()
+    hint = tab.page.locator(f"{GALLERY} .hint")
+    card = card_to_join(tab, "without", "window")
+    expect(hint).to_have_text("Now click the second mask")
+    card.click()
     used = used_card(tab, combine="without", second="window")
+    expect(hint).to_have_text("In use: causal without window")
+    expect(tab.page.get_by_test_id("stSidebarUserContent")).to_contain_text("In use: causal without window")
+    assert used.bounding_box()["y"] < card.bounding_box()["y"], "in view, above the masks that it is made of"
     assert used.get_attribute("data-mask") == "causal without window"
     assert "4 fully masked" in used.inner_text()
     square = Config(combine="without", second="window").rule.square(18, 18, 4)
@@ -158,10 +164,10 @@ def test_the_fold_with_the_second_mask_stays_open(visit):
     tab.open_more()
     tab.page.wait_for_timeout(500)  # while a fold unfolds, a menu in it shuts
     tab.choose("combine", "or")
-    sidebar.get_by_text("causal or documents", exact=True).wait_for()
+    sidebar.get_by_text("In use: causal or documents", exact=True).wait_for()
     tab.quiet()
     tab.choose("second", "window")
-    sidebar.get_by_text("causal or window", exact=True).wait_for()
+    sidebar.get_by_text("In use: causal or window", exact=True).wait_for()
     tab.quiet()
     tab.choose("combine", "none")
     expect(tab.widget("second")).to_have_count(0)

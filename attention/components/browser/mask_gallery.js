@@ -1,7 +1,7 @@
 // The gallery of masks: `draw` adds one picture per mask to an element of any page, and reports a choice or combination.
 
 import { createElement, find, penOf, createRoot } from "./elements.js";
-import { cardLabel, clickHint, MARKUP } from "./mask_gallery_words.js";
+import { cardLabel, clickHint, MARKUP, roomText } from "./mask_gallery_words.js";
 import { openMessage } from "./message.js";
 import { channels, applyTheme } from "./theme.js";
 
@@ -73,7 +73,9 @@ function setHow(root, gallery, how, choose) {
     button.setAttribute("aria-pressed", `${pressed}`);
     button.onclick = () => choose(pressed ? "" : joins[at]);
   });
-  find(root, ".hint").textContent = clickHint({ how, joins: joins.length > 0 });
+  const made = how !== "" && gallery.cards.some(({ joined }) => joined === how);
+  const used = (made && gallery.cards.find((card) => card.used)?.name) || "";
+  find(root, ".hint").textContent = clickHint({ how, joins: joins.length > 0, used });
 }
 
 /**
@@ -93,7 +95,9 @@ function showGallery(root, cards, gallery, how, send) {
     paint(cards[i], ink, gallery.sides, gallery.picture(i));
   });
   setPurposes(list, cards, gallery);
-  room.hidden = gallery.cards.some((card) => !card.single);  // the card of a combined mask takes its place
+  const first = gallery.cards.find(({ joins }) => !joins.length)?.name ?? "";
+  room.textContent = roomText({ first, how });
+  room.hidden = !how || gallery.cards.some((card) => !card.single);  // the card of a combined mask takes its place
   root.dataset.painted = gallery.painted;
 }
 
@@ -153,6 +157,7 @@ function setPurposes(list, cards, gallery) {
 function show({ item, button, name, shows, lines }, card, how, send) {
   const joins = card.joins.includes(how), pressed = joins ? card.joined === how : card.used;
   item.classList.toggle("used", card.used);
+  item.classList.toggle("combined", !card.single);
   item.dataset.mask = card.name;
   item.title = card.title;
   button.disabled = !card.single || Boolean(how && !joins);

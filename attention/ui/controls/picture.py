@@ -168,20 +168,19 @@ def _beyond(config: Config) -> str:
 
 
 def _mask(config: Config, change: Change) -> None:
-    """Draws the menu of masks, or the name of the mask that came with the source."""
+    """Draws the menu of masks and, if two are combined, a caption with both; or the name of the mask of the source."""
     if own := own_mask_label(config):
         st.text_input(KNOBS["mask"].label, own, key=f"mask: {own}", disabled=True, help=why("mask", config))
         return
     knobs.menu("mask", config, help=_help("mask"), on_change=change)
+    if joined := _joined_masks(config):
+        st.caption(text.JOINED_MASKS.format(masks=joined))
 
 
 def _combine(config: Config, change: Change) -> None:
-    """Draws how a second mask is combined; if it is, also that mask and a caption with both."""
-    joined = _joined_masks(config)
-    for name in ("combine", "second") if joined else ("combine",):
+    """Draws how a second mask is combined; if it is, also that mask."""
+    for name in ("combine", "second") if _joined_masks(config) else ("combine",):
         knobs.menu(name, config, help=_help(name), on_change=change)
-    if joined:
-        st.caption(joined)
 
 
 def _joined_masks(config: Config) -> str:

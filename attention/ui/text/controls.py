@@ -14,6 +14,7 @@ FIXED_SIZES = "**{source}:** {sizes}."
 SIZES = {"tokens": "{size:,} {unit}s", "heads": "{size} heads", "d_model": "d_model {size:,}"}  # that a source fixes
 ANY_SIZE = "Back to heads of any size"
 LONG_SPAN = "Longer than the sequence: acts as {tokens:,}."
+JOINED_MASKS = "In use: {masks}"  # of two masks that are combined
 RESTORE = "As recorded"
 RESTORE_HELP = "Restores the mask, the scale and all other settings of the source."
 KV_HEADS = {0: "0: one per head", 1: "1: multi-query"}  # constant per option: Streamlit compares labels

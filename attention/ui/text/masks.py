@@ -15,6 +15,11 @@ WHYS = {  # what a mask is for, in one sentence
     "sinks": "The **sinks** mask keeps the first four words besides a window, because many heads put spare weight there.",
     "padding": "The **padding** mask hides filler at the end, which gives the texts of a batch equal lengths.",
 }
+COMBINED = {  # what a combination of two masks keeps
+    "and": "Under **{name}**, a pair is kept if both masks keep it.",
+    "or": "Under **{name}**, a pair is kept if either mask keeps it.",
+    "without": "Under **{name}**, a pair is kept if the first mask keeps it and the second does not.",
+}
 NEARBY = "words just"  # while a card asks how far a window sees
 # What the mask in use does to the selected row of the selected head.
 THE_MASK, OWN = "the **{mask}** mask", "the source's **own** mask"

@@ -14,7 +14,7 @@ from attention.components.mask_gallery import mask_gallery
 from attention.config import Config
 from attention.number_format import format_percent, format_token
 from attention.pinned import shown_side, sides_shown
-from attention.sources.providers import has_own_mask, mask_in_use, square
+from attention.sources.providers import has_own_mask, mask_in_use, mask_name, square
 from attention.tables import rows
 from attention.tables.rows import ranges
 from attention.ui import proof, provenance, results
@@ -110,9 +110,11 @@ def _finding(config: Config, found: Effect | None) -> str:
 
 
 def _reason(config: Config) -> str:
-    """What the mask in use is for; "" for combined masks, a source's own, and another sequence."""
-    if config.combine != "none" or has_own_mask(config.source) or config.is_cross:
+    """What the mask in use is for, or what a combination of two keeps; "" for a source's own, and another sequence."""
+    if has_own_mask(config.source) or config.is_cross:
         return ""
+    if config.combine != "none":
+        return text.COMBINED[config.combine].format(name=mask_name(config))
     before = text.NEARBY if questions.unsaid(config) else f"{config.span - 1:,} word{'s' * (config.span != 2)}"
     return text.WHYS.get(config.mask, "").format(before=before)
 
