@@ -6,7 +6,8 @@ import { axisLabel, expLabel, figure, formatOf, HATCHED } from "./score_bars_wor
 /** @typedef {import("./score_bars.js").Scores} Scores */
 
 export const LEFT = 40, TITLED = 28;  // pixels: room for the axis, and for the title of a panel
-const THREE = [112, 88, 96], TWO = [160, 132];  // heights of the panels
+const THREE = [108, 90, 98], TWO = [158, 134];  // heights of the panels
+const ROOM = 18;  // pixels of the panels of bars above the end of their axis, for numbers
 const NAMED = 48, LETTERS = 10;  // most keys with a token below, and its letters
 const NUMBERED = 22, LETTER = 7;  // pixels below without tokens, and the width of a letter
 
@@ -15,6 +16,7 @@ const NUMBERED = 22, LETTER = 7;  // pixels below without tokens, and the width 
  * @typedef {object} Panel
  * @property {number} floor
  * @property {number} high
+ * @property {number} full  the height of a bar that reaches the end of the axis
  * @property {number[]} before
  * @property {number[]} now
  * @property {number} top  the end of the axis
@@ -44,7 +46,7 @@ export function frame({ data, ends, width, before, now, top, exps }) {
   let floor = TITLED + logits;
   const panels = (others.length > 1 ? [powers, weights] : [weights]).map((panel, at) => {
     floor += TITLED + others[at];
-    return { ...panel, floor, high: others[at] };
+    return { ...panel, floor, high: others[at], full: others[at] - ROOM };
   });
   const [low, end] = ends, zero = TITLED + (logits * end) / (end - low), bottom = Math.max(NUMBERED, 12 + longest * LETTER);
   return { wide: width, high: floor + bottom, column: (width - LEFT) / data.logits.length, zero, logits, panels };

@@ -112,8 +112,8 @@ function writeOver(pen, neutrals, text, x, y) {
  * @param {Frame} size
  * @param {Panel} panel
  */
-function paintNumbers(scores, pen, { column, wide }, { before, now, top, floor, high, format }) {
-  const { data, key: moved, moves, neutrals } = scores, by = moves.some(Boolean), last = now === scores.now;
+function paintNumbers(scores, pen, { column, wide }, { before, now, top, floor, full, format }) {
+  const { data, key: moved, neutrals } = scores, last = now === scores.now;
   const order = now.map((_, key) => key).filter((key) => key === moved || scores.now[key] >= LABELLED);
   order.sort((a, b) => Number(b === moved) - Number(a === moved) || now[b] - now[a]);
   const largest = now[moved] === Math.max(...now) ? moved : now.indexOf(Math.max(...now)), tokens = names(data);
@@ -121,21 +121,24 @@ function paintNumbers(scores, pen, { column, wide }, { before, now, top, floor, 
   const taken = [];
   Object.assign(pen, { textAlign: "center", textBaseline: "bottom" });
   for (const key of order) {
-    const change = key === moved && by, winner = key === largest;
-    const share = change ? beforeAndNow(before[key], now[key], format) : format(now[key]);
+    const winner = key === largest, changed = before[key] !== now[key];  // then a line marks the weight before
+    const shares = changed ? beforeAndNow(before[key], now[key], format) : [format(now[key])];
     pen.font = fontOf(scores, TEXT, key === moved || winner);
-    const text = last && winner && tokens[key] ? `${tokens[key]} ${share}` : share, half = pen.measureText(text).width / 2;
-    const middle = Math.max(LEFT + half, Math.min(wide - half, LEFT + (data.places[key] + 0.5) * column));
-    const tall = (Math.max(now[key], by ? before[key] : 0) / top) * high, y = floor - Math.min(tall + 5, high - TEXT - 2);
-    const start = (middle - half - LEFT) / column, end = (middle + half - LEFT) / column;
-    const covers = now.some((weight, at) => {
-      const place = data.places[at];
-      return weight > now[key] && place + 0.95 > start && place + 0.05 < end;
-    });
-    const touches = taken.some(([x, width, other]) => Math.abs(x - middle) < width + half + 2 && Math.abs(other - y) < TEXT + 2);
-    if (touches || (covers && key !== moved)) continue;
-    taken.push([middle, half, y]);
-    writeOver(pen, neutrals, text, middle, y);
+    const tall = Math.max(now[key], before[key]), y = floor - (tall / top) * full - 5;
+    for (const share of shares) {
+      const text = last && winner && tokens[key] ? `${tokens[key]} ${share}` : share, half = pen.measureText(text).width / 2;
+      const middle = Math.max(LEFT + half, Math.min(wide - half, LEFT + (data.places[key] + 0.5) * column));
+      const start = (middle - half - LEFT) / column, end = (middle + half - LEFT) / column;
+      const covers = now.some((weight, at) => {
+        const place = data.places[at];
+        return Math.max(weight, before[at]) > tall && place + 0.95 > start && place + 0.05 < end;
+      });
+      const touches = taken.some(([x, width, other]) => Math.abs(x - middle) < width + half + 2 && Math.abs(other - y) < TEXT + 2);
+      if (touches || (covers && key !== moved)) continue;
+      taken.push([middle, half, y]);
+      writeOver(pen, neutrals, text, middle, y);
+      break;
+    }
   }
 }
 
@@ -166,7 +169,7 @@ function paintAxes({ ends, neutrals }, pen, { zero, logits, panels }) {
   const [low, high] = ends, bottom = TITLED + logits - 4;
   const marks = [
     { [`${high}`]: TITLED + 4, 0: zero, ...(bottom - zero < TEXT ? {} : { [`−${-low}`]: bottom }) },
-    ...panels.map(({ floor, high: tall, end }) => ({ [end]: floor - tall + 4, 0: floor })),
+    ...panels.map(({ floor, full, end }) => ({ [end]: floor - full, 0: floor })),
   ];
   for (const each of marks) for (const [text, y] of Object.entries(each)) pen.fillText(text, LEFT - 6, y);
 }
@@ -189,11 +192,11 @@ function paintKey({ data, ends, key: moved, moves, neutrals, root, grip }, pen, 
   const logit = data.logits[key] + moves[key], tall = logit / logitsPerPixel({ data, ends });
   pen.fillStyle = color;
   pen.fillRect(x + inset, zero - Math.max(tall, 0), wide, Math.abs(tall));
-  for (const { floor, high, before, now, top } of panels) {
+  for (const { floor, full, before, now, top } of panels) {
     pen.fillStyle = color;
-    pen.fillRect(x + inset, floor - (now[key] / top) * high, wide, (now[key] / top) * high);
+    pen.fillRect(x + inset, floor - (now[key] / top) * full, wide, (now[key] / top) * full);
     pen.fillStyle = neutrals.text;
-    if (before[key] !== now[key]) pen.fillRect(x + inset, floor - (before[key] / top) * high - 1, wide, 2);
+    if (before[key] !== now[key]) pen.fillRect(x + inset, floor - (before[key] / top) * full - 1, wide, 2);
   }
   if (key !== moved) return;
   paintGrip(pen, x + column / 2, zero - tall, neutrals, color, round(logit));

@@ -139,13 +139,14 @@ export function expLabel(top) {
 }
 
 /**
- * A number of a moved key, as it is written into the picture.
+ * A number that has changed, as it is written into the picture: with the number before, or without it where room is short.
  * @param {number} before
  * @param {number} now
  * @param {(value: number) => string} format
  */
 export function beforeAndNow(before, now, format) {
-  return `${format(before)} → ${format(now)}`;
+  const [from, to] = [before, now].map(format), unit = from.endsWith("%") && to.endsWith("%") ? -1 : undefined;
+  return [`${from.slice(0, unit)} → ${to}`, `→ ${to}`];
 }
 
 /**

@@ -1,6 +1,6 @@
 """The words of the Softmax page: its finding, one row, all rows, and scaling."""
 
-ROW = "{name}: the bigger a logit of {query}, the bigger its {rule}."
+ROW = "{name} for {query}: the bigger the logit of a key, the bigger its {rule}."
 RULES = {  # what stays true of the row while a logit of it is dragged
     "softmax": "share; all shares add up to 100%",
     "sink": "share; what is missing from 100% goes to no key",

@@ -167,7 +167,7 @@ def _row_finding(config: Config) -> str:
     if softmax.halves == 1:
         how, name = form(softmax), normaliser_name(config.softmax).capitalize()
         rule = text.RULES["sink" if how["kind"] == "softmax" and how["sink"] is not None else how["kind"]]
-        return text.ROW.format(name=name, query=query, rule=rule)
+        return text.ROW.format(name=name, query=escape(format_token(found.label, found.query, "query")), rule=rule)
     at, names = found.keys["weight"].index(max(found.keys["weight"])), tables.key_labels(config)
     key = escape(format_token(names[at] if names else "", at, "key"))
     who = {"query": query, "key": key, "head": found.head}
