@@ -24,6 +24,7 @@ from attention.sources.providers import has
 from attention.story.settings import Story
 from attention.timing.sweep import Sweep
 from attention.training.recipe import Recipe
+from attention.ui.controls.picture import SMALL
 from attention.ui.next_step import NEXT_STEPS, NextStep, next_step
 from tests.samples import examples
 from tests.strategies import configs, newest
@@ -92,6 +93,15 @@ def test_one_head_leads_from_start_through_learn():
         assert (at, config.source, config.head, config.query) == (page, "recorded:minilm-account", 4, 3)
     assert config.step == "scores" and config.topic == "row"
     assert "this head beside the other 11" in step_of("start", Story(sentence="own", own="An own sentence")).says
+
+
+def test_a_step_that_leaves_an_example_does_not_promise_its_head():
+    shown = SMALL.open(SMALL.begins)[0]
+    own, leaves = SMALL.leave_example(shown)
+    assert leaves and own == Config() and "head 0" in step_of("steps", shown).says
+    step = next_step("steps", own, leaves)
+    assert step and step.says == "softmax step by step, on another example" and step.page == "softmax"
+    assert SMALL.leave_example(Config(head=3)) == (Config(head=3), False)
 
 
 @settings(deadline=None, max_examples=examples(60))

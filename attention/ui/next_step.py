@@ -27,6 +27,7 @@ from attention.story.settings import Story
 from attention.ui.markdown import escape
 from attention.ui.menu import FIRST, page_title
 
+ANOTHER_EXAMPLE = {"steps": "softmax step by step, on another example"}  # of pages that speak of the head they show
 REAL = "recorded:smollm2-repeated"  # several layers of a real model
 
 
@@ -70,14 +71,18 @@ def go_to(page: str, query: Mapping[str, str]) -> None:
         st.switch_page(f"pages/{page}.py", query_params=query)
 
 
-def next_step(page: str, setting: Any) -> NextStep | None:
-    """The step from a page under its settings; None if there is none yet, or if the page has none, as in tests."""
-    return NEXT_STEPS[page](setting) if page in NEXT_STEPS else None
+def next_step(page: str, setting: Any, leaves_example: bool = False) -> NextStep | None:
+    """The step from a page under its settings; None if there is none yet, or if the page has none, as in tests.
+
+    `leaves_example`: whether the page shows an example of its own, which the step leaves behind.
+    """
+    step = NEXT_STEPS[page](setting) if page in NEXT_STEPS else None
+    return replace(step, says=ANOTHER_EXAMPLE[page]) if step and leaves_example and page in ANOTHER_EXAMPLE else step
 
 
-def draw(page: str, setting: Any) -> None:
+def draw(page: str, setting: Any, leaves_example: bool = False) -> None:
     """Draws the step from a page as a line with a link."""
-    if step := next_step(page, setting):
+    if step := next_step(page, setting, leaves_example):
         page_link(step.page, escape(step.label), step.query)
 
 

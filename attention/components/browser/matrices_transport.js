@@ -1,7 +1,7 @@
 // Selects a step of the pass: by a key, by a button, or automatically while the pass is played.
 
 import { find } from "./elements.js";
-import { nextName, PAUSE_HELP, PLAY_HELP, playName, stepText } from "./matrices_words.js";
+import { earlierText, nextName, PAUSE_HELP, PLAY_HELP, playName, stepText } from "./matrices_words.js";
 
 /** @typedef {import("./matrices_layout.js").Lab} Lab */
 
@@ -121,5 +121,6 @@ function updateTransport({ root, data, playing }) {
   for (const [which, end] of Object.entries(ends)) find(root, `.transport ${which}`).ariaDisabled = `${end}`;
   const told = find(root, ".where"), part = data.parts.findIndex(({ steps }) => step !== null && steps.includes(step));
   const text = stepText({ step, at: part, parts: data.parts });
+  find(root, ".earlier").textContent = earlierText({ at: part, parts: data.parts });
   if (told.textContent !== text) told.textContent = text;  // screen readers announce each change
 }

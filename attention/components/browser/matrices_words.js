@@ -11,7 +11,7 @@ export const MARKUP = `
   <button type="button" class="back" title="Previous step" aria-label="Previous step">${BACK}</button>
   <button type="button" class="next" title="Next step"><span></span>${NEXT}</button>
   <button type="button" class="play">${PLAY}<span></span></button>
-  <p class="where" role="status"></p>
+  <p class="where" role="status"></p><p class="earlier"></p>
 </div>
 <div class="told"><p><b class="cell"></b> <span class="from"></span></p><p class="arithmetic"></p></div>
 <div class="panels" tabindex="0" role="application" aria-roledescription="matrices of a pass of attention"></div>
@@ -34,6 +34,7 @@ const ROWS = {
   scaled: "a number per pair", logits: "a number per pair", weights: "a share per pair", context: "a mix per token",
   joined: "the mixes of all heads", output: "the new vector of each token",
 };
+const FEW = 5;  // most parts before the current one that are named
 /** @type {Record<string, string>} */
 const SEVERAL = { q: "queries", k: "keys", t: "tokens", u: "gates" };
 
@@ -45,6 +46,16 @@ export function playName({ playing, ended }) {
 /** @param {string | undefined} step  the next one */
 export function nextName(step) {
   return step ? `Next: ${step}` : "Next";
+}
+
+/**
+ * The parts before the first one of a group, if they are few: they are done already.
+ * @param {{ at: number, parts: { name: string, group: string }[] }} state
+ */
+export function earlierText({ at, parts }) {
+  if (at < 2 || at > FEW || parts[at].group === parts[at - 1].group) return "";
+  const names = parts.slice(0, at).map(({ name }) => name);
+  return `Parts 1–${at} come first: ${names.slice(0, -1).join(", ")} and ${names[at - 1]}.`;
 }
 
 /**

@@ -106,6 +106,11 @@ class Kind(Generic[S]):
         kept = {name: value for name, value in query.items() if name not in self.begins}
         return self.open(self.settings.newest | kept)[0]
 
+    def leave_example(self, setting: S) -> tuple[S, bool]:
+        """The settings without the page's example, and whether they had it."""
+        own = self.without_example(setting)
+        return own, own != setting
+
     def open(self, query: Mapping[str, Any]) -> tuple[S, list[str]]:
         """The settings that a query describes on this host, and a message for each thing in it that could not be used."""
         found, notes = self.settings.from_query(query)

@@ -309,9 +309,9 @@ def _onward(page: str, kind: Kind[Any]) -> Part:
     """The next step, at the end of every page that no question hides; it leaves the example of a page behind."""
 
     def look(setting: Any) -> object:
-        return None if session().kept.closed else next_step.next_step(page, kind.without_example(setting))
+        return None if session().kept.closed else next_step.next_step(page, *kind.leave_example(setting))
 
-    return Part("onward", lambda setting: next_step.draw(page, kind.without_example(setting)), look)
+    return Part("onward", lambda setting: next_step.draw(page, *kind.leave_example(setting)), look)
 
 
 def _tell(notes: list[str]) -> None:
