@@ -123,6 +123,18 @@ def test_the_browser_weighs_as_every_softmax_does(visit):
         assert page.evaluate(NORMALISED, [[None, None], form(softmax)]) == [0, 0]
 
 
+WRITTEN = """async () => {
+    const { beforeAndNow, formatOf } = await import("/_stcore/bidi-components/attention-lab.score_bars/score_bars_words.js");
+    return [beforeAndNow(0.317, 0.198, formatOf({ kind: "softmax" })), beforeAndNow(0.5, 0.25, formatOf({ kind: "sigmoid" }))];
+}"""
+
+
+@pytest.mark.extended
+def test_a_changed_number_is_never_written_as_the_label_of_the_one_before(visit):
+    found = visit("softmax").page.evaluate(WRITTEN)
+    assert found == [["31.7 → 19.8%", "→ 19.8%"], ["0.500 → 0.250", "→ 0.250"]]
+
+
 @pytest.mark.extended
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_score_is_dragged_and_all_weights_respond(visit, theme):
@@ -166,7 +178,7 @@ def test_a_score_is_dragged_and_all_weights_respond(visit, theme):
 def test_the_query_is_chosen_by_its_token(visit):
     tab = visit("softmax?head=0&query=9")
     tab.choose("query", "“steep” (4)")
-    tab.page.get_by_text("the logits of “steep” (4) into weights").first.wait_for()
+    tab.page.get_by_text("Softmax for “steep” (4): the bigger").first.wait_for()
     assert tab.link == {"query": "4"}
 
 

@@ -242,3 +242,15 @@ def test_a_pooled_matrix_names_the_cell_that_it_shows(visit):
     text = tab.page.locator(f"{MATRICES} .cell").inner_text().split(" = ")[1].split(",")[0]
     assert float(text) == pytest.approx(weight, rel=5e-3)
     assert highlighted(tab)[1] == {"scaled": {Box((0,), (row,), tuple(range(1024)))}}
+
+
+@pytest.mark.extended
+def test_on_a_phone_narrow_matrices_are_beside_each_other_and_the_parts_before_are_named(visit):
+    tab = visit("steps", size=(390, 844))
+    tab.page.locator(f"{MATRICES}[data-painted]").wait_for()
+    tab.quiet()
+    q, k = (picture(tab, name).bounding_box() for name in ("q", "k"))
+    assert q["y"] == k["y"] and q["x"] + q["width"] < k["x"] and k["x"] + k["width"] <= 390
+    expect(tab.page.locator(f"{MATRICES} .earlier")).to_have_text("Parts 1–4 come first: x, Q, K and V.")
+    tab.page.locator(f"{MATRICES} .next").click()
+    expect(tab.page.locator(f"{MATRICES} .earlier")).to_be_hidden()

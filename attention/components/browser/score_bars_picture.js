@@ -133,8 +133,9 @@ function paintNumbers(scores, pen, { column, wide }, { before, now, top, floor, 
         const place = data.places[at];
         return Math.max(weight, before[at]) > tall && place + 0.95 > start && place + 0.05 < end;
       });
-      const touches = taken.some(([x, width, other]) => Math.abs(x - middle) < width + half + 2 && Math.abs(other - y) < TEXT + 2);
-      if (touches || (covers && key !== moved)) continue;
+      const near = (/** @type {[number, number, number]} */ [x, width, other]) =>
+        Math.abs(x - middle) < width + half + 2 && Math.abs(other - y) < TEXT + 2;
+      if (taken.some(near) || (covers && key !== moved)) continue;
       taken.push([middle, half, y]);
       writeOver(pen, neutrals, text, middle, y);
       break;
