@@ -2,9 +2,16 @@
 
 PLACE = "{number} of {count}"
 TRY = "**Try:** {do}"
-CHANGED = "You have changed the settings, so the sentence may no longer be true."
+CHANGED = "You have changed settings; the sentence is about those before."
 RESTORE = "Restore the picture"
-PREVIOUS, NEXT, ALL, STEPS, END = "Previous", "Next", "All examples", "All steps", "Test yourself"
+PREVIOUS, NEXT, NEXT_STEP, ALL, STEPS, END = (
+    "Previous",
+    "Next",
+    "Next step",
+    "All examples",
+    "All steps",
+    "Test yourself",
+)
 CLOSE = "Closes the card and keeps the picture."
 PATH_SAYS = "Twelve steps from one word to a real model, in about 30 minutes."
 PATH_HAS = "Each step has a picture, something to try and a question."

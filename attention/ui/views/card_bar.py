@@ -21,6 +21,9 @@ from attention.ui.session.visit_state import session
 from attention.ui.text import cards as text
 from attention.ui.text import lessons
 
+NEXT_KEY = "card-next"  # a step of the path has its way on as a button
+TENSORS = "tensors"  # what a knob is about if it changes numbers
+
 
 def example_question(asked: Example | Check) -> Question:
     """A question of an example, or of the end of the path."""
@@ -53,7 +56,9 @@ def _look(setting: Any) -> object:
 
 
 def _is_changed(card: Card, setting: Any) -> bool:
-    return setting != page.open_query(card.example.query)
+    """Whether the tensors are others than those of the card; what is selected and how it is shown does not count."""
+    opened, knobs = page.open_query(card.example.query), session().here.kind.settings.knobs
+    return any(getattr(setting, name) != getattr(opened, name) for name, knob in knobs.items() if knob.about == TENSORS)
 
 
 def _draw(setting: Any) -> None:
@@ -108,10 +113,11 @@ def _draw_head(card: Card) -> None:
         st.markdown(f"**{escape(card.example.title)}** :gray[· {place}]", width="content")
         for name, label, icon in (
             (card.before, text.PREVIOUS, ":material/arrow_back:"),
-            (card.after, text.NEXT, ":material/arrow_forward:"),
+            (card.after, text.NEXT_STEP if is_step else text.NEXT, ":material/arrow_forward:"),
         ):
             if other := find_card(name):
-                next_step.page_link(other.example.page, label, other.query, icon)
+                with st.container(key=NEXT_KEY if label == text.NEXT_STEP else None, width="content"):
+                    next_step.page_link(other.example.page, label, other.query, icon)
         if is_step and not card.after:
             next_step.page_link("examples", text.END, {"about": "questions"}, ":material/arrow_forward:")
         every = {"about": "learn" if is_step else "all"}
