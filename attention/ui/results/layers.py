@@ -91,15 +91,14 @@ def pair_weights(config: Config, query: int, key: int) -> dict[tuple[int, int], 
 
 
 class KeyShare(NamedTuple):
-    """How much a head puts on a key: the mean weight, and how many of the queries put more than a share there."""
+    """How many of the queries of a head put more than a share of their weight on a key."""
 
-    mean: float
     above: int
     queries: int
 
 
 def key_shares(config: Config, key: int, share: float) -> dict[tuple[int, int], KeyShare]:
-    """The weight on a key in every head, over the queries that see it, by layer and head; empty if none does."""
+    """How many queries put more than a share on a key, of those that see it, by layer and head; empty if none does."""
     works = {each.layer: _key_shares.begin(each, key, share) for each in _each(config)}
     found = {layer: wait_with_spinner(work, COMPARING) for layer, work in works.items()}
     return {(layer, head): value for layer, values in found.items() for head, value in enumerate(values)}
@@ -111,8 +110,7 @@ def _key_shares(config: Config, key: int, share: float) -> Task[list[KeyShare]]:
         done = passed(config)
         weights = done.weights[:, done.mask[:, key], key]
         queries = weights.shape[-1]
-        means, above = weights.mean(-1).tolist(), (weights > share).sum(-1).tolist()
-        return [KeyShare(*each, queries) for each in zip(means, above, strict=True)] if queries else []
+        return [KeyShare(many, queries) for many in (weights > share).sum(-1).tolist()] if queries else []
 
     return LOW_PRIORITY.submit(compute)
 

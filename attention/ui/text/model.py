@@ -7,11 +7,12 @@ PUTS_SECOND = "In {head}, {query} puts {weight} on {key}; of the other words, {o
 PUTS_SPECIAL = (
     "In {head}, {query} puts {weight} on {key}, which the model adds; of the words, {other} gets most: {share}."
 )
-RIDDLE_TIRED = "For {query}, {head} picks the noun {key}, even where {query} means the street."
-RIDDLE_WIDE = "“It” means the street here, but {head} picks the noun {key}."
-SHARES_WIDE = "Of the words, “animal” gets {animal} and “street” {street}."
+RIDDLE_TIRED = "{query} puts more weight on {key} than on “street” in {head}, even where {query} means the street."
+RIDDLE_WIDE = "{query} means the street here, but puts more weight on {key} than on “street” in {head}."
+SHARES_WIDE = "“animal” gets {animal}, “street” {street}, and [CLS], which the model adds, {start}."
 SHARES_TIRED = (
-    "With “wide” in place of “tired”, where {query} means the street, “animal” gets {animal} and “street” {street}."
+    "With “wide” in place of “tired”, where {query} means the street, “animal” gets {animal}, “street” {street}, and [CLS], "
+    "which the model adds, {start}."
 )
 SAMPLES, SAMPLE = "Examples:", {"tired": "… too tired.", "wide": "… too wide."}
 TYPE = "To run a model on your own sentence, type its name in the sidebar."
@@ -64,7 +65,8 @@ LAYERS = "{count} {layers} of {heads} {kind}"
 LAYER_WORDS, HEAD_WORDS = ("layer", "layers"), ("head", "heads")
 TOKENS = "{count:,} tokens"
 CROSS = "{count:,} tokens that attend to {keys:,} of another sequence"
-ROW = "**{head}**: {query} puts {weight} on {key}. {riddle} {average}"
+ROW = "**{head}**: {query} puts {weight} on {key}. {riddle}"
+OVER_ALL = "This head on all tokens"
 AVERAGE = "Over all tokens, this head {role} {note}"
 UNTESTED = "Where {query} attends in those texts was not tested."
 AVERAGE_NONE = "Over all tokens, this head has no clear role. {note}"
@@ -84,7 +86,6 @@ MANY_TWO = (
 MANY_ALIKE = (
     "{count} of {heads} put over half of {query} on {key}: {one} and {two}, each for {many} of {queries:,} tokens."
 )
-MEANS = "On average over all tokens, {one} puts {mean} on {key}, and {two} {other}."
 SELECT = "Select {head}"
 ROWS = "Weights of this head: a row per query, a column per key. Click a cell to choose that pair of tokens."
 METRIC = "**{name}.** {sentence}"

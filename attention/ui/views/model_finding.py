@@ -114,9 +114,9 @@ def riddle_sentence(prompt: Prompt, config: Config, pair: model_map.Pair) -> str
 
 
 def _riddle(prompt: Prompt, config: Config, pair: model_map.Pair) -> dict[str, float]:
-    """The weights of “it” on both nouns where it means the street; {} unless the head picks the animal in both sentences.
+    """The weights of “it” on both nouns and [CLS] where it means the street; {} unless the animal gets more than the street.
 
-    It does if the animal gets over half of the weight in one sentence, and more than the street in the other.
+    It must get over half of the weight in the other sentence.
     """
     here = sample(prompt)
     if here is None or not _is_minilm(prompt) or not all(readable(riddle_source(name)) for name in RIDDLE):
@@ -126,13 +126,13 @@ def _riddle(prompt: Prompt, config: Config, pair: model_map.Pair) -> dict[str, f
         return {}
     found = {
         name: {
-            noun: _row(name, config, pair.at[0])[recording(RIDDLE[name]).tokens.index(noun)]
-            for noun in (ANIMAL, STREET)
+            noun: _row(name, config, pair.at[0])[recording(RIDDLE[name]).tokens.index(token)]
+            for noun, token in ((ANIMAL, ANIMAL), (STREET, STREET), ("start", "[CLS]"))
         }
         for name in RIDDLE
     }
-    picks = found["tired"][ANIMAL] > maps.HIGH and found["wide"][ANIMAL] > found["wide"][STREET]
-    return found["wide"] if picks else {}
+    more = found["tired"][ANIMAL] > maps.HIGH and found["wide"][ANIMAL] > found["wide"][STREET]
+    return found["wide"] if more else {}
 
 
 def _rest(config: Config, pair: model_map.Pair, special: Sequence[bool], told: dict[str, str]) -> str:

@@ -153,26 +153,14 @@ def knobs_of(pair: Pair) -> dict[str, int]:
 
 
 def offer_other(config: Config, pair: Pair) -> None:
-    """Draws how the two heads differ that put over half of the query on the key, and a button that selects the other."""
+    """Draws a button that selects the other one of two heads that put over half of the query on the key."""
     high = high_heads(pair)
-    if len(high) != 2:
-        return
-    one, two = high
-    said = text.MEANS.format(
-        key=escape(pair.key),
-        one=maps.head_title(config, one),
-        two=maps.head_title(config, two),
-        mean=format_percent(pair.shares[one].mean),
-        other=format_percent(pair.shares[two].mean),
-    )
     others = [cell for cell in high if cell != (config.layer, config.head)]
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        if len(others) == 1:
-            layer, head = others[0]
-            label = text.SELECT.format(head=maps.head_title(config, others[0]))
-            kwargs = {"layer": layer, "head": head, **knobs_of(pair)}
-            st.button(label, key="other head", on_click=page.change, kwargs=kwargs)
-        st.caption(said, width="content")
+    if len(high) == 2 and len(others) == 1:
+        layer, head = others[0]
+        label = text.SELECT.format(head=maps.head_title(config, others[0]))
+        kwargs = {"layer": layer, "head": head, **knobs_of(pair)}
+        st.button(label, key="other head", on_click=page.change, kwargs=kwargs)
 
 
 def draw(

@@ -269,6 +269,7 @@ def _selected_head(prompt: Prompt, config: Config, pair: model_map.Pair | None, 
         weight=format_percent(pair.weight),
         key=escape(pair.key),
         riddle=model_finding.riddle_sentence(prompt, config, pair),
-        average=average,
     )
-    st.caption(" ".join(said.split()))
+    st.caption(said.rstrip())
+    with st.expander(text.OVER_ALL, icon=":material/table_rows:"):
+        st.caption(average.rstrip())
