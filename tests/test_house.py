@@ -55,6 +55,14 @@ def test_text_stands_out(name):
     assert min(contrast(colors[accent], color) for accent in ("primaryColor", "linkColor") for color in behind) >= 4.5
 
 
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_the_number_of_a_head_can_be_read_on_the_strongest_colour_of_a_map(name):
+    colors, alpha = SETTINGS["theme"][name], theme.OPACITIES[-1]
+    behind = bytes.fromhex(colors["backgroundColor"][1:])
+    cell = [round(alpha * one + (1 - alpha) * two) for one, two in zip(theme.OLIVE, behind, strict=True)]
+    assert contrast(colors["textColor"], f"#{bytes(cell).hex()}") >= 4.5
+
+
 def test_charts_have_the_colours_of_the_heads_and_of_the_weights():
     assert SETTINGS["theme"]["chartCategoricalColors"] == list(theme.HEADS)
     for page, weights in theme.WEIGHTS.items():

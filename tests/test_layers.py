@@ -179,7 +179,7 @@ def test_the_scale_of_a_number_is_fixed_by_what_it_can_be(name, top):
     assert view.top(number, 76) == top
     spec = chart.numbers(LAYERS, 9, number.label, top, 2)
     scale = spec["layer"][0]["encoding"]["color"]["scale"]
-    assert scale["domain"] == [0, top] and scale["range"] == list(theme.NUMBERS)
+    assert scale["domain"] == [0, top / 2, top] and scale["range"] == list(theme.NUMBERS)
     assert spec["params"][0]["name"] == chart.CELL and spec["params"][0]["select"]["toggle"] is False
 
 

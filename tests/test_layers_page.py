@@ -369,7 +369,7 @@ def test_a_file_of_the_map_is_xml_whatever_its_words_are():
     text = layers_file.svg({(3, 0): 0.0, (3, 1): 2.0, (7, 1): 1.0}, (3, 7), 2, 2.0, 1, strange, [strange, "whose"])
     root = ET.fromstring(text)
     cells = [part for part in root.findall(f"{SVG}rect") if part.get("height") == str(layers_file.ROW - 1)]
-    assert [part.get("fill") for part in cells] == ["#ffffff", "#8bac52", layers_file.color(0.5)]
+    assert [part.get("fill") for part in cells] == ["#ffffff", "#749838", layers_file.color(0.5)]
     texts = [part.text for part in root.findall(f"{SVG}text")]
     assert texts[0] == 'a <b>"bold"</b> &  ]]> $x$' and texts[-1] == "whose" and {"3", "7", "0.0", "2.0"} <= {*texts}
 

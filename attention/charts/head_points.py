@@ -171,7 +171,7 @@ def _point_layers(
 ) -> dict[str, Any]:
     """Returns the points, a ring around the selected one, and the names next to some."""
     chosen = alt.selection_point(name=CELL, fields=["layer", "head", "turn"], on="click", clear=False, toggle=False)
-    scale = alt.Scale(domain=[0, color.top], range=list(theme.NUMBERS), clamp=True)
+    scale = alt.Scale(domain=[0, color.top / 2, color.top], range=list(theme.NUMBERS), clamp=True)
     told = [alt.Tooltip("layer:O"), alt.Tooltip("head:O"), alt.Tooltip("does:N", title="role"), *tips]
     told.append(alt.Tooltip("value:Q", title=color.title, format=MEAN))
     size = SMALL if heads > MANY else SIZE

@@ -53,7 +53,7 @@ def numbers(
     place of colour and number. `title`: what the map shows, above it, in place of the label at its colours.
     """
     x, y, tall = _axes(layers, heads, "head", room=room)
-    scale = alt.Scale(domain=[0, top], range=list(theme.NUMBERS), clamp=True)
+    scale = alt.Scale(domain=[0, top / 2, top], range=list(theme.NUMBERS), clamp=True)
     tips = [
         alt.Tooltip("layer:O"),
         alt.Tooltip("head:O"),

@@ -89,7 +89,9 @@ def _scale(top: float, digits: int, y: float) -> list[str]:
 
 def color(share: float) -> str:
     """Returns the colour at a share of the scale: that of `theme.NUMBERS` on white."""
-    at = min(1.0, max(0.0, share)) * theme.STRONGEST
+    low, middle, high = theme.OPACITIES
+    share = min(1.0, max(0.0, share))
+    at = low + (middle - low) * 2 * share if share < 0.5 else middle + (high - middle) * (2 * share - 1)
     mixed = (255 + (channel - 255) * at for channel in theme.OLIVE)
     return "#" + "".join(f"{round(channel):02x}" for channel in mixed)
 

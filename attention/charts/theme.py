@@ -50,11 +50,14 @@ BROKEN = "#d6336c"  # not a finite number
 LESS, MORE = ("#b8651b", "#0f8f82")  # a difference below and above zero; zero is the background, in either theme
 KEPT = "#a3a7ad"  # a pair that two masks keep
 ONE_SIDE = "#8a63d2"  # stripes on pairs that one side of a comparison masks
-OLIVE, STEEL = (100, 145, 24), (95, 125, 149)  # as far from white as from the dark background
-STRONGEST = 0.75  # opacity of the largest statistic, on which the text of the page can be read in either theme
-NUMBERS = tuple(
-    f"rgba{(*OLIVE, alpha)}" for alpha in (0, STRONGEST)
-)  # head statistics, from the smallest to the largest
+OLIVE, STEEL = (90, 132, 18), (95, 125, 149)  # as far from white as from the dark background
+STRONGEST = 0.75  # opacity of the largest difference, on which the text of the page can be read in either theme
+OPACITIES = (
+    0,
+    0.35,
+    0.84,
+)  # of head statistics at zero, in the middle and at the end of the scale, where steps are larger
+NUMBERS = tuple(f"rgba{(*OLIVE, alpha)}" for alpha in OPACITIES)
 DISTANCES = tuple(f"rgba{(*STEEL, alpha)}" for alpha in (1, 0))  # near heads have the full colour
 INFLUENCE = {  # of one hue, unlike that of weights; the smallest is no background, which zeros have
     "light": ("#e4defa", "#bdb0f2", "#9180e3", "#6741ca", "#402584"),

@@ -69,7 +69,7 @@ ALL_HEADS = "these {count:,} heads"
 RECORDED = "The other layers of the model are not recorded."
 RECORDED_OF = "Recorded: {count} layers of {model}{why}."
 CHOSEN = ", chosen because some of their heads have a clear role"
-CELLS = "Each cell is one head. Click one to see it."
+CELLS = "Each cell is a head: click one."
 STATISTIC = "Colour: {statistic}."
 STATISTIC_OF_WEIGHT = "Colour: mean over {queries}. Numbers: from 10% on, and of the selected head."
 HIGHER = "No head is high here. Show “{statistic}”"
@@ -100,6 +100,7 @@ STATISTICS = {  # of the selected head, in plain words
 MEANS = "Means of this head, each over its own queries:\n\n{statistics}"
 MEAN = "- {statistic}"
 DIAGONALS = "The two strong diagonals: what followed the copy one repeat back, and two repeats back."
+USE = "In real text, such heads help a model continue a name or a phrase that came before."
 COPIES = (
     "At {right} of the {places} places where an earlier copy tells the next word, its largest weight is on that word."
 )

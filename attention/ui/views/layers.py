@@ -39,8 +39,8 @@ from attention.ui.views.pinned_sides import has_layer_difference
 PLAIN = 256  # tokens up to which weights are coloured from 0% to 100% if no scale is chosen
 MODELS = next_step.REAL, "recorded:minilm-street"  # recordings of several layers
 COLUMNS = [2, 3]
-HEIGHT = 484  # pixels of the selected head with its axes, which leaves 400 for its map
-ROOM = Room(100, 378)  # of the map of all heads beside it, which ends at the same height
+HEIGHT = 440  # pixels of the selected head with its axes, which leaves 356 for its map
+ROOM = Room(100, 334)  # of the map of all heads beside it, which ends at the same height
 SHARES = "first", "previous", "induction"  # statistics that are shares of the weight
 
 
@@ -75,12 +75,13 @@ def view(config: Config) -> None:
     with left:
         if not alone:
             _statistic(config, found)
-            st.caption(text.CELLS)
         if before:
+            if not alone:
+                st.caption(text.CELLS)
             layers_changed.draw_map(config, before, found, ROOM)
             said = layers_changed.selected_sentence(config, before, found)
         else:
-            maps.draw_map(config, found, maps.Behaviour(room=ROOM))
+            maps.draw_map(config, found, maps.Behaviour(room=ROOM), "" if alone else text.CELLS)
             said = maps.statistic_caption(config, found)
         recorded = text.RECORDED if maps.leaves_layers_out(config) else ""
         st.caption(said, help=f"{maps.formula(maps.number(config, found))} {recorded}".rstrip())

@@ -63,4 +63,5 @@ def copies_sentence(config: Config) -> str:
     back = [words * times - 1 for times in range(1, TIMES)]
     strong = is_causal and all(float(weights.diagonal(-by)[1:].mean()) >= STRONG for by in back)
     right, places = next_words(weights, tokens(config).texts)
-    return f"{text.COPIES.format(right=right, places=places)} {text.DIAGONALS if strong else ''}".rstrip()
+    said = text.COPIES.format(right=right, places=places), text.DIAGONALS if strong else "", text.USE
+    return " ".join(filter(None, said))
