@@ -328,9 +328,9 @@ def test_a_source_that_is_turned_already_says_so():
 
 
 def test_all_rows_say_which_heads_are_most_and_least_concentrated():
-    """By the mean entropy of rows with a choice; as always where rows are no distributions."""
+    """By the mean entropy of all rows, as in the table of heads; as always where rows are no distributions."""
     config = Config(tokens=12, heads=4, d_model=32, topic="all")
-    weights = trace(config).weights.double()[:, 1:]
+    weights = trace(config).weights.double()
     means = torch.special.entr(weights).sum(-1).mean(-1)
     sharp, even = int(means.argmin()), int(means.argmax())
     said = f"Head {sharp} concentrates its weights most (mean entropy {means[sharp]:.3f} nats), head {even} least"

@@ -49,8 +49,9 @@ def question_gate(config: Any, question: Question) -> bool:
     switch = f"reveal {this}"
     if page.widgets().get(switch) is None:  # new on this page, but may have been revealed on another
         page.widgets()[switch] = is_revealed(config)
-    said = words.ASKED if not question.own and page.visit_state().asked == config.predict else question.said
-    st.caption(f"{said} {question.keeps}" if not page.widgets()[switch] else said)
+    asked = not question.own and page.visit_state().asked == config.predict
+    said, before = (words.ASKED, f"{words.FIRST} {question.keeps}") if asked else (question.said, question.keeps)
+    st.caption(f"{said} {before}" if not page.widgets()[switch] else said)
     with st.container(border=True):
         st.markdown(f"**{words.OWN if question.own else words.PREDICT}.** {question.text}")
         guess = draw_guesses(question, f"guess {this}")

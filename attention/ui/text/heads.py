@@ -21,6 +21,7 @@ TOKENS = "{tokens:,} tokens"
 TOKENS_CROSS = "{tokens:,} tokens and {keys:,} of another sequence"
 SUMS = "A row is a query: {sums}. "
 EXAMPLES = "New here? See examples"
+RANDOM_HEAD = "Head {head} is random, not learned"  # beside the title
 RANDOM = "random"
 DOES = "**{head}** {role}"
 

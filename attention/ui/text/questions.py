@@ -2,7 +2,7 @@
 
 # Around every question.
 ASKS = "This link asks a question."
-ASKED = "Here is your question. Answer it before you look."
+ASKED, FIRST = "Here is your question.", "Answer it before you look."
 HIDDEN = "Every page hides the answer until it is revealed."
 OWN, PREDICT = "Question", "Predict first"
 REVEAL, SKIP, END = "Reveal answer", "Skip", "End question"

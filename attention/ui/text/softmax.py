@@ -19,7 +19,6 @@ FINDINGS = {
 }
 ALL_HEADS = "Head {sharp} concentrates its weights most (mean entropy {low} nats), head {even} least ({high})."
 ALL_ONE = "Rows of head {sharp} have a mean entropy of {low} nats; uniform weights would have {bound}."
-RANDOM_HEAD = "Head {head} is random, not learned"  # beside the title of one row
 NOISE = "Random noise, no model"  # beside the title of scaling
 SIGNS = ("none is negative", "some may be negative")
 HELP = (

@@ -151,7 +151,7 @@ def _short(config: Config) -> bool:
     return config.truncated is config and not questions.is_hidden(config)
 
 
-TITLE = title_part("heads", parts.help_text)  # which stays while a question hides the page
+TITLE = title_part("heads", parts.help_text, parts.badge)  # which stays while a question hides the page
 CHOICES = page.Part("choices", parts.choices, parts.look_choices, own_text.KNOB | {"colors"})
 FIELDS = page.Part(
     "fields",

@@ -158,6 +158,13 @@ def _hand_built(config: Config) -> bool:
     return config.source == GENERATED and config.projections == "constructed"
 
 
+def badge(config: Config) -> str:
+    """The badge beside the title of a page with a selected head: where its weights come from, as one of several is random."""
+    if questions.unsaid(config) or not is_random(config, config.head):
+        return provenance.beside(config)
+    return f":orange-badge[{text.RANDOM_HEAD.format(head=config.head)}]"
+
+
 def is_random(config: Config, head: int) -> bool:
     """Whether it is the hand-built head with random projections."""
     return _hand_built(config) and constructed.random(head)

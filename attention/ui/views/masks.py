@@ -25,7 +25,7 @@ from attention.ui.markdown import escape
 from attention.ui.session import gestures, page, present
 from attention.ui.text import comparing, terms
 from attention.ui.text import masks as text
-from attention.ui.views import mask_audit, mask_code, mask_effect, mask_picture, masks_changed, questions
+from attention.ui.views import heads_parts, mask_audit, mask_code, mask_effect, mask_picture, masks_changed, questions
 from attention.ui.views.mask_effect import Effect
 
 RANGES = 12  # ranges of fully masked rows that are listed
@@ -248,4 +248,4 @@ def _count(config: Config, used: Exhibit, kept: float = 1.0) -> str:
     return f"{number / 1000**power:.3g} {' kMGT'[power].strip()}".strip()
 
 
-TITLE = title_part("masks", _help)
+TITLE = title_part("masks", _help, heads_parts.badge)

@@ -271,5 +271,7 @@ def _selected_head(prompt: Prompt, config: Config, pair: model_map.Pair | None, 
         riddle=model_finding.riddle_sentence(prompt, config, pair),
     )
     st.caption(said.rstrip())
+    if present.is_embedded():
+        return
     with st.expander(text.OVER_ALL, icon=":material/table_rows:"):
         st.caption(average.rstrip())

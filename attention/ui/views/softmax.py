@@ -206,12 +206,8 @@ CHOICES = {"head": focus.head, "query": focus.query} | {
 
 def _beside(config: Config) -> str:
     """The badge beside the title: the curves of scaling are of noise, and the selected head may be random among others."""
-    if questions.unsaid(config):
-        return provenance.beside(config)
-    if config.topic == "scaling":
-        return f":orange-badge[{text.NOISE}]"
-    random = heads_parts.is_random(config, config.head)
-    return f":orange-badge[{text.RANDOM_HEAD.format(head=config.head)}]" if random else provenance.beside(config)
+    noise = config.topic == "scaling" and not questions.unsaid(config)
+    return f":orange-badge[{text.NOISE}]" if noise else heads_parts.badge(config)
 
 
 TITLE = title_part("softmax", _help, _beside)

@@ -51,19 +51,19 @@ def draw(trace: Trace) -> None:
 
 
 def finding(config: Config) -> str:
-    """Which head concentrates its weights most and which least, by the entropy of rows with several visible keys.
+    """Which head concentrates its weights most and which least, by the mean entropy of its rows, as in the table of heads.
 
     "" if rows are no distributions or have no choice, or if all heads are alike to three digits.
     """
     if not has_scores(config.source) or not distributes(config):
         return ""
     found = results.softmax.distribution(config)
-    several = found.seen > 1
-    if not bool(several.any()):
+    seeing = found.seen > 0
+    if not bool((found.seen > 1).any()):
         return ""
-    means = found.entropy[:, several].double().mean(-1)
+    means = found.entropy[:, seeing].double().mean(-1)
     sharp, even = int(means.argmin()), int(means.argmax())
-    low, high, bound = (format_mean(float(each)) for each in (means[sharp], means[even], found.bound[several].mean()))
+    low, high, bound = (format_mean(float(each)) for each in (means[sharp], means[even], found.bound[seeing].mean()))
     if config.heads > 1:
         return "" if low == high else text.ALL_HEADS.format(sharp=sharp, even=even, low=low, high=high)
     return text.ALL_ONE.format(sharp=sharp, low=low, bound=bound)
