@@ -29,7 +29,7 @@ from attention.ui.views import heads_layers as maps
 
 LARGEST = PROMPTS.defaults["key"]  # the key with most of the weight
 CHIPS = 40  # maximum number of tokens that are shown as chips, above a map of one cell per pair
-ROOM = Room(61, 440)  # of six layers as high as the map of the selected head
+ROOM = Room(44, 440)  # of six layers: the map ends above the fold, with the choice above it and its colours below
 
 
 class Pair(NamedTuple):

@@ -194,9 +194,9 @@ def layers_map(prompt: Prompt, config: Config, choices: Callable[[], None] | Non
     with left:
         _selected_head(prompt, config, pair, found[config.layer].roles[config.head])
     with right:
-        _draw_map(prompt, config, found, pair)
         with st.container(key="map-choice"):
             maps.menu(prompt, config, text.SAME_KEY if model_map.has_words(config) else heads.AUTO)
+        _draw_map(prompt, config, found, pair)
         model_map.draw_sentence(prompt, config, found, pair)
         st.caption(_sizes(config, found))
         next_step.page_link("heads", text.OPEN.format(head=maps.head_title(config, here)), to_query(config))
