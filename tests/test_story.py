@@ -27,6 +27,7 @@ from attention.story.head import (
     moves,
     output_projection,
     riddle_shares,
+    strongest_pair,
     vectors,
 )
 from attention.story.settings import ENTRY, STORIES, Story
@@ -92,6 +93,23 @@ def test_the_head_of_the_riddle_does_not_find_what_was_too_wide():
     assert {f"{name}_{word}": share for name in shares for word, share in shares[name].items()} == riddle_shares()
     assert tired["animal"] > 0.6 and wide["animal"] > 2 * wide["street"], "it does not find what was too wide"
     assert max(tired, key=tired.__getitem__) == "animal" and max(wide, key=wide.__getitem__) == "[CLS]"
+
+
+def test_the_first_pair_of_words_is_the_largest_weight_of_a_whole_word_on_a_different_one():
+    tokens = ("[CLS]", "dog", "xylo", "·phone", ".", "see", "dog", "cat", "[SEP]")
+    weights = torch.full((9, 9), 0.01)
+    others = {
+        (1, 0): 0.9,
+        (6, 1): 0.8,
+        (2, 7): 0.7,
+        (3, 7): 0.7,
+        (5, 4): 0.6,
+    }  # a mark, the same word, parts of one, a stop
+    for (query, key), weight in others.items() | {((7, 6), 0.5)}:
+        weights[query, key] = weight
+    assert strongest_pair(weights, tokens) == (7, 6)
+    assert strongest_pair(weights[:3, :3], tokens[:3]) == (1, 2)
+    assert strongest_pair(weights[:2, :2], tokens[:2]) is None
 
 
 def test_the_longest_sentence_is_the_range_of_the_selected_token():

@@ -6,6 +6,7 @@ for Transformer Circuits"). How close two words are is the cosine of their vecto
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,7 @@ from torch import Tensor
 
 from attention.array_files import numpy_file
 from attention.config import Config
+from attention.recorded.models import GOES_ON
 from attention.recorded.shipped import recording
 from attention.runtime.tensor_cache import tensor_lru_cache
 from attention.trace import trace
@@ -144,6 +146,18 @@ def _largest_is_expected(sentence: Sentence) -> Bool[Tensor, " h"]:
     layers = recording(sentence.recorded).shape.numbers
     rows = [trace(Config.of(sentence.source, layer=layer)).weights[:, sentence.word] for layer in layers]
     return torch.cat(rows).argmax(-1) == sentence.tokens.index(sentence.expected)
+
+
+def strongest_pair(weights: Float[Tensor, "n n"], tokens: Sequence[str]) -> tuple[int, int] | None:
+    """Returns the query and the key of the largest weight of a whole word on a different one; None if no two words differ."""
+    words, rows = [at for at in range(len(tokens)) if _is_word(tokens, at)], weights.tolist()
+    pairs = [(query, key) for query in words for key in words if tokens[query] != tokens[key]]
+    return max(pairs, key=lambda pair: rows[pair[0]][pair[1]], default=None)
+
+
+def _is_word(tokens: Sequence[str], at: int) -> bool:
+    """Whether a token is a whole word: not [CLS], [SEP], punctuation or a part of a word."""
+    return tokens[at].isalpha() and not "".join(tokens[at + 1 : at + 2]).startswith(GOES_ON)
 
 
 def riddle_source(name: str) -> str:

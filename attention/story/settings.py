@@ -34,10 +34,10 @@ class Story:
 
     sentence: str = choice("river", (*SENTENCES, OWN), "Sentence", "The same word in two sentences, and your own one.", about="view")
     own: str = text("", CHARACTERS, "Your own sentence", "Sentence that MiniLM reads on this server. It is part of the link.", about="view")
-    query: int = whole(WORD, WORD, MOST - 1, "Selected token", "The token whose weights are shown. -1: the word in both sentences, or the longest of your own.", about="focus")
+    query: int = whole(WORD, WORD, MOST - 1, "Selected token", "The token whose weights are shown. -1: the word in both sentences; of your own, the one with the largest weight on a different word.", about="focus")
     step: str = choice("look", STEPS, "Step", "Look: which tokens it attends to. Weigh: what the softmax does. Combine: what the token becomes.", about="view")
     tokens: int = whole(DEFAULTS["tokens"], 2, MAX_TOKENS, KNOBS["tokens"].label, "Opens Heads, where attention is computed at any length.")
-    heads: int = whole(DEFAULTS["heads"], 1, 32, KNOBS["heads"].label, "Opens Heads, with this many hand-built heads.")
+    heads: int = whole(DEFAULTS["heads"], 1, 32, KNOBS["heads"].label, "Opens Heads, with this many hand-built heads. The model width becomes a multiple of it.")
     d_model: int = whole(DEFAULTS["d_model"], 1, 2048, KNOBS["d_model"].label, "Opens Heads. This head has 32 of the 384 channels of MiniLM.")
     mask: str = choice("full", MASKS, KNOBS["mask"].label, "Which tokens a token may attend to. MiniLM masks none.")
     span: int = whole(4, 1, LONGEST, KNOBS["span"].label, "The reach of a mask that has one.")

@@ -130,7 +130,7 @@ def test_labels_are_text(page):
     page.locator(".layers").select_option("1")
     wait_for_layer(page, 1)
     page.locator(".square").nth(2).click()
-    page.locator("summary").click()
+    page.locator("summary", has_text="Row as table").click()
     for text in HOSTILE[:5]:
         expect(page.locator(".word-lines .name", has_text=text).first).to_be_visible()
     expect(page.get_by_role("heading", level=1)).to_have_text(HOSTILE[0])

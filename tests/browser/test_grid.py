@@ -319,7 +319,7 @@ def test_a_query_that_sees_nothing_says_so(opened):
 
 def test_the_row_as_a_table_is_sorted(opened):
     page = opened("tokens=64&heads=1&mask=full&input=noise&query=5").page
-    page.locator("summary").click()
+    page.locator("summary", has_text="Row as table").click()
     page.locator("tbody tr").nth(49).wait_for()
     keys = page.locator("tbody td:first-child").all_inner_texts()
     assert keys == [str(key) for key in range(63, 13, -1)]

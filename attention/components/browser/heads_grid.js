@@ -54,7 +54,7 @@ function createGrid(root, data, ways) {
   const start = atToken(data, 0, 0, null);
   return {
     root, data, ways, heads: find(root, ".heads"), squares: find(root, ".squares"), large: createFigure("large"),
-    spread: find(root, ".spread"), details: find(root, "details", HTMLDetailsElement), readout: findReadout(root),
+    spread: find(root, ".spread"), details: find(root, ".table", HTMLDetailsElement), readout: findReadout(root),
     figures: [], plan: arrangeSquares(data, root.clientWidth),
     neutrals: applyTheme(root, data.neutrals, data.accents), width: 0, laidOutFor: "",
     cursor: start, home: start, told: { head: -1, query: -1 }, followed: true, hover: null, pointer: null, keyed: false,

@@ -48,15 +48,17 @@ export const MARKUP = `
   </div>
   ${READOUT}
   <div class="spread"><div class="bars"><canvas></canvas><i></i></div><p></p></div>
-  <details>
+  <details class="table">
     <summary>Row as table</summary>
     <div class="rows" tabindex="0" aria-label="Keys of the row, largest weight first"><table>
       <thead><tr><th scope="col">key</th><th scope="col">token</th><th scope="col">weight</th></tr></thead>
       <tbody></tbody>
     </table></div>
   </details>
-  <p class="hint"><kbd>↑</kbd><kbd>↓</kbd><kbd>←</kbd><kbd>→</kbd> cell, <kbd>[</kbd><kbd>]</kbd> head,
-    click or <kbd>Enter</kbd> pins, <kbd>Esc</kbd> releases</p>
+  <details class="hint"><summary>Keyboard</summary><p>
+    <kbd>↑</kbd><kbd>↓</kbd><kbd>←</kbd><kbd>→</kbd> cell, <kbd>[</kbd><kbd>]</kbd> head,
+    click or <kbd>Enter</kbd> pins, <kbd>Esc</kbd> releases
+  </p></details>
   <div class="foot">
     <span class="mark"></span>
     <button type="button" class="png" title="Save all heads as one picture">PNG</button>

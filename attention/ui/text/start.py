@@ -37,14 +37,15 @@ UNDERSTOOD = (
     "**A weight shows what a head reads, not what the model understands:** meaning comes from all heads and feed-forward "
     "layers."
 )
+OWN_FIRST = "{query} is selected because its weight on {key} is the largest of a whole word on a different one. "
 OWN_LOOK = (
     "This head was chosen for what it does in the two sentences above; in yours it may do something else. Your sentence is part "
     "of the link."
 )
 OWN_TAKE_OVER = (
     "Learned matrices make the **value** of each token, a vector that it passes on. The head sums the values, each times its "
-    "weight, and adds the sum to the vector of the token. What a word becomes is recorded for the two sentences above: choose "
-    "one of them to see it."
+    "weight, multiplies the sum by its **output matrix**, and adds that to the vector of the token. What a word becomes is "
+    "recorded for the two sentences above: choose one of them to see it."
 )
 OWN_HEADS = "Open on Heads, with all heads"
 OWN_BLANK = "There is no word in the sentence. Type one or more, then press Enter."
@@ -66,7 +67,7 @@ ROW = (
 )
 TAKE_OVER = (
     "Learned matrices make the **value** of each token, a vector that it passes on. The head sums the values, each times its "
-    "weight{weight}, and adds the sum to the vector of {query}."
+    "weight{weight}, multiplies the sum by its **output matrix**, and adds that to the vector of {query}."
 )
 SO = " ({weight} for that of {key})"
 COMBINED = (

@@ -63,13 +63,14 @@ def view(story: Story) -> None:
 
 
 def _config(story: Story) -> Config:
-    """The head of the story on the sentence that is shown, with the longest word of the visitor's own selected."""
+    """The head of the story on the sentence that is shown; of the visitor's own, `start_steps.first_pair` selects a word."""
     source = own_sentence.source_of(story)
     if not source:
         return story.config
     texts = tokens(Config.of(source)).texts
-    words = [at for at, token in enumerate(texts) if token.isalpha()]  # no [CLS], [SEP] or part of a word
-    return story.config_of(source, texts, max(words, key=lambda at: len(texts[at]), default=0))
+    pair = start_steps.first_pair(story.config_of(source, texts, 0))
+    words = [at for at, token in enumerate(texts) if token.isalpha()]  # no [CLS] or [SEP]
+    return story.config_of(source, texts, pair[0] if pair else next(iter(words), 0))
 
 
 def _read_again(story: Story) -> None:

@@ -18,10 +18,10 @@ from attention.charts import moves as charts
 from attention.codec import to_query
 from attention.config import Config
 from attention.number_format import format_mean, format_percent, format_token
-from attention.story.head import SENTENCES, Move, heads_that_find_both, moves
+from attention.story.head import LAYER, SENTENCES, Move, heads_that_find_both, moves, strongest_pair
 from attention.story.settings import WORD, Story
 from attention.trace import Trace
-from attention.ui import next_step
+from attention.ui import next_step, results
 from attention.ui.controls import knobs
 from attention.ui.markdown import escape
 from attention.ui.session import model_run, page
@@ -92,11 +92,29 @@ def _compare(story: Story, trace: Trace) -> None:
     if float(_row(trace).sum()):
         st.markdown(text.ROWS)
     if story.is_own:
-        st.markdown(text.OWN_LOOK)
+        st.markdown(_why_first(story, trace) + text.OWN_LOOK)
         return
     st.markdown(text.COMPARE.format(word=story.shipped.about))
     if not card_bar.is_waiting():
         st.caption(text.ONE_HEAD.format(heads=head_counts()["heads"]))
+
+
+def first_pair(config: Config) -> tuple[int, int] | None:
+    """The largest weight of one word on a different one, with the model's own settings; None if no two words differ.
+
+    Its query is the token that is selected at first in the visitor's own sentence.
+    """
+    found = results.heads.trace(Config.of(config.source, layer=LAYER, head=config.head))
+    return strongest_pair(found.weights[config.head], found.queries.texts)
+
+
+def _why_first(story: Story, trace: Trace) -> str:
+    """Why a token of the visitor's own sentence is selected at first; "" once another one is."""
+    pair = first_pair(trace.config) if story.query == WORD else None
+    if not pair:
+        return ""
+    query, key = (_name(trace, at) for at in pair)
+    return _as_recorded(story, text.OWN_FIRST.format(query=query, key=key))
 
 
 def draw_understood(story: Story) -> None:
