@@ -58,7 +58,7 @@ def test_the_sentence_says_the_share_that_the_weights_have():
     near = format_percent(float(weights[4].tril(5).triu(-5).sum(-1).mean()))
     assert f"within five positions: {near} of its weight on average." in of(Config())[4].says  # pyright: ignore[reportOptionalMemberAccess]
     itself, back = (format_percent(float(weights[5].diagonal(-by).mean())) for by in (0, 1))
-    assert of(Config())[5].says == f"attends to itself ({itself}) and one word back ({back}) on average."  # pyright: ignore[reportOptionalMemberAccess]
+    assert of(Config())[5].says == f"attends from each word to itself ({itself}) and one word back ({back}) on average."  # pyright: ignore[reportOptionalMemberAccess]
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -248,7 +248,7 @@ def _back(seen: Seen, places: range, unit: str) -> list[Kind]:
 def _place(by: int, unit: str) -> tuple[str, str]:
     """Returns the name of the kind `by` tokens back, and what a head that attends to it does."""
     if by < 1:
-        return ("itself", "attends to itself") if by == 0 else ("next", f"attends to the next {unit}")
+        return ("itself", f"attends from each {unit} to itself") if by == 0 else ("next", f"attends to the next {unit}")
     return f"{COUNTS[by]} back", f"attends {COUNTS[by]} {unit}{'s' * (by > 1)} back"
 
 
