@@ -16,7 +16,7 @@ from streamlit.testing.v1.element_tree import Toggle
 
 from attention.codec import NEWEST, from_query, to_query
 from attention.config import Config
-from attention.ui.controls.picture import LAYERED, MIXED, SCORES, SMALL
+from attention.ui.controls.picture import LAYERED, MIXED, PUBLISHED, SCORES, SMALL
 from attention.ui.session.visit_state import KEY
 from attention.ui.text import find_the_bug, questions
 from tests.samples import sample
@@ -24,7 +24,12 @@ from tests.strategies import newest, query_without_edition
 
 ROOT = Path(__file__).parents[1]
 # What pages open with, if that is not the default.
-BEGINS = {"steps": SMALL.begins, "layers": LAYERED.begins, "softmax": SCORES.begins}
+BEGINS = {
+    "steps": SMALL.begins,
+    "layers": LAYERED.begins,
+    "softmax": SCORES.begins,
+    "implementations": PUBLISHED.begins,
+}
 OTHERS = (
     "sweep.SWEEP",
     "tour.TOUR",
