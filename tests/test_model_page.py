@@ -729,6 +729,14 @@ def test_a_special_token_in_the_title_has_the_largest_other_token_beside_it():
     assert said and part.keys.special[0] and said[1] == part.keys.texts[max(others, key=row.__getitem__)]
 
 
+def test_the_page_says_that_it_selected_the_pair_until_one_is_chosen():
+    query = {"model": "bert", "text": "the animal was tired"}
+    assert model_text.STRONGEST in page_text(wait_for_run(opened(**query)))
+    chosen = {"layer": "1", "head": "2", "query": "2", "key": "4"}
+    assert model_text.STRONGEST not in page_text(wait_for_run(opened(**query, **chosen)))
+    assert model_text.STRONGEST not in page_text(opened()), "the recorded pair was chosen for the riddle"
+
+
 def test_after_a_run_that_was_stopped_a_click_shows_the_recording_again():
     test = run_model(opened(model="bert", text="the animal was tired"))
     task = test.session_state[KEY].kept.reading

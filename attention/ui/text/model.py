@@ -66,6 +66,7 @@ LAYER_WORDS, HEAD_WORDS = ("layer", "layers"), ("head", "heads")
 TOKENS = "{count:,} tokens"
 CROSS = "{count:,} tokens that attend to {keys:,} of another sequence"
 ROW = "**{head}**: {query} puts {weight} on {key}. {riddle}"
+STRONGEST = "The app selected this pair and head because this weight is large."  # for a text that was run
 OVER_ALL = "This head on all tokens"
 AVERAGE = "Over all tokens, this head {role} {note}"
 UNTESTED = "Where {query} attends in those texts was not tested."

@@ -62,8 +62,8 @@ def selected_pair(config: Config, key: int = LARGEST) -> Pair | None:
     query, names, trace = config.query_index, rows.labels(config), results.heads.trace(config)
     row = trace.weights[config.head, query]
     if not (0 <= key < config.tokens and bool(trace.mask[query, key])):
-        key = int(row.where(_other_words(config)[query], -1).argmax())
-        key = key if _other_words(config)[query, key] else int(row.argmax())
+        key = int(row.where(other_words(config)[query], -1).argmax())
+        key = key if other_words(config)[query, key] else int(row.argmax())
     if not bool(trace.mask[query, key]):
         return None
     one, two = (token_name(names, at) for at in (query, key))
@@ -84,7 +84,7 @@ def with_strongest_pair(config: Config, any_head: bool, any_query: bool) -> Conf
     """
     if not has_words(config) or not distributes(config):
         return config
-    words, at = _other_words(config), torch.arange(config.tokens)
+    words, at = other_words(config), torch.arange(config.tokens)
     if not any_query:
         words = words & (at == config.query_index)[:, None]
     best: tuple[bool, float, Config] | None = None
@@ -100,7 +100,7 @@ def with_strongest_pair(config: Config, any_head: bool, any_query: bool) -> Conf
     return best[2] if best else config
 
 
-def _other_words(config: Config) -> Bool[Tensor, "q k"]:
+def other_words(config: Config) -> Bool[Tensor, "q k"]:
     """Which pairs that take part are of two different words: tokens with a letter or a digit that the model does not add.
 
     The first token of a text is no such key: a decoder may put weight there that is meant for no token.

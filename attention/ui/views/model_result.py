@@ -105,6 +105,14 @@ def _first_head(prompt: Prompt, task: Task) -> tuple[int, int] | None:
     return recorded.layer, recorded.head
 
 
+def _is_strongest(prompt: Prompt, config: Config, pair: model_map.Pair) -> bool:
+    """Whether a pair of words was selected for its weight, as the visitor selected neither head nor tokens of a text."""
+    task, chosen = page.visit_state().reading, any(getattr(prompt, name) != ANY_PAIR[name] for name in ANY_PAIR)
+    nobody = (prompt.layer, prompt.head) == NOBODY and not chosen
+    unread = task is None or _first_head(prompt, task) is not None
+    return nobody and not unread and bool(model_map.other_words(config)[pair.at])
+
+
 def first_query(queries: Labels) -> int:
     """The token that is selected at first if no other has more weight on a word: the first “it”, or else the last word.
 
@@ -268,7 +276,8 @@ def _selected_head(prompt: Prompt, config: Config, pair: model_map.Pair | None, 
         query=escape(pair.query),
         weight=format_percent(pair.weight),
         key=escape(pair.key),
-        riddle=model_finding.riddle_sentence(prompt, config, pair),
+        riddle=model_finding.riddle_sentence(prompt, config, pair)
+        or text.STRONGEST * _is_strongest(prompt, config, pair),
     )
     st.caption(said.rstrip())
     if present.is_embedded():
