@@ -39,7 +39,7 @@ def test_a_crossing_between_two_lengths_is_found_said_and_marked():
     (ring,) = (trace for trace in drawn["data"] if trace["marker"]["symbol"] == "circle-open")
     assert ring["x"] == [pytest.approx(256)] and ring["y"] == [pytest.approx(16)]
     words = [each["text"] for each in drawn["layout"]["annotations"]]
-    assert "2 times as fast" in words and any("about 256 tokens" in each for each in words)
+    assert "GPU 2 times as fast" in words and any("about 256 tokens" in each for each in words)
 
 
 def test_a_gpu_that_is_always_or_never_faster_is_said_to_be_and_nothing_is_marked_where_lines_do_not_cross():
@@ -64,14 +64,14 @@ def test_what_was_measured_now_is_a_line_of_its_own_beside_the_recorded_one():
     now = drawn["this server, measured"]
     assert now["y"] == [1e-6 * n for n in (64, 128, 256, 512)]
     assert (now["line"]["width"], drawn["2-core CPU, recorded"]["line"]["width"]) == (3, 1.5)
-    assert {"H100 alone", "H100 with copy"} <= drawn.keys()
+    assert {"H100 alone", "H100 + copy"} <= drawn.keys()
     assert "is faster than this CPU from about" in found.headline
     browser = {"device": WEBGPU, "device_name": "Acme 9", "source": BROWSER, "implementation": "WebGPU fused"}
     card = [make_timing(n, 1e-4, to_device=1e-5, from_device=1e-5, **browser) for n in (64, 128, 256, 512)]
     own = break_even([*card, *shipped])
     assert own and [series.device for series in own.beside] == ["NVIDIA H100 80GB HBM3"]
     names = {trace["meta"] for trace in json.loads(charts.figure(own).to_json())["data"] if "meta" in trace}
-    assert {"your GPU alone", "your GPU with copy", "2-core CPU", "H100 with copy"} <= names
+    assert {"your GPU alone", "your GPU + copy", "2-core CPU", "H100 + copy"} <= names
     assert break_even(shipped) and not break_even(shipped).beside
 
 
@@ -132,7 +132,7 @@ def test_the_page_opens_with_the_recorded_crossing_and_says_what_was_timed_and_w
     )
     assert "Timed: scaled_dot_product_attention." in told
     (chart,) = (each.proto.spec for each in test.get("plotly_chart") if "versus_chart" in each.proto.id)
-    assert "Open marks: too few or varying times" in chart
+    assert "Open marks: unstable times, not used" in chart
     (about,) = (each.help.replace("\\", "") for each in test.caption if "one layer" in (each.help or ""))
     assert "Timed: one layer on one text" in about and "8 heads of 64 channels, float32." in about
     assert (

@@ -22,10 +22,10 @@ from attention.timing.units import seconds as spelt
 HEIGHT = 430  # pixels
 NAME, LABEL = 12, 13  # pixels of the height of letters: of the names of lines, and of the axes
 ENDS = (5e-6, 0.2)  # seconds at both ends of the axis, unless a time lies beyond
-CPU, ALONE, MOVED = "CPU", "GPU alone", "GPU with copy"
+CPU, ALONE, MOVED = "CPU", "GPU alone", "GPU + copy"
 NOW, YOURS, RECORDED = "this server, measured", "your GPU", "{device}, recorded"
 CROSSING, EQUAL = "about {length:,.0f} tokens", "about equal"
-TIMES = "{times} times as fast"
+TIMES = "GPU {times} times as fast"
 
 
 def figure(found: BreakEven) -> go.Figure:

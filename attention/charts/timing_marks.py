@@ -36,6 +36,7 @@ FAINT = 0.16  # opacity of a band
 PALE = 0.65  # opacity of a mark whose time is not stable
 AXIS = 56  # pixels of the axis of lengths and its title
 LOOSE = "open marks: unstable times"
+PALE_BARS = "pale bars: unstable times"
 LAST = 2000  # rank of the last entry of a legend; the others have 1000
 END = 12  # pixels of the height of the name at the end of a line
 ERRORS = 12  # maximum number of lengths in a chart that are labelled with “out of memory”

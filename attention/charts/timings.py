@@ -186,6 +186,10 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
                 row=at,
                 col=1,
             )
+    if not all(timing.settled for line in found.values() for timing in line):
+        figure.add_bar(
+            x=[None], y=[None], name=marks.PALE_BARS, marker={"color": "gray", "opacity": marks.PALE}, hoverinfo="skip"
+        )
     margin = {"t": 70, "b": 10, "l": 10, "r": 10}  # space for buttons and the first title
     legend = marks.legend([timing for line in found.values() for timing in line])
     figure.update_layout(height=height, barmode="stack", barnorm="percent", margin=margin, legend=legend)

@@ -18,7 +18,7 @@ from attention.timing.sweep import Sweep, is_like
 from attention.timing.units import seconds
 
 EQUAL = 0.05  # two times that differ by less than this part are about equal
-UNSTABLE = "Open marks: too few or varying times"
+UNSTABLE = "Open marks: unstable times, not used"
 NOT_COMPARED = (
     "What was measured here is drawn, but not compared: fewer than two of its times are stable. Measure again."
 )
@@ -31,7 +31,8 @@ class BreakEven:
     """The lines of a CPU and a GPU at common lengths, and where they cross without (`alone`) and with the copy (`moved`).
 
     `longest`: the GPU's timing at the longest common length at which both times are stable. `beside`: the recorded line of a
-    device of which one was measured now, and what was measured now with too few stable times to be compared.
+    device of which one was measured now, and what was measured now with too few stable times to be compared. `cpu_torch`: the
+    version of torch on the CPU.
     """
 
     cpu: TimingSeries
@@ -40,6 +41,7 @@ class BreakEven:
     moved: Crossover
     longest: Timing
     beside: tuple[TimingSeries, ...] = ()
+    cpu_torch: str = ""
 
     @property
     def headline(self) -> str:
@@ -103,11 +105,13 @@ class BreakEven:
 
     @property
     def timed_code(self) -> str:
-        """Which code was timed, as other code of a CPU may be faster."""
+        """Which code was timed, as other code of a CPU may be faster, and with which versions of torch if they differ."""
         other = (
             "" if self.longest.implementation == "SDPA" else f" on the CPU, {self.longest.implementation} on the GPU"
         )
-        return f"Timed: scaled_dot_product_attention{other}."
+        cpu, gpu = (version.partition("+")[0] for version in (self.cpu_torch, self.longest.torch))
+        versions = f" PyTorch {cpu} on the CPU, {gpu} on the GPU." if cpu and gpu and cpu != gpu else ""
+        return f"Timed: scaled_dot_product_attention{other}.{versions}"
 
     @property
     def subject(self) -> str:
@@ -168,4 +172,5 @@ def _of(cpu: list[Timing], gpu: list[Timing]) -> BreakEven | None:
     if alone is None or moved is None or alone.shortest == alone.longest:
         return None
     longest = next(timing for timing in gpu if timing.length == alone.longest)
-    return BreakEven(cpu_gpu_series.line(cpu), cpu_gpu_series.line(gpu), alone, moved, longest)
+    series = cpu_gpu_series.line(cpu), cpu_gpu_series.line(gpu)
+    return BreakEven(*series, alone, moved, longest, cpu_torch=cpu[0].torch)

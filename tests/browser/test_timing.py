@@ -22,7 +22,7 @@ def time_chart(tab):
 def test_the_break_even_is_the_first_picture_and_other_charts_are_one_click_away(visit):
     tab = visit("timing")
     first = tab.page.locator(".js-plotly-plot").first
-    for name in ("CPU", "GPU with copy", "GPU alone", "about equal"):
+    for name in ("CPU", "GPU + copy", "GPU alone", "about equal"):
         expect(first.locator(".annotation-text", has_text=name).first).to_be_visible()
     expect(tab.page.get_by_text("Copying included, an H100 is about as fast as a")).to_be_visible()
     plot = first.locator(".cartesianlayer").bounding_box()

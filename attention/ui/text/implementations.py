@@ -79,9 +79,9 @@ RESULTS_SHAPE = ("Its output has another shape.", "Its weights have another shap
 WRONG_ROWS = "{wrong} of {rows} tokens get a wrong output{silent}."
 SILENT = ", and no error is raised"
 NO_MASK = {  # of rows that ignore the setting
-    "none": "*Mask* is not applied: neither this code nor its reference has one.",
-    "causal": "*Mask* is not applied: this code and its reference are always causal.",
-    "window": "*Mask* is not applied: this code and its reference always have a causal window of four tokens.",
+    "none": "*Mask* has no effect here: this code has no mask.",
+    "causal": "*Mask* has no effect here: this code is always causal.",
+    "window": "*Mask* has no effect here: this code always has a causal window of four tokens.",
 }
 FEWER_HEADS = "*Heads*: the document uses {used} of the {heads}."
 RESULT_EQUAL = (
@@ -90,6 +90,8 @@ RESULT_EQUAL = (
 RESULT_SAME = "Weights and output equal those of the reference exactly."
 NO_EFFECT = "At these settings this has no effect."
 RESULT_RAISES = "It raises an error."
+RESULT_STILL_RAISES = {1: "We first fixed another mistake; then it still stops with this error."}
+RESULT_STILL_RAISES_MORE = "We first fixed {count} other mistakes; then it still stops with this error."
 UNFIT_ROW = "Corrected or not, it raises an error: it does not support these settings. What it supports: {demand}"
 SLIPS = {1: "It ran with another mistake fixed, which keeps it from running."}
 SLIPS_MORE = "It ran with {count} other mistakes fixed, which keep it from running."
@@ -122,10 +124,6 @@ REFERENCE = "Weights of the reference{where}{scaled}"
 CORRECT = "Correct"
 VERSION_TITLES = {"published": "As published", "corrected": "Corrected"}  # of the map beside it
 MAP_ALT = "Map by row and column. {title}."
-WHAT_WEIGHTS = "Each row is a token, and its cells are its weights on the tokens of the columns. {seen}"
-WHAT_CHANGES = (
-    "Each row is the output of a token. A cell has a colour if replacing the token of its column changes it. {seen}"
-)
 SEE_WEIGHTS = "**The weights of {wrong} of {rows} tokens differ.**"
 SEE_SAME = "**As published, every token has the same row of weights.**"
 SEE_MASKED = "**Framed: {masked} of {count} cells have weight although the mask hides them{later}.**"
@@ -142,8 +140,10 @@ LEGEND = {  # right at the maps
     "leaks": "changes it although masked",
 }
 LEGEND_NONE = {"weights": "no weight", "influence": "no change"}
-WEIGHTS_NOTE = "Row: query. Column: key. Shown: head {head}{first}."
-INFLUENCE_NOTE = "Row: output. Column: replaced token{first}."
+WEIGHTS_NOTE = "Each row is a token; its cells are its weights on the tokens of the columns. Shown: head {head}{first}."
+INFLUENCE_NOTE = (
+    "Each row is the output of a token{first}; a cell has a colour if replacing the token of its column changes it."
+)
 ONE_SCALE = "Both maps have one scale."
 UNIFORM = ", × uniform"
 OWN = "Weights of this code{where}: {wrong}"

@@ -183,6 +183,7 @@ QUICKEST = {  # the statistic that is drawn for each case
 }
 MEDIAN = {"time": "the line is the median,", "speed-up": "median over median"}  # for recordings without a minimum
 LINES_ALT, BARS_ALT = "Lines: {chart}", "Bars: {chart}"
+OWN_SIZES = "This chart has sizes and precisions of its own, not those of the sidebar."
 ONLY_AT_FIRST = (
     "These settings have no break-even: it needs one text, 8 heads of 64, full mask, float32 and forward alone. Choosing it "
     "sets these again."

@@ -45,13 +45,14 @@ def view(config: Config) -> None:
         browser_yield.yield_to_browser()
     with head:
         _intro(config)
-        st.caption(text.HOW)
     with listed:
         implementations_overview.choices(config)
+        st.caption(text.HOW)
     with about:
         implementations_overview.row(config, name, printed, found)
+        implementations_overview.not_applied(config, row, found)
     with detail:
-        implementations_overview.origin(config, name, found)
+        implementations_overview.origin(name)
         implementations_overview.tries(config, row)
         _notes(config, row)
     implementations_squares.more(config, name, printed, found)

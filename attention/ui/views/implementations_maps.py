@@ -56,7 +56,7 @@ def weights(config: Config, found: Comparison, tokens: Sequence[str], printed: b
         )
         for title, cells, visible, framed in sides
     ]
-    st.markdown(text.WHAT_WEIGHTS.format(seen=_weights_seen(found, head)))
+    st.markdown(_weights_seen(found, head))
     _show(maps, "weights", any(bool((~visible).any()) for _, _, visible, _ in sides))
     st.caption(text.WEIGHTS_NOTE.format(head=head, first=first(config)))
 
@@ -110,7 +110,7 @@ def influence(
     seen = text.SEE_EQUAL_CHANGES if equal else text.SEE_CHANGES
     if leaking is not None:
         seen = text.SEE_LEAKS.format(leaks=int(leaking[0].sum()), masked=int(leaking[1].sum()))
-    st.markdown(text.WHAT_CHANGES.format(seen=seen))
+    st.markdown(seen)
     _show(maps, "influence", any(bool((moved == 0).any()) for _, moved, _ in sides), leaks)
     notes = [text.INFLUENCE_NOTE.format(first=first(config)), *[text.ONE_SCALE] * (len(sides) > 1)]
     st.caption(" ".join(notes))

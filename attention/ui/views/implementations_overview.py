@@ -104,11 +104,18 @@ def row(config: Config, name: str, printed: bool, found: Comparison) -> None:
     if printed and judged.verdict == "agrees":
         version = f"{version} {text.NO_EFFECT}"
     said, more = _result(judged, found, text.SILENT if printed and not row.slips else "")
-    said = f"{said} {_slips(row)}".rstrip() if printed else said
+    if printed and row.slips:
+        said = _still_raises(row) if judged.error else f"{said} {_slips(row)}"
     said = f"**{said}**"
     st.markdown(" ".join([version, said] if judged.verdict == "agrees" else [said, version]), help=more or None)
     if judged.error:
         (st.error if printed else st.info)(text.RAISED_IN.format(error=escape(judged.error), function=found.raised_at))
+
+
+def _still_raises(row: Row) -> str:
+    """That published code stops with an error although other mistakes were fixed before."""
+    count = len(row.slips)
+    return text.RESULT_STILL_RAISES.get(count, text.RESULT_STILL_RAISES_MORE).format(count=count)
 
 
 def _slips(row: Row) -> str:
@@ -117,20 +124,20 @@ def _slips(row: Row) -> str:
     return text.SLIPS.get(count, text.SLIPS_MORE).format(count=count) if count else ""
 
 
-def origin(config: Config, name: str, found: Comparison) -> None:
-    """Draws which settings the selected row does not apply, and where it was published."""
-    source = text.FROM.format(document=find_the_bug.document_link(ROWS[name].document))
-    st.caption(" ".join([*_ignored(config, ROWS[name], found), source]))
+def origin(name: str) -> None:
+    """Draws where the selected row was published."""
+    st.caption(text.FROM.format(document=find_the_bug.document_link(ROWS[name].document)))
 
 
-def _ignored(config: Config, row: Row, found: Comparison) -> list[str]:
-    """Which settings of the sidebar this row does not apply, or only in part."""
+def not_applied(config: Config, row: Row, found: Comparison) -> None:
+    """Draws which settings of the sidebar this row does not apply, or only in part."""
     notes = [text.UNSCALED] if row.scale is unscaled else []
     if row.mask in text.NO_MASK and config.mask != {"none": "full"}.get(row.mask, row.mask):
         notes.append(text.NO_MASK[row.mask])
     if (used := len(found.reference)) < config.heads:
         notes.append(text.FEWER_HEADS.format(used=used, heads=config.heads))
-    return notes
+    if notes:
+        st.caption(" ".join(notes))
 
 
 def tries(config: Config, row: Row) -> None:

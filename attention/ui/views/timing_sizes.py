@@ -50,6 +50,8 @@ def draw(timed: Timed, found: Subject, charts: list[str], crosses: bool) -> None
             choose_chart([*first, *charts], crosses)
     if sizes == OWN and not found.apart:
         st.caption(text.ONLY_AT_FIRST)
+    if sizes == PUBLISHED:
+        st.caption(text.OWN_SIZES)
 
 
 def _sizes(timed: Timed, found: Subject, crosses: bool) -> str:
