@@ -29,7 +29,7 @@ FINDINGS: dict[str, str] = {
     "long": "Every weight is computed: one and three words back are thin lines.",
     "documents": "The first head attends to tokens on the same subject: one block per text.",
     "refrain": "The first head attends to every earlier copy of a token: seven lines, 8,192 tokens apart.",
-    "gpu": "At 4,096 tokens an H100 in float16 beats a CPU in float32 a thousand times over.",
+    "gpu": "At 4,096 tokens an H100 (float16) is over a thousand times as fast as a CPU (float32).",
     "unplaced": "In every head both “bank” have the same row, and each row weights both equally.",
     "true": "What scaled_dot_product_attention does with torch.triu(ones, 1).bool().",
     "counts": "A window with a span of three: the query itself is one of the three.",
