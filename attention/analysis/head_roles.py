@@ -25,9 +25,7 @@ MOST = 0.5  # share of the weight from which a kind of keys names the head
 TOGETHER, EACH = 0.7, 0.25  # minimum shares of two kinds that a head splits its weight between: sum, and each
 WHOLE = 1.05  # a larger sum of two shares means that the kinds have keys in common, which are counted twice
 FARTHEST = 12  # maximum number of tokens back that names a head
-PART = (
-    1 / 2
-)  # minimum share of the queries with a choice that must have a key at a distance, other than the first token
+PART = 1 / 2  # minimum share of the queries with a choice that must have a key at a distance: not the first token
 SEVERAL = 2  # minimum number of queries that a share of the weight is a mean of: a single one gives no role
 AT_DISTANCE = 3  # minimum number of such queries
 NEAR = 5  # tokens on either side that count as nearby

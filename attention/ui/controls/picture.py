@@ -313,7 +313,5 @@ SMALL = replace(PICTURE, begins=to_query(MIXED), is_example=True)
 _REAL = EXAMPLES["division"].query if "division" in EXAMPLES else {}
 _FIRST_HEAD = {**_REAL, "layer": "18", "head": "6"}  # the strongest induction head of its text, which repeats
 LAYERED = replace(PICTURE, begins=_FIRST_HEAD if _REAL else {})
-INVERTED = Config(
-    implementation="boolean-mask"
-)  # published code whose mistake is seen at once: its map is the other triangle
+INVERTED = Config(implementation="boolean-mask")  # a mistake that is seen at once: its map is the other triangle
 PUBLISHED = replace(PICTURE, begins=to_query(INVERTED), is_example=True)

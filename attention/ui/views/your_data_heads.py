@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import product
@@ -29,7 +30,7 @@ SIDE = 280  # maximum number of pixels of a map: page.css fits them into their r
 MAPS = 8  # maps that are drawn at most
 COMMON = {"first token", "itself", "uniform"}  # roles that say little of a head
 TELLING = "induction"  # a role that says most
-Heads = list[tuple[Config, Role | None]]
+Heads = Sequence[tuple[Config, Role | None]]
 
 
 def draw_maps(config: Config, heads: Heads, linked: bool = False) -> None:
