@@ -98,8 +98,8 @@ FAST = line(LENGTHS, [0.1, 0.1, 0.1, 0.1], 0.01, peak_bytes=2**22, to_device=0.1
         ("memory", "At 4,096 tokens SDPA on a Test GPU needs 4 MiB; SDPA on this CPU needs 4 times as much."),
         (
             "transfer",
-            "If query, key, value and the results cross the bus for each call, copying takes 75.0% of the time of SDPA on a Test "
-            "GPU, at 4,096 tokens; in a model they stay on the GPU.",
+            "If query, key, value and the results cross the bus for each call, copying takes 75.0% of each such call of SDPA on "
+            "a Test GPU, at 4,096 tokens; in a model they stay on the GPU.",
         ),
     ],
 )

@@ -244,7 +244,7 @@ def _largest_transfer(found: Lines) -> str:
         return ""
     share = format_percent(last.transfer / (last.transfer + last.seconds))
     return (
-        f"If query, key, value and the results cross the bus for each call, copying takes {share} of the time of "
+        f"If query, key, value and the results cross the bus for each call, copying takes {share} of each such call of "
         f"{_line_namer(found)(last)}, at {last.length:,} tokens; in a model they stay on the GPU."
     )
 

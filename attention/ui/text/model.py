@@ -9,7 +9,7 @@ PUTS_SPECIAL = (
 )
 RIDDLE_TIRED = "{query} puts more weight on {key} than on “street” in {head}, even where {query} means the street."
 RIDDLE_WIDE = "{query} means the street here, but puts more weight on {key} than on “street” in {head}."
-SHARES_WIDE = "“animal” gets {animal}, “street” {street}, and [CLS], which the model adds, {start}."
+SHARES_WIDE = "“street” gets {street}, and [CLS], which the model adds, {start}."
 SHARES_TIRED = (
     "With “wide” in place of “tired”, where {query} means the street, “animal” gets {animal}, “street” {street}, and [CLS], "
     "which the model adds, {start}."

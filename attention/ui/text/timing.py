@@ -161,9 +161,8 @@ CHARTS = {  # in the order in which they are offered; the first sentence says ho
         "it."
     ),
     "transfer": (
-        "Each bar is a whole call, computing in green and copying in orange: it shows if a GPU pays where data must be copied "
-        "to it first. Copying q, k and v to the device, and the results "
-        "back. Pale bars are unstable times."
+        "Each bar is a whole call, computing in green and copying in orange and yellow: it shows if a GPU pays where data must "
+        "be copied to it first. Copying q, k and v to the device, and the results back. Pale bars are unstable times."
     ),
     "roofline": (
         "The nearer a line is to the limit of its device, the better it uses the device; far below, faster code is possible. "

@@ -140,7 +140,8 @@ def finding(config: Config, roles: Sequence[Role | None], found: tables.Row) -> 
 def how_to_read(config: Config, role: Role | None) -> str:
     """What a head is and how its map is read, as Markdown; of an attention sink what that is, otherwise what to try."""
     sink = role and role.is_sink and not questions.unsaid(config)
-    built = text.BUILT if _hand_built(config) and config.heads > 1 else ""
+    is_built = _hand_built(config) and config.heads > 1 and not is_random(config, config.head)
+    built = text.BUILT if is_built else ""
     more = text.SINK if sink else built + text.TRY * (config.heads > 1)
     return text.CELLS.format(unit=unit(config), more=more).rstrip()
 
