@@ -150,15 +150,12 @@ def test_a_processor_named_like_a_gpu_never_pays(software: Tab):
     state = page.locator('.gpu-timing[data-state="done"]')
     expect(state).to_be_visible(timeout=A_MINUTE)
     expect(state.get_by_role("status")).to_contain_text("Measured on acme nine.")
-    expect(page.locator(".st-key-finding").last).to_contain_text(
-        re.compile(
-            r"^Your GPU \(acme nine\) takes [\d,.]+ times as long as a( \d+-core)? CPU \(.* for 64 tokens, 8 heads of 64, float32"
-        )
-    )
-    sentence = page.get_by_text(
-        re.compile(r"Including the copy to the GPU and back, it takes [\d,.]+ times as long")
-    ).first
-    expect(sentence).to_be_visible()
+    # a ratio of stable times, or both times if one of them is not stable
+    slower = r"takes [\d,.]+ times as long as a( \d+-core)? CPU \(.*\)|took [\d,.]+ [mµ]?s and a( \d+-core)? CPU [\d,.]+ [mµ]?s"
+    finding = re.compile(rf"^Your GPU \(acme nine\) ({slower}) for 64 tokens, 8 heads of 64, float32")
+    expect(page.locator(".st-key-finding").last).to_contain_text(finding)
+    copied = re.compile(r"Including the copy to the GPU and back, it takes (roughly )?[\d,.]+ times as long")
+    expect(page.get_by_text(copied).first).to_be_visible()
     chart = page.locator(".st-key-timing_time").last
     expect(chart.locator(".annotation-text", has_text="acme nine").first).to_be_visible()
     expect(chart.locator(".cartesianlayer")).to_be_visible()
