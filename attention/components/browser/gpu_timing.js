@@ -18,6 +18,9 @@ import { emptyResult } from "./webgpu/plan.js";
 
 class Cancelled extends Error {}
 
+/** How the last measurement of this tab ended; shown again when Streamlit mounts the button anew, as a changed page can. */
+let last = { state: "ready", text: ABOUT };
+
 /**
  * Draws the button in an element.
  * @param {Element} parent
@@ -49,7 +52,7 @@ export function draw(parent, first, ways) {
     const without = lackingWebGpu();
     if (!wanted.plan) show("lacking", wanted.lacking);
     else if (without) show(without, noGpu(without));
-    else if (root.dataset.state === "lacking" || !root.dataset.state) show("ready", ABOUT);
+    else if (root.dataset.state === "lacking" || !root.dataset.state) show(last.state, last.text);
     else button.disabled = false;
   };
   cancel.onclick = () => controller.abort();
@@ -68,6 +71,7 @@ export function draw(parent, first, ways) {
       };
       const outcome = await run(plan, say, controller.signal);
       running = false;
+      last = outcome;
       show(outcome.state, outcome.text);
       if (outcome.message) ways.measured({ ...outcome.message, device: field.value.trim() || outcome.message.device });
     } finally {
