@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 import torch
@@ -17,8 +18,10 @@ from attention.maps.exact import head_maps
 from attention.masks import MASKS
 from attention.number_format import format_percent
 from attention.sources.chunks import queries_and_keys
+from attention.ui import results
 from tests.samples import examples
 from tests.strategies import configs
+from tests.test_constructed import alike
 
 CAUSAL = MASKS["causal"].square(18, 18, 4)
 
@@ -37,6 +40,19 @@ def test_constructed_heads_are_called_what_they_were_made_for(tokens):
     found = names(Config(tokens=tokens))
     assert found == ["same word", "one back", "first word", "three back", "nearby", "itself, one back", "uniform", ""]
     assert names(Config(tokens=tokens, input=BEFORE))[7] == "induction"
+
+
+@pytest.mark.parametrize("text", ["my dog saw your dog and ran", "no word occurs twice here"])
+def test_a_head_is_called_by_its_rule_in_a_short_text_as_long_as_it_follows_it(text):
+    config = Config(text=text, tokens=len(text.split()))
+    found = [role.name if role else "" for role in results.heads.roles(config)]
+    assert found[:4] == ["same word", "one back", "first word", "three back"]
+    assert names(config)[0] == "itself"
+    same = trace(config).weights[0] * alike(config)
+    said = results.heads.roles(config)[0]
+    assert said is not None and format_percent(float(same.sum(-1).mean())) in said.says
+    flat = results.heads.roles(replace(config, temperature=8.0))
+    assert not any(role and role.name in found[:4] for role in flat)
 
 
 def test_the_second_eight_are_called_by_their_own_offsets():

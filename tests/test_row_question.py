@@ -9,11 +9,12 @@ from hypothesis import given, settings
 
 from attention import Config, trace
 from attention.analysis.head_roles import roles
+from attention.inputs import BEFORE
 from attention.number_format import format_token
 from attention.tables.rows import labels
 from attention.ui.markdown import escape
 from attention.ui.text.questions import EVEN, PART
-from attention.ui.views.row_question import ALIKE, ROUNDING, question
+from attention.ui.views.row_question import ALIKE, ROUNDING, fair_head, question
 from tests.samples import examples
 from tests.strategies import configs
 
@@ -99,3 +100,11 @@ def test_hand_built_heads_are_said_to_know_positions_and_the_role_says_why():
     asked = question(found, role)
     assert "half its position" in asked.text and "have equal vectors" not in asked.text
     assert asked.why.replace("\\", "").endswith(" **Head 1** attends one word back: 91.4% of its weight on average.")
+
+
+def test_of_a_random_head_among_hand_built_ones_the_question_says_so_and_another_is_asked_about():
+    for head in (6, 7):
+        assert "Projections: random;" in question(trace(Config(head=head))).text
+    assert "Projections: hand-built;" in question(trace(Config(head=7, input=BEFORE))).text
+    assert [fair_head(Config(head=head)) for head in range(8)] == [0, 1, 2, 3, 4, 5, 6, 0]
+    assert fair_head(Config(head=7, input=BEFORE)) == fair_head(Config(head=7, projections="tied")) == 7

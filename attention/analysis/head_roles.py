@@ -2,7 +2,8 @@
 
 A head is named by the kind of keys that have most of its weight, and well more than uniform weights give them: the token
 some positions back, the first one, the same token, what followed an earlier copy, nearby tokens, or all keys uniformly.
-Definitions are as in `heads.py`. To add a kind, add a `Kind` in `_kinds`.
+Definitions are as in `heads.py`. To add a kind, add a `Kind` in `_kinds`. A head that was built by a rule is called by it as
+long as its weights follow it: a short text has too few queries to tell one kind from another.
 """
 
 from __future__ import annotations
@@ -103,13 +104,14 @@ def roles(
     unit: str = "token",
     at: Int[Tensor, " q"] | None = None,
     line: bool = True,
+    rules: Sequence[str | int] = (),
 ) -> list[Role | None]:
     """Returns the role of each head, None if no kind of keys dominates, or if a row sums to more than one.
 
     `tokens`: the token texts, if the queries are also the keys. `at`: the positions of the queries among the keys; without
     it they count from 0, and at most `QUERIES` evenly spaced ones are used. `unit`: what a token is called in sentences,
     for example a word. `line`: whether tokens form a sequence; for patches of an image, roles that need an order (tokens
-    back, nearby) are left out.
+    back, nearby) are left out. `rules`: by which each head was built (`constructed.rule`).
     """
     queries = mask.shape[1] if at is not None else len(mask)
     if at is None:
@@ -124,8 +126,9 @@ def roles(
     near = [_near(seen, unit)] if line else []
     about = "about " * (len(at) < queries)
     over = (weights.sum(-1) > OVER).any(-1).tolist()
+    built = [_built([*kinds, *near], rule, head, unit, about) for head, rule in enumerate(rules)] or [None] * len(over)
     return [
-        None if over[head] else EVENLY if even[head] else _role(kinds, near, head, about)
+        None if over[head] else EVENLY if even[head] else built[head] or _role(kinds, near, head, about)
         for head in range(len(weights))
     ]
 
@@ -137,6 +140,7 @@ def roles_of_maps(
     tokens: Sequence[str] = (),
     unit: str = "token",
     line: bool = True,
+    rules: Sequence[str | int] = (),
 ) -> list[Role | None]:
     """Returns the role of each head of maps, from `ROWS` evenly spaced rows of each, which are exact."""
     n, at, scoring = maps.tokens, evenly(maps.tokens, ROWS), maps.scoring
@@ -146,7 +150,7 @@ def roles_of_maps(
         weights = mask.new_empty(mask.shape, dtype=torch.float32)
         for place, row in enumerate(at.tolist()):
             weights[place] = zoom.row(head, query, key, row)[0]
-        found += roles(weights[None], mask, tokens, unit, at, line)
+        found += roles(weights[None], mask, tokens, unit, at, line, rules[head.first : head.first + 1])
     return found
 
 
@@ -160,7 +164,24 @@ def _role(kinds: list[Kind], near: list[Kind], head: int, about: str) -> Role | 
         return Role(f"{first.name}, {second.name}", _split(first, second, head, about))
     for kind in (first, *near):
         if kind.share[head] >= MOST and kind.stands_out(head):
-            return Role(kind.name, f"{kind.does}: {about}{format_percent(kind.shown[head])} of its weight on average.")
+            return _single(kind, head, about)
+    return None
+
+
+def _single(kind: Kind, head: int, about: str) -> Role:
+    """Returns the role of a head with a single kind of keys."""
+    return Role(kind.name, f"{kind.does}: {about}{format_percent(kind.shown[head])} of its weight on average.")
+
+
+def _built(kinds: list[Kind], rule: str | int, head: int, unit: str, about: str) -> Role | None:
+    """Returns the role of a head that was built by a rule, None if its weights don't follow it.
+
+    This is decided by the mean over all queries with such a key, which the sentence states.
+    """
+    name = _place(rule, unit)[0] if isinstance(rule, int) else rule.format(unit=unit)
+    for kind in kinds:
+        if kind.name == name and kind.shown[head] >= max(MOST, BEYOND * kind.shown[-1]):
+            return _single(kind, head, about)
     return None
 
 

@@ -22,7 +22,7 @@ from attention.operations.qk_norm import ON, rms_norm
 from attention.operations.softmax import SOFTMAXES
 from attention.recorded.file import RecordingError
 from attention.recorded.shipped import SHIPPED
-from attention.sources import chunks
+from attention.sources import chunks, constructed
 from attention.sources.chunks import queries_and_keys
 from attention.sources.generated import LATER, Generated, other_tokens
 from attention.sources.layer_inputs import PARTS, LayerInputs, Source, Tokens
@@ -147,6 +147,21 @@ def label(config: Config) -> str:
     """Returns how the attention of a config was made, in two or three words."""
     source = Source.of(config)
     return PROVIDERS[source.kind].label(source, config)
+
+
+def is_hand_built(config: Config) -> bool:
+    """Returns whether its heads were built by hand."""
+    return config.source == GENERATED and config.projections == "constructed"
+
+
+def is_random(config: Config, head: int) -> bool:
+    """Returns whether it is a hand-built head with random projections; if tokens know the one before, it has a rule."""
+    return is_hand_built(config) and config.input != BEFORE and constructed.random(head)
+
+
+def built_rules(config: Config) -> list[str | int]:
+    """Returns the rule by which each head was built, as `constructed.rule`; [] if the heads were not built by hand."""
+    return [constructed.rule(head) for head in range(config.heads)] if is_hand_built(config) else []
 
 
 def unit(config: Config) -> str:

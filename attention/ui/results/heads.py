@@ -30,7 +30,7 @@ from attention.operations.softmax import SOFTMAXES
 from attention.runtime.executors import RankedExecutor, Task
 from attention.sources.generated import early
 from attention.sources.layer_inputs import LayerInputs
-from attention.sources.providers import distributes, has_scores, layer_inputs, unit
+from attention.sources.providers import built_rules, distributes, has_scores, layer_inputs, unit
 from attention.tables import rows as tables
 from attention.trace import Trace, check_size, run_pass
 from attention.ui.results.shared import CHUNKS, FORWARD, LOW_PRIORITY, RESULTS
@@ -234,7 +234,8 @@ def _roles(found: Trace) -> list[Role | None]:
         return [ACROSS] * found.config.heads
     if not distributes(found.config):
         return [no_role(found.config)] * found.config.heads
-    return what_they_do(found.weights, found.mask, found.texts, unit(found.config), line=found.queries.line)
+    config, line = found.config, found.queries.line
+    return what_they_do(found.weights, found.mask, found.texts, unit(config), line=line, rules=built_rules(config))
 
 
 def no_role(config: Config) -> Role:

@@ -25,7 +25,7 @@ from attention.comparison.sides import side_of
 from attention.config import Config
 from attention.fitting import layers as every_layer
 from attention.runtime.executors import Task
-from attention.sources.providers import distributes, unit
+from attention.sources.providers import built_rules, distributes, unit
 from attention.tables.rows import values, without_distributions
 from attention.trace import Trace
 from attention.trace import trace as passed
@@ -174,7 +174,8 @@ def _roles(found: Trace) -> list[Role | None]:
     """The role of each head; None for every head of cross-attention, which has no named roles."""
     if found.config.is_cross or not distributes(found.config):
         return [None] * len(found.weights)
-    return roles(found.weights, found.mask, found.texts, unit(found.config), line=found.queries.line)
+    config, line = found.config, found.queries.line
+    return roles(found.weights, found.mask, found.texts, unit(config), line=line, rules=built_rules(config))
 
 
 @RESULTS

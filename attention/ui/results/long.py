@@ -20,7 +20,7 @@ from attention.maps.picture import HeadMaps
 from attention.maps.quadtree import Ends
 from attention.maps.zoom import pool_window
 from attention.runtime.executors import Task
-from attention.sources.providers import distributes, tokens, unit
+from attention.sources.providers import built_rules, distributes, tokens, unit
 from attention.tables import rows as tables
 from attention.tables.rows import Row
 from attention.ui.jobs.job_queue import JOBS
@@ -113,7 +113,7 @@ def roles(config: Config, drawing: MapJob) -> list[Role | None]:
 
 def _map_roles(maps: HeadMaps, query: Tensor, key: Tensor, config: Config) -> list[Role | None]:
     seen = tokens(config)
-    return roles_of_maps(maps, query, key, seen.texts, unit(config), seen.line)
+    return roles_of_maps(maps, query, key, seen.texts, unit(config), seen.line, built_rules(config))
 
 
 def map_parity(config: Config, drawing: MapJob) -> Parity:

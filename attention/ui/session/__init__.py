@@ -2,7 +2,8 @@
 
 `page` is how every page begins: the controls, the view and its `part`s. `address_bar` is the link that a page takes up
 and writes back. `visit_state` is everything that is kept, under one key of the session, and `uploads` the files that
-the visitor has uploaded. `settings_state` holds one kind of settings and applies widgets to them; `model_run` runs a
+the visitor has uploaded; `notes` draws messages about what could not be used.
+`settings_state` holds one kind of settings and applies widgets to them; `model_run` runs a
 model on a typed text or for a link (`run_links`), and `own_sentence` on the one that is typed on Start. `role_note` says on
 how many other texts the role of a real model's head holds. `question_in_link` and
 `card_in_link` are the parts of a link that all pages share; `widget_sync`

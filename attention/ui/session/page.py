@@ -25,12 +25,12 @@ from attention.ui import next_step
 from attention.ui.budget import UNDER_WAY
 from attention.ui.controls.kind import Kind
 from attention.ui.controls.picture import PICTURE
-from attention.ui.markdown import escape
 from attention.ui.menu import page_title
 from attention.ui.session import model_run, present, share, training_heartbeat, uploads
 from attention.ui.session.address_bar import arrive, write_link
 from attention.ui.session.card_in_link import current_card
 from attention.ui.session.memory_gate import memory_gate
+from attention.ui.session.notes import draw_notes
 from attention.ui.session.part import Part
 from attention.ui.session.visit_state import Session, VisitState, put, reconcile, session, taken_up, widgets
 from attention.ui.session.widget_sync import WidgetSync
@@ -39,7 +39,6 @@ __all__ = ["Part", "change", "put", "show", "widgets"]
 
 # Inlined: Material icons come from another host, and a browser fetches a file again whenever the address changes.
 ICON = "data:image/png;base64," + b64encode(Path(__file__).with_name("icon.png").read_bytes()).decode()
-TOLD = 20  # notes that are shown at most
 HURRY = 0.5  # seconds between two changes while the user is still searching for a value
 View = Callable[[Any], None]
 STYLES = ("page.css", "one_picture.css", "touch.css", "print.css")
@@ -175,13 +174,10 @@ def _begin(module: str, kind: Kind[Any]) -> Session:
     """Does what every page does first: applies styles, names the page, and takes up its link."""
     name = module.rpartition(".")[2]
     title = page_title(name)
-    empty = (
-        present.is_embedded() or kind.closed or not (kind.names and kind.applies())
-    )  # but for the buttons that all pages have
-    sidebar = "collapsed" if empty else "auto"
-    st.set_page_config(
-        layout="wide", page_title=f"{title} · Attention Lab", page_icon=ICON, initial_sidebar_state=sidebar
-    )
+    # without settings, the sidebar has only the buttons that all pages have
+    has_settings = not (present.is_embedded() or kind.closed) and kind.names and kind.applies()
+    sidebar = "auto" if has_settings else "collapsed"
+    st.set_page_config(f"{title} · Attention Lab", ICON, layout="wide", initial_sidebar_state=sidebar)
     _through_menu(name)
     one_thread()
     st.html(LOOKS + present.embedded_mark())
@@ -229,8 +225,8 @@ def _start_computing(setting: Any) -> None:
 
 def _takes(drawn: Any, any_length: bool) -> int:
     """Bytes that a view takes while it is drawn; 0 for a long sequence, which claims its own."""
-    long = any_length and getattr(drawn, "truncated", drawn) is not drawn
-    return 0 if long else session().here.kind.takes(drawn)
+    is_long = any_length and getattr(drawn, "truncated", drawn) is not drawn
+    return 0 if is_long else session().here.kind.takes(drawn)
 
 
 @st.fragment(key="view")
@@ -246,7 +242,7 @@ def _view(view: View, any_length: bool) -> None:
         present.draw_mark(setting)
         uploads.tell()
         model_run.tell()
-        _tell(state.here.notes)
+        draw_notes(state.here.notes)
         if cut:
             st.caption(cut)
     state.kept.closed = False
@@ -312,12 +308,3 @@ def _onward(page: str, kind: Kind[Any]) -> Part:
         return None if session().kept.closed else next_step.next_step(page, *kind.leave_example(setting))
 
     return Part("onward", lambda setting: next_step.draw(page, *kind.leave_example(setting)), look)
-
-
-def _tell(notes: list[str]) -> None:
-    """Shows what could not be used, in one box however long a link is."""
-    if not notes:
-        return
-    told = [escape(note) for note in notes[:TOLD]]
-    more = [f"… and {len(notes) - TOLD} more"] if len(notes) > TOLD else []
-    st.warning("\n".join(f"- {note}" for note in told + more) if len(notes) > 1 else told[0], icon=":material/info:")

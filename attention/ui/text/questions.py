@@ -43,6 +43,7 @@ NO_TEXTS = "The tokens have no texts, only positions from 0 to {last:,}."
 SELECTED = "**{token}**"
 FROM = "“{source}”: {label}."
 FACTS = "Projections: {projections}; positions: {positions}."
+RANDOM = "random"  # of a head among hand-built ones
 TIED = "Equal {unit}s have equal vectors. "
 BUILT = "Half of a {unit}'s channels describe the {unit}, half its position. "
 ADDED = "Projections: {projections}; added position encoding: {positions}."

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Callable, Sequence
-from html import escape as escape_html
-from math import ceil
 from typing import Any
 
 import pyarrow as pa
@@ -22,8 +19,16 @@ from attention.knobs import GENERATED
 from attention.number_format import format_head, format_token
 from attention.operations.gate import OFF
 from attention.operations.softmax import row_sums
-from attention.sources import constructed
-from attention.sources.providers import distributes, has_scores, idle, no_distribution, source_title, unit
+from attention.sources.providers import (
+    distributes,
+    has_scores,
+    idle,
+    is_hand_built,
+    is_random,
+    no_distribution,
+    source_title,
+    unit,
+)
 from attention.tables import rows as tables
 from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs
@@ -34,17 +39,6 @@ from attention.ui.text import heads as text
 from attention.ui.text.questions import UNSAID
 from attention.ui.views import own_text, questions
 
-FIGURE = (
-    '<figure style="margin: 0"><img class="thumbnail" alt="{alt}" width="{side}" height="{side}" '
-    'style="display: block; max-width: 100%; image-rendering: pixelated" src="data:image/png;base64,{image}">'
-    '<figcaption style="font-size: .8rem">{caption}</figcaption></figure>'
-)
-LABELLED = (
-    '<div class="labelled-map"><div class="down" aria-hidden="true">{spans}</div>{picture}'
-    '<div class="across" aria-hidden="true">{spans}</div></div>'
-)
-STEPS = (1, 2, 5, 10, 20, 50, 100, 200)  # tokens between two positions beside a map
-LABEL, TOKEN = 12, 46  # pixels: from one label to the next, and of the labels at the left
 RECORDED = "recorded:"
 STATISTICS = "statistics"  # key of the fold with the statistics of every head
 LOGARITHMIC = ("log", "times even")  # scales
@@ -140,7 +134,7 @@ def finding(config: Config, roles: Sequence[Role | None], found: tables.Row) -> 
 def how_to_read(config: Config, role: Role | None) -> str:
     """What a head is and how its map is read, as Markdown; of an attention sink what that is, otherwise what to try."""
     sink = role and role.is_sink and not questions.unsaid(config)
-    is_built = _hand_built(config) and config.heads > 1 and not is_random(config, config.head)
+    is_built = is_hand_built(config) and config.heads > 1 and not is_random(config, config.head)
     built = text.BUILT if is_built else ""
     more = text.SINK if sink else built + text.TRY * (config.heads > 1)
     return text.CELLS.format(unit=unit(config), more=more).rstrip()
@@ -156,20 +150,11 @@ def _head_name(config: Config) -> str:
     return format_head(config.head, config.layer if len(layers(config.source)) > 1 else None)
 
 
-def _hand_built(config: Config) -> bool:
-    return config.source == GENERATED and config.projections == "constructed"
-
-
 def badge(config: Config) -> str:
     """The badge beside the title of a page with a selected head: where its weights come from, as one of several is random."""
     if questions.unsaid(config) or not is_random(config, config.head):
         return provenance.beside(config)
     return f":orange-badge[{text.RANDOM_HEAD.format(head=config.head)}]"
-
-
-def is_random(config: Config, head: int) -> bool:
-    """Whether it is the hand-built head with random projections."""
-    return _hand_built(config) and constructed.random(head)
 
 
 def bars(config: Config, found: tables.Row) -> tuple[str, int]:
@@ -238,23 +223,6 @@ def extent(rows: tuple[int, int], cols: tuple[int, int], tile: int, then: str = 
         resolution=text.EVERY_TOKEN if tile == 1 else text.TILES.format(tile=tile),
     )
     st.caption(f"{shown} {then}".rstrip())
-
-
-def thumbnail(config: Config, side: int, caption: str, alt: str = "") -> None:
-    """Draws the map of the selected head as a small picture, `side` pixels wide, with a caption."""
-    image = b64encode(results.layers.picture(config, config.head)).decode()
-    st.html(FIGURE.format(image=image, side=side, caption=caption, alt=escape_html(alt)), width="content")
-
-
-def labelled_thumbnail(config: Config, side: int, caption: str, alt: str, names: Sequence[str]) -> None:
-    """Draws the same picture with its tokens beside it and below it; if there is no room for all, with some positions."""
-    image = b64encode(results.layers.picture(config, config.head)).decode()
-    least = ceil(LABEL * len(names) / (side - TOKEN))
-    step = next(each for each in STEPS if each >= least)
-    shown = [name if step == 1 else str(at) * (at % step == 0) for at, name in enumerate(names)]
-    spans = "".join(f"<span>{escape_html(name)}</span>" for name in shown)
-    picture = FIGURE.format(image=image, side=side, caption=caption, alt=escape_html(alt))
-    st.html(LABELLED.format(spans=spans, picture=picture), width="stretch")
 
 
 def beside() -> list[DeltaGenerator]:

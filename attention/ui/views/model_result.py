@@ -33,9 +33,9 @@ from attention.ui.session import gestures, model_run, page, present
 from attention.ui.session.role_note import role_note
 from attention.ui.text import heads
 from attention.ui.text import model as text
+from attention.ui.views import head_picture, model_finding, model_map, model_picture
 from attention.ui.views import heads_layers as maps
 from attention.ui.views import heads_parts as parts
-from attention.ui.views import model_finding, model_map, model_picture
 from attention.ui.views import model_switches as switches
 from attention.ui.views.layers import role_text
 
@@ -260,7 +260,7 @@ def _selected_head(prompt: Prompt, config: Config, pair: model_map.Pair | None, 
     """Draws the map of the selected head, and its role."""
     title = maps.head_title(config, (config.layer, config.head))
     if not model_map.has_words(config):
-        parts.thumbnail(config, SIDE, text.AXES, text.PICTURE_ALT.format(head=title))
+        head_picture.thumbnail(config, SIDE, text.AXES, text.PICTURE_ALT.format(head=title))
     else:
         _sentence_head(config, pair, "map")
         st.caption(text.ROWS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -45,10 +46,15 @@ def offer(
 
 
 def _ask_question(name: str, ask: Callable[..., None]) -> None:
-    """Asks; selects another query of the head if a single key does not answer the question for this one."""
+    """Asks; selects another query of the head if a single key does not answer the question for this one.
+
+    Of a random head nothing can be predicted: then the question is about the first head.
+    """
     asks: dict[str, Any] = predict.NONE | {"predict": name}
     if name == "row":
-        asks["query"] = row_question.fair(results.heads.trace(page.setting().truncated))
+        config = page.setting().truncated
+        asks["head"] = row_question.fair_head(config)
+        asks["query"] = row_question.fair(results.heads.trace(replace(config, head=asks["head"])))
     page.visit_state().asked = name
     ask(**asks)
 

@@ -16,7 +16,8 @@ from attention.inputs import INPUTS, SPLIT
 from attention.knobs import GENERATED, KNOBS
 from attention.number_format import format_head, format_token, format_weight
 from attention.operations.softmax import SOFTMAXES
-from attention.sources.providers import label, mask_in_use, mask_name, source_title, unit
+from attention.sources import constructed
+from attention.sources.providers import is_random, label, mask_in_use, mask_name, source_title, unit
 from attention.tables import rows as tables
 from attention.trace import Trace
 from attention.ui.markdown import escape
@@ -66,6 +67,11 @@ def question(trace: Trace, roles: Sequence[Role | None] = ()) -> Question:
         why = text.BECAUSE.format(why=why, head=_head_name(config), does=escape(role.says))
     also = tuple(_token_label(config, key) for key in others if key in equal)
     return Question(asked, guesses, _token_label(config, best), why, also)
+
+
+def fair_head(config: Config) -> int:
+    """The head to ask about: the selected one, or the first if that is a random one among hand-built heads."""
+    return 0 if is_random(config, config.head) else config.head
 
 
 def fair(trace: Trace) -> int:
@@ -118,7 +124,8 @@ def _known_facts(config: Config) -> str:
     tied = text.TIED.format(unit=unit(config)) if split else text.INPUT.format(about=_first(config.input))
     if built:
         tied = text.BUILT.format(unit=unit(config)) if split else f"{tied}{text.BUILT.format(unit=unit(config))}"
-    projections = KNOBS["projections"].names.get(config.projections, config.projections)
+    by_chance = is_random(config, config.head) or (built and constructed.broad(config.head))
+    projections = text.RANDOM if by_chance else KNOBS["projections"].names.get(config.projections, config.projections)
     facts = text.ADDED if built else text.FACTS
     said = facts.format(projections=projections, positions=config.positions)
     return f"{escape(tied)}{said}"

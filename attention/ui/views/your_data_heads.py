@@ -24,7 +24,7 @@ from attention.ui.heading import draw_section
 from attention.ui.markdown import escape
 from attention.ui.session import uploads
 from attention.ui.text import your_data as text
-from attention.ui.views import heads_parts, your_data_files
+from attention.ui.views import head_picture, your_data_files
 
 SIDE = 280  # maximum number of pixels of a map: page.css fits them into their rows
 MAPS = 8  # maps that are drawn at most
@@ -46,9 +46,9 @@ def draw_maps(config: Config, heads: Heads, linked: bool = False) -> None:
                 if linked:
                     next_step.page_link("heads", escape(label), to_query(each))
                 if names:
-                    heads_parts.labelled_thumbnail(each, SIDE, caption, alt, names)
+                    head_picture.labelled_thumbnail(each, SIDE, caption, alt, names)
                 else:
-                    heads_parts.thumbnail(each, SIDE, caption, alt)
+                    head_picture.thumbnail(each, SIDE, caption, alt)
     if linked and heads:
         st.caption(_caption(config, heads))
 
