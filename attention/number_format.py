@@ -39,9 +39,9 @@ def format_mean(value: float) -> str:
     return _round_half_up(value, 3)
 
 
-def format_change(value: float, plus: bool = True) -> str:
-    """Returns a logit or a loss, or its change, with two decimals and a minus sign; zero has no minus."""
-    return (f"{value:+z.2f}" if plus else f"{value:z.2f}").replace("-", "−")
+def format_change(value: float, plus: bool = True, places: int = 2) -> str:
+    """Returns a logit, a loss or a cosine, or its change, with a minus sign; zero has no minus."""
+    return (f"{value:+z.{places}f}" if plus else f"{value:z.{places}f}").replace("-", "−")
 
 
 def format_token(text: str, position: int, kind: str = "query") -> str:

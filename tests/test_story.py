@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from urllib.parse import urlsplit
 
 import pytest
@@ -217,19 +218,40 @@ def test_what_the_model_makes_of_a_word_is_named_as_recorded_once_settings_diffe
     assert "moves it most towards “river” (+" in usual and "With the model's own settings" not in usual
 
 
+def score_table(packed: str) -> list[list[str]]:
+    """The cells of the table of scores, without its first column: dot products, scaled scores, exponentials, weights."""
+    table = next(each.value for each in visit({ENTRY: packed}).markdown if "| q · k |" in each.value)
+    return [line.split("|")[2:-1] for line in table.splitlines()[2:]]
+
+
+@pytest.mark.parametrize(
+    "packed", ["", "~temperature.0.5", "~scale.1/d_head", "~mask.causal~query.2", "~sentence.account"]
+)
+def test_the_table_of_scores_works_each_weight_out(packed):
+    products, scores, exponentials, weights = (
+        [float(cell.replace("−", "-").replace(",", "").strip(" %")) for cell in cells if cell.strip()]
+        for cells in score_table(f"step.weigh{packed}")
+    )
+    *parts, total = exponentials
+    for product, score, part, weight in zip(products, scores, parts, weights, strict=False):
+        assert score / product == pytest.approx(scores[0] / products[0], rel=2e-3)
+        assert part == pytest.approx(math.exp(score), rel=5e-3) and 100 * part / total == pytest.approx(weight, abs=0.1)
+
+
+def test_exponentials_of_too_many_digits_are_left_out():
+    assert "| softmax |" in words(visit({ENTRY: "step.weigh~scale.none"}))
+
+
 def test_equal_weights_are_those_of_the_visible_keys():
     causal, usual = visit({ENTRY: "step.weigh~mask.causal"}), visit({ENTRY: "step.weigh"})
     assert "If all 6 tokens that “bank” sees were equal, each would get 16.7%." in words(causal)
     assert "If all 11 tokens that “bank” sees were equal, each would get 9.1%." in words(usual)
-    scores = [
-        float(words(visit({ENTRY: f"step.weigh~temperature.{t}"})).split("| scaled score |")[1].split("|")[0])
-        for t in (1, 4)
-    ]
+    scores = [float(score_table(f"step.weigh~temperature.{t}")[1][0]) for t in (1, 4)]
     assert scores[0] == pytest.approx(4 * scores[1], abs=0.02), "a scaled score is divided by the temperature"
     labels = [test.button(key="temperature 1").label for test in (causal, usual)]
     assert labels == ["1 · unchanged", "1 · as trained"]
-    narrow = words(visit({ENTRY: "step.weigh~mask.causal~query.1"}))
-    assert narrow.split("| weight |")[1].split("\n")[0].count("%") == 2, "masked keys have no place among the scores"
+    narrow = score_table("step.weigh~mask.causal~query.1")[-1]
+    assert "".join(narrow).count("%") == 3, "masked keys have no place among the scores"
 
 
 @pytest.mark.parametrize(
@@ -244,7 +266,8 @@ def test_changed_settings_are_named_beside_the_title_and_what_was_recorded_is_ca
     usual, sizes = words(test), "11 tokens. MiniLM: 12 heads of 32 channels per layer, d_model 384."
     assert (
         said in changed
-        and "With the model's own settings:** From “bank”, only 1 of the 72 heads of MiniLM has its largest" in changed
+        and "With the model's own settings:** This **head** was picked: from “bank”, only 1 of the 72 heads has its"
+        in changed
     )
     assert "not as MiniLM computes it" not in usual and "With the model's own settings" not in usual
     assert any(sizes in each.proto.help for each in test.markdown)

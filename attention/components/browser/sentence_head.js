@@ -35,6 +35,7 @@ import { applyTheme, shadeChip, stopsOn } from "./theme.js";
 
 const POINTED = "sentence-pointed";  // event of the document: heads over the same sentence follow the pointer together
 const NAMED = 0.05;  // weights from which a token shows its share
+const LONG = 16;  // tokens above which they show no share on a phone
 const MANY = 30;  // tokens from which on they are small, and show no share
 
 /**
@@ -72,6 +73,7 @@ function update(sentence, data) {
   find(root, ".ramp").style.background = `linear-gradient(to right, ${sentence.data.stops.join()})`;
   root.classList.toggle("no-map", !data.shows.map);
   root.classList.toggle("no-chips", !data.shows.chips);
+  root.classList.toggle("long", data.tokens.length > LONG);
   root.classList.toggle("many", data.tokens.length > MANY);
   root.classList.toggle("compares", Boolean(data.masks));
   if (data.masks) {

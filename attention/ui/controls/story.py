@@ -22,12 +22,12 @@ NAMES = frozenset((*SIZES, "mask", "span", "scale", "temperature"))
 
 def draw(story: Story, stops: Stops, change: Change) -> None:
     """Draws every control with its callback for changes."""
-    with st.container(border=True, key="own-picture"):
-        st.markdown(text.OPENS_HEADS)
+    with st.container(key="own-picture"):
+        st.caption(text.OPENS_HEADS)
         knobs.stops("tokens", story, stops["tokens"], format_func="{:,}".format, on_change=change)
         knobs.slider("heads", story, on_change=change)
         knobs.slider("d_model", story, stops["d_model"], on_change=change)
-    st.markdown(text.THIS_HEAD)
+    st.caption(text.THIS_HEAD)
     for name, rules in RULES.items():
         knobs.menu(name, story, help=help_with_rules(STORIES.knobs[name].help, rules), on_change=change)
         if name == "mask" and MASKS[story.mask].span:

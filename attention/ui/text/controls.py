@@ -3,8 +3,8 @@
 MORE = "More settings"
 
 # Start.
-OPENS_HEADS = "**Build your own heads**  \n:small[These sliders open Heads.]"
-THIS_HEAD = "**Change this head**"
+OPENS_HEADS = "Try your own heads on Heads"
+THIS_HEAD = "Change this head"
 
 # A picture.
 ADVANCED = "Advanced"

@@ -25,13 +25,13 @@ LOOK = (
 )
 ROWS = "A **row** of the map is one token; its weights sum to 100%. The model adds the tokens [CLS] and [SEP]."
 COMPARE = "**Try it:** choose the other sentence above. From which token does “{word}” take most there?"
-ONE_HEAD = (
-    "This is one **head** of {heads} in MiniLM; the others have other weights. A weight shows what a head reads, not what the "
-    "model understands."
+TRAINED = (
+    "MiniLM was trained on pairs of sentences, to give those that belong together similar vectors. A weight shows what a head "
+    "reads, not what the model understands."
 )
 EXPECTED = (
-    "From “{word}”, only {found} of the {heads} heads of MiniLM has its largest weight on “{expected}” here and on “{other}” "
-    "in the other sentence."
+    "This **head** was picked: from “{word}”, only {found} of the {heads} heads has its largest weight on “{expected}” here and "
+    "on “{other}” in the other sentence."
 )
 UNDERSTOOD = (
     "**A weight shows what a head reads, not what the model understands:** meaning comes from all heads and feed-forward "
@@ -52,13 +52,23 @@ OWN_BLANK = "There is no word in the sentence. Type one or more, then press Ente
 OWN_LONG = "The sentence has {characters:,} characters; Start reads up to {most}. Heads and Model read longer texts."
 OWN_MANY = "MiniLM splits your sentence into {tokens} tokens; Start has room for {most}. Heads shows all of them."
 AS_RECORDED = "**With the model's own settings:** {said}"
-SHARPEN = "The **temperature** makes the weights sharper or more even. Try it:"
+SHARPEN = "The **temperature** divides the scores. Try it:"
 WEIGH = (
-    "Learned matrices give each token a **query**, what it looks for, and a **key**, what it offers. Their dot product, {scaled} "
-    "and divided by the temperature, is the **scaled score**. The **softmax** turns those of a row into weights."
+    "Learned matrices give each token a **query** q, what it looks for, and a **key** k, what it offers. Their dot product is "
+    "scaled; the **softmax** takes exp of it and divides by the sum:"
 )
-SCALED, OTHERWISE_SCALED = "divided by √d (d: channels of a head)", "scaled by “{scale}”"
-SCORES = "| {query} and | {tokens} |\n| --- | {rule} |\n| scaled score | {scores} |\n| weight | {weights} |"
+WEIGH_LARGE = (
+    "Learned matrices give each token a **query** q, what it looks for, and a **key** k, what it offers. Their dot product is "
+    "scaled; the **softmax** turns those of a row into weights:"
+)
+SCORES = (
+    "| {query} and | {tokens} | all {visible} |\n| --- | {rule} | --- |\n"
+    "| q · k | {products} | |\n| {scaled} | {scores} | |\n"
+)
+EXPONENTIALS = "| exp | {exponentials} | {total} |\n| ÷ {total} | {weights} | 100% |"
+WEIGHTS = "| softmax | {weights} | 100% |"  # if exp has too many digits
+SCALED = {"1/sqrt(d_head)": "÷ √{d_head}", "1/d_head": "÷ {d_head}", "none": "not scaled"}
+DIVIDED = "{scaled}, ÷ {temperature}"
 TEMPERATURES = {0.5: " · sharper", 1.0: " · as trained", 4.0: " · more even"}  # while nothing else is changed
 UNCHANGED = {1.0: " · unchanged"}  # in its place once the mask or the scale is changed
 ROW = (
@@ -66,13 +76,13 @@ ROW = (
     "each would get {uniform}."
 )
 TAKE_OVER = (
-    "Learned matrices make the **value** of each token, a vector that it passes on. The head sums the values, each times its "
-    "weight{weight}, multiplies the sum by its **output matrix**, and adds that to the vector of {query}."
+    "Learned matrices give each token a **value**, a vector that it passes on. The head sums them, each times its "
+    "weight{weight}, and adds that, times its **output matrix**, to the vector of {query}."
 )
-SO = " ({weight} for that of {key})"
+SO = " ({weight} for {key})"
 COMBINED = (
-    "**Which words is {query} closer to now?** The **cosine** of two vectors says how alike they are: 1 if they point the same "
-    "way, 0 if they are at a right angle."
+    "**Which words is {query} closer to now?** The **cosine** says how alike two vectors are: 1 if they point the same way, 0 if "
+    "they are at a right angle."
 )
 NOT_COMPARED = "What the sum changes is measured for “{word}”, whose meaning the words around it decide."
 SELECT = "Select “{word}”"
@@ -84,7 +94,6 @@ MOVED_TOO_LITTLE = (
     "**This head alone** moves it too little to tell: by less than {least} towards or away from each word."
 )
 AS_READ = "The other words are as the head reads them. The head changes them as well."
-NO_CHANGE = "under {least}"
 AFTER_ALL = (
     "**After six layers**, with all heads and feed-forward layers, the closest of these words is “{last}” "
     "({cosine}); before, “{first}” ({before})."
@@ -95,7 +104,7 @@ STILL_CLOSEST = (
 )
 ALL_RISE = "The cosine rises for every word: most for “{most}” ({most_by}), least for “{least}” ({least_by})."
 NEXT = {"weigh": "Next: weigh", "take over": "Next: combine"}
-ONWARD = "Next: the other heads → Heads"
+ONWARD = "Next: Heads"
 LIMITS = "Does a head understand words? An example that says no"
 RIDDLE = (
     "*The animal didn't cross the street because it was too tired.* In layer 3, head 1 of MiniLM, “it” puts {tired_animal} "

@@ -43,6 +43,12 @@ def is_waiting() -> bool:
     return card is not None and not predict.is_answer_shown(question_key(card))
 
 
+def has_next() -> bool:
+    """Whether the bar has a button to the next step of the path."""
+    card = page.card()
+    return bool(card and card.name in path() and find_card(card.after))
+
+
 def bar() -> page.Part:
     """The bar of a page, above its picture; absent if the link has no card of this page."""
     return page.Part("card", _draw, _look)

@@ -51,7 +51,7 @@ def view(story: Story) -> None:
         return
     start_steps.draw_choice(story, config)
     with st.container(key="story"):
-        picture, told = st.columns([3, 2], gap="medium")
+        picture, told = st.columns([9, 7], gap="medium")
     with picture:
         whole = (0, config.tokens), (0, config.tokens)
         sentence_head(config, results.heads.lines(config, config.head, whole), on_pin=gestures.on_sentence_pin)
@@ -60,6 +60,7 @@ def view(story: Story) -> None:
         start_steps.draw(story, trace)
         if story.is_own:
             _link_to_heads(config)
+    start_steps.draw_below(story, trace)
 
 
 def _config(story: Story) -> Config:
@@ -87,7 +88,7 @@ def _draw_sentences(story: Story) -> None:
             "sentence",
             story,
             [*SENTENCES, *[OWN] * bool(story.own)],
-            format_func=lambda name: model_run.shorten(story.own) if name == OWN else SENTENCES[name].text,
+            format_func=lambda name: run_text.OWN_SENTENCE if name == OWN else SENTENCES[name].text,
             on_change=page.change,
             kwargs={"query": WORD},
             label_visibility="collapsed",
@@ -161,7 +162,7 @@ def _open_heads(story: Story) -> None:
 def _below(story: Story) -> None:
     """Draws what heads do not do, three ways into the app, and where checks are."""
     with st.expander(text.LIMITS, icon=":material/psychology_alt:"):
-        start_steps.draw_understood(story)
+        st.markdown(text.UNDERSTOOD)
         shares = {name: format_percent(share) for name, share in riddle_shares().items()}
         st.markdown(text.RIDDLE.format(**shares, tired_first=shares["tired_[CLS]"], wide_first=shares["wide_[CLS]"]))
         with st.container(horizontal=True):
@@ -175,4 +176,4 @@ def _below(story: Story) -> None:
     st.caption(text.CODE, help=f"{run_text.OWN_ABSENT}: {run_text.OWN_WHY.format(why=absent)}" if absent else None)
 
 
-BELOW = page.Part("doors", _below, lambda story: (story.sentence, bool(story.altered), card_bar.is_waiting()), blocks=3)
+BELOW = page.Part("doors", _below, lambda story: True, blocks=3)

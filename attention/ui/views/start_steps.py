@@ -6,7 +6,7 @@ The third compares with vectors that are recorded for the sentences that ship; o
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil, floor
+from math import ceil, floor, log
 from typing import Any
 
 import pyarrow as pa
@@ -17,7 +17,7 @@ from torch import Tensor
 from attention.charts import moves as charts
 from attention.codec import to_query
 from attention.config import Config
-from attention.number_format import format_mean, format_percent, format_token
+from attention.number_format import format_change, format_mean, format_percent, format_token, format_weight
 from attention.story.head import LAYER, SENTENCES, Move, heads_that_find_both, moves, strongest_pair
 from attention.story.settings import WORD, Story
 from attention.trace import Trace
@@ -28,7 +28,8 @@ from attention.ui.session import model_run, page
 from attention.ui.text import start as text
 from attention.ui.views import card_bar
 
-TOP = 4  # tokens whose scores are shown
+TOP = 3  # tokens whose scores are shown
+READABLE = log(1e6)  # scaled scores up to it have an exponential that can be read
 LEAST = 0.005  # change of a cosine that says something; below it are changes that any head makes
 
 
@@ -46,16 +47,24 @@ def draw_choice(story: Story, config: Config) -> None:
         if following:
             _next_button(following)
         else:
-            next_step.page_link("heads", text.ONWARD, model_run.carry(to_query(config)), ":material/arrow_forward:")
+            with st.container(key="story-secondary" if card_bar.has_next() else "story-onward", width="content"):
+                next_step.page_link("heads", text.ONWARD, model_run.carry(to_query(config)), ":material/arrow_forward:")
 
 
 def draw(story: Story, trace: Trace) -> None:
-    """Draws the selected step: what one does there, which a narrow window shows above the picture, and why it is so."""
-    first, why = STEPS[story.step]
-    with st.container(key="story-first"):
-        first(story, trace)
+    """Draws the selected step; a narrow window shows the choice of a temperature above the picture, the rest below it."""
+    if story.step == "weigh":
+        with st.container(key="story-first"):
+            _sharpen(story, trace)
     with st.container(key="story-why"):
-        why(story, trace)
+        for part in STEPS[story.step]:
+            part(story, trace)
+
+
+def draw_below(story: Story, trace: Trace) -> None:
+    """Draws below the picture what all layers make of the selected token, at the last step."""
+    if story.step == "take over" and _is_compared(story, trace):
+        _draw_layers(story, moves(story.sentence, trace.config.query_index, _row(trace)))
 
 
 def finding(trace: Trace) -> str:
@@ -88,15 +97,15 @@ def _look(story: Story, trace: Trace) -> None:
 
 
 def _compare(story: Story, trace: Trace) -> None:
-    """Draws what a row is, what to try, and that there are other heads."""
+    """Draws what a row is, what to try, how the model was trained, and that other heads do not do the same."""
     if float(_row(trace).sum()):
         st.markdown(text.ROWS)
     if story.is_own:
         st.markdown(_why_first(story, trace) + text.OWN_LOOK)
         return
     st.markdown(text.COMPARE.format(word=story.shipped.about))
-    if not card_bar.is_waiting():
-        st.caption(text.ONE_HEAD.format(heads=head_counts()["heads"]))
+    said = "" if card_bar.is_waiting() else f" {_expected_sentence(story)}"
+    st.caption(text.TRAINED + said)
 
 
 def first_pair(config: Config) -> tuple[int, int] | None:
@@ -117,22 +126,18 @@ def _why_first(story: Story, trace: Trace) -> str:
     return _as_recorded(story, text.OWN_FIRST.format(query=query, key=key))
 
 
-def draw_understood(story: Story) -> None:
-    """Draws how many heads do the same in both sentences, and that a weight is not understanding."""
+def _expected_sentence(story: Story) -> str:
+    """How many heads do the same in both sentences."""
     here = story.shipped
-    if story.is_own or card_bar.is_waiting():
-        st.markdown(text.UNDERSTOOD)
-        return
     other = next(sentence for sentence in SENTENCES.values() if sentence != here)
     named = {"word": here.about, "expected": here.expected, "other": other.expected}
-    said = _as_recorded(story, text.EXPECTED.format(**named, **head_counts()))
-    st.markdown(f"{said} {text.UNDERSTOOD}")
+    return _as_recorded(story, text.EXPECTED.format(**named, **head_counts()))
 
 
 def _sharpen(story: Story, trace: Trace) -> None:
     """Draws the choice of a temperature."""
     st.markdown(text.SHARPEN)
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, key="temperatures"):
         effects = text.TEMPERATURES | (text.UNCHANGED if story.changes("mask", "scale") else {})
         for temperature, effect in effects.items():
             st.button(
@@ -146,9 +151,8 @@ def _sharpen(story: Story, trace: Trace) -> None:
 
 def _weigh(story: Story, trace: Trace) -> None:
     """Draws how weights come about, with the largest ones of the row."""
-    scaled = text.OTHERWISE_SCALED.format(scale=escape(story.scale)) if story.changes("scale") else text.SCALED
-    st.markdown(text.WEIGH.format(scaled=scaled))
     row, visible = _row(trace), int(_visible(trace).sum())
+    st.markdown(text.WEIGH if visible and _is_readable(trace) else text.WEIGH_LARGE)
     if visible:
         if not card_bar.is_waiting():
             with st.container(key="scores"):
@@ -169,33 +173,63 @@ def _visible(trace: Trace) -> Bool[Tensor, " n"]:
     return trace.mask[trace.config.query_index]
 
 
+def _scores(trace: Trace) -> Float[Tensor, " n"]:
+    """The scaled scores of the selected token with all tokens."""
+    return trace.scores[trace.config.head, trace.config.query_index].double()
+
+
+def _is_readable(trace: Trace) -> bool:
+    """Whether the largest exponential of the row has few enough digits."""
+    return float(_scores(trace)[_visible(trace)].max()) <= READABLE
+
+
 def _scores_table(story: Story, trace: Trace) -> str:
-    """The tokens with the largest weights of the row, with their scaled scores, as a table in Markdown."""
-    config, row = trace.config, _row(trace)
-    scores = trace.scores[config.head, config.query_index]
+    """How the largest weights of the row come about, from the dot products on, as a table in Markdown."""
+    config, row, scores = trace.config, _row(trace), _scores(trace)
+    products = (trace.q[config.head, config.query_index] @ trace.k[config.head].T).double()
     top = [at for at in row.argsort(descending=True, stable=True).tolist() if _visible(trace)[at]][:TOP]
-    return text.SCORES.format(
+    scaled = text.SCALED[story.scale].format(d_head=config.d_head)
+    if story.changes("temperature"):
+        scaled = text.DIVIDED.format(scaled=scaled, temperature=f"{story.temperature:g}")
+    cells = {
+        "tokens": [_name(trace, at) for at in top],
+        "rule": ["---" for _ in top],
+        "products": [format_change(float(products[at]), plus=False) for at in top],
+        "scores": [format_change(float(scores[at]), plus=False, places=3) for at in top],
+        "exponentials": [_format_exponential(float(scores[at].exp())) for at in top],
+        "weights": [format_percent(float(row[at])) for at in top],
+    }
+    template = text.SCORES + (text.EXPONENTIALS if _is_readable(trace) else text.WEIGHTS)
+    return template.format(
         query=_name(trace, config.query_index),
-        tokens=" | ".join(_name(trace, at) for at in top),
-        rule=" | ".join("---" for _ in top),
-        scores=" | ".join(format_mean(float(scores[at])) for at in top),
-        weights=" | ".join(format_percent(float(row[at])) for at in top),
+        visible=int(_visible(trace).sum()),
+        scaled=scaled,
+        total=_format_exponential(float(scores[_visible(trace)].exp().sum())),
+        **{name: " | ".join(found) for name, found in cells.items()},
     )
 
 
+def _format_exponential(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.2f}" if value >= 1 else format_weight(value)
+
+
+def _is_compared(story: Story, trace: Trace) -> bool:
+    """Whether the selected token is one of the words that are compared."""
+    here = story.shipped
+    return not story.is_own and here.tokens[trace.config.query_index] in (here.about, *here.compared)
+
+
 def _take_over(story: Story, trace: Trace) -> None:
-    """Draws what the selected token becomes, if it is one of the words that are compared."""
+    """Draws how this head moves the selected token, if it is one of the words that are compared."""
     query, here = trace.config.query_index, story.shipped
     if story.is_own:
         return
-    if here.tokens[query] not in (here.about, *here.compared):
+    if not _is_compared(story, trace):
         st.markdown(text.NOT_COMPARED.format(word=here.about))
         st.button(text.SELECT.format(word=here.about), on_click=page.change, kwargs={"query": WORD}, key="select word")
         return
-    found = moves(story.sentence, query, _row(trace))
     st.markdown(text.COMBINED.format(query=_name(trace, query)))
-    _draw_step(found)
-    _draw_layers(story, found)
+    _draw_step(moves(story.sentence, query, _row(trace)))
 
 
 def _draw_step(found: list[Move]) -> None:
@@ -208,7 +242,7 @@ def _draw_step(found: list[Move]) -> None:
 
 
 def _draw_layers(story: Story, found: list[Move]) -> None:
-    """Draws how far all layers bring the token."""
+    """Draws how far all layers bring the token: in words, beside the chart."""
     last = charts.RECORDED if story.altered else charts.LAYERS
     rows = [
         {"word": move.word, "stage": stage, "cosine": cosine, "least": min(ends), "most": max(ends)}
@@ -223,8 +257,11 @@ def _draw_layers(story: Story, found: list[Move]) -> None:
     said = template.format(
         first=first.word, before=format_mean(first.before), last=after.word, cosine=format_mean(after.layers)
     )
-    st.markdown(_as_recorded(story, said), help=_rise_sentence(found) or None)
-    _draw_chart("all-layers", rows, chart, text.LAYERS_ALT)
+    with st.container(border=True, key="six-layers"):
+        words, picture = st.columns([4, 5], gap="medium", vertical_alignment="center")
+    words.markdown(_as_recorded(story, said), help=_rise_sentence(found) or None)
+    with picture:
+        _draw_chart("all-layers", rows, chart, text.LAYERS_ALT)
 
 
 def _draw_chart(key: str, rows: list[dict[str, Any]], chart: dict[str, Any], alt: str) -> None:
@@ -243,7 +280,7 @@ def _pass_on(story: Story, trace: Trace) -> None:
 
 
 def _change_text(move: Move) -> str:
-    return f"{move.change:+.3f}" if abs(move.change) >= LEAST else text.NO_CHANGE.format(least=LEAST)
+    return format_change(move.change, places=3)
 
 
 def _move_sentence(found: list[Move]) -> str:
@@ -252,7 +289,7 @@ def _move_sentence(found: list[Move]) -> str:
     closer = max(found, key=lambda move: move.change)
     change = closer.change
     return (
-        text.MOVED.format(closer=closer.word, change=f"{change:+.3f}")
+        text.MOVED.format(closer=closer.word, change=format_change(change, places=3))
         if change >= LEAST
         else text.MOVED_TO_NONE.format(least=LEAST)
     )
@@ -264,7 +301,9 @@ def _rise_sentence(found: list[Move]) -> str:
     (least_by, least), (most_by, most) = rises[0], rises[-1]
     if least_by <= 0 or least == most:
         return ""
-    return text.ALL_RISE.format(most=most, most_by=f"{most_by:+.2f}", least=least, least_by=f"{least_by:+.2f}")
+    return text.ALL_RISE.format(
+        most=most, most_by=format_change(most_by), least=least, least_by=format_change(least_by)
+    )
 
 
 def _next_button(step: str) -> None:
@@ -273,7 +312,7 @@ def _next_button(step: str) -> None:
         on_click=page.change,
         kwargs={"step": step},
         key=f"next {step}",
-        type="primary",
+        type="secondary" if card_bar.has_next() else "primary",
         icon=":material/arrow_forward:",
     )
 
@@ -285,8 +324,8 @@ def head_counts() -> dict[str, int]:
 
 
 Part = Callable[[Story, Trace], None]
-STEPS: dict[str, tuple[Part, Part]] = {
+STEPS: dict[str, tuple[Part, ...]] = {
     "look": (_look, _compare),
-    "weigh": (_sharpen, _weigh),
+    "weigh": (_weigh,),
     "take over": (_pass_on, _take_over),
 }
