@@ -124,7 +124,7 @@ def test_the_bias_of_positions_is_its_formula():
 
 def test_the_formula_of_a_step_that_is_shown_first_has_no_indices():
     steps = by_name(Config(tokens=4, heads=2, d_model=8, temperature=2.0))
-    assert steps["scores"].plain == r"\mathrm{score} = q \cdot k"
+    assert steps["scores"].plain == r"\mathrm{scores} = \text{q}\, \text{k}^\top"
     assert steps["scaled"].plain == r"\mathrm{scaled} = \text{scores} / (\sqrt{d_\mathrm{head}} \cdot 2)"
     assert steps["weights"].plain == r"\mathrm{weights} = \mathrm{softmax}(\text{logits})"
     assert [name for name, step in steps.items() if re.search(r"_\{?[hij]", step.plain)] == ["x"], "as it is given"

@@ -24,6 +24,7 @@ from attention.steps.plan import by_name, steps
 from attention.steps.values import matrices, values
 from attention.tables.rows import costs, quantity
 from attention.ui.controls.picture import MIXED
+from attention.ui.views import steps_finding
 from attention.ui.views.steps import nearest
 from attention.wire.matrix_cells import encode_steps
 from tests import drawings
@@ -56,7 +57,9 @@ def sent_header(test: AppTest) -> dict:
 
 def test_it_begins_with_the_first_step_and_a_link_opens_another():
     test = run()
-    assert sent_header(test)["step"] == sent_header(test)["order"][0] == "x" and "**x**: One vector" in words(test)
+    assert sent_header(test)["step"] == sent_header(test)["order"][
+        0
+    ] == "x" and "**x**: each of the 18 tokens" in words(test)
     test = run(step="output")
     assert "1 × 18 × 512 numbers (`b q c`) · 36.9 kB of memory · 9.44 MFLOP to compute" in words(test)
     test.segmented_control(key="steps").set_value("all").run()
@@ -128,8 +131,42 @@ def test_every_step_has_a_lesson_that_goes_with_it():
     plan = [step for config in (*configs, Config.of(SOURCES[1])) for step in steps(config)]
     assert {step.name for step in plan} == set(STEPS)
     assert all(step.lesson.endswith(".") and len(step.lesson) <= 110 for step in plan)
-    lesson = by_name(Config())["mask"].lesson
-    assert lesson in words(run(step="mask")) and lesson not in words(run(step="mask", steps="all"))
+    lesson = by_name(Config())["W_o"].lesson
+    assert lesson in words(run(step="W_o")) and lesson not in words(run(step="W_o", steps="all"))
+
+
+@pytest.mark.parametrize("head", [0, 1])
+def test_the_headline_of_a_step_has_the_numbers_of_its_matrices(head):
+    config = Config(tokens=4, heads=2, d_model=4, projections="tied", head=head)
+    found, plan = values(config, slice(None)), by_name(config)
+    told = {name: steps_finding.of_step(config, plan, name).replace("\\", "") for name in plan}
+    first, shown = 2 * head, lambda value: f"{value:.3g}".replace("-", "−")
+    for name, row in (("Q", 3), ("K", 0), ("V", 0)):
+        token, value = ("“was” (3)", "“The” (0)")[row == 0], shown(found[name][row, first])
+        assert (
+            f"row {token} of x times column {first} of W_{name.lower()}" in told[name] and f"**{value}**" in told[name]
+        )
+        assert f"head {head} takes **columns {first} to {first + 1}**" in told[name.lower()]
+    assert shown(found["scores"][head, 3, 0]) in told["scores"] and shown(found["scaled"][head, 3, 0]) in told["scaled"]
+    largest = int(found["weights"][head, 3].argmax())
+    assert (
+        f"{100 * found['weights'][head, 3, largest]:.1f}%, is on “{('The', 'river', 'bank', 'was')[largest]}”"
+        in told["context"]
+    )
+    assert f"**{shown(found['context'][head, 3, 0])}**" in told["context"]
+    assert "**10** of 16 pairs" in told["mask"] and "**6** of 16 scores" in told["logits"]
+    assert "2 heads of width 2" in told["joined"] and "**4 × 4** numbers" in told["W_o"]
+    assert "**4** of 4 tokens" in told["output"]
+
+
+@pytest.mark.parametrize("config", [Config(), Config(positions="rotary", qk_norm="on", gate="headwise"), SECOND])
+def test_next_goes_from_part_to_part_and_each_step_follows_its_sources(config):
+    order, plan = header(config, ["x"])["order"], by_name(config)
+    assert sorted(order) == sorted(plan)
+    for name, step in plan.items():
+        assert all(order.index(source.name) < order.index(name) for source in step.sources)
+    places = [plan[name].part for name in order]
+    assert places == sorted(places, key=places.index), "no part is left and entered again"
 
 
 def test_a_map_that_mixes_nothing_is_not_said_to_mix():
@@ -200,7 +237,7 @@ def test_every_step_is_drawn_at_settings_that_have_it(step):
         == names
         == [each["name"] for each in header(config, names)["matrices"]]
     )
-    assert told["step"] == step and told["order"] == list(plan)
+    assert told["step"] == step and sorted(told["order"]) == sorted(plan)
     cells = sum(each["sent"] * each["high"] * each["broad"] for each in told["matrices"])
     assert len(data) == 4 + length + -length % 4 + 2 * cells + ("mask" in plan) * 3
 

@@ -53,14 +53,16 @@ def message(config: Config, drawn: dict[str, Matrix]) -> bytes:
 
 def header(config: Config, names: Sequence[str]) -> dict[str, Any]:
     """Returns the header of the message: everything but the cells."""
-    plan, sizes = by_name(config), lengths(config)
-    order = list(plan)
+    plan, sizes, shown = by_name(config), lengths(config), parts(config)
+    order = [
+        name for part in shown for name in part.steps
+    ]  # part by part: from x to the queries of each head, then to keys
     return {
         "painted": link(config),
         "matrices": [describe_step(plan[name]) for name in names],
         "order": order,
-        "parts": [vars(part) for part in parts(config)],
-        "ends": not any(part.place == "values" for part in parts(config)),  # at the weights: the source has no values
+        "parts": [vars(part) for part in shown],
+        "ends": not any(part.place == "values" for part in shown),  # at the weights: the source has no values
         "step": names[-1] if config.steps == "one" else None,
         "focus": {"head": config.head, "query": config.query_index},
         "heads": config.heads,

@@ -26,7 +26,7 @@ LOGITS = Operation(
     applies=_applies,
     updates="scores",
     term=lambda spec, score, written: f"{score} + {written(ADDED)}",
-    plain=r"\mathrm{logit} = {s0}\ \text{if visible, else}\ {-\infty}",
+    plain=r"\mathrm{logits} = {s0}\ \text{if visible, else}\ {-\infty}",
     code='scores = scores.masked_fill(~mask, float("-inf"))\n',
 )
 OPERATIONS = (

@@ -21,17 +21,17 @@ LESSONS = {
     "W_q": "W_q turns each token into a query: what the token searches for. Models learn it.",
     "W_k": "W_k turns each token into a key: what the token is found by.",
     "W_v": "W_v turns each token into a value: the vector it passes on.",
-    "Q": "Row i is the query of token i: what it searches for.",
-    "K": "Row i is the key of token i: what it is found by.",
-    "V": "Row i is the value of token i: what it passes on.",
+    "Q": "Each row is the query of a token: what it searches for.",
+    "K": "Each row is the key of a token: what it is found by.",
+    "V": "Each row is the value of a token: what it passes on.",
     "q": "The channels of Q are split between the heads, so each head has its own queries.",
     "k": "The channels of K are split in the same way.",
     "v": "The channels of V are split in the same way: each head passes on a part.",
 }
 GIVEN = {
-    "q": "Row i is the query of token i in this head. It already contains the position.",
-    "k": "Row i is the key of token i in this head.",
-    "v": "Row i is the value of token i in this head.",
+    "q": "Each row is the query of a token in this head. It already contains the position.",
+    "k": "Each row is the key of a token in this head.",
+    "v": "Each row is the value of a token in this head.",
 }
 
 

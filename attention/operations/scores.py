@@ -35,7 +35,7 @@ OPERATIONS = (
         (Source("q", "left", "× transposed"), Source("k", "keys", "=")),
         lambda spec: spec.product("b h q k", "d"),
         lambda values, spec: einsum(values["q"], values["k"], "h q d, h k d -> h q k"),
-        plain=r"\mathrm{score} = q \cdot k",
+        plain=r"\mathrm{scores} = {s0}\, {s1}^\top",
         code=lambda spec: f"{repeated('K', spec)}scores = Q @ K.transpose(-2, -1)\n",
     ),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 
 import pandas as pd
@@ -11,16 +10,14 @@ import streamlit as st
 from attention.components.matrices import matrices
 from attention.config import Config
 from attention.examples import EXAMPLES
-from attention.knobs import DEFAULTS, KNOBS
-from attention.number_format import format_percent, format_token, format_weight
+from attention.knobs import KNOBS
 from attention.operations.softmax import SOFTMAXES
 from attention.operations.table import step_names
 from attention.pinned import Sides, sides_shown
-from attention.sources.providers import has, has_scores, keys, tokens
+from attention.sources.providers import has, has_scores
 from attention.sources.spec import lengths
 from attention.steps.plan import by_name, made_here
 from attention.steps.step import Source, Step
-from attention.steps.values import pairs
 from attention.tables.rows import costs, quantity
 from attention.ui import proof, provenance, results
 from attention.ui.controls import knobs
@@ -31,9 +28,8 @@ from attention.ui.markdown import escape
 from attention.ui.session import browser_yield, gestures, page, present
 from attention.ui.text import steps as text
 from attention.ui.text import terms
-from attention.ui.views import focus, questions, softmax_questions, steps_changed
+from attention.ui.views import focus, questions, softmax_questions, steps_changed, steps_finding
 
-STORIES = {"scores": text.SCORES, "weights": text.WEIGHTS}
 AXES = {  # as in the docstring of the package
     "b": "sequences",
     "q": "queries",
@@ -139,28 +135,7 @@ def _finding(config: Config, plan: dict[str, Step], current: str, changed: Sides
         return steps_changed.finding(changed, "" if config.steps == "all" else current)
     if config.steps == "all":
         return text.ALL.format(way=_way(config), count=len(plan))
-    if told := _of_tokens(config, plan, current):
-        return told
-    return text.STEP.format(step=escape(current), lesson=plan[current].lesson)
-
-
-def _of_tokens(config: Config, plan: dict[str, Step], current: str) -> str:
-    """What the scores or weights say of the selected query and its first visible key; "" for another step or softmax.
-
-    It is about the cell that the matrices frame as they open, and has the same digits.
-    """
-    if current not in STORIES or questions.unsaid(config) or config.softmax != DEFAULTS["softmax"] or "q 2" in plan:
-        return ""
-    (found,) = results.steps.matrices(config, (current,))
-    visible = pairs(config)[config.query_index].nonzero()
-    names, own = keys(config).labels, tokens(config).labels
-    if found.tiles != (1, 1) or not len(visible) or not (names and own):
-        return ""
-    key, head = int(visible[0]), config.head - found.first
-    value = math.ldexp(float(found.codes[head, config.query_index, key]), found.exponent)
-    query, other = (format_token(of[at], at) for of, at in ((own, config.query_index), (names, key)))
-    said = format_percent(value) if current == "weights" else format_weight(value).replace("-", "−")
-    return STORIES[current].format(query=escape(query), key=escape(other), value=said)
+    return steps_finding.of_step(config, plan, current)
 
 
 def _kind(config: Config) -> str:
@@ -201,14 +176,15 @@ def _choices(config: Config) -> None:
             help=text.SMALL_HELP,
             on_click=page.change,
             kwargs=settings | {"head": small.head, "step": MIXED.step},
-            type="primary" if whole else "secondary",
         )
         st.caption(text.SHARED if whole else text.NO_MORE, width="content")
     knobs.segments("steps", config, format_func=text.VIEWS.get, label_visibility="collapsed", width="content")
 
 
 def _formula(step: Step) -> None:
-    """Draws the formula of a step without indices; those of a cell are in its help, and among the sizes below."""
+    """Draws the formula of a computed step without indices; those of a cell are in its help, and among the sizes below."""
+    if "=" not in step.plain:  # a name alone, which the matrix has
+        return
     more = text.BY_CELL.format(formula=step.formula) if step.plain != step.formula else None
     st.markdown(f"${step.plain}$", width="content", help=more)
 
