@@ -309,6 +309,10 @@ def test_the_sentence_names_the_head_that_changed_most_and_those_that_did_not():
     )
     assert columns(found)["head"] == ["1", "0", "2"] and columns(found)["variation"] == [1.0, 0.0, 0.0]
     rolled = compare_sides(Side(weights, mask), Side(weights.roll(1, 1), mask))
+    assert sentence(found, plain=True) == (
+        "Head 1 changed most: on average, 100% of a row's weight moved; heads 0 and 2 did not change."
+    )
+    assert sentence(rolled, plain=True) == "All 3 heads changed alike: on average, 100% of a row's weight moved."
     assert sentence(rolled) == "All 3 heads changed alike: total variation 1.000 per row (4 rows)."
     one = compare_sides(Side(weights, mask), Side(other, mask), [(0, 1)])
     assert sentence(one).startswith("Head 1 of B against 0 of A changed: total variation 1.000")
@@ -368,15 +372,28 @@ def test_the_button_pins_and_the_page_compares():
     test = run(HEADS, {})
     test.button(key="compare").click().run()
     assert not test.exception and test.session_state["session"].here.setting.against == pin(Config())
+    begun = "**B** has temperature 4.0 where **A** has 1.0"
+    assert any(begun in each.value.replace("\\", "") for each in test.caption)
+    assert "shows A" in test.button(key="unpin").help
+    test.button(key="undo").click().run()
     assert any("A and B are equal so far" in each.value for each in test.markdown)
     test.button(key="try mask").click().run()
-    assert not test.exception
-    assert any(each.value.startswith("Head ") and "total variation" in each.value for each in test.markdown)
+    assert not test.exception and "shows B" in test.button(key="unpin").help
+    assert any(each.value.startswith("Head ") and "of a row's weight moved" in each.value for each in test.markdown)
     assert any("**A** mask: causal · **B** mask: full" in each.value.replace("\\", "") for each in test.caption)
     test.button(key="swap").click().run()
     assert test.session_state["session"].here.setting.mask == "causal"
     test.button(key="unpin").click().run()
     assert test.session_state["session"].here.setting.against == ""
+
+
+def test_a_comparison_with_its_first_change_alone_ends_with_side_a():
+    test = run(HEADS, {})
+    test.button(key="compare").click().run()
+    assert test.session_state["session"].here.setting.temperature == 4.0
+    test.button(key="unpin").click().run()
+    setting = test.session_state["session"].here.setting
+    assert (setting.temperature, setting.against) == (1.0, "")
 
 
 @pytest.mark.parametrize(("side", "figures", "maps"), [("a", 0, 1), ("b", 0, 1), ("difference", 0, 1), ("both", 0, 2)])

@@ -16,6 +16,7 @@ from attention.comparison.sides import side_of as side_of_trace
 from attention.config import Config
 from attention.fitting import coerce
 from attention.maps.jobs import Cancelled
+from attention.number_format import format_percent
 from attention.pinned import pin, sides_of
 from attention.trace import Trace, trace
 from attention.ui.jobs.map_jobs import head_maps_arguments
@@ -112,7 +113,8 @@ def test_the_page_compares_two_long_sequences():
     change = (double_weights(trace(b)) - double_weights(trace(a))).abs().sum(-1).mean(-1) / 2
     assert test.dataframe[-1].value["variation"].tolist() == pytest.approx(sorted(change.tolist())[::-1], abs=1e-5)
     assert any(
-        f"total variation {float(change.max()):.3f} per row" in each.value.replace("\\", "") for each in test.markdown
+        f"{format_percent(float(change.max()))} of a row's weight moved" in each.value.replace("\\", "")
+        for each in test.markdown
     )
     both = [side_of_trace(trace(each)) for each in (a, b)]
     sampled = row_numbers(*both)

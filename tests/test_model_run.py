@@ -16,7 +16,7 @@ from attention.config import Config
 from attention.imported.stack import Stack
 from attention.knobs import DEFAULTS, GENERATED
 from attention.models.prompt import PROMPTS, Prompt
-from attention.number_format import format_mean, format_percent
+from attention.number_format import format_percent
 from attention.pinned import sides_of, unpack_link
 from attention.recorded.shipped import MINILM, RIVER, SHIPPED, SMOLLM2, STREET
 from attention.story.head import LAYER
@@ -351,7 +351,7 @@ def test_a_model_with_a_head_off_is_a_side_whose_later_layers_differ_and_the_lin
     assert link(fresh) == shown
     moved = (without[1] - trace(sides_of(state(fresh).here.setting).a).weights).abs().sum(-1).mean(-1) / 2
     said, most = page_text(fresh), int(moved.argmax())
-    assert f"Head {most} changed most: total variation {format_mean(float(moved[most]))} per row" in said
+    assert f"Head {most} changed most: on average, {format_percent(float(moved[most]))} of a row's weight moved" in said
     back = fresh.button(key="swap").click().run()
     assert unpack_link(link(back)["against"])["run_off"] == "0.2" and "run_off" not in link(back)
     reset = back.button(key="reset").click().run()

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from attention.comparison.row_numbers import EVERY, HALF_L1, VARIATION, row_numbers
 from attention.comparison.sides import Side
-from attention.number_format import format_mean
+from attention.number_format import format_mean, format_percent
 
 LISTED = 8  # maximum number of unchanged heads that are named
 QUARTILES = (0.25, 0.75)
@@ -79,8 +79,11 @@ def columns(found: Changes) -> dict[str, list[Any]]:
     return {"head": names} | first | quartiles | kept
 
 
-def sentence(found: Changes) -> str:
-    """Returns which head changed most and by how much, with the quartiles of its rows, and which did not change."""
+def sentence(found: Changes, plain: bool = False) -> str:
+    """Returns which head changed most and by how much, with the quartiles of its rows, and which did not change.
+
+    `plain`: total variation is stated as the share of a row's weight that moved, without quartiles.
+    """
     means = found.mean(found.measure)
     unchanged = [found.heads[at] for at in range(len(means)) if not _changes(found, at)]
     rows = int(found.counted.any(0).sum())
@@ -88,14 +91,18 @@ def sentence(found: Changes) -> str:
         every = "Every weight of A and B is equal" if len(means) > 1 else f"{_name_heads(unchanged)} did not change"
         return f"{every} ({_count(rows, 'row')})."
     most = max(range(len(means)), key=means.__getitem__)
+    shares = plain and found.measure == VARIATION
     measure = f"{EVERY[found.measure].inside} {format_mean(means[most])} per row"
+    if shares:
+        measure = f"on average, {format_percent(means[most])} of a row's weight moved"
     if len(means) > 1 and means[most] - min(means) <= ALIKE * means[most]:
-        return f"All {len(means)} heads changed alike: {measure} ({_count(rows, 'row')})."
+        over = "" if shares else f" ({_count(rows, 'row')})"
+        return f"All {len(means)} heads changed alike: {measure}{over}."
     low, high = found.quartiles(most)
-    name = pair_name(found.heads[most])
-    led = f"Head {name} changed most" if len(means) > 1 else f"Head {name} changed"
-    counted = int(found.counted[most].sum())
-    text = f"{led}: {measure} ({format_mean(low)} to {format_mean(high)}, {_count(counted, 'row')})"
+    counted = _count(int(found.counted[most].sum()), "row")
+    over = "" if shares else f" ({format_mean(low)} to {format_mean(high)}, {counted})"
+    led = f"Head {pair_name(found.heads[most])} changed{' most' * (len(means) > 1)}"
+    text = f"{led}: {measure}{over}"
     return f"{text}; {_name_heads(unchanged, 'h')} did not change." if unchanged else f"{text}."
 
 

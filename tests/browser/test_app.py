@@ -333,6 +333,17 @@ def test_a_and_b_are_at_the_same_height_of_a_phone_and_one_swipes_between_them(v
     assert tab.page.evaluate("document.documentElement.scrollWidth") == 390
 
 
+def test_a_comparison_that_begins_far_below_shows_its_controls(visit):
+    tab = visit("heads", size=(390, 844))
+    tab.wait_for_grid()
+    button = tab.page.get_by_role("button", name="Compare", exact=False).filter(has_not_text="MHA")
+    button.scroll_into_view_if_needed()
+    button.click()
+    expect(tab.page.get_by_text("To begin with, B has temperature 4.0 where A has 1.0")).to_be_in_viewport()
+    expect(tab.page.get_by_role("button", name="Unpin")).to_be_in_viewport()
+    expect(tab.page.locator(".large").first).to_be_in_viewport()
+
+
 def test_what_stands_beside_the_view_is_sent_again_only_where_it_looks_different(tab):
     def heard() -> set[str]:
         """Which of the parts the server sent, by a text of each; then it is forgotten."""

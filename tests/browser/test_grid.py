@@ -336,6 +336,9 @@ def test_the_squares_fit_the_window(opened):
     boxes = [page.locator(".square").nth(head).bounding_box() for head in range(8)]
     assert len({box["x"] for box in boxes}) == 3
     assert max(box["x"] + box["width"] for box in boxes) <= 390
+    bars, large = page.locator(".bars").bounding_box(), page.locator(".large").bounding_box()
+    assert bars["y"] + bars["height"] < large["y"] < bars["y"] + bars["height"] + 60
+    assert (bars["x"], bars["width"]) == (large["x"], large["width"]), "a bar is above the column of its key"
 
 
 def test_all_heads_are_saved_as_one_picture(opened):

@@ -72,6 +72,17 @@ export function target(event, selector) {
 }
 
 /**
+ * Scrolls an element to the top of the window, without motion for those who want none.
+ * @param {HTMLElement} element
+ * @param {string} above  how much above it stays visible, as a length in CSS
+ */
+export function scrollToStart(element, above) {
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  element.style.scrollMarginTop = above;
+  element.scrollIntoView({ behavior: still ? "auto" : "smooth", block: "start" });
+}
+
+/**
  * @param {HTMLCanvasElement} canvas
  * @returns {CanvasRenderingContext2D}
  */

@@ -1,6 +1,6 @@
 // The button “Measure my GPU”: its states, progress and cancel. What is measured is in webgpu/.
 
-import { find, createRoot } from "./elements.js";
+import { find, createRoot, scrollToStart } from "./elements.js";
 import {
   ABOUT, ASKING, BROWSER, CANCELLED, failedText, HIDDEN_TAB, lostText, MARKUP, memoryEnded, noGpu, resultText, software,
 } from "./gpu_timing_words.js";
@@ -18,7 +18,7 @@ import { emptyResult } from "./webgpu/plan.js";
 
 class Cancelled extends Error {}
 
-/** How the last measurement of this tab ended; shown again when Streamlit mounts the button anew, as a changed page can. */
+/** How the last measurement of this tab ended; shown again when Streamlit mounts the button again, as a changed page can. */
 let last = { state: "ready", text: ABOUT };
 
 /**
@@ -96,11 +96,9 @@ function lackingWebGpu() {
 function showAnswer() {
   const headline = [...document.querySelectorAll(".st-key-finding")].pop();
   if (!(headline instanceof HTMLElement)) return;
-  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   headline.tabIndex = -1;
   headline.focus({ preventScroll: true });
-  headline.style.scrollMarginTop = "5rem";  // below the menu
-  headline.scrollIntoView({ behavior: still ? "auto" : "smooth", block: "start" });
+  scrollToStart(headline, "5rem");  // below the menu
 }
 
 /**

@@ -2,7 +2,7 @@
 // Besides these modules the page only needs heads_grid.css.
 
 import { cellAt, greatestCell, unpackCells } from "./cells.js";
-import { alive, find, createRoot } from "./elements.js";
+import { alive, find, createRoot, scrollToStart } from "./elements.js";
 import { listen } from "./heads_grid_events.js";
 import { arrangeSquares, setFigures, setLayout } from "./heads_grid_layout.js";
 import { cellSentence, findReadout } from "./heads_grid_readout.js";
@@ -26,6 +26,7 @@ import { applyTheme, stopsOn } from "./theme.js";
  * @property {boolean} [echoes]  whether each pin comes back with a later message, as from a server; true if it isn't given
  */
 
+const CONTROLS = 200;  // pixels of the menu and of the controls of a comparison, above the grid
 const SETTLED = 400;  // milliseconds after which texts above the grid, which arrive later, move it no more
 
 /**
@@ -67,6 +68,7 @@ function createGrid(root, data, ways) {
  * @param {GridData} data
  */
 function update(grid, data) {
+  const begins = data.sides && !grid.data.sides;
   grid.data = data;
   if (data.focus.head !== grid.told.head || data.focus.query !== grid.told.query) follow(grid, data.focus);
   else if (data.per && grid.followed) goTo(grid, data.focus);  // the largest weight moves from step to step of a training
@@ -74,6 +76,15 @@ function update(grid, data) {
   grid.neutrals = applyTheme(grid.root, data.neutrals, data.accents);
   data.stops = stopsOn(grid.neutrals, data);
   laidOut(grid, grid.width || grid.root.clientWidth);  // the page that changes the width is observed
+  if (begins) showControls(grid);
+}
+
+/**
+ * Scrolls to the beginning of the page if a comparison began far below: its controls are above the picture.
+ * @param {Grid} grid
+ */
+function showControls({ root }) {
+  if (root.getBoundingClientRect().top < CONTROLS) scrollToStart(root, "100vh");
 }
 
 /**

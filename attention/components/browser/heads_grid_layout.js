@@ -105,6 +105,8 @@ export function setLayout(grid, plan) {
   root.classList.toggle("wide", plan.wide);
   root.style.minHeight = plan.wide ? `${plan.gridHeight ?? grid.data.height}px` : "";
   root.style.setProperty("--panel", plan.panel ? `${plan.panel}px` : "");
+  root.style.setProperty("--map-left", `${plan.large.room}px`);
+  root.style.setProperty("--map-width", `${plan.large.width}px`);
   squares.style.padding = `0 ${EDGE}px ${plan.below}px ${plan.margin}px`;
   squares.style.gap = `${GAP}px`;
   squares.style.setProperty("--gap", `${GAP}px`);

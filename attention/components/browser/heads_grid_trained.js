@@ -2,7 +2,7 @@
 // all heads are small squares below, layer by layer.
 
 import { cellAt, MASKED } from "./cells.js";
-import { createElement, find, signs } from "./elements.js";
+import { createElement, find, scrollToStart, signs } from "./elements.js";
 import { roomOf, setLarge } from "./heads_grid_large.js";
 import { across, createFigure, down, EDGE, GAP, paintHead, snapSide } from "./heads_grid_square.js";
 import { BEFORE, correct, layerTitle, stepTitle, titleOf, weightOfHead } from "./heads_grid_words.js";
@@ -105,9 +105,7 @@ function scrollToLesson(grid, lessons) {
   const { root, lessons: known = lessons } = grid;
   grid.lessons = lessons;
   if (lessons === known) return;
-  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  root.style.scrollMarginTop = `${ABOVE}px`;
-  root.scrollIntoView({ behavior: still ? "auto" : "smooth", block: "start" });
+  scrollToStart(root, `${ABOVE}px`);
 }
 
 /**

@@ -18,7 +18,7 @@ from attention.config import Config
 from attention.knobs import KNOBS
 from attention.pinned import Sides, pin, sides_of
 from attention.settings import ConfigError
-from attention.sources.providers import distributes, idle
+from attention.sources.providers import distributes
 from attention.ui import results
 from attention.ui.controls import knobs
 from attention.ui.heading import reserve_finding
@@ -29,7 +29,6 @@ from attention.ui.text import comparing as text
 from attention.ui.views import heads_parts as parts
 from attention.ui.views import pinned_sides, questions, row_compared, unequal_sides
 
-TRIES = {"temperature": 4.0, "mask": "full"}  # settings that a comparison of equal sides offers
 NEAREST = "nearest"  # the head of A that is nearest to the selected one
 
 
@@ -44,13 +43,14 @@ def begin(config: Config) -> None:
 
 
 def offer() -> None:
-    """Draws the button that pins what is shown as side A."""
+    """Draws the button that pins what is shown as side A, and begins side B with one change."""
     st.button(text.COMPARE, on_click=_pin, key="compare", icon=":material/compare_arrows:", help=text.COMPARE_HELP)
 
 
 def _pin() -> None:
     try:
-        page.change(against=pin(page.setting()), side="difference")
+        config = page.setting()
+        page.change(against=pin(config), side="difference", **pinned_sides.first_change(config))
     except ConfigError as error:  # a long text may not fit into a link twice
         page.note([str(error)])
         page.change()
@@ -70,7 +70,7 @@ def view(sides: Sides) -> None:
     _picture(sides, reason)
     browser_yield.yield_to_browser()
     found = results.heads.changes(*_args(sides))
-    said = text.EQUAL if pinned_sides.are_equal(sides) else escape(head_changes.sentence(found))
+    said = text.EQUAL if pinned_sides.are_equal(sides) else escape(head_changes.sentence(found, plain=True))
     finding.markdown(text.UNSAID if questions.unsaid(sides.b) else said)
 
 
@@ -97,22 +97,24 @@ def _controls(sides: Sides, reason: str) -> None:
     if pinned_sides.are_equal(sides):
         _offer_changes(config)
     else:
-        st.caption(pinned_sides.differences_text(sides, not why_not(sides)))
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.caption(pinned_sides.differences_text(sides, not why_not(sides)), width="content")
+            if begun := pinned_sides.change_begun(sides):
+                name, before, _ = begun
+                st.button(text.UNDO, key="undo", type="tertiary", on_click=page.change, kwargs={name: before})
     with st.container(horizontal=True, vertical_alignment="bottom", key="comparison"):
         knobs.segments("side", config, on_change=page.change, label_visibility="collapsed")
         draw_head_of_a(sides)
-        pinned_sides.draw_buttons()
+        pinned_sides.draw_buttons(sides)
 
 
 def _offer_changes(config: Config) -> None:
-    """Draws a button for each of `TRIES` that has an effect, so that one click shows a difference."""
+    """Draws a button for each change that has an effect, so that one click shows a difference."""
     with st.container(horizontal=True, gap="small"):
-        for name, value in TRIES.items():
-            if not idle(name, config) and getattr(config, name) != value:
-                label = text.SET.format(
-                    knob=KNOBS[name].label.lower(), value=f"{value:g}" if name == "temperature" else value
-                )
-                st.button(label, key=f"try {name}", on_click=page.change, kwargs={name: value})
+        for name, value in pinned_sides.tries(config).items():
+            shown = f"{value:g}" if isinstance(value, float) else value
+            label = text.SET.format(knob=KNOBS[name].label.lower(), value=shown)
+            st.button(label, key=f"try {name}", on_click=page.change, kwargs={name: value})
 
 
 def draw_head_of_a(sides: Sides) -> None:
@@ -137,7 +139,7 @@ def draw_head_of_a(sides: Sides) -> None:
         on_change=change,
         help=text.HEAD_HELP,
         label_visibility="collapsed",
-        width=170,
+        width=160,
     )
 
 

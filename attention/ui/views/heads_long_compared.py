@@ -51,7 +51,7 @@ def view(sides: Sides) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key="comparison"):
         knobs.segments("side", sides.b, on_change=page.change, label_visibility="collapsed")
         heads_compared.draw_head_of_a(sides)
-        pinned_sides.draw_buttons()
+        pinned_sides.draw_buttons(sides)
     alone = shown_alone(sides.b)
     if alone is None:
         _compare(sides)
@@ -124,7 +124,7 @@ def _results(sides: Sides, job: DifferenceJob) -> None:
     difference_grid(config, cells, on_pin=gestures.on_grid_pin, address=address_bar.address())
     browser_yield.yield_to_browser()
     found = results.long_differences.changes(sides, job)
-    finding.markdown(text.UNSAID if questions.unsaid(config) else escape(head_changes.sentence(found)))
+    finding.markdown(text.UNSAID if questions.unsaid(config) else escape(head_changes.sentence(found, plain=True)))
     _row(sides, found, job)
     left, right = parts.beside()
     with left:
