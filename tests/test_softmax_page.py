@@ -132,7 +132,7 @@ def test_what_is_said_of_every_width_is_what_the_curves_have():
     drawn = tables(test)[0]
     divided = [each for kind, each in zip(drawn["kind"], drawn["greatest"], strict=True) if kind == "1/sqrt(d_head)"]
     least, most, ends = min(divided), max(divided), (min(drawn["d_head"]), max(drawn["d_head"]))
-    assert f"between {least:.3f} and {most:.3f} as the head grows from {ends[0]} to {ends[1]:,} channels" in words(test)
+    assert f"between {least:.1%} and {most:.1%} from {ends[0]} to {ends[1]:,} channels" in words(test)
 
 
 def test_the_temperature_moves_the_mark():

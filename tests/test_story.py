@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from attention import Config, trace
 from attention.codec import from_query
+from attention.operations.scale import SCALES
 from attention.recorded.minilm import load_minilm, make_tokenizer
 from attention.recorded.packages import MINILM, folder
 from attention.recorded.shipped import recording
@@ -330,5 +331,6 @@ def test_the_server_sends_links_at_the_root_on_to_heads(query, sent):
 
 def test_every_template_has_its_fields():
     found, others = heads_that_find_both()
+    assert text.SCALED.keys() == SCALES.keys()
     assert "1 of the 72" in text.OTHER_HEADS.format(found=found, others=others - found, heads=others)
     assert head.FILE.stat().st_size < 100_000 and not urlsplit(text.CODE).scheme

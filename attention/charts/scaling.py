@@ -9,7 +9,7 @@ import altair as alt
 
 from attention.charts import theme
 from attention.charts.stages import bare
-from attention.number_format import MEAN
+from attention.number_format import MEAN, PERCENT
 
 KINDS = {"no scaling": theme.RAW, "1/sqrt(d_head)": theme.DIVIDED, "now": theme.QUERY}
 SHAPES = ["circle", "circle", "diamond"]
@@ -36,7 +36,7 @@ def _shape() -> alt.Shape:
 
 def _tips(*names: str) -> list[alt.Tooltip]:
     """Returns tooltips, with the formats of the sentences below the curves."""
-    formats = {"variance": ".4", "error": ".4", "median": ".3"}
+    formats = {"variance": ".4", "error": ".4", "median": ".3", "greatest": PERCENT}
     tips = [alt.Tooltip(f"{name}:Q", format=formats.get(name, MEAN)) for name in names]
     return [alt.Tooltip("kind:N"), alt.Tooltip("d_head:Q"), *tips]
 
@@ -85,7 +85,7 @@ def entropy(most: float) -> dict[str, Any]:
 @lru_cache(maxsize=1)
 def greatest() -> dict[str, Any]:
     """Returns the mean of the largest weight of a row."""
-    layers = _curve("greatest", "largest weight (mean)", alt.Scale(domain=[0, 1]), alt.Axis(tickCount=4))
+    layers = _curve("greatest", "largest weight (mean)", alt.Scale(domain=[0, 1]), alt.Axis(tickCount=4, format=".0%"))
     return bare(alt.layer(*layers).properties(height=theme.LESSON_HEIGHT))
 
 

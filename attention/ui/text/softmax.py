@@ -158,10 +158,9 @@ MANY_ZEROS = "{share} of all weights are zero in float32: the logits are far apa
 
 # Scaling.
 WHY_SCALE = (
-    "d is the width of a head, {d_head} here. The wider it is, the larger are its scores, by chance alone. "
-    "With {width:,} channels and no scaling, the largest of "
-    "{keys:,} weights is {largest} on average{gradient}. With scaling it is {scaled}, and stays "
-    "between {low} and {high} as the head grows from {first} to {width:,} channels."
+    "d is the width of a head, {d_head} here. The wider a head, the larger its scores, by chance alone: with {width:,} channels "
+    "and no scaling, the largest of {keys:,} weights is {largest} on average{gradient}. Divided by √d, it stays between {low} "
+    "and {high} from {first} to {width:,} channels."
 )
 LITTLE_GRADIENT = ", and in most rows hardly any gradient passes"
 VARIANCE_THEORY = r"""

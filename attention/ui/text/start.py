@@ -20,11 +20,11 @@ OTHER_HEADS = (
 )
 STEPS = {"look": "1 · Look", "weigh": "2 · Weigh", "take over": "3 · Combine"}
 LOOK = (
-    "A **token** is a word, a part of one or a punctuation mark. A **weight** says how much information it takes from another "
-    "token, or from itself."
+    "A **token** is a word, a part of one or a punctuation mark. **Attention** mixes information from other tokens into it: a "
+    "**weight** is the share of one of them, or of itself."
 )
 ROWS = "A **row** of the map is one token; its weights sum to 100%. The model adds the tokens [CLS] and [SEP]."
-COMPARE = "**Try it:** choose the other sentence above. From which token does “{word}” take most there?"
+COMPARE = "**Try it:** choose the other sentence above, and see what “{word}” attends to there."
 TRAINED = (
     "MiniLM was trained on pairs of sentences, to give those that belong together similar vectors. A weight shows what a head "
     "reads, not what the model understands."
@@ -55,11 +55,11 @@ AS_RECORDED = "**With the model's own settings:** {said}"
 SHARPEN = "The **temperature** divides the scores. Try it:"
 WEIGH = (
     "Learned matrices give each token a **query** q, what it looks for, and a **key** k, what it offers. Their dot product is "
-    "scaled; the **softmax** takes exp of it and divides by the sum:"
+    "scaled; the **softmax** takes exp of it and divides by the sum."
 )
 WEIGH_LARGE = (
     "Learned matrices give each token a **query** q, what it looks for, and a **key** k, what it offers. Their dot product is "
-    "scaled; the **softmax** turns those of a row into weights:"
+    "scaled; the **softmax** turns those of a row into weights."
 )
 SCORES = (
     "| {query} and | {tokens} | all {visible} |\n| --- | {rule} | --- |\n"

@@ -11,7 +11,7 @@ import streamlit as st
 from attention.analysis.scaling import Point
 from attention.charts import scaling as charts
 from attention.config import Config
-from attention.number_format import format_mean
+from attention.number_format import format_percent
 from attention.tables import softmax
 from attention.trace import Trace
 from attention.ui import results
@@ -68,17 +68,16 @@ def _draw_curve(frame: pa.Table, name: str, spec: dict[str, Any]) -> None:
 
 def _plainly(points: list[tuple[Point, Point]], config: Config) -> str:
     """Why scores are divided, without a formula, with the numbers of the widest head."""
-    raw, divided = points[-1]
+    raw, _ = points[-1]
     shares = [each.greatest for _, each in points]
     return text.WHY_SCALE.format(
         width=raw.d_head,
         d_head=config.d_head,
         keys=config.tokens,
-        largest=format_mean(raw.greatest),
+        largest=format_percent(raw.greatest),
         gradient=text.LITTLE_GRADIENT if raw.median < LITTLE else "",
-        scaled=format_mean(divided.greatest),
-        low=format_mean(min(shares)),
-        high=format_mean(max(shares)),
+        low=format_percent(min(shares)),
+        high=format_percent(max(shares)),
         first=points[0][1].d_head,
     )
 
@@ -132,7 +131,7 @@ def _now(now: Point) -> str:
         variance=now.variance,
         theory=now.d_head * now.scale**2,
         entropy=now.entropy,
-        largest=format_mean(now.greatest),
+        largest=format_percent(now.greatest),
         jacobian=now.jacobian,
         median=now.median,
     )
