@@ -422,7 +422,7 @@ def test_a_mask_without_effect_offers_one_with():
 
 def test_the_page_says_what_the_mask_is_for():
     told = prose(opened(mask="window", span=4))
-    assert "The **window** mask shows a word itself and the 3 words before it: work grows with the length" in told
+    assert "The **window** mask shows a word and the 3 words before it: less work in long texts." in told
     assert "It keeps 66 of 324 pairs" in told
     joined = prose(opened(mask="causal", combine="without", second="window"))
     assert "can't copy" not in joined, "a combination has no reason of its own"

@@ -2,23 +2,23 @@
 
 PAIRS = "It keeps {pairs} of {whole} pairs ({share})."
 FINDING = "**{name}**{span} keeps {pairs} of {whole} pairs ({share})."
-WHYS = {  # what a mask is for, in one sentence
+WHYS = {  # what a mask is for, in one sentence of at most two lines on a phone
     "full": "The **full** mask hides nothing: a model that predicts the next word could copy it.",
-    "causal": "The **causal** mask hides later words, so that a model which predicts the next word can't copy it.",
-    "window": "The **window** mask shows a word itself and the {before} before it: work grows with the length, not its square.",
-    "local": "The **local** mask shows a word and its neighbours on both sides: work grows with the length, not its square.",
-    "prefix": "The **prefix** mask shows a given text as a whole, and what is written after it word by word.",
+    "causal": "The **causal** mask hides later words, so that a model that predicts the next can't copy it.",
+    "window": "The **window** mask shows a word and the {before} before it: less work in long texts.",
+    "local": "The **local** mask shows a word and its neighbours on both sides: less work in long texts.",
+    "prefix": "The **prefix** mask shows a given text whole, and what is written after it word by word.",
     "documents": "The **documents** mask keeps texts apart that are packed into one sequence for training.",
-    "dilated": "The **dilated** mask skips every second word, so that a window reaches twice as far for the same work.",
-    "strided": "The **strided** mask shows nearby words and samples farther back: two layers reach every earlier word.",
-    "global": "The **global** mask lets distant words meet in few layers: the first word sees all and is seen by all.",
-    "sinks": "The **sinks** mask keeps the first four words besides a window, because many heads put spare weight there.",
+    "dilated": "The **dilated** mask skips every second word: a window reaches twice as far for the same work.",
+    "strided": "The **strided** mask shows nearby and sampled words: two layers reach every earlier word.",
+    "global": "The **global** mask lets the first word see all and be seen by all, so that distant words meet.",
+    "sinks": "The **sinks** mask keeps a window and the first four words, where many heads put spare weight.",
     "padding": "The **padding** mask hides filler at the end, which gives the texts of a batch equal lengths.",
 }
 COMBINED = {  # what a combination of two masks keeps
-    "and": "Under **{name}**, a pair is kept if both masks keep it.",
-    "or": "Under **{name}**, a pair is kept if either mask keeps it.",
-    "without": "Under **{name}**, a pair is kept if the first mask keeps it and the second does not.",
+    "and": "**{name}** keeps a pair if both masks keep it.",
+    "or": "**{name}** keeps a pair if either mask keeps it.",
+    "without": "**{name}** keeps a pair if the first mask keeps it and the second does not.",
 }
 NEARBY = "words just"  # while a card asks how far a window sees
 # What the mask in use does to the selected row of the selected head.

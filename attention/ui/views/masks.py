@@ -65,9 +65,9 @@ def _first_picture(config: Config, found: Effect) -> None:
         mask_picture.draw_alone(found)
         return
     with st.container(key="mask-picture"):
-        if _reason(config) and not questions.unsaid(config):
-            st.markdown(mask_picture.finding(found))
         mask_picture.draw_row(found)
+        if _reason(config) and not questions.unsaid(config):
+            st.caption(mask_picture.finding(found))
         picture, cards = st.columns(2, gap="small")
         with picture:
             mask_picture.draw_map(found)
