@@ -134,8 +134,8 @@ def test_the_map_shows_the_weight_of_it_on_animal_in_every_head_until_a_statisti
     assert sum(value > 0.5 for value in cells["value"]) == 2
     one, two = (trace(config.of_layer(at)).weights[head, :, tokens.index("animal")] for at, head in ((5, 11), (3, 1)))
     said = (
-        "2 of MiniLM’s 72 heads put over half of “it” on “animal”: layer 5, head 11 does so for "
-        f"{int((one > 0.5).sum())} of 16 tokens, layer 3, head 1 for {int((two > 0.5).sum())}."
+        "2 of MiniLM’s 72 heads put over half of “it” on “animal”: layer 5, head 11 and layer 3, head 1. The first does "
+        f"this for {int((one > 0.5).sum())} of the 16 tokens, the second for {int((two > 0.5).sum())}."
     )
     assert said in page_text(test) and page_text(test).count("put over half") == 1, "once"
     assert (
@@ -672,13 +672,15 @@ def test_a_picture_that_unpacks_to_too_much_is_not_unpacked():
     assert max(pictures.open_picture(pictures.png(Image.new("RGB", (3000, 10)))).size) == pictures.LARGEST
 
 
-def test_it_or_the_last_word_is_selected_at_first():
+def test_a_pronoun_or_the_last_word_is_selected_at_first():
     def at_first(*texts: str) -> int:
         return first_query(
             Labels(texts, tuple(each.startswith("[") for each in texts), tuple(range(len(texts))), texts)
         )
 
-    assert at_first("[CLS]", "it", "rained", ".", "[SEP]") == 1
+    assert at_first("[CLS]", "her", "brother", "sold", "it", ".", "[SEP]") == 4
+    assert at_first("[CLS]", "the", "cats", "saw", "her", ".", "[SEP]") == 4
+    assert at_first("[CLS]", "it", "rained", ".", "[SEP]") == 2, "there is no word before it that it could mean"
     assert at_first("[CLS]", "cats", "slept", ".", "[SEP]") == 2
     assert at_first("[CLS]", "?", "[SEP]") == -1
 
@@ -735,6 +737,16 @@ def test_the_page_says_that_it_selected_the_pair_until_one_is_chosen():
     chosen = {"layer": "1", "head": "2", "query": "2", "key": "4"}
     assert model_text.STRONGEST not in page_text(wait_for_run(opened(**query, **chosen)))
     assert model_text.STRONGEST not in page_text(opened()), "the recorded pair was chosen for the riddle"
+
+
+def test_the_title_says_of_one_head_that_no_other_puts_as_much_on_the_pair():
+    query = {"model": "bert", "text": "the animal was tired", "query": "2", "key": "4"}
+    most, test = model_text.PUTS_MOST.partition("{key}")[2], wait_for_run(opened(**query))
+    ((source, _),) = test.session_state[KEY].kept.shown.values()
+    each = torch.stack([trace(Config.of(source, layer=layer)).weights[:, 2, 4] for layer in range(3)]).flatten()
+    for at, says in ((int(each.argmax()), True), (int(each.argmin()), False)):
+        layer, head = divmod(at, 4)
+        assert (most in page_text(wait_for_run(opened(**query, layer=str(layer), head=str(head))))) == says
 
 
 def test_after_a_run_that_was_stopped_a_click_shows_the_recording_again():

@@ -2,6 +2,7 @@
 
 FINDING = "Run a model on your own sentence, then look into any of its heads."  # if nothing is shown
 PUTS = "In {head}, {query} puts {weight} on {key}."
+PUTS_MOST = "In {head}, {query} puts {weight} on {key}, more than in any other head."
 PUTS_OTHER = "In {head}, {query} puts {weight} on {key}; with “{other}” in place of “{word}”, {share}."
 PUTS_SECOND = "In {head}, {query} puts {weight} on {key}; of the other words, {other} gets most: {share}."
 PUTS_SPECIAL = (
@@ -14,7 +15,7 @@ SHARES_TIRED = (
     "With “wide” in place of “tired”, where {query} means the street, “animal” gets {animal}, “street” {street}, and [CLS], "
     "which the model adds, {start}."
 )
-SAMPLES, SAMPLE = "Examples:", {"tired": "… too tired.", "wide": "… too wide."}
+SAMPLES, SHOWN, SAMPLE = "Examples:", "Map of:", {"tired": "… too tired.", "wide": "… too wide."}
 TYPE = "To run a model on your own sentence, type its name in the sidebar."
 STATES = {
     "done": "Every head of {model} on your input: click one in the map.",
@@ -81,12 +82,10 @@ MANY_NONE = "None of {heads} puts over half of {query} on {key}; {best} puts mos
 MANY_ONE = "Of {heads}, only {best} puts over half of {query} on {key}: {most}."
 MANY = "{count} of {heads} put over half of {query} on {key}, {best} the most: {most}."
 MANY_TWO = (
-    "{count} of {heads} put over half of {query} on {key}: {one} does so for {many} of {queries:,} tokens, "
-    "{two} for {few}."
+    "{count} of {heads} put over half of {query} on {key}: {one} and {two}. The first does this for {many} of the {queries:,} "
+    "tokens, the second for {few}."
 )
-MANY_ALIKE = (
-    "{count} of {heads} put over half of {query} on {key}: {one} and {two}, each for {many} of {queries:,} tokens."
-)
+MANY_ALIKE = "{count} of {heads} put over half of {query} on {key}: {one} and {two}. Each does this for {many} of the {queries:,} tokens."
 SELECT = "Select {head}"
 ROWS = "Weights of this head: a row per query, a column per key. Click a cell to choose that pair of tokens."
 METRIC = "**{name}.** {sentence}"

@@ -102,6 +102,14 @@ def finding(prompt: Prompt, config: Config, special: Sequence[bool] = ()) -> str
     )
 
 
+def sentences(prompt: Prompt, config: Config) -> list[Config]:
+    """The selected head on both recorded sentences, if the config is on one of them and MiniLM read it; else the config alone."""
+    here = sample(prompt)
+    if here is None or not _is_minilm(prompt) or not all(readable(riddle_source(name)) for name in RIDDLE):
+        return [config]
+    return [config if name == here else _config(name, config, config.query_index) for name in RIDDLE]
+
+
 def riddle_sentence(prompt: Prompt, config: Config, pair: model_map.Pair) -> str:
     """The weights that the finding on the riddle stands on; "" if there is no such finding."""
     wide = _riddle(prompt, config, pair)
@@ -136,16 +144,22 @@ def _riddle(prompt: Prompt, config: Config, pair: model_map.Pair) -> dict[str, f
 
 
 def _rest(config: Config, pair: model_map.Pair, special: Sequence[bool], told: dict[str, str]) -> str:
-    """The sentence with the largest weight on another word than the key and the query; "" if it is not worth a mention."""
+    """The sentence with what stands out of the weight: that no other head has more, or the largest on another word.
+
+    "" if neither is worth a mention.
+    """
+    added = bool(special) and special[pair.at[1]]
+    others = [weight for head, weight in pair.cells.items() if head != (config.layer, config.head)]
+    if not added and others and pair.weight > max(others) and format_percent(max(others)) != told["weight"]:
+        return text.PUTS_MOST.format(**told)
     row = results.heads.trace(config).weights[config.head, pair.at[0]].tolist()
     names = rows.labels(config)
-    others = [
+    words = [
         (weight, at)
         for at, weight in enumerate(row)
         if at not in pair.at and not (special and special[at]) and any(map(str.isalnum, names[at]))
     ]
-    share, at = max(others, default=(0.0, 0))
-    added = bool(special) and special[pair.at[1]]
+    share, at = max(words, default=(0.0, 0))
     if not share or not (added or share >= SECOND):
         return ""
     template = text.PUTS_SPECIAL if added else text.PUTS_SECOND
@@ -161,7 +175,11 @@ def _is_minilm(prompt: Prompt) -> bool:
     return as_they_are and task.settings.offer.name == MINILM and not task.settings.second.strip()
 
 
+def _config(name: str, config: Config, query: int) -> Config:
+    """The selected head on a recorded sentence."""
+    return replace(Config.of(riddle_source(name), layer=config.layer, head=config.head), query=query)
+
+
 def _row(name: str, config: Config, query: int) -> list[float]:
     """The weights of a query in the recording of a sentence, in the selected head."""
-    there = Config.of(riddle_source(name), layer=config.layer, head=config.head)
-    return results.heads.trace(replace(there, query=query)).weights[config.head, query].tolist()
+    return results.heads.trace(_config(name, config, query)).weights[config.head, query].tolist()

@@ -168,13 +168,14 @@ def draw(
     config: Config,
     found: dict[int, Layer],
     pair: Pair | None,
+    room: Room = ROOM,
     off: Collection[tuple[int, int]] | None = None,
     on_click: Callable[..., None] = gestures.on_layer_click,
 ) -> None:
     """Draws the map: of the selected pair, unless a statistic is chosen or there is no pair. A click on a head keeps the pair."""
     if pair is not None:
         on_click = partial(on_click, more=knobs_of(pair))
-    behaviour = maps.Behaviour(on_click, off, ROOM)
+    behaviour = maps.Behaviour(on_click, off, room)
     if pair is None or prompt.layer_map in EVERY:
         name = EVERY[maps.number(config, found)].label
         maps.draw_map(config, found, behaviour, text.METRIC_TITLE.format(name=name, heads=config.heads * len(found)))

@@ -10,6 +10,7 @@ import streamlit as st
 
 from attention.analysis.head_roles import Role
 from attention.array_files.limits import DataError
+from attention.charts.layers import Room
 from attention.codec import to_query
 from attention.components.sentence_head import sentence_head
 from attention.config import Config
@@ -41,9 +42,18 @@ from attention.ui.views.layers import role_text
 
 SIDE = 320  # pixels of the picture of a head without words
 MAP = 368  # maximum side in pixels of the map of a head with words: it ends above the fold, as the map beside it does
+MAP_OF_TWO, ROOM_OF_TWO = 288, Room(38, 440)  # the same below two sentences, and the room of the map of heads beside it
 
 NOBODY = PROMPTS.defaults["layer"], PROMPTS.defaults["head"]  # the values while no head is selected
-PRONOUN = "it"
+PRONOUNS = (
+    "it",
+    "they",
+    "them",
+    "he",
+    "him",
+    "she",
+    "her",
+)  # one may ask what they mean: the first of these that is there
 ANY_PAIR = {
     name: PROMPTS.defaults[name] for name in ("query", "key")
 }  # none is selected: others may be at its positions
@@ -92,7 +102,7 @@ def _config(prompt: Prompt, task: Task, source: str, part: Part) -> Config:
         return config
     config = with_selected_query(prompt, config, first_query(part.queries))
     any_head = (prompt.layer, prompt.head) == NOBODY and _first_head(prompt, task) is None
-    any_query = not 0 <= prompt.query < config.tokens and not _has_pronoun(part.queries)
+    any_query = not 0 <= prompt.query < config.tokens and not _pronoun(part.queries)
     return model_map.with_strongest_pair(config, any_head, any_query) if any_head or any_query else config
 
 
@@ -114,13 +124,13 @@ def _is_strongest(prompt: Prompt, config: Config, pair: model_map.Pair) -> bool:
 
 
 def first_query(queries: Labels) -> int:
-    """The token that is selected at first if no other has more weight on a word: the first “it”, or else the last word.
+    """The token that is selected at first if no other has more weight on a word: a pronoun, or else the last word.
 
     A word has a letter or a digit and is not special ([SEP], end). -1, the last token, if there is none.
     """
     words = _lower(queries)
-    if PRONOUN in words:
-        return words.index(PRONOUN)
+    if pronoun := _pronoun(queries):
+        return words.index(pronoun, 2)
     known = zip(words, queries.special, strict=True)
     return max((at for at, (word, mark) in enumerate(known) if not mark and any(map(str.isalnum, word))), default=-1)
 
@@ -129,9 +139,10 @@ def _lower(labels: Labels) -> list[str]:
     return [text.strip().lower() for text in labels.texts]
 
 
-def _has_pronoun(labels: Labels) -> bool:
-    """Whether “it” is among the tokens, of which one may ask what it means."""
-    return PRONOUN in _lower(labels)
+def _pronoun(labels: Labels) -> str:
+    """The pronoun after the first two tokens, of which one may ask what it means; "" if there is none."""
+    words = _lower(labels)
+    return next((pronoun for pronoun in PRONOUNS if pronoun in words[2:]), "")
 
 
 def _choices(prompt: Prompt, run: Run, name: str) -> None:
@@ -184,6 +195,8 @@ def layers_map(prompt: Prompt, config: Config, choices: Callable[[], None] | Non
     if present.is_embedded():
         _selected_head(prompt, config, pair, found[config.layer].roles[config.head])
         return
+    sentences = model_finding.sentences(prompt, config) if pair else [config]
+    two = len(sentences) > 1
     beside, told = provenance.beside(config), provenance.full_text(config)
     title = f"## {maps.head_title(config, here).capitalize()} {beside}".rstrip()
     with st.container(
@@ -192,19 +205,19 @@ def layers_map(prompt: Prompt, config: Config, choices: Callable[[], None] | Non
         st.markdown(title, help=told, width="content")
         if model_map.has_words(config):
             with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
-                st.caption(text.SAMPLES, width="content")
+                st.caption(text.SHOWN if two else text.SAMPLES, width="content")
                 model_finding.draw_switch(prompt, pair)
         if choices:
             with st.popover(text.CHOICES):
                 choices()
-    _tokens(config, pair)
+    _tokens(sentences, pair)
     left, right = parts.beside()
     with left:
-        _selected_head(prompt, config, pair, found[config.layer].roles[config.head])
+        _selected_head(prompt, config, pair, found[config.layer].roles[config.head], MAP_OF_TWO if two else MAP)
     with right:
         with st.container(key="map-choice"):
             maps.menu(prompt, config, text.SAME_KEY if model_map.has_words(config) else heads.AUTO)
-        _draw_map(prompt, config, found, pair)
+        _draw_map(prompt, config, found, pair, ROOM_OF_TWO if two else model_map.ROOM)
         model_map.draw_sentence(prompt, config, found, pair)
         st.caption(_sizes(config, found))
         next_step.page_link("heads", text.OPEN.format(head=maps.head_title(config, here)), to_query(config))
@@ -223,46 +236,52 @@ def _sizes(config: Config, found: dict[int, Layer]) -> str:
     return text.MAP.format(layers=layers, tokens=tokens)
 
 
-def _draw_map(prompt: Prompt, config: Config, found: dict[int, Layer], pair: model_map.Pair | None) -> None:
+def _draw_map(prompt: Prompt, config: Config, found: dict[int, Layer], pair: model_map.Pair | None, room: Room) -> None:
     """Draws the map, for a decoder also the choice whether a click switches heads, and those that are off."""
     task, words = page.visit_state().reading, switches.next_words()
     if page.visit_state().selected is None or task is None or words is None:
-        model_map.draw(prompt, config, found, pair)
+        model_map.draw(prompt, config, found, pair, room)
         return
     on_click = switches.on_map_click if prompt.click == SWITCH else gestures.on_layer_click
-    model_map.draw(prompt, config, found, pair, prompt.heads_off, on_click)
+    model_map.draw(prompt, config, found, pair, room, prompt.heads_off, on_click)
     knobs.segments("click", prompt, format_func=str.capitalize, on_change=page.change)
     switches.draw_heads_off(prompt, task, words)
 
 
-def _tokens(config: Config, pair: model_map.Pair | None) -> None:
-    """Draws the tokens that were read, shaded by the weights of the selected one."""
-    if model_map.has_words(config):
-        _sentence_head(config, pair, "chips")
+def _tokens(sentences: Sequence[Config], pair: model_map.Pair | None) -> None:
+    """Draws the tokens of one or two sentences, shaded by the weights of the selected one in the same head."""
+    with st.container(gap="xsmall"):
+        for at, config in enumerate(sentences):
+            if model_map.has_words(config):
+                _sentence_head(config, pair, "chips", key=f"model chips {at}" if at else "model chips")
 
 
-def _sentence_head(config: Config, pair: model_map.Pair | None, part: str) -> None:
+def _sentence_head(
+    config: Config, pair: model_map.Pair | None, part: str, side: int = MAP, key: str | None = None
+) -> None:
     """Draws the tokens of the selected head or its map; a click selects a token, or a pair of tokens."""
     whole = (0, config.tokens), (0, config.tokens)
-    key = f"model {part}"
+    key = key or f"model {part}"
     sentence_head(
         config,
         results.heads.lines(config, config.head, whole),
         key=key,
         on_pin=partial(gestures.on_pair_pin, key),
         parts=(part,),
-        side=MAP,
+        side=side,
         pair_key=pair and pair.at[1],
     )
 
 
-def _selected_head(prompt: Prompt, config: Config, pair: model_map.Pair | None, role: Role | None) -> None:
+def _selected_head(
+    prompt: Prompt, config: Config, pair: model_map.Pair | None, role: Role | None, side: int = MAP
+) -> None:
     """Draws the map of the selected head, and its role."""
     title = maps.head_title(config, (config.layer, config.head))
     if not model_map.has_words(config):
         head_picture.thumbnail(config, SIDE, text.AXES, text.PICTURE_ALT.format(head=title))
     else:
-        _sentence_head(config, pair, "map")
+        _sentence_head(config, pair, "map", side)
         st.caption(text.ROWS)
     if pair is None:
         st.caption(role_text(config, role))
