@@ -85,7 +85,10 @@ MANY_TWO = (
     "{count} of {heads} put over half of {query} on {key}: {one} and {two}. The first does this for {many} of the {queries:,} "
     "tokens, the second for {few}."
 )
-MANY_ALIKE = "{count} of {heads} put over half of {query} on {key}: {one} and {two}. Each does this for {many} of the {queries:,} tokens."
+MANY_ALIKE = (
+    "{count} of {heads} put over half of {query} on {key}: {one} and {two}. Each does this for {many} of the "
+    "{queries:,} tokens."
+)
 SELECT = "Select {head}"
 ROWS = "Weights of this head: a row per query, a column per key. Click a cell to choose that pair of tokens."
 METRIC = "**{name}.** {sentence}"
