@@ -309,10 +309,16 @@ def test_the_sentence_names_the_head_that_changed_most_and_those_that_did_not():
     )
     assert columns(found)["head"] == ["1", "0", "2"] and columns(found)["variation"] == [1.0, 0.0, 0.0]
     rolled = compare_sides(Side(weights, mask), Side(weights.roll(1, 1), mask))
-    assert sentence(found, plain=True) == (
+    assert sentence(found, 1) == (
         "Head 1 changed most: on average, 100% of a row's weight moved; heads 0 and 2 did not change."
     )
-    assert sentence(rolled, plain=True) == "All 3 heads changed alike: on average, 100% of a row's weight moved."
+    assert "heads 0 and 2 did not" in sentence(found, 0)
+    other[2, 0] = torch.tensor([0.0, 1.0, 0.0, 0.0])
+    both = compare_sides(Side(weights, mask), Side(other, mask))
+    assert sentence(both, 2) == (
+        "Head 1 changed most: on average, 100% of a row's weight moved, and 25.0% in head 2; head 0 did not change."
+    )
+    assert sentence(rolled, 1) == "All 3 heads changed alike: on average, 100% of a row's weight moved."
     assert sentence(rolled) == "All 3 heads changed alike: total variation 1.000 per row (4 rows)."
     one = compare_sides(Side(weights, mask), Side(other, mask), [(0, 1)])
     assert sentence(one).startswith("Head 1 of B against 0 of A changed: total variation 1.000")

@@ -79,10 +79,11 @@ def columns(found: Changes) -> dict[str, list[Any]]:
     return {"head": names} | first | quartiles | kept
 
 
-def sentence(found: Changes, plain: bool = False) -> str:
+def sentence(found: Changes, selected: int | None = None) -> str:
     """Returns which head changed most and by how much, with the quartiles of its rows, and which did not change.
 
-    `plain`: total variation is stated as the share of a row's weight that moved, without quartiles.
+    `selected`: the head that a page shows. Then total variation is stated as the share of a row's weight that moved, without
+    quartiles, and that of the selected head as well.
     """
     means = found.mean(found.measure)
     unchanged = [found.heads[at] for at in range(len(means)) if not _changes(found, at)]
@@ -91,7 +92,7 @@ def sentence(found: Changes, plain: bool = False) -> str:
         every = "Every weight of A and B is equal" if len(means) > 1 else f"{_name_heads(unchanged)} did not change"
         return f"{every} ({_count(rows, 'row')})."
     most = max(range(len(means)), key=means.__getitem__)
-    shares = plain and found.measure == VARIATION
+    shares = selected is not None and found.measure == VARIATION
     measure = f"{EVERY[found.measure].inside} {format_mean(means[most])} per row"
     if shares:
         measure = f"on average, {format_percent(means[most])} of a row's weight moved"
@@ -103,6 +104,9 @@ def sentence(found: Changes, plain: bool = False) -> str:
     over = "" if shares else f" ({format_mean(low)} to {format_mean(high)}, {counted})"
     led = f"Head {pair_name(found.heads[most])} changed{' most' * (len(means) > 1)}"
     text = f"{led}: {measure}{over}"
+    shown = next((at for at, pair in enumerate(found.heads) if pair == (selected, selected)), most)
+    if shares and shown != most and _changes(found, shown):
+        text += f", and {format_percent(means[shown])} in head {selected}"
     return f"{text}; {_name_heads(unchanged, 'h')} did not change." if unchanged else f"{text}."
 
 

@@ -47,6 +47,7 @@ RANDOM = "random"  # of a head among hand-built ones
 TIED = "Equal {unit}s have equal vectors. "
 BUILT = "Half of a {unit}'s channels describe the {unit}, half its position. "
 ADDED = "Projections: {projections}; added position encoding: {positions}."
+NOT_ADDED = "Projections: {projections}."
 BECAUSE = "{why} **{head}** {does}"
 INPUT = "Input: {about} "
 NO_KEY = "{query} has no visible key{mask}. What are its weights?"

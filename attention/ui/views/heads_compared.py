@@ -70,7 +70,7 @@ def view(sides: Sides) -> None:
     _picture(sides, reason)
     browser_yield.yield_to_browser()
     found = results.heads.changes(*_args(sides))
-    said = text.EQUAL if pinned_sides.are_equal(sides) else escape(head_changes.sentence(found, plain=True))
+    said = text.EQUAL if pinned_sides.are_equal(sides) else escape(head_changes.sentence(found, sides.b.head))
     finding.markdown(text.UNSAID if questions.unsaid(sides.b) else said)
 
 

@@ -126,7 +126,7 @@ def _known_facts(config: Config) -> str:
         tied = text.BUILT.format(unit=unit(config)) if split else f"{tied}{text.BUILT.format(unit=unit(config))}"
     by_chance = is_random(config, config.head) or (built and constructed.broad(config.head))
     projections = text.RANDOM if by_chance else KNOBS["projections"].names.get(config.projections, config.projections)
-    facts = text.ADDED if built else text.FACTS
+    facts = text.FACTS if not built else text.NOT_ADDED if config.positions == "none" else text.ADDED
     said = facts.format(projections=projections, positions=config.positions)
     return f"{escape(tied)}{said}"
 
