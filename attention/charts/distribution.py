@@ -11,7 +11,7 @@ from attention.charts import theme
 from attention.charts.stages import bare
 from attention.number_format import PERCENT
 
-TALL, FULL = 0.88, 460  # share of a head's strip that its largest bar fills, and the height of all strips in pixels
+TALL, FULL = 0.88, 400  # share of a head's strip that its largest bar fills, and the height of all strips in pixels
 SIZES = (1e-8, 1e-6, 1e-4, 1e-2, 1)
 
 

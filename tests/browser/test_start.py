@@ -42,6 +42,25 @@ def test_the_story_in_three_clicks(start):
     assert "start=sentence.account~step.take+over~temperature.4.0" in page.url
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_map_is_in_the_first_screen_and_keeps_its_place_at_every_temperature(start, width):
+    page = start.page
+    page.set_viewport_size({"width": width, "height": 800})
+    page.get_by_role("button", name="Next: weigh").click()
+    tops = []
+    for name, share in (("4 · more even", "19.2%"), ("0.5 · sharper", "97.4%")):
+        page.get_by_role("button", name=name).click()
+        expect(page.get_by_text(f"“bank” puts {share}").first).to_be_visible()
+        start.still()
+        tops.append(page.locator(".sentence-head canvas").bounding_box()["y"])
+    assert tops[0] == tops[1] < 640
+    grounds = [
+        page.get_by_role("button", name=name).evaluate("(button) => getComputedStyle(button).backgroundColor")
+        for name in ("Next: combine", "0.5 · sharper")
+    ]
+    assert grounds[0] != grounds[1], "the chosen temperature does not look like the next thing to do"
+
+
 def test_a_token_that_is_pointed_at_shades_the_sentence_and_a_click_keeps_it(start):
     page = start.page
     chip = page.locator('.sentence-head [data-token="1"]')

@@ -120,12 +120,9 @@ NO_SOFTCAP = " No softcap is set; 50 is shown, as in Gemma 2."
 
 # All rows.
 EVERY_ROW = (
-    "One row is one token's weights. Here is every row of every head: how large its weights are, and how evenly they are spread "
-    "(**entropy**: 0 if one key has all the weight)."
+    "Every row of every head: how large its weights are, and how evenly spread (**entropy**: 0 if one key has all)."
 )
-EVERY_SUM = (
-    "One row is one token's weights. Here is every row of every head: how large its weights are, and what they sum to."
-)
+EVERY_SUM = "Every row of every head: how large its weights are, and what they sum to."
 SIZES = "Weights by size"
 SIZES_HELP = "${size}$ of the {pairs:,} visible pairs, one strip per head."
 SIZES_ALT = "Bars by size, one strip per head: the number of weights of each size"

@@ -53,7 +53,7 @@ PROVED = ("row", "all")  # the others show noise, rounded numbers or formulas, w
 FOR_ENGINEERS = ("precision", "positions")  # behind one button
 FOCUSED = {
     "row": (),  # below its bars
-    "all": ("head",),
+    "all": (),  # below its charts
     "scaling": (),
     "precision": ("head", "dtype", "exponent"),
     "positions": (),

@@ -15,8 +15,9 @@ from attention.sources.providers import distributes, has_scores, no_distribution
 from attention.tables import softmax
 from attention.trace import Trace
 from attention.ui import results
-from attention.ui.session import browser_yield
+from attention.ui.session import browser_yield, present
 from attention.ui.text import softmax as text
+from attention.ui.views import focus
 
 
 def draw(trace: Trace) -> None:
@@ -48,6 +49,9 @@ def draw(trace: Trace) -> None:
             why = no_distribution(config)
             st.caption(text.NO_DISTRIBUTION.format(why=f"{why[0].upper()}{why[1:]}"))
             st.caption(_sums(trace))
+    if not present.is_embedded():
+        with st.columns([1, 3])[0]:
+            focus.head(config)
 
 
 def finding(config: Config) -> str:
