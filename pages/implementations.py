@@ -1,6 +1,6 @@
 """Implementations: published implementations of attention, compared with the reference."""
 
-from attention.ui.controls.picture import PUBLISHED
+from attention.ui.controls.published import PUBLISHED
 from attention.ui.session import page
 from attention.ui.views import card_bar, classroom, implementations, room
 

@@ -8,7 +8,7 @@ import pytest
 
 from attention.number_format import format_percent
 from attention.timing import comparison, cpu_gpu_series
-from attention.timing.chart_findings import cpu_gpu_finding, growth_finding, line_finding
+from attention.timing.chart_findings import cpu_gpu_finding, growth_finding, line_finding, rising_lengths
 from attention.timing.cpu_gpu_settings import CpuGpuSettings
 from attention.timing.cpu_gpu_summary import times
 from attention.timing.data_sheets import DATA_SHEETS
@@ -167,11 +167,9 @@ def test_what_the_charts_of_the_recordings_say_is_true_of_what_they_draw():
 
 def test_the_roofline_names_the_line_that_is_nearest_to_its_peak():
     found = line((512,), [1.0], 0.01, operations=3e9, peak_operations=4e9, traffic=1e6, peak_traffic=1e9)
-    assert line_finding("roofline", found) == (
-        "SDPA on this CPU reaches 75.0% of its fastest matrix product, at 512 tokens."
-    )
+    assert line_finding("roofline", found) == ("At best, SDPA runs this CPU at 75.0% of its peak speed.")
     loose = [*found, make_timing(1024, settled=False)]
-    assert line_finding("roofline", loose).startswith("By their stable times, SDPA on this CPU reaches 75.0%")
+    assert line_finding("roofline", loose).endswith("75.0% of its peak speed (stable times only).")
 
 
 def test_the_growth_is_that_of_each_device_and_empty_where_one_is_not_known():
@@ -190,3 +188,9 @@ def test_what_cannot_be_compared_has_no_finding():
     assert line_finding("time", []) == line_finding("speed-up", SLOW) == line_finding("transfer", SLOW) == ""
     assert line_finding("memory", line((512,), [1.0], 0.01, peak_bytes=None)) == ""
     assert line_finding("time", SLOW) == "At 4,096 tokens SDPA on this CPU takes 800 ms."
+
+
+def test_marks_of_the_roofline_are_called_lengths_from_left_to_right_only_where_they_are():
+    rising = [make_timing(64, traffic=1e7), make_timing(128, operations=4e9, traffic=2e7)]
+    assert rising_lengths(rising) == (64, 128)
+    assert rising_lengths([*rising, make_timing(256, operations=4e9, traffic=4e7)]) is None

@@ -16,7 +16,8 @@ from streamlit.testing.v1.element_tree import Toggle
 
 from attention.codec import NEWEST, from_query, to_query
 from attention.config import Config
-from attention.ui.controls.picture import LAYERED, MIXED, PUBLISHED, SCORES, SMALL
+from attention.ui.controls.picture import LAYERED, MIXED, SCORES, SMALL
+from attention.ui.controls.published import PUBLISHED
 from attention.ui.session.visit_state import KEY
 from attention.ui.text import find_the_bug, questions
 from tests.samples import sample

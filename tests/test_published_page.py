@@ -14,7 +14,7 @@ from attention.published import ROWS
 from attention.published.case import case
 from attention.published.compare import compare, influence
 from attention.published.diff_lines import difference, plain, source
-from attention.ui.controls.picture import PUBLISHED
+from attention.ui.controls.published import PUBLISHED
 from attention.ui.views.code import color_line
 from tests.strategies import newest, query_without_edition
 

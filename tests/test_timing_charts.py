@@ -342,18 +342,19 @@ def test_as_many_lines_as_are_drawn_at_once_have_a_symbol_each():
     assert "star" not in timing_look.SYMBOLS, "a star is a crossover"
 
 
-def test_each_roof_looks_like_the_lines_under_it_and_says_whose_it_is():
+def test_each_roof_is_grey_without_marks_and_says_whose_it_is():
     half = {"dtype": "bfloat16", "peak_operations": 4e12}
     timings = [*line([64], [1.0]), *line([64], [1.0], **half), *line([64], [1.0], **half, **GPU)]
     drawn = traces(charts.roofline(timings))
     roofs = {trace["name"].removeprefix("roof: "): trace for trace in drawn if trace["name"].startswith("roof")}
     under = {
-        trace["hovertemplate"].replace("<br>", " ").split(" · ", 1)[1].partition(" %{")[0]: trace["marker"]["symbol"]
+        trace["hovertemplate"].replace("<br>", " ").split(" · ", 1)[1].partition(" %{")[0]: trace["line"]["color"]
         for trace in drawn
         if "customdata" in trace
     }
-    assert {name: trace["marker"]["symbol"] for name, trace in roofs.items()} == under
-    assert len(set(under.values())) == 3
+    assert set(roofs) == set(under)
+    assert {(trace["mode"], trace["line"]["color"]) for trace in roofs.values()} == {("lines", "gray")}
+    assert "gray" not in under.values()
     said = roofs["Test GPU · bfloat16"]["hovertemplate"].replace("<br>", " ")
     assert said.startswith("roof: Test GPU · bfloat16 matrix product 4,000.0 GFLOP/s, copying 100.0 GB/s")
 

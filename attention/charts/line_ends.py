@@ -19,6 +19,7 @@ BELOW = -12  # the same for a name that begins below another point of its line
 ABOVE = (16, 30, 44, -30, -44, 58)  # pixels of another text above a point
 LETTER = 0.5  # mean width of a letter, of its height
 NARROW, WIDE = 260, 830  # pixels of the width of a chart on a phone, and beside a sidebar
+EDGE = 0.08  # part of the width of a chart by which a name may reach beyond the end of the longest line
 HALF = 7  # pixels of half the height of a name
 BULLETS = {
     "circle": "●",
@@ -70,7 +71,8 @@ def name_lines(figure: go.Figure, height: int, ends: list[float], beside: float 
             left = [across * pixels + (8 if behind else 6 - width - 12) for pixels in (NARROW, WIDE)]
             boxes = [(x0 / pixels, (x0 + width + 12) / pixels) for x0, pixels in zip(left, (NARROW, WIDE), strict=True)]
             covered = sum(_covers(line, box, at + shift) for line in lines for box in boxes)
-            return 100 * names + covered + sum(_parts(line, across, at, at + shift) for line in lines)
+            cut = any(right > 1 + EDGE for _, right in boxes)
+            return 100 * (names + cut) + covered + sum(_parts(line, across, at, at + shift) for line in lines)
 
         (x, y), shift, is_behind = min(places, key=cost)
         taken.append(scale * log10(y) + shift)

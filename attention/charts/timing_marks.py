@@ -243,8 +243,8 @@ def star(figure: go.Figure, label: str, points: list[SpeedUp], color: str) -> No
     )
 
 
-def roof(figure: go.Figure, name: str, timings: list[Timing], look: Look, short: str = "") -> None:
-    """Adds the best operations and bytes per second of a device in one dtype, with the symbol of its first line.
+def roof(figure: go.Figure, name: str, timings: list[Timing], dash: str, short: str = "") -> None:
+    """Adds the best operations and bytes per second of a device in one dtype: a thin grey line without marks.
 
     `short`: the name of the device in the chart, if it has several.
     """
@@ -261,9 +261,8 @@ def roof(figure: go.Figure, name: str, timings: list[Timing], look: Look, short:
         y=ys,
         name=wrap_label(f"roof: {name}"),
         meta=f"limit of {short}" if short else "limit",
-        mode="lines+markers",
-        line={"color": look.color(timings[0]), "width": 1.5, "dash": "dot"},
-        marker={"symbol": look.shape(timings[0]), "size": 8, "color": look.color(timings[0])},
+        mode="lines",
+        line={"color": "gray", "width": 1.5, "dash": dash},
         hovertemplate=f"{wrap_hover_label(f'roof: {name}')}<br>{best}<br>%{{y:.3s}}FLOP/s here<extra></extra>",
     )
 

@@ -7,11 +7,13 @@ The parts of the figures are in `timing_marks.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import cycle
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from attention.charts import timing_marks as marks
+from attention.charts.line_ends import MOST
 from attention.charts.timing_axes import rate_ticks, size_ticks, time_ticks
 from attention.charts.timing_look import COPY, GPU, RETURN_COLOR
 from attention.charts.timing_marks import HEIGHT
@@ -22,6 +24,7 @@ from attention.timing.recordings import Timing, lines
 from attention.timing.units import seconds as told_seconds
 from attention.timing.units import size
 
+ROOFS = ("solid", "dash", "dot", "dashdot")  # dashes of the limits in the roofline
 GUIDES = ("dot", "dashdot", "longdashdot")  # dashes of the reference lines in the memory chart
 PARTS = {  # of a call with its copy: the field of a timing, and the colour
     "compute": ("seconds", GPU[0]),
@@ -102,15 +105,19 @@ def roofline(timings: Sequence[Timing]) -> go.Figure:
     figure, look = marks.figure(timings, "operations per second", ())
     found, machines = lines(timings), line_names.machine_names(timings)
     several = len({timing.dtype for timing in timings}) > 1
-    for origin, dtype in sorted({(timing.origin, timing.dtype) for timing in timings}):
+    roofs = sorted({(timing.origin, timing.dtype) for timing in timings})
+    has_legend = len(found) + len(roofs) > MOST  # in which dashes tell the limits apart
+    for (origin, dtype), dash in zip(roofs, cycle(ROOFS if has_legend else ROOFS[:1])):
         here = [timing for timing in timings if (timing.origin, timing.dtype) == (origin, dtype)]
         short = " in ".join([*[machines[origin]] * (len(machines) > 1), *[dtype] * several])
-        marks.roof(figure, f"{origin} · {dtype}", comparison.with_times(here), look, short)
+        marks.roof(figure, f"{origin} · {dtype}", comparison.with_times(here), dash, short)
     for label, line in found.items():
         points = comparison.with_times(line)
         xs, ys = [comparison.intensity(p) for p in points], [comparison.rate(p) for p in points]
         marks.line(figure, label, points, ys, [marks.describe_point(point) for point in points], look, xs=xs)
-    figure.update_xaxes(title="operations per byte", tickvals=None, dtick=1, autorange=True)
+    figure.update_xaxes(
+        title="operations per byte read or written", tickvals=None, dtick=1, tickformat=",", autorange=True
+    )
     marks.finish(figure, timings)
     figure.update_yaxes(**rate_ticks(*figure.layout.yaxis.range))
     return figure

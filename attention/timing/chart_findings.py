@@ -6,6 +6,7 @@ Unstable times are left out, as no line joins them. A sentence names the length 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 
 from attention.number_format import format_percent
 from attention.timing import comparison, cpu_gpu_series, cpu_gpu_summary, footprint, growth
@@ -20,7 +21,7 @@ from attention.timing.recordings.labels import axes_text
 from attention.timing.units import seconds, size
 
 Lines = dict[str, list[Timing]]
-STABLE = "By their stable times, "  # where a chart has open marks as well
+STABLE = " (stable times only)"  # where a chart has open marks as well
 
 
 def cpu_gpu_finding(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
@@ -45,7 +46,7 @@ def line_finding(chart: str, timings: Iterable[Timing], against: str = compariso
         return _speed_up(found, against, transfer)
     said = FINDERS[chart](found) if found else ""
     is_loose = chart == "roofline" and any(not t.settled for line in timed.values() for t in line)
-    return f"{STABLE}{said}" if said and is_loose else _capital(said)
+    return f"{said.removesuffix('.')}{STABLE}." if said and is_loose else _capital(said)
 
 
 def growth_finding(timings: Iterable[Timing]) -> str:
@@ -66,6 +67,16 @@ def growth_finding(timings: Iterable[Timing]) -> str:
     (name, first), *others = rises
     said = [f"From {first.over}, twice the text takes {name} {first.doubling:.2g} times as long"]
     return ", ".join([*said, *(f"{name} {rise.doubling:.2g} times" for name, rise in others)]) + "."
+
+
+def rising_lengths(timings: Iterable[Timing]) -> tuple[int, int] | None:
+    """Returns the shortest and the longest length if longer texts have more operations per byte in each line, else None."""
+    found = [comparison.with_times(line) for line in lines(timings).values()]
+    for line in found:
+        if any(comparison.intensity(a) >= comparison.intensity(b) for a, b in pairwise(line)):
+            return None
+    lengths = {timing.length for line in found for timing in line}
+    return (min(lengths), max(lengths)) if len(lengths) > 1 else None
 
 
 def _speedups(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
@@ -203,7 +214,7 @@ def _faster(what: str, than: str, crossing: Crossover, last: SpeedUp) -> str:
 
 
 def _nearest_to_peak(found: Lines) -> str:
-    """The largest share of its fastest matrix product that each device reaches."""
+    """The largest share of its peak speed, the fastest matrix product, that each device reaches."""
     best: dict[str, tuple[float, Timing]] = {}
     for timing in (t for line in found.values() for t in line):
         share = comparison.share(timing)
@@ -211,9 +222,12 @@ def _nearest_to_peak(found: Lines) -> str:
             best[timing.origin] = share, timing
     if not best:
         return ""
-    name, (first, *others) = _line_namer(found), best.values()
-    said = f"{name(first[1])} reaches {format_percent(first[0])} of its fastest matrix product, at {first[1].length:,} tokens"
-    return "; ".join([said, *(f"{name(t)} {format_percent(share)}, at {t.length:,}" for share, t in others)]) + "."
+    name, every = _line_namer(found, of_machine=False), list(best.values())
+    (share, first), *others = every
+    said = f"At best, {name(first)} runs {_machine(first)} at {format_percent(share)} of its peak speed"
+    alike = len({name(timing) for _, timing in every}) == 1
+    rest = [f"{'' if alike else f'{name(t)} runs '}{_machine(t)} at {format_percent(share)}" for share, t in others]
+    return ", ".join([said, *rest]) + "."
 
 
 def _least_memory(found: Lines) -> str:

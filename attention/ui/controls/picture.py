@@ -5,7 +5,7 @@ The keys of the widgets are the names of the knobs; the session seeds and reads 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -58,25 +58,27 @@ ROUND = {  # stops of sliders whose ranges are wide
 }
 ADVANCED = tuple(name for name, knob in KNOBS.items() if knob.advanced)
 MORE = ("temperature", "combine", *MADE)
+Ignored = Callable[[Config], Mapping[str, tuple[str, str]]]  # the value and the reason of knobs that have no effect
 GENERATED_DEFAULTS = {name: DEFAULTS[name] for name, knob in KNOBS.items() if knob.about == "tensors"} | {
     name: DEFAULTS[name] for name in ("head", "query", "rows", "cols")
 }
 NAMES = frozenset((*FIRST, *MORE, "second", *ADVANCED))  # every knob with a widget here
 
 
-def draw(config: Config, stops: Stops, change: Change, first: Sequence[str] = FIRST) -> None:
-    """Draws every control with its callback for changes: the `first` ones, and the others in an expander."""
+def draw(
+    config: Config, stops: Stops, change: Change, first: Sequence[str] = FIRST, ignored: Ignored = lambda config: {}
+) -> None:
+    """Draws every control with its callback for changes: the `first` ones, the others in an expander, `ignored` ones disabled."""
+    off, rest = ignored(config), [name for name in (*FIRST, *MORE) if name not in first]
     if config.source != GENERATED:
         st.caption(_fixed_sizes(config))
         st.button(text.ANY_SIZE, key="any size", icon=":material/undo:", on_click=change, kwargs=GENERATED_DEFAULTS)
     for name in filter(partial(shows, config), first):
-        widget(name, config, stops, change)
+        widget(name, config, stops, change, off.get(name))
     with st.expander(text.MORE, icon=":material/tune:", key="more settings"):
         _recorded_note(config, change)
-        for name in (
-            name for name in (*FIRST, *MORE) if name not in first and (name not in SIZES or shows(config, name))
-        ):
-            widget(name, config, stops, change)
+        for name in (name for name in rest if name not in SIZES or shows(config, name)):
+            widget(name, config, stops, change, off.get(name))
         with st.expander(text.ADVANCED, icon=":material/tune:", key="advanced settings"):
             for name in filter(partial(shows, config), ADVANCED):
                 widget(name, config, stops, change)
@@ -111,9 +113,11 @@ def look(config: Config) -> tuple[Any, ...]:
     return *source, *sizes, own, _span_help(config), _beyond(config), _joined_masks(config), off
 
 
-def widget(name: str, config: Config, stops: Stops, change: Change) -> None:
-    """Draws the control of one knob."""
-    if name in SLIDERS:
+def widget(name: str, config: Config, stops: Stops, change: Change, off: tuple[str, str] | None = None) -> None:
+    """Draws the control of one knob, or the value that is used in its place and why (`off`)."""
+    if off:
+        st.text_input(KNOBS[name].label, off[0], key=f"ignored {name}: {off[0]}", disabled=True, help=off[1])
+    elif name in SLIDERS:
         SLIDERS[name](config, stops.get(name, ()), change)
     elif name in SPECIAL:
         SPECIAL[name](config, change)
@@ -313,5 +317,3 @@ SMALL = replace(PICTURE, begins=to_query(MIXED), is_example=True)
 _REAL = EXAMPLES["division"].query if "division" in EXAMPLES else {}
 _FIRST_HEAD = {**_REAL, "layer": "18", "head": "6"}  # the strongest induction head of its text, which repeats
 LAYERED = replace(PICTURE, begins=_FIRST_HEAD if _REAL else {})
-INVERTED = Config(implementation="boolean-mask")  # a mistake that is seen at once: its map is the other triangle
-PUBLISHED = replace(PICTURE, begins=to_query(INVERTED), is_example=True)

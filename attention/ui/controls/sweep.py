@@ -49,7 +49,7 @@ def _widget(name: str, sweep: Sweep, change: Change) -> None:
     if name in FEW:
         knobs.pills(name, sweep, on_change=change)
     elif name in SWEEPS.axes:
-        more = {"format_func": partial(_format, name)} if name in text.ALL_VALUES or name == "devices" else {}
+        more = {"format_func": partial(_format, name)} if name in OFFERED or name == "devices" else {}
         empty = text.EVERY_VALUE.get(name, text.ONE_VALUE)
         knobs.several(name, sweep, _axis_options(name, sweep), placeholder=empty, on_change=change, **more)
     elif name == "seconds":

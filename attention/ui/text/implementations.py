@@ -79,10 +79,12 @@ RESULTS_SHAPE = ("Its output has another shape.", "Its weights have another shap
 WRONG_ROWS = "{wrong} of {rows} tokens get a wrong output{silent}."
 SILENT = ", and no error is raised"
 NO_MASK = {  # of rows that ignore the setting
-    "none": "*Mask* has no effect here: this code has no mask.",
-    "causal": "*Mask* has no effect here: this code is always causal.",
-    "window": "*Mask* has no effect here: this code always has a causal window of four tokens.",
+    "none": "The selected code has no mask. Other code uses the setting: {mask}.",
+    "causal": "The selected code is always causal. Other code uses the setting: {mask}.",
+    "window": "The selected code always has a causal window of four tokens. Other code uses the setting: {mask}.",
 }
+OWN_MASKS = {"none": "none", "causal": "always causal", "window": "causal, 4 tokens"}
+OWN_SCALE = "none"
 FEWER_HEADS = "*Heads*: the document uses {used} of the {heads}."
 RESULT_EQUAL = (
     "Weights and output equal those of the reference: the largest difference is {largest}, which is rounding."
@@ -95,7 +97,7 @@ RESULT_STILL_RAISES_MORE = "We first fixed {count} other mistakes; then it still
 UNFIT_ROW = "Corrected or not, it raises an error: it does not support these settings. What it supports: {demand}"
 SLIPS = {1: "It ran with another mistake fixed, which keeps it from running."}
 SLIPS_MORE = "It ran with {count} other mistakes fixed, which keep it from running."
-UNSCALED = "The document defines it without a scale, so the reference here has none either: *Scale* is not applied."
+UNSCALED = "The selected code is defined without a scale, so the reference has none either. Other code uses the setting: {scale}."
 OTHER_SHAPE = "other shape"
 RAISES = "raises"
 VERSIONS = {"corrected": "Corrected version.", "only": "Correct as published."}

@@ -165,12 +165,13 @@ CHARTS = {  # in the order in which they are offered; the first sentence says ho
         "be copied to it first. Copying q, k and v to the device, and the results back. Pale bars are unstable times."
     ),
     "roofline": (
-        "The nearer a line is to the limit of its device, the better it uses the device; far below, faster code is possible. "
-        "Operations per second against "
-        "operations per byte moved; a limit is memory on its slope, arithmetic on its flat part. It is the best that each "
-        "device reached in the same run: its copy speed and its matrix product. {faint}"
+        "Grey is the most that a device can do: a line near it uses the device well, far below it faster code is possible. "
+        "Memory is the limit on the slope, arithmetic on the flat part: the copy speed, and the peak speed, which is that of "
+        "the fastest matrix product, both measured in the same run. {faint}"
     ),
 }
+PER_BYTE = "Operations per byte: how much a call computes for each byte that it must read or write."
+BY_LENGTH = "Each mark is one length, from {first:,} tokens at the left to {last:,} at the right."
 GLOSSES = {  # of implementations that charts begin with
     "SDPA": "SDPA is PyTorch's fused kernel.",
     "matmul softmax matmul": "matmul softmax matmul: the textbook's three steps.",
@@ -195,15 +196,17 @@ LIMITS_HELP = (
     "The least time that a GPU can take: its operations at the peak rate of its data sheet, or its bytes at its memory's "
     "bandwidth, whichever takes longer, and 3 µs to launch one kernel. No GPU was measured for it."
 )
-WHICH_LINES, ANY, ALL_LINES = "Lines", "All", "Show up to {most} lines"
+WHICH_LINES, ANY, ALL_LINES, MOST_LINES = "Choose lines", "All", "All lines", "Up to {most} lines"
 NO_LINE = "No line matches this selection."
-SOME_LINES = "Showing {drawn} of {count:,} lines. Use *Lines* to choose; tables and downloads have all."
+SOME_LINES = "Showing {drawn} of {count:,} lines{others}. Use *Choose lines* above the chart to show others."
+OTHER_LINES = "; not shown: {names}"
+MORE_VALUES = "{names} and {count:,} more"
 AGAINST = "How many times faster than"
 TRANSFER = "Count the copy"
 BREAK_EVEN, GROWTH, EVERY_CASE = "Break-even length", "Growth", "Every case"
 PNG = "PNG: use the camera button above the chart."
 NO_PAIR = "No selected setting was timed on both a CPU and another device."
-MORE_PAIRS = "{count:,} more pairs are not listed. Use *Lines* above the chart to choose."
+MORE_PAIRS = "{count:,} more pairs are not listed. Use *Choose lines* above the chart."
 GROWTH_COLUMNS = ("line", "time for twice the length", "exponent of the length", "fitted over")
 TIMES = "{factor:.3g} times"
 NO_EXPONENT, NO_EXPONENT_MORE = "No exponent for 1 line: {reason}.", "No exponent for {count:,} lines: {reason}."

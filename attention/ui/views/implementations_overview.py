@@ -10,7 +10,6 @@ import pandas as pd
 import streamlit as st
 
 from attention.config import Config
-from attention.operations.scale import unscaled
 from attention.published import ROWS, Row
 from attention.published.case import longest
 from attention.published.compare import WITHIN, Comparison, Error, Judgement, rows_apart
@@ -48,7 +47,6 @@ def choices(config: Config) -> None:
                     width="stretch",
                     on_click=page.change,
                     kwargs={"implementation": name},
-                    help=escape(row.document.title_in_words),
                 )
 
 
@@ -130,14 +128,9 @@ def origin(name: str) -> None:
 
 
 def not_applied(config: Config, row: Row, found: Comparison) -> None:
-    """Draws which settings of the sidebar this row does not apply, or only in part."""
-    notes = [text.UNSCALED] if row.scale is unscaled else []
-    if row.mask in text.NO_MASK and config.mask != {"none": "full"}.get(row.mask, row.mask):
-        notes.append(text.NO_MASK[row.mask])
+    """Draws how many of the heads this row uses, if not all; the sidebar disables what it ignores."""
     if (used := len(found.reference)) < config.heads:
-        notes.append(text.FEWER_HEADS.format(used=used, heads=config.heads))
-    if notes:
-        st.caption(" ".join(notes))
+        st.caption(text.FEWER_HEADS.format(used=used, heads=config.heads))
 
 
 def tries(config: Config, row: Row) -> None:

@@ -16,6 +16,7 @@ from attention.ui.text import timing as text
 
 FEW = 3  # lines of a chart until others are selected; up to this many no selection is offered
 MOST = 24  # maximum number of lines in a chart, equal to the number of symbols
+NAMED = 4  # maximum number of names of lines that are not drawn
 BARS = 8  # the same for the transfer, where each line has its own row
 USUAL = (
     "SDPA",
@@ -37,17 +38,18 @@ AXES: dict[str, Callable[[Timing], object]] = {
 }
 
 
-def choose(found: list[Timing]) -> None:
-    """Draws the choice of lines, if there are more than a few."""
-    if count(found) <= FEW:
+def choose(found: list[Timing], most: int) -> None:
+    """Draws the choice of lines, and a switch that shows all, up to `most`, if there are more than a few."""
+    every = count(found)
+    if every <= FEW:
         return
     with st.popover(text.WHICH_LINES):
-        st.toggle(text.ALL_LINES.format(most=MOST), key=ALL)
         for name, value in AXES.items():
             options = list(dict.fromkeys(map(value, found)))
             if len(options) > 1:
                 st.multiselect(name, options, key=f"timing_lines_{name}", placeholder=text.ANY)
                 found = [timing for timing in found if _matches(timing, name)]
+    st.toggle(text.ALL_LINES if every <= most else text.MOST_LINES.format(most=most), key=ALL)
 
 
 def selected_timings(found: list[Timing]) -> tuple[list[Timing], bool]:
@@ -112,7 +114,21 @@ def count(timings: list[Timing]) -> int:
 
 
 def line_count_text(drawn: list[Timing], found: list[Timing], against: str = "") -> str:
-    """The number of lines that are drawn, if they are not all; otherwise empty. A line `against` a base is of a pair."""
+    """The number of lines that are drawn, and what others are, if they are not all; otherwise empty.
+
+    A line `against` a base is of a pair.
+    """
     count_of = _count_pairs(against) if against else count
     some, every = count_of(drawn), count_of(found)
-    return text.SOME_LINES.format(drawn=some, count=every) if some < every else ""
+    return text.SOME_LINES.format(drawn=some, count=every, others=_others(drawn, found)) if some < every else ""
+
+
+def _others(drawn: list[Timing], found: list[Timing]) -> str:
+    """The implementations of lines that are not drawn; if none is missing, the devices, dtypes and so on."""
+    for value in AXES.values():
+        shown = set(map(value, drawn))
+        if names := [str(each) for each in dict.fromkeys(map(value, found)) if each not in shown]:
+            rest = len(names) - NAMED
+            some = ", ".join(names[:NAMED] if rest > 0 else names)
+            return text.OTHER_LINES.format(names=text.MORE_VALUES.format(names=some, count=rest) if rest > 0 else some)
+    return ""

@@ -41,6 +41,7 @@ FORMATS = {
         "first call, ms",
     )
 } | {name: st.column_config.NumberColumn(name, format="%.1f%%") for name in SHARES}
+FORMATS["tokens"] = st.column_config.NumberColumn("tokens", format="localized")
 
 
 @dataclass(frozen=True)
@@ -75,10 +76,14 @@ def selected_chart(found: Sequence[Timing], cases_at: Sequence[int] = ()) -> Cha
         against = state.get(AGAINST_KEY)
         against = against if against in bases else first_base(bases)
         more = {"against": against, "transfer": against == comparison.CPU and bool(state.get(TRANSFER_KEY))}
-    most = timing_lines.BARS if which == "transfer" else timing_lines.MOST
     of_use = _of_use(which, selected, more)
-    shown = timing_lines.first(of_use, most) if chosen else usual_lines(which, selected, more)
+    shown = timing_lines.first(of_use, _most(which)) if chosen else usual_lines(which, selected, more)
     return Chart(which, shown, _of_use(which, found, more), selected, more)
+
+
+def _most(which: str) -> int:
+    """The maximum number of lines that a chart shows at once."""
+    return timing_lines.BARS if which == "transfer" else timing_lines.MOST
 
 
 def usual_lines(which: str, timings: list[Timing], more: dict[str, Any]) -> list[Timing]:
@@ -93,7 +98,7 @@ def draw_choices(found: Sequence[Timing], cases_at: Sequence[int] = ()) -> None:
     if not found:
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        timing_lines.choose(list(found))
+        timing_lines.choose(list(found), _most(chart.which))
         if chart.which in (timing_sizes.TIME, timing_sizes.RATIO) and timing_sizes.RATIO in available_charts(found):
             timing_sizes.choose_ratio()
         if chart.which == "time":
@@ -168,6 +173,9 @@ def _chart(chart: Chart, lengths: Sequence[int], first: bool) -> None:
     some = timing_lines.line_count_text(chart.shown, chart.offered, more.get("against", ""))
     names = {timing.implementation for timing in chart.shown}
     glosses = [gloss for name, gloss in text.GLOSSES.items() if name in names]
+    if which == "roofline":
+        ends = chart_findings.rising_lengths(chart.shown)
+        glosses = [text.PER_BYTE, *([text.BY_LENGTH.format(first=ends[0], last=ends[1])] if ends else []), *glosses]
     st.caption(" ".join([f"{about.partition('. ')[0]}.", *glosses, *filter(None, [some])]), help=about)
     if not first and chart.finding:
         st.markdown(escape(chart.finding))
