@@ -258,7 +258,7 @@ def test_a_device_has_its_colour_and_mark_and_what_was_published_looks_like_noth
 
 
 def test_colours_of_what_was_published_are_seen_on_both_grounds():
-    for color in charts.SHEETS.values():
+    for color in timing_look.SHEETS.values():
         assert contrast(color, "#ffffff") >= 3 and contrast(color, "#14171c") >= 3
         assert color not in {*timing_look.OTHERS, *(style for style, _ in timing_look.STYLES)}
 

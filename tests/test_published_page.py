@@ -14,7 +14,7 @@ from attention.published import ROWS
 from attention.published.case import case
 from attention.published.compare import compare, influence
 from attention.published.diff_lines import difference, plain, source
-from attention.ui.controls.published import PUBLISHED
+from attention.ui.controls.published import PUBLISHED, ignored
 from attention.ui.views.code import color_line
 from tests.strategies import newest, query_without_edition
 
@@ -334,3 +334,10 @@ def test_the_headline_counts_as_the_list_does_where_one_needs_two_heads():
     assert overview(test)["Fused query, key and value"] == "right heads and tokens mixed up: no effect here"
     unfit = page_text(opened(heads="1", tokens="6", d_model="16", implementation="two-heads"))
     assert "it does not support these settings" in unfit
+
+
+def test_the_sidebar_shows_what_the_selected_code_has_in_place_of_a_mask_and_a_scale():
+    found = ignored(Config(implementation="position-weights"))
+    assert {name: found[name][0] for name in ("mask", "scale")} == {"mask": "none", "scale": "none"}
+    assert ignored(Config(implementation="boolean-mask"))["mask"][0] == "always causal"
+    assert ignored(Config(implementation="fused")) == {}

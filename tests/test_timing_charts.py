@@ -233,7 +233,7 @@ def test_the_roof_is_the_slope_and_the_ceiling():
     assert points["y"] == [1e11]
     assert roof["x"] == [5, 10, 200]
     assert roof["y"] == [5e11, 1e12, 1e12]
-    assert roof["name"] == "roof: Test CPU, 2 cores, 2 threads · float32"
+    assert roof["name"] == "limit: Test CPU, 2 cores, 2 threads · float32"
 
 
 def test_memory_stands_beside_one_matrix_a_head():
@@ -346,7 +346,7 @@ def test_each_roof_is_grey_without_marks_and_says_whose_it_is():
     half = {"dtype": "bfloat16", "peak_operations": 4e12}
     timings = [*line([64], [1.0]), *line([64], [1.0], **half), *line([64], [1.0], **half, **GPU)]
     drawn = traces(charts.roofline(timings))
-    roofs = {trace["name"].removeprefix("roof: "): trace for trace in drawn if trace["name"].startswith("roof")}
+    roofs = {trace["name"].removeprefix("limit: "): trace for trace in drawn if trace["name"].startswith("limit: ")}
     under = {
         trace["hovertemplate"].replace("<br>", " ").split(" · ", 1)[1].partition(" %{")[0]: trace["line"]["color"]
         for trace in drawn
@@ -356,7 +356,7 @@ def test_each_roof_is_grey_without_marks_and_says_whose_it_is():
     assert {(trace["mode"], trace["line"]["color"]) for trace in roofs.values()} == {("lines", "gray")}
     assert "gray" not in under.values()
     said = roofs["Test GPU · bfloat16"]["hovertemplate"].replace("<br>", " ")
-    assert said.startswith("roof: Test GPU · bfloat16 matrix product 4,000.0 GFLOP/s, copying 100.0 GB/s")
+    assert said.startswith("limit: Test GPU · bfloat16 matrix product 4,000.0 GFLOP/s, copying 100.0 GB/s")
 
 
 @pytest.mark.parametrize("name", charts.CHARTS)

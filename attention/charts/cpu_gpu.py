@@ -1,13 +1,13 @@
 """CPU against GPU (Plotly): time, speed-up, rate and limits, each against the length or the operations per byte.
 
-The colour and the mark of a line are its device, as `series_look` has them. A limit is thinner, without marks.
+The colour and the mark of a line are its device, as `series_look` has them. A limit is a thin grey line without marks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import cycle, pairwise
 from math import log10
 from typing import Any
 
@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 from attention.charts import cpu_gpu_axes
 from attention.charts.series_look import look
 from attention.charts.theme import PLOTLY_TEXT
-from attention.charts.timing_look import SHEETS
+from attention.charts.timing_look import ROOFS
 from attention.charts.timing_marks import FAINT, PALE, wrap_hover_label, wrap_label
 from attention.charts.timing_marks import loose as says_loose
 from attention.timing import cpu_gpu_series, cpu_gpu_summary
@@ -148,24 +148,22 @@ def _limits(found: go.Figure, versus: CpuGpuSettings, cpu: TimingSeries | None, 
     every = [rival for rival in [*([cpu] if cpu else []), *gpus] if not rival.setting]
     ends = [cpu_gpu_series.intensity(n, versus, rival.dtype) for rival in every for n in cpu_gpu_series.lengths(every)]
     names = versus.gpus or tuple(dict.fromkeys(rival.device for rival in every if rival.device in DATA_SHEETS))
-    for name in names:
+    for name, dash in zip(names, cycle(ROOFS)):
         sheet = DATA_SHEETS[name]
         note = f", {sheet.note}" if sheet.note else ""
         label = f"{sheet.name}, limit by its data sheet (float16, dense{note})"
         short = f"{name}, limit by its data sheet"
-        _roof(found, label, short, (sheet.operations, sheet.traffic), ends, SHEETS[name], "dashdot")
+        _roof(found, label, short, (sheet.operations, sheet.traffic), ends, dash)
     if cpu and cpu.peaks:
         label = f"{cpu.device}, limit as {cpu.whence} ({cpu.dtype})"
-        _roof(found, label, f"CPU, limit as {cpu.kind}", cpu.peaks, ends, look(cpu, ())["color"], "dashdot")
+        _roof(found, label, f"CPU, limit as {cpu.kind}", cpu.peaks, ends, ROOFS[0])
     for rival in every:
         at = [cpu_gpu_series.intensity(point.length, versus, rival.dtype) for point in rival.points]
         marks = [Mark(point, x, point.rate, _describe_rates(point)) for x, point in zip(at, rival.points, strict=True)]
         _line(found, rival, gpus, marks)
 
 
-def _roof(
-    found: go.Figure, label: str, short: str, limit: tuple[float, float], ends: list[float], color: str, dash: str
-) -> None:
+def _roof(found: go.Figure, label: str, short: str, limit: tuple[float, float], ends: list[float], dash: str) -> None:
     """Adds a roofline: a slope given by the bytes per second, and a ceiling given by the operations per second."""
     ceiling, slope = limit
     xs = sorted({min(ends) / 4, ceiling / slope, max(ends) * 2})
@@ -175,7 +173,7 @@ def _roof(
         name=wrap_label(label),
         meta=short,
         mode="lines",
-        line={"color": color, "width": 1.5, "dash": dash},
+        line={"color": "gray", "width": 1.5, "dash": dash},
         hovertemplate=f"{wrap_hover_label(label)}<br>{ceiling / 1e12:,.4g} TFLOP/s, {slope / 1e9:,.4g} GB/s<extra></extra>",
     )
 

@@ -259,11 +259,11 @@ def roof(figure: go.Figure, name: str, timings: list[Timing], dash: str, short: 
     figure.add_scatter(
         x=xs,
         y=ys,
-        name=wrap_label(f"roof: {name}"),
+        name=wrap_label(f"limit: {name}"),
         meta=f"limit of {short}" if short else "limit",
         mode="lines",
         line={"color": "gray", "width": 1.5, "dash": dash},
-        hovertemplate=f"{wrap_hover_label(f'roof: {name}')}<br>{best}<br>%{{y:.3s}}FLOP/s here<extra></extra>",
+        hovertemplate=f"{wrap_hover_label(f'limit: {name}')}<br>{best}<br>%{{y:.3s}}FLOP/s here<extra></extra>",
     )
 
 

@@ -15,7 +15,7 @@ from plotly.subplots import make_subplots
 from attention.charts import timing_marks as marks
 from attention.charts.line_ends import MOST
 from attention.charts.timing_axes import rate_ticks, size_ticks, time_ticks
-from attention.charts.timing_look import COPY, GPU, RETURN_COLOR
+from attention.charts.timing_look import COPY, GPU, RETURN_COLOR, ROOFS
 from attention.charts.timing_marks import HEIGHT
 from attention.number_format import format_percent
 from attention.timing import comparison, convergence, footprint, line_names
@@ -24,7 +24,6 @@ from attention.timing.recordings import Timing, lines
 from attention.timing.units import seconds as told_seconds
 from attention.timing.units import size
 
-ROOFS = ("solid", "dash", "dot", "dashdot")  # dashes of the limits in the roofline
 GUIDES = ("dot", "dashdot", "longdashdot")  # dashes of the reference lines in the memory chart
 PARTS = {  # of a call with its copy: the field of a timing, and the colour
     "compute": ("seconds", GPU[0]),

@@ -12,6 +12,7 @@ from typing import Any
 from attention.published.row import Row
 
 AROUND = 1  # unchanged lines that are kept before and after a difference
+LONG = 8  # lines of a short difference
 ELIDED = "…"
 
 
@@ -41,8 +42,16 @@ def difference(row: Row) -> list[Line]:
 
 
 def short(found: list[Line]) -> list[Line]:
-    """Returns the lines that differ and those around them; each gap between them is replaced by one line with an ellipsis."""
-    near = [any(line.sign != " " for line in found[max(0, i - AROUND) : i + AROUND + 1]) for i in range(len(found))]
+    """Returns the lines that differ and those around them; each gap between them is replaced by one line with an ellipsis.
+
+    Of more than `LONG` lines, only those that differ are kept.
+    """
+    cut = _cut(found, AROUND)
+    return cut if len(cut) <= LONG else _cut(found, 0)
+
+
+def _cut(found: list[Line], around: int) -> list[Line]:
+    near = [any(line.sign != " " for line in found[max(0, i - around) : i + around + 1]) for i in range(len(found))]
     cut: list[Line] = []
     for line, kept in zip(found, near, strict=True):
         if kept:

@@ -107,8 +107,8 @@ ABOUT = {
         "with a causal mask, 3.5 times with the backward pass."
     ),
     "limits": (
-        "Operations per second against operations per byte of memory traffic (2 bytes per number, 4 in float32), below the limit "
-        "of each device: bandwidth on the slope, matrix products on the ceiling. A GPU's limits are those of its data sheet."
+        "Grey is the most that a device can do, a GPU by its data sheet: memory is the limit on the slope, arithmetic on the "
+        "flat part. Operations per byte: how much a call computes for each byte that it must read or write."
     ),
 }
 CAPTION = "{about} Sizes: 16,384 tokens in total (longer sequences in smaller batches), 2,048 channels over all heads."
