@@ -24,7 +24,7 @@ from attention.tables import rows as tables
 from attention.ui import results
 from attention.ui.session import gestures
 from attention.ui.session.visit_state import VisitState
-from attention.ui.views import heads_all_layers
+from attention.ui.views import heads_all_layers, known_metrics
 from attention.ui.views import heads_layers as view
 from tests.strategies import query_without_edition
 from tests.test_pages import ROOT, run
@@ -114,7 +114,7 @@ def test_a_number_that_is_none_is_said_to_be_so():
 
 def test_induction_is_shown_where_it_is_known_and_else_the_token_before(monkeypatch):
     both = {name: HeadMetric(lambda rows: rows.first, name, "", "f") for name in ("previous", "induction")}
-    monkeypatch.setattr(view, "EVERY", both)
+    monkeypatch.setattr(known_metrics, "EVERY", both)
     found = Config.of(STREET)
     assert view.number(found, {}) == "induction"
     assert view.number(Config.of(STREET, layer_map="previous"), {}) == "previous" and view.choice("auto") == "Auto"

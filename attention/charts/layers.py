@@ -31,6 +31,7 @@ USUAL = Room()
 CROSS, OFF = "M-1,-1L1,1M1,-1L-1,1", "switched off"  # the mark of a head that is off, and the title of its tooltip
 FAINT = 0.1  # of the end of the scale: smaller shares are not written, so that those of heads that stand out are
 SOME = " (only these are recorded)"  # of layers, in the title of their axis
+LETTERS = 13  # size of the labels of both axes in pixels
 WIDE, TALL = 24, 13  # minimum size in pixels of a cell that shows its number
 
 
@@ -70,7 +71,7 @@ def numbers(
     )
     named = alt.Chart().transform_filter(f"datum.focus || datum.value >= {FAINT * top}") if percent else alt.Chart()
     words = named.mark_text(
-        fontSize=alt.ExprRef(f"width / {heads} < {WIDE} ? 0 : 11") if tall else 0, aria=False
+        fontSize=alt.ExprRef(f"width / {heads} < {WIDE} ? 0 : 12") if tall else 0, aria=False
     ).encode(
         x=x,
         y=y,
@@ -126,7 +127,7 @@ def signed(
     )
     words = (
         alt.Chart()
-        .mark_text(fontSize=alt.ExprRef(f"width / {columns} < {WIDE + 8} ? 0 : 11") if tall else 0, aria=False)
+        .mark_text(fontSize=alt.ExprRef(f"width / {columns} < {WIDE + 8} ? 0 : 12") if tall else 0, aria=False)
         .encode(
             x=x,
             y=y,
@@ -145,11 +146,13 @@ def _axes(
     x = alt.X(
         "head:O",
         title=f"{across} →",
-        axis=alt.Axis(labelAngle=0, labelExpr=named),
+        axis=alt.Axis(labelAngle=0, labelExpr=named, labelFontSize=LETTERS, titleFontSize=LETTERS),
         scale=alt.Scale(domain=list(range(columns))),
     )
     tall = height(len(layers), room) // len(layers) >= TALL
-    every = alt.Axis(labelOverlap=not tall, labelFlush=False, labelBound=False)
+    every = alt.Axis(
+        labelOverlap=not tall, labelFlush=False, labelBound=False, labelFontSize=LETTERS, titleFontSize=LETTERS
+    )
     title = "← layer" + SOME * (len(layers) > 1 and layers != tuple(range(len(layers))))
     return x, alt.Y("layer:O", title=title, axis=every, scale=alt.Scale(domain=list(layers))), tall
 

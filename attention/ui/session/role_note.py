@@ -23,7 +23,7 @@ def role_note(config: Config, role: Role | None) -> str:
     survey = _survey(config)
     if survey is None:
         return text.ONE_TEXT if role and _model(config) else ""
-    if role and needs_copies(role):
+    if needs_copies(role):
         return ""
     if role:
         many, texts = survey.count(config.layer, config.head, role.name), len(survey.tokens)
@@ -42,9 +42,9 @@ def role_name(config: Config, layer: int, head: int, role: Role, form: str = tex
     return form.format(name=role.name, many=survey.count(layer, head, role.name), texts=len(survey.tokens))
 
 
-def needs_copies(role: Role) -> bool:
+def needs_copies(role: Role | None) -> bool:
     """Whether only tokens that have occurred before can show a role, as induction."""
-    return INDUCTION in role.name
+    return role is not None and INDUCTION in role.name
 
 
 def texts_with_roles(config: Config, found: Mapping[int, Layer]) -> list[int | None]:

@@ -15,14 +15,14 @@ WEIGHT = "{count} of {heads} put over half of their weight{where} on {keys}, {be
 WEIGHT_ONE = "Of {heads}, only {best} puts over half of its weight{where} on {keys}: {most}."
 WEIGHT_NONE = "None of {heads} puts half of its weight{where} on {keys}; {best} is closest: {most}."
 WEIGHT_ZERO = "None of {heads} puts any weight{where} on {keys}."
-INDUCTION = (
-    "{named} of {heads} are induction heads: at a repeated {unit}, they look up what came next last time. Strongest: {best}, "
-    "with {most} of its weight."
-)
-INDUCTION_ONE = (
-    "One of {heads} is an induction head: at a repeated {unit}, it looks up what came next last time. It is {best}, with {most} "
-    "of its weight."
-)
+INDUCTION = "{named} of {heads} are induction heads: at a repeated {unit}, they look up what came next last time."
+INDUCTION_ONE = "One of {heads} is an induction head: at a repeated {unit}, it looks up what came next last time."
+ABSENT = {  # why no head puts weight on the keys of a statistic
+    "separators": "This text has no separators, so there is nothing to rank.",
+    "next": "Under this mask no {unit} sees the next one, so there is nothing to rank.",
+    "duplicate": "No {unit} occurs twice, so there is nothing to rank.",
+    "induction": "No {unit} occurs twice, so there is nothing to rank.",
+}
 WHERE = {  # of which queries that is said, if not of all
     "induction": ", for tokens that occurred before,",
     "duplicate": ", for tokens that occurred before,",
@@ -71,7 +71,8 @@ RECORDED_OF = "Recorded: {count} layers of {model}{why}."
 CHOSEN = ", chosen because some of their heads have a clear role"
 CELLS = "Each cell is a head: click one."
 STATISTIC = "Colour: {statistic}."
-STATISTIC_OF_WEIGHT = "Colour: mean over {queries}. Numbers: from 10% on, and of the selected head."
+STATISTIC_OF_WEIGHT = "Colour: mean over {queries}."
+NUMBERS = "The map writes numbers from 10% on, and that of the selected head."
 HIGHER = "No head is high here. Show “{statistic}”"
 NONE = "No head has a value: no query has a visible key, or the tokens have no texts."
 HELP = "A text passes the layers in turn. Each cell is a head, coloured by one statistic; click one to select it on all pages."
@@ -101,9 +102,7 @@ MEANS = "Means of this head, each over its own queries:\n\n{statistics}"
 MEAN = "- {statistic}"
 DIAGONALS = "The two strong diagonals: what followed the copy one repeat back, and two repeats back."
 USE = "In real text, such heads help a model continue a name or a phrase that came before."
-COPIES = (
-    "At {right} of the {places} places where an earlier copy tells the next word, its largest weight is on that word."
-)
+COPIES = "At {right} of {places} repeated words, its largest weight is on the word that comes next."
 RANK = "**{head}** · {at} of {count} by {statistic}"
 PREVIOUS, NEXT = "Previous", "Next"
 PREVIOUS_HELP, NEXT_HELP = "The head with the next higher value", "The head with the next lower value"

@@ -10,33 +10,26 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import streamlit as st
 
-from attention.analysis.head_numbers import EVERY, OF_DISTRIBUTIONS, Described, OfPairs
+from attention.analysis.head_numbers import EVERY, OF_DISTRIBUTIONS, Described
 from attention.analysis.head_roles import COUNTS
 from attention.charts import layers as chart
 from attention.config import Config
 from attention.fitting import layers
-from attention.heads import TokenMetric
 from attention.inputs import BEFORE
 from attention.knobs import DEFAULTS, GENERATED
 from attention.number_format import format_head, format_mean, format_percent, format_weight
 from attention.sources.providers import distributes, tokens, unit
+from attention.ui import results
 from attention.ui.controls import knobs
 from attention.ui.markdown import escape
 from attention.ui.results.layers import Layer
 from attention.ui.session import gestures, model_run, page
 from attention.ui.text import heads
 from attention.ui.text import layers as text
+from attention.ui.views.known_metrics import known_metrics, not_in_text
 
 FIRST = ("induction", "previous", "entropy")  # the first of these that is available is the default
 BUILT = "previous"  # default of generated heads: they attend back, and only a text that repeats has induction heads
-AGAIN = {"induction", "duplicate"}  # statistics of tokens that have occurred before
-IN_LINE = AGAIN | {
-    "previous",
-    "next",
-    "distance",
-    "same",
-    "separators",
-}  # statistics of tokens that have an order, as words do
 FEW = 6  # heads that may stand out together
 HIGH = 0.5  # of its weight: from this share on a head follows a pattern
 PATTERNS = ("induction", "duplicate", "previous", "next", "first", "same", "separators")  # shares of the weight
@@ -84,22 +77,18 @@ def _usual_metric(config: Config) -> str:
     return next(name for name in FIRST if name in there)
 
 
-def known_metrics(config: Config) -> dict[str, Described]:
-    """The statistics that apply to a source, by name.
-
-    Some need token texts and self-attention, some need tokens that occur again. For a picture's patches and for
-    cross-attention, those that need an order do not apply.
-    """
-    seen = tokens(config)
-    several = len({text.casefold() for text in seen.texts}) == len(seen.texts)
-    without = (AGAIN if several else set()) | (set() if seen.line and not config.is_cross else IN_LINE)
-    without |= set() if distributes(config) else OF_DISTRIBUTIONS
-    worded = bool(seen.texts) and not config.is_cross
-    return {
-        name: each
-        for name, each in EVERY.items()
-        if name not in without and (worded or not isinstance(each, TokenMetric | OfPairs))
-    }
+def absent(config: Config, found: Mapping[int, Layer]) -> str:
+    """Why all heads have 0 on the statistic: the text has no such token, or the mask hides it; "" if some head has more."""
+    name = number(config, found)
+    held, texts = cells(name, found), tokens(config).texts
+    if name not in PATTERNS or not held or any(held.values()):
+        return ""
+    hidden = name == "next" and not results.heads.trace(config.truncated).mask.diagonal(1).any()
+    if hidden or (texts and name in not_in_text(texts)):
+        return text.ABSENT[name].format(unit=unit(config))
+    return text.WEIGHT_ZERO.format(
+        heads=text.ALL_HEADS.format(count=len(held)), where=text.WHERE.get(name, ""), keys=text.KEYS[name]
+    )
 
 
 def formula(name: str) -> str:
@@ -150,7 +139,7 @@ def draw_map(config: Config, found: Mapping[int, Layer], behaviour: Behaviour = 
         return
     described = EVERY[name]
     end = max(top(described, config.tokens), *held.values())
-    values = Values(held, described.label, end, digits(described), _is_weight(config, found), title)
+    values = Values(held, described.label, end, digits(described), is_weight(config, found), title)
     draw_cells(config, values, behaviour)
 
 
@@ -188,6 +177,8 @@ def metric_sentence(config: Config, found: Mapping[int, Layer]) -> str:
     held = cells(number(config, found), found)
     if not held:
         return ""
+    if why := absent(config, found):
+        return why
     cell, most = max(held.items(), key=lambda cell: cell[1])
     value = value_text(config, found, most)
     return f"{selected_sentence(config, found)} {heads.LARGEST.format(head=head_title(config, cell), value=value)}"
@@ -216,14 +207,16 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
     described, held = EVERY[name], cells(name, found)
     if not held:
         return text.NONE
+    if why := absent(config, found):
+        return why
     best, most = max(held.items(), key=lambda cell: cell[1])
     here = (config.layer, config.head) if (config.layer, config.head) in held else best
     is_best = held[here] == most
     template = text.FINDINGS.get(name, text.FINDING)
     other = text.FINDING_OTHER
     high = sum(value > HIGH for value in held.values())
-    if _is_weight(config, found):
-        template = (text.WEIGHT_NONE if most else text.WEIGHT_ZERO, text.WEIGHT_ONE, text.WEIGHT)[min(high, 2)]
+    if is_weight(config, found):
+        template = (text.WEIGHT_NONE, text.WEIGHT_ONE, text.WEIGHT)[min(high, 2)]
         if name == "induction" and high:
             template = text.INDUCTION if high > 1 else text.INDUCTION_ONE
         other = text.WEIGHT_OTHER
@@ -247,7 +240,7 @@ def statistic_caption(config: Config, found: Mapping[int, Layer]) -> str:
     """What the colours of the map are, as Markdown."""
     name = number(config, found)
     said = text.STATISTIC.format(statistic=escape(EVERY[name].label.lower()))
-    if _is_weight(config, found):
+    if is_weight(config, found):
         said = text.STATISTIC_OF_WEIGHT.format(queries=text.QUERIES[name])
     model = model_run.reader(config.source) if leaves_layers_out(config) else None
     why = text.CHOSEN if config.source.startswith("recorded:") else ""
@@ -262,7 +255,7 @@ def leaves_layers_out(config: Config) -> bool:
     return len(numbers) > 1 and numbers != tuple(range(len(numbers)))
 
 
-def _is_weight(config: Config, found: Mapping[int, Layer]) -> bool:
+def is_weight(config: Config, found: Mapping[int, Layer]) -> bool:
     """Whether the statistic is a share of the weight of a head."""
     return number(config, found) in text.KEYS and distributes(config)
 
@@ -271,7 +264,7 @@ def value_text(
     config: Config, found: Mapping[int, Layer], value: float, written: Callable[[float], str] = format_mean
 ) -> str:
     """A value of the statistic with its unit; a share of the weight is in percent."""
-    said = format_percent(value) if _is_weight(config, found) else written(value)
+    said = format_percent(value) if is_weight(config, found) else written(value)
     return f"{said} {EVERY[number(config, found)].unit}".rstrip()
 
 

@@ -83,8 +83,11 @@ def view(config: Config) -> None:
         else:
             maps.draw_map(config, found, maps.Behaviour(room=ROOM), "" if alone else text.CELLS)
             said = maps.statistic_caption(config, found)
-        recorded = text.RECORDED if maps.leaves_layers_out(config) else ""
-        st.caption(said, help=f"{maps.formula(maps.number(config, found))} {recorded}".rstrip())
+        more = (
+            text.NUMBERS if maps.is_weight(config, found) else "",
+            text.RECORDED if maps.leaves_layers_out(config) else "",
+        )
+        st.caption(said, help=" ".join(filter(None, (maps.formula(maps.number(config, found)), *more))))
         if not alone:
             _offer_higher(config, found)
     if right:
@@ -99,7 +102,9 @@ def view(config: Config) -> None:
 def _statistic(config: Config, found: Mapping[int, Layer]) -> None:
     """Draws the menu of what the map is coloured by; "auto" has the name of the statistic that it shows."""
     shown = maps.number(config, found)
-    names = [config.layer_map if name == shown else name for name in maps.known_metrics(config) | {shown: None}]
+    zero = {name for name in maps.PATTERNS if name != shown and not any(maps.cells(name, found).values())}
+    known = [name for name in maps.known_metrics(config) | {shown: None} if name not in zero]
+    names = [config.layer_map if name == shown else name for name in known]
     label = lambda name: EVERY[name if name in EVERY else shown].label  # noqa: E731
     with st.container(key="map-choice"):
         chosen = partial(_on_statistic, config, found)
@@ -112,7 +117,7 @@ def _on_statistic(config: Config, found: Mapping[int, Layer]) -> None:
     """
     chosen = replace(config, layer_map=page.widgets()["layer_map"])
     held = maps.cells(maps.number(chosen, found), found)
-    if not held or config.against or questions.unsaid(config):
+    if not held or maps.absent(chosen, found) or config.against or questions.unsaid(config):
         return page.change()
     layer, head = max(held, key=held.__getitem__)
     return page.change(layer=layer, head=head)
@@ -128,7 +133,7 @@ def _stepper(config: Config, found: Mapping[int, Layer]) -> None:
     order = sorted(held, key=held.__getitem__, reverse=True)
     title = maps.head_title(config, here).capitalize()
     with st.container(key="head-stepper", horizontal=True, vertical_alignment="center", gap="small"):
-        if here not in order or questions.unsaid(config):
+        if here not in order or maps.absent(config, found) or questions.unsaid(config):
             st.markdown(f"**{title}**")
             return
         at = order.index(here)
@@ -207,13 +212,15 @@ def _focus(config: Config, found: Mapping[int, Layer], pair: Copy | None) -> Non
         shown = replace(shown, colors="linear")
     cells = results.heads.part(shown, shown.head, whole, heatmap.PIXELS)
     marks = copies.marks(shown, pair)
+    if not unsaid and (pair or needs_copies(role)) and (counts := copies.copies_sentence(config)):
+        st.caption(counts)
     large_head(shown, cells, (0, 0), key="selected head", zooms=False, height=HEIGHT, marks=marks)
     if shown.color_scale == "times even":
         st.caption(text.EVEN_SCALE)
     st.markdown(UNSAID if unsaid else role_text(config, role), help=None if unsaid else _means(layer, config))
     said = [copies.lines_sentence(config)]
-    if not unsaid and role is not None and needs_copies(role):
-        said.append(copies.copies_sentence(config))
+    if not unsaid and needs_copies(role):
+        said.append(copies.use_sentence(config))
     if any(said):
         st.caption(" ".join(filter(None, said)))
     several = len(layers(config.source)) > 1

@@ -55,13 +55,19 @@ def text_sentence(config: Config) -> str:
 
 
 def copies_sentence(config: Config) -> str:
-    """How often the head finds the next word of the text that repeats, and in which diagonals."""
+    """How often the head's largest weight is on the next word, in the text that repeats; "" of other sources."""
+    if config.source != next_step.REAL:
+        return ""
+    right, places = next_words(results.heads.trace(config).weights[config.head], tokens(config).texts)
+    return text.COPIES.format(right=right, places=places)
+
+
+def use_sentence(config: Config) -> str:
+    """What the strong diagonals of a head are in the text that repeats, and of what use such heads are."""
     if config.source != next_step.REAL:
         return ""
     trace, words = results.heads.trace(config), len(WORDS.split())
     weights, is_causal = trace.weights[config.head], not trace.mask.triu(1).any()
     back = [words * times - 1 for times in range(1, TIMES)]
     strong = is_causal and all(float(weights.diagonal(-by)[1:].mean()) >= STRONG for by in back)
-    right, places = next_words(weights, tokens(config).texts)
-    said = text.COPIES.format(right=right, places=places), text.DIAGONALS if strong else "", text.USE
-    return " ".join(filter(None, said))
+    return " ".join(filter(None, (text.DIAGONALS if strong else "", text.USE)))

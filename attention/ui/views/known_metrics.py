@@ -1,0 +1,42 @@
+"""Which head statistics apply to a source and its text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attention.analysis.head_numbers import EVERY, OF_DISTRIBUTIONS, Described, OfPairs, separates
+from attention.config import Config
+from attention.heads import TokenMetric
+from attention.sources.providers import distributes, tokens
+
+AGAIN = {"induction", "duplicate"}  # statistics of tokens that have occurred before
+IN_LINE = AGAIN | {
+    "previous",
+    "next",
+    "distance",
+    "same",
+    "separators",
+}  # statistics of tokens that have an order, as words do
+
+
+def known_metrics(config: Config) -> dict[str, Described]:
+    """The statistics that apply to a source, by name.
+
+    Some need token texts and self-attention, some need tokens that occur again, or separators. For a picture's patches and
+    for cross-attention, those that need an order do not apply.
+    """
+    seen = tokens(config)
+    without = not_in_text(seen.texts) | (set() if seen.line and not config.is_cross else IN_LINE)
+    without |= set() if distributes(config) else OF_DISTRIBUTIONS
+    worded = bool(seen.texts) and not config.is_cross
+    return {
+        name: each
+        for name, each in EVERY.items()
+        if name not in without and (worded or not isinstance(each, TokenMetric | OfPairs))
+    }
+
+
+def not_in_text(texts: Sequence[str]) -> set[str]:
+    """The statistics of which a text has no token."""
+    once = len({text.casefold() for text in texts}) == len(texts)
+    return (AGAIN if once else set()) | (set() if any(map(separates, texts[1:])) else {"separators"})
