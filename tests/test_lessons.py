@@ -34,10 +34,12 @@ from attention.lessons.misconceptions import MISCONCEPTIONS
 from attention.lessons.path import CHECKS, Check
 from attention.lessons.position_cards import POSITION_CARDS
 from attention.masks import MASKS
+from attention.number_format import format_percent
 from attention.operations.rotary import BASE, Rotation, rotation_of
 from attention.pinned import sides_of
 from attention.settings import CARD
 from attention.steps.plan import by_name
+from attention.story.settings import Story
 from attention.timing import cpu_gpu_series, recordings
 from attention.trace import Trace, forget_logits
 from attention.ui import results
@@ -46,6 +48,7 @@ from attention.ui.controls.picture import PICTURE
 from attention.ui.controls.recipe import RECIPE
 from attention.ui.controls.story import STORY
 from attention.ui.controls.sweep import SWEEP
+from attention.ui.markdown import escape
 from attention.ui.session.visit_state import KEY
 from attention.ui.text import cards as text
 from tests.test_examples import late_rows, leaks, over_copies
@@ -115,6 +118,21 @@ def unscaled(c: Config) -> bool:
     told = two(found[4][0].greatest), two(found[8][0].greatest)
     near = all(abs(divided.greatest - 0.23) < 0.015 for _, divided in found.values())
     return told == ("0.41", "0.55") and says("unscaled", *told) and near and c.tokens == 18
+
+
+def exponentials(c: Config) -> bool:
+    """The first word is visible and three quarters as high as the largest; its weight is below a hundredth of that one's."""
+    t = trace(c)
+    row, weights_ = t.logits[c.head, c.query_index], t.weights[c.head, c.query_index]
+    share, difference = float(row[0] / row.max()), float(row.max() - row[0])
+    factor = float(weights_.max() / weights_[0])
+    return (
+        (f"{share:.2f}", f"{difference:.0f}", f"{math.exp(1):.1f}") == ("0.75", "5", "2.7")
+        and bool(t.mask[c.query_index, : c.query_index + 1].all())
+        and abs(factor - 150) < 5
+        and says("row", "2.7 times", "difference of 5", "about 150")
+        and float(weights_[0]) < 0.005
+    )
 
 
 def cancels(c: Config) -> bool:
@@ -421,10 +439,7 @@ ANSWERS: dict[str, Callable[..., bool]] = {
     "sink": lost_to_the_start,
     "temperature": hot,
     "unscaled": unscaled,
-    "row": lambda c: (
-        f"{torch.tensor([1.0, 0.0]).softmax(-1).div(1).pow(1)[0] / torch.tensor([1.0, 0.0]).softmax(-1)[1]:.1f}"
-        == "2.7"
-    ),
+    "row": exponentials,
     "float16": cancels,
     "small": reappear,
     "blind": blind_rows,
@@ -528,6 +543,16 @@ def test_the_path_leads_over_the_pages_to_a_real_model_and_ends_with_five_questi
     assert not any(card.do or card.learns for card in gallery().values())
 
 
+def test_the_first_steps_of_the_path_say_what_is_shown():
+    one, two_ = (path()[f"learn-{number}"].example for number in (1, 2))
+    river = {t: trace(Story(sentence="river", temperature=t).config) for t in (0.5, 1.0, 4.0)}
+    row = {t: found.weights[found.config.head, 5] for t, found in river.items()}
+    texts = river[1.0].texts
+    assert texts[5] == "bank" and f"“{texts[int(row[1].argmax())]}”" == one.answer
+    assert [format_percent(float(row[t].max())) in two_.why for t in (4, 0.5)] == [True] * 2
+    assert format_percent(float(row[1].max())) in one.why and one.query["start"] == "sentence.account"
+
+
 @pytest.mark.parametrize("name", CARDS)
 def test_the_link_of_a_card_opens_its_picture(name):
     card = CARDS[name]
@@ -602,17 +627,17 @@ def test_a_page_shows_its_card_and_withholds_the_answer(name):
     test = open_card(name)
     assert not test.exception and not test.warning
     assert f"**{card.example.title}** :gray[· {card.number} of {card.count}]" in bar(test)
-    assert card.example.says in bar(test) and card.example.why.replace("*", "") not in sent(test)
+    said = card.learns or card.example.says
+    assert said in bar(test) and card.example.why.replace("*", "") not in sent(test)
     assert test.query_params[CARD] == name
-    assert not given_away(test, card.example, f"{card.example.says} {card.do}")
+    assert not given_away(test, card.example, f"{said} {card.do}")
     described = sent(test)
     assert not any(hint in described for hint in hints(card.example.config)), "what heads or buttons do"
     link = urlencode(test.query_params)
     assert not any(quote_plus(text) in link for text in (card.example.answer, card.example.why))
-    key = f"reveal card {card.example.title}"
-    assert test.toggle(key=key).disabled
-    test.button(key=f"skip {key}").click().run()
-    assert f"**{card.example.answer}.**" in test.info[0].value.replace("\\", "") and not test.toggle(key=key).disabled
+    wrong = next(guess for guess in card.example.guesses if guess != card.example.answer)
+    choose(test, f"card {card.example.title}", escape(wrong))
+    assert f"**{card.example.answer}.**" in test.error[0].value.replace("\\", ""), "a guess reveals the answer"
 
 
 @pytest.mark.extended
@@ -636,7 +661,6 @@ def test_a_right_and_a_wrong_guess_differ_in_icon_and_words():
     test, example = open_card("window"), CARDS["window"].example
     for guess in example.guesses:
         choose(test, f"card {example.title}", guess)
-        test.toggle(key=f"reveal card {example.title}").set_value(True).run()
         alert = (test.success or test.error)[0]
         right = guess == example.answer
         assert alert.icon == f":material/{'check_circle' if right else 'cancel'}:"

@@ -39,6 +39,11 @@ class Card:
     finding: str = ""
 
     @property
+    def is_step(self) -> bool:
+        """Whether it is a step of the path."""
+        return bool(self.do)
+
+    @property
     def query(self) -> dict[str, str]:
         """The query of its link."""
         return {**self.example.query, CARD: self.name}
@@ -57,7 +62,10 @@ def path() -> dict[str, Card]:
     """The cards of the path."""
     names = {f"{STEP}{number}": step for number, step in enumerate(PATH, 1)}
     cards = _number_cards({name: step.example for name, step in names.items()})
-    return {name: replace(card, do=names[name].do, learns=names[name].learns) for name, card in cards.items()}
+    return {
+        name: replace(card, do=names[name].do, learns=names[name].learns or card.example.says)
+        for name, card in cards.items()
+    }
 
 
 def find_card(name: str) -> Card | None:

@@ -28,54 +28,51 @@ class Check:
 
 @dataclass(frozen=True)
 class Step:
-    """A card of the path, what one `learns` from it, and what to `do` there."""
+    """A card of the path, what to `do` there, and what one `learns` from it; "" for the sentence of its example."""
 
     example: Example
-    learns: str
     do: str
+    learns: str = ""
 
 
 PATH: tuple[Step, ...] = (
     Step(Example("One word, two meanings", "start", Story(sentence="account"),
-        "In “She opened an account at the bank in town to deposit money.”, “bank” gives most of its weight to “account”; in “He sat on the bank of the river.” it is “river”.",
-        "In the first of these sentences, which word gets most of the weight of “money”?",
-        ("“she”", "“town”", "“deposit”"), 2,
-        "“deposit” gets 38.5%: each row of the map has weights of its own."),
         "What “bank” attends to changes with the sentence.",
-        "Guess, then point at “money”."),
+        "In the other sentence, which word gets most of the weight of “bank”?",
+        ("“sat”", "“of”", "“river”"), 2,
+        "“river” gets 70.7%: with other words around it, “bank” attends to another word."),
+        "Choose the other sentence, and read what “bank” attends to."),
     Step(Example("Scores become weights", "start", Story(step="weigh"),
-        "A softmax turns logits into weights that sum to one. Here logits are scaled scores, q · k divided by √d and by a temperature: at 1 the largest weight of “bank” is 70.7%.",
+        "A softmax turns scores into weights that sum to one. A temperature divides the scores first.",
         "Which temperature makes the weights more even?",
         ("A temperature of 0.5", "A temperature of 4", "Neither: weights always sum to one"), 1,
-        "At 4 the largest weight falls from 70.7% to 19.2%; at 0.5 it grows to 97.4%. The sum stays one."),
-        "A softmax turns any scores into weights that sum to one.",
-        "Guess, then press the buttons for 0.5 and 4."),
-    Step(EXAMPLES["roles"], "Six heads follow a rule each, one attends about evenly, one is random.",
-        "Click a cell of a map to select its query, and compare the eight heads."),
-    Step(MISCONCEPTIONS["axis"], "Each row is a query, each column a key.",
-        "Select other queries: only the row changes."),
-    Step(EXAMPLES["induction"], "For “the”, a head attends to the words that followed “the” before.",
-        "Select each “the” and see what its row attends to."),
-    Step(EXAMPLES["small"], "Four words, and every number from the tokens to the output.",
-        "Follow one number from x to the output, step by step."),
-    Step(EXAMPLES["row"], "Scores become weights in three steps: scale, mask, softmax.",
-        "Move the temperature and watch which panels change."),
-    Step(EXAMPLES["unscaled"], "Without scaling, one key gets nearly all the weight, whatever the words.",
-        "Change the model width, and set Scale to 1/√d_head."),
-    Step(MISCONCEPTIONS["counts"], "A mask decides which keys a query sees: here at most three.",
-        "Set the span to 1: what is left?"),
-    Step(EXAMPLES["window"], "Each query sees three tokens, yet information travels farther through layers.",
-        "Move *Stacked layers* and read how far information travels."),
+        "At 4 the largest weight of “bank” falls to 19.2%; at 0.5 it grows to 97.4%. The sum stays one."),
+        "Press the buttons 0.5 and 4, and watch the row of “bank”."),
+    Step(EXAMPLES["roles"], "Click the small maps, and compare their rows of the second “bank”.",
+        "Six heads follow a rule each, one attends about evenly, one is random."),
+    Step(MISCONCEPTIONS["axis"], "Click cells in other rows: each row is another query.",
+        "Each row is a query, each column a key."),
+    Step(EXAMPLES["induction"], "Click a cell in the row of “steep”, then in a row of “the”.",
+        "An induction head: for “the”, it attends to the words that followed “the” before."),
+    Step(EXAMPLES["small"], "Select *output* in the diagram, and look for the numbers of *x* there.",
+        "Four words, and every number from the tokens to the output."),
+    Step(EXAMPLES["row"], "Drag the bar of “The” upwards, and watch its weight.",
+        "Scores become weights in three steps: scale, mask, softmax."),
+    Step(EXAMPLES["unscaled"], "Press *Divide by √d again*, and see which line the blue mark is on.",
+        "Without scaling, one key gets nearly all the weight, whatever the words."),
+    Step(MISCONCEPTIONS["counts"], "Set *Span (tokens)* to 1: what does each word still see?",
+        "A mask decides which keys a query sees: here at most three."),
+    Step(EXAMPLES["window"], "Open *Reach through stacked layers* below, and move *Stacked layers*.",
+        "Each query sees three tokens, yet information travels farther through layers."),
     Step(Example("A head forms in training", "training", Recipe(at=140),
-        "A model of two layers learns to continue repeating letters. At step 140 no head has a quarter of its weight on the previous token, or on what followed a copy.",
+        "These heads are not built: they form while a model is trained.",
         "Which heads have formed 60 steps later?",
         ("Only previous-token heads, in layer 0", "Previous-token heads in layer 0, and induction heads in layer 1", "Only induction heads, in layer 1"), 1,
         "Both, within 60 steps: at step 200 head 1 of layer 0 has 0.82 of its weight on the previous token, and head 2 of layer 1 has 0.88 on what followed a copy. The second reads what the first writes.",
         INTERMEDIATE, "what an induction head is"),
-        "These heads are not built: they form while a model is trained.",
-        "Guess, then move the step to 200 and on."),
-    *(Step(each, "SmolLM2, a trained model, has heads that find what followed earlier copies.",
-        "Open the map of layers below the heads, and look for the others.") for name, each in EXAMPLES.items() if name == "real"),
+        "Move the slider to step 200, and compare the eight small maps."),
+    *(Step(each, "Open *Heads of all layers* below, and look for heads like this one.",
+        "SmolLM2, a trained model, has heads that find what followed earlier copies.") for name, each in EXAMPLES.items() if name == "real"),
 )  # fmt: skip
 
 CHECKS: tuple[Check, ...] = (

@@ -65,50 +65,35 @@ def question_gate(config: Any, question: Question) -> bool:
 
 
 def draw_question(
-    key: str, question: Question, on_reveal: Callable[[], None] | None = None, at_once: bool = False
-) -> bool:
-    """Draws a question that hides no picture, its guesses and the switch that reveals the answer; True if the guess is right
-    and the answer revealed. `on_reveal` is called when the switch is moved. `at_once`: a guess reveals the answer.
+    key: str, question: Question, lines: bool = False, on_guess: Callable[[], None] | None = None
+) -> str | None:
+    """Draws a question that hides no picture, and its guesses, of which any reveals the answer; returns the chosen one.
+
+    `lines`: one guess per line, as in `draw_guesses`; `on_guess` is called when another guess is chosen.
     """
     st.markdown(question.text)
-    guess = draw_guesses(question, f"guess {key}", lines=at_once, label_visibility="collapsed")
-    if at_once:
-        if guess is not None:
-            show_verdict(question, guess)
-        return is_right(question, guess)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        found = keep_answer(f"reveal {key}", lambda switch: reveal_switch(switch, question, guess, on_reveal))
-    if found:
-        show_verdict(question, guess)
-    return found and is_right(question, guess)
+    return draw_guesses(question, f"guess {key}", lines, label_visibility="collapsed", on_change=on_guess)
 
 
 def is_answered(key: str) -> bool:
-    """Whether a guess was chosen for a question that `draw_question` draws by this key."""
-    return page.visit_state().answers.get(f"guess {key}") is not None
+    """Whether a guess was chosen for a question that `draw_question` draws by this key, which reveals the answer."""
+    guess, held = f"guess {key}", page.widgets()
+    return (held[guess] if guess in held else page.visit_state().answers.get(guess)) is not None
 
 
-def is_answer_shown(key: str) -> bool:
-    """Whether the answer to a question that `draw_question` draws by this key is revealed."""
-    switch, held = f"reveal {key}", page.widgets()
-    return bool(held[switch] if switch in held else page.visit_state().answers.get(switch))
-
-
-def reveal_switch(key: str, question: Question, guess: str | None, on_reveal: Callable[[], None] | None = None) -> bool:
+def reveal_switch(key: str, question: Question, guess: str | None) -> bool:
     """Draws the switch that reveals an answer, and a button that skips the guess that it waits for; True once it is on."""
     waits = bool(question.guesses) and guess is None and not page.widgets().get(key)
     help = words.GUESS_FIRST if waits else None
     shown = bool(page.widgets().get(key))
-    found = st.toggle(words.REVEAL, shown, key=key, disabled=waits, help=help, on_change=on_reveal)
+    found = st.toggle(words.REVEAL, shown, key=key, disabled=waits, help=help)
     if waits:
-        st.button(words.SKIP, on_click=_skip_guess, args=(key, on_reveal), key=f"skip {key}", type="tertiary")
+        st.button(words.SKIP, on_click=_skip_guess, args=(key,), key=f"skip {key}", type="tertiary")
     return found
 
 
-def _skip_guess(key: str, on_reveal: Callable[[], None] | None) -> None:
+def _skip_guess(key: str) -> None:
     page.widgets()[key] = True
-    if on_reveal:
-        on_reveal()
 
 
 def is_revealed(config: Any) -> bool:
@@ -170,8 +155,10 @@ def is_right(question: Question, guess: str | None) -> bool:
 def show_verdict(question: Question, guess: str | None) -> None:
     """Draws whether a guess is right, the answer and the reason. A right and a wrong guess differ in colour, icon and words."""
     right = is_right(question, guess)
-    answer = f"**{question.answer}.** " if question.answer else ""
-    said = f"{_verdict(question, guess, right)}{answer}{_reason(question)}"
+    answer, reason = f"**{question.answer}.** " if question.answer else "", _reason(question)
+    if right and question.answer and reason.startswith(f"{question.answer} "):  # its first words are the answer
+        answer, reason = f"**{question.answer}**", reason.removeprefix(question.answer)
+    said = f"{_verdict(question, guess, right)}{answer}{reason}"
     if guess is None or not question.answer:
         st.info(said, icon=":material/lightbulb:")
     elif right:

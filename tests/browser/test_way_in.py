@@ -170,10 +170,10 @@ def test_an_example_has_its_picture_beside_its_words(visit, size):
 def test_a_step_on_the_same_page_has_an_address_of_its_own(visit):
     """Streamlit leaves the address as it was if a link opens the page that is open."""
     page = visit("masks?card=learn-9").page
-    page.locator(".st-key-card-head").get_by_role("link", name="Next").click()
+    page.locator(".st-key-card-links").get_by_role("link", name="Next").click()
     page.wait_for_url("**card=learn-10")
     page.go_back()
-    expect(page.locator(".st-key-card-head")).to_contain_text("9 of 12")
+    expect(page.locator(".st-key-card-bar")).to_contain_text("9 of 12")
 
 
 @pytest.mark.extended

@@ -41,7 +41,7 @@ __all__ = ["Part", "change", "put", "show", "widgets"]
 ICON = "data:image/png;base64," + b64encode(Path(__file__).with_name("icon.png").read_bytes()).decode()
 HURRY = 0.5  # seconds between two changes while the user is still searching for a value
 View = Callable[[Any], None]
-STYLES = ("page.css", "one_picture.css", "touch.css", "print.css")
+STYLES = ("page.css", "card.css", "one_picture.css", "touch.css", "print.css")
 LOOKS = "".join(f"<style>{Path(__file__).with_name(name).read_text('utf-8')}</style>" for name in STYLES)  # read once
 
 

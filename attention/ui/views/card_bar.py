@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from attention.examples import Example
-from attention.lessons.cards import Card, find_card, path
+from attention.lessons.cards import Card, find_card
 from attention.lessons.path import Check
 from attention.settings import LESSON
 from attention.ui import next_step, predict
@@ -21,7 +21,7 @@ from attention.ui.session.visit_state import session
 from attention.ui.text import cards as text
 from attention.ui.text import lessons
 
-NEXT_KEY = "card-next"  # a step of the path has its way on as a button
+READY, WAITING = "card-next", "card-next-waits"  # keys of the link to the next step: its question is answered, or not
 TENSORS = "tensors"  # what a knob is about if it changes numbers
 
 
@@ -40,13 +40,13 @@ def question_key(card: Card) -> str:
 def is_waiting() -> bool:
     """Whether the page shows a card whose answer is not revealed."""
     card = page.card()
-    return card is not None and not predict.is_answer_shown(question_key(card))
+    return card is not None and not predict.is_answered(question_key(card))
 
 
 def has_next() -> bool:
     """Whether the bar has a button to the next step of the path."""
     card = page.card()
-    return bool(card and card.name in path() and find_card(card.after))
+    return bool(card and card.is_step and find_card(card.after))
 
 
 def bar() -> page.Part:
@@ -58,7 +58,7 @@ def _look(setting: Any) -> object:
     card = page.card()
     if lesson := current_lesson(session()):
         return lesson, session().page
-    return (card.name, _is_changed(card, setting), predict.is_answer_shown(question_key(card))) if card else None
+    return (card.name, _is_changed(card, setting), predict.is_answered(question_key(card))) if card else None
 
 
 def _is_changed(card: Card, setting: Any) -> bool:
@@ -74,12 +74,12 @@ def _draw(setting: Any) -> None:
         return
     if card is None:
         return
-    example = card.example
+    example, question = card.example, example_question(card.example)
     with st.container(border=True, key="card-bar"):
-        _draw_head(card)
+        st.markdown(f"**{escape(example.title)}** :gray[· {text.PLACE.format(number=card.number, count=card.count)}]")
         said, asked = st.columns(2)  # beside each other, to leave more room to the picture
         with said:
-            st.markdown(escape(example.says))
+            st.markdown(escape(card.learns or example.says))
             if card.do:
                 st.markdown(text.TRY.format(do=card.do))
             if _is_changed(card, setting):
@@ -87,7 +87,10 @@ def _draw(setting: Any) -> None:
                 usual = vars(page.open_query(example.query))
                 st.button(text.RESTORE, on_click=page.change, kwargs=usual, key="restore card", type="tertiary")
         with asked:
-            predict.draw_question(question_key(card), example_question(example), on_reveal=page.change)
+            guess = predict.draw_question(question_key(card), question, on_guess=page.change)
+        if guess is not None:
+            predict.show_verdict(question, guess)
+        _draw_links(card, guess is not None)
 
 
 def _draw_lesson(lesson: Lesson) -> None:
@@ -99,7 +102,7 @@ def _draw_lesson(lesson: Lesson) -> None:
     )
     with (
         st.container(border=True, key="card-bar"),
-        st.container(horizontal=True, vertical_alignment="center", key="card-head"),
+        st.container(horizontal=True, vertical_alignment="center", key="lesson-head"),
     ):
         st.markdown(f"**{lessons.LESSON}** :gray[· {text.PLACE.format(number=number, count=count)}]", width="content")
         if step.page != session().page:
@@ -111,23 +114,20 @@ def _draw_lesson(lesson: Lesson) -> None:
         st.button("", icon=":material/close:", key="close lesson", help=lessons.CLOSE, on_click=_close, type="tertiary")
 
 
-def _draw_head(card: Card) -> None:
-    """Draws the title of a card, its place, and the links to others."""
-    is_step = card.name in path()
-    with st.container(horizontal=True, vertical_alignment="center", key="card-head"):
-        place = text.PLACE.format(number=card.number, count=card.count)
-        st.markdown(f"**{escape(card.example.title)}** :gray[· {place}]", width="content")
-        for name, label, icon in (
-            (card.before, text.PREVIOUS, ":material/arrow_back:"),
-            (card.after, text.NEXT_STEP if is_step else text.NEXT, ":material/arrow_forward:"),
-        ):
-            if other := find_card(name):
-                with st.container(key=NEXT_KEY if label == text.NEXT_STEP else None, width="content"):
-                    next_step.page_link(other.example.page, label, other.query, icon)
-        if is_step and not card.after:
-            next_step.page_link("examples", text.END, {"about": "questions"}, ":material/arrow_forward:")
-        every = {"about": "learn" if is_step else "all"}
-        next_step.page_link("examples", text.STEPS if is_step else text.ALL, every, ":material/apps:")
+def _draw_links(card: Card, is_answered: bool) -> None:
+    """Draws the links to other cards; on the path, the next step is the button to press once the question is answered."""
+    every = {"about": "learn" if card.is_step else "all"}
+    before, after = find_card(card.before), find_card(card.after)
+    with st.container(horizontal=True, vertical_alignment="center", key="card-links"):
+        next_step.page_link("examples", text.STEPS if card.is_step else text.ALL, every, ":material/apps:")
+        if before:
+            next_step.page_link(before.example.page, text.PREVIOUS, before.query, ":material/arrow_back:")
+        with st.container(key=(READY if is_answered else WAITING) if card.is_step else None, width="content"):
+            if after:
+                label = text.NEXT_STEP if card.is_step else text.NEXT
+                next_step.page_link(after.example.page, label, after.query, ":material/arrow_forward:")
+            elif card.is_step:
+                next_step.page_link("examples", text.END, {"about": "questions"}, ":material/arrow_forward:")
         st.button("", icon=":material/close:", key="close card", help=text.CLOSE, on_click=_close, type="tertiary")
 
 

@@ -35,7 +35,9 @@ def button() -> page.Part:
 
 
 def _look(config: Any) -> object:
-    """What the button and the dialog depend on."""
+    """What the button and the dialog depend on; absent beside a card, which has a question of its own."""
+    if page.card():
+        return None
     is_open = page.visit_state().classroom
     return is_open, is_open and _loadable(config), _fitting_question(config)
 
@@ -51,7 +53,7 @@ def _draw(config: Any) -> None:
 def _fitting_question(config: Any) -> dict[str, str]:
     """The built-in question about what the page shows, with the label of its button; {} if a question is asked."""
     ready = ready_questions(config)
-    if not ready or session().page in WITHOUT or page.card() or config.ask or questions.ours(config):
+    if not ready or session().page in WITHOUT or config.ask or questions.ours(config):
         return {}
     name = next((name for name in FITTING.get(session().page, ()) if name in ready), "row")
     return {name: text.PREDICT}

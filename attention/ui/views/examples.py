@@ -165,8 +165,13 @@ def _draw_checks(tour: Tour) -> None:
     for number, check in enumerate(CHECKS, 1):
         with st.container(border=True):
             key = f"check {number}"
-            right += predict.draw_question(key, card_bar.example_question(check), at_once=True)
-            if predict.is_answered(key) and (card := find_card(check.card)):
+            question = card_bar.example_question(check)
+            guess = predict.draw_question(key, question, lines=True)
+            right += predict.is_right(question, guess)
+            if guess is None:
+                continue
+            predict.show_verdict(question, guess)
+            if card := find_card(check.card):
                 label = cards.SEE.format(title=escape(card.example.title))
                 next_step.page_link(card.example.page, label, card.query, ":material/arrow_forward:")
     with heading:

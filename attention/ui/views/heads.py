@@ -60,7 +60,7 @@ def view(config: Config) -> None:
         heads_compared.view(sides)
         return
     finding, roles = reserve_finding(), results.heads.roles(config)
-    if not (config.head_softmax.signed or present.shows_one_picture(config)):
+    if not (config.head_softmax.signed or present.shows_one_picture(config) or page.card()):
         st.caption(parts.how_to_read(config, roles[config.head]))
     heads_grid(
         config,

@@ -71,7 +71,7 @@ def view(sides: Sides) -> None:
     browser_yield.yield_to_browser()
     found = results.heads.changes(*_args(sides))
     said = text.EQUAL if pinned_sides.are_equal(sides) else escape(head_changes.sentence(found, sides.b.head))
-    finding.markdown(text.UNSAID if questions.unsaid(sides.b) else said)
+    finding.markdown(questions.unsaid_finding(text.UNSAID) if questions.unsaid(sides.b) else said)
 
 
 def row(sides: Sides) -> None:

@@ -124,7 +124,10 @@ def _results(sides: Sides, job: DifferenceJob) -> None:
     difference_grid(config, cells, on_pin=gestures.on_grid_pin, address=address_bar.address())
     browser_yield.yield_to_browser()
     found = results.long_differences.changes(sides, job)
-    finding.markdown(text.UNSAID if questions.unsaid(config) else escape(head_changes.sentence(found, config.head)))
+    withheld = questions.unsaid(config)
+    finding.markdown(
+        questions.unsaid_finding(text.UNSAID) if withheld else escape(head_changes.sentence(found, config.head))
+    )
     _row(sides, found, job)
     left, right = parts.beside()
     with left:

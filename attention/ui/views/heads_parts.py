@@ -36,7 +36,6 @@ from attention.ui.markdown import escape
 from attention.ui.session import page
 from attention.ui.session.role_note import role_name, role_note
 from attention.ui.text import heads as text
-from attention.ui.text.questions import UNSAID
 from attention.ui.views import own_text, questions
 
 RECORDED = "recorded:"
@@ -56,8 +55,9 @@ def choices(config: Config) -> None:
 
 
 def look_choices(config: Config) -> object:
-    """What is shown of a config there."""
-    return own_text.look(config), questions.is_hidden(config)
+    """What is shown of a config there; absent from a step of the path."""
+    shown = own_text.look(config)
+    return shown and (shown, questions.is_hidden(config))
 
 
 def _examples() -> None:
@@ -107,7 +107,7 @@ def does(config: Config, role: Role | None) -> str:
     """What the selected head does, as Markdown."""
     said = escape(role.says) if role else text.CHANCE if is_random(config, config.head) else text.NO_ROLE
     if questions.unsaid(config):
-        return UNSAID
+        return questions.unsaid_finding()
     does = text.DOES.format(head=_head_name(config), role=said)
     return f"{does} {role_note(config, role)}".rstrip()
 
@@ -116,7 +116,7 @@ def finding(config: Config, roles: Sequence[Role | None], found: tables.Row) -> 
     """What the selected head does among the others, as Markdown; of a head without a role, its selected row."""
     role = roles[config.head]
     if questions.unsaid(config):
-        return UNSAID
+        return questions.unsaid_finding()
     if role or is_random(config, config.head) or not (distributes(config) and found.seeing):
         return does(config, role)
     of = text.OF_LAYER.format(model=_model(config), layer=config.layer) if len(layers(config.source)) > 1 else ""

@@ -61,11 +61,11 @@ def view(config: Config) -> None:
     if sides and before:
         said, changed = layers_changed.changed_maps(sides)
         finding = f"{layers_changed.finding(config, before, found)} {said}"
-        draw_finding(comparing.UNSAID if unsaid else finding)
+        draw_finding(questions.unsaid_finding(comparing.UNSAID) if unsaid else finding)
         if not (alone or unsaid):
             layers_changed.link_to_largest(sides, changed)
     else:
-        draw_finding(UNSAID if unsaid else maps.finding(config, found))
+        draw_finding(questions.unsaid_finding() if unsaid else maps.finding(config, found))
     if len(layers(config.source)) == 1 and not alone:
         _several()
     elif not alone and (said := copies.text_sentence(config)):

@@ -76,7 +76,9 @@ def _on_typed(key: str, prompt: Prompt) -> None:
 
 
 def look(config: Config) -> object:
-    """What is shown of a config next to the text."""
+    """What is shown of a config next to the text; absent from a step of the path, which is about its own text."""
+    if (card := page.card()) and card.is_step:
+        return None
     return own_text.text_notice(config), own_text.offer_length(config), config.source
 
 

@@ -12,6 +12,7 @@ from attention.config import Config
 from attention.sources.providers import idle
 from attention.ui import predict, results
 from attention.ui.session import page
+from attention.ui.text.questions import UNSAID
 from attention.ui.views import card_bar, mask_question, own_question, row_question, softmax_questions
 
 Asks = Callable[[Config], bool]
@@ -83,6 +84,11 @@ def question_closes(config: Any, **others: Asks) -> bool:
 def unsaid(config: Any) -> bool:
     """Whether a question next to visible pictures withholds what heads do, because that might be its answer."""
     return card_bar.is_waiting() or (bool(config.ask) and not is_hidden(config) and not predict.is_revealed(config))
+
+
+def unsaid_finding(instead: str = UNSAID) -> str:
+    """What is shown `instead` of a finding that `unsaid` withholds: nothing below a card, whose question is the headline."""
+    return "" if card_bar.is_waiting() else instead
 
 
 def is_hidden(config: Any) -> bool:

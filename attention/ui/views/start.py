@@ -98,7 +98,7 @@ def _draw_sentences(story: Story) -> None:
 
 def _draw_own_sentence(story: Story) -> None:
     """Draws the field for a sentence that MiniLM reads."""
-    if present.is_embedded() or model_run.refusal(SENTENCES["river"].source):
+    if present.is_embedded() or page.card() or model_run.refusal(SENTENCES["river"].source):
         return  # the end of the page says why there is no field
     key = f"own sentence {story.own}".strip()
     st.text_input(

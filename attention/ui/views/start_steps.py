@@ -103,9 +103,11 @@ def _compare(story: Story, trace: Trace) -> None:
     if story.is_own:
         st.markdown(_why_first(story, trace) + text.OWN_LOOK)
         return
+    if card_bar.is_waiting():  # whose question it would be
+        st.caption(text.TRAINED)
+        return
     st.markdown(text.COMPARE.format(word=story.shipped.about))
-    said = "" if card_bar.is_waiting() else f" {_expected_sentence(story)}"
-    st.caption(text.TRAINED + said)
+    st.caption(f"{text.TRAINED} {_expected_sentence(story)}")
 
 
 def first_pair(config: Config) -> tuple[int, int] | None:

@@ -9,7 +9,6 @@ from attention.ui import results
 from attention.ui.markdown import escape
 from attention.ui.results.training import Picture
 from attention.ui.text import training as text
-from attention.ui.text.questions import UNSAID
 from attention.ui.views import questions
 from attention.ui.views import training_course as courses
 from attention.ui.views.training_course import Shown
@@ -20,7 +19,7 @@ COSTS = 0.05  # of the accuracy: from this loss on the model is said to need a h
 def sentences(recipe: Recipe, moment: Checkpoint, seen: Picture, failed: bool) -> str:
     """What the heads do at a step. `failed`: it is the end of a training that has not learned its task."""
     if questions.unsaid(recipe):
-        return UNSAID
+        return questions.unsaid_finding()
     return _two_layers(recipe, moment) or " ".join(_heads_text(recipe, moment, seen, failed)).strip()
 
 
