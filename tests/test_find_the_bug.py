@@ -284,10 +284,10 @@ def test_cells_that_differ_are_marked_on_demand_and_counted():
 def test_the_words_below_a_map_are_about_what_it_shows():
     """Bug 7 has no mask, and bug 8 no cell without weight."""
     view = open_page(bug=hunt_name("split-by-view"))
-    assert "A stronger colour means more influence; hatched: no influence." in all_text(view)
+    assert "Stronger colour: more influence; hatched: no influence." in all_text(view)
     view.toggle(key=f"mark differences {hunt_name('split-by-view')} False").set_value(True).run()
     assert "cells have no influence in one map alone" in all_text(view) and "masked" not in all_text(view)
-    assert "A stronger colour means a larger weight. Point" in all_text(open_page(bug=hunt_name("position-weights")))
+    assert "Stronger colour: larger weight. Point" in all_text(open_page(bug=hunt_name("position-weights")))
 
 
 def test_where_most_cells_are_masked_in_one_map_alone_the_last_row_is_framed_and_that_is_said():

@@ -9,9 +9,10 @@ import { room, wordsOf } from "./matrices_tokens.js";
  * @typedef {{ width: number, height: number, left: number, top: number }} Sides
  */
 
-const SHRINK = 0.35, LARGEST = 400, SMALLEST = 12, IN_ALL = 150, GAP = 12;
+const SHRINK = 0.35, LARGEST = 400, SMALLEST = 12, IN_ALL = 150, GAP = 12, NARROW_GAP = 8;
 const LETTER = 7.6;  // width of a letter between two matrices, in pixels
 const CELL = 56, NARROW_CELL = 44;  // maximum sides of a cell in pixels
+const PAIR_CELL = 32;  // smallest side of a cell for which two matrices are placed beside each other in a narrow window
 const LINE = 12;  // height of a token next to its row, in pixels
 export const NARROW = 560;
 
@@ -38,7 +39,12 @@ export function sidesOf({ data, width }) {
   const rest = sum((matrix) => (short.includes(matrix) ? 0 : part(matrix.columns)));
   const squeezed = rest ? (free - short.reduce((all, matrix) => all + least(matrix), 0)) / rest : spread;
   const fits = alone ? free : one ? squeezed : Math.min(IN_ALL, width - 8 - left);
-  const most = Math.min(LARGEST, fits), side = whole(most, part, alone ? NARROW_CELL : CELL);
+  const two = matrices.slice(0, 2), sign = matrices[matrices.length - 1].sources[0]?.sign ?? "";
+  const letters = Math.max(...sign.split(" ").map(({ length }) => length));
+  const both = width - 8 - two.reduce((all, matrix) => all + room(words(matrix, "rows")), 0) - letters * LETTER - 2 * NARROW_GAP;
+  const pair = Math.floor(both / two.reduce((all, { columns }) => all + columns, 0));
+  const narrow = two.length > 1 && pair >= PAIR_CELL ? Math.min(NARROW_CELL, pair) : NARROW_CELL;
+  const most = Math.min(LARGEST, fits), side = whole(most, part, alone ? narrow : CELL);
   return (matrix) => {
     const rows = words(matrix, "rows"), columns = words(matrix, "columns"), line = one ? LINE : 0;
     const width = side(matrix.columns, columns.length * line), height = side(matrix.rows, rows.length * line);
