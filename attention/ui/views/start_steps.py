@@ -6,30 +6,26 @@ The third compares with vectors that are recorded for the sentences that ship; o
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil, floor, log
+from math import ceil, floor
 from typing import Any
 
 import pyarrow as pa
 import streamlit as st
-from jaxtyping import Bool, Float
-from torch import Tensor
 
 from attention.charts import moves as charts
 from attention.codec import to_query
 from attention.config import Config
-from attention.number_format import format_change, format_mean, format_percent, format_token, format_weight
+from attention.number_format import format_change, format_mean, format_percent
 from attention.story.head import LAYER, SENTENCES, Move, heads_that_find_both, moves, strongest_pair
 from attention.story.settings import WORD, Story
 from attention.trace import Trace
 from attention.ui import next_step, results
 from attention.ui.controls import knobs
-from attention.ui.markdown import escape
 from attention.ui.session import model_run, page
 from attention.ui.text import start as text
 from attention.ui.views import card_bar
+from attention.ui.views.start_scores import is_readable, scores_table, selected_row, token_name, visible_keys
 
-TOP = 3  # tokens whose scores are shown
-READABLE = log(1e6)  # scaled scores up to it have an exponential that can be read
 LEAST = 0.005  # change of a cosine that says something; below it are changes that any head makes
 
 
@@ -64,27 +60,21 @@ def draw(story: Story, trace: Trace) -> None:
 def draw_below(story: Story, trace: Trace) -> None:
     """Draws below the picture what all layers make of the selected token, at the last step."""
     if story.step == "take over" and _is_compared(story, trace):
-        _draw_layers(story, moves(story.sentence, trace.config.query_index, _row(trace)))
+        _draw_layers(story, moves(story.sentence, trace.config.query_index, selected_row(trace)))
 
 
 def finding(trace: Trace) -> str:
     """What the selected row shows, in a sentence."""
-    row, query = _row(trace), trace.config.query_index
+    row, query = selected_row(trace), trace.config.query_index
     if not float(row.sum()):
-        return text.NOTHING.format(query=_name(trace, query))
+        return text.NOTHING.format(query=token_name(trace, query))
     most = int(row.argmax())
     said = text.FINDING if most != query else text.ITSELF
-    return said.format(query=_name(trace, query), key=_name(trace, most), weight=format_percent(float(row[most])))
-
-
-def _name(trace: Trace, at: int) -> str:
-    """A token in quotes, with its position if the sentence has it twice."""
-    labels = trace.queries.labels
-    return escape(format_token(labels[at], at) if labels.count(labels[at]) > 1 else f"“{labels[at]}”")
-
-
-def _row(trace: Trace) -> Float[Tensor, " n"]:
-    return trace.weights[trace.config.head, trace.config.query_index]
+    return said.format(
+        query=token_name(trace, query),
+        key=token_name(trace, most),
+        weight=format_percent(float(row[most])),
+    )
 
 
 def _as_recorded(story: Story, said: str) -> str:
@@ -98,7 +88,7 @@ def _look(story: Story, trace: Trace) -> None:
 
 def _compare(story: Story, trace: Trace) -> None:
     """Draws what a row is, what to try, how the model was trained, and that other heads do not do the same."""
-    if float(_row(trace).sum()):
+    if float(selected_row(trace).sum()):
         st.markdown(text.ROWS)
     if story.is_own:
         st.markdown(_why_first(story, trace) + text.OWN_LOOK)
@@ -124,7 +114,7 @@ def _why_first(story: Story, trace: Trace) -> str:
     pair = first_pair(trace.config) if story.query == WORD else None
     if not pair:
         return ""
-    query, key = (_name(trace, at) for at in pair)
+    query, key = (token_name(trace, at) for at in pair)
     return _as_recorded(story, text.OWN_FIRST.format(query=query, key=key))
 
 
@@ -153,66 +143,21 @@ def _sharpen(story: Story, trace: Trace) -> None:
 
 def _weigh(story: Story, trace: Trace) -> None:
     """Draws how weights come about, with the largest ones of the row."""
-    row, visible = _row(trace), int(_visible(trace).sum())
-    st.markdown(text.WEIGH if visible and _is_readable(trace) else text.WEIGH_LARGE)
+    row, visible = selected_row(trace), int(visible_keys(trace).sum())
+    st.markdown(text.WEIGH if visible and is_readable(trace) else text.WEIGH_LARGE)
     if visible:
         if not card_bar.is_waiting():
             with st.container(key="scores"):
-                st.markdown(_scores_table(story, trace))
+                st.markdown(scores_table(story, trace))
         st.caption(
             text.ROW.format(
-                query=_name(trace, trace.config.query_index),
+                query=token_name(trace, trace.config.query_index),
                 largest=format_percent(float(row.max())),
                 visible=visible,
                 uniform=format_percent(1 / visible),
                 temperature=f"{story.temperature:g}",
             )
         )
-
-
-def _visible(trace: Trace) -> Bool[Tensor, " n"]:
-    """Which keys the selected token sees."""
-    return trace.mask[trace.config.query_index]
-
-
-def _scores(trace: Trace) -> Float[Tensor, " n"]:
-    """The scaled scores of the selected token with all tokens."""
-    return trace.scores[trace.config.head, trace.config.query_index].double()
-
-
-def _is_readable(trace: Trace) -> bool:
-    """Whether the largest exponential of the row has few enough digits."""
-    return float(_scores(trace)[_visible(trace)].max()) <= READABLE
-
-
-def _scores_table(story: Story, trace: Trace) -> str:
-    """How the largest weights of the row come about, from the dot products on, as a table in Markdown."""
-    config, row, scores = trace.config, _row(trace), _scores(trace)
-    products = (trace.q[config.head, config.query_index] @ trace.k[config.head].T).double()
-    top = [at for at in row.argsort(descending=True, stable=True).tolist() if _visible(trace)[at]][:TOP]
-    scaled = text.SCALED[story.scale].format(d_head=config.d_head)
-    if story.changes("temperature"):
-        scaled = text.DIVIDED.format(scaled=scaled, temperature=f"{story.temperature:g}")
-    cells = {
-        "tokens": [_name(trace, at) for at in top],
-        "rule": ["---" for _ in top],
-        "products": [format_change(float(products[at]), plus=False) for at in top],
-        "scores": [format_change(float(scores[at]), plus=False, places=3) for at in top],
-        "exponentials": [_format_exponential(float(scores[at].exp())) for at in top],
-        "weights": [format_percent(float(row[at])) for at in top],
-    }
-    template = text.SCORES + (text.EXPONENTIALS if _is_readable(trace) else text.WEIGHTS)
-    return template.format(
-        query=_name(trace, config.query_index),
-        visible=int(_visible(trace).sum()),
-        scaled=scaled,
-        total=_format_exponential(float(scores[_visible(trace)].exp().sum())),
-        **{name: " | ".join(found) for name, found in cells.items()},
-    )
-
-
-def _format_exponential(value: float) -> str:
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.2f}" if value >= 1 else format_weight(value)
 
 
 def _is_compared(story: Story, trace: Trace) -> bool:
@@ -230,8 +175,8 @@ def _take_over(story: Story, trace: Trace) -> None:
         st.markdown(text.NOT_COMPARED.format(word=here.about))
         st.button(text.SELECT.format(word=here.about), on_click=page.change, kwargs={"query": WORD}, key="select word")
         return
-    st.markdown(text.COMBINED.format(query=_name(trace, query)))
-    _draw_step(moves(story.sentence, query, _row(trace)))
+    st.markdown(text.COMBINED.format(query=token_name(trace, query)))
+    _draw_step(moves(story.sentence, query, selected_row(trace)))
 
 
 def _draw_step(found: list[Move]) -> None:
@@ -275,10 +220,12 @@ def _pass_on(story: Story, trace: Trace) -> None:
     if story.is_own:
         st.markdown(text.OWN_TAKE_OVER)
         return
-    row = _row(trace)
+    row = selected_row(trace)
     most = int(row.argmax())
-    weight = text.SO.format(weight=format_percent(float(row[most])), key=_name(trace, most)) if float(row[most]) else ""
-    st.markdown(text.TAKE_OVER.format(query=_name(trace, trace.config.query_index), weight=weight))
+    weight = (
+        text.SO.format(weight=format_percent(float(row[most])), key=token_name(trace, most)) if float(row[most]) else ""
+    )
+    st.markdown(text.TAKE_OVER.format(query=token_name(trace, trace.config.query_index), weight=weight))
 
 
 def _change_text(move: Move) -> str:
