@@ -36,6 +36,13 @@ def test_a_gpu_and_a_cpu_are_compared_at_the_longest_length_that_both_have():
     assert "The GPU is slower at all lengths up to 8,192 tokens" in said.basis and "SDPA math" in said.basis
 
 
+@pytest.mark.parametrize("seconds", [8.1e-3, 8.3e-3])
+def test_a_ratio_that_is_written_as_one_is_about_as_fast(seconds: float):
+    cpu, gpu = make_timing(8192, 8.192e-3, **DECODE), make_timing(8192, seconds, **GPU, **DECODE)
+    (said,) = answers.answers([cpu, gpu])
+    assert said.headline.startswith("A Test GPU is about as fast as this CPU (") and "1 times" not in said.basis
+
+
 def test_a_cpu_that_emulates_a_dtype_is_compared_in_float32():
     cpu = [make_timing(n, n * 1e-6, **(DECODE | {"dtype": "float32"})) for n in (4096, 8192)]
     emulated = [failed_timing(n, "emulated: bfloat16", **DECODE) for n in (4096, 8192)]

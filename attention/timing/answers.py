@@ -208,8 +208,10 @@ def _fastest(timings: list[Timing], length: int) -> Timing | None:
 
 
 def _times(ratio: float, is_rough: bool = False) -> str:
-    """A ratio of times as in "is 13 times as fast" or "takes roughly 16 times as long"."""
+    """A ratio of times as in "is 13 times as fast", "takes roughly 16 times as long" or "is about as fast"."""
     roughly = "roughly " * is_rough
+    if cpu_gpu_summary.times(max(ratio, 1 / ratio)) == "1":
+        return "is about as fast"
     if ratio >= 1:
         return f"is {roughly}{cpu_gpu_summary.times(ratio)} times as fast"
     return f"takes {roughly}{cpu_gpu_summary.times(1 / ratio)} times as long"
