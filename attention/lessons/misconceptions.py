@@ -25,7 +25,7 @@ MISCONCEPTIONS: dict[str, Example] = {
         "A window with a span of three, as this app counts: the query itself is one of the three.",
         "How far back does a window of three see?",
         ("Two tokens", "Three tokens", "Four tokens"), 0,
-        "Two: the query and the two tokens before it. Code that means three tokens besides the query has to ask for a window of four here. Implementations differ, so compare one row before you port a model.",
+        "The window is the query and the two tokens before it. Code that means three tokens besides the query has to ask for a window of four here. Implementations differ, so compare one row before you port a model.",
         INTERMEDIATE, "masks"),
     "over": Example("Does softmax run over keys or over queries?", "heads", Config(mask="full", heads=4, d_model=256, projections="independent"),
         "Four random heads without a mask. Each query divides a weight of one among the keys.",
