@@ -38,10 +38,10 @@ class Step:
 PATH: tuple[Step, ...] = (
     Step(Example("One word, two meanings", "start", Story(sentence="account"),
         "What “bank” attends to changes with the sentence.",
-        "In the other sentence, which word gets most of the weight of “bank”?",
+        "In “He sat on the bank of the river.”, which word gets most of the weight of “bank”?",
         ("“sat”", "“of”", "“river”"), 2,
         "“river” gets 70.7%: with other words around it, “bank” attends to another word."),
-        "Choose the other sentence, and read what “bank” attends to."),
+        "Choose the sentence about the river, and read what “bank” attends to."),
     Step(Example("Scores become weights", "start", Story(step="weigh"),
         "A softmax turns scores into weights that sum to one. A temperature divides the scores first.",
         "Which temperature makes the weights more even?",
@@ -49,7 +49,7 @@ PATH: tuple[Step, ...] = (
         "At 4 the largest weight of “bank” falls to 19.2%; at 0.5 it grows to 97.4%. The sum stays one."),
         "Press the buttons 0.5 and 4, and watch the row of “bank”."),
     Step(EXAMPLES["roles"], "Click the small maps, and compare their rows of the second “bank”.",
-        "Six heads follow a rule each, one attends about evenly, one is random."),
+        "Heads 0 to 5 follow a rule each, head 6 attends about evenly, head 7 is random."),
     Step(MISCONCEPTIONS["axis"], "Click cells in other rows: each row is another query.",
         "Each row is a query, each column a key."),
     Step(EXAMPLES["induction"], "Click a cell in the row of “steep”, then in a row of “the”.",
@@ -59,7 +59,7 @@ PATH: tuple[Step, ...] = (
     Step(EXAMPLES["row"], "Drag the bar of “The” upwards, and watch its weight.",
         "Scores become weights in three steps: scale, mask, softmax."),
     Step(EXAMPLES["unscaled"], "Press *Divide by √d again*, and see which line the blue mark is on.",
-        "Without scaling, one key gets nearly all the weight, whatever the words."),
+        "Without scaling, a head of 1,024 channels puts nearly all weight on one key, by chance."),
     Step(MISCONCEPTIONS["counts"], "Set *Span (tokens)* to 1: what does each word still see?",
         "A mask decides which keys a query sees: here at most three."),
     Step(EXAMPLES["window"], "Open *Reach through stacked layers* below, and move *Stacked layers*.",
@@ -72,7 +72,7 @@ PATH: tuple[Step, ...] = (
         INTERMEDIATE, "what an induction head is"),
         "Move the slider to step 200, and compare the eight small maps."),
     *(Step(each, "Open *Heads of all layers* below, and look for heads like this one.",
-        "SmolLM2, a trained model, has heads that find what followed earlier copies.") for name, each in EXAMPLES.items() if name == "real"),
+        "SmolLM2, a trained model, has heads that find what followed earlier copies. Colours show weights as × uniform, on a log scale.") for name, each in EXAMPLES.items() if name == "real"),
 )  # fmt: skip
 
 CHECKS: tuple[Check, ...] = (
@@ -81,7 +81,7 @@ CHECKS: tuple[Check, ...] = (
         "Each query divides a weight of one among the keys that are visible to it: a row of the map.", "learn-4"),
     Check("Why are scores divided by √d_head?",
         ("So that their size does not grow with the width of a head", "So that they sum to one", "To save operations"), 0,
-        "A dot product of d_head products has a variance that grows with d_head; the softmax would put nearly all weight on one key.", "learn-8"),
+        "A dot product of d_head products has a variance that grows with d_head; in a wide head, the softmax would put nearly all weight on one key.", "learn-8"),
     Check("Under a causal mask, which keys are visible to the third token?",
         ("The first two", "The first three", "All but the third"), 1,
         "The first three: a query sees itself and earlier tokens.", "learn-3"),

@@ -8,8 +8,8 @@ from __future__ import annotations
 FIRST = "start"  # the page at the root
 GROUPS: dict[str, tuple[str, ...]] = {
     "": (FIRST,),
-    "Learn": ("heads", "steps", "softmax", "masks", "training"),
-    "Explore": ("examples", "layers", "model", "your_data"),
+    "Learn": ("heads", "steps", "softmax", "masks", "training", "examples"),
+    "Explore": ("layers", "model", "your_data"),
     "Measure": ("timing", "implementations", "find_the_bug"),
 }
 

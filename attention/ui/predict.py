@@ -67,7 +67,7 @@ def question_gate(config: Any, question: Question) -> bool:
 def draw_question(
     key: str, question: Question, lines: bool = False, on_guess: Callable[[], None] | None = None
 ) -> str | None:
-    """Draws a question that hides no picture, and its guesses, of which any reveals the answer; returns the chosen one.
+    """Draws a question that hides no picture, and its guesses, of which the right one reveals the answer; returns the chosen one.
 
     `lines`: one guess per line, as in `draw_guesses`; `on_guess` is called when another guess is chosen.
     """
@@ -75,10 +75,10 @@ def draw_question(
     return draw_guesses(question, f"guess {key}", lines, label_visibility="collapsed", on_change=on_guess)
 
 
-def is_answered(key: str) -> bool:
-    """Whether a guess was chosen for a question that `draw_question` draws by this key, which reveals the answer."""
+def chosen_guess(key: str) -> str | None:
+    """The guess that is chosen for a question that `draw_question` draws by this key."""
     guess, held = f"guess {key}", page.widgets()
-    return (held[guess] if guess in held else page.visit_state().answers.get(guess)) is not None
+    return held[guess] if guess in held else page.visit_state().answers.get(guess)
 
 
 def reveal_switch(key: str, question: Question, guess: str | None) -> bool:
@@ -152,6 +152,14 @@ def is_right(question: Question, guess: str | None) -> bool:
     return guess is not None and guess in (question.answer, *question.also)
 
 
+def judge_guess(question: Question, guess: str) -> None:
+    """Draws whether a guess is right; the answer and the reason follow the right one, so that people can try again."""
+    if is_right(question, guess):
+        show_verdict(question, guess)
+    else:
+        st.error(f"{_wrong(guess)}{words.TRY_AGAIN}", icon=":material/cancel:")
+
+
 def show_verdict(question: Question, guess: str | None) -> None:
     """Draws whether a guess is right, the answer and the reason. A right and a wrong guess differ in colour, icon and words."""
     right = is_right(question, guess)
@@ -179,6 +187,8 @@ def _reason(question: Question) -> str:
 def _verdict(question: Question, guess: str | None, right: bool) -> str:
     if guess is None or not question.answer:
         return ""
-    if right:
-        return words.RIGHT
+    return words.RIGHT if right else f"{_wrong(guess)}{words.ANSWER_IS}"
+
+
+def _wrong(guess: str) -> str:
     return words.WRONG.format(guess=guess if guess.startswith("“") else words.QUOTED.format(guess=guess))

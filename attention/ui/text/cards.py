@@ -13,11 +13,11 @@ PREVIOUS, NEXT, NEXT_STEP, ALL, STEPS, END = (
     "Test yourself",
 )
 CLOSE = "Closes the card and keeps the picture."
-PATH_SAYS = "Twelve steps from one word to a real model, in about 30 minutes."
+PATH_SAYS = "Learn how attention works in twelve steps, in about 30 minutes."
 PATH_HAS = "Each step has a picture, something to try and a question."
 OPENED = "{opened} of {count} steps opened"
 HERE, VISITED = ":blue-badge[You were here last]", ":gray-badge[:material/check: Visited]"
 BEGIN, CONTINUE = "Begin with step 1", "Continue with step {number}"
 STEP = "{number} · {title}"
-CHECKS_SAY = "Five questions on attention, explained as you answer. **{right} of {count}** right so far."
+CHECKS_SAY = "Five questions on attention; each right answer is explained. **{right} of {count}** right so far."
 SEE = "See it: {title}"

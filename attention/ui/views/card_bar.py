@@ -21,7 +21,10 @@ from attention.ui.session.visit_state import session
 from attention.ui.text import cards as text
 from attention.ui.text import lessons
 
-READY, WAITING = "card-next", "card-next-waits"  # keys of the link to the next step: its question is answered, or not
+READY, WAITING = (
+    "card-next",
+    "card-next-waits",
+)  # keys of the link to the next step: its question is answered rightly, or not
 TENSORS = "tensors"  # what a knob is about if it changes numbers
 
 
@@ -40,7 +43,12 @@ def question_key(card: Card) -> str:
 def is_waiting() -> bool:
     """Whether the page shows a card whose answer is not revealed."""
     card = page.card()
-    return card is not None and not predict.is_answered(question_key(card))
+    return card is not None and not is_revealed(card)
+
+
+def is_revealed(card: Card) -> bool:
+    """Whether the right guess is chosen for the question of a card, which reveals the answer."""
+    return predict.is_right(example_question(card.example), predict.chosen_guess(question_key(card)))
 
 
 def has_next() -> bool:
@@ -58,7 +66,7 @@ def _look(setting: Any) -> object:
     card = page.card()
     if lesson := current_lesson(session()):
         return lesson, session().page
-    return (card.name, _is_changed(card, setting), predict.is_answered(question_key(card))) if card else None
+    return (card.name, _is_changed(card, setting), predict.chosen_guess(question_key(card))) if card else None
 
 
 def _is_changed(card: Card, setting: Any) -> bool:
@@ -89,8 +97,8 @@ def _draw(setting: Any) -> None:
         with asked:
             guess = predict.draw_question(question_key(card), question, on_guess=page.change)
         if guess is not None:
-            predict.show_verdict(question, guess)
-        _draw_links(card, guess is not None)
+            predict.judge_guess(question, guess)
+        _draw_links(card, predict.is_right(question, guess))
 
 
 def _draw_lesson(lesson: Lesson) -> None:
@@ -114,15 +122,15 @@ def _draw_lesson(lesson: Lesson) -> None:
         st.button("", icon=":material/close:", key="close lesson", help=lessons.CLOSE, on_click=_close, type="tertiary")
 
 
-def _draw_links(card: Card, is_answered: bool) -> None:
-    """Draws the links to other cards; on the path, the next step is the button to press once the question is answered."""
+def _draw_links(card: Card, is_right: bool) -> None:
+    """Draws the links to other cards; on the path, the next step is the button to press after the right guess."""
     every = {"about": "learn" if card.is_step else "all"}
     before, after = find_card(card.before), find_card(card.after)
     with st.container(horizontal=True, vertical_alignment="center", key="card-links"):
         next_step.page_link("examples", text.STEPS if card.is_step else text.ALL, every, ":material/apps:")
         if before:
             next_step.page_link(before.example.page, text.PREVIOUS, before.query, ":material/arrow_back:")
-        with st.container(key=(READY if is_answered else WAITING) if card.is_step else None, width="content"):
+        with st.container(key=(READY if is_right else WAITING) if card.is_step else None, width="content"):
             if after:
                 label = text.NEXT_STEP if card.is_step else text.NEXT
                 next_step.page_link(after.example.page, label, after.query, ":material/arrow_forward:")

@@ -170,7 +170,9 @@ def _draw_checks(tour: Tour) -> None:
             right += predict.is_right(question, guess)
             if guess is None:
                 continue
-            predict.show_verdict(question, guess)
+            predict.judge_guess(question, guess)
+            if not predict.is_right(question, guess):
+                continue
             if card := find_card(check.card):
                 label = cards.SEE.format(title=escape(card.example.title))
                 next_step.page_link(card.example.page, label, card.query, ":material/arrow_forward:")

@@ -187,7 +187,7 @@ def _find_question(setting: Any) -> Shown | None:
         question, is_revealed = own_question.question(decode(setting.ask)), predict.is_revealed(setting)
     elif card := page.card():
         question = card_bar.example_question(card.example)
-        is_revealed = predict.is_answered(card_bar.question_key(card))
+        is_revealed = card_bar.is_revealed(card)
     elif isinstance(setting, Config) and (ready := READY_MADE.get(questions.ours(setting))):
         question, is_revealed = ready(setting), predict.is_revealed(setting)
     if present.is_presented(setting):

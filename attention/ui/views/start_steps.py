@@ -30,7 +30,7 @@ LEAST = 0.005  # change of a cosine that says something; below it are changes th
 
 
 def draw_choice(story: Story, config: Config) -> None:
-    """Draws the choice of a step, with the way to the next one beside it; after the last, to all heads of the layer."""
+    """Draws the choice of a step, with the way to the next one beside it, or after the last to all heads; a card has its own."""
     with st.container(horizontal=True, vertical_alignment="center", key="story-steps"):
         knobs.segments(
             "step",
@@ -40,10 +40,12 @@ def draw_choice(story: Story, config: Config) -> None:
             label_visibility="collapsed",
         )
         following = {"look": "weigh", "weigh": "take over"}.get(story.step)
+        if card_bar.has_next():  # whose button is the one to press
+            return
         if following:
             _next_button(following)
         else:
-            with st.container(key="story-secondary" if card_bar.has_next() else "story-onward", width="content"):
+            with st.container(key="story-onward", width="content"):
                 next_step.page_link("heads", text.ONWARD, model_run.carry(to_query(config)), ":material/arrow_forward:")
 
 
@@ -261,7 +263,7 @@ def _next_button(step: str) -> None:
         on_click=page.change,
         kwargs={"step": step},
         key=f"next {step}",
-        type="secondary" if card_bar.has_next() else "primary",
+        type="primary",
         icon=":material/arrow_forward:",
     )
 
