@@ -146,9 +146,9 @@ def test_heads_that_stand_out_are_named():
     test = run(PAGE, {"source": REPEATED, "layer_map": "induction"})
     finding = "Five of these 54 heads are induction heads: at a repeated token, they look up what came next last time."
     assert sum(value > 0.5 for value in tables(test)[0]["value"]) == 5
-    assert re.search(re.escape(finding) + r" Layer 1, head 0 puts \d\.\d+% there\. ", words(test))
+    assert finding in words(test) and re.search(r"\*\*Layer 1, head 0\*\*: \d\.\d+% · ranked \d+ of 54", words(test))
     selected = run(PAGE, {"source": REPEATED, "layer_map": "induction", "layer": "18", "head": "6"})
-    assert finding in words(selected) and "Layer 18, head 6 puts" not in words(selected)
+    assert finding in words(selected)
     (said,) = [
         each for each in test.caption if each.value.startswith("Colour: mean over the queries whose token occurred")
     ]
@@ -174,7 +174,7 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
     held, said = tables(test)[0], words(test)
     most = max(range(54), key=held["value"].__getitem__)
     best, value = f"Layer {held['layer'][most]}, head {held['head'][most]}", format_weight(held["value"][most])
-    assert not test.exception and held["focus"][most] and f"**{best}** · 1 of 54 by entropy" in said
+    assert not test.exception and held["focus"][most] and f"**{best}**: {value} nats · ranked 1 of 54" in said
     assert (
         f"{best} spreads its weight most widely of these 54 heads: the mean entropy of its rows is {value} nats."
         in said
@@ -187,11 +187,11 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
         none = run(PAGE, LAYERED.begins | {"layer_map": name})
         assert (
             why in words(none)
-            and " of 54 by " not in words(none)
+            and " · ranked " not in words(none)
             and "Next head" not in {each.key for each in none.button}
         )
     other = words(run(PAGE, LAYERED.begins | {"layer_map": "entropy"}))
-    assert "nats. Layer 18, head 6: 0.474 nats." in other
+    assert "**Layer 18, head 6**: 0.474 nats · ranked " in other
     test = run(PAGE, LAYERED.begins)
     assert text.TEXTS[REPEATED].format(causal=text.TEXTS_CAUSAL) in captions(test)
     whole = captions(run(PAGE, LAYERED.begins | {"mask": "full"}))
@@ -221,7 +221,8 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
     )
     copies = [texts[int(weights[at].argmax())] == texts[at + 1] for at in range(26, 75)]
     assert (
-        f"At {sum(copies)} of 49 repeated words, its largest weight is on the word that comes next." in captions(test)
+        f"At {sum(copies)} of 49 repeated words, its largest weight is on the word that came next last time."
+        in captions(test)
         and sum(copies) == 48
     )
     entropy = run(PAGE, LAYERED.begins | {"layer_map": "entropy"})
@@ -235,11 +236,16 @@ def test_one_steps_through_the_heads_in_the_order_of_the_statistic():
     test = run(PAGE, LAYERED.begins)
     cells = tables(test)[0]
     order = sorted(range(54), key=lambda at: -cells["value"][at])
-    assert test.button(key="Previous head").disabled and "**Layer 18, head 6** · 1 of 54 by induction" in words(test)
+    assert test.button(key="Previous head").disabled and "**Layer 18, head 6**: 89.6% · ranked 1 of 54" in words(test)
     for key, at in (("Next head", 1), ("Next head", 2), ("Previous head", 1)):
         test.button(key=key).click().run()
         layer, head = cells["layer"][order[at]], cells["head"][order[at]]
-        assert f"**Layer {layer}, head {head}** · {at + 1} of 54 by induction" in words(test) and not test.exception
+        value = cells["value"][order[at]]
+        assert f"**Layer {layer}, head {head}**: {value:.1%} · ranked {at + 1} of 54" in words(test)
+        assert text.SEE.format(
+            head=f"Layer {layer}, head {head}", value=f"{value:.1%}", anchor="selected-head"
+        ) in words(test)
+        assert not test.exception
     last = order[-1]
     test = run(PAGE, LAYERED.begins | {"layer": f"{cells['layer'][last]}", "head": f"{cells['head'][last]}"})
     assert test.button(key="Next head").disabled and not test.button(key="Previous head").disabled

@@ -94,7 +94,7 @@ def page_text(test: AppTest) -> str:
 def test_what_is_typed_while_a_real_model_is_shown_is_read_by_that_model(page):
     test = open_page(page, **RIVERS)
     (field,) = [each for each in test.text_input if each.key.startswith("read by")]
-    assert (field.label, field.value) == ("Your own text", RIVER)
+    assert (field.label, field.value) == ("Text", RIVER)
     assert not [each for each in test.text_input if each.key == "text"], "one field only"
     test = wait(type_text(test, OWN))
     shown = state(test).here.setting

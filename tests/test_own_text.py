@@ -123,7 +123,7 @@ SHOWING = [page for page in PAGES if page.stem not in WITHOUT]
 def test_every_page_that_shows_tokens_has_the_field_and_follows_it(page):
     test = run(page, {})
     field = test.text_input(key="text")
-    assert (field.label, field.value) == ("Your own text", DEFAULTS["text"])
+    assert (field.label, field.value) == ("Text", DEFAULTS["text"])
     field.set_value(SEVEN).run()
     assert not test.exception and not test.warning
     assert query_without_edition(test.query_params) == {"text": SEVEN, "tokens": "7"}

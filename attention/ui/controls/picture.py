@@ -72,7 +72,14 @@ def draw(
     off, rest = ignored(config), [name for name in (*FIRST, *MORE) if name not in first]
     if config.source != GENERATED:
         st.caption(_fixed_sizes(config))
-        st.button(text.ANY_SIZE, key="any size", icon=":material/undo:", on_click=change, kwargs=GENERATED_DEFAULTS)
+        st.button(
+            text.ANY_SIZE,
+            key="any size",
+            icon=":material/undo:",
+            help=text.ANY_SIZE_HELP,
+            on_click=change,
+            kwargs=GENERATED_DEFAULTS,
+        )
     for name in filter(partial(shows, config), first):
         widget(name, config, stops, change, off.get(name))
     with st.expander(text.MORE, icon=":material/tune:", key="more settings"):

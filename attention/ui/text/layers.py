@@ -1,7 +1,6 @@
 """The words of the Layers page."""
 
 FINDING = "{first} has the highest {statistic} of {heads}: {most}."
-FINDING_OTHER = "{head}: {value}."
 FINDINGS = {  # of statistics that are no weight on some keys
     "entropy": "{first} spreads its weight most widely of {heads}: the mean entropy of its rows is {most}.",
     "entropy_share": "{first} is closest to equal weights among {heads}: its entropy is {most} of the largest possible.",
@@ -16,7 +15,9 @@ WEIGHT_ONE = "Of {heads}, only {best} puts over half of its weight{where} on {ke
 WEIGHT_NONE = "None of {heads} puts half of its weight{where} on {keys}; {best} is closest: {most}."
 WEIGHT_ZERO = "None of {heads} puts any weight{where} on {keys}."
 INDUCTION = "{named} of {heads} are induction heads: at a repeated {unit}, they look up what came next last time."
-INDUCTION_ONE = "One of {heads} is an induction head: at a repeated {unit}, it looks up what came next last time."
+INDUCTION_ONE = (
+    "One of {heads} is an induction head: {best}. At a repeated {unit}, it looks up what came next last time."
+)
 ABSENT = {  # why no head puts weight on the keys of a statistic
     "separators": "This text has no separators, so there is nothing to rank.",
     "next": "Under this mask no {unit} sees the next one, so there is nothing to rank.",
@@ -29,7 +30,6 @@ WHERE = {  # of which queries that is said, if not of all
     "next": ", for tokens that see the next one,",
     "separators": ", for tokens that see one,",
 }
-WEIGHT_OTHER = "{head} puts {value} there."
 SHARE_OF = "{label}: weight on {keys}"  # in the menu
 ABOUT = "{label}: {about}"  # in the menu
 MEANINGS = {  # of the other statistics
@@ -70,6 +70,8 @@ RECORDED = "The other layers of the model are not recorded."
 RECORDED_OF = "Recorded: {count} layers of {model}{why}."
 CHOSEN = ", chosen because some of their heads have a clear role"
 CELLS = "Each cell is a head: click one."
+SEE = "[{head}: {value}. See its map ↓](#{anchor})"
+SEE_MAP = "[{head}: see its map ↓](#{anchor})"  # if it has no value
 STATISTIC = "Colour: {statistic}."
 STATISTIC_OF_WEIGHT = "Colour: mean over {queries}."
 NUMBERS = "The map writes numbers from 10% on, and that of the selected head."
@@ -102,8 +104,8 @@ MEANS = "Means of this head, each over its own queries:\n\n{statistics}"
 MEAN = "- {statistic}"
 DIAGONALS = "The two strong diagonals: what followed the copy one repeat back, and two repeats back."
 USE = "In real text, such heads help a model continue a name or a phrase that came before."
-COPIES = "At {right} of {places} repeated words, its largest weight is on the word that comes next."
-RANK = "**{head}** · {at} of {count} by {statistic}"
+COPIES = "At {right} of {places} repeated words, its largest weight is on the word that came next last time."
+RANK = "**{head}**: {value} · ranked {at} of {count}"
 PREVIOUS, NEXT = "Previous", "Next"
 PREVIOUS_HELP, NEXT_HELP = "The head with the next higher value", "The head with the next lower value"
 EVEN_SCALE = "Colours: multiples of an equal share of the weight; 100 is a hundred times as much."

@@ -202,7 +202,7 @@ def outstanding(held: Cells) -> list[tuple[int, int]]:
 
 
 def finding(config: Config, found: Mapping[int, Layer]) -> str:
-    """The statistic of the selected head, and which head has the largest, for the heading of a page."""
+    """Which heads have the largest values of the statistic, for the heading of a page."""
     name = number(config, found)
     described, held = EVERY[name], cells(name, found)
     if not held:
@@ -210,20 +210,14 @@ def finding(config: Config, found: Mapping[int, Layer]) -> str:
     if why := absent(config, found):
         return why
     best, most = max(held.items(), key=lambda cell: cell[1])
-    here = (config.layer, config.head) if (config.layer, config.head) in held else best
-    is_best = held[here] == most
     template = text.FINDINGS.get(name, text.FINDING)
-    other = text.FINDING_OTHER
     high = sum(value > HIGH for value in held.values())
     if is_weight(config, found):
         template = (text.WEIGHT_NONE, text.WEIGHT_ONE, text.WEIGHT)[min(high, 2)]
         if name == "induction" and high:
             template = text.INDUCTION if high > 1 else text.INDUCTION_ONE
-        other = text.WEIGHT_OTHER
-    return f"{template}{'' if is_best else f' {other}'}".format(
-        head=head_title(config, here).capitalize(),
+    return template.format(
         heads=text.ALL_HEADS.format(count=len(held)),
-        value=value_text(config, found, held[here], format_weight),
         most=value_text(config, found, most, format_weight),
         best=head_title(config, best),
         first=head_title(config, best).capitalize(),

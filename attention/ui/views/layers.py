@@ -18,7 +18,7 @@ from attention.components.large_head import large_head
 from attention.config import Config
 from attention.fitting import layers
 from attention.knobs import GENERATED
-from attention.number_format import format_mean, format_percent
+from attention.number_format import format_mean, format_percent, format_weight
 from attention.pinned import sides_shown
 from attention.sources.providers import distributes, readable, source_title, tokens, unit
 from attention.ui import next_step, provenance, results
@@ -41,6 +41,7 @@ MODELS = next_step.REAL, "recorded:minilm-street"  # recordings of several layer
 COLUMNS = [2, 3]
 HEIGHT = 440  # pixels of the selected head with its axes, which leaves 356 for its map
 ROOM = Room(100, 334)  # of the map of all heads beside it, which ends at the same height
+MAP = "selected-head"  # the anchor of its map
 SHARES = "first", "previous", "induction"  # statistics that are shares of the weight
 
 
@@ -81,6 +82,8 @@ def view(config: Config) -> None:
             layers_changed.draw_map(config, before, found, ROOM)
             said = layers_changed.selected_sentence(config, before, found)
         else:
+            if not (alone or unsaid):
+                _see_map(config, found)
             maps.draw_map(config, found, maps.Behaviour(room=ROOM), "" if alone else text.CELLS)
             said = maps.statistic_caption(config, found)
         more = (
@@ -90,6 +93,7 @@ def view(config: Config) -> None:
         st.caption(said, help=" ".join(filter(None, (maps.formula(maps.number(config, found)), *more))))
         if not alone:
             _offer_higher(config, found)
+            st.html(f'<div id="{MAP}" style="scroll-margin-top: 4rem"></div>')
     if right:
         with right:
             if before:
@@ -125,11 +129,7 @@ def _on_statistic(config: Config, found: Mapping[int, Layer]) -> None:
 
 def _stepper(config: Config, found: Mapping[int, Layer]) -> None:
     """Draws the selected head, its rank by the statistic of the map, and buttons for the heads before and after it."""
-    here, held, name = (
-        (config.layer, config.head),
-        maps.cells(maps.number(config, found), found),
-        maps.number(config, found),
-    )
+    here, held = (config.layer, config.head), maps.cells(maps.number(config, found), found)
     order = sorted(held, key=held.__getitem__, reverse=True)
     title = maps.head_title(config, here).capitalize()
     with st.container(key="head-stepper", horizontal=True, vertical_alignment="center", gap="small"):
@@ -137,7 +137,8 @@ def _stepper(config: Config, found: Mapping[int, Layer]) -> None:
             st.markdown(f"**{title}**")
             return
         at = order.index(here)
-        said = text.RANK.format(head=title, at=at + 1, count=len(order), statistic=escape(EVERY[name].label.lower()))
+        value = maps.value_text(config, found, held[here], format_weight)
+        said = text.RANK.format(head=title, value=escape(value), at=at + 1, count=len(order))
         st.markdown(said)
         for label, to, shortcut, help in (
             (text.PREVIOUS, at - 1, "P", text.PREVIOUS_HELP),
@@ -154,6 +155,15 @@ def _stepper(config: Config, found: Mapping[int, Layer]) -> None:
                 on_click=page.change,
                 kwargs={"layer": layer, "head": head},
             )
+
+
+def _see_map(config: Config, found: Mapping[int, Layer]) -> None:
+    """Draws a link to the map of the selected head, for a phone, where it is a screen further down."""
+    here, held = (config.layer, config.head), maps.cells(maps.number(config, found), found)
+    value = maps.value_text(config, found, held[here]) if here in held else ""
+    template = text.SEE if value else text.SEE_MAP
+    with st.container(key="see-map"):
+        st.markdown(template.format(head=maps.head_title(config, here).capitalize(), value=escape(value), anchor=MAP))
 
 
 def _offer_higher(config: Config, found: Mapping[int, Layer]) -> None:
@@ -212,13 +222,13 @@ def _focus(config: Config, found: Mapping[int, Layer], pair: Copy | None) -> Non
         shown = replace(shown, colors="linear")
     cells = results.heads.part(shown, shown.head, whole, heatmap.PIXELS)
     marks = copies.marks(shown, pair)
-    if not unsaid and (pair or needs_copies(role)) and (counts := copies.copies_sentence(config)):
-        st.caption(counts)
     large_head(shown, cells, (0, 0), key="selected head", zooms=False, height=HEIGHT, marks=marks)
     if shown.color_scale == "times even":
         st.caption(text.EVEN_SCALE)
     st.markdown(UNSAID if unsaid else role_text(config, role), help=None if unsaid else _means(layer, config))
     said = [copies.lines_sentence(config)]
+    if not unsaid and (pair or needs_copies(role)):
+        said.insert(0, copies.copies_sentence(config))
     if not unsaid and needs_copies(role):
         said.append(copies.use_sentence(config))
     if any(said):
