@@ -38,6 +38,7 @@ from attention.ui.jobs.model_jobs import LOADED_MODELS, LoadedModelJob
 from attention.ui.session import gestures
 from attention.ui.session.visit_state import KEY, VisitState
 from attention.ui.text import interventions as text
+from attention.ui.text import leaks
 from attention.ui.text import model as model_text
 from attention.ui.views import model_finding, token_rows
 from attention.ui.views.model_result import first_query
@@ -132,9 +133,9 @@ def test_the_map_shows_the_weight_of_it_on_animal_in_every_head_until_a_statisti
     assert cells["value"] == pytest.approx(torch.cat(each).tolist())
     assert [value for value, on in zip(cells["value"], cells["focus"], strict=True) if on] == [max(cells["value"])]
     assert sum(value > 0.5 for value in cells["value"]) == 2
-    one, two = (trace(config.of_layer(at)).weights[head, :, tokens.index("animal")] for at, head in ((5, 11), (3, 1)))
+    one, two = (trace(config.of_layer(at)).weights[head, :, tokens.index("animal")] for at, head in ((3, 1), (5, 11)))
     said = (
-        "2 of MiniLM’s 72 heads put over half of “it” on “animal”: layer 5, head 11 and layer 3, head 1. The first does "
+        "2 of MiniLM’s 72 heads put over half of “it” on “animal”: layer 3, head 1 and layer 5, head 11. The first does "
         f"this for {int((one > 0.5).sum())} of the 16 tokens, the second for {int((two > 0.5).sum())}."
     )
     assert said in page_text(test) and page_text(test).count("put over half") == 1, "once"
@@ -195,7 +196,7 @@ def test_a_click_selects_a_pair_and_a_head_keeps_it(monkeypatch):
 
 def test_a_leak_test_names_a_model_that_reads_both_directions():
     test = run_model(opened(model="bert"))
-    assert "Leak test" in [each.label for each in test.expander]
+    assert leaks.TITLE in [each.label for each in test.expander]
     test.button(key="test_leaks").click().run()
     end = time.monotonic() + PATIENCE
     while (job := test.session_state[KEY].kept.leak_test).open and time.monotonic() < end:
@@ -721,7 +722,7 @@ def test_the_two_sentences_are_a_click_apart_and_the_title_compares_them(monkeyp
 def test_a_special_token_in_the_title_has_the_largest_other_token_beside_it():
     query = {"model": "bert", "text": "the animal was tired", "layer": "1", "head": "2", "query": "2", "key": "0"}
     test = wait_for_run(opened(**query))
-    assert test.segmented_control(key=model_finding.SWITCH).value is None, "neither of the two sentences was read"
+    assert not [each for each in test.segmented_control if each.key == model_finding.SWITCH], "another text was read"
     ((source, part),) = test.session_state[KEY].kept.shown.values()
     said = re.search(
         r"“animal” puts .*% on “\[CLS\]”, which the model adds; of the words, “(.+?)”.* gets", page_text(test)
@@ -747,6 +748,19 @@ def test_the_title_says_of_one_head_that_no_other_puts_as_much_on_the_pair():
     for at, says in ((int(each.argmax()), True), (int(each.argmin()), False)):
         layer, head = divmod(at, 4)
         assert (most in page_text(wait_for_run(opened(**query, layer=str(layer), head=str(head))))) == says
+
+
+def test_after_a_run_of_another_text_a_click_shows_what_the_page_opens_with():
+    test = wait_for_run(opened(model="bert", text="the animal was tired", layer="1", head="2", query="2", key="4"))
+    test.button(key="examples").click().run()
+    assert "Recorded from a real model" in page_text(test) and not test.exception
+    assert test.segmented_control(key=model_finding.SWITCH).value == "tired"
+    assert "even where “it” means the street." in page_text(test)
+
+
+def test_the_selected_head_is_the_first_of_those_that_a_sentence_names():
+    for layer, head in ((3, 1), (5, 11)):
+        assert f"“animal”: layer {layer}, head {head} and " in page_text(opened(layer=str(layer), head=str(head)))
 
 
 def test_after_a_run_that_was_stopped_a_click_shows_the_recording_again():

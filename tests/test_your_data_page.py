@@ -62,7 +62,7 @@ def test_how_a_file_is_read_can_be_chosen_once_there_is_one():
     """Before, the sidebar has no settings, and the code that saves a file comes first."""
     test = opened()
     assert not [each for each in test.selectbox if each.key.startswith("read ")]
-    assert test.tabs[0].label == "attention.watch"
+    assert test.tabs[0].label == "transformers"
     test.button(key="try").click().run()
     assert [each.key for each in test.selectbox] == ["read weights", "read vectors", "read mask", "read scale"]
     assert not test.exception
@@ -306,7 +306,7 @@ def test_what_a_snippet_saves_is_read(name, tmp_path):
         )
     if name == "transformers":
         pytest.importorskip("transformers")
-        source = source.replace("# model, tokenizer", f"{TINY}\n# model, tokenizer")
+        source = source.replace("# model, tokenizer", f"import torch\n{TINY}\n# model, tokenizer")
     aside = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [sys.executable, "-c", source], cwd=tmp_path, env=aside, capture_output=True, text=True, timeout=120

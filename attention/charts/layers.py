@@ -28,6 +28,7 @@ class Room(NamedTuple):
 USUAL = Room()
 
 
+PADDING = {"left": 0, "top": 4, "right": 2, "bottom": 0}  # pixels around the map and its colours
 CROSS, OFF = "M-1,-1L1,1M1,-1L-1,1", "switched off"  # the mark of a head that is off, and the title of its tooltip
 FAINT = 0.1  # of the end of the scale: smaller shares are not written, so that those of heads that stand out are
 SOME = " (only these are recorded)"  # of layers, in the title of their axis
@@ -171,7 +172,7 @@ def _with_frame(cells: alt.Chart, words: alt.Chart, tall: int, *more: alt.Chart)
         .encode(x=cells.encoding.x, y=cells.encoding.y)
     )
     chart = alt.layer(cells, words, *more, frame).properties(height=tall)
-    return dataless(chart) | {"autosize": {"type": "fit-x", "contains": "padding"}}
+    return dataless(chart) | {"autosize": {"type": "fit-x", "contains": "padding"}, "padding": PADDING}
 
 
 def _titled(chart: dict[str, Any], title: str) -> dict[str, Any]:

@@ -51,7 +51,7 @@ class Offer:
         """Where the model comes from, for the user; a path on this host is not shown."""
         return {
             FOLDER: "from a folder of this server",
-            PACKAGE: f"from the installed package {self.where}",
+            PACKAGE: f"installed on this server (package {self.where})",
             NET: f"from the model hub, as {self.where}",
         }[self.kind]
 

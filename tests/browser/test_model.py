@@ -49,6 +49,16 @@ def test_a_model_reads_and_a_click_in_its_map_leads_to_a_head(visit, models):
     assert tab.link["run"] == "bert"
 
 
+def test_a_token_under_the_pointer_is_the_query_of_both_sentences(visit, models):
+    tab = visit("model", server=models)
+    chips = [tab.page.locator(f".st-key-model-chips{more} .now") for more in ("", "-1")]
+    for each in chips:
+        expect(each.locator(".selected b")).to_have_text("it")
+    chips[0].get_by_role("button", name="cross").hover()
+    for each in chips:
+        expect(each.locator(".selected b")).to_have_text("cross")
+
+
 @pytest.mark.extended
 def test_what_is_typed_is_read_by_a_click_at_once(visit, models):
     """After the first reading as well: the click itself leaves the field, so that text and click are sent together."""

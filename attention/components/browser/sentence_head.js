@@ -5,7 +5,7 @@
 import { cellAt, MASKED, unpackCells } from "./cells.js";
 import { alive, createElement, createRoot, find, target } from "./elements.js";
 import { layOutMap, spotUnder } from "./sentence_head_map.js";
-import { afterLabel, beforeLabel, HINT, MARKUP, mapLabel, pairText, percent, tokenName } from "./sentence_head_words.js";
+import * as words from "./sentence_head_words.js";
 import { applyTheme, shadeChip, stopsOn } from "./theme.js";
 
 /**
@@ -33,7 +33,7 @@ import { applyTheme, shadeChip, stopsOn } from "./theme.js";
  * @property {Pointed | null} pointed  the row, and the cell if there is one, under the pointer
  */
 
-const POINTED = "sentence-pointed";  // event of the document: heads over the same sentence follow the pointer together
+const POINTED = "sentence-pointed";  // event of the document: heads over sentences that are alike follow the pointer together
 const NAMED = 0.05;  // weights from which a token shows its share
 const LONG = 16;  // tokens above which they show no share on a phone
 const MANY = 30;  // tokens from which on they are small, and show no share
@@ -45,7 +45,7 @@ const MANY = 30;  // tokens from which on they are small, and show no share
  * @param {Ways} [ways]
  */
 export function draw(element, bytes, ways = {}) {
-  const root = createRoot(element, "sentence-head", MARKUP), data = /** @type {SentenceData} */ (unpackCells(bytes));
+  const root = createRoot(element, "sentence-head", words.MARKUP), data = /** @type {SentenceData} */ (unpackCells(bytes));
   /** @type {Sentence} */
   const sentence = {
     root, data, ways, chips: find(root, ".now"), earlier: find(root, ".earlier"), map: find(root, ".map"),
@@ -77,8 +77,8 @@ function update(sentence, data) {
   root.classList.toggle("many", data.tokens.length > MANY);
   root.classList.toggle("compares", Boolean(data.masks));
   if (data.masks) {
-    find(root, ".before-name").textContent = beforeLabel(data.masks[0]);
-    find(root, ".now-name").textContent = afterLabel(data.masks[1]);
+    find(root, ".before-name").textContent = words.beforeLabel(data.masks[0]);
+    find(root, ".now-name").textContent = words.afterLabel(data.masks[1]);
     setChips(sentence.earlier, data.tokens);
   }
   setChips(sentence.chips, data.tokens);
@@ -140,13 +140,15 @@ function show(sentence) {
   }
   const most = cells.reduce((best, cell) => (cell.weight > best.weight ? cell : best));
   const described = describe(sentence, row, column ?? most.column);
-  const hint = data.shows.chips ? HINT : "";  // of the selected row the title of the page says it
-  said.textContent = pointed ? described : hint;
+  const alone = !data.shows.chips;  // the map: what is said has one line beside the scale
+  const hint = alone ? words.MAP_HINT : words.HINT;  // of the selected row the title of the page says it
+  const told = alone ? describe(sentence, row, column ?? most.column, 0, words.pairLine) : described;
+  said.textContent = pointed ? told : hint;
   said.classList.toggle("hint", !pointed);
   map.style.setProperty("--row", `${row}`);
   map.style.setProperty("--column", `${column ?? 0}`);
   map.classList.toggle("pointed", column != null);
-  map.setAttribute("aria-label", mapLabel({ rows: data.rows, columns: data.columns, said: described }));
+  map.setAttribute("aria-label", words.mapLabel({ rows: data.rows, columns: data.columns, said: described }));
 }
 
 /**
@@ -163,7 +165,7 @@ function shade(sentence, chips, row, head) {
     shadeChip(chip, weight, sentence.data);
     chip.classList.toggle("masked", code === MASKED);
     chip.classList.toggle("selected", i === row);
-    find(chip, "small").textContent = weight >= NAMED ? percent(weight, restOf(sentence, row, i, head)) : "";
+    find(chip, "small").textContent = weight >= NAMED ? words.percent(weight, restOf(sentence, row, i, head)) : "";
     chip.title = describe(sentence, row, i, head);
   });
 }
@@ -185,12 +187,13 @@ function alignChips(chips, earlier) {
  * @param {number} query
  * @param {number} key
  * @param {number} [head]
+ * @param {typeof words.pairText} [text]
  */
-function describe({ data }, query, key, head = 0) {
+function describe({ data }, query, key, head = 0, text = words.pairText) {
   const { weight, code } = cellAt(data, head, query, key);
   const rest = restOf({ data }, query, key, head);
-  const name = (/** @type {number} */ at) => tokenName(data.tokens, at);
-  return pairText({ query: name(query), key: name(key), weight, rest, masked: code === MASKED });
+  const name = (/** @type {number} */ at) => words.tokenName(data.tokens, at);
+  return text({ query: name(query), key: name(key), weight, rest, masked: code === MASKED });
 }
 
 /**
@@ -204,6 +207,15 @@ function restOf({ data }, query, key, head = 0) {
   return data.tokens.reduce((sum, _, other) => sum + (other === key ? 0 : cellAt(data, head, query, other).weight), 0);
 }
 
+/**
+ * Returns whether two sentences differ in one token at most: the same positions of both can be compared.
+ * @param {string[]} one
+ * @param {string[]} two
+ */
+function areAlike(one, two) {
+  return one.length === two.length && one.filter((token, i) => token !== two[i]).length <= 1;
+}
+
 /** @param {Sentence} sentence */
 function listen(sentence) {
   const { chips, earlier, map, root } = sentence;
@@ -215,7 +227,7 @@ function listen(sentence) {
   document.addEventListener(POINTED, function follow(event) {
     const { detail } = /** @type {CustomEvent} */ (event);
     if (!root.isConnected) return document.removeEventListener(POINTED, follow);
-    if (detail.root === root || `${detail.tokens}` !== `${sentence.data.tokens}`) return;
+    if (detail.root === root || !areAlike(detail.tokens, sentence.data.tokens)) return;
     sentence.pointed = detail.pointed;
     show(sentence);
   });

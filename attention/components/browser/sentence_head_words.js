@@ -15,6 +15,7 @@ export const MARKUP = `
 <div class="map" role="img"><canvas></canvas><i class="row"></i><i class="cell"></i></div>`;
 
 export const HINT = "Point at a token, or tap it, to see its weights.";
+export const MAP_HINT = "Click a cell (row: query, column: key).";
 
 /** @param {string} mask */
 export function beforeLabel(mask) {
@@ -35,6 +36,11 @@ export function mapLabel({ rows, columns, said }) {
 export function pairText({ query, key, weight, rest, masked }) {
   if (masked) return `${key} is masked for ${query}.`;
   return `${query} puts ${percent(weight, rest)} of its weight on ${key}.`;
+}
+
+/** @param {{ query: string, key: string, weight: number, rest: number, masked: boolean }} pair */
+export function pairLine({ query, key, weight, rest, masked }) {
+  return masked ? `${key} is masked for ${query}.` : `${query} → ${key}: ${percent(weight, rest)}`;
 }
 
 /**

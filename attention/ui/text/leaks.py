@@ -1,6 +1,6 @@
 """The words of the leak test on the Model page."""
 
-TITLE = "Leak test"
+TITLE = "Does it see later tokens?"
 ABOUT = (
     "A causal model must not change an output when a later token changes. The test replaces every token by two others in turn "
     "and compares all outputs before it. It also computes the outputs with another kernel, with a cache and with left padding."

@@ -15,6 +15,7 @@ SHARES_TIRED = (
     "With “wide” in place of “tired”, where {query} means the street, “animal” gets {animal}, “street” {street}, and [CLS], "
     "which the model adds, {start}."
 )
+EXAMPLES = "Back to the examples"  # if another text is shown
 SAMPLES, SHOWN, SAMPLE = "Examples:", "Map of:", {"tired": "… too tired.", "wide": "… too wide."}
 TYPE = "To run a model on your own sentence, type its name in the sidebar."
 STATES = {
@@ -42,9 +43,10 @@ CHOOSE = "To run a model on your own sentence, choose one in the sidebar."
 
 # The input.
 RUN = "Run model"
-SECOND, NO_SECOND = "Add a second text", "None"
-CHOICES = "Heads and tokens"
-SECOND_FOR = "For models that read two texts."
+SECOND, NO_SECOND = "Second text (for pairs)", "None"
+CHOICES = "Combine heads or tokens"
+CHOICES_HELP = "Show the mean of several heads, merge the tokens of a word, or leave out tokens such as [CLS]."
+SECOND_FOR = "For a model that reads two texts at once, such as a question and an answer. It is not compared with the first text."
 EMPTY = "The field is empty: type a text to run the model. What is shown below stays."
 BEFORE = "The result below is from the previous input."
 RECORDED = "Below is a recorded sentence. Run the model to see yours."
@@ -90,7 +92,6 @@ MANY_ALIKE = (
     "{queries:,} tokens."
 )
 SELECT = "Select {head}"
-ROWS = "Weights of this head: a row per query, a column per key. Click a cell to choose that pair of tokens."
 METRIC = "**{name}.** {sentence}"
 OPEN = "Open {head} → Heads"
 COMPARE = "Compare all heads → Layers"

@@ -124,9 +124,13 @@ def metric_title(described: Described) -> str:
     return f"{described.label} ({unit})" if unit and unit not in described.label.lower() else described.label
 
 
-def menu(setting: Any, config: Config, auto: str = heads.AUTO) -> None:
-    """Draws the menu of the statistic, a knob of `setting`, for the heads of a config. `auto`: the label of "auto"."""
-    options = tuple(dict.fromkeys((DEFAULTS["layer_map"], *known_metrics(config), setting.layer_map)))
+def menu(setting: Any, config: Config, auto: str = heads.AUTO, without: Collection[str] = ()) -> None:
+    """Draws the menu of the statistic, a knob of `setting`, for the heads of a config.
+
+    `auto`: the label of "auto". `without`: statistics that are left out unless one of them is chosen.
+    """
+    known = (name for name in known_metrics(config) if name not in without)
+    options = tuple(dict.fromkeys((DEFAULTS["layer_map"], *known, setting.layer_map)))
     knobs.menu("layer_map", setting, options, format_func=partial(choice, auto=auto), on_change=page.change)
 
 

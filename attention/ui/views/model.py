@@ -93,13 +93,7 @@ def _show_failure(task: Task) -> None:
     else:
         st.caption(text.STOPPED)
     if not present.is_embedded():
-        st.button(text.BACK, key="recorded", icon=":material/undo:", on_click=_leave_run)
-
-
-def _leave_run() -> None:
-    """Shows the recording again."""
-    page.visit_state().reading = None
-    page.change(query=-1, key=-1)
+        st.button(text.BACK, key="recorded", icon=":material/undo:", on_click=model_finding.show_recording)
 
 
 def _absent() -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import streamlit as st
 
 from attention.config import Config
-from attention.models.prompt import ALL, Prompt
+from attention.models.prompt import ALL, PROMPTS, Prompt
 from attention.models.summaries import WAYS
 from attention.number_format import format_percent
 from attention.recorded.shipped import MINILM, SHIPPED, recording
@@ -37,9 +37,16 @@ def sample(prompt: Prompt) -> str | None:
     return found or (None if task is not None else next(iter(RIDDLE)))
 
 
-def draw_switch(prompt: Prompt, pair: model_map.Pair | None) -> None:
-    """Draws the choice between the two sentences. A recording is shown at once; after a run, the model runs again."""
+def draw_switch(prompt: Prompt, pair: model_map.Pair | None, label: str) -> None:
+    """Draws the choice between the two sentences with its `label`; if another text is shown, a button that shows them again.
+
+    A recording is shown at once; after a run, the model runs again.
+    """
     shown = sample(prompt)
+    if shown is None:
+        st.button(text.EXAMPLES, key="examples", icon=":material/undo:", on_click=show_recording)
+        return
+    st.caption(label, width="content")
     page.widgets()[SWITCH] = shown
     st.segmented_control(
         text.SAMPLES,
@@ -48,7 +55,7 @@ def draw_switch(prompt: Prompt, pair: model_map.Pair | None) -> None:
         format_func=text.SAMPLE.__getitem__,
         label_visibility="collapsed",
         on_change=_choose,
-        kwargs=model_map.knobs_of(pair) if pair and shown else _first_pair(prompt),
+        kwargs=model_map.knobs_of(pair) if pair else _first_pair(prompt),
     )
 
 
@@ -59,6 +66,13 @@ def _first_pair(prompt: Prompt) -> dict[str, int]:
         return {}
     tokens = recording(RIDDLE[name]).tokens
     return {"query": tokens.index(PRONOUN), "key": tokens.index(ANIMAL)}
+
+
+def show_recording() -> None:
+    """Shows what the page opens with, in place of the result of a run."""
+    page.visit_state().reading = None
+    shown = {name: PROMPTS.defaults[name] for name in ("text", "second", "part", "layer", "head", "query", "key")}
+    page.change(**shown)
 
 
 def _choose(**pair: int) -> None:

@@ -29,7 +29,8 @@ from attention.ui.views import heads_layers as maps
 
 LARGEST = PROMPTS.defaults["key"]  # the key with most of the weight
 CHIPS = 40  # maximum number of tokens that are shown as chips, above a map of one cell per pair
-ROOM = Room(44, 440)  # of six layers: the map ends above the fold, with the choice above it and its colours below
+ROOM = Room(44, 440)  # of six layers: the map and its sentence end above the fold
+LEFT_OUT = {"entropy_share", "effective_keys", "even"}  # say much the same as the entropy; Layers has them
 
 
 class Pair(NamedTuple):
@@ -122,7 +123,7 @@ def many_sentence(config: Config, pair: Pair, heads: str = text.HEADS_RUN) -> st
 
     If two do, it says for how many tokens each of them does: a head that does so for many does not do it for this query alone.
     """
-    high = high_heads(pair)
+    high = high_heads(config, pair)
     best = max(pair.cells, key=pair.cells.__getitem__)
     many = [pair.shares[cell].above for cell in high]
     template = (text.MANY_NONE, text.MANY_ONE, text.MANY_TWO, text.MANY)[min(len(high), 3)]
@@ -141,10 +142,10 @@ def many_sentence(config: Config, pair: Pair, heads: str = text.HEADS_RUN) -> st
     )
 
 
-def high_heads(pair: Pair) -> list[tuple[int, int]]:
-    """The heads that put over half of the query on the key, first the one that does so for most tokens."""
+def high_heads(config: Config, pair: Pair) -> list[tuple[int, int]]:
+    """The heads that put over half of the query on the key: the selected one, then the one that does so for most tokens."""
     high = [cell for cell, value in pair.cells.items() if value > maps.HIGH]
-    return sorted(high, key=lambda cell: -pair.shares[cell].above)
+    return sorted(high, key=lambda cell: (cell != (config.layer, config.head), -pair.shares[cell].above))
 
 
 def knobs_of(pair: Pair) -> dict[str, int]:
@@ -154,7 +155,7 @@ def knobs_of(pair: Pair) -> dict[str, int]:
 
 def offer_other(config: Config, pair: Pair) -> None:
     """Draws a button that selects the other one of two heads that put over half of the query on the key."""
-    high = high_heads(pair)
+    high = high_heads(config, pair)
     others = [cell for cell in high if cell != (config.layer, config.head)]
     if len(high) == 2 and len(others) == 1:
         layer, head = others[0]

@@ -42,7 +42,7 @@ from attention.ui.views.layers import role_text
 
 SIDE = 320  # pixels of the picture of a head without words
 MAP = 368  # maximum side in pixels of the map of a head with words: it ends above the fold, as the map beside it does
-MAP_OF_TWO, ROOM_OF_TWO = 288, Room(38, 440)  # the same below two sentences, and the room of the map of heads beside it
+MAP_OF_TWO, ROOM_OF_TWO = 272, Room(36, 440)  # the same below two sentences, and the room of the map of heads beside it
 
 NOBODY = PROMPTS.defaults["layer"], PROMPTS.defaults["head"]  # the values while no head is selected
 PRONOUNS = (
@@ -205,20 +205,20 @@ def layers_map(prompt: Prompt, config: Config, choices: Callable[[], None] | Non
         st.markdown(title, help=told, width="content")
         if model_map.has_words(config):
             with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
-                st.caption(text.SHOWN if two else text.SAMPLES, width="content")
-                model_finding.draw_switch(prompt, pair)
+                model_finding.draw_switch(prompt, pair, text.SHOWN if two else text.SAMPLES)
         if choices:
-            with st.popover(text.CHOICES):
+            with st.popover(text.CHOICES, help=text.CHOICES_HELP):
                 choices()
     _tokens(sentences, pair)
     left, right = parts.beside()
-    with left:
+    with left, st.container(gap="xsmall"):
         _selected_head(prompt, config, pair, found[config.layer].roles[config.head], MAP_OF_TWO if two else MAP)
-    with right:
-        with st.container(key="map-choice"):
-            maps.menu(prompt, config, text.SAME_KEY if model_map.has_words(config) else heads.AUTO)
+    with right, st.container(gap="small", key="map-of-heads"):
         _draw_map(prompt, config, found, pair, ROOM_OF_TWO if two else model_map.ROOM)
         model_map.draw_sentence(prompt, config, found, pair)
+        with st.container(key="map-choice"):
+            auto = text.SAME_KEY if model_map.has_words(config) else heads.AUTO
+            maps.menu(prompt, config, auto, model_map.LEFT_OUT)
         st.caption(_sizes(config, found))
         next_step.page_link("heads", text.OPEN.format(head=maps.head_title(config, here)), to_query(config))
         next_step.page_link("layers", text.COMPARE, to_query(config))
@@ -282,7 +282,6 @@ def _selected_head(
         head_picture.thumbnail(config, SIDE, text.AXES, text.PICTURE_ALT.format(head=title))
     else:
         _sentence_head(config, pair, "map", side)
-        st.caption(text.ROWS)
     if pair is None:
         st.caption(role_text(config, role))
         return

@@ -27,16 +27,13 @@ np.savez_compressed("weights.npz", weights=weights, tokens=np.array(tokens))
 """
 TRANSFORMERS = """\
 import json
-
-import torch
 from safetensors.torch import save_file
 
 # model, tokenizer = ..., loaded with attn_implementation="eager": other kernels return no weights
 inputs = tokenizer("The cat sat on the mat.", return_tensors="pt")
-with torch.no_grad():
-    found = model(**inputs, output_attentions=True)
+found = model(**inputs, output_attentions=True)
 
-tensors = {f"layers.{i}.weights": layer[0].contiguous() for i, layer in enumerate(found.attentions)}
+tensors = {f"layers.{i}.weights": layer[0].detach().contiguous() for i, layer in enumerate(found.attentions)}
 tokens = tokenizer.convert_ids_to_tokens(inputs["input_ids"][0])
 save_file(tensors, "attention.safetensors", {"tokens": json.dumps(tokens)})
 """
@@ -49,9 +46,9 @@ with attention.watch(model) as seen:
     model(**inputs)
 seen.save("attention.safetensors")
 """
-SNIPPETS = {  # the first one works with any model
-    "attention.watch": WATCHED,
+SNIPPETS = {
     "transformers": TRANSFORMERS,
     "PyTorch": PYTORCH,
     "NumPy": NUMPY,
+    "attention.watch": WATCHED,
 }

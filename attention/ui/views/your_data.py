@@ -26,7 +26,7 @@ from attention.ui.session.visit_state import Taken
 from attention.ui.text import terms
 from attention.ui.text import your_data as text
 from attention.ui.views import code, pinned_sides, snippets, your_data_files, your_data_heads
-from attention.ui.views.your_data_heads import Heads, draw_maps, sizes_text, telling
+from attention.ui.views.your_data_heads import Heads, draw_maps, sizes_text
 
 FILE, TOKENS = "your file", "your tokens"  # keys of the two fields
 EXAMPLE = Config.of(f"recorded:{sample.OF}")
@@ -96,8 +96,8 @@ def _steps() -> None:
         draw_section(text.SAVE)
         _snippets()
         return
-    with st.container(key="your-data-steps"):
-        left, see = st.columns([2, 1], gap="small")
+    _example()
+    left, see = st.columns([2, 1], gap="small")
     with left.container(border=True):
         draw_section(text.STEP.format(number=1, title=text.SAVE))
         _snippets()
@@ -106,7 +106,7 @@ def _steps() -> None:
         _fields(*st.columns(2, gap="medium"))
     with see.container(border=True, height="stretch"):
         draw_section(text.STEP.format(number=3, title=text.SEE))
-        _sample()
+        your_data_heads.draw_example(EXAMPLE)
 
 
 def _fields(left: DeltaGenerator, right: DeltaGenerator) -> None:
@@ -136,27 +136,27 @@ def _limits(size: int) -> str:
     return text.FITS.format(models=" or ".join(said))
 
 
-def _sample() -> None:
-    """Draws an example for users without a file: one button opens it, the other downloads it; and maps of its heads."""
-    st.button(
-        text.TRY,
-        icon=":material/play_arrow:",
-        key="try",
-        type="primary",
-        on_click=your_data_files.open_example,
-        help=text.TRY_HELP,
-    )
-    draw_maps(EXAMPLE, telling(your_data_heads.first_heads(EXAMPLE)))
-    st.download_button(
-        text.EXAMPLE,
-        sample.sample_file,
-        sample.NAME,
-        on_click="ignore",
-        icon=":material/download:",
-        key="sample",
-        help=text.EXAMPLE_HELP,
-        type="tertiary",
-    )
+def _example() -> None:
+    """Draws an example for users without a file: one button opens it, the other downloads it."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            text.TRY,
+            icon=":material/play_arrow:",
+            key="try",
+            type="primary",
+            on_click=your_data_files.open_example,
+            help=text.TRY_HELP,
+        )
+        st.download_button(
+            text.EXAMPLE,
+            sample.sample_file,
+            sample.NAME,
+            on_click="ignore",
+            icon=":material/download:",
+            key="sample",
+            help=text.EXAMPLE_HELP,
+            type="tertiary",
+        )
 
 
 def _show_problem(taken: Taken) -> None:

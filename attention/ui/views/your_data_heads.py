@@ -53,6 +53,14 @@ def draw_maps(config: Config, heads: Heads, linked: bool = False) -> None:
         st.caption(_caption(config, heads))
 
 
+def draw_example(config: Config) -> None:
+    """Draws the most telling head of the example, and what it does."""
+    heads = telling(first_heads(config))
+    draw_maps(config, heads)
+    if heads:
+        st.caption(text.OF_EXAMPLE.format(does=finding(heads)))
+
+
 def _caption(config: Config, heads: Heads) -> str:
     """What the maps show, and how many of all heads these are."""
     count = len(layers(config.source)) * config.heads
