@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from attention.timing import answers, recordings
@@ -88,7 +90,10 @@ def test_settings_are_not_mixed():
         {"mask": "causal"},
     ):
         said = [each.text for each in answers.answers([cpu, make_timing(64, 1e-6, **(GPU | SIXTEEN | other))])]
-        assert len(said) == 2 and "No GPU was timed at these sizes" in said[0] and "No CPU was timed" in said[1], other
+        no_cpu = (
+            "CPU times at these sizes are of other settings" if {"mask", "dtype"} & set(other) else "No CPU was timed"
+        )
+        assert len(said) == 2 and "No GPU was timed at these sizes" in said[0] and no_cpu in said[1], other
 
 
 @pytest.mark.parametrize(
@@ -189,3 +194,12 @@ def test_the_longest_length_with_stable_times_is_quoted_and_one_without_is_said_
     assert said.caution == "Approximate: unstable."
     assert " took 40 µs and " in said.headline and "times as fast" not in said.headline, "no ratio of unstable times"
     assert f"{said.first} {said.rest}" == said.basis
+
+
+def test_a_gpu_without_a_cpu_says_which_settings_a_cpu_was_timed_with():
+    cpu, gpu = make_timing(64, 1e-3), make_timing(64, 1e-6, mask="causal", **GPU)
+    with_both = answers.answers([cpu, make_timing(64, 1e-6, **GPU), gpu])
+    assert [each.setting for each in with_both] == ["full mask", "causal mask"]
+    assert "CPU times at these sizes are of other settings (full mask)" in with_both[1].text
+    assert answers.NO_CPU in answers.answers([gpu])[0].text
+    assert answers.NO_CPU in answers.answers([replace(cpu, length=128), gpu])[1].text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -98,8 +99,7 @@ FAST = line(LENGTHS, [0.1, 0.1, 0.1, 0.1], 0.01, peak_bytes=2**22, to_device=0.1
         ("memory", "At 4,096 tokens SDPA on a Test GPU needs 4 MiB; SDPA on this CPU needs 4 times as much."),
         (
             "transfer",
-            "If query, key, value and the results cross the bus for each call, copying takes 75.0% of each such call of SDPA on "
-            "a Test GPU, at 4,096 tokens; in a model they stay on the GPU.",
+            "At 4,096 tokens, copying takes 75.0% of a call of SDPA on a Test GPU; a model keeps its data there.",
         ),
     ],
 )
@@ -160,16 +160,20 @@ def test_what_the_charts_of_the_recordings_say_is_true_of_what_they_draw():
             factors = [times(a / b) for a in bytes_at for b in bytes_at]
             assert any(f"needs {each} times" in said or (each == "1" and "about as" in said) for each in factors), said
         if chart == "transfer" and said:
-            length = int(re.search(r"at ([\d,]+) tokens; in a model", said)[1].replace(",", ""))
+            length = int(re.search(r"At ([\d,]+) tokens, copying", said)[1].replace(",", ""))
             shares = [t.transfer / (t.transfer + t.seconds) for t in drawn if t.length == length]
             assert any(format_percent(share) in said for share in shares), said
 
 
-def test_the_roofline_names_the_line_that_is_nearest_to_its_peak():
-    found = line((512,), [1.0], 0.01, operations=3e9, peak_operations=4e9, traffic=1e6, peak_traffic=1e9)
-    assert line_finding("roofline", found) == ("At best, SDPA runs this CPU at 75.0% of its peak speed.")
-    loose = [*found, make_timing(1024, settled=False)]
-    assert line_finding("roofline", loose).endswith("75.0% of its peak speed (stable times only).")
+def test_the_roofline_compares_shares_of_the_peak_at_the_longest_length_at_which_all_devices_are_stable():
+    rates = {"operations": 3e9, "peak_operations": 4e9, "traffic": 1e6, "peak_traffic": 1e9}
+    found = line((512,), [1.0], 0.01, **rates)
+    assert line_finding("roofline", found) == "At 512 tokens SDPA runs this CPU at 75.0% of its measured peak speed."
+    longer, card = line((1024,), [0.8], 0.01, **rates), line((512, 1024), [2.0, 1.0], 0.01, **rates, **GPU)
+    card = [card[0], replace(card[1], settled=False)]
+    assert line_finding("roofline", [*found, *longer, *card]) == (
+        "At 512 tokens SDPA runs this CPU at 75.0% of its measured peak speed, a Test GPU at 37.5%."
+    )
 
 
 def test_the_growth_is_that_of_each_device_and_empty_where_one_is_not_known():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from attention.charts import timing_marks as marks
@@ -16,11 +18,11 @@ def split_traces(drawn: list[dict]) -> tuple[list[dict], list[dict], list[dict]]
     """The traces that are joined, those that are open, and what the legend says of these."""
     joined = [trace for trace in drawn if "lines" in trace.get("mode", "") and "customdata" in trace]
     loose = [trace for trace in drawn if trace.get("mode") == "markers" and "customdata" in trace]
-    return joined, loose, [trace for trace in drawn if trace["name"] == marks.LOOSE]
+    return joined, loose, [trace for trace in drawn if trace.get("legendgroup") == marks.OPEN]
 
 
 @pytest.mark.parametrize("name", ["time", "speed-up", "roofline"])
-def test_what_did_not_settle_is_open_and_faint_and_no_line_joins_it(name):
+def test_what_did_not_settle_is_open_and_no_line_joins_it(name):
     cpu = [lowest(n, n / 64) for n in LENGTHS]
     card = [LOOSE[0], *(lowest(n, n / 64, to_device=0.1, **GPU) for n in LENGTHS[1:3]), LOOSE[3]]
     joined, loose, said = split_traces(traces(charts.CHARTS[name]([*cpu, *card])))
@@ -28,11 +30,11 @@ def test_what_did_not_settle_is_open_and_faint_and_no_line_joins_it(name):
     (points,) = loose
     assert len(points["x"]) == 2
     assert points["marker"]["symbol"].endswith("-open")
-    assert points["opacity"] < 1
+    assert points["marker"]["line"]["width"] == marks.OPEN_LINE, "a faint mark is not visible in the dark theme"
     assert points["legendgroup"] == joined[-1]["legendgroup"]
     assert not points["showlegend"], "one entry of the legend a line"
-    assert all(trace["opacity"] == 1 and not trace["marker"]["symbol"].endswith("-open") for trace in joined)
-    assert len(said) == 1
+    assert all(not trace["marker"]["symbol"].endswith("-open") for trace in joined)
+    assert [each["name"] for each in said] == ["open marks: unstable times"]
     assert all("unstable" in text.replace("<br>", " ") for _, text in points["customdata"])
 
 
@@ -61,3 +63,21 @@ def test_a_bar_of_what_did_not_settle_is_pale_and_says_why():
     assert compute["marker"]["opacity"] == [marks.PALE, 1, 1, 1]
     assert "fastest visits are 50% apart" in compute["customdata"][0].replace("<br>", " ")
     assert compute["customdata"][1] == "5 ms (62.5%)"
+
+
+@pytest.mark.parametrize(
+    ("visits", "said"),
+    [
+        ((1, 1), "timed only once"),
+        ((0, 1), "timed only once"),
+        ((1, 2), "timed fewer than 3 times"),
+        ((1, 3), "unstable times"),
+    ],
+)
+def test_the_legend_says_why_marks_are_open(visits, said):
+    loose = [
+        replace(each, visits=count, repeated=each.repeated if count == 3 else None)
+        for each, count in zip(LOOSE, visits, strict=False)
+    ]
+    *_, entries = split_traces(traces(charts.seconds([*CPU, *loose])))
+    assert [each["name"] for each in entries] == [f"open marks: {said}"]

@@ -12,7 +12,7 @@ from attention.charts.line_ends import clear_shift, name_lines
 from attention.charts.series_look import look
 from attention.charts.theme import PLOTLY_TEXT
 from attention.charts.timing_axes import time_ticks
-from attention.charts.timing_marks import FONT, PALE, wrap_hover_label
+from attention.charts.timing_marks import FONT, OPEN_LINE, wrap_hover_label
 from attention.timing import cpu_gpu_summary
 from attention.timing.break_even import BreakEven
 from attention.timing.cpu_gpu_series import IN_BROWSER, MEASURED, TimingSeries
@@ -99,7 +99,7 @@ def _traces(shown: go.Figure) -> list[Any]:
 
 
 def _line(shown: go.Figure, series: TimingSeries, name: str, times: list[float], looks: dict[str, Any]) -> None:
-    """Adds a line through the stable times; the others are faint, open marks, and a dotted line leads to the last of them."""
+    """Adds a line through the stable times; the others are open marks, and a dotted line leads to the last of them."""
     firm = [i for i, point in enumerate(series.points) if point.is_stable]
     is_dotted = bool(firm) and firm[-1] < len(series.points) - 1
     for stable in (True, False):
@@ -114,7 +114,6 @@ def _line(shown: go.Figure, series: TimingSeries, name: str, times: list[float],
                 y=[times[i] for i in at],
                 meta=name,
                 mode="lines+markers" if stable or is_dotted else "markers",
-                opacity=1.0 if stable or series.kind in (MEASURED, IN_BROWSER) else PALE,
                 line={
                     "color": looks["color"],
                     "width": looks.get("width", 3) if stable else 1.5,
@@ -124,6 +123,7 @@ def _line(shown: go.Figure, series: TimingSeries, name: str, times: list[float],
                     "symbol": looks["symbol"] + "-open" * (not stable),
                     "size": size if stable else [0 if i in firm else size for i in at],
                     "color": looks["color"],
+                    "line": {"width": 0 if stable else OPEN_LINE},
                 },
                 customdata=[
                     f"{name}: {spelt(times[i])}<br>{wrap_hover_label(series.label)}{more}"

@@ -17,7 +17,7 @@ from attention.charts import cpu_gpu_axes
 from attention.charts.series_look import look
 from attention.charts.theme import PLOTLY_TEXT
 from attention.charts.timing_look import ROOFS
-from attention.charts.timing_marks import FAINT, PALE, wrap_hover_label, wrap_label
+from attention.charts.timing_marks import FAINT, wrap_hover_label, wrap_label
 from attention.charts.timing_marks import loose as says_loose
 from attention.timing import cpu_gpu_series, cpu_gpu_summary
 from attention.timing.cpu_gpu_series import PUBLISHED, Point, TimingSeries
@@ -194,7 +194,7 @@ def _line(
     carried: bool = False,
     more: str = "",
 ) -> None:
-    """Adds a line with marks through the stable times; the others are faint marks that no line joins."""
+    """Adds a line with marks through the stable times; the others are open marks that no line joins."""
     looks, label = look(rival, gpus, carried), f"{rival.label}{more}{f', {WITH}' * carried}"
     name, end = _short(rival, gpus, carried) + more, _end_name(rival, gpus, carried)
     firm, loose = ([mark for mark in marks if mark.point.is_stable is kind] for kind in (True, False))
@@ -205,10 +205,9 @@ def _line(
             **_marker_trace(rival, loose, looks, label, name),
             meta=end,
             mode="markers",
-            opacity=PALE,
             showlegend=not firm,
         )
-        says_loose(found)
+        says_loose(found, [mark.point.loose for mark in loose])
 
 
 def _short(rival: TimingSeries, gpus: Sequence[TimingSeries], carried: bool) -> str:

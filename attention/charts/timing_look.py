@@ -2,7 +2,7 @@
 
 The colour is the device: a recorded CPU, this server's CPU, a GPU alone, a GPU with the copy, or the visitor's own GPU; further
 devices have further colours. The mark is the device as well, combined with dtype, mask, pass and sizes if these differ: shapes,
-unlike shades, are distinguishable on paper and for colour-blind readers. The dash is the implementation. An open, faint mark that
+unlike shades, are distinguishable on paper and for colour-blind readers. The dash is the implementation. An open mark that
 no line joins is a time that is not stable.
 """
 

@@ -33,10 +33,12 @@ NARROW = 34  # the same for the hover box
 FONT = "Arial, Helvetica, sans-serif"  # also available in a downloaded image of the chart, so that its legend fits
 ROW = 17  # pixels that a line of a legend adds: on a phone entries are below each other and would leave no room for the chart
 FAINT = 0.16  # opacity of a band
-PALE = 0.65  # opacity of a mark whose time is not stable
+PALE = 0.65  # opacity of a bar whose time is not stable
+OPEN_LINE = 2  # pixels of the line of an open mark
 AXIS = 56  # pixels of the axis of lengths and its title
-LOOSE = "open marks: unstable times"
-PALE_BARS = "pale bars: unstable times"
+LOOSE = "open marks: {why}"
+PALE_BARS = "pale bars: {why}"
+OPEN = "open marks"  # the group of the entry of a legend that explains them
 LAST = 2000  # rank of the last entry of a legend; the others have 1000
 END = 12  # pixels of the height of the name at the end of a line
 ERRORS = 12  # maximum number of lengths in a chart that are labelled with “out of memory”
@@ -86,7 +88,8 @@ def finish(figure: go.Figure, timings: Sequence[Timing]) -> None:
     sources = line_names.sources(timings, FINE)
     figure.update_yaxes(range=ends)
     if name_lines(figure, HEIGHT, ends, beside=_last_x(drawn), font=END):
-        rows = [*sources, *[f"○ {LOOSE}"] * any(figure.select_traces({"name": wrap_label(LOOSE)}))]
+        opened: list[Any] = list(figure.select_traces({"legendgroup": OPEN}))
+        rows = [*sources, *(f"○ {trace.name}" for trace in opened)]
         figure.update_layout(**foot(rows, HEIGHT))
     else:
         shown = dict.fromkeys(trace.name for trace in drawn if trace.showlegend is not False)
@@ -144,15 +147,17 @@ def line(
     hover: Sequence[str],
     look: Look,
     xs: Sequence[float] | None = None,
-    settled: Sequence[bool] | None = None,
+    why: Sequence[str] | None = None,
     name: str = "",
 ) -> None:
-    """Adds a line through the stable points; the others are open and faint, and no line joins them.
+    """Adds a line through the stable points; the others are open, and no line joins them.
 
-    `settled`: whether each point is stable, by default whether its time is. `name`: its short name, by default that of its label.
+    `why`: why each point is not stable, empty if it is, by default of its time. `name`: its short name, by default that of its
+    label.
     """
     name = name or look.names.get(label, label)
-    firm = [point.settled for point in points] if settled is None else settled
+    reasons = [convergence.reason(point) for point in points] if why is None else why
+    firm = [not reason for reason in reasons]
     marks = list(zip(points, [point.length for point in points] if xs is None else xs, ys, hover, firm, strict=True))
     for of, some in groupby(sorted(marks, key=lambda mark: not mark[-1]), key=lambda mark: mark[-1]):
         here, x, y, texts, _ = zip(*some, strict=True)
@@ -165,29 +170,37 @@ def line(
             meta=name,
             legendgroup=label,
             showlegend=of or not any(firm),
-            marker={"symbol": shape if of else open_symbol(shape), "size": 8 + 3 * own, "color": color},
-            opacity=1 if of or own else PALE,
+            marker={
+                "symbol": shape if of else open_symbol(shape),
+                "size": 8 + 3 * own,
+                "color": color,
+                "line": {"width": 0 if of else OPEN_LINE},
+            },
             customdata=[[f"{point.length:,}", text] for point, text in zip(here, texts, strict=True)],
             hovertemplate=f"{wrap_hover_label(label)}<br>%{{customdata[0]}} tokens<br>%{{customdata[1]}}<extra></extra>",
             **(joined if of else {"mode": "markers"}),
         )
     if not all(firm):
-        loose(figure)
+        loose(figure, reasons)
 
 
-def loose(figure: go.Figure) -> None:
-    """Adds one legend entry that explains open marks."""
-    if any(figure.select_traces({"name": wrap_label(LOOSE)})):
+def loose(figure: go.Figure, reasons: Iterable[str]) -> None:
+    """Adds one legend entry that explains open marks, by the reasons of all of them."""
+    earlier: list[Any] = list(figure.select_traces({"legendgroup": OPEN}))
+    every = list(dict.fromkeys(filter(None, [*(why for trace in earlier for why in trace.text), *reasons])))
+    said = {"name": LOOSE.format(why=convergence.open_marks(every)), "text": every}
+    if earlier:
+        earlier[0].update(said)
         return
     figure.add_scatter(
         x=[None],
         y=[None],
-        name=wrap_label(LOOSE),
         mode="markers",
-        marker={"symbol": "circle-open", "size": 8, "color": "gray"},
-        opacity=PALE,
+        marker={"symbol": "circle-open", "size": 8, "color": "gray", "line": {"width": OPEN_LINE}},
+        legendgroup=OPEN,
         legendrank=LAST,
         hoverinfo="skip",
+        **said,
     )
 
 

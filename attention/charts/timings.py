@@ -70,11 +70,13 @@ def speed_up(timings: Sequence[Timing], transfer: bool = False, against: str = c
         like = [timing for timing in found[other] if timing.length in {point.length for point in points}]
         marks.band(figure, label, like, [_ends(point) for point in points], look)
         hover = [_ratio(point, against) for point in points]
-        settled, name = [point.settled for point in points], look.names[other] if several else names[other]
+        whys = [{t.length: convergence.reason(t) for t in found[label]} for label in (base, other)]
+        why = [" ".join(filter(None, (of[point.length] for of in whys))) for point in points]
+        name = look.names[other] if several else names[other]
         if against == comparison.CPU and of_bases:
             name = f"{name}, against {machines[found[base][0].origin]}"
         ratios = [point.ratio for point in points]
-        marks.line(figure, label, like, ratios, hover, look, settled=settled, name=name)
+        marks.line(figure, label, like, ratios, hover, look, why=why, name=name)
         marks.star(figure, label, points, look.color(like[0]))
     figure.add_hline(y=1, line={"width": 1, "dash": "dot", "color": "gray"})
     figure.update_yaxes(tickformat=",~g")
@@ -133,7 +135,7 @@ def memory(timings: Sequence[Timing], lengths: Iterable[int] = ()) -> go.Figure:
         points = [timing for timing in comparison.with_times(line) if (timing.peak_bytes or 0) >= _least(timing)]
         peaks = [timing.peak_bytes or 0 for timing in points]
         hover = [size(peak) for peak in peaks]
-        marks.line(figure, label, points, peaks, hover, look, settled=[True] * len(points))
+        marks.line(figure, label, points, peaks, hover, look, why=[""] * len(points))
     _guides(figure, timings)
     marks.finish(figure, timings)
     figure.update_yaxes(**size_ticks(*figure.layout.yaxis.range))
@@ -192,10 +194,9 @@ def transfer(timings: Sequence[Timing]) -> go.Figure:
                 row=at,
                 col=1,
             )
-    if not all(timing.settled for line in found.values() for timing in line):
-        figure.add_bar(
-            x=[None], y=[None], name=marks.PALE_BARS, marker={"color": "gray", "opacity": marks.PALE}, hoverinfo="skip"
-        )
+    if why := convergence.open_marks(convergence.reason(timing) for line in found.values() for timing in line):
+        pale = {"color": "gray", "opacity": marks.PALE}
+        figure.add_bar(x=[None], y=[None], name=marks.PALE_BARS.format(why=why), marker=pale, hoverinfo="skip")
     margin = {"t": 70, "b": 10, "l": 10, "r": 10}  # space for buttons and the first title
     legend = marks.legend([timing for line in found.values() for timing in line])
     figure.update_layout(height=height, barmode="stack", barnorm="percent", margin=margin, legend=legend)

@@ -13,6 +13,7 @@ from attention.timing import comparison, convergence, cpu_gpu_summary
 from attention.timing.cpu_gpu_series import FUSED
 from attention.timing.data_sheets import BUSES, DATA_SHEETS, LAUNCH, Limit, limit
 from attention.timing.recordings import Timing
+from attention.timing.recordings.labels import axes_text, describe
 from attention.timing.recordings.timing import BROWSER
 from attention.timing.sweep import Case
 from attention.timing.units import seconds
@@ -27,6 +28,10 @@ LEFT_OUT = (
 DEVICES = re.compile(r" ?(?=\b[GC]PU: )")  # before the sentences of a basis that name the devices
 NO_GPU = "No GPU was timed at these sizes."
 NO_CPU = "No CPU was timed at these sizes: “Measure here” times that of this server."
+OTHER_CPU = (
+    "CPU times at these sizes are of other settings ({values}): “Measure here” times this server's CPU with these."
+)
+SIZES = "length", "batching", "heads", "d_head", "queries", "kv_heads", "window"
 NOTHING = "Nothing was timed at these sizes: “Measure here” times this server's CPU, and “Measure my GPU” your own GPU."
 
 
@@ -36,12 +41,13 @@ class Answer:
 
     `headline`: how many times as fast the GPU is as the CPU, or how long a call takes if one was timed alone. `basis`: how
     many times with the copy, from which length on it is faster, and what was compared. `caution`: why a time in it is not
-    stable, empty if all are.
+    stable, empty if all are. `setting`: its values on the axes on which all timings differ.
     """
 
     headline: str
     basis: str
     caution: str = ""
+    setting: str = ""
 
     @property
     def first(self) -> str:
@@ -75,7 +81,14 @@ def answers(timings: Iterable[Timing]) -> list[Answer]:
     pairs = [(_cpu_of(setting, groups), gpu) for setting, group in groups.items() for gpu in _gpus(group)]
     compared = {id(cpu[0]) for cpu, gpu in pairs if cpu and gpu}
     told = [(cpu, gpu) for cpu, gpu in pairs if gpu or id(cpu[0]) not in compared]
-    return list(dict.fromkeys(found for cpu, gpu in told if (found := _answer(cpu, gpu, failed))))[:MOST]
+    found = [(_answer(cpu, gpu, failed, timed), (gpu or cpu)[0]) for cpu, gpu in told]
+    return list(dict.fromkeys(replace(each, setting=_setting(at, timed)) for each, at in found if each))[:MOST]
+
+
+def _setting(timing: Timing, timings: list[Timing]) -> str:
+    """The values of a timing on the axes on which these differ, like "full mask, float32"."""
+    values = axes_text(timing, timings)
+    return ", ".join(f"{value} mask" if value == timing.mask else value for value in values)
 
 
 def _gpus(group: list[Timing]) -> list[list[Timing]]:
@@ -100,9 +113,9 @@ def _cpu_of(setting: tuple, groups: dict[tuple, list[Timing]]) -> list[Timing]:
     return here or plain_here or cpu or other
 
 
-def _answer(cpu: list[Timing], gpu: list[Timing], failed: list[Timing]) -> Answer | None:
-    """The answer of a CPU and a GPU, with what was left out of `failed`; None if nothing was timed."""
-    found = _answer_of_timed(cpu, gpu)
+def _answer(cpu: list[Timing], gpu: list[Timing], failed: list[Timing], timed: list[Timing]) -> Answer | None:
+    """The answer of a CPU and a GPU, with what was left out of `failed`; None if nothing was timed. `timed`: all timings."""
+    found = _answer_of_timed(cpu, gpu, timed)
     told = [_untimed(line, failed) for line in (cpu, gpu) if line]
     return found and replace(found, basis=" ".join([found.basis, *filter(None, told)]))
 
@@ -122,7 +135,7 @@ def _untimed(line: list[Timing], failed: list[Timing]) -> str:
     return f"Not timed on {where}: {cpu_gpu_summary.name_lengths(lengths)} ({found[lengths[0]]})."
 
 
-def _answer_of_timed(cpu: list[Timing], gpu: list[Timing]) -> Answer | None:
+def _answer_of_timed(cpu: list[Timing], gpu: list[Timing], timed: list[Timing]) -> Answer | None:
     both = {t.length for t in cpu} & {t.length for t in gpu}
     stable = {n for n in both if all((found := _fastest(line, n)) and found.settled for line in (cpu, gpu))}
     length = max(stable or both or {t.length for t in gpu or cpu})
@@ -132,9 +145,18 @@ def _answer_of_timed(cpu: list[Timing], gpu: list[Timing]) -> Answer | None:
         return _compare(cpu, gpu, here, there)
     if there:
         return Answer(
-            f"{describe(there)}: {seconds(there.seconds)} on {_gpu_name(there)}.", f"{NO_CPU} {_basis(there)}"
+            f"{describe(there)}: {seconds(there.seconds)} on {_gpu_name(there)}.",
+            f"{_no_cpu(there, timed)} {_basis(there)}",
         )
     return _bracket_break_even(cpu, here) if here else None
+
+
+def _no_cpu(gpu: Timing, timed: list[Timing]) -> str:
+    """That no CPU was timed with the mask, dtype and pass of a GPU, and with which others one was, at its length and sizes."""
+    cpus = [each for each in timed if each.device == "cpu"]
+    same = [each for each in cpus if all(getattr(each, name) == getattr(gpu, name) for name in SIZES)]
+    found = [_setting(each, [each, gpu]) for each in same]
+    return OTHER_CPU.format(values=min(found, key=len)) if found else NO_CPU
 
 
 def _compare(cpu: list[Timing], gpu: list[Timing], here: Timing, there: Timing) -> Answer:
@@ -231,26 +253,6 @@ def _whence(timing: Timing) -> str:
         return f"measured here {timing.day}"
     where = " in a browser" if timing.is_from_browser else ""
     return f"recorded{where} {timing.day}"
-
-
-def describe(case: Case, with_dtype: bool = True) -> str:
-    """A case in words, like "one token of 16 heads of 128 against 8,192 keys, bfloat16"."""
-    of = f"{case.heads} head{'s' * (case.heads != 1)} of {case.d_head}"
-    sequences = f"{case.batch:,} sequences of " if case.batch > 1 else ""
-    if case.queries:
-        queries = "one token" if case.queries == 1 else f"{case.queries:,} tokens"
-        text = f"{sequences}{queries} of {of} against {case.length:,} keys"
-    else:
-        text = f"{sequences}{case.length:,} tokens, {of}"
-    parts = [
-        text,
-        f"{case.kv_heads} key-value heads" * bool(case.kv_heads),
-        f"window {case.window:,}" * bool(case.window),
-    ]
-    parts += [case.mask if case.mask != "full" and case.queries != 1 else "", case.dtype * with_dtype]
-    parts += [case.passes if case.passes != "forward" else ""]
-    text = ", ".join(filter(None, parts))
-    return text[0].upper() + text[1:]
 
 
 def _bracket_break_even(cpu: list[Timing], here: Timing) -> Answer:

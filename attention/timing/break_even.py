@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from attention.timing import comparison, cpu_gpu_series, cpu_gpu_summary
+from attention.timing import comparison, convergence, cpu_gpu_series, cpu_gpu_summary
 from attention.timing.comparison import Crossover
 from attention.timing.cpu_gpu_series import RECORDED, TimingSeries
 from attention.timing.recordings import Timing
@@ -18,7 +18,8 @@ from attention.timing.sweep import Sweep, is_like
 from attention.timing.units import seconds
 
 EQUAL = 0.05  # two times that differ by less than this part are about equal
-UNSTABLE = "Open marks: unstable times, not used"
+OPEN_MARKS = "Open marks: {why}"
+BEYOND = "At {length:,} tokens, {why}, the GPU took {gpu} with the copy, the CPU {cpu}."
 NOT_COMPARED = (
     "What was measured here is drawn, but not compared: fewer than two of its times are stable. Measure again."
 )
@@ -80,7 +81,18 @@ class BreakEven:
     def open_marks(self) -> str:
         """What the open marks of the chart mean, to stand beside them; empty if it has none."""
         every = (self.cpu, self.gpu, *self.beside)
-        return UNSTABLE if any(point.loose for series in every for point in series.points) else ""
+        why = convergence.open_marks(point.loose for series in every for point in series.points)
+        return OPEN_MARKS.format(why=why) if why else ""
+
+    @property
+    def beyond(self) -> str:
+        """The times at the longest length if they are not stable and not compared therefore; empty if they are."""
+        cpu, gpu = self.cpu.points[-1], self.gpu.points[-1]
+        why = convergence.open_marks((cpu.loose, gpu.loose))
+        if not why or cpu.seconds is None or gpu.seconds is None:
+            return ""
+        copied, base = seconds(gpu.seconds + gpu.moved), seconds(cpu.seconds)
+        return BEYOND.format(length=gpu.length, why=why, gpu=copied, cpu=base)
 
     @property
     def not_compared(self) -> str:
@@ -105,13 +117,11 @@ class BreakEven:
 
     @property
     def timed_code(self) -> str:
-        """Which code was timed, as other code of a CPU may be faster, and with which versions of torch if they differ."""
-        other = (
-            "" if self.longest.implementation == "SDPA" else f" on the CPU, {self.longest.implementation} on the GPU"
-        )
-        cpu, gpu = (version.partition("+")[0] for version in (self.cpu_torch, self.longest.torch))
-        versions = f" PyTorch {cpu} on the CPU, {gpu} on the GPU." if cpu and gpu and cpu != gpu else ""
-        return f"Timed: scaled_dot_product_attention{other}.{versions}"
+        """Which code was timed on which devices, as other code of a CPU may be faster, and with which versions of torch."""
+        code = "" if self.longest.implementation == "SDPA" else f"{self.longest.implementation} "
+        versions = [version.partition("+")[0] for version in (self.cpu_torch, self.longest.torch)]
+        cpu, gpu = (f" (PyTorch {version})" if version else "" for version in versions)
+        return f"Timed: scaled_dot_product_attention on {self.cpu.device}{cpu}, {code}on {self.gpu.device}{gpu}."
 
     @property
     def subject(self) -> str:

@@ -21,7 +21,6 @@ from attention.timing.recordings.labels import axes_text
 from attention.timing.units import seconds, size
 
 Lines = dict[str, list[Timing]]
-STABLE = " (stable times only)"  # where a chart has open marks as well
 
 
 def cpu_gpu_finding(cpu: TimingSeries | None, gpus: list[TimingSeries], versus: CpuGpuSettings) -> str:
@@ -44,9 +43,7 @@ def line_finding(chart: str, timings: Iterable[Timing], against: str = compariso
     found = {label: line for label, line in stable.items() if line}
     if chart == "speed-up":
         return _speed_up(found, against, transfer)
-    said = FINDERS[chart](found) if found else ""
-    is_loose = chart == "roofline" and any(not t.settled for line in timed.values() for t in line)
-    return f"{said.removesuffix('.')}{STABLE}." if said and is_loose else _capital(said)
+    return _capital(FINDERS[chart](found)) if found else ""
 
 
 def growth_finding(timings: Iterable[Timing]) -> str:
@@ -214,17 +211,19 @@ def _faster(what: str, than: str, crossing: Crossover, last: SpeedUp) -> str:
 
 
 def _nearest_to_peak(found: Lines) -> str:
-    """The largest share of its peak speed, the fastest matrix product, that each device reaches."""
-    best: dict[str, tuple[float, Timing]] = {}
+    """The largest share of its measured peak, the fastest matrix product, of each device at the longest length of all."""
+    best: dict[int, dict[str, tuple[float, Timing]]] = {}
     for timing in (t for line in found.values() for t in line):
-        share = comparison.share(timing)
-        if share and share > best.get(timing.origin, (0.0, timing))[0]:
-            best[timing.origin] = share, timing
-    if not best:
+        at, share = best.setdefault(timing.length, {}), comparison.share(timing)
+        if share and share > at.get(timing.origin, (0.0, timing))[0]:
+            at[timing.origin] = share, timing
+    most = max(map(len, best.values()))
+    if not most:
         return ""
-    name, every = _line_namer(found, of_machine=False), list(best.values())
+    length = max(length for length, at in best.items() if len(at) == most)
+    name, every = _line_namer(found, of_machine=False), list(best[length].values())
     (share, first), *others = every
-    said = f"At best, {name(first)} runs {_machine(first)} at {format_percent(share)} of its peak speed"
+    said = f"At {length:,} tokens {name(first)} runs {_machine(first)} at {format_percent(share)} of its measured peak speed"
     alike = len({name(timing) for _, timing in every}) == 1
     rest = [f"{'' if alike else f'{name(t)} runs '}{_machine(t)} at {format_percent(share)}" for share, t in others]
     return ", ".join([said, *rest]) + "."
@@ -256,11 +255,8 @@ def _largest_transfer(found: Lines) -> str:
     last = next((t for line in found.values() for t in reversed(line) if t.to_device), None)
     if last is None:
         return ""
-    share = format_percent(last.transfer / (last.transfer + last.seconds))
-    return (
-        f"If query, key, value and the results cross the bus for each call, copying takes {share} of each such call of "
-        f"{_line_namer(found)(last)}, at {last.length:,} tokens; in a model they stay on the GPU."
-    )
+    share, name = format_percent(last.transfer / (last.transfer + last.seconds)), _line_namer(found)(last)
+    return f"At {last.length:,} tokens, copying takes {share} of a call of {name}; a model keeps its data there."
 
 
 FINDERS: dict[str, Callable[[Lines], str]] = {

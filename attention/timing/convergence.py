@@ -12,6 +12,8 @@ from attention.timing.units import seconds
 BUSY = 0.1  # share of disturbed visits from which a machine is reported as busy
 WAY_OUT = "Measure again at a quieter time, with a larger time budget or fewer cases{}."
 COUNTS = {0: "in a first try alone", 1: "once", 2: "twice"}
+OPEN = "unstable times"  # what the open marks of a chart are
+ONCE, FEW = "timed only once", f"timed fewer than {VISITS} times"  # if all of them have this reason
 ALONE = ", or with one CPU thread, which never waits for another thread"
 
 
@@ -35,6 +37,14 @@ def word(timing: Timing) -> str:
     """That a time is not stable, in a word or two; empty if it is stable."""
     said = reason(timing).partition(":")[0]
     return said.partition(" within")[0]
+
+
+def open_marks(reasons: Iterable[str]) -> str:
+    """What the open marks of a chart are, in a few words, from the reasons of its times; empty if all times are stable."""
+    found = [*filter(None, reasons)]
+    if all(each.startswith(("measured once", "measured in a first try", "unstable: timed 1 time,")) for each in found):
+        return ONCE if found else ""
+    return FEW if all(each.startswith(("measured ", "unstable: timed ")) for each in found) else OPEN
 
 
 def _missing(timing: Timing) -> str:

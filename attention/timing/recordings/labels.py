@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from attention.timing.recordings.timing import Timing
+from attention.timing.sweep import Case
 
 AXES = {
     "dtype": "{}",
@@ -63,3 +64,23 @@ def lines(timings: Iterable[Timing]) -> dict[str, list[Timing]]:
     for timing, label in labels(timings).items():
         found.setdefault(label, []).append(timing)
     return {label: sorted(line, key=lambda timing: timing.length) for label, line in found.items()}
+
+
+def describe(case: Case, with_dtype: bool = True) -> str:
+    """A case in words, like "one token of 16 heads of 128 against 8,192 keys, bfloat16"."""
+    of = f"{case.heads} head{'s' * (case.heads != 1)} of {case.d_head}"
+    sequences = f"{case.batch:,} sequences of " if case.batch > 1 else ""
+    if case.queries:
+        queries = "one token" if case.queries == 1 else f"{case.queries:,} tokens"
+        text = f"{sequences}{queries} of {of} against {case.length:,} keys"
+    else:
+        text = f"{sequences}{case.length:,} tokens, {of}"
+    parts = [
+        text,
+        f"{case.kv_heads} key-value heads" * bool(case.kv_heads),
+        f"window {case.window:,}" * bool(case.window),
+    ]
+    parts += [case.mask if case.mask != "full" and case.queries != 1 else "", case.dtype * with_dtype]
+    parts += [case.passes if case.passes != "forward" else ""]
+    text = ", ".join(filter(None, parts))
+    return text[0].upper() + text[1:]

@@ -84,9 +84,8 @@ NO_GPU = (
 ONLY_CPU = ": only the CPU is measured"
 WITH_THESE, HERE = "with these", "here"
 
-SEVERAL = (
-    "This is about one of {count:,} chosen settings; sentences below the chart are about the others that were timed."
-)
+SEVERAL = "Above: {setting}. Below the chart: the other settings that were timed."
+ONE_OF = "one of {count:,} chosen settings"
 NOT_TIMED = " Not timed: {values}."
 
 # CPU against GPU.
@@ -114,8 +113,8 @@ ABOUT = {
 CAPTION = "{about} Sizes: 16,384 tokens in total (longer sequences in smaller batches), 2,048 channels over all heads."
 MARKS = (
     "{apart}{published} A colour and a mark are a device: circles a recorded CPU, triangles this server, squares a GPU alone, "
-    "diamonds a GPU with the copy, stars a GPU in a browser. Dotted lines with thin marks were published by others. Open, faint "
-    "marks that no line joins are unstable times."
+    "diamonds a GPU with the copy, stars a GPU in a browser. Dotted lines with thin marks were published by others. Open marks "
+    "that no line joins are unstable times."
 )
 APART = "{device} was timed at other sizes ({sizes}) and has rates only. "
 USE = "Use these settings"
@@ -144,16 +143,16 @@ KEPT = (
 )
 
 # The charts and tables.
-FAINT = "Open, faint marks are unstable times, which were not measured three times or do not agree; hover to see why. "
+OPEN = "Open marks are times that were not measured three times or do not agree; hover to see why. "
 CHARTS = {  # in the order in which they are offered; the first sentence says how to read a chart, the others are its help
     "time": (
         "Lower is faster; the steeper a line, the faster its time grows. Time per call against length, both axes logarithmic: "
-        "{drawn} the band reaches up to the upper quartile. {faint}The colour and the mark are the device, the dash is the "
+        "{drawn} the band reaches up to the upper quartile. {open}The colour and the mark are the device, the dash is the "
         "implementation."
     ),
     "speed-up": (
         "Higher is faster; at 1 both take equally long. How many times as fast, {drawn}, with a band for the uncertainty of "
-        "both. Attention is compared with attention, layers with layers. A star marks the length from which it is faster. {faint}"
+        "both. Attention is compared with attention, layers with layers. A star marks the length from which it is faster. {open}"
     ),
     "memory": (
         "Lower is less memory; the steeper a line, the faster it grows. Peak memory of a call beyond its inputs: from torch's "
@@ -167,8 +166,12 @@ CHARTS = {  # in the order in which they are offered; the first sentence says ho
     "roofline": (
         "Grey is the most that a device can do: a line near it uses the device well, far below it faster code is possible. "
         "Memory is the limit on the slope, arithmetic on the flat part: the copy speed, and the peak speed, which is that of "
-        "the fastest matrix product, both measured in the same run. {faint}"
+        "the fastest matrix product, both measured in the same run. {open}"
     ),
+}
+AT_MOST = {  # about the open marks of a chart, if each is a minimum
+    "time": "Open marks: on an idle machine a call takes at most that long.",
+    "roofline": "Open marks: on an idle machine a call is at least that fast.",
 }
 PER_BYTE = "Operations per byte: how much a call computes for each byte that it must read or write."
 BY_LENGTH = "Each mark is one length, from {first:,} tokens at the left to {last:,} at the right."

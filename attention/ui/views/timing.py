@@ -179,17 +179,18 @@ def _answer(timed: Timed) -> None:
         st.caption(escape(f"{copied.rstrip('.')}."), help=escape(rest) or None)
     else:
         draw_finding(escape(chart.finding))
-    if several := _several(found):
+    by_answer = not grows and (chart.which == "time" or not chart.finding)
+    if several := _several(found, answer.setting if by_answer else ""):
         st.caption(escape(several))
 
 
-def _several(found: Subject) -> str:
-    """Of which of several settings the headline is, and what of them was not timed; empty for one setting."""
+def _several(found: Subject, setting: str) -> str:
+    """Of which `setting` of several the headline is, and what of them was not timed; empty for one setting."""
     settings = len(set(map(comparison.setting, found.cases)))
     if settings == 1:
         return ""
     lacks = text.NOT_TIMED.format(values=", ".join(found.not_timed)) if found.not_timed else ""
-    return text.SEVERAL.format(count=settings) + lacks
+    return text.SEVERAL.format(setting=setting or text.ONE_OF.format(count=settings)) + lacks
 
 
 def _live(timed: Timed, first: bool) -> None:

@@ -137,7 +137,7 @@ def draw_alone(found: Sequence[Timing], cases: Sequence[Case]) -> None:
     timed = timing_lines.first(comparison.with_times(found), timing_lines.MOST)
     limits = {} if timed or len(set(map(comparison.setting, cases))) != 1 else answers.limits(cases, [answers.SHEET])
     figure = charts.seconds(timed, () if timed else {case.length for case in cases}, limits)
-    alt = text.LINES_ALT.format(chart=text.LIMITS_HELP if limits else text.CHARTS["time"].format(drawn="", faint=""))
+    alt = text.LINES_ALT.format(chart=text.LIMITS_HELP if limits else text.CHARTS["time"].format(drawn="", open=""))
     st.plotly_chart(figure, key="timing_time", width="stretch", config={"displaylogo": False}, alt=alt)
 
 
@@ -161,7 +161,7 @@ def _chart(chart: Chart, lengths: Sequence[int], first: bool) -> None:
     if which == "time":
         more["limits"] = _limits(_cases_of(chart.selected, lengths))
     drawn = text.QUICKEST if any(timing.quickest is not None for timing in chart.shown) else text.MEDIAN
-    about = text.CHARTS[which].format(drawn=drawn.get(which, ""), faint=text.FAINT)
+    about = text.CHARTS[which].format(drawn=drawn.get(which, ""), open=text.OPEN)
     if not chart.shown:
         st.info(text.NO_LINE)
         return
@@ -176,7 +176,9 @@ def _chart(chart: Chart, lengths: Sequence[int], first: bool) -> None:
     if which == "roofline":
         ends = chart_findings.rising_lengths(chart.shown)
         glosses = [text.PER_BYTE, *([text.BY_LENGTH.format(first=ends[0], last=ends[1])] if ends else []), *glosses]
-    st.caption(" ".join([f"{about.partition('. ')[0]}.", *glosses, *filter(None, [some])]), help=about)
+    if (loose := [t for t in comparison.with_times(chart.shown) if not t.settled]) and all(t.quickest for t in loose):
+        glosses = [*glosses, text.AT_MOST.get(which, "")]
+    st.caption(" ".join([f"{about.partition('. ')[0]}.", *filter(None, [*glosses, some])]), help=about)
     if not first and chart.finding:
         st.markdown(escape(chart.finding))
 

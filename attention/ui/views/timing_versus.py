@@ -47,7 +47,8 @@ def draw(timed: Timed, timings: list[Timing], choices: Callable[[bool], None] | 
         if found := break_even.break_even(timings):
             _head(found.headline, found.without_copy, choices and partial(choices, True))
             _break_even_chart(found)
-            st.caption(f"{text.ABOUT[BREAK_EVEN]} {escape(found.timed_code)}", help=escape(found.subject))
+            about = " ".join(filter(None, [text.ABOUT[BREAK_EVEN], found.beyond, found.timed_code]))
+            st.caption(escape(about), help=escape(found.subject))
             if found.not_compared:
                 st.caption(escape(found.not_compared))
             st.markdown(f"**{text.WHY_COPY}** {escape(found.reason)}")
