@@ -1,11 +1,11 @@
-"""The parts of timing charts: an empty figure over length, lines, bands, stars and roofs.
+"""The parts of timing charts: an empty figure over length, lines, bands and stars.
 
 The meaning of colours, symbols and dashes is in `timing_look.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import groupby
 from math import log10
@@ -16,11 +16,10 @@ import plotly.graph_objects as go
 
 from attention.charts import theme
 from attention.charts.line_ends import name_lines
-from attention.charts.timing_look import SHEETS, Look, open_symbol
+from attention.charts.timing_look import Look, open_symbol
 from attention.number_format import format_percent
 from attention.timing import comparison, convergence, line_names
 from attention.timing.comparison import SpeedUp
-from attention.timing.data_sheets import DATA_SHEETS
 from attention.timing.recordings import Timing, lines
 from attention.timing.units import seconds
 from attention.timing.webgpu.results import MATERIALISED
@@ -253,46 +252,6 @@ def star(figure: go.Figure, label: str, points: list[SpeedUp], color: str) -> No
             "color": color,
         },
         hovertemplate=f"{wrap_hover_label(label)}<br>{wrap_hover_label(found.sentence)}<extra></extra>",
-    )
-
-
-def roof(figure: go.Figure, name: str, timings: list[Timing], dash: str, short: str = "") -> None:
-    """Adds the best operations and bytes per second of a device in one dtype: a thin grey line without marks.
-
-    `short`: the name of the device in the chart, if it has several.
-    """
-    peaks = [(t.peak_operations, t.peak_traffic) for t in timings if t.peak_operations and t.peak_traffic]
-    if not peaks:
-        return
-    ceiling, slope = (max(values) for values in zip(*peaks, strict=True))
-    ends = [comparison.intensity(timing) for timing in timings] + [ceiling / slope]
-    xs = sorted({min(ends) / 2, ceiling / slope, max(ends) * 2})
-    ys = [min(ceiling, slope * x) for x in xs]
-    best = f"matrix product {ceiling / 1e9:,.1f} GFLOP/s, copying {slope / 1e9:,.1f} GB/s"
-    figure.add_scatter(
-        x=xs,
-        y=ys,
-        name=wrap_label(f"limit: {name}"),
-        meta=f"limit of {short}" if short else "limit",
-        mode="lines",
-        line={"color": "gray", "width": 1.5, "dash": dash},
-        hovertemplate=f"{wrap_hover_label(f'limit: {name}')}<br>{best}<br>%{{y:.3s}}FLOP/s here<extra></extra>",
-    )
-
-
-def limit(figure: go.Figure, name: str, line: Mapping[int, float]) -> None:
-    """Adds the least time that a GPU can take by its data sheet, which nothing was measured to reach."""
-    label = f"{DATA_SHEETS[name].name}, limit by its data sheet"
-    figure.add_scatter(
-        x=list(line),
-        y=list(line.values()),
-        name=wrap_label(label),
-        meta=f"{name}, limit by its data sheet",
-        mode="lines",
-        line={"dash": "dashdot", "width": 1.5, "color": SHEETS[name]},
-        legendrank=LAST,
-        customdata=[[f"{length:,}", seconds(least)] for length, least in line.items()],
-        hovertemplate=f"{wrap_hover_label(label)}<br>%{{customdata[0]}} tokens<br>at least %{{customdata[1]}}<extra></extra>",
     )
 
 

@@ -1,7 +1,7 @@
 """Timings (Plotly): time, speed-up, memory and transfer against the length, and the roofline.
 
 Every name in a figure comes from `recordings.labels`, so that recordings from elsewhere are labelled with their device.
-The parts of the figures are in `timing_marks.py`.
+The parts of the figures are in `timing_marks.py` and `timing_limits.py`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from itertools import cycle
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from attention.charts import timing_limits
 from attention.charts import timing_marks as marks
 from attention.charts.line_ends import MOST
 from attention.charts.timing_axes import rate_ticks, size_ticks, time_ticks
@@ -47,7 +48,7 @@ def seconds(
         marks.line(figure, label, points, [p.seconds for p in points], [marks.describe_point(p) for p in points], look)
     marks.errors(figure, timings)
     for name, line in (limits or {}).items():
-        marks.limit(figure, name, line)
+        timing_limits.limit(figure, name, line)
     marks.finish(figure, timings)
     figure.update_yaxes(**time_ticks(*figure.layout.yaxis.range))
     return figure
@@ -111,7 +112,7 @@ def roofline(timings: Sequence[Timing]) -> go.Figure:
     for (origin, dtype), dash in zip(roofs, cycle(ROOFS if has_legend else ROOFS[:1])):
         here = [timing for timing in timings if (timing.origin, timing.dtype) == (origin, dtype)]
         short = " in ".join([*[machines[origin]] * (len(machines) > 1), *[dtype] * several])
-        marks.roof(figure, f"{origin} · {dtype}", comparison.with_times(here), dash, short)
+        timing_limits.roof(figure, f"{origin} · {dtype}", comparison.with_times(here), dash, short)
     for label, line in found.items():
         points = comparison.with_times(line)
         xs, ys = [comparison.intensity(p) for p in points], [comparison.rate(p) for p in points]

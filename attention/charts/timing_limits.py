@@ -1,0 +1,55 @@
+"""The limits of devices in charts of timings: measured ones as roofs of rates, and those of data sheets as least times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import plotly.graph_objects as go
+
+from attention.charts import timing_marks as marks
+from attention.charts.timing_look import SHEETS
+from attention.timing import comparison
+from attention.timing.data_sheets import DATA_SHEETS
+from attention.timing.recordings import Timing
+from attention.timing.units import seconds
+
+
+def roof(figure: go.Figure, name: str, timings: list[Timing], dash: str, short: str = "") -> None:
+    """Adds the best operations and bytes per second of a device in one dtype: a thin grey line without marks.
+
+    `short`: the name of the device in the chart, if it has several.
+    """
+    peaks = [(t.peak_operations, t.peak_traffic) for t in timings if t.peak_operations and t.peak_traffic]
+    if not peaks:
+        return
+    ceiling, slope = (max(values) for values in zip(*peaks, strict=True))
+    ends = [comparison.intensity(timing) for timing in timings] + [ceiling / slope]
+    xs = sorted({min(ends) / 2, ceiling / slope, max(ends) * 2})
+    ys = [min(ceiling, slope * x) for x in xs]
+    best = f"matrix product {ceiling / 1e9:,.1f} GFLOP/s, copying {slope / 1e9:,.1f} GB/s"
+    figure.add_scatter(
+        x=xs,
+        y=ys,
+        name=marks.wrap_label(f"limit: {name}"),
+        meta=f"limit of {short}" if short else "limit",
+        mode="lines",
+        line={"color": "gray", "width": 1.5, "dash": dash},
+        hovertemplate=f"{marks.wrap_hover_label(f'limit: {name}')}<br>{best}<br>%{{y:.3s}}FLOP/s here<extra></extra>",
+    )
+
+
+def limit(figure: go.Figure, name: str, line: Mapping[int, float]) -> None:
+    """Adds the least time that a GPU can take by its data sheet, which nothing was measured to reach."""
+    label = f"{DATA_SHEETS[name].name}, limit by its data sheet"
+    wrapped = marks.wrap_hover_label(label)
+    figure.add_scatter(
+        x=list(line),
+        y=list(line.values()),
+        name=marks.wrap_label(label),
+        meta=f"{name}, limit by its data sheet",
+        mode="lines",
+        line={"dash": "dashdot", "width": 1.5, "color": SHEETS[name]},
+        legendrank=marks.LAST,
+        customdata=[[f"{length:,}", seconds(least)] for length, least in line.items()],
+        hovertemplate=f"{wrapped}<br>%{{customdata[0]}} tokens<br>at least %{{customdata[1]}}<extra></extra>",
+    )
