@@ -162,8 +162,7 @@ def _see_map(config: Config, found: Mapping[int, Layer]) -> None:
     here, held = (config.layer, config.head), maps.cells(maps.number(config, found), found)
     value = maps.value_text(config, found, held[here]) if here in held else ""
     template = text.SEE if value else text.SEE_MAP
-    with st.container(key="see-map"):
-        st.markdown(template.format(head=maps.head_title(config, here).capitalize(), value=escape(value), anchor=MAP))
+    st.markdown(template.format(head=maps.head_title(config, here).capitalize(), value=escape(value), anchor=MAP))
 
 
 def _offer_higher(config: Config, found: Mapping[int, Layer]) -> None:
