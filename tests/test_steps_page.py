@@ -12,7 +12,7 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from attention.codec import NEWEST
+from attention.codec import NEWEST, to_query
 from attention.components.matrices import header, message
 from attention.config import Config
 from attention.knobs import SOURCES, STEPS
@@ -57,9 +57,8 @@ def sent_header(test: AppTest) -> dict:
 
 def test_it_begins_with_the_first_step_and_a_link_opens_another():
     test = run()
-    assert sent_header(test)["step"] == sent_header(test)["order"][
-        0
-    ] == "x" and "**x**: each of the 18 tokens" in words(test)
+    assert sent_header(test)["step"] == sent_header(test)["order"][0] == "x"
+    assert "Each of the 18 tokens is a vector of **512** numbers." in words(test)
     test = run(step="output")
     assert "1 × 18 × 512 numbers (`b q c`) · 36.9 kB of memory · 9.44 MFLOP to compute" in words(test)
     test.segmented_control(key="steps").set_value("all").run()
@@ -68,16 +67,16 @@ def test_it_begins_with_the_first_step_and_a_link_opens_another():
     assert not test.exception
 
 
-def test_a_visit_begins_with_four_words_and_the_scores():
+def test_a_visit_begins_with_the_vectors_of_four_words_and_what_they_become():
     test = AppTest.from_file(str(PAGE), default_timeout=60).run()
-    assert sent_header(test)["step"] == "scores" and sent_header(test)["ends"] is False
+    assert sent_header(test)["step"] == "x" and sent_header(test)["ends"] is False
+    assert [each["name"] for each in sent_header(test)["matrices"]] == ["x", "Q", "K", "V"]
     assert {part["group"] for part in sent_header(test)["parts"]} == set(GROUPS)
     assert not test.exception
+    assert "Each of the 4 tokens is a vector of **4** numbers." in words(test)
     query, key = (values(MIXED)[name][0, at] for name, at in (("q", -1), ("k", 0)))
-    assert (
-        f"asks, “The” \\(0\\) answers: multiply channel by channel and add up to get **{query @ key:.3f}**."
-        in words(test)
-    )
+    said = words(run(**to_query(replace(MIXED, step="scores"))))
+    assert f"channel by channel, adds up to a score of **{query @ key:.3f}**." in said
 
 
 def test_the_weights_are_told_of_the_selected_query_unless_they_do_not_add_up():
@@ -98,7 +97,7 @@ def test_an_example_with_numbers_is_one_click_away():
     assert "Settings are shared by all pages." in words(test)
     test.button(key="small").click().run()
     assert "Settings are shared" not in words(test)
-    small = {"tokens": "4", "heads": "2", "d_model": "8", "head": "1", "step": "scores"}
+    small = {"tokens": "4", "heads": "2", "d_model": "8", "head": "1"}
     assert query_without_edition(test.query_params) == small
     assert "small" not in [button.key for button in test.button] and not test.exception, "its numbers fit their cells"
 
@@ -144,7 +143,7 @@ def test_the_headline_of_a_step_has_the_numbers_of_its_matrices(head):
     for name, row in (("Q", 3), ("K", 0), ("V", 0)):
         token, value = ("“was” (3)", "“The” (0)")[row == 0], shown(found[name][row, first])
         assert (
-            f"row {token} of x times column {first} of W_{name.lower()}" in told[name] and f"**{value}**" in told[name]
+            f"Row {token} of x times column {first} of W_{name.lower()}" in told[name] and f"**{value}**" in told[name]
         )
         assert f"head {head} takes **columns {first} to {first + 1}**" in told[name.lower()]
     assert shown(found["scores"][head, 3, 0]) in told["scores"] and shown(found["scaled"][head, 3, 0]) in told["scaled"]

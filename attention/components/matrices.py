@@ -29,29 +29,32 @@ def matrices(
     config: Config,
     drawn: dict[str, Matrix],
     *,
+    step: str = "",
     key: str = "matrices",
     on_turn: Callable[[], None] | None = None,
     on_pin: Callable[[], None] | None = None,
 ) -> dict[str, Any] | None:
     """Draws the matrices, which are given by the names of their steps; the last one is computed from the others.
 
+    With `step`, which is the first of them, the others are computed from it.
+
     Returns a step that was selected in this run as `{"step"}` or `{"step", "steps"}`, otherwise None; `on_turn` runs before
     that rerun. `on_pin` runs before the rerun that a pin causes; `st.session_state[key]["pin"]` then is `{"head", "query"}`
     or one of the two.
     """
     mount = component("matrices")
-    data = message(config, drawn)
+    data = message(config, drawn, step)
     return mount(key=key, data=data, on_turn_change=on_turn or nothing, on_pin_change=on_pin or nothing).turn
 
 
-def message(config: Config, drawn: dict[str, Matrix]) -> bytes:
-    """Returns the message to the browser."""
+def message(config: Config, drawn: dict[str, Matrix], step: str = "") -> bytes:
+    """Returns the message to the browser; `step`: the current one, if it is not the last."""
     plan = by_name(config)
     mask = pairs(config) if "mask" in plan else None
-    return payload(header(config, list(drawn)), list(drawn.values()), mask)
+    return payload(header(config, list(drawn), step), list(drawn.values()), mask)
 
 
-def header(config: Config, names: Sequence[str]) -> dict[str, Any]:
+def header(config: Config, names: Sequence[str], step: str = "") -> dict[str, Any]:
     """Returns the header of the message: everything but the cells."""
     plan, sizes, shown = by_name(config), lengths(config), parts(config)
     order = [
@@ -63,7 +66,7 @@ def header(config: Config, names: Sequence[str]) -> dict[str, Any]:
         "order": order,
         "parts": [vars(part) for part in shown],
         "ends": not any(part.place == "values" for part in shown),  # at the weights: the source has no values
-        "step": names[-1] if config.steps == "one" else None,
+        "step": (step or names[-1]) if config.steps == "one" else None,
         "focus": {"head": config.head, "query": config.query_index},
         "heads": config.heads,
         "repeats": config.heads // config.n_kv_heads,

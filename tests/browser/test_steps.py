@@ -226,9 +226,11 @@ def test_a_name_in_the_overview_opens_its_step(visit):
     painted_matrices(tab, f"{SMALL}&step=joined")
     wide = tab.page.evaluate("document.documentElement.scrollWidth")
     assert wide <= 390
-    tab.page.get_by_role("button", name="Next: W_o").click()
+    tab.page.get_by_role("button", name="Next: output").click()
+    painted_matrices(tab, f"{SMALL}&step=output")
+    tab.page.locator(f"{MATRICES} figure[data-name=W_o] button").click()
     painted_matrices(tab, f"{SMALL}&step=W_o")
-    tab.page.get_by_role("button", name="Previous step").click()
+    tab.page.get_by_role("button", name="Previous part").click()
     painted_matrices(tab, f"{SMALL}&step=joined")
 
 
@@ -245,12 +247,34 @@ def test_a_pooled_matrix_names_the_cell_that_it_shows(visit):
 
 
 @pytest.mark.extended
-def test_on_a_phone_narrow_matrices_are_beside_each_other_and_the_parts_before_are_named(visit):
-    tab = visit("steps", size=(390, 844))
+def test_on_a_phone_narrow_matrices_are_beside_each_other_in_the_first_screen(visit):
+    link = "tokens=4&heads=2&d_model=4&projections=independent&seed=6&step=weights"
+    tab = visit(f"steps?{link}", size=(390, 844))
+    painted_matrices(tab, link)
+    for one, other in (("logits", "weights"), ("scores", "scaled")):
+        if one == "scores":
+            tab.page.locator(f"{MATRICES} .pass button", has_text="scaled").click()
+            painted_matrices(tab, link.replace("weights", "scaled"))
+        a, b = (picture(tab, name).bounding_box() for name in (one, other))
+        assert a["y"] == b["y"] and a["x"] + a["width"] < b["x"] and b["x"] + b["width"] <= 390
+        assert tab.page.locator(f'{MATRICES} figure[data-name="{other}"] .numbers span').count() == 16
+        assert tab.page.locator(f"{MATRICES} .pass").bounding_box()["y"] > b["y"] + b["height"]
+    assert b["y"] + b["height"] <= 844
+
+
+def test_the_token_vectors_are_shown_with_what_they_become_row_by_row(visit):
+    tab = visit("steps")
     tab.page.locator(f"{MATRICES}[data-painted]").wait_for()
     tab.quiet()
-    q, k = (picture(tab, name).bounding_box() for name in ("q", "k"))
-    assert q["y"] == k["y"] and q["x"] + q["width"] < k["x"] and k["x"] + k["width"] <= 390
-    expect(tab.page.locator(f"{MATRICES} .earlier")).to_have_text("Parts 1–4 come first: x, Q, K and V.")
-    tab.page.locator(f"{MATRICES} .next").click()
-    expect(tab.page.locator(f"{MATRICES} .earlier")).to_be_hidden()
+    expect(tab.page.locator(f"{MATRICES} .arithmetic")).to_have_text("Q = x · W_q, K = x · W_k, V = x · W_v")
+    assert len({round(picture(tab, name).bounding_box()["y"]) for name in ("x", "Q", "K", "V")}) == 1, "one row"
+    hover_cell(tab, "x", 1, 2, (4, 4))
+    row = {Box((0,), (1,), (0, 1, 2, 3))}
+    assert highlighted(tab)[1] == dict.fromkeys(("x", "Q", "K", "V"), row)
+    hover_cell(tab, "K", 2, 1, (4, 4))
+    assert highlighted(tab)[1] == {"x": {Box((0,), (2,), (0, 1, 2, 3))}}
+    for name in ("Q", "K", "V", "scores"):  # one click per part
+        tab.page.locator(f"{MATRICES} .next").click()
+        expect(tab.page.locator(f"{MATRICES} .where")).to_contain_text(f"of 12: {name}")
+        tab.quiet()
+    expect(tab.page.locator(f'{MATRICES} figure[data-name="k"] .axes')).to_have_text(re.compile("^columns 0–1 of K: 4"))

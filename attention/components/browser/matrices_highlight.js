@@ -120,6 +120,26 @@ export function litBy(data, { name, head, row, column }) {
 }
 
 /**
+ * Returns the drawn matrices whose rows are computed from the rows of a matrix, if this is the current one and thus the
+ * first of the matrices; otherwise none.
+ * @param {Pick<Data, "matrices" | "step">} data
+ * @param {string | null} [name]
+ */
+export function matricesAfter({ matrices, step }, name = step) {
+  return name === step ? matrices.filter(({ sources }) => sources[0]?.name === name && sources[0].rule === "left") : [];
+}
+
+/**
+ * Returns the row of a cell, and the rows of the drawn matrices that are computed from it.
+ * @param {Matrix[]} matrices
+ * @param {number} row
+ * @returns {Lit}
+ */
+export function rowsOf(matrices, row) {
+  return new Map(matrices.map(({ name, columns }) => [name, [{ heads: [0], rows: [row], columns: upTo(columns) }]]));
+}
+
+/**
  * Returns the boxes that no other box contains.
  * @param {Box[]} boxes
  */

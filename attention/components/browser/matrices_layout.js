@@ -2,7 +2,7 @@
 
 import { createElement } from "./elements.js";
 import { endOf } from "./matrices_cells.js";
-import { NARROW, sidesOf } from "./matrices_axes.js";
+import { NARROW, sidesOf, signsOf } from "./matrices_axes.js";
 import { isCompared, sideLetters } from "./matrices_readout.js";
 import { turnTo } from "./matrices_transport.js";
 import { writeTokens } from "./matrices_tokens.js";
@@ -71,14 +71,21 @@ export function laidOut(lab) {
   root.classList.toggle("narrow", lab.width < NARROW);
   root.classList.toggle("one", one);
   root.classList.toggle("all", !one);
-  const sides = sidesOf(lab), signs = data.matrices[data.matrices.length - 1].sources.map(({ sign }) => sign);
+  const sides = sidesOf(lab), signs = signsOf(data);
   lab.figures = new Map(data.matrices.map(({ name }) => [name, lab.figures.get(name) ?? createFrame(name)]));
   panels.replaceChildren(...data.matrices.flatMap((matrix, i) => {
     const figure = /** @type {Figure} */ (lab.figures.get(matrix.name));
     resizeAll(lab, matrix, figure, sides(matrix));
-    return [figure.element, ...(one && signs[i] && !isCompared(data) ? [createElement("span", "sign", signs[i])] : [])];
+    return [figure.element, ...(one && signs[i] && !isCompared(data) ? [createSign(signs[i])] : [])];
   }));
   panels.setAttribute("aria-label", panelsLabel(data.matrices.map(({ name }) => name)));
+}
+
+/** @param {string} sign  between two matrices: a word or a symbol */
+function createSign(sign) {
+  const element = createElement("span", "sign", sign);
+  element.classList.toggle("word", /\w/.test(sign));
+  return element;
 }
 
 /**

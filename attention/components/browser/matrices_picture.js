@@ -3,10 +3,12 @@
 import { createElement, find, penOf, target } from "./elements.js";
 import { greatestIn, paint, under } from "./matrices_cells.js";
 import { scaleEnds, stopsOf } from "./matrices_layout.js";
-import { litBy, runs } from "./matrices_highlight.js";
-import { arithmetic, figure as valueOf, isCompared, locateCell, origins } from "./matrices_readout.js";
+import { litBy, matricesAfter, rowsOf, runs } from "./matrices_highlight.js";
+import { arithmetic, figure as valueOf, isCompared, locateCell, origins, rowOf } from "./matrices_readout.js";
 import { writeNumbers } from "./matrices_tokens.js";
-import { cellText, changeOf, DIFFERENCE, headText, inB, ONLY_B, POOLED } from "./matrices_words.js";
+import {
+  cellText, changeOf, columnsText, DIFFERENCE, headText, inB, ONLY_B, POOLED, productsText, usedText,
+} from "./matrices_words.js";
 
 /**
  * @typedef {import("./matrices_layout.js").Lab} Lab
@@ -34,15 +36,17 @@ export function headOf(data, matrix, head) {
 /** @param {Lab} lab */
 export function show(lab) {
   const { data, root } = lab, cell = lab.hover ?? lab.cursor, matrix = data.found.get(cell.name);
-  const boxes = litBy(data, cell);
   if (!matrix) return;
+  const after = matricesAfter(data, cell.name), boxes = after.length ? rowsOf([matrix, ...after], cell.row) : litBy(data, cell);
   for (const each of data.matrices) showOne(lab, each, cell, boxes.get(each.name) ?? []);
   const say = (/** @type {string} */ name, /** @type {string} */ text) => (find(root, name).textContent = text);
   const place = locateCell(data, matrix, cell);
   const name = matrix.sides ? changeOf(matrix.name) : matrix.name;
   say(".cell", cellText({ matrix: name, value: valueOf(matrix, cell), pooled: cell.of, place }));
-  writeArithmetic(find(root, ".arithmetic"), arithmetic(data, matrix, cell, boxes));
-  const from = origins(data, matrix, boxes);
+  const products = { full: productsText(after), short: productsText(after), most: "" };
+  writeArithmetic(find(root, ".arithmetic"), after.length ? products : arithmetic(data, matrix, cell, boxes));
+  const names = after.map(({ name }) => name);
+  const from = names.length ? usedText({ row: rowOf(data, matrix, cell), names }) : origins(data, matrix, boxes);
   say(".from", isCompared(data) ? inB(from) : from);
   const lit = [...boxes].map(([name, all]) => [name, all.map(({ heads, rows, columns }) => [heads, rows, columns])]);
   root.dataset.cell = JSON.stringify([cell.name, cell.head, cell.row, cell.column]);
@@ -79,10 +83,13 @@ function showOne(lab, matrix, cell, boxes) {
     figure.painted = head;
   }
   const own = { heads: [head], rows: [cell.row], columns: [cell.column] };
-  const lit = here ? [own] : boxes.filter((box) => box.heads.includes(head));
+  const lit = here && !boxes.length ? [own] : boxes.filter((box) => box.heads.includes(head));
   veil(lab, figure, matrix, lit);
   const shared = matrix.axes.includes(" g ") && data.repeats > 1, count = matrix.heads;
   const several = count > 1 ? headText({ head, count, shared, lit: heads, here: lit.length > 0 }) : "";
+  const split = count > 1 && matrix.sources[0]?.rule === "split" && lab.data.step !== null;
+  const { rows, columns } = matrix;
+  if (split) figure.axes.textContent = columnsText({ of: matrix.sources[0].name, first: head * columns, sides: [rows, columns] });
   const side = isCompared(data) ? (matrix.sides ? DIFFERENCE : ONLY_B) : "";
   figure.head.textContent = [side, several, figure.tile ? POOLED : ""].filter(Boolean).join(", ");
 }

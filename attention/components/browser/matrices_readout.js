@@ -106,10 +106,19 @@ export function sideLetters(matrix) {
  * @param {Matrix} matrix
  * @param {Cell} cell
  */
+export function rowOf(data, matrix, cell) {
+  return placeInWords(data, axesOf(matrix).slice(-2)[0], cell.row, sideLetters(matrix)[0]);
+}
+
+/**
+ * @param {Data} data
+ * @param {Matrix} matrix
+ * @param {Cell} cell
+ */
 export function locateCell(data, matrix, cell) {
-  const axes = axesOf(matrix), [rows, columns] = axes.slice(-2), shared = axes.includes("g") && data.repeats > 1;
+  const axes = axesOf(matrix), columns = axes[axes.length - 1], shared = axes.includes("g") && data.repeats > 1;
   const several = matrix.heads > 1 || axes.includes("h") || axes.includes("g");
-  const row = placeInWords(data, rows, cell.row, sideLetters(matrix)[0]);
+  const row = rowOf(data, matrix, cell);
   const column = placeInWords(data, columns, cell.column);
   return locationText({ head: several ? cell.head : null, shared, row, column });
 }

@@ -1,7 +1,7 @@
 // Selects a step of the pass: by a key, by a button, or automatically while the pass is played.
 
 import { find } from "./elements.js";
-import { earlierText, nextName, PAUSE_HELP, PLAY_HELP, playName, stepText } from "./matrices_words.js";
+import { nextName, PAUSE_HELP, PLAY_HELP, playName, stepText } from "./matrices_words.js";
 
 /** @typedef {import("./matrices_layout.js").Lab} Lab */
 
@@ -21,7 +21,7 @@ export function followButtons(lab) {
 }
 
 /**
- * Selects the step `by` steps after the one that was requested, or after the one that is shown.
+ * Selects the step that the next part leads to (`by` 1) or the one before (-1), from what was requested or is shown.
  * @param {Lab} lab
  * @param {number} by
  */
@@ -46,8 +46,7 @@ export function turnTo(lab, step) {
  * @param {boolean} other  whether it is another step than before
  */
 export function onStepDrawn(lab, other) {
-  const { order, step } = lab.data;
-  if (lab.playing && step === order[order.length - 1]) stop(lab);
+  if (lab.playing && lab.data.step !== null && !leadAfter(lab.data, lab.data.step, 1)) stop(lab);
   else if (lab.playing && other) wait(lab);
   updateTransport(lab);
 }
@@ -60,12 +59,12 @@ export function stop(lab) {
 }
 
 /**
- * Plays from the current step to the end; from the last step, or if all steps are shown, from the first one.
+ * Plays from the current part to the end; from the last one, or if all are shown, from the first one.
  * @param {Lab} lab
  */
 function play(lab) {
-  const { order, step } = lab.data;
-  if (step === null || step === order[order.length - 1]) ask(lab, order[0]);
+  const { parts, step } = lab.data;
+  if (step === null || !leadAfter(lab.data, step, 1)) ask(lab, parts[0].leads);
   wait(lab);
 }
 
@@ -94,7 +93,19 @@ function goOn(lab) {
  */
 function following({ data, asked }, by) {
   const last = asked && performance.now() - asked.at < PATIENCE ? asked.step : data.step;
-  return last === null ? undefined : data.order[data.order.indexOf(last) + by];
+  return last === null ? undefined : leadAfter(data, last, by);
+}
+
+/**
+ * Returns the nearest step after another one (`by` 1) or before it (-1) among those that the parts lead to.
+ * @param {import("./matrices_cells.js").Data} data
+ * @param {string} step
+ * @param {number} by
+ */
+function leadAfter({ order, parts }, step, by) {
+  const now = order.indexOf(step), leads = parts.map(({ leads }) => leads);
+  const far = (/** @type {string} */ lead) => (order.indexOf(lead) - now) * by;
+  return leads.filter((lead) => far(lead) > 0).sort((a, b) => far(a) - far(b))[0];
 }
 
 /**
@@ -111,16 +122,15 @@ function ask(lab, step) {
  * @param {Lab} lab
  */
 function updateTransport({ root, data, playing }) {
-  const { order, step } = data, at = step === null ? -1 : order.indexOf(step), last = order.length - 1;
+  const { step } = data, [before, next] = [-1, 1].map((by) => (step === null ? undefined : leadAfter(data, step, by)));
   const button = find(root, ".transport .play");
   root.classList.toggle("playing", Boolean(playing));
-  find(button, "span", HTMLSpanElement).textContent = playName({ playing: Boolean(playing), ended: at === last });
-  find(root, ".transport .next span", HTMLSpanElement).textContent = nextName(at < 0 ? undefined : order[at + 1]);
+  find(button, "span", HTMLSpanElement).textContent = playName({ playing: Boolean(playing), ended: step !== null && !next });
+  find(root, ".transport .next span", HTMLSpanElement).textContent = nextName(next);
   button.title = playing ? PAUSE_HELP : PLAY_HELP;
-  const ends = { ".back": at <= 0, ".next": at < 0 || at === last };
+  const ends = { ".back": !before, ".next": !next };
   for (const [which, end] of Object.entries(ends)) find(root, `.transport ${which}`).ariaDisabled = `${end}`;
   const told = find(root, ".where"), part = data.parts.findIndex(({ steps }) => step !== null && steps.includes(step));
   const text = stepText({ step, at: part, parts: data.parts });
-  find(root, ".earlier").textContent = earlierText({ at: part, parts: data.parts });
   if (told.textContent !== text) told.textContent = text;  // screen readers announce each change
 }

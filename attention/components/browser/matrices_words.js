@@ -8,22 +8,23 @@ const PLAY = icon("on", "M4.5 2.5v11l8.5-5.5z") + icon("off", "M4 3h3v10H4zM9 3h
 export const MARKUP = `
 <div class="pass" role="toolbar" aria-label="The pass, part by part"></div>
 <div class="transport">
-  <button type="button" class="back" title="Previous step" aria-label="Previous step">${BACK}</button>
-  <button type="button" class="next" title="Next step"><span></span>${NEXT}</button>
+  <button type="button" class="back" title="Previous part" aria-label="Previous part">${BACK}</button>
+  <button type="button" class="next" title="Next part"><span></span>${NEXT}</button>
   <button type="button" class="play">${PLAY}<span></span></button>
-  <p class="where" role="status"></p><p class="earlier"></p>
+  <p class="where" role="status"></p>
 </div>
 <div class="told"><p><b class="cell"></b> <span class="from"></span></p><p class="arithmetic"></p></div>
 <div class="panels" tabindex="0" role="application" aria-roledescription="matrices of a pass of attention"></div>
 <details class="hint"><summary>Keyboard</summary><kbd>↑</kbd><kbd>↓</kbd><kbd>←</kbd><kbd>→</kbd> cell,
-  <kbd>[</kbd><kbd>]</kbd> head, <kbd>PageUp</kbd><kbd>PageDown</kbd> step, <kbd>Tab</kbd> in, <kbd>Enter</kbd> or click
+  <kbd>[</kbd><kbd>]</kbd> head, <kbd>PageUp</kbd><kbd>PageDown</kbd> part, <kbd>Tab</kbd> in, <kbd>Enter</kbd> or click
   pins, <kbd>Esc</kbd> back</details>
 <p class="live" aria-live="polite"></p>`;
 
-export const PLAY_HELP = "Play the steps, one every three seconds", PAUSE_HELP = "Pause at this step";
+export const PLAY_HELP = "Play the parts, one every three seconds", PAUSE_HELP = "Pause at this part";
 export const HATCHED = "hatched: masked", POOLED = "pooled", VISIBLE = "1, visible", HIDDEN = "0, masked";
 export const ROW_SUM = "Σ exp over the row", ABOUT = "≈", UNROUNDED = " (from unrounded numbers)";
 export const NO_VALUES = "No values in this source: no context, no output";
+export const GIVES = "→";
 export const DIFFERENCE = "B − A", ONLY_B = "B", MASKED = "masked in A and B";
 /** @type {Record<string, string>} */
 const AXES = { q: "query", k: "key", t: "token", c: "channel", d: "channel", e: "channel" };
@@ -34,7 +35,6 @@ const ROWS = {
   scaled: "a number per pair", logits: "a number per pair", weights: "a share per pair", context: "a mix per token",
   joined: "the mixes of all heads", output: "the new vector of each token",
 };
-const FEW = 5;  // most parts before the current one that are named
 /** @type {Record<string, string>} */
 const SEVERAL = { q: "queries", k: "keys", t: "tokens", u: "gates" };
 
@@ -49,28 +49,16 @@ export function nextName(step) {
 }
 
 /**
- * The parts before the first one of a group, if they are few: they are done already.
- * @param {{ at: number, parts: { name: string, group: string }[] }} state
- */
-export function earlierText({ at, parts }) {
-  if (at < 2 || at > FEW || parts[at].group === parts[at - 1].group) return "";
-  const names = parts.slice(0, at).map(({ name }) => name);
-  return `Parts 1–${at} come first: ${names.slice(0, -1).join(", ")} and ${names[at - 1]}.`;
-}
-
-/**
- * Which step is shown: the part of the diagram that it is in, and which of several matrices of that part it is.
+ * Which step is shown, and which part of the diagram it is in.
  * @param {{ step: string | null, at: number, parts: { steps: string[] }[] }} state
  */
 export function stepText({ step, at, parts }) {
-  if (step === null) return `All ${parts.length} parts`;
-  const { steps } = parts[at], which = steps.length > 1 ? `, matrix ${steps.indexOf(step) + 1} of ${steps.length}` : "";
-  return `Part ${at + 1} of ${parts.length}${which}: ${step}`;
+  return step === null ? `All ${parts.length} parts` : `Part ${at + 1} of ${parts.length}: ${step}`;
 }
 
 /** @param {string[]} names */
 export function panelsLabel(names) {
-  return `Matrices ${names.join(", ")}. Arrow keys move the cell, PageUp and PageDown change the step, Enter pins.`;
+  return `Matrices ${names.join(", ")}. Arrow keys move the cell, PageUp and PageDown change the part, Enter pins.`;
 }
 
 /**
@@ -82,11 +70,41 @@ export function sizeText(sides) {
 }
 
 /**
+ * A size as numbers, on one line.
+ * @param {number[]} sides
+ */
+function timesText(sides) {
+  return sides.map((count) => count.toLocaleString("en")).join("\u00a0×\u00a0");
+}
+
+/**
  * What the rows or numbers of a matrix are, and its size; the sizes of its sides where there are no words for it.
  * @param {{ name: string, sides: { letter: string, count: number }[] }} matrix
  */
 export function contentText({ name, sides }) {
-  return ROWS[name] ? `${ROWS[name]}: ${sides.map(({ count }) => count.toLocaleString("en")).join(" × ")}` : sizeText(sides);
+  return ROWS[name] ? `${ROWS[name]}: ${timesText(sides.map(({ count }) => count))}` : sizeText(sides);
+}
+
+/**
+ * Which columns of the queries, keys or values of all heads are those of one head, and the size of its matrix.
+ * @param {{ of: string, first: number, sides: number[] }} part
+ */
+export function columnsText({ of, first, sides }) {
+  const columns = sides[1], last = columns > 1 ? `s ${first}–${first + columns - 1}` : ` ${first}`;
+  return `column${last} of ${of}: ${timesText(sides)}`;
+}
+
+/**
+ * What is computed from a row of token vectors.
+ * @param {{ row: string, names: string[] }} use
+ */
+export function usedText({ row, names }) {
+  return `The rows of ${row} in ${names.slice(0, -1).join(", ")} and ${names[names.length - 1]} are computed from this row.`;
+}
+
+/** @param {{ name: string, sources: { name: string }[] }[]} matrices  products of two matrices */
+export function productsText(matrices) {
+  return matrices.map(({ name, sources }) => `${name} = ${sources.map((source) => source.name).join(" · ")}`).join(", ");
 }
 
 /** @param {number[]} tile  the rows and the columns that a drawn cell covers */

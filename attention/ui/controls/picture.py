@@ -317,9 +317,7 @@ SCORES = replace(
     begins=to_query(SPREAD),
     is_example=True,
 )
-MIXED = Config(  # few tokens, a score of two products that both add to it, weights that are no zeros and ones
-    tokens=4, heads=2, d_model=4, projections="independent", seed=6, step="scores"
-)
+MIXED = Config(tokens=4, heads=2, d_model=4, projections="independent", seed=6)  # weights that are no zeros and ones
 SMALL = replace(PICTURE, begins=to_query(MIXED), is_example=True)
 _REAL = EXAMPLES["division"].query if "division" in EXAMPLES else {}
 _FIRST_HEAD = {**_REAL, "layer": "18", "head": "6"}  # the strongest induction head of its text, which repeats

@@ -2,34 +2,35 @@
 
 STEP = "**{step}**: {lesson}"
 ROLES = {"q": "query: what it searches for", "k": "key: what it is found by", "v": "value: what it passes on"}
+TOKENS = "Each of the {rows} tokens is a vector of **{columns}** numbers. It becomes a query, a key and a value."
 SIZES = {  # of steps that are about the shape of a matrix
-    "x": "**x**: each of the {rows} tokens is a row of **{columns}** numbers.",
-    "W_q": "**W_q**: **{rows} × {columns}** numbers that turn each token into its query: what it searches for.",
-    "W_k": "**W_k**: **{rows} × {columns}** numbers that turn each token into its key: what it is found by.",
-    "W_v": "**W_v**: **{rows} × {columns}** numbers that turn each token into its value: what it passes on.",
-    "joined": "**joined**: {heads} heads of width {width}, side by side, give each token **{columns}** numbers.",
-    "W_o": "**W_o**: **{rows} × {columns}** numbers that mix the outputs of the heads.",
+    "x": "Each of the {rows} tokens is a row of **{columns}** numbers, its vector in x.",
+    "W_q": "W_q has **{rows} × {columns}** numbers that turn each token into its query: what it searches for.",
+    "W_k": "W_k has **{rows} × {columns}** numbers that turn each token into its key: what it is found by.",
+    "W_v": "W_v has **{rows} × {columns}** numbers that turn each token into its value: what it passes on.",
+    "joined": "{heads} heads of width {width}, side by side, give each token **{columns}** numbers.",
+    "W_o": "W_o has **{rows} × {columns}** numbers that mix the outputs of the heads.",
 }
-SPLIT = "**{step}**: of the {whole} columns of {of}, head {head} takes **{columns}** as its {words}."
+SPLIT = "Of the {whole} columns of {of}, head {head} takes **{columns}** as its {words}."
 VECTORS = {"q": "queries", "k": "keys", "v": "values"}
 COLUMNS = "column {first}", "columns {first} to {last}"
-LOGITS = "**logits**: **{masked}** of {whole} scores become −∞, so that the softmax gives these masked pairs no weight."
-LOGITS_ALL = "**logits**: no pair is masked, so all **{whole}** scores stay as they are."
+LOGITS = "**{masked}** of {whole} scores become −∞, so that the softmax gives these masked pairs no weight."
+LOGITS_ALL = "No pair is masked, so all **{whole}** scores stay as they are."
 CELLS = {  # of steps that are about a cell, or the row of a query
     **dict.fromkeys(
         "QKV",
-        "**{step}**: row {token} of {source} times column {column} of {matrix}, added up, gives **{value}** in its {words}.",
+        "Row {token} of {source} times column {column} of {matrix}, added up, gives **{value}** in its {words}.",
     ),
-    "scores": "**scores**: {query} asks, {key} answers: multiply channel by channel and add up to get **{value}**.",
-    "scaled": "**scaled**: {before} becomes **{value}** for {query} and {key}; smaller scores spread the weights over more keys.",
-    "mask": "**mask**: **{kept}** of {whole} pairs are visible (1), the others masked (0); {query} sees {seen} of {keys} tokens.",
-    "weights": "**weights**: {query} takes **{value}** of its mix from {key}; the weights of its row add up to 100%.",
+    "scores": "The query of {query} times the key of {key}, channel by channel, adds up to a score of **{value}**.",
+    "scaled": "For {query} and {key}, {before} becomes **{value}**; smaller scores spread the weights over more keys.",
+    "mask": "**{kept}** of {whole} pairs are visible (1), the others masked (0); {query} sees {seen} of {keys} tokens.",
+    "weights": "{query} takes **{value}** of its mix from {key}; the weights of its row add up to 100%.",
     "context": (
-        "**context**: {query} adds up the values, each times its weight: **{value}**. Its largest weight, {share}, is on {most}."
+        "{query} adds up the values, each times its weight: **{value}**. Its largest weight, {share}, is on {most}."
     ),
-    "output": "**output**: {query} is a row of {columns} numbers again, now made from **{seen}** of {keys} tokens.",
+    "output": "{query} is a row of {columns} numbers again, now made from **{seen}** of {keys} tokens.",
 }
-ALL = "{way}, in {count} matrices"
+ALL = "{way}: all {count} parts"
 HELP = "{way}, one matrix at a time. Play it, or click a part. Point at a cell to see what it was computed from."
 WHOLE = "{kind} from x to output"
 GIVEN_VALUES = "{kind} from the given queries, keys and values to the context of each head"

@@ -16,6 +16,7 @@ from attention.operations.table import step_names
 from attention.pinned import Sides, sides_shown
 from attention.sources.providers import has, has_scores
 from attention.sources.spec import lengths
+from attention.steps.parts import parts
 from attention.steps.plan import by_name, made_here
 from attention.steps.step import Source, Step
 from attention.tables.rows import costs, quantity
@@ -59,17 +60,18 @@ def view(config: Config) -> None:
     current = nearest(config.step, list(plan))
     changed = sides_shown(config, "difference", steps_changed.has_step_difference)
     draw_finding(_finding(config, plan, current, changed))
-    if not present.is_embedded():
-        with st.container(horizontal=True, vertical_alignment="center"):
-            _choices(config)
-            if config.steps == "one":
-                _formula(plan[current])
-                if changed and not questions.unsaid(config):
-                    steps_changed.draw_way(changed, current)
     order = step_names().index
     if config.step not in plan and (made_here(config) or order(config.step) > order(current)):
         st.info(text.NO_STEP.format(wanted=config.step, shown=current), icon=":material/info:")
-    _matrices(config, changed)
+    with st.container(key="step-and-picture"):  # a phone has the picture first
+        if not present.is_embedded():
+            with st.container(horizontal=True, vertical_alignment="center", key="step-choices"):
+                _choices(config)
+                if config.steps == "one":
+                    _formula(plan[current])
+                    if changed and not questions.unsaid(config):
+                        steps_changed.draw_way(changed, current)
+        _matrices(config, changed)
     browser_yield.yield_to_browser()
     if present.shows_one_picture(config):
         return
@@ -90,10 +92,13 @@ def _matrices(config: Config, changed: Sides | None) -> None:
     if both := sides_shown(config, "both", steps_changed.has_sides):
         steps_changed.draw_beside(both, {side: _names(side) for side in both[:2]})
         return
-    names = _names(config)
+    names, after = _names(config), () if changed else _after(config)
+    names = *names, *after
     found = results.steps.differences(changed, names) if changed else results.steps.matrices(config, names)
     drawn = dict(zip(names, found, strict=True))
-    matrices(config, drawn, on_turn=gestures.on_step_choice, on_pin=gestures.on_matrix_pin)
+    matrices(
+        config, drawn, step=names[0] if after else "", on_turn=gestures.on_step_choice, on_pin=gestures.on_matrix_pin
+    )
     if changed:
         steps_changed.draw_legend(changed, names)
 
@@ -109,6 +114,12 @@ def _names(config: Config) -> tuple[str, ...]:
         return tuple(plan)
     sources = step.sources or (_masked_sources(plan) if step.name == "mask" else ())
     return (*(source.name for source in sources if source.name != step.name), step.name)
+
+
+def _after(config: Config) -> tuple[str, ...]:
+    """The matrices that are drawn beside the step that they are computed from."""
+    plan = by_name(config)
+    return steps_finding.made_of(plan, nearest(config.step, list(plan))) if config.steps == "one" else ()
 
 
 def _masked_sources(plan: dict[str, Step]) -> tuple[Source, ...]:
@@ -134,7 +145,7 @@ def _finding(config: Config, plan: dict[str, Step], current: str, changed: Sides
     if changed and not questions.unsaid(config):
         return steps_changed.finding(changed, "" if config.steps == "all" else current)
     if config.steps == "all":
-        return text.ALL.format(way=_way(config), count=len(plan))
+        return text.ALL.format(way=_way(config), count=len(parts(config)))
     return steps_finding.of_step(config, plan, current)
 
 

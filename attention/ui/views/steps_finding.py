@@ -10,6 +10,7 @@ from attention.knobs import DEFAULTS
 from attention.number_format import format_percent, format_token, format_weight
 from attention.sources.providers import keys, tokens
 from attention.sources.spec import lengths, spec_of
+from attention.steps.plan import by_name
 from attention.steps.step import Step
 from attention.steps.values import pairs
 from attention.ui import results
@@ -28,10 +29,18 @@ def of_step(config: Config, plan: dict[str, Step], current: str) -> str:
     return told or text.STEP.format(step=escape(current), lesson=step.lesson)
 
 
+def made_of(plan: dict[str, Step], step: str) -> tuple[str, ...]:
+    """Queries, keys and values, if this step is the token vectors, an input from which all three are computed; otherwise none."""
+    made = tuple(name for name in PROJECTED if name in plan and plan[name].sources[0].name == step)
+    return made if len(made) == len(PROJECTED) and not plan[step].sources else ()
+
+
 def _of_sizes(config: Config, step: Step) -> str:
     """A sentence about the shape of a matrix, or about its masked pairs; "" for another step."""
     rows, columns = (f"{size:,}" for size in step.shape[-2:])
-    given = {"step": escape(step.name), "rows": rows, "columns": columns}
+    given = {"rows": rows, "columns": columns}
+    if step.name == "x" and made_of(by_name(config), "x"):
+        return text.TOKENS.format(**given)
     if step.name in ("x", *PARAMETERS) or (step.name == "W_o" and spec_of(config).mixes):
         return text.SIZES[step.name].format(**given)
     if step.name == "joined" and config.heads > 1:
@@ -50,9 +59,7 @@ def _split(config: Config, step: Step) -> str:
     first = config.head * heads // config.heads * width
     columns = text.COLUMNS[width > 1].format(first=f"{first:,}", last=f"{first + width - 1:,}")
     whole, name = f"{heads * width:,}", step.name
-    return text.SPLIT.format(
-        step=name, of=name.upper(), whole=whole, head=config.head, columns=columns, words=text.VECTORS[name]
-    )
+    return text.SPLIT.format(of=name.upper(), whole=whole, head=config.head, columns=columns, words=text.VECTORS[name])
 
 
 def _of_cells(config: Config, plan: dict[str, Step], step: Step) -> str:
@@ -78,7 +85,7 @@ def _of_cells(config: Config, plan: dict[str, Step], step: Step) -> str:
             return ""
         said = format_percent if step.name == "weights" else _number
         found = {"value": said(value[key])} | ({"before": _number(before[key])} if before else {})
-    fields = {"step": step.name, "query": query, "key": _name(names, key), "seen": f"{len(visible):,}"}
+    fields = {"query": query, "key": _name(names, key), "seen": f"{len(visible):,}"}
     return text.CELLS[step.name].format(**fields, keys=f"{mask.shape[1]:,}", **found) if found else ""
 
 
