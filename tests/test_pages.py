@@ -219,7 +219,7 @@ def test_the_row_that_softmax_opens_with_stays_there_and_one_that_the_visitor_se
 def test_the_browser_leaves_the_examples_of_pages_behind_as_well():
     script = (ROOT / "attention/components/browser/streamlit/carry_link.js").read_text()
     there = {"steps": query_without_edition(SMALL.begins), "softmax": query_without_edition(SCORES.begins)}
-    assert there["steps"].pop("step") == "scores" and 'const STEP = "step";' in script
+    assert SMALL.example_views == {"step"} and 'const STEP = "step";' in script
     found = {
         page: dict(re.findall(r'(\w+): "(\w+)"', knobs)) for page, knobs in re.findall(r"  (\w+): \{(.*)\},", script)
     }

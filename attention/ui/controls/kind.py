@@ -69,8 +69,8 @@ class Kind(Generic[S]):
     given the values before and those of the widgets now, and a message for each thing that is not possible. `quiet`: knobs
     whose own widget is enough to show that they had to move with another knob, so that no message says it. `begins`: the query
     that a page opens with if no setting was made before, and its link is empty; `is_example`: whether this is an example for
-    this page alone, so that other pages open without it. `applies`: whether the settings apply to
-    anything in this visit; if not, the sidebar is closed and has no widget of them. `closed`: it is closed until it is opened.
+    this page alone, so that other pages open without it; `example_views`: other knobs that belong to it.
+    `applies`: whether the settings apply to anything in this visit; if not, the sidebar is closed and has no widget of them. `closed`: it is closed until it is opened.
     """
 
     settings: Settings[S]
@@ -85,6 +85,7 @@ class Kind(Generic[S]):
     quiet: frozenset[str] = frozenset()
     begins: Mapping[str, str] = field(default_factory=dict)
     is_example: bool = False
+    example_views: frozenset[str] = frozenset()
     applies: Callable[[], bool] = _always
     closed: bool = False
 
@@ -103,7 +104,7 @@ class Kind(Generic[S]):
         same = all(query.get(name) == self.begins[name] for name in tensors or self.begins)
         if not (self.is_example and same):
             return setting
-        kept = {name: value for name, value in query.items() if name not in self.begins}
+        kept = {name: value for name, value in query.items() if name not in {*self.begins, *self.example_views}}
         return self.open(self.settings.newest | kept)[0]
 
     def leave_example(self, setting: S) -> tuple[S, bool]:

@@ -318,7 +318,7 @@ SCORES = replace(
     is_example=True,
 )
 MIXED = Config(tokens=4, heads=2, d_model=4, projections="independent", seed=6)  # weights that are no zeros and ones
-SMALL = replace(PICTURE, begins=to_query(MIXED), is_example=True)
+SMALL = replace(PICTURE, begins=to_query(MIXED), is_example=True, example_views=frozenset({"step"}))
 _REAL = EXAMPLES["division"].query if "division" in EXAMPLES else {}
 _FIRST_HEAD = {**_REAL, "layer": "18", "head": "6"}  # the strongest induction head of its text, which repeats
 LAYERED = replace(PICTURE, begins=_FIRST_HEAD if _REAL else {})
