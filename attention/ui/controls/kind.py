@@ -70,7 +70,8 @@ class Kind(Generic[S]):
     whose own widget is enough to show that they had to move with another knob, so that no message says it. `begins`: the query
     that a page opens with if no setting was made before, and its link is empty; `is_example`: whether this is an example for
     this page alone, so that other pages open without it; `example_views`: other knobs that belong to it.
-    `applies`: whether the settings apply to anything in this visit; if not, the sidebar is closed and has no widget of them. `closed`: it is closed until it is opened.
+    `applies`: whether the settings apply to anything in this visit; if not, the sidebar is closed and has no widget of them.
+    `closed`: it is closed until it is opened.
     """
 
     settings: Settings[S]
