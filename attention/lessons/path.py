@@ -60,7 +60,7 @@ PATH: tuple[Step, ...] = (
         "Scores become weights in three steps: scale, mask, softmax."),
     Step(EXAMPLES["unscaled"], "Press *Divide by √d again*, and see which line the blue mark is on.",
         "Without scaling, a head of 1,024 channels puts nearly all weight on one key, by chance."),
-    Step(MISCONCEPTIONS["counts"], "Set *Span (tokens)* to 1: what does each word still see?",
+    Step(MISCONCEPTIONS["counts"], "In the settings, set *Span (tokens)* to 1: what does each word still see?",
         "A mask decides which keys a query sees: here at most three."),
     Step(EXAMPLES["window"], "Open *Reach through stacked layers* below, and move *Stacked layers*.",
         "Each query sees three tokens, yet information travels farther through layers."),
@@ -72,7 +72,7 @@ PATH: tuple[Step, ...] = (
         INTERMEDIATE, "what an induction head is"),
         "Move the slider to step 200, and compare the eight small maps."),
     *(Step(each, "Open *Heads of all layers* below, and look for heads like this one.",
-        "SmolLM2, a trained model, has heads that find what followed earlier copies. Colours show weights as × uniform, on a log scale.") for name, each in EXAMPLES.items() if name == "real"),
+        "SmolLM2, a trained model, has heads that find what followed earlier copies. Colours compare weights with the uniform weight, on a log scale.") for name, each in EXAMPLES.items() if name == "real"),
 )  # fmt: skip
 
 CHECKS: tuple[Check, ...] = (

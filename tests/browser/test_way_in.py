@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import expect
 
-from attention.lessons.cards import gallery
+from attention.lessons.cards import gallery, path
 from attention.ui.menu import page_title
 from tests.browser.conftest import EDITION
 from tests.samples import sample
@@ -174,6 +174,32 @@ def test_a_step_on_the_same_page_has_an_address_of_its_own(visit):
     page.wait_for_url("**card=learn-10")
     page.go_back()
     expect(page.locator(".st-key-card-bar")).to_contain_text("9 of 12")
+
+
+@pytest.mark.parametrize(
+    ("step", "picture"),
+    [
+        ("learn-8", ".stVegaLiteChart"),
+        ("learn-10", ".st-key-mask-map canvas"),
+    ],
+)
+def test_on_a_phone_the_picture_of_a_step_is_in_the_first_screen(visit, step, picture):
+    card = path()[step]
+    tab = visit(f"{card.example.page}?{urlencode(card.query)}", size=PHONE)
+    tab.page.locator(picture).first.wait_for()
+    tab.still()
+    box = tab.page.locator(picture).first.bounding_box()
+    assert box["y"] + 0.75 * box["height"] <= PHONE[1] and box["x"] + box["width"] <= PHONE[0], box
+    assert tab.page.evaluate("document.querySelector('.stMain').scrollWidth") == PHONE[0], "nothing is cut at the side"
+
+
+@pytest.mark.extended
+def test_the_card_of_a_step_has_the_only_next_button(visit):
+    page = visit("/?card=learn-1").page
+    page.locator(".st-key-card-links").wait_for()
+    expect(page.get_by_role("button", name="Next: weigh")).to_have_count(0)
+    page.locator(".st-key-close-card button:visible").first.click()
+    expect(page.get_by_role("button", name="Next: weigh")).to_be_visible()
 
 
 @pytest.mark.extended

@@ -5,7 +5,7 @@ import { createElement, find, signs } from "./elements.js";
 
 /** @typedef {import("./sentence_head.js").Sentence} Sentence */
 
-const LETTER = 7.2, GAP = 8, LEAST = 6, LINE = 13;  // pixels: width of a letter, gap, smallest cell, height of a label
+const LETTER = 7.2, GAP = 8, LEAST = 4, LINE = 13;  // pixels: width of a letter, gap, smallest cell, height of a label
 
 /**
  * Sets the size of the map, and of its labels.
