@@ -758,6 +758,14 @@ def test_after_a_run_of_another_text_a_click_shows_what_the_page_opens_with():
     assert "even where “it” means the street." in page_text(test)
 
 
+def test_the_mark_of_a_token_that_continues_a_word_is_explained_where_there_is_one():
+    said = model_text.GOES_ON.format(mark="·")
+    assert said not in page_text(opened()), "of the recording no token has the mark"
+    test = wait_for_run(opened(model="bert", text="the animal was tired"))
+    ((_, part),) = test.session_state[KEY].kept.shown.values()
+    assert any(text.startswith("·") for text in part.keys.texts) and said in page_text(test)
+
+
 def test_the_selected_head_is_the_first_of_those_that_a_sentence_names():
     for layer, head in ((3, 1), (5, 11)):
         assert f"“animal”: layer {layer}, head {head} and " in page_text(opened(layer=str(layer), head=str(head)))

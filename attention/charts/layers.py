@@ -33,6 +33,7 @@ CROSS, OFF = "M-1,-1L1,1M1,-1L-1,1", "switched off"  # the mark of a head that i
 FAINT = 0.1  # of the end of the scale: smaller shares are not written, so that those of heads that stand out are
 SOME = " (only these are recorded)"  # of layers, in the title of their axis
 LETTERS = 13  # size of the labels of both axes in pixels
+FEW = 12  # heads whose cells are wide enough for their numbers, on a phone as well
 WIDE, TALL = 24, 13  # minimum size in pixels of a cell that shows its number
 
 
@@ -52,7 +53,8 @@ def numbers(
 
     Colours go from 0 to `top`; numbers have `digits` decimals, or are in `percent`: then those of small shares are left out. The
     selected cell has a frame. `switches`: a column `off` says whether the head is switched off; those that are have a cross in
-    place of colour and number. `title`: what the map shows, above it, in place of the label at its colours.
+    place of colour and number. `title`: what the map shows, above it, in place of the label at its colours; percentages of few
+    heads are legible without these.
     """
     x, y, tall = _axes(layers, heads, "head", room=room)
     scale = alt.Scale(domain=[0, top / 2, top], range=list(theme.NUMBERS), clamp=True)
@@ -63,7 +65,8 @@ def numbers(
     ]
     if switches:
         tips.append(alt.Tooltip("off:N", title=OFF))
-    color = alt.Color("value:Q", scale=scale, legend=_bar("" if title else label, percent))
+    legible = title and percent and tall and heads <= FEW
+    color = alt.Color("value:Q", scale=scale, legend=None if legible else _bar("" if title else label, percent))
     cells = (
         alt.Chart(name="cells")
         .mark_rect(cursor="pointer", stroke=theme.HIDDEN, strokeOpacity=0.35)

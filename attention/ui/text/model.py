@@ -44,7 +44,7 @@ CHOOSE = "To run a model on your own sentence, choose one in the sidebar."
 # The input.
 RUN = "Run model"
 SECOND, NO_SECOND = "Second text (for pairs)", "None"
-CHOICES = "Combine heads or tokens"
+CHOICES = "Combine heads"
 CHOICES_HELP = "Show the mean of several heads, merge the tokens of a word, or leave out tokens such as [CLS]."
 SECOND_FOR = "For a model that reads two texts at once, such as a question and an answer. It is not compared with the first text."
 EMPTY = "The field is empty: type a text to run the model. What is shown below stays."
@@ -63,13 +63,15 @@ BACK = "Show the recording again"
 STOPPED = "Stopped before it was done. Run the model to start over."
 
 # The result.
-MAP = "{layers} over {tokens}. Click a head to see its weights."
+MAP = "{layers} over {tokens}. Click a head to see its weights, and one of their cells to select that pair of tokens."
+MAP_ALONE = "{layers} over {tokens}. Click a head to see its weights."  # of tokens without words
 LAYERS = "{count} {layers} of {heads} {kind}"
 LAYER_WORDS, HEAD_WORDS = ("layer", "layers"), ("head", "heads")
 TOKENS = "{count:,} tokens"
 CROSS = "{count:,} tokens that attend to {keys:,} of another sequence"
 ROW = "**{head}**: {query} puts {weight} on {key}. {riddle}"
 STRONGEST = "The app selected this pair and head because this weight is large."  # for a text that was run
+GOES_ON = "“{mark}” before a token: it continues a word."
 OVER_ALL = "This head on all tokens"
 AVERAGE = "Over all tokens, this head {role} {note}"
 UNTESTED = "Where {query} attends in those texts was not tested."

@@ -22,8 +22,10 @@ from attention.models.prompt import PROMPTS, SWITCH, Prompt
 from attention.models.run import Run
 from attention.models.summaries import WAYS
 from attention.number_format import format_percent
+from attention.recorded.models import GOES_ON
 from attention.recorded.shipped import MINILM
 from attention.story.head import riddle_config
+from attention.tables.rows import labels
 from attention.ui import next_step, provenance, results
 from attention.ui.controls import knobs
 from attention.ui.controls.picture import first_line
@@ -42,7 +44,7 @@ from attention.ui.views.layers import role_text
 
 SIDE = 320  # pixels of the picture of a head without words
 MAP = 368  # maximum side in pixels of the map of a head with words: it ends above the fold, as the map beside it does
-MAP_OF_TWO, ROOM_OF_TWO = 272, Room(36, 440)  # the same below two sentences, and the room of the map of heads beside it
+MAP_OF_TWO, ROOM_OF_TWO = 256, Room(38, 440)  # the same below two sentences, and the room of the map of heads beside it
 
 NOBODY = PROMPTS.defaults["layer"], PROMPTS.defaults["head"]  # the values while no head is selected
 PRONOUNS = (
@@ -233,7 +235,7 @@ def _sizes(config: Config, found: dict[int, Layer]) -> str:
         kind=text.HEAD_WORDS[config.heads > 1],
     )
     tokens = (text.CROSS if config.is_cross else text.TOKENS).format(count=config.tokens, keys=config.n_keys)
-    return text.MAP.format(layers=layers, tokens=tokens)
+    return (text.MAP if model_map.has_words(config) else text.MAP_ALONE).format(layers=layers, tokens=tokens)
 
 
 def _draw_map(prompt: Prompt, config: Config, found: dict[int, Layer], pair: model_map.Pair | None, room: Room) -> None:
@@ -297,7 +299,8 @@ def _selected_head(
         riddle=model_finding.riddle_sentence(prompt, config, pair)
         or text.STRONGEST * _is_strongest(prompt, config, pair),
     )
-    st.caption(said.rstrip())
+    marked = any(name.startswith(GOES_ON) and name != GOES_ON for name in labels(config))
+    st.caption(f"{said.rstrip()} {text.GOES_ON.format(mark=GOES_ON) * marked}".rstrip())
     if present.is_embedded():
         return
     with st.expander(text.OVER_ALL, icon=":material/table_rows:"):
