@@ -174,7 +174,7 @@ def test_two_maps_of_weights_are_told_apart_by_a_sentence():
         assert found.weights is not None
         wrong = (found.weights[0] > 1e-6) & (found.reference[0] == 0)
         later = ", all on later tokens" if name == "boolean-mask" else ""
-        said = f"Framed: {int(wrong.sum())} of 36 cells have weight although the mask hides them{later}."
+        said = f"Framed: {int(wrong.sum())} of 36 cells have weight although masked{later}."
         test = opened(**small, implementation=name)
         assert wrong.any() and said in page_text(test)
         assert picture(test).count('class="marked"') == int(wrong.sum()), "in the map as published alone"
@@ -289,7 +289,8 @@ def code(test: AppTest) -> list[str]:
 def test_a_row_names_its_document_and_shows_its_wrong_lines(name):
     row, test = ROWS[name], opened(implementation=name, tokens="6", d_model="16")
     there, said = row.document.address, row.document.title_in_words
-    assert f"From: {f'[{said}]({there})' if there else said}" in page_text(test)
+    assert f"Rewritten by us from {f'[{said}]({there})' if there else said}" in page_text(test)
+    assert all(f"Fixed first: {slip.what}" in page_text(test) for slip in row.slips[:1])
     lines = difference(row)
     assert bool(lines) == bool(row.as_printed)
     if lines:

@@ -33,8 +33,8 @@ GROUPS = {
     "agrees": "Right",
 }
 HOW = (
-    "The code is from public notebooks, posts and issues. Choose one to see its wrong code (−), the correction (+), and the "
-    "effect on each token."
+    "From public notebooks, posts and issues, rewritten by us with their mistakes kept. Choose one to see its wrong code (−), "
+    "the correction (+), and the effect on each token."
 )
 IN_MENU = "{name}: {verdict}"
 TRY = "Settings to try:"
@@ -92,11 +92,11 @@ RESULT_EQUAL = (
 RESULT_SAME = "Weights and output equal those of the reference exactly."
 NO_EFFECT = "At these settings this has no effect."
 RESULT_RAISES = "It raises an error."
-RESULT_STILL_RAISES = {1: "We first fixed another mistake; then it still stops with this error."}
-RESULT_STILL_RAISES_MORE = "We first fixed {count} other mistakes; then it still stops with this error."
+RESULT_STILL_RAISES = {1: "Even with another mistake fixed (named below), it stops with this error."}
+RESULT_STILL_RAISES_MORE = "Even with {count} other mistakes fixed (named below), it stops with this error."
 UNFIT_ROW = "Corrected or not, it raises an error: it does not support these settings. What it supports: {demand}"
-SLIPS = {1: "It ran with another mistake fixed, which keeps it from running."}
-SLIPS_MORE = "It ran with {count} other mistakes fixed, which keep it from running."
+SLIPS = {1: "It ran with another mistake fixed (named below), which keeps it from running."}
+SLIPS_MORE = "It ran with {count} other mistakes fixed (named below), which keep it from running."
 UNSCALED = "The selected code is defined without a scale, so the reference has none either. Other code uses the setting: {scale}."
 OTHER_SHAPE = "other shape"
 RAISES = "raises"
@@ -110,7 +110,12 @@ MASKS = {
     "added": "The mask is added to the scores: zero, or minus infinity for masked keys. {padded}",
     "boolean": "The mask is boolean: 0 means masked. {padded}",
 }
-FROM = "From: {document}."
+FROM = {  # by version: the code that is shown is not a copy
+    "published": "Rewritten by us from {document}, with its mistake kept.{fixed}",
+    "corrected": "Rewritten by us from {document}, and corrected.",
+    "only": "Rewritten by us from {document}.",
+}
+FIXED_FIRST = " Fixed first: {slips}"
 ABOUT_ROW = "{particular} {mask}"
 COMPARED = "Compared with the reference"
 COMPARED_VERSIONS = {"corrected": "Corrected", "published": "Published", "only": "Published (correct)"}
@@ -124,11 +129,15 @@ HEAD = ", head {head}{first}"
 FIRST = ", first of {batch} sequences"
 REFERENCE = "Weights of the reference{where}{scaled}"
 CORRECT = "Correct"
-VERSION_TITLES = {"published": "As published", "corrected": "Corrected"}  # of the map beside it
+VERSION_TITLES = {
+    "published": "With the mistake",
+    "corrected": "Corrected",
+    "only": "As published",
+}  # of the map beside it
 MAP_ALT = "Map by row and column. {title}."
 SEE_WEIGHTS = "**The weights of {wrong} of {rows} tokens differ.**"
-SEE_SAME = "**As published, every token has the same row of weights.**"
-SEE_MASKED = "**Framed: {masked} of {count} cells have weight although the mask hides them{later}.**"
+SEE_SAME = "**With the mistake, every token has the same row of weights.**"
+SEE_MASKED = "**Framed: {masked} of {count} cells have weight although masked{later}.**"
 LATER = ", all on later tokens"
 SEE_OTHER_HEAD = "The weights of head {head} are correct; those of another head differ."
 SEE_SHAPES = "Compare row by row."

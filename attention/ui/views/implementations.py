@@ -40,6 +40,7 @@ def view(config: Config) -> None:
     with detail:
         about = st.container()  # filled after the picture, which the user waits for
         implementations_overview.lines(name)
+        implementations_overview.origin(name, printed)
         found = results.published.comparison(config.for_page(results.published.PAGE), name, printed)
         implementations_squares.draw(config, name, printed, found)
         browser_yield.yield_to_browser()
@@ -52,7 +53,6 @@ def view(config: Config) -> None:
         implementations_overview.row(config, name, printed, found)
         implementations_overview.not_applied(config, row, found)
     with detail:
-        implementations_overview.origin(name)
         implementations_overview.tries(config, row)
         _notes(config, row)
     implementations_squares.more(config, name, printed, found)

@@ -17,7 +17,7 @@ from attention.published.compare import ROUNDING, Comparison, rows_apart
 from attention.tables import rows as tables
 from attention.ui import results
 from attention.ui.text import implementations as text
-from attention.ui.views import word_sentences
+from attention.ui.views import implementations_overview, word_sentences
 
 IN_WORDS = 24  # the most tokens of a map with words at its rows and columns
 LEGEND = '<p class="map-legend">{}</p>'
@@ -39,8 +39,8 @@ def weights(config: Config, found: Comparison, tokens: Sequence[str], printed: b
     own, correct = found.weights[head].nan_to_num(0), found.reference[head]
     hidden = (own == 0) & ~(found.mask & (correct == 0))  # a weight that is zero by rounding is not masked
     sides = [
-        (text.CORRECT, correct, found.mask, None),
         (_own_title(config, printed), own, ~hidden, _masked(found, head)),
+        (text.CORRECT, correct, found.mask, None),
     ]
     maps = [
         word_map(
@@ -93,13 +93,13 @@ def influence(
     tokens: Sequence[str],
     leaking: tuple[Tensor, Tensor] | None,
 ) -> None:
-    """Draws the influence of tokens, after that of the corrected version if this is another; leaks are orange."""
+    """Draws the influence of tokens, before that of the corrected version if this is another; leaks are orange."""
     marked = leaking[0] if leaking else None
     sides = [(_own_title(config, printed), reach, marked)]
     has_pair = ROWS[name].as_printed is not None
     correct = results.published.influences(config.for_page(results.published.PAGE), name, False) if has_pair else None
     if correct is not None and correct.shape == reach.shape:
-        sides.insert(0, (text.CORRECT, correct, None))
+        sides.append((text.CORRECT, correct, None))
     maps, largest = [], max(float(moved.max()) for _, moved, _ in sides) or 1.0  # of both maps, which have one scale
     for title, moved, orange in sides:
         cells, alt = moved.float() / largest, text.MAP_ALT.format(title=title)
@@ -132,8 +132,7 @@ def _show(maps: list[str], kind: str, is_hatched: bool, leaks: bool = False) -> 
 
 def _own_title(config: Config, printed: bool) -> str:
     """Which version a map is of."""
-    is_corrected = not printed and ROWS[config.implementation].as_printed is not None
-    return text.VERSION_TITLES["corrected" if is_corrected else "published"]
+    return text.VERSION_TITLES[implementations_overview.version(config.implementation, printed)]
 
 
 def shown_head(config: Config, found: Comparison) -> int:

@@ -122,9 +122,19 @@ def _slips(row: Row) -> str:
     return text.SLIPS.get(count, text.SLIPS_MORE).format(count=count) if count else ""
 
 
-def origin(name: str) -> None:
-    """Draws where the selected row was published."""
-    st.caption(text.FROM.format(document=find_the_bug.document_link(ROWS[name].document)))
+def origin(name: str, printed: bool) -> None:
+    """Draws where the selected row was published, and how the code that is shown differs from that."""
+    row = ROWS[name]
+    fixed = text.FIXED_FIRST.format(slips=" ".join(escape(slip.what) for slip in row.slips)) if row.slips else ""
+    document = find_the_bug.document_link(row.document)
+    st.caption(text.FROM[version(name, printed)].format(document=document, fixed=fixed))
+
+
+def version(name: str, printed: bool) -> str:
+    """Which version of a row is shown: "published", "corrected", or "only" if the published one is right."""
+    if ROWS[name].as_printed is None:
+        return "only"
+    return "published" if printed else "corrected"
 
 
 def not_applied(config: Config, row: Row, found: Comparison) -> None:
