@@ -54,7 +54,7 @@ PATH: tuple[Step, ...] = (
         "Each row is a query, each column a key."),
     Step(EXAMPLES["induction"], "Click a cell in the row of “steep”, then in a row of “the”.",
         "An induction head: for “the”, it attends to the words that followed “the” before."),
-    Step(EXAMPLES["small"], "Select *output* in the diagram, and look for the numbers of *x* there.",
+    Step(EXAMPLES["small"], "Press *Play*, or select *output* in the diagram, and look for the numbers of *x* there.",
         "Four words, and every number from the tokens to the output."),
     Step(EXAMPLES["row"], "Drag the bar of “The” upwards, and watch its weight.",
         "Scores become weights in three steps: scale, mask, softmax."),
@@ -71,8 +71,8 @@ PATH: tuple[Step, ...] = (
         "Both, within 60 steps: at step 200 head 1 of layer 0 has 0.82 of its weight on the previous token, and head 2 of layer 1 has 0.88 on what followed a copy. The second reads what the first writes.",
         INTERMEDIATE, "what an induction head is"),
         "Move the slider to step 200, and compare the eight small maps."),
-    *(Step(each, "Open *Heads of all layers* below, and look for heads like this one.",
-        "SmolLM2, a trained model, has heads that find what followed earlier copies. Colours compare weights with the uniform weight, on a log scale.") for name, each in EXAMPLES.items() if name == "real"),
+    *(Step(each, "Open *Heads of all layers* below, and look for heads like this one. Colours compare weights with the uniform weight, on a log scale.",
+        "SmolLM2, a trained model, has heads that find what followed earlier copies.") for name, each in EXAMPLES.items() if name == "real"),
 )  # fmt: skip
 
 CHECKS: tuple[Check, ...] = (

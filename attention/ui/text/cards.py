@@ -2,7 +2,7 @@
 
 PLACE = "{number} of {count}"
 TRY = "**Try:** {do}"
-CHANGED = "You have changed settings; the sentence is about those before."
+CHANGED = "You have changed settings."
 RESTORE = "Restore the picture"
 PREVIOUS, NEXT, NEXT_STEP, ALL, STEPS, END = (
     "Previous",

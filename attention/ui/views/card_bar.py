@@ -91,14 +91,20 @@ def _draw(setting: Any) -> None:
             if card.do:
                 st.markdown(text.TRY.format(do=card.do))
             if _is_changed(card, setting):
-                st.caption(text.CHANGED)
-                usual = vars(page.open_query(example.query))
-                st.button(text.RESTORE, on_click=page.change, kwargs=usual, key="restore card", type="tertiary")
+                _draw_change(card)
         with asked:
             guess = predict.draw_question(question_key(card), question, on_guess=page.change)
         if guess is not None:
             predict.judge_guess(question, guess)
         _draw_links(card, predict.is_right(question, guess))
+
+
+def _draw_change(card: Card) -> None:
+    """Draws that the settings are no longer those of the card, and the way back."""
+    usual = vars(page.open_query(card.example.query))
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(text.CHANGED, width="content")
+        st.button(text.RESTORE, on_click=page.change, kwargs=usual, key="restore card", type="tertiary")
 
 
 def _draw_lesson(lesson: Lesson) -> None:
