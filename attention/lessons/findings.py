@@ -13,7 +13,7 @@ FINDINGS: dict[str, str] = {
     "temperature": "The head that attends one word back had 0.91 of its weight there and keeps 0.36.",
     "row": "Scores become weights in three steps: scale, mask, take the softmax.",
     "axis": "Each row is a query, each column a key.",
-    "without-scaling": "The largest weight of a row averages 0.97 without scaling and 0.29 with it.",
+    "without-scaling": "At 1,024 channels, the largest weight averages 0.97 without scaling and 0.29 with it.",
     "window-causal": "Head 2 attends to the first word, which leaves the window: 0.77 of a row's weight moves.",
     "real": "Head 6 of layer 18 attends to the words that followed earlier copies.",
     "grown": "After a thousand steps, this head attends to what followed each letter before.",

@@ -24,7 +24,7 @@ def root(d_head: int) -> float:
 
 
 def unscaled(d_head: int) -> float:
-    """Leave the dot products as they are: their variance grows with d_head and the softmax saturates."""
+    """Leave the dot products as they are: their variance grows with d_head, and in wide heads the softmax saturates."""
     return 1.0
 
 
