@@ -108,7 +108,7 @@ def test_a_click_joins_masks_and_parts_them(visit):
     used_card(tab)
     hint = tab.page.locator(f"{GALLERY} .hint")
     card = card_to_join(tab, "without", "window")
-    expect(hint).to_have_text("Now click the second mask")
+    expect(hint).to_have_text("Takes the pairs of the second away. Now click the second mask.")
     card.click()
     used = used_card(tab, combine="without", second="window")
     expect(hint).to_have_text("In use: causal without window")

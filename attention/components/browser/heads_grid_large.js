@@ -27,8 +27,16 @@ export function roomOf(data, width) {
   const panel = data.trained ? SENTENCE : Math.round(beside);
   const letters = Math.max(0, ...[...data.tokens, ...keyTokens(data)].map((token) => signs(token).length));
   const named = data.tokens.length > 0 && data.tile === 1;
-  const room = named ? Math.round(Math.min(MOST_ROOM, BESIDE + LETTER * letters)) : NUMBERED;
+  const room = named ? Math.round(Math.min(MOST_ROOM, BESIDE + LETTER * letters * lanesOf(data))) : NUMBERED;
   return { wide, panel, room, area: (wide ? width - panel - APART : width) - room - EDGE };
+}
+
+/**
+ * Returns how many columns the labels of rows take: two, by turns, if a training has tokens of one letter, so that more fit.
+ * @param {GridData} data
+ */
+function lanesOf(data) {
+  return data.trained && data.tokens.every((token) => signs(token).length === 1) ? 2 : 1;
 }
 
 /**
@@ -92,15 +100,19 @@ export function setLarge(large, data, plan) {
   element.style.margin = `0 0 ${room}px ${room}px`;
   element.classList.toggle("roomy", isRoomy(plan));
   setSquare(large, plan);
+  const lanes = lanesOf(data);
+  const add = (/** @type {HTMLElement[]} */ labels) => labels.forEach((label, at) => {
+    label.classList.toggle("upright", lanes > 1);
+    label.classList.toggle("outer", at % lanes > 0);
+    square.append(label);
+  });
   const names = (/** @type {string[]} */ tokens, /** @type {number} */ count, /** @type {number} */ size) => {
-    const step = Math.max(1, Math.ceil(LINE / size)), named = tokens.length > 0 && data.tile === 1;
+    const step = Math.max(1, Math.ceil(LINE / size / lanes)), named = tokens.length > 0 && data.tile === 1;
     const every = Array.from({ length: Math.ceil(count / step) }, (_, i) => i * step);
     return every.map((i) => /** @type {[number, string]} */ ([i, named ? tokens[i] : `${i * data.tile}`]));
   };
-  for (const [i, name] of names(data.tokens, data.rows, cell.height)) square.append(down(name, i, plan, room, LINE));
-  for (const [i, name] of names(keyTokens(data), data.columns, cell.width)) {
-    square.append(across(name, i, plan, room, LINE));
-  }
+  add(names(data.tokens, data.rows, cell.height).map(([i, name]) => down(name, i, plan, room, LINE)));
+  add(names(keyTokens(data), data.columns, cell.width).map(([i, name]) => across(name, i, plan, room, LINE)));
 }
 
 /**

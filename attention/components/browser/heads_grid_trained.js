@@ -118,7 +118,10 @@ function scrollToLesson(grid, lessons) {
 function labelSelected(square, { tokens }, { row, column }, plan) {
   for (const old of square.querySelectorAll(".picked")) old.remove();
   const labels = [down(tokens[row], row, plan, plan.room, LINE), across(tokens[column], column, plan, plan.room, LINE)];
-  labels.forEach((label) => label.classList.add("picked"));
+  labels.forEach((label) => {
+    label.classList.add("picked");
+    label.classList.toggle("upright", signs(label.textContent ?? "").length === 1);
+  });
   for (const [kind, edge, { style }] of /** @type {const} */ ([["down", "top", labels[0]], ["across", "left", labels[1]]])) {
     for (const other of square.querySelectorAll(`.label.${kind}`)) {
       if (!(other instanceof HTMLElement)) continue;

@@ -1,7 +1,7 @@
 // The gallery of masks: `draw` adds one picture per mask to an element of any page, and reports a choice or combination.
 
 import { createElement, find, penOf, createRoot } from "./elements.js";
-import { cardLabel, clickHint, MARKUP, roomText } from "./mask_gallery_words.js";
+import { cardLabel, clickHint, joinTitle, MARKUP, roomText } from "./mask_gallery_words.js";
 import { openMessage } from "./message.js";
 import { channels, applyTheme } from "./theme.js";
 
@@ -70,12 +70,18 @@ function setHow(root, gallery, how, choose) {
   group.querySelectorAll("button").forEach((button, at) => {
     const pressed = joins[at] === how;
     button.textContent = joins[at];
+    button.title = joinTitle(joins[at]);
     button.setAttribute("aria-pressed", `${pressed}`);
     button.onclick = () => choose(pressed ? "" : joins[at]);
   });
   const made = how !== "" && gallery.cards.some(({ joined }) => joined === how);
   const used = (made && gallery.cards.find((card) => card.used)?.name) || "";
-  find(root, ".hint").textContent = clickHint({ how, joins: joins.length > 0, used });
+  find(root, ".hint").textContent = clickHint({ how, joins: joins.length > 0, used, first: firstName(gallery) });
+}
+
+/** @param {Gallery} gallery  whose first mask, which others can be combined with, has a name */
+function firstName({ cards }) {
+  return cards.find(({ joins }) => !joins.length)?.name ?? "";
 }
 
 /**
@@ -95,8 +101,7 @@ function showGallery(root, cards, gallery, how, send) {
     paint(cards[i], ink, gallery.sides, gallery.picture(i));
   });
   setPurposes(list, cards, gallery);
-  const first = gallery.cards.find(({ joins }) => !joins.length)?.name ?? "";
-  room.textContent = roomText({ first, how });
+  room.textContent = roomText({ first: firstName(gallery), how });
   room.hidden = !how || gallery.cards.some((card) => !card.single);  // the card of a combined mask takes its place
   root.dataset.painted = gallery.painted;
 }

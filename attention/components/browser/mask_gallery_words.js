@@ -7,13 +7,24 @@ export const MARKUP = `
   <li class="room"></li>
 </ul>`;
 
+/** @type {Record<string, string>} */
+const JOINS = {
+  and: "Keeps pairs that both keep.", or: "Keeps pairs that either keeps.", without: "Takes the pairs of the second away.",
+};
+
 /**
- * @param {{ how: string, joins: boolean, used: string }} click  how a click combines the mask with the first one, whether it can,
- * and the combination in use that was made so
+ * @param {{ how: string, joins: boolean, used: string, first: string }} click  how a click combines the mask with the `first`
+ * one, whether it can, and the combination in use that was made so
  */
-export function clickHint({ how, joins, used }) {
+export function clickHint({ how, joins, used, first }) {
   if (used) return `In use: ${used}`;
-  return how ? "Now click the second mask" : joins ? "Click a mask to use it, or combine two:" : "";
+  if (how) return `${JOINS[how]} Now click the second mask.`;
+  return joins ? `Click a mask to use it, or combine ${first} with another:` : "";
+}
+
+/** @param {string} how  of combining two masks */
+export function joinTitle(how) {
+  return JOINS[how];
 }
 
 /** @param {{ first: string, how: string }} click  what the place of a combination says before its second mask is clicked */

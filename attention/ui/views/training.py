@@ -228,7 +228,8 @@ def _controls(recipe: Recipe, found: Shown, moment: Checkpoint) -> None:
                 _speed()
         if not present.is_embedded() and (found.task is None or found.task.state != "done"):
             again = found.ships or found.task is not None
-            label = text.TRAIN_AGAIN if again else text.TRAIN.format(steps=recipe.steps)
+            given = {"steps": recipe.steps, "time": duration(seconds(recipe.alone))}
+            label = (text.TRAIN_AGAIN if again else text.TRAIN).format(**given)
             _train_button(recipe, label, primary=not again)
 
 
