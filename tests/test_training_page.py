@@ -293,7 +293,7 @@ def test_another_setting_says_that_ones_training_goes_on(monkeypatch):
     assert test.button(key="cancel").label == "Stop"
     test.button(key="cancel").click().run()
     assert "Stopped after 0 of 40 steps" in page_text(test)
-    assert test.button(key="train").label == "Train again (27 s)"
+    assert test.button(key="train").label.startswith("Train again (")
 
 
 def test_a_head_that_is_switched_off_is_missed():

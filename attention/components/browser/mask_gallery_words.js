@@ -19,7 +19,7 @@ const JOINS = {
 export function clickHint({ how, joins, used, first }) {
   if (used) return `In use: ${used}`;
   if (how) return `${JOINS[how]} Now click the second mask.`;
-  return joins ? `Click a mask to use it, or combine ${first} with another:` : "";
+  return joins ? `Click a mask, or combine ${first} with another:` : "";
 }
 
 /** @param {string} how  of combining two masks */
