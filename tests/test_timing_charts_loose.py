@@ -81,3 +81,14 @@ def test_the_legend_says_why_marks_are_open(visits, said):
     ]
     *_, entries = split_traces(traces(charts.seconds([*CPU, *loose])))
     assert [each["name"] for each in entries] == [f"open marks: {said}"]
+
+
+def test_a_legend_names_each_machine_once_in_its_colour():
+    names = ["SDPA", "matmul softmax matmul", "loop over heads", "core with weights"]
+    lines = [lowest(n, n / 64, implementation=name, **of) for name in names for of in ({}, GPU) for n in LENGTHS]
+    figure = charts.seconds(lines)
+    entries = [trace["name"].replace("<br>", " ") for trace in traces(figure) if trace.get("showlegend")]
+    assert entries == [name for name in names for _ in range(2)]
+    colors = {trace["marker"]["color"] for trace in traces(figure) if trace.get("showlegend")}
+    title = figure.layout.legend.title.text
+    assert len(colors) == 2 and all(f'<span style="color:{color}">' in title for color in colors)

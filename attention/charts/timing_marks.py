@@ -26,6 +26,7 @@ from attention.timing.webgpu.results import MATERIALISED
 
 HEIGHT = 460
 WIDTH = 40  # characters per line of a legend that fit on a phone
+BULLET = '<span style="color:{color}">●</span> '
 FOOT_ROW = 15  # pixels of a line at the foot of a figure
 FINE = 58  # the same for where all was measured, in a smaller font
 NARROW = 34  # the same for the hover box
@@ -91,9 +92,18 @@ def finish(figure: go.Figure, timings: Sequence[Timing]) -> None:
         rows = [*sources, *(f"○ {trace.name}" for trace in opened)]
         figure.update_layout(**foot(rows, HEIGHT))
     else:
-        shown = dict.fromkeys(trace.name for trace in drawn if trace.showlegend is not False)
-        rows = [*sources, *(part for name in shown for part in name.split("<br>"))]
-        figure.update_layout(legend=legend(timings), height=HEIGHT + ROW * len(rows))
+        _shorten_names(drawn, timings)
+        rows = sum(trace.name.count("<br>") + 1 for trace in drawn if trace.showlegend is not False)
+        height = HEIGHT + ROW * (len(sources) + rows)
+        figure.update_layout(legend=legend(timings, Look.of(timings)), height=height)
+
+
+def _shorten_names(drawn: Sequence[Any], timings: Sequence[Timing]) -> None:
+    """Leaves the machine out of the names in a legend, whose title has the colour of each."""
+    names = line_names.names_without_machine(timings)
+    for trace in drawn:
+        if trace.legendgroup in names:
+            trace.name = wrap_label(names[trace.legendgroup])
 
 
 def _last_x(drawn: Sequence[Any]) -> float:
@@ -118,10 +128,17 @@ def _fine(source: str) -> str:
     return f'<span style="font-size:12px;font-weight:400">{escape(source)}</span>'
 
 
-def legend(timings: Sequence[Timing]) -> dict[str, Any]:
-    """Returns a legend below the figure, whose title says where and when it was measured, so that images include it."""
-    told = "<br>".join(map(escape, line_names.sources(timings, FINE)))
-    return LEGEND | {"title": {"text": told, "side": "top", "font": {"size": 12, "color": theme.PLOTLY_TEXT}}}
+def legend(timings: Sequence[Timing], look: Look | None = None) -> dict[str, Any]:
+    """Returns a legend below the figure, whose title says where and when it was measured, so that images include it.
+
+    `look`: the style of the lines if their names are without the machine; its colour is then at the machine in the title.
+    """
+    first, told = {timing.origin: timing for timing in timings}, []
+    for origin, parts in line_names.sources_by_origin(timings, FINE).items():
+        bullet = BULLET.format(color=look.color(first[origin])) if look else ""
+        told.append(bullet + "<br>".join(map(escape, parts)))
+    title = {"text": "<br>".join(told), "side": "top", "font": {"size": 11, "color": theme.PLOTLY_TEXT}}
+    return LEGEND | {"title": title, "font": {"size": 11}}
 
 
 def wrap_label(label: str) -> str:

@@ -142,6 +142,9 @@ KEPT = (
     "below."
 )
 
+SETTINGS = "Set in the menu: {masks} mask, {dtypes}, {passes}."  # on phones
+AND = " and "
+
 # The charts and tables.
 OPEN = "Open marks are times that were not measured three times or do not agree; hover to see why. "
 CHARTS = {  # in the order in which they are offered; the first sentence says how to read a chart, the others are its help
