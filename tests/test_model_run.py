@@ -18,6 +18,7 @@ from attention.knobs import DEFAULTS, GENERATED
 from attention.models.prompt import PROMPTS, Prompt
 from attention.number_format import format_percent
 from attention.pinned import sides_of, unpack_link
+from attention.recorded.models import GOES_ON
 from attention.recorded.shipped import MINILM, RIVER, SHIPPED, SMOLLM2, STREET
 from attention.story.head import LAYER
 from attention.story.settings import STORIES, Story
@@ -223,7 +224,7 @@ def test_on_start_a_typed_sentence_is_read_by_the_model_and_stays_there():
     assert not test.exception and (shown.sentence, shown.own, shown.step) == ("own", OWN, "look")
     assert link(test) == {"start": f"sentence.own~own.{OWN}"}
     said = page_text(test)
-    assert text_start.OWN_LOOK in said and "bank" not in said
+    assert text_start.OWN_LOOK in said and "“bank” puts" not in said
     assert segments(test, "story_step") == [*text_start.STEPS.values()] and len(segments(test, "story_sentence")) == 3
     source, words = own_sentence_source(test), OWN.split()[:-1]  # the stand-in reads the last as two parts
     weights = trace(Config.of(source, layer=LAYER)).weights[LAST_HEAD, 1:5, 1:5].clone().fill_diagonal_(0)
@@ -250,14 +251,15 @@ def open_step(test: AppTest, step: str, temperature: float) -> AppTest:
     return test.slider(key="story_temperature").set_value(temperature).run()
 
 
-def test_a_link_to_a_sentence_on_start_opens_it_again_and_heads_has_the_run():
+def test_a_link_to_a_sentence_on_start_opens_it_again_and_leads_to_all_its_heads():
     query = {"start": f"sentence.own~own.{OWN}~query.3~mask.causal"}
     test = wait(open_page("start", **query))
     shown = state(test).here.setting
     assert (shown.own, shown.query, shown.mask) == (OWN, 3, "causal") and link(test) == query
-    (there,) = [each for each in test.get("link_button") if each.proto.label == text_start.OWN_HEADS]
+    (there,) = [each for each in test.get("link_button") if each.proto.label == text_start.OWN_MODEL]
     found = dict(parse_qsl(urlsplit(there.proto.url).query))
-    assert (found["run"], found["run_text"], found["head"], found["query"]) == (MINILM, OWN, str(LAST_HEAD), "3")
+    assert urlsplit(there.proto.url).path == "/model" and found == {"model": MINILM, "text": OWN}
+    assert text_start.OWN_PARTS.format(mark=GOES_ON) in page_text(test), "the stand-in reads the last word as two parts"
     typed = "100% ~ sure. Really"
     assert link(type_on_start(test, typed)) == {"start": "sentence.own~own.100%25 %7E sure. Really~mask.causal"}
     packed = STORIES.to_query(replace(Story(), sentence="own", own=typed))

@@ -1,4 +1,4 @@
-"""The sidebar of the Start page: the sizes, which open Heads once one is moved, and what acts on the head of the story."""
+"""The sidebar of the Start page: what acts on the head of the story, then the sizes, which open Heads once one is moved."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ NAMES = frozenset((*SIZES, "mask", "span", "scale", "temperature"))
 
 def draw(story: Story, stops: Stops, change: Change) -> None:
     """Draws every control with its callback for changes."""
-    with st.container(key="own-picture"):
-        st.caption(text.OPENS_HEADS)
-        knobs.stops("tokens", story, stops["tokens"], format_func="{:,}".format, on_change=change)
-        knobs.slider("heads", story, on_change=change)
-        knobs.slider("d_model", story, stops["d_model"], on_change=change)
     st.caption(text.THIS_HEAD)
     for name, rules in RULES.items():
         knobs.menu(name, story, help=help_with_rules(STORIES.knobs[name].help, rules), on_change=change)
         if name == "mask" and MASKS[story.mask].span:
             knobs.slider("span", story, on_change=change)
     knobs.slider("temperature", story, on_change=change)
+    with st.container(key="own-picture"):
+        st.caption(text.OPENS_HEADS)
+        knobs.stops("tokens", story, stops["tokens"], format_func="{:,}".format, on_change=change)
+        knobs.slider("heads", story, on_change=change)
+        knobs.slider("d_model", story, stops["d_model"], on_change=change)
 
 
 def _stops(story: Story, last: Story, before: Stops | None) -> Stops:

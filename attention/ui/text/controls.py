@@ -3,7 +3,7 @@
 MORE = "More settings"
 
 # Start.
-OPENS_HEADS = "Try your own heads (opens Heads)"
+OPENS_HEADS = "Build your own heads (opens Heads)"
 THIS_HEAD = "Change this head"
 
 # A picture.

@@ -5,6 +5,7 @@ FINDING = "{query} puts **{weight}** of its weight on {key}."
 ITSELF = "{query} puts **{weight}** of its weight on itself."
 NOTHING = "{query} has no visible key: every token is masked, so its weights are zero."
 BADGE = ":green-badge[Weights of a trained model: MiniLM, layer 0, head 4]"
+SHORT = {"account": "She opened an account at the bank …"}  # for the choice of a sentence
 OWN_BADGE = ":green-badge[A trained model on your sentence: MiniLM, layer 0, head {head}]"
 OWN_PROVENANCE = (
     "A learned head: layer 0, head {head} of MiniLM, a sentence encoder, which has read your sentence on this server."
@@ -19,11 +20,9 @@ OTHER_HEADS = (
     "other; {others} do not."
 )
 STEPS = {"look": "1 · Look", "weigh": "2 · Weigh", "take over": "3 · Combine"}
-LOOK = (
-    "A **token** is a word, a part of one or a punctuation mark. **Attention** mixes information from other tokens into it: a "
-    "**weight** is the share of one of them, or of itself."
-)
-ROWS = "A **row** of the map is one token; its weights sum to 100%. The model adds the tokens [CLS] and [SEP]."
+LOOK = "**Attention** mixes information from other tokens into each one. A **weight** is the share of one token."
+TOKENS = "A **token** is a word, a part of one or a punctuation mark; the model adds [CLS] and [SEP]."
+ROWS = " Each **row** of the map is a token: its weights on all tokens, itself included, sum to 100%."
 COMPARE = "**Try it:** choose the other sentence above, and see what “{word}” attends to there."
 TRAINED = (
     "MiniLM was trained on pairs of sentences, to give those that belong together similar vectors. A weight shows what a head "
@@ -39,27 +38,29 @@ UNDERSTOOD = (
 )
 OWN_FIRST = "{query} is selected because its weight on {key} is the largest of a whole word on a different one. "
 OWN_LOOK = (
-    "This head was chosen for what it does in the two sentences above; in yours it may do something else. Your sentence is part "
-    "of the link."
+    "This head was chosen for “bank” in the two sentences above. In yours it may show little, and other heads more."
 )
+OWN_PARTS = " A token with “{mark}” continues a word."
+OWN_IN_LINK = "Your sentence is part of the link of this page."
 OWN_TAKE_OVER = (
     "Learned matrices make the **value** of each token, a vector that it passes on. The head sums the values, each times its "
     "weight, multiplies the sum by its **output matrix**, and adds that to the vector of the token. What a word becomes is "
     "recorded for the two sentences above: choose one of them to see it."
 )
 OWN_HEADS = "Open on Heads, with all heads"
+OWN_MODEL = "See all its heads on Model"
 OWN_BLANK = "There is no word in the sentence. Type one or more, then press Enter."
 OWN_LONG = "The sentence has {characters:,} characters; Start reads up to {most}. Heads and Model read longer texts."
 OWN_MANY = "MiniLM splits your sentence into {tokens} tokens; Start has room for {most}. Heads shows all of them."
 AS_RECORDED = "**With the model's own settings:** {said}"
-SHARPEN = "The **temperature** divides the scores. Try it:"
+SHARPEN = "The **temperature** makes weights sharper or more even:"
 WEIGH = (
-    "Learned matrices give each token a **query** q, what it looks for, and a **key** k, what it offers. Their dot product is "
-    "scaled; the **softmax** takes exp of it and divides by the sum."
+    "Learned matrices give each token a **query** q, what it looks for, and a **key** k, what it offers. Their dot product, "
+    "scaled, is the **score**; the **softmax** takes exp of it and divides by the sum."
 )
 WEIGH_LARGE = (
-    "Learned matrices give each token a **query** q, what it looks for, and a **key** k, what it offers. Their dot product is "
-    "scaled; the **softmax** turns those of a row into weights."
+    "Learned matrices give each token a **query** q, what it looks for, and a **key** k, what it offers. Their dot product, "
+    "scaled, is the **score**; the **softmax** turns the scores of a row into weights."
 )
 SCORES = (
     "| {query} and | {tokens} | all {visible} |\n| --- | {rule} | --- |\n"

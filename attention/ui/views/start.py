@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
 from attention.codec import CONFIGS, to_query
-from attention.components.sentence_head import sentence_head
+from attention.components.sentence_head import PARTS, sentence_head
 from attention.config import Config
+from attention.models.prompt import PROMPTS, Prompt
 from attention.number_format import format_percent
+from attention.recorded.shipped import MINILM
 from attention.sources.providers import tokens
 from attention.story.head import SENTENCES, riddle_config, riddle_shares
 from attention.story.settings import MOST, OWN, SIZES, STORIES, WORD, Story
@@ -50,17 +53,25 @@ def view(story: Story) -> None:
         _link_to_heads(config)
         return
     start_steps.draw_choice(story, config)
-    with st.container(key="story"):
+    with st.container(key="story", gap=None):
+        if not present.is_embedded():  # there, tokens and map are one component
+            _draw_sentence_head(config, "chips")
         picture, told = st.columns([9, 7], gap="medium")
     with picture:
-        whole = (0, config.tokens), (0, config.tokens)
-        sentence_head(config, results.heads.lines(config, config.head, whole), on_pin=gestures.on_sentence_pin)
+        _draw_sentence_head(config, *PARTS if present.is_embedded() else ("map",))
         proof.badge(config)
     with told:
         start_steps.draw(story, trace)
         if story.is_own:
-            _link_to_heads(config)
+            _link_to_model(story)
     start_steps.draw_below(story, trace)
+
+
+def _draw_sentence_head(config: Config, *parts: str) -> None:
+    """Draws some parts of the head over the sentence."""
+    key, whole = f"story {parts[0]}", ((0, config.tokens), (0, config.tokens))
+    cells = results.heads.lines(config, config.head, whole)
+    sentence_head(config, cells, key=key, on_pin=partial(gestures.on_sentence_pin, key), parts=parts)
 
 
 def _config(story: Story) -> Config:
@@ -88,7 +99,9 @@ def _draw_sentences(story: Story) -> None:
             "sentence",
             story,
             [*SENTENCES, *[OWN] * bool(story.own)],
-            format_func=lambda name: run_text.OWN_SENTENCE if name == OWN else SENTENCES[name].text,
+            format_func=lambda name: (
+                run_text.OWN_SENTENCE if name == OWN else text.SHORT.get(name, SENTENCES[name].text)
+            ),
             on_change=page.change,
             kwargs={"query": WORD},
             label_visibility="collapsed",
@@ -125,8 +138,14 @@ def _read_sentence(key: str) -> None:
 
 
 def _link_to_heads(config: Config) -> None:
-    """Draws the link that shows the visitor's own sentence with all heads; it names the run."""
+    """Draws the link that shows a sentence with too many tokens for Start; it names the run."""
     next_step.page_link("heads", text.OWN_HEADS, model_run.carry(to_query(config)), ":material/grid_view:")
+
+
+def _link_to_model(story: Story) -> None:
+    """Draws the link to all heads of the model on the visitor's own sentence."""
+    query = PROMPTS.to_query(Prompt(model=MINILM, text=story.own))
+    next_step.page_link("model", text.OWN_MODEL, query, ":material/grid_view:")
 
 
 def _badge(story: Story, config: Config) -> str:

@@ -16,6 +16,7 @@ from attention.charts import moves as charts
 from attention.codec import to_query
 from attention.config import Config
 from attention.number_format import format_change, format_mean, format_percent
+from attention.recorded.models import GOES_ON
 from attention.story.head import LAYER, SENTENCES, Move, heads_that_find_both, moves, strongest_pair
 from attention.story.settings import WORD, Story
 from attention.trace import Trace
@@ -50,13 +51,12 @@ def draw_choice(story: Story, config: Config) -> None:
 
 
 def draw(story: Story, trace: Trace) -> None:
-    """Draws the selected step; a narrow window shows the choice of a temperature above the picture, the rest below it."""
-    if story.step == "weigh":
-        with st.container(key="story-first"):
-            _sharpen(story, trace)
-    with st.container(key="story-why"):
-        for part in STEPS[story.step]:
-            part(story, trace)
+    """Draws the selected step; a narrow window shows its first parts above the picture, the others below it."""
+    for key, parts in zip(("story-first", "story-why"), STEPS[story.step], strict=True):
+        if parts:
+            with st.container(key=key):
+                for part in parts:
+                    part(story, trace)
 
 
 def draw_below(story: Story, trace: Trace) -> None:
@@ -90,10 +90,17 @@ def _look(story: Story, trace: Trace) -> None:
 
 def _compare(story: Story, trace: Trace) -> None:
     """Draws what a row is, what to try, how the model was trained, and that other heads do not do the same."""
-    if float(selected_row(trace).sum()):
-        st.markdown(text.ROWS)
+    parts = any(token.startswith(GOES_ON) for token in trace.queries.texts)
+    st.markdown(
+        text.TOKENS
+        + (text.OWN_PARTS.format(mark=GOES_ON) if parts else "")
+        + (text.ROWS if float(selected_row(trace).sum()) else "")
+    )
     if story.is_own:
-        st.markdown(_why_first(story, trace) + text.OWN_LOOK)
+        if why := _why_first(story, trace):
+            st.markdown(why)
+        st.markdown(text.OWN_LOOK)
+        st.caption(text.OWN_IN_LINK)
         return
     if card_bar.is_waiting():  # whose question it would be
         st.caption(text.TRAINED)
@@ -275,8 +282,8 @@ def head_counts() -> dict[str, int]:
 
 
 Part = Callable[[Story, Trace], None]
-STEPS: dict[str, tuple[Part, ...]] = {
-    "look": (_look, _compare),
-    "weigh": (_weigh,),
-    "take over": (_pass_on, _take_over),
+STEPS: dict[str, tuple[tuple[Part, ...], tuple[Part, ...]]] = {
+    "look": ((_look,), (_compare,)),
+    "weigh": ((_sharpen,), (_weigh,)),
+    "take over": ((_pass_on, _take_over), ()),
 }
