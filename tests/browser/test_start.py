@@ -54,7 +54,7 @@ def test_the_map_is_in_the_first_screen_and_keeps_its_place_at_every_temperature
         start.still()
         tops.append(page.locator(".sentence-head:not(.no-map) canvas").bounding_box()["y"])
     page.get_by_role("radio", name="She opened an account").click()
-    expect(page.get_by_text("“bank” puts 97").first).to_be_visible()
+    expect(page.get_by_text("“bank” puts 93.5%").first).to_be_visible()
     start.still()
     if width == 1280:  # both sentences have one line there
         tops.append(page.locator(".sentence-head:not(.no-map) canvas").bounding_box()["y"])

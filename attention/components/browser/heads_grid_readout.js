@@ -195,7 +195,8 @@ export function setSpread(grid, cell) {
   const weight = numberOf(data, top), seen = row.filter(({ code }) => code !== MASKED);
   const ties = seen.filter((other) => numberOf(data, other) === weight);
   const keys = ties.map(({ key, keyCount }) => nameToken(data, key, keyCount, []));
-  const most = top.weight ? largest({ weight, keys, all: ties.length === seen.length }) : "";
+  const unsaid = numberOf(data, cell) === weight ? "" : weight;
+  const most = top.weight ? largest({ weight: unsaid, keys, all: ties.length === seen.length }) : "";
   const last = data.tile > 1 ? Math.min(first + data.tile, data.queries) - 1 : first;
   find(spread, "p").textContent = `${cell.head < data.certain ? rowName({ first, last }) : PREVIEW}${most}`;
 }

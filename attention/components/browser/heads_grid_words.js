@@ -188,11 +188,15 @@ export function rowName({ first, last }) {
   return last > first ? `Queries ${first}–${last}` : `Query ${first}`;
 }
 
-/** @param {{ weight: string, keys: string[], all: boolean }} row  `keys`: those that have this weight */
+/**
+ * @param {{ weight: string, keys: string[], all: boolean }} row  `keys`: those that have this weight, which is "" if the
+ *   readout has it
+ */
 export function largest({ weight, keys, all }) {
-  if (all && keys.length > 1) return `: all bars equal, ${weight}`;
-  if (keys.length > 3) return `: largest ${weight}, ${keys.length} keys`;
-  return `: largest ${weight}, ${keys.length > 1 ? "keys" : "key"} ${keys.join(keys.length > 2 ? ", " : " and ")}`;
+  if (all && keys.length > 1) return `: all bars equal${weight && `, ${weight}`}`;
+  const most = weight ? `: largest ${weight},` : ": largest at";
+  if (keys.length > 3) return `${most} ${keys.length} keys`;
+  return `${most} ${keys.length > 1 ? "keys" : "key"} ${keys.join(keys.length > 2 ? ", " : " and ")}`;
 }
 
 /** @param {{ head: string, query: number, shown: number, all: number }} table */

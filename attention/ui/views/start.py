@@ -53,7 +53,7 @@ def view(story: Story) -> None:
         _link_to_heads(config)
         return
     start_steps.draw_choice(story, config)
-    with st.container(key="story", gap=None):
+    with st.container(key="story", gap="xxsmall"):
         if not present.is_embedded():  # there, tokens and map are one component
             _draw_sentence_head(config, "chips")
         picture, told = st.columns([9, 7], gap="medium")
