@@ -113,7 +113,7 @@ EXAMPLES: dict[str, Example] = {
         "With 1,024 channels and no scaling, nearly all weight falls on a single key by chance, and hardly any gradient flows back.",
         "How large can d_head be before half of the weight is on one key?",
         ("Between 4 and 8", "Between 64 and 128", "Between 256 and 512"), 0,
-        "With 18 keys the largest weight averages 0.41 at 4 channels and 0.55 at 8. Divided by √d it stays near 0.23 at every width.",
+        "With 18 keys the largest weight averages 0.41 at 4 channels and 0.55 at 8. Divided by √d it stays near 0.23 at these and larger widths.",
         INTERMEDIATE, "dot products and softmax"),
     "row": Example("From dot products to weights", "softmax", Config(head=4, query=12),
         "Scores become weights in three steps: scale, mask, take the softmax.",
