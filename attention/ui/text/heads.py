@@ -79,6 +79,7 @@ NO_VISIBLE_KEY = "No query has a visible key under this mask."
 
 # Code and files.
 CODE = "PyTorch code"
+WHOLE_PROGRAM = "The whole program, which also makes x and the matrices W:"
 DOWNLOADS = "Downloads"
 TENSORS = "Weights and all tensors (.npz)"
 WEIGHTS = "Weights (.csv)"

@@ -53,7 +53,7 @@ OWN_BLANK = "There is no word in the sentence. Type one or more, then press Ente
 OWN_LONG = "The sentence has {characters:,} characters; Start reads up to {most}. Heads and Model read longer texts."
 OWN_MANY = "MiniLM splits your sentence into {tokens} tokens; Start has room for {most}. Heads shows all of them."
 AS_RECORDED = "**With the model's own settings:** {said}"
-SHARPEN = "The **temperature** makes weights sharper or more even:"
+SHARPEN = "Try another **temperature**:"
 WEIGH = (
     "Learned matrices give each token a **query** q, what it looks for, and a **key** k, what it offers. Their dot product, "
     "scaled, is the **score**; the **softmax** takes exp of it and divides by the sum."

@@ -108,7 +108,8 @@ def _head(config: Config) -> None:
 
 def _code(config: Config) -> None:
     made = config.source == GENERATED
-    parts.code(PROGRAM, lambda: (program if made else file_program).source(config))
+    core = (lambda: program.lines(config).strip()) if made else None
+    parts.code(PROGRAM, lambda: (program if made else file_program).source(config), core)
 
 
 def _look_code(config: Config) -> object:

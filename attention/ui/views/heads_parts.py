@@ -278,13 +278,19 @@ def fold(label: str, icon: str, key: str, wanted: bool) -> Any:
     return st.expander(label, icon=f":material/{icon}:", key=key, on_change="rerun")
 
 
-def code(what: str, source: Callable[[], str]) -> None:
-    """Draws an expander with the program that does `what`, only if it is open: a browser loads 1.5 MB to colour it."""
+def code(what: str, source: Callable[[], str], core: Callable[[], str] | None = None) -> None:
+    """Draws an expander with the program that does `what`, only if it is open: a browser loads 1.5 MB to colour it.
+
+    `core`: those of its lines that are shown first, if there are many others.
+    """
     if page.widgets().get(what) is None:
         page.widgets()[what] = code_open(what)
     fold = st.expander(text.CODE, icon=":material/code:", key=what, on_change="rerun")
     page.visit_state().code = bool(fold.open)
     if fold.open:
+        if core:
+            fold.code(core(), language="python")
+            fold.caption(text.WHOLE_PROGRAM)
         fold.code(source(), language="python")
 
 
