@@ -27,7 +27,7 @@ LEFT_OUT = (
 )  # beginnings of errors of cases that a device could compute
 DEVICES = re.compile(r" ?(?=\b[GC]PU: )")  # before the sentences of a basis that name the devices
 NO_GPU = "No GPU was timed at these sizes."
-NO_CPU = "No CPU was timed at these sizes: “Measure here” times that of this server."
+NO_CPU = "No CPU was timed with these settings: “Measure here” times that of this server."
 OTHER_CPU = (
     "CPU times at these sizes are of other settings ({values}): “Measure here” times this server's CPU with these."
 )
@@ -144,8 +144,9 @@ def _answer_of_timed(cpu: list[Timing], gpu: list[Timing], timed: list[Timing]) 
     if here and there:
         return _compare(cpu, gpu, here, there)
     if there:
+        once = f" ({caution})" if (caution := _caution(there)) else ""
         return Answer(
-            f"{describe(there)}: {seconds(there.seconds)} on {_gpu_name(there)}.",
+            f"{describe(there)}: {seconds(there.seconds)} on {_gpu_name(there)}{once}.",
             f"{_no_cpu(there, timed)} {_basis(there)}",
         )
     return _bracket_break_even(cpu, here) if here else None

@@ -19,7 +19,8 @@ from attention.timing.units import seconds
 
 EQUAL = 0.05  # two times that differ by less than this part are about equal
 OPEN_MARKS = "Open marks: {why}"
-BEYOND = "At {length:,} tokens, {why}, the GPU took {gpu} with the copy, the CPU {cpu}."
+BEYOND = "At {length:,} tokens, {why}, the GPU took {gpu} with the copy, the CPU {cpu}{ratio}."
+ROUGHLY = ": roughly {times} times as fast"
 NOT_COMPARED = (
     "What was measured here is drawn, but not compared: fewer than two of its times are stable. Measure again."
 )
@@ -91,8 +92,9 @@ class BreakEven:
         why = convergence.open_marks((cpu.loose, gpu.loose))
         if not why or cpu.seconds is None or gpu.seconds is None:
             return ""
-        copied, base = seconds(gpu.seconds + gpu.moved), seconds(cpu.seconds)
-        return BEYOND.format(length=gpu.length, why=why, gpu=copied, cpu=base)
+        copied, base = gpu.seconds + gpu.moved, cpu.seconds
+        ratio = ROUGHLY.format(times=cpu_gpu_summary.times(base / copied)) if base > (1 + EQUAL) * copied else ""
+        return BEYOND.format(length=gpu.length, why=why, gpu=seconds(copied), cpu=seconds(base), ratio=ratio)
 
     @property
     def not_compared(self) -> str:
