@@ -19,12 +19,13 @@ BARS = """() => {  // heights in pixels of the two highest bars
     }
     return high.sort((a, b) => b - a).slice(0, 2);
 }"""
-LEAST_GAP = """() => Math.min(...["down top", "across left"].flatMap((kind) => {  // pixels between two labels of an axis
-    const [name, edge] = kind.split(" "), labels = [...document.querySelector(".large").querySelectorAll(`.label.${name}`)];
+LEAST_GAP = """() => Math.min(...["down top", "across left"].flatMap((kind) => [true, false].flatMap((outer) => {
+    const [name, edge] = kind.split(" "), all = [...document.querySelector(".large").querySelectorAll(`.label.${name}`)];
+    const labels = all.filter((label) => label.classList.contains("outer") === outer);  // in the same line beside the axis
     const shown = labels.filter((label) => getComputedStyle(label).visibility === "visible");
     const at = shown.map((label) => parseFloat(label.style[edge])).sort((a, b) => a - b);
     return at.slice(1).map((each, i) => each - at[i]);
-}))"""
+})))"""
 SMALL = "task=reverse&d_model=16&heads=2&seed=5"
 
 
