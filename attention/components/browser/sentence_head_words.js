@@ -15,6 +15,7 @@ export const MARKUP = `
 <div class="map" role="img"><canvas></canvas><i class="row"></i><i class="cell"></i></div>`;
 
 export const HINT = "Point at a token, or tap it, to see its weights.";
+export const SHORT_HINT = "Point at a token, or tap it.";
 export const MAP_HINT = "Rows: queries, columns: keys.";
 
 /** @param {string} mask */
