@@ -141,7 +141,8 @@ function show(sentence) {
   const most = cells.reduce((best, cell) => (cell.weight > best.weight ? cell : best));
   const described = describe(sentence, row, column ?? most.column);
   const alone = !data.shows.chips;  // the map: what is said has one line beside the scale
-  const short = key !== null ? words.MAP_HINT : words.SHORT_HINT, hint = alone ? short : words.HINT;  // of the selected row the title of the page says it
+  const short = key !== null ? words.MAP_HINT : words.SHORT_HINT;
+  const hint = alone ? short : words.HINT;  // of the selected row the title of the page says it
   const told = alone ? describe(sentence, row, column ?? most.column, 0, words.pairLine) : described;
   said.textContent = pointed ? told : hint;
   said.classList.toggle("hint", !pointed);
