@@ -210,7 +210,7 @@ def global_first(q, k, n, span):
     "Xiao et al. 2023, StreamingLLM, section 3.2",
     "keys in the window, the query itself included",
     users="StreamingLLM",
-    shows="the last words, and the first four",
+    shows="the last words and first four",
     purpose=LONG,
 )
 def sinks(q, k, n, span):
