@@ -221,7 +221,7 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
     )
     copies = [texts[int(weights[at].argmax())] == texts[at + 1] for at in range(26, 75)]
     assert (
-        f"At {sum(copies)} of 49 repeated words, its largest weight is on the word that came next last time."
+        f"At {sum(copies)} of the 49 repeated words before the last, its largest weight is on the word that came next last time."
         in captions(test)
         and sum(copies) == 48
     )

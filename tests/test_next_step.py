@@ -24,7 +24,7 @@ from attention.sources.providers import has
 from attention.story.settings import Story
 from attention.timing.sweep import Sweep
 from attention.training.recipe import Recipe
-from attention.ui.controls.picture import SMALL
+from attention.ui.controls.picture import LAYERED, SMALL
 from attention.ui.next_step import NEXT_STEPS, NextStep, next_step
 from tests.samples import examples
 from tests.strategies import configs, newest
@@ -70,7 +70,11 @@ def test_the_step_leaves_the_series_at_its_last_bug():
 def test_a_step_with_a_source_opens_it_with_the_defaults_of_today():
     """A link without an edition is read with those of the first one."""
     step = step_of("examples", OTHERS["examples"])
-    assert from_query(step.query) == (Config.of(step.query["source"]), [])
+    opened, notes = from_query(step.query)
+    assert (opened, notes) == (Config.of(step.query["source"], layer=opened.layer, head=opened.head), [])
+    assert step.query.items() >= {key: LAYERED.begins[key] for key in ("source", "layer", "head")}.items(), (
+        "its strongest head"
+    )
 
 
 def test_the_steps_lead_through_every_page():
@@ -163,7 +167,9 @@ def test_every_page_ends_with_its_step_and_its_links_are_right_in_a_new_tab(page
         assert parse_qsl(address.query) == parse_qsl(link.proto.query_string)
     texts = [each.value for each in (*test.markdown, *test.caption)]
     for address in re.findall(r"\]\(([^)]+)\)", " ".join(texts)):
-        assert address.startswith("https://") or address.partition("?")[0].strip("/") in {*FILES} - {"start"} | {""}
+        assert address.startswith(("https://", "#")) or address.partition("?")[0].strip("/") in {*FILES} - {"start"} | {
+            ""
+        }
 
 
 def test_a_page_of_other_settings_gets_no_link_of_heads_from_the_menu():

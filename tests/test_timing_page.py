@@ -452,7 +452,7 @@ def test_the_headline_and_the_first_chart_follow_the_sizes_that_are_set(monkeypa
         "keys, bfloat16."
     )
     said = test.caption[0].value.replace("\\", "")
-    assert said.endswith("it is 20 times as fast."), "one sentence"
+    assert said.endswith("it is 20 times as fast as the CPU."), "one sentence"
     assert re.match(r"The GPU is faster from .* GPU: Test GPU, SDPA", test.caption[0].help.replace("\\", ""))
     charts = [each.proto.id for each in test.get("plotly_chart")]
     assert "timing_time" in charts[0] and "versus_chart" in charts[1]

@@ -78,7 +78,7 @@ def places(spans: Sequence[tuple[int, int]], text: str, ends: int = 0) -> list[P
 
 
 def of_text(tokenizer: Any, ids: Sequence[int], known: Sequence[Place | None] = ()) -> Labels:
-    """Returns the labels of token ids: each as in the text, with a mark before those that continue a word.
+    """Returns the labels of token ids: each as in the text, with a mark before those that continue a word without a joint.
 
     `known`: the place of each token, if known; otherwise spaces follow from decoding them together.
     """
@@ -90,7 +90,8 @@ def of_text(tokenizer: Any, ids: Sequence[int], known: Sequence[Place | None] = 
         inside = piece.is_rest or (place is not None and place.inside) or continues_cluster(cluster, piece.text)
         joins = not mark and bool(cluster) and (inside or (within and goes_on(before, piece.text)))
         words.append(words[-1] + (not joins) if words else 0)
-        texts.append(GOES_ON * joins + piece.label)
+        joint = before[-1:] in JOINTS or piece.text[:1] in JOINTS
+        texts.append(GOES_ON * (joins and (inside or not joint)) + piece.label)
         adds.append(piece.text.strip() or piece.text)
         if mark:
             before, within, cluster = piece.text, False, ""

@@ -174,7 +174,7 @@ def _compare(cpu: list[Timing], gpu: list[Timing], here: Timing, there: Timing) 
         headline += f"a rough comparison: {caution}."
     return Answer(
         f"{headline[0].upper()}{headline[1:]}",
-        f"{_copied(there)}, it {_times(moved, bool(caution))}. {_break_even(cpu, gpu, here, there)}"
+        f"{_copied(there)}, it {_times(moved, bool(caution))} as the CPU. {_break_even(cpu, gpu, here, there)}"
         f"{_beyond(cpu, gpu, here.length)}{_basis(there)} {_basis(here)}",
         f"Approximate: {caution}." if caution else "",
     )

@@ -21,6 +21,7 @@ from attention.codec import NEWEST, to_query
 from attention.config import Config
 from attention.published.bug_series import BugSeries
 from attention.published.hunts import BUGS
+from attention.recorded.shipped import SHIPPED
 from attention.sources.providers import has_scores
 from attention.steps.plan import made_here
 from attention.story.settings import Story
@@ -128,7 +129,8 @@ def _training(recipe: Any) -> NextStep:
 
 def _examples(tour: Any) -> NextStep:
     says = "heads of several layers of a real model, and which are similar"
-    return NextStep("layers", says, NEWEST | {"source": REAL})
+    layer, head, _ = SHIPPED[REAL.removeprefix("recorded:")].opens or (0, 0, 0)
+    return NextStep("layers", says, NEWEST | {"source": REAL, "layer": str(layer), "head": str(head)})
 
 
 def _layers(config: Config) -> NextStep:

@@ -163,7 +163,7 @@ CHARTS = {  # in the order in which they are offered; the first sentence says ho
         "it."
     ),
     "transfer": (
-        "Each bar is a whole call, computing in green and copying in orange and yellow: it shows if a GPU pays where data must "
+        "Each bar is a whole call: computing is green, copying is orange and yellow. It shows if a GPU pays where data must "
         "be copied to it first. Copying q, k and v to the device, and the results back. Pale bars are unstable times."
     ),
     "roofline": (

@@ -169,19 +169,29 @@ def _answer(timed: Timed) -> None:
     shown = answers(chart.shown)
     if chart.which == "time" and shown and found.is_timed:
         answer = shown[0]
-    grows = chart_findings.growth_finding(chart.shown) if timed.picture == LINES and found.is_timed else ""
-    if chart.which == "time" and grows:
-        draw_finding(escape(grows))
-    elif chart.which == "time" or not chart.finding:
+    grows = _growth(timed, found, chart)
+    by_answer = _is_by_answer(chart, grows)
+    if by_answer:
         draw_finding(escape(answer.headline))
         copied, _, more = answer.first.partition(". ")
         rest = " ".join(filter(None, [more, answer.caution, answer.rest]))
         st.caption(escape(f"{copied.rstrip('.')}."), help=escape(rest) or None)
     else:
-        draw_finding(escape(chart.finding))
-    by_answer = not grows and (chart.which == "time" or not chart.finding)
+        draw_finding(escape(grows if chart.which == "time" else chart.finding))
+        if chart.shown:
+            st.caption(timing_results.how_to_read(chart.which))
     if several := _several(found, answer.setting if by_answer else ""):
         st.caption(escape(several))
+
+
+def _growth(timed: Timed, found: Subject, chart: timing_results.Chart) -> str:
+    """How the time grows with the length, if that is what the chart of times is about; empty otherwise."""
+    return chart_findings.growth_finding(chart.shown) if timed.picture == LINES and found.is_timed else ""
+
+
+def _is_by_answer(chart: timing_results.Chart, grows: str) -> bool:
+    """Whether the headline compares a CPU and a GPU; otherwise it is the finding of the chart."""
+    return not chart.finding if chart.which != "time" else not grows
 
 
 def _several(found: Subject, setting: str) -> str:
@@ -197,7 +207,9 @@ def _live(timed: Timed, first: bool) -> None:
     """Draws what changes during a measurement: the chart, the table and the other answers; `first`, below the first answer."""
     found, task = _subject(timed), _task(timed.sweep)
     if first or found.timings:
-        timing_results.draw(found.timings, found.cases, task.settings.lengths if task else (), first)
+        chart = timing_results.selected_chart(found.timings)
+        told = first and not _is_by_answer(chart, _growth(timed, found, chart))
+        timing_results.draw(found.timings, found.cases, task.settings.lengths if task else (), first, told)
     for each in found.answers[first:] if first or found.timings else ():
         st.markdown(escape(each.text))
     _gpu_or_how(timed.sweep, found.timings)

@@ -107,11 +107,14 @@ def draw_choices(found: Sequence[Timing], cases_at: Sequence[int] = ()) -> None:
             _choose_base(comparison.bases(found))
 
 
-def draw(found: Sequence[Timing], cases: Sequence[Case], lengths: Sequence[int], first: bool) -> None:
+def draw(
+    found: Sequence[Timing], cases: Sequence[Case], lengths: Sequence[int], first: bool, told: bool = False
+) -> None:
     """Draws the selected chart, notes about it, and the tables.
 
     `first`: as the first picture of the page, which has the choices and the finding above it, and its tables folded. `cases`:
-    those of the sweep, which have limits by data sheet. `lengths` fixes the axes while points are still missing.
+    those of the sweep, which have limits by data sheet. `lengths` fixes the axes while points are still missing. `told`: whether
+    how to read the chart stands above it.
     """
     found = list(found)
     if not found:
@@ -121,7 +124,7 @@ def draw(found: Sequence[Timing], cases: Sequence[Case], lengths: Sequence[int],
         timing_sizes.choose_chart(available_charts(found))
         draw_choices(found, lengths)
     chart = selected_chart(found, lengths)
-    _chart(chart, lengths, first)
+    _chart(chart, lengths, first, told)
     own = [timing for timing in found if not timing.source]
     _machine_notes(own, [timing for timing in chart.shown if not timing.source])
     with st.expander(text.NUMBERS, icon=":material/table:") if first else nullcontext():
@@ -155,7 +158,12 @@ def _bounds(cases: Sequence[Case]) -> None:
         )
 
 
-def _chart(chart: Chart, lengths: Sequence[int], first: bool) -> None:
+def how_to_read(which: str) -> str:
+    """How to read a chart, in one sentence."""
+    return f"{text.CHARTS[which].partition('. ')[0]}."
+
+
+def _chart(chart: Chart, lengths: Sequence[int], first: bool, told: bool) -> None:
     """Draws a chart with a caption, and its finding, unless it is the first of the page, which has that above it."""
     which, more = chart.which, dict(chart.more)
     if which == "time":
@@ -178,7 +186,7 @@ def _chart(chart: Chart, lengths: Sequence[int], first: bool) -> None:
         glosses = [text.PER_BYTE, *([text.BY_LENGTH.format(first=ends[0], last=ends[1])] if ends else []), *glosses]
     if (loose := [t for t in comparison.with_times(chart.shown) if not t.settled]) and all(t.quickest for t in loose):
         glosses = [*glosses, text.AT_MOST.get(which, "")]
-    st.caption(" ".join([f"{about.partition('. ')[0]}.", *filter(None, [*glosses, some])]), help=about)
+    st.caption(" ".join(filter(None, ["" if told else how_to_read(which), *glosses, some])), help=about)
     if not first and chart.finding:
         st.markdown(escape(chart.finding))
 
