@@ -144,7 +144,7 @@ def test_heads_of_one_layer_are_not_compared():
 
 def test_heads_that_stand_out_are_named():
     test = run(PAGE, {"source": REPEATED, "layer_map": "induction"})
-    finding = "Five of these 54 heads are induction heads: at a repeated token, they look up what came next last time."
+    finding = "Five of these 54 heads are induction heads: at a repeated token, they look up what followed it before."
     assert sum(value > 0.5 for value in tables(test)[0]["value"]) == 5
     assert finding in words(test) and re.search(r"\*\*Layer 1, head 0\*\*: \d\.\d+% · ranked \d+ of 54", words(test))
     selected = run(PAGE, {"source": REPEATED, "layer_map": "induction", "layer": "18", "head": "6"})
@@ -161,7 +161,9 @@ def test_heads_that_stand_out_are_named():
 
 def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text_is():
     test = run(PAGE, LAYERED.begins)
-    assert "Five of these 54 heads are induction heads: at a repeated token, they look up what came next" in words(test)
+    assert "Five of these 54 heads are induction heads: at a repeated token, they look up what followed it" in words(
+        test
+    )
     cells = tables(test)[0]
     assert cells["focus"][max(range(54), key=cells["value"].__getitem__)], "the highest is selected"
     menu = test.selectbox(key="layer_map")
@@ -221,7 +223,7 @@ def test_an_empty_link_shows_the_strongest_induction_head_and_says_what_the_text
     )
     copies = [texts[int(weights[at].argmax())] == texts[at + 1] for at in range(26, 75)]
     assert (
-        f"At {sum(copies)} of the 49 repeated words before the last, its largest weight is on the word that came next last time."
+        f"At {sum(copies)} of the 49 repeated words before the last, its largest weight is on an earlier copy of the next word."
         in captions(test)
         and sum(copies) == 48
     )

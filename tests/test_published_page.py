@@ -59,7 +59,7 @@ def test_the_overview_has_every_row_with_its_verdict():
     assert kinds["Fused query, key and value"] == kinds["Boolean mask for SDPA"] == "wrong"
     assert kinds["Functional, boolean mask"] == "error"
     assert kinds["Multi-head, separate maps"] == kinds["Single head, unscaled"] == "right"
-    told = "6 of these 11 published pieces of code give a wrong result without an error at these settings, and 2 raise one."
+    told = "6 of these 11 pieces of code give a wrong result without an error at these settings, and 2 raise one."
     assert told in page_text(test)
     assert test.button(key="show boolean-mask").proto.type == "secondary", (
         "it opens with a mistake that is seen at once"
@@ -328,7 +328,7 @@ def test_the_headline_counts_as_the_list_does_where_one_needs_two_heads():
     wrong, raising = kinds.count("wrong"), kinds.count("error")
     assert raising == 2 and kinds.count("not") == 1, "one does not support a single head, corrected or not"
     told = (
-        f"{wrong} of these 11 published pieces of code give a wrong result without an error at these settings, "
+        f"{wrong} of these 11 pieces of code give a wrong result without an error at these settings, "
         f"and {raising} raise one."
     )
     assert f"{told} One does not support these settings." in page_text(test)

@@ -53,7 +53,7 @@ PATH: tuple[Step, ...] = (
     Step(MISCONCEPTIONS["axis"], "Click cells in other rows: each row is another query.",
         "Each row is a query, each column a key."),
     Step(EXAMPLES["induction"], "Click a cell in the row of “steep”, then in a row of “the”.",
-        "An induction head: for “the”, it attends to the words that followed “the” before."),
+        "Head 7 is an induction head here: “the” attends to what followed “the” before."),
     Step(EXAMPLES["small"], "Press *Play*, or select *output* in the diagram, and look for the numbers of *x* there.",
         "Four words, and every number from the tokens to the output."),
     Step(EXAMPLES["row"], "Drag the bar of “The” upwards, and watch its weight.",

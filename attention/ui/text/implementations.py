@@ -1,7 +1,7 @@
 """The words of the page Implementations."""
 
 FINDING = (
-    "{wrong} of these {count} published pieces of code {give} a wrong result without an error at these settings{raising}."
+    "{wrong} of these {count} pieces of code {give} a wrong result without an error at these settings{raising}."
     "{unfit}{corrected}"
 )
 GIVES, GIVE = "gives", "give"

@@ -14,9 +14,9 @@ WEIGHT = "{count} of {heads} put over half of their weight{where} on {keys}, {be
 WEIGHT_ONE = "Of {heads}, only {best} puts over half of its weight{where} on {keys}: {most}."
 WEIGHT_NONE = "None of {heads} puts half of its weight{where} on {keys}; {best} is closest: {most}."
 WEIGHT_ZERO = "None of {heads} puts any weight{where} on {keys}."
-INDUCTION = "{named} of {heads} are induction heads: at a repeated {unit}, they look up what came next last time."
+INDUCTION = "{named} of {heads} are induction heads: at a repeated {unit}, they look up what followed it before."
 INDUCTION_ONE = (
-    "One of {heads} is an induction head: {best}. At a repeated {unit}, it looks up what came next last time."
+    "One of {heads} is an induction head: {best}. At a repeated {unit}, it looks up what followed it before."
 )
 ABSENT = {  # why no head puts weight on the keys of a statistic
     "separators": "This text has no separators, so there is nothing to rank.",
@@ -104,7 +104,7 @@ MEANS = "Means of this head, each over its own queries:\n\n{statistics}"
 MEAN = "- {statistic}"
 DIAGONALS = "The two strong diagonals: what followed the copy one repeat back, and two repeats back."
 USE = "In real text, such heads help a model continue a name or a phrase that came before."
-COPIES = "At {right} of the {places} repeated words before the last, its largest weight is on the word that came next last time."
+COPIES = "At {right} of the {places} repeated words before the last, its largest weight is on an earlier copy of the next word."
 RANK = "**{head}**: {value} · ranked {at} of {count}"
 PREVIOUS, NEXT = "Previous", "Next"
 PREVIOUS_HELP, NEXT_HELP = "The head with the next higher value", "The head with the next lower value"
