@@ -354,6 +354,8 @@ def test_one_asks_it_about_a_sequence_of_ones_own():
     key = f"{training_after.TYPED} induction"
     test.text_input(key=key).set_value("k w u d o t r i z k w u d").run()
     assert not test.exception and "After “d”, the model predicts **o**" in page_text(test)
+    off = run({"at": "1000", "off": "0.1,0.3"})
+    assert ", without L0H1, L0H3." in page_text(off) and "Layer 0, head 1 (off)" in str(off.dataframe[-1].value)
     test.text_input(key=key).set_value("k **w** <img> k").run()
     assert "Unknown tokens: **w**, <img>" in page_text(test) and not test.exception
     test.text_input(key=key).set_value("a").run()

@@ -96,7 +96,7 @@ FAILURE_SCALE = (
 FAILURE_RATE = (
     "Train with a learning rate of 1",
     "Each step overshoots. The loss climbs to more than ten times that of a uniform guess, heads briefly concentrate on "
-    "single keys, and the learning rate decays too late for anything to be learned.",
+    "single keys, and the learning rate decays too late for the task to be learned.",
 )
 PROGRESS = "Accuracy on test sequences. The loss at this step is {loss} nats."
 PROGRESS_HELP = (
@@ -182,7 +182,9 @@ LEARNED = "the model has learned no further positions"
 SHORTER = "training sequences are shorter"
 UNKNOWN = "Unknown tokens: {unknown}. The model knows: {known}."
 TOO_SHORT = "Enter at least two tokens."
-PREDICTS = "After “{last}”, the model predicts **{next}** with probability {probability}."
+PREDICTS = "After “{last}”, the model predicts **{next}** with probability {probability}{without}."
+WITHOUT = ", without {heads}"  # that are switched off
+OFF = "{head} (off)"
 PREDICTIONS = ("position", "token", "prediction", "probability", "correct")
 ATTENDS = ("head", "attends to position", "token", "weight")
 DOWNLOADS = "Open on other pages, download"

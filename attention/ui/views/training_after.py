@@ -51,7 +51,7 @@ def _switches(recipe: Recipe, course: TrainingHistory) -> None:
         words.ACCURACY_AFTER,
         format_percent(rest[1]),
         border=True,
-        **_change(100 * (rest[1] - whole[1]), 1, words.POINTS),
+        **_change(round(100 * rest[1], 1) - round(100 * whole[1], 1), 1, words.POINTS),  # of the numbers as shown
     )
     right.metric(words.LOSS_AFTER, format_mean(rest[0]), border=True, **_change(rest[0] - whole[0], 3, better=-1))
     if recipe.off:
@@ -103,7 +103,9 @@ def _words(recipe: Recipe, course: TrainingHistory) -> None:
         return
     said = results.training.read_sequence(course, ids, _off(recipe), recipe.how)
     last, predicted = (escape(recipe.what.texts[token]) for token in (ids[-1], said.next[-1]))
-    st.markdown(words.PREDICTS.format(last=last, next=predicted, probability=format_percent(said.sure[-1])))
+    without = words.WITHOUT.format(heads=", ".join(map(_head_name, recipe.off))) if recipe.off else ""
+    sure = format_percent(said.sure[-1])
+    st.markdown(words.PREDICTS.format(last=last, next=predicted, probability=sure, without=without))
     left, right = st.columns(2)
     left.dataframe(_places(recipe, said), hide_index=True, height=260, key="places")
     right.dataframe(_looks(recipe, said), hide_index=True, height=260, key="looks")
@@ -143,8 +145,9 @@ def _looks(recipe: Recipe, said: results.training.Said) -> pa.Table:
     told, last = recipe.what.texts, said.weights[:, :, -1]
     most, key = last.max(-1)
     rows = [(layer, head) for layer in range(recipe.layers) for head in range(recipe.heads)]
+    names, off = [format_head(head, layer) for layer, head in rows], _off(recipe)
     columns = [
-        [format_head(head, layer) for layer, head in rows],
+        [words.OFF.format(head=name) if at in off else name for name, at in zip(names, rows, strict=True)],
         [int(key[at]) for at in rows],
         [told[said.ids[int(key[at])]] for at in rows],
         [format_weight(float(most[at])) for at in rows],
