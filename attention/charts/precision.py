@@ -57,7 +57,7 @@ def row(keys: int, end: float) -> dict[str, Any]:
     """Returns the differences of one row over the columns of `tables.softmax.worst_row`, from -end to end."""
     x = alt.X("key:Q", title="key →", scale=alt.Scale(domain=[-0.5, keys - 0.5], nice=False), axis=alt.Axis(grid=False))
     scale = alt.Scale(domain=[-end, end], nice=False)
-    y = alt.Y("difference:Q", title="difference", scale=scale, axis=alt.Axis(format=".1e", tickCount=5))
+    y = alt.Y("difference:Q", title="difference", scale=scale, axis=alt.Axis(format="~g", tickCount=5))
     tips = [
         alt.Tooltip("key:Q"),
         *(alt.Tooltip(f"{name}:Q", format=".4e") for name in ("weight", "exact", "difference")),

@@ -123,16 +123,44 @@ def test_the_browser_weighs_as_every_softmax_does(visit):
         assert page.evaluate(NORMALISED, [[None, None], form(softmax)]) == [0, 0]
 
 
-WRITTEN = """async () => {
-    const { beforeAndNow, formatOf } = await import("/_stcore/bidi-components/attention-lab.score_bars/score_bars_words.js");
-    return [beforeAndNow(0.317, 0.198, formatOf({ kind: "softmax" })), beforeAndNow(0.5, 0.25, formatOf({ kind: "sigmoid" }))];
+QUOTIENTS = """async (pairs) => {
+    const { quotient } = await import("/_stcore/bidi-components/attention-lab.score_bars/score_bars_words.js");
+    return pairs.map(([power, sum]) => quotient(power, sum, power / sum, { kind: "softmax" }));
 }"""
 
 
 @pytest.mark.extended
-def test_a_changed_number_is_never_written_as_the_label_of_the_one_before(visit):
-    found = visit("softmax").page.evaluate(WRITTEN)
-    assert found == [["31.7 → 19.8%", "→ 19.8%"], ["0.500 → 0.250", "→ 0.250"]]
+def test_a_calculator_gets_the_share_that_is_written_behind_the_quotient(visit):
+    seeded = torch.Generator().manual_seed(0)
+    powers = torch.rand(200, 2, dtype=torch.float64, generator=seeded).mul(24).sub(12).exp()
+    pairs = [(7.4335, 23.43), (1.0, 1.0082), *((one, one + other) for one, other in powers.tolist())]
+    for (power, whole), written in zip(pairs, visit("softmax").page.evaluate(QUOTIENTS, pairs), strict=True):
+        above, below = (float(each.replace(",", "")) for each in written)
+        assert f"{100 * above / below:.1f}" == f"{100 * power / whole:.1f}", written
+
+
+EXP_OF = """(canvas, [key, keys]) => {  // the lower part of a bar of the middle panel
+    const ratio = window.devicePixelRatio, column = (canvas.clientWidth - 40) / keys;
+    const floor = 28 + 92 + 28 + 86, place = [40 + (key + 0.5) * column, floor - 20, 1, 18].map((at) => at * ratio);
+    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
+    copy.drawImage(canvas, 0, 0);
+    return [...copy.getImageData(...place).data];
+}"""
+
+
+@pytest.mark.extended
+def test_a_bar_whose_number_stays_keeps_its_height_while_another_score_moves(visit):
+    part = visit("softmax").page.locator(".score-bars[data-painted]")
+    canvas, slider = part.locator("canvas"), part.locator("input")
+    expect(part.locator("select")).to_have_value("7")
+    before, moved = (canvas.evaluate(EXP_OF, [key, 18]) for key in (4, 7))
+    for by in (0.5, 4):
+        slider.fill(f"{by}")
+        expect(part.locator(".by span")).to_have_text(f"by +{by:.2f}")
+        assert canvas.evaluate(EXP_OF, [4, 18]) == before
+    slider.fill("-1")
+    assert canvas.evaluate(EXP_OF, [4, 18]) == before
+    assert canvas.evaluate(EXP_OF, [7, 18]) != moved
 
 
 @pytest.mark.extended

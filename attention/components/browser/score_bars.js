@@ -27,15 +27,17 @@ import { applyTheme } from "./theme.js";
  * @property {number} key  the key that is selected, -1 if all are masked
  * @property {number[]} moves  the change of every logit
  * @property {[number, number]} ends  of the axis of logits: those of the row, farther if a logit is moved beyond them
- * @property {number} top  the end of the axis of weights
+ * @property {number} top  the end of the axis of weights, which stays while logits are moved
  * @property {number} shift  what is subtracted from logits before their exponential is taken, 0 unless they are large
- * @property {{ before: number[], now: number[], top: number }} exps  the exponentials of the logits, and the end of their axis
+ * @property {{ before: number[], now: number[], top: number }} exps  the exponentials of the logits, and the end of their axis,
+ * which stays, too
  * @property {number} width  the width for which it is painted
  */
 
 const STEP = 0.25;  // of a change of a logit
 const ABOVE = 4;  // logits above the largest of the row that any can be moved to: then its key has almost all of the weight
-const ROUND = [1, 2, 4, 6, 10];  // the axes of exponentials and weights end at one of these times a power of ten
+const ROUND = [1, 1.5, 2, 3, 4, 6, 10];  // the axes of exponentials and weights end at one of these times a power of ten
+const HEADROOM = 2;  // times the largest of the row, at least, is where these axes end
 const THUMB = 16;  // pixels: the width of the thumb of the slider
 
 /**
@@ -102,8 +104,8 @@ function show(scores) {
   scores.now = normalise(logits, data.form);
   scores.ends = [data.ends[0], Math.max(data.ends[1], Math.ceil(2 * Math.max(...logits)) / 2)];
   const exps = { before: data.logits.map(exp), now: logits.map(exp) }, moved = moves.some(Boolean);
-  scores.top = data.key === null ? 1 : Math.min(1, axisEnd(scores, moved ? scores.top : 0));
-  scores.exps = { ...exps, top: axisEnd(exps, moved ? scores.exps.top : 0) };
+  scores.top = data.key === null ? 1 : Math.min(1, axisEnd(scores.before));
+  scores.exps = { ...exps, top: axisEnd(exps.before) };
   [slider.min, slider.max] = none ? ["0", "0"] : reach(scores).map(String);
   select.disabled = slider.disabled = none;
   select.value = `${key}`;
@@ -125,7 +127,7 @@ function show(scores) {
  * @param {Scores} scores
  */
 function rowOf(scores) {
-  const { data, before, now, key, moves, shift } = scores, { form, names } = data;
+  const { data, before, now, key, moves, shift, exps, top, ends } = scores, { form, names } = data;
   const logits = movedLogits(scores), by = moves[key];
   const count = (/** @type {number[]} */ weights) => weights.filter((weight) => weight > 0).length;
   const others = now.reduce((sum, weight) => sum + weight, 0) - now[key];
@@ -135,6 +137,8 @@ function rowOf(scores) {
     name: names[key], logit: logits[key], by, moved: moves.filter(Boolean).length,
     before: before[key], now: now[key], others: Math.max(0, others), support,
     visible: logits.filter(Number.isFinite).length, statistic: statistic(logits, form), shift, form,
+    raised: ends[1] > data.ends[1] ? ends[1] : null,
+    cut: { exp: Math.max(...exps.now) > exps.top ? exps.top : null, weight: Math.max(...now) > top ? top : null },
   };
 }
 
@@ -147,14 +151,13 @@ function movedLogits({ data, moves }) {
 }
 
 /**
- * Returns the end of an axis: a round number, at least the largest that is shown, and no less than `least`, the end that the axis
- * has already while logits are moved, so that it changes seldom.
- * @param {{ before: number[], now: number[] }} shown
- * @param {number} least
+ * Returns the end of an axis: a round number with room above the largest of the row. Higher bars are cut there, so that no bar
+ * changes its height while its number does not change.
+ * @param {number[]} before
  */
-function axisEnd({ before, now }, least) {
-  const most = Math.max(...before, ...now) || 1, power = 10 ** Math.floor(Math.log10(most));
-  return Math.max(least, (ROUND.find((step) => step * power >= most * 0.999) ?? 10) * power);
+function axisEnd(before) {
+  const most = HEADROOM * Math.max(...before) || 1, power = 10 ** Math.floor(Math.log10(most));
+  return (ROUND.find((step) => step * power >= most * 0.999) ?? 10) * power;
 }
 
 /**

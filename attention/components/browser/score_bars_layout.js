@@ -6,7 +6,7 @@ import { axisLabel, expLabel, figure, formatOf, HATCHED } from "./score_bars_wor
 /** @typedef {import("./score_bars.js").Scores} Scores */
 
 export const LEFT = 40, TITLED = 28;  // pixels: room for the axis, and for the title of a panel
-const THREE = [108, 90, 98], TWO = [158, 134];  // heights of the panels
+const THREE = [92, 86, 118], TWO = [158, 134];  // heights of the panels
 const ROOM = 18;  // pixels of the panels of bars above the end of their axis, for numbers
 const NAMED = 48, LETTERS = 10;  // most keys with a token below, and its letters
 const NUMBERED = 22, LETTER = 7;  // pixels below without tokens, and the width of a letter

@@ -3,7 +3,7 @@
 
 import { penOf } from "./elements.js";
 import { frame, LEFT, logitsPerPixel, names, TITLED } from "./score_bars_layout.js";
-import { beforeAndNow, expFormula, HATCHED, logitTitle, round, weightFormula } from "./score_bars_words.js";
+import { expFormula, HATCHED, logitTitle, round, weightFormula } from "./score_bars_words.js";
 import { hatch } from "./theme.js";
 
 /** @typedef {import("./score_bars.js").Scores} Scores */
@@ -76,7 +76,7 @@ function paintTitles(scores, pen, { panels, wide }, row) {
   const { data, neutrals } = scores, formulas = [expFormula(row), weightFormula(row)].slice(-panels.length);
   const tops = [TITLED, ...panels.map(({ floor, high }) => floor - high)];
   Object.assign(pen, { textAlign: "left", textBaseline: "middle" });
-  for (const [at, [what, formula]] of [logitTitle(data.changes), ...formulas].entries()) {
+  for (const [at, [what, formula]] of [logitTitle(data.changes, row.raised), ...formulas].entries()) {
     const y = tops[at] - TITLED / 2 - 1;
     pen.font = fontOf(scores, TITLE);
     const first = pen.measureText(`${what} `).width;
@@ -121,25 +121,21 @@ function paintNumbers(scores, pen, { column, wide }, { before, now, top, floor, 
   const taken = [];
   Object.assign(pen, { textAlign: "center", textBaseline: "bottom" });
   for (const key of order) {
-    const winner = key === largest, changed = before[key] !== now[key];  // then a line marks the weight before
-    const shares = changed ? beforeAndNow(before[key], now[key], format) : [format(now[key])];
+    const winner = key === largest, share = format(now[key]);
     pen.font = fontOf(scores, TEXT, key === moved || winner);
-    const tall = Math.max(now[key], before[key]), y = floor - (tall / top) * full - 5;
-    for (const share of shares) {
-      const text = last && winner && tokens[key] ? `${tokens[key]} ${share}` : share, half = pen.measureText(text).width / 2;
-      const middle = Math.max(LEFT + half, Math.min(wide - half, LEFT + (data.places[key] + 0.5) * column));
-      const start = (middle - half - LEFT) / column, end = (middle + half - LEFT) / column;
-      const covers = now.some((weight, at) => {
-        const place = data.places[at];
-        return Math.max(weight, before[at]) > tall && place + 0.95 > start && place + 0.05 < end;
-      });
-      const near = (/** @type {[number, number, number]} */ [x, width, other]) =>
-        Math.abs(x - middle) < width + half + 2 && Math.abs(other - y) < TEXT + 2;
-      if (taken.some(near) || (covers && key !== moved)) continue;
-      taken.push([middle, half, y]);
-      writeOver(pen, neutrals, text, middle, y);
-      break;
-    }
+    const tall = Math.min(Math.max(now[key], before[key]), top), y = floor - (tall / top) * full - 5;
+    const text = last && winner && tokens[key] ? `${tokens[key]} ${share}` : share, half = pen.measureText(text).width / 2;
+    const middle = Math.max(LEFT + half, Math.min(wide - half, LEFT + (data.places[key] + 0.5) * column));
+    const start = (middle - half - LEFT) / column, end = (middle + half - LEFT) / column;
+    const covers = now.some((weight, at) => {
+      const place = data.places[at];
+      return Math.max(weight, before[at]) > tall && place + 0.95 > start && place + 0.05 < end;
+    });
+    const near = (/** @type {[number, number, number]} */ [x, width, other]) =>
+      Math.abs(x - middle) < width + half + 2 && Math.abs(other - y) < TEXT + 2;
+    if (taken.some(near) || (covers && key !== moved)) continue;
+    taken.push([middle, half, y]);
+    writeOver(pen, neutrals, text, middle, y);
   }
 }
 
@@ -195,13 +191,35 @@ function paintKey({ data, ends, key: moved, moves, neutrals, root, grip }, pen, 
   pen.fillRect(x + inset, zero - Math.max(tall, 0), wide, Math.abs(tall));
   for (const { floor, full, before, now, top } of panels) {
     pen.fillStyle = color;
-    pen.fillRect(x + inset, floor - (now[key] / top) * full, wide, (now[key] / top) * full);
+    const share = Math.min(now[key] / top, 1);
+    pen.fillRect(x + inset, floor - share * full, wide, share * full);
+    if (now[key] > top) paintCut(pen, x + inset, floor - full, wide, neutrals);
     pen.fillStyle = neutrals.text;
     if (before[key] !== now[key]) pen.fillRect(x + inset, floor - (before[key] / top) * full - 1, wide, 2);
   }
   if (key !== moved) return;
   paintGrip(pen, x + column / 2, zero - tall, neutrals, color, round(logit));
   Object.assign(grip.style, { left: `${x + column / 2}px`, top: `${zero - tall}px` });
+}
+
+/**
+ * Draws two gaps below the end of a bar that is cut.
+ * @param {CanvasRenderingContext2D} pen
+ * @param {number} x
+ * @param {number} y
+ * @param {number} wide
+ * @param {import("./theme.js").Ground} neutrals
+ */
+function paintCut(pen, x, y, wide, { background }) {
+  pen.fillStyle = background;
+  for (const gap of [8, 14]) {
+    pen.beginPath();
+    pen.moveTo(x - 1, y + gap);
+    pen.lineTo(x + wide + 1, y + gap - 5);
+    pen.lineTo(x + wide + 1, y + gap - 2);
+    pen.lineTo(x - 1, y + gap + 3);
+    pen.fill();
+  }
 }
 
 /**

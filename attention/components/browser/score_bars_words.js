@@ -17,6 +17,8 @@
  * @property {number} statistic
  * @property {number} shift  what is subtracted from logits before their exponential is taken
  * @property {import("./message.js").Form} form
+ * @property {number | null} raised  the end of the axis of logits, if a logit is moved beyond that of the row
+ * @property {{ exp: number | null, weight: number | null }} cut  the end of an axis at which a bar is cut
  */
 
 export const MARKUP = `
@@ -50,12 +52,13 @@ export function shiftOf(logits) {
 /**
  * What a logit is, above the upper bars.
  * @param {string[]} changes  the operations that make it of a score
+ * @param {number | null} raised  the end of its axis if it has changed
  * @returns {[string, string]}
  */
-export function logitTitle(changes) {
+export function logitTitle(changes, raised) {
   const all = changes.map((name) => CHANGES[name] ?? name), last = all.pop();
-  if (!last) return ["Logit: the score q · k", ""];
-  return [`Logit: the score q · k after ${all.length ? `${all.join(", ")} and ` : ""}${last}`, ""];
+  const how = last ? ` after ${all.length ? `${all.join(", ")} and ` : ""}${last}` : "";
+  return [`Logit: the score q · k${raised === null ? how : `; its axis now ends at ${raised}`}`, ""];
 }
 
 /**
@@ -63,9 +66,10 @@ export function logitTitle(changes) {
  * @param {Response} row
  * @returns {[string, string]}
  */
-export function expFormula({ logit, visible, statistic, shift, form }) {
-  const power = figure(Math.exp(logit - shift)), sum = figure(Math.exp(statistic - shift));
-  const what = shift ? `exp(logit − ${round(shift)}):` : "exp, always positive:";
+export function expFormula({ logit, now, visible, statistic, shift, form, cut }) {
+  const [power, sum] = quotient(Math.exp(logit - shift), Math.exp(statistic - shift), now, form);
+  const name = shift ? `exp(logit − ${round(shift)})` : "exp", usual = shift ? "which changes no share" : "always positive";
+  const what = `${name}, ${cut.exp === null ? usual : `bars cut at ${expLabel(cut.exp)}`}:`;
   const keys = `all ${visible.toLocaleString("en")}`;
   const added = form.sink === null ? "" : ` and ${figure(Math.exp(form.sink - shift))} of no key`;
   return [what, visible > 1 || added ? `${power} here; ${keys}${added} add up to ${sum}` : `${power} here, which is the sum`];
@@ -76,18 +80,40 @@ export function expFormula({ logit, visible, statistic, shift, form }) {
  * @param {Response} row
  * @returns {[string, string]}
  */
-export function weightFormula({ name, logit, now, statistic, shift, form }) {
+export function weightFormula({ name, logit, now, statistic, shift, form, cut }) {
   const share = formatOf(form)(now), at = round(logit);
   const less = (/** @type {number} */ less) => `${at} ${less < 0 ? "+" : "−"} ${round(Math.abs(less))}`;
-  const who = `Weight of ${name} =`;
+  const end = cut.weight === null ? "" : `, bars cut at ${axisLabel(cut.weight, form)}`;
+  const who = `Weight of ${name}${end} =`;
   if (form.kind === "sigmoid") return [who, `1 / (1 + exp(−(${less(statistic)}))) = ${share}`];
   if (form.kind === "threshold") {
     const rest = `max(${less(statistic)}, 0)`;
     return [who, `${form.power > 1 ? `(${rest} / ${form.power})²` : rest} = ${share}`];
   }
-  const power = Math.exp(logit - shift), sum = Math.exp(statistic - shift);
-  return [`Share of ${name} in that sum:`, `${figure(power)} / ${figure(sum)} = ${share}`];
+  const [power, sum] = quotient(Math.exp(logit - shift), Math.exp(statistic - shift), now, form);
+  return [`Share of ${name} in that sum${end}:`, `${power} / ${sum} = ${share}`];
 }
+
+/**
+ * Formats two numbers with as many digits, three or more, as give their quotient on a calculator as it is written.
+ * @param {number} power
+ * @param {number} sum
+ * @param {number} share  their quotient
+ * @param {import("./message.js").Form} form
+ */
+export function quotient(power, sum, share, form) {
+  const format = formatOf(form);
+  for (let digits = 3; digits < 8; digits++) {
+    for (const first of [digits - 1, digits].filter((least) => least > 2)) {
+      const [above, below] = [figure(power, first), figure(sum, digits)];
+      if (format(numberOf(above) / numberOf(below)) === format(share)) return [above, below];
+    }
+  }
+  return [figure(power), figure(sum)];
+}
+
+/** @param {string} text */
+const numberOf = (text) => Number(text.replaceAll(",", ""));
 
 /**
  * Formats a logit with enough digits for three of its exponential.
@@ -104,10 +130,14 @@ export function change(by) {
   return `by ${by > 0 ? "+" : ""}${round(by, 2)}`;
 }
 
-/** @param {number} weight */
-export function figure(weight) {
-  if (weight >= 1000) return Math.round(weight).toLocaleString("en");
-  return weight === 0 ? "0" : weight.toPrecision(3);
+/**
+ * @param {number} weight
+ * @param {number} [digits]
+ */
+export function figure(weight, digits = 3) {
+  if (weight < 1000) return weight === 0 ? "0" : weight.toPrecision(digits);
+  const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(weight)));
+  return weight.toLocaleString("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
 }
 
 /** @param {number} weight */
@@ -135,18 +165,7 @@ export function axisLabel(top, form) {
  * @param {number} top
  */
 export function expLabel(top) {
-  return top < 1 ? `${Number(top.toPrecision(3))}` : Math.round(top).toLocaleString("en");
-}
-
-/**
- * A number that has changed, as it is written into the picture: with the number before, or without it where room is short.
- * @param {number} before
- * @param {number} now
- * @param {(value: number) => string} format
- */
-export function beforeAndNow(before, now, format) {
-  const [from, to] = [before, now].map(format), unit = from.endsWith("%") && to.endsWith("%") ? -1 : undefined;
-  return [`${from.slice(0, unit)} → ${to}`, `→ ${to}`];
+  return Number(top.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 });
 }
 
 /**
@@ -166,7 +185,7 @@ export function describe({ name, moved, before, now, form }) {
  */
 export function explain(response) {
   if (!response.moved) return explainRow(response);
-  return `${explainChange(response)} The folds below show the original row.`;
+  return `${explainChange(response)} Lines mark the values before; the folds below show that row.`;
 }
 
 /** @param {Response} response */

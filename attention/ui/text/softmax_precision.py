@@ -56,7 +56,7 @@ LONGER_SCALE = (
 )
 GAPS = "Gaps are masked pairs. "
 NAN_CELLS = "Pink cells are NaN."
-WORST = "**Worst row**: query {query}"
+WORST = "**Worst row**: {query}"
 WORST_ALT = "Bars by key: difference of the worst row from float64"
 
 ALL_NAN = "all rows are NaN"

@@ -9,11 +9,14 @@ from attention.analysis.number_types import FUSED, Rounded, limits
 from attention.charts import heatmap
 from attention.charts import precision as charts
 from attention.charts.stages import reach
+from attention.number_format import format_token
 from attention.operations.normalisers import Normaliser, Softmax
 from attention.operations.softmax import SOFTMAXES
+from attention.tables import rows as tables
 from attention.tables import softmax
 from attention.trace import Trace
 from attention.ui import results
+from attention.ui.markdown import escape
 from attention.ui.session import browser_yield
 from attention.ui.text import softmax_precision as text
 
@@ -94,7 +97,9 @@ def _show_type(chosen: Rounded, fused: Rounded, trace: Trace) -> None:
         says = text.SCALE_END if end == rounding else text.LONGER_SCALE
         st.caption(says.format(dtype=chosen.dtype, end=end, rounding=rounding, gaps=_gaps(chosen, trace)))
     with right:
-        st.markdown(text.WORST.format(query=chosen.worst))
+        names = tables.labels(trace.config)
+        query = escape(format_token(names[chosen.worst] if names else "", chosen.worst, "query"))
+        st.markdown(text.WORST.format(query=query))
         frame = pa.table(softmax.worst_row(chosen))
         st.vega_lite_chart(
             frame,
