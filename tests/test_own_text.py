@@ -62,7 +62,7 @@ def test_there_are_as_many_tokens_as_words(text, many):
 def test_who_has_moved_the_number_of_tokens_keeps_it():
     config, _ = type_text(SEVEN, Config(tokens=21))
     assert config.tokens == 21
-    assert own_text.text_notice(config) == "The text is repeated to fill 21 tokens."
+    assert own_text.text_notice(config) == "Repeated to fill 21 tokens."
     assert own_text.offer_length(config) == ("Show it once", {"tokens": 7})
     assert type_text(SEVEN, tokens=5)[0].tokens == 5, "also where both move in one moment"
     config, _ = type_text("word " * 31, Config(tokens=5))
@@ -111,7 +111,7 @@ def test_whatever_is_typed_is_a_config_whose_sentence_is_true(text, letters, inp
         assert KNOBS["text"].allows(config.text)
         many, sentence = len(SPLIT[config.input](config.text)), own_text.text_notice(config)
         assert ("The first" in sentence) == (many > config.tokens)
-        assert ("repeated" in sentence) == (0 < many < config.tokens)
+        assert ("Repeated" in sentence) == (0 < many < config.tokens)
 
 
 WITHOUT = ("masks", "layers", "implementations")  # Masks has positions, Layers has heads, Implementations compares code
@@ -132,7 +132,7 @@ def test_every_page_that_shows_tokens_has_the_field_and_follows_it(page):
 
 def test_on_the_page_the_slider_is_said_and_one_button_shows_all_words():
     test = run(HEADS, {"tokens": "14", "text": SEVEN})
-    assert any("The text is repeated to fill 14 tokens." in each for each in captions(test))
+    assert any("Repeated to fill 14 tokens." in each for each in captions(test))
     test.button(key="fit text").click().run()
     assert query_without_edition(test.query_params) == {"text": SEVEN, "tokens": "7"}
     test.select_slider(key="tokens").set_value(5).run()
@@ -167,4 +167,4 @@ def test_on_the_page_a_hand_built_recording_makes_way_for_words_that_are_typed()
 def test_a_link_with_a_text_and_no_number_of_tokens_opens_what_it_opened():
     test = run(HEADS, {"text": SEVEN})
     assert test.select_slider(key="tokens").value == 18 and query_without_edition(test.query_params) == {"text": SEVEN}
-    assert any("The text is repeated to fill 18 tokens." in each for each in captions(test))
+    assert any("Repeated to fill 18 tokens." in each for each in captions(test))

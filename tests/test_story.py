@@ -185,20 +185,22 @@ def test_another_sentence_has_its_word_selected():
 
 
 @pytest.mark.parametrize(
-    ("sentence", "query", "largest", "expected"),
-    [("river", 5, 0.0043, text.MOVED_TOO_LITTLE), ("account", 4, 0.0074, text.MOVED_TO_NONE)],
+    ("changed", "ends", "expected"),
+    [
+        ({"mask": "causal"}, (-0.0043, -0.0029), text.MOVED_TOO_LITTLE),
+        ({"temperature": 4.0}, (-0.0055, 0.0027), text.MOVED_TO_NONE),
+    ],
 )
-def test_no_word_is_named_if_the_head_moves_the_token_towards_none_or_too_little_to_tell(
-    sentence, query, largest, expected
-):
-    said = words(visit({ENTRY: f"sentence.{sentence}~step.take over~mask.causal~query.{query}"}))
-    changes = [move.change for move in moves(sentence, query, row(sentence=sentence, mask="causal", query=query))]
-    assert max(changes) < 0 and -min(changes) == pytest.approx(largest, abs=5e-5)
+def test_no_word_is_named_if_the_head_moves_the_token_towards_none_or_too_little_to_tell(changed, ends, expected):
+    said = words(visit({ENTRY: "~".join(["step.take over", *(f"{name}.{value}" for name, value in changed.items())])}))
+    changes = [move.change for move in moves("river", 5, row(**changed))]
+    assert (min(changes), max(changes)) == pytest.approx(ends, abs=5e-5)
     assert expected.format(least=0.005) in said and "moves it most towards" not in said
 
 
-def test_what_a_word_like_on_becomes_is_not_measured_and_one_click_selects_the_word_that_is():
-    test = visit({ENTRY: "step.take over~query.3"})
+@pytest.mark.parametrize("query", [3, 8])
+def test_what_a_word_like_on_or_river_becomes_is_not_shown_and_one_click_selects_the_word_whose_is(query):
+    test = visit({ENTRY: f"step.take over~query.{query}"})
     assert "moves it most" not in words(test) and not test.get("vega_lite_chart")
     test.button(key="select word").click().run()
     assert (

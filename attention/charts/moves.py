@@ -57,6 +57,7 @@ def by_layers(words: tuple[str, ...], low: float, high: float, last: str = LAYER
     The columns are `word`, `stage`, `cosine`, and `least` and `most`, the ends of the line of a word.
     """
     y, scale = _words(words), alt.Scale(domain=[low, high], padding=EDGE)
+    tenths = [tenth / 10 for tenth in range(round(10 * low), round(10 * high) + 1)]
     stages = [BEFORE, last]
     colors = alt.Scale(domain=stages, range=[theme.HIDDEN, theme.MORE])
     shapes = alt.Scale(domain=stages, range=["circle", "diamond"])
@@ -65,7 +66,9 @@ def by_layers(words: tuple[str, ...], low: float, high: float, last: str = LAYER
         alt.Chart()
         .mark_point(filled=True, size=90, opacity=1)
         .encode(
-            x=alt.X("cosine:Q", title="cosine to the word at the same stage", scale=scale, axis=_axis(".1f")),
+            x=alt.X(
+                "cosine:Q", title="cosine to the word at the same stage", scale=scale, axis=_axis(".1f", values=tenths)
+            ),
             y=y,
             color=alt.Color("stage:N", legend=legend, sort=stages, scale=colors),
             shape=alt.Shape("stage:N", sort=stages, scale=shapes),

@@ -235,6 +235,9 @@ def test_what_is_pointed_at_has_an_arrow_and_is_no_bar(opened, theme):
         assert height - end == pytest.approx(share * (height - 2), abs=1.5), "it ends where the bar begins"
         assert thick < width / 8
     assert len(seen) == 1
+    assert page.locator(".bars").get_attribute("data-most") == "85.2%", "the end of their scale, whatever the key"
+    log = opened("tokens=8&heads=2&input=noise&colors=log", theme).page
+    assert log.locator(".bars").get_attribute("data-most") is None, "on a logarithmic scale no bar ends there"
 
 
 def test_a_tile_says_where_its_greatest_stands(opened):

@@ -192,6 +192,7 @@ export function setSpread(grid, cell) {
     pen.fillRect(0, Math.round(height / 2), width, Math.max(1, Math.round(ratio)));
   }
   const first = data.tile > 1 ? cell.row * data.tile : cell.query;
+  setEnds(grid, top);
   const weight = numberOf(data, top), seen = row.filter(({ code }) => code !== MASKED);
   const ties = seen.filter((other) => numberOf(data, other) === weight);
   const keys = ties.map(({ key, keyCount }) => nameToken(data, key, keyCount, []));
@@ -202,6 +203,18 @@ export function setSpread(grid, cell) {
 }
 
 /**
+ * Writes the largest weight of the row beside the top of the bars if their scale goes from 0 to it.
+ * @param {Grid} grid
+ * @param {Cell} top
+ */
+function setEnds({ data, spread }, top) {
+  const linear = data.colors !== "log" && data.colors !== "times even" && !data.sides && !data.signed;
+  const bars = find(spread, ".bars");
+  if (linear && top.weight) bars.dataset.most = numberOf(data, top);
+  else delete bars.dataset.most;
+}
+
+/**
  * Places the arrow at `middle`, ending at the top of its bar, which is `top` pixels below the top of the canvas.
  * @param {HTMLCanvasElement} canvas
  * @param {number} middle
@@ -209,7 +222,7 @@ export function setSpread(grid, cell) {
  */
 function setArrow(canvas, middle, top) {
   const { style } = /** @type {HTMLElement} */ (canvas.parentElement);
-  style.setProperty("--bar-middle", `${middle}px`);
+  style.setProperty("--bar-middle", `${canvas.offsetLeft + middle}px`);
   style.setProperty("--bar-top", `${canvas.offsetTop + top}px`);
 }
 

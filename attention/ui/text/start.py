@@ -85,7 +85,7 @@ COMBINED = (
     "**Which words is {query} closer to now?** The **cosine** says how alike two vectors are: 1 if they point the same way, 0 if "
     "they are at a right angle."
 )
-NOT_COMPARED = "What the sum changes is measured for “{word}”, whose meaning the words around it decide."
+NOT_COMPARED = "What the sum changes is shown for “{word}” only, whose meaning the words around it decide."
 SELECT = "Select “{word}”"
 MOVED = "**This head alone** moves it most towards “{closer}” ({change}), a small step."
 STEP_ALT = "Bars per word: by how much this head alone changes the cosine similarity of the selected token to it"

@@ -61,7 +61,7 @@ def view(config: Config) -> None:
         return
     finding, roles = reserve_finding(), results.heads.roles(config)
     if not (config.head_softmax.signed or present.shows_one_picture(config) or page.card()):
-        st.caption(parts.how_to_read(config, roles[config.head]))
+        st.caption(parts.how_to_read(config, roles))
     heads_grid(
         config,
         results.heads.cells(config),
@@ -70,7 +70,8 @@ def view(config: Config) -> None:
         address=address_bar.address(),
     )
     browser_yield.yield_to_browser()
-    finding.markdown(parts.finding(config, roles, tables.row(results.heads.trace(config))))
+    said = parts.finding(config, roles, tables.row(results.heads.trace(config)))
+    finding.markdown(said, help=parts.elsewhere(config, roles[config.head]))
     proof.badge(config)
 
 

@@ -59,7 +59,8 @@ def view(config: Config) -> None:
         first[1](config, drawing)
     browser_yield.yield_to_browser()
     with proven:
-        finding.markdown(_finding(config, drawing))
+        said, help = _finding(config, drawing)
+        finding.markdown(said, help=help)
         _proof(config, drawing)
         _row(config, drawing)
     with second[0]:
@@ -74,11 +75,12 @@ def view(config: Config) -> None:
         st.rerun()
 
 
-def _finding(config: Config, drawing: MapJob) -> str:
-    """What the selected head does, or how far its map is."""
+def _finding(config: Config, drawing: MapJob) -> tuple[str, str | None]:
+    """What the selected head does and on how many other texts, or how far its map is."""
     if drawing.state == "done":
-        return parts.does(config, results.long.roles(config, drawing)[config.head])
-    return text.LONG.format(done=len(drawing.heads), heads=config.heads, tokens=f"{config.tokens:,}")
+        role = results.long.roles(config, drawing)[config.head]
+        return parts.does(config, role), parts.elsewhere(config, role)
+    return text.LONG.format(done=len(drawing.heads), heads=config.heads, tokens=f"{config.tokens:,}"), None
 
 
 def _every_head(config: Config, drawing: MapJob) -> None:

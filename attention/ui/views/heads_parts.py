@@ -46,7 +46,7 @@ LOGARITHMIC = ("log", "times even")  # scales
 def choices(config: Config) -> None:
     """Draws the text whose words are the tokens, and the menu of the colour scale unless a question hides all colours."""
     with st.container(key="own-text"):
-        field, note, scale = st.columns([8, 6, 5], gap="small", vertical_alignment="center")
+        field, note, scale = st.columns([7, 6, 5], gap="small", vertical_alignment="center")
         own_text.into(config, field, note, _examples)
         if questions.is_hidden(config):
             return
@@ -108,8 +108,7 @@ def does(config: Config, role: Role | None) -> str:
     said = escape(role.says) if role else text.CHANCE if is_random(config, config.head) else text.NO_ROLE
     if questions.unsaid(config):
         return questions.unsaid_finding()
-    does = text.DOES.format(head=_head_name(config), role=said)
-    return f"{does} {role_note(config, role)}".rstrip()
+    return text.DOES.format(head=_head_name(config), role=said)
 
 
 def finding(config: Config, roles: Sequence[Role | None], found: tables.Row) -> str:
@@ -121,22 +120,29 @@ def finding(config: Config, roles: Sequence[Role | None], found: tables.Row) -> 
         return does(config, role)
     of = text.OF_LAYER.format(model=_model(config), layer=config.layer) if len(layers(config.source)) > 1 else ""
     query = query_name(found)
-    said = text.GIVES.format(
+    return text.GIVES.format(
         heads=(text.HEADS_COUNT if config.heads > 1 else text.HEAD_COUNT).format(count=config.heads),
         of=escape(of),
         head=config.head,
         query=escape(query[0].lower() + query[1:]),
         does=escape(tables.puts(found, unit(config), largest=True)),
     )
-    return f"{said} {role_note(config, role)}".rstrip()
 
 
-def how_to_read(config: Config, role: Role | None) -> str:
+def elsewhere(config: Config, role: Role | None) -> str | None:
+    """How often the role of the selected head holds on other texts, as the help of its finding; None if that is not known."""
+    return None if questions.unsaid(config) else role_note(config, role) or None
+
+
+def how_to_read(config: Config, roles: Sequence[Role | None]) -> str:
     """What a head is and how its map is read, as Markdown; of an attention sink what that is, otherwise what to try."""
-    sink = role and role.is_sink and not questions.unsaid(config)
+    role, said = roles[config.head], not questions.unsaid(config)
+    sink = role and role.is_sink and said
     is_built = is_hand_built(config) and config.heads > 1 and not is_random(config, config.head)
     built = text.BUILT if is_built else ""
     more = text.SINK if sink else built + text.TRY * (config.heads > 1)
+    if said and distributes(config) and not all(names(config, roles)) and any(roles):
+        more += text.UNNAMED
     return text.CELLS.format(unit=unit(config), more=more).rstrip()
 
 

@@ -54,7 +54,7 @@ def scores_table(story: Story, trace: Trace) -> str:
     cells = {
         "tokens": [token_name(trace, at) for at in top],
         "rule": ["---" for _ in top],
-        "products": [format_change(float(products[at]), plus=False) for at in top],
+        "products": [format_change(float(products[at]), plus=False, places=3) for at in top],
         "scores": [format_change(float(scores[at]), plus=False, places=3) for at in top],
         "exponentials": [_format_exponential(float(scores[at].exp())) for at in top],
         "weights": [format_percent(float(row[at])) for at in top],

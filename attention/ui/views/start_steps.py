@@ -170,13 +170,12 @@ def _weigh(story: Story, trace: Trace) -> None:
 
 
 def _is_compared(story: Story, trace: Trace) -> bool:
-    """Whether the selected token is one of the words that are compared."""
-    here = story.shipped
-    return not story.is_own and here.tokens[trace.config.query_index] in (here.about, *here.compared)
+    """Whether the selected token is the word that the story is about: only its vector is compared with others."""
+    return not story.is_own and trace.config.query_index == story.shipped.word
 
 
 def _take_over(story: Story, trace: Trace) -> None:
-    """Draws how this head moves the selected token, if it is one of the words that are compared."""
+    """Draws how this head moves the selected token, if it is the word that the story is about."""
     query, here = trace.config.query_index, story.shipped
     if story.is_own:
         return
