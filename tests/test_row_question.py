@@ -94,11 +94,29 @@ def test_equal_tokens_are_as_right_and_a_key_alone_is_a_question_of_its_own(conf
     assert guesses <= {*asked.guesses}
 
 
+@pytest.mark.parametrize(
+    ("head", "rule"),
+    [
+        (0, "the same word"),
+        (1, "the word one back"),
+        (2, "the first word"),
+        (3, "the word three back"),
+        (4, "nearby words"),
+    ],
+)
+def test_the_question_about_a_hand_built_head_names_its_rule_and_asks_where_that_leads(head, rule):
+    assert f"This head was built by hand to attend to {rule}" in question(trace(Config(head=head))).text
+    assert "was built by hand" not in question(trace(Config(head=head, kv_heads=2))).text, (
+        "shared keys have other rules"
+    )
+
+
 def test_hand_built_heads_are_said_to_know_positions_and_the_role_says_why():
     found = trace(Config(head=1))
     role = roles(found.weights, found.mask, found.queries.texts, "word")
     asked = question(found, role)
-    assert "half its position" in asked.text and "have equal vectors" not in asked.text
+    assert "have equal vectors" not in asked.text
+    assert "half its position" in question(trace(Config(head=5))).text, "which has two rules"
     assert asked.why.replace("\\", "").endswith(" **Head 1** attends one word back: 91.4% of its weight on average.")
 
 

@@ -50,8 +50,8 @@ LATER = (
     "forget_bias",
 )  # knobs that act later
 MADE = {  # how the heads were made, by the projections
-    "constructed": "Hand-built heads, one role each, not learned. The last two of each eight are random, for comparison; "
-    "one of them is so weak that it attends to all keys about equally.",
+    "constructed": "Hand-built heads, one role each, not learned. Of each eight, the seventh is so weak that it attends to all "
+    "keys about equally, and the last is random, for comparison.",
     "independent": "Random heads, untrained: random projections for queries and keys.",
     "tied": "Random heads, untrained: one random projection for both queries and keys.",
     "identity": "No projections: every head compares some channels of the tokens directly.",

@@ -46,6 +46,13 @@ FACTS = "Projections: {projections}; positions: {positions}."
 RANDOM = "random"  # of a head among hand-built ones
 TIED = "Equal {unit}s have equal vectors. "
 BUILT = "Half of a {unit}'s channels describe the {unit}, half its position. "
+RULED = "This head was built by hand to attend to {rule}. "
+RULES = {
+    "same {unit}": "the same {unit}, itself included",
+    "first {unit}": "the first {unit}",
+    "nearby": "nearby {unit}s",
+}
+BACK = "the {unit} {count} back"
 ADDED = "Projections: {projections}; added position encoding: {positions}."
 NOT_ADDED = "Projections: {projections}."
 BECAUSE = "{why} **{head}** {does}"

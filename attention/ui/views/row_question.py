@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import torch
 
-from attention.analysis.head_roles import Role
+from attention.analysis.head_roles import COUNTS, Role
 from attention.config import Config
 from attention.fitting import layers
 from attention.inputs import INPUTS, SPLIT
@@ -17,7 +17,7 @@ from attention.knobs import GENERATED, KNOBS
 from attention.number_format import format_head, format_token, format_weight
 from attention.operations.softmax import SOFTMAXES
 from attention.sources import constructed
-from attention.sources.providers import is_random, label, mask_in_use, mask_name, source_title, unit
+from attention.sources.providers import built_rules, is_random, label, mask_in_use, mask_name, source_title, unit
 from attention.tables import rows as tables
 from attention.trace import Trace
 from attention.ui.markdown import escape
@@ -122,13 +122,24 @@ def _known_facts(config: Config) -> str:
         return escape(text.FROM.format(source=source_title(config.source), label=label(config)))
     built, split = config.projections == "constructed", config.input in SPLIT
     tied = text.TIED.format(unit=unit(config)) if split else text.INPUT.format(about=_first(config.input))
-    if built:
+    if rule := _rule(config):
+        tied = text.RULED.format(rule=rule)
+    elif built:
         tied = text.BUILT.format(unit=unit(config)) if split else f"{tied}{text.BUILT.format(unit=unit(config))}"
     by_chance = is_random(config, config.head) or (built and constructed.broad(config.head))
     projections = text.RANDOM if by_chance else KNOBS["projections"].names.get(config.projections, config.projections)
     facts = text.FACTS if not built else text.NOT_ADDED if config.positions == "none" else text.ADDED
     said = facts.format(projections=projections, positions=config.positions)
     return f"{escape(tied)}{said}"
+
+
+def _rule(config: Config) -> str:
+    """The keys to which the head was built to attend; "" if it has no single rule, or shares its keys with other heads."""
+    shares = config.n_kv_heads < config.heads or config.head_softmax.halves > 1
+    rule = "" if shares else next(iter(built_rules(config)[config.head :]), "")
+    if isinstance(rule, int):
+        return text.BACK.format(unit=unit(config), count=COUNTS[rule])
+    return text.RULES.get(rule, "").format(unit=unit(config))
 
 
 def _head_name(config: Config) -> str:
