@@ -16,6 +16,8 @@ from tests.samples import sample
 DESK, PHONE = (1280, 800), (390, 844)
 SEVEN = "all that glitters may well be gold"
 UNDER = "([x, y]) => !!document.elementFromPoint(x, y).closest('[data-testid=stMain]')"
+WITHIN = """() => { const button = document.querySelector(".st-key-fit-text");
+    return button.getBoundingClientRect().right <= button.closest(".stColumn").getBoundingClientRect().right + 1; }"""
 NAMED = """() => [...document.querySelectorAll("[data-testid=stLogoSpacer], .stAppToolbar")]
     .map((part) => getComputedStyle(part, "::before")).filter((found) => found.content === '"Attention Lab"').length"""
 
@@ -30,6 +32,9 @@ def test_a_text_that_is_typed_is_what_the_heads_read(tab):
     tab.slider("tokens").press("ArrowRight")
     tab.wait_for_grid(text=SEVEN, tokens=8)
     expect(tab.page.get_by_text("Repeated to fill 8 tokens.")).to_be_visible()
+    for width in (1280, 1024):
+        tab.page.set_viewport_size({"width": width, "height": 800})
+        assert tab.page.evaluate(WITHIN), f"the button is cut off at {width} pixels"
     tab.page.get_by_role("button", name="Show it once").click()
     tab.wait_for_grid(text=SEVEN, tokens=7)
     expect(tab.page.get_by_role("button", name="Show it once")).to_have_count(0)
