@@ -22,7 +22,7 @@ from attention.analysis.position_curves import biases
 from attention.analysis.row_stages import shown_stages
 from attention.analysis.scaling import jacobian_norm
 from attention.charts import theme
-from attention.charts.thumbnail import EDGE, HATCH, INKS, LINES, SIDE, lines, rgb, thumbnail
+from attention.charts.thumbnail import EDGE, HATCH, INKS, LINES, SIDE, lines, page_thumbnail, rgb, thumbnail
 from attention.codec import from_query, to_query
 from attention.examples import EXAMPLES
 from attention.fitting import layers
@@ -560,6 +560,16 @@ def test_a_thumbnail_is_as_opaque_as_its_weights_and_hatched_where_they_are_mask
     large[999, 0] = -2
     negative = thumbnail(large, large > 0.5, signed=True), thumbnail(large / 2, large > -3, signed=True)
     assert [image[-1, 0].tolist() == [*rgb(INKS[1]), 255] for image in negative] == [False, True]
+
+
+def test_a_thumbnail_of_a_page_has_the_colours_of_its_maps():
+    weights, mask = torch.tensor([[1.0, 0.0], [-1.0, 0.25]]), torch.tensor([[True, True], [True, False]])
+    for page, colors in theme.WEIGHTS.items():
+        image, half = page_thumbnail(weights, mask, page, signed=True).astype(int), SIDE // 2
+        corners = [tuple(image[at]) for at in ((0, 0), (0, half), (half, 0))]
+        ends = (colors[-1], colors[0], theme.NEGATIVE[page][-1])
+        assert corners == [(*rgb(color), 255) for color in ends]
+        assert (image[half:, half:] == thumbnail(weights, mask)[half:, half:]).all(), "the hatch"
 
 
 def test_the_example_of_timing_opens_its_picture():

@@ -138,6 +138,7 @@ def test_nothing_names_the_bug_before_it_is_guessed(hunt):
     wrong = next(each for each in hunt.guesses if each != hunt.answer)
     guess(test, wrong)
     assert test.error[0].value == text.AGAINST.format(why=hunt.against(wrong))
+    assert test.button(key="next bug").label.startswith("Next: bug"), "after a wrong guess too"
     assert not [told for told in hidden if told in page_text(test)] and code_fold(test).proto.expanded, "a hint"
     guess(test, hunt.answer)
     assert test.success[0].value == text.RIGHT.format(mistake=hunt.row.mistake)

@@ -7,6 +7,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 from attention.config import Config
@@ -14,8 +15,10 @@ from attention.published import ROWS
 from attention.published.case import case
 from attention.published.compare import compare, influence
 from attention.published.diff_lines import difference, plain, source
+from attention.ui import results
 from attention.ui.controls.published import PUBLISHED, ignored
 from attention.ui.views.code import color_line
+from attention.wire.cells import MASKED
 from tests.strategies import newest, query_without_edition
 
 PAGE = str(Path(__file__).parents[1] / "pages" / "implementations.py")
@@ -64,7 +67,9 @@ def test_the_overview_has_every_row_with_its_verdict():
     assert test.button(key="show boolean-mask").proto.type == "secondary", (
         "it opens with a mistake that is seen at once"
     )
-    assert test.selectbox(key="implementation").options[0] == "One weight per position: wrong", "the menu of a phone"
+    assert test.selectbox(key="implementation").options[0] == "✗ One weight per position: one row of weights for all", (
+        "a phone"
+    )
 
 
 @pytest.mark.sampled(3)
@@ -188,6 +193,16 @@ def test_a_weight_that_is_zero_by_rounding_is_not_drawn_as_masked():
     found = compare(ROWS["single-unscaled"], Config())
     assert (found.reference[0] == 0).any() and found.mask.all(), "it has no mask, and some of its weights underflow"
     assert 'class="masked' not in picture(test) and "no weight" not in picture(test)
+    assert found.unmasked.all()
+
+
+def test_the_maps_of_all_heads_hatch_what_the_code_masks():
+    """An inverted mask gives the tokens that are visible no weight."""
+    config = Config(tokens=6, heads=2, d_model=16)
+    found = compare(ROWS["boolean-mask"], config, printed=True)
+    assert (found.unmasked == ~found.mask).all()
+    cells = results.published.published_cells(config.for_page(results.published.PAGE), "boolean-mask", True)
+    assert cells is not None and torch.equal(cells.codes.int() != MASKED, found.unmasked)
 
 
 def test_keys_of_another_sequence_are_for_the_rows_that_take_them():

@@ -75,7 +75,7 @@ def maps(test: AppTest) -> list[str]:
 def test_an_example_opens_with_a_click():
     test = opened()
     shown = maps(test)
-    induction = b64encode(results.layers.picture(your_data.EXAMPLE.of_layer(1), 0)).decode()
+    induction = b64encode(results.layers.picture(your_data.EXAMPLE.of_layer(1), 0, "light")).decode()
     assert len(shown) == 1 and induction in shown[0] and "Layer 1, head 0: induction" in shown[0]
     assert shown[0].count("<span>stood</span>") == 4, "its tokens are beside and below the map"
     test.button(key="try").click().run()

@@ -1,6 +1,7 @@
 """Thumbnails as pixels that a light or a dark page may have below them: a head, and lines.
 
 They are transparent where nothing is: the larger a weight, the more opaque, in the colour that is legible on either page.
+Only those of `page_thumbnail` are made for one of both pages.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from PIL import Image, ImageDraw
 from torch import Tensor
 from torch.nn import functional as F
 
-from attention.charts.theme import HEADS, NEGATIVE
+from attention.charts.theme import HEADS, NEGATIVE, WEIGHTS
 
 SIDE = 168  # maximum number of pixels per side
 STRIPE = 8  # pixels from stripe to stripe of masked cells
@@ -47,6 +48,18 @@ def thumbnail(
     ink = np.select([masked, cells < 0 if signed else np.zeros_like(masked)], [2, 1], 0)
     opacity = np.where(masked, np.where(stripes(*cells.shape), *HATCH), np.abs(cells) ** power)
     return np.dstack([np.array([rgb(color) for color in INKS])[ink], (255 * opacity).round()]).astype(np.uint8)
+
+
+def page_thumbnail(
+    weights: Float[Tensor, "q k"], mask: Bool[Tensor, "q k"], page: str, signed: bool = False
+) -> UInt8[np.ndarray, "p r 4"]:
+    """Returns the pixels of `thumbnail` with the colours that weights have in the maps of a "light" or "dark" page."""
+    pixels = thumbnail(weights, mask, signed)
+    shares, inks = pixels[..., 3] / 255, pixels[..., :3]
+    masked, negative = ((inks == np.array(rgb(ink))).all(-1) for ink in (INKS[2], INKS[1]))
+    colors = np.where(negative[..., None], interpolate(shares, NEGATIVE[page]), interpolate(shares, WEIGHTS[page]))
+    colored = np.dstack([colors.round(), np.full_like(shares, 255)]).astype(np.uint8)
+    return np.where(masked[..., None], pixels, colored)
 
 
 def stripes(rows: int, columns: int) -> Bool[np.ndarray, "p r"]:

@@ -9,7 +9,7 @@ LONGEST = 90  # characters
 
 FINDINGS: dict[str, str] = {
     "roles": "Six heads follow a rule each; head 6 attends about evenly, head 7 is random.",
-    "induction": "Head 7 is an induction head here: “the” attends to what followed “the” before.",
+    "induction": "Here head 7 is built as an induction head: “the” attends to what followed “the” before.",
     "temperature": "The head that attends one word back had 0.91 of its weight there and keeps 0.36.",
     "row": "Scores become weights in three steps: scale, mask, take the softmax.",
     "axis": "Each row is a query, each column a key.",

@@ -73,6 +73,16 @@ class Comparison:
         """The pairs to be drawn: those that the mask allows, and those that have a weight although they are masked."""
         return self.mask | (self.weights != 0) if self.weights is not None else self.mask.expand(self.reference.shape)
 
+    @property
+    def unmasked(self) -> Bool[Tensor, "h q k"]:
+        """The pairs that the code does not mask: those with a weight, and those whose weight is zero by rounding.
+
+        The reference rounds these to zero too. A weight of NaN counts as masked.
+        """
+        if self.weights is None or self.weights.shape != self.reference.shape:
+            return self.visible
+        return (self.weights.nan_to_num(0) != 0) | (self.mask & (self.reference == 0))
+
 
 @torch.no_grad()
 def judge(row: Row, case: Case, printed: bool = False, form: Form = None) -> Judgement:

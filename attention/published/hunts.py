@@ -217,7 +217,7 @@ HUNTS: tuple[Hunt, ...] = (
         offered=(
             (
                 "A mask hides distant tokens",
-                "`everything` masks nothing, and a window would move along with the query.",
+                "The code masks nothing, and a window would move along with the query.",
             ),
             ("The output projection is missing", "The line of `output` applies it. It mixes channels, never tokens."),
             ("The softmax runs over queries", "It runs over the last axis, `dim=-1`, which is the keys."),

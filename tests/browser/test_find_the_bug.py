@@ -46,6 +46,18 @@ def test_a_bug_is_found_and_its_wrong_lines_are_told_by_sign_and_ground(visit, t
 
 
 @pytest.mark.extended
+def test_a_phone_shows_the_verdict_on_a_tapped_answer_and_the_start_of_the_next_bug(visit):
+    tab = visit("find_the_bug", size=(390, 844))
+    main = tab.page.get_by_test_id("stMain")
+    tab.still()
+    for guess, verdict in ((HUNTS[0].guesses[0], "Not this one."), (HUNTS[0].answer, "Right.")):
+        main.get_by_text(guess, exact=True).click()
+        expect(main.get_by_text(verdict)).to_be_in_viewport(ratio=1)
+    main.get_by_role("button", name="Next: bug 2").click()
+    expect(main.get_by_role("radio", name="2", exact=True)).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.extended
 def test_a_cell_says_its_number_and_labels_can_be_read(visit):
     tab = visit("find_the_bug", size=(390, 844))
     cell = tab.page.locator(".word-map i").first

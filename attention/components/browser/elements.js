@@ -77,9 +77,26 @@ export function target(event, selector) {
  * @param {string} above  how much above it stays visible, as a length in CSS
  */
 export function scrollToStart(element, above) {
-  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   element.style.scrollMarginTop = above;
-  element.scrollIntoView({ behavior: still ? "auto" : "smooth", block: "start" });
+  scroll(element, "start");
+}
+
+/**
+ * Scrolls only as far as an element needs to be visible between the menu and the lower edge of the window.
+ * @param {HTMLElement} element
+ */
+export function scrollToNearest(element) {
+  element.style.scrollMarginBlock = "5rem 1rem";
+  scroll(element, "nearest");
+}
+
+/**
+ * @param {HTMLElement} element
+ * @param {ScrollLogicalPosition} block
+ */
+function scroll(element, block) {
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  element.scrollIntoView({ behavior: still ? "auto" : "smooth", block });
 }
 
 /**

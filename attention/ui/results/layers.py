@@ -19,7 +19,7 @@ from torch import Tensor
 from attention.analysis import head_distances, head_numbers
 from attention.analysis.head_distances import Distances
 from attention.analysis.head_roles import Role, roles
-from attention.charts.thumbnail import png, thumbnail
+from attention.charts.thumbnail import page_thumbnail, png
 from attention.comparison.head_changes import compare_sides
 from attention.comparison.sides import side_of
 from attention.config import Config
@@ -145,10 +145,10 @@ def _map_changes(a: Config, b: Config) -> Task[tuple[str, list[float]]]:
 
 
 @RESULTS
-def picture(config: Config, head: int) -> Task[bytes]:
-    """A thumbnail of a head of the selected layer."""
+def picture(config: Config, head: int, page: str) -> Task[bytes]:
+    """A thumbnail of a head of the selected layer, in the colours of a "light" or "dark" page."""
     signed = config.head_softmax.signed
-    return after_trace(config, lambda found: png(thumbnail(found.weights[head], found.mask, signed)))
+    return after_trace(config, lambda found: png(page_thumbnail(found.weights[head], found.mask, page, signed)))
 
 
 def _each(config: Config) -> list[Config]:

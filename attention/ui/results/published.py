@@ -116,5 +116,5 @@ def published_cells(config: Config, name: str, printed: bool) -> Task[Cells | No
 def _published_cells(found: rows.Comparison) -> Cells | None:
     if found.weights is None:
         return None
-    visible = found.visible & ~found.weights.isnan()
+    visible = found.unmasked & ~found.weights.isnan()
     return drawn(found.weights.nan_to_num(0).float(), visible, theme.side(len(found.weights)))

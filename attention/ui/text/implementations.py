@@ -27,7 +27,7 @@ DETAILS = "Code, shapes, costs and accepted inputs"
 
 # The list of all implementations, and the selected one.
 GROUPS = {
-    "disagrees": "Wrong as published",
+    "disagrees": "Wrong result, no error",
     "raises": "Raise an error",
     "unfit": "Not applicable here",
     "agrees": "Right",
@@ -36,7 +36,8 @@ HOW = (
     "From public notebooks, posts and issues, rewritten by us with their mistakes kept. Choose one to see its wrong code (−), "
     "the correction (+), and the effect on each token."
 )
-IN_MENU = "{name}: {verdict}"
+IN_MENU = "{mark} {name}: {gloss}"
+MENU_MARKS = {"agrees": "✓", "disagrees": "✗", "raises": "!", "unfit": "–"}
 TRY = "Settings to try:"
 TRIED = "{label} · :small[{moved}]"
 IN_USE = "in use"

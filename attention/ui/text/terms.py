@@ -31,6 +31,9 @@ TERMS = {
     "MHA, GQA, MQA": "keys and values per head, per group of heads, or one set for all heads",
     "FLOP": "one floating-point operation; attention has 4 b h n² d of them per forward pass",
     "nat": "unit of entropy and loss computed with the natural logarithm; 1 nat is 1.44 bits",
+    "SDPA": "scaled dot-product attention: softmax(q kᵀ / √d_head) v; in PyTorch, a function that returns its output alone",
+    "batch": "several sequences that are computed at once; no token attends to a token of another one",
+    "view": "the same numbers in another shape, in the order of memory; unlike a transpose, it swaps no axes",
     "loss": "mean of −ln p of the right token, in nats; ln of the number of tokens for a uniform guess",
 }
 PAGES = {
@@ -52,7 +55,7 @@ PAGES = {
     "training": ("token", "head", "induction head", "weight", "uniform weight", "loss", "nat"),
     "layers": ("head", "query", "key", "weight", "entropy", "nat", "induction head"),
     "model": ("token", "head", "query", "key", "weight"),
-    "implementations": ("head", "query", "key", "value", "mask", "weight"),
+    "implementations": ("head", "query", "key", "value", "mask", "weight", "SDPA", "batch", "view"),
     "timing": ("head", "query", "key", "value", "KV cache", "FLOP"),
     "your_data": ("query", "key", "value", "weight", "token"),
 }

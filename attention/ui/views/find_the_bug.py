@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Literal
 
 import streamlit as st
 
 from attention.charts import theme
 from attention.charts.word_map import word_map
 from attention.codec import to_query
+from attention.components.answer_in_view import answer_in_view
 from attention.components.copy_link import copy_link
 from attention.config import Config
 from attention.published import ROWS
@@ -29,7 +31,8 @@ from attention.ui.views import code
 from attention.ui.views.word_sentences import change_sentence, weight_sentence
 
 NAMES = tuple(BUGS)
-MARKS = "mark differences"  # the key of the toggle
+MARKS, GUESS, REVEAL = "mark differences", "guess at", "reveal"  # keys of widgets begin so
+SERIES, VERDICT, SOLUTION = "series", "verdict", "solution"  # keys of containers
 
 
 def view(series: BugSeries) -> None:
@@ -61,6 +64,7 @@ def view(series: BugSeries) -> None:
     if not present.is_embedded():
         with top:
             _series(series, tried)
+        _scroll(series, hunt)
     browser_yield.yield_to_browser()
 
 
@@ -98,7 +102,7 @@ def _count_guess(series: BugSeries, right: bool) -> None:
 
 def _series(series: BugSeries, tried: BugSeries) -> None:
     """Draws the choice of a bug, and the score."""
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="center", key=SERIES):
         knobs.pills(
             "bug",
             series,
@@ -110,40 +114,53 @@ def _series(series: BugSeries, tried: BugSeries) -> None:
         st.markdown(_score_text(tried), width="content")
 
 
+def _scroll(series: BugSeries, hunt: Hunt) -> None:
+    """Scrolls what is new into view: the verdict on a guess, the solution, or another bug."""
+    guess, revealed = (page.visit_state().answers.get(f"{what} {hunt.name}") for what in (GUESS, REVEAL))
+    is_revealed = bool(revealed) and guess != hunt.answer
+    answer = text.REVEAL if is_revealed else guess or ""
+    answer_in_view(series.bug, answer, verdict=SOLUTION if is_revealed else VERDICT, start=SERIES)
+
+
 def _question(series: BugSeries, hunt: Hunt, tried: BugSeries) -> bool:
     """Draws the guesses and what speaks against a wrong one, or the solution and the next bug; True once it is shown."""
-    guess = predict.keep_answer(f"guess at {hunt.name}", partial(_guess, series, hunt))
+    guess = predict.keep_answer(f"{GUESS} {hunt.name}", partial(_guess, series, hunt))
     right = guess == hunt.answer
-    if guess and not right:
-        st.error(text.AGAINST.format(why=hunt.against(guess)), icon=":material/cancel:")
-    revealed = not right and predict.keep_answer(f"reveal {hunt.name}", partial(_reveal, series, tried))
+    with st.container(key=VERDICT):
+        if right:
+            st.success(text.RIGHT.format(mistake=hunt.row.mistake), icon=":material/check_circle:")
+        elif guess:
+            st.error(text.AGAINST.format(why=hunt.against(guess)), icon=":material/cancel:")
+    revealed = not right and predict.keep_answer(f"{REVEAL} {hunt.name}", partial(_reveal, series, tried))
     if not (right or revealed):
+        if guess:
+            _draw_next(series, tried, "secondary")
         return False
-    if right:
-        st.success(text.RIGHT.format(mistake=hunt.row.mistake), icon=":material/check_circle:")
-    else:
+    if not right:
         said = text.ANSWER.format(answer=hunt.answer, mistake=hunt.row.mistake)
-        st.info(said, icon=":material/lightbulb:")
+        with st.container(key=SOLUTION):
+            st.info(said, icon=":material/lightbulb:")
     st.markdown(text.SEEN.format(seen=hunt.seen))
-    _draw_next(series, tried)
+    if not _draw_next(series, tried, "primary"):
+        st.markdown(text.END.format(bugs=len(NAMES), score=_score_text(tried)))
     return True
 
 
-def _draw_next(series: BugSeries, tried: BugSeries) -> None:
-    """Draws the button that opens the next bug that was not tried, or the score if all were."""
+def _draw_next(series: BugSeries, tried: BugSeries, kind: Literal["primary", "secondary"]) -> bool:
+    """Draws the button that opens the next bug that was not tried; False if all were."""
     at = NAMES.index(series.bug)
     later = [bug for bug in NAMES[at + 1 :] + NAMES[:at] if bug not in tried.first_guesses]
     if not later:
-        st.markdown(text.END.format(bugs=len(NAMES), score=_score_text(tried)))
-        return
+        return False
     st.button(
         text.NEXT.format(number=NAMES.index(later[0]) + 1),
         on_click=page.change,
         kwargs={"bug": later[0]},
         key="next bug",
-        type="primary",
+        type=kind,
         icon=":material/arrow_forward:",
     )
+    return True
 
 
 def _guess(series: BugSeries, hunt: Hunt, key: str) -> str | None:

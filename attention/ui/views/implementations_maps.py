@@ -37,9 +37,8 @@ def weights(config: Config, found: Comparison, tokens: Sequence[str], printed: b
     assert found.weights is not None
     head = shown_head(config, found)
     own, correct = found.weights[head].nan_to_num(0), found.reference[head]
-    hidden = (own == 0) & ~(found.mask & (correct == 0))  # a weight that is zero by rounding is not masked
     sides = [
-        (_own_title(config, printed), own, ~hidden, _masked(found, head)),
+        (_own_title(config, printed), own, found.unmasked[head], _masked(found, head)),
         (text.CORRECT, correct, found.mask, None),
     ]
     maps = [

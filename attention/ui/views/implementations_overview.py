@@ -57,8 +57,7 @@ def _verdict(found: Mapping[tuple[str, bool], Judgement], name: str) -> str:
 
 def _gloss(row: Row, verdict: str) -> str:
     """What is particular about a row; a mistake that the settings hide has no effect."""
-    is_hidden = row.as_printed is not None and verdict == "agrees"
-    return (text.GLOSS_NO_EFFECT if is_hidden else text.GLOSS).format(gloss=row.gloss)
+    return (text.GLOSS_NO_EFFECT if _has_no_effect(row, verdict) else text.GLOSS).format(gloss=row.gloss)
 
 
 def _judgements(config: Config) -> dict[tuple[str, bool], Judgement]:
@@ -67,7 +66,14 @@ def _judgements(config: Config) -> dict[tuple[str, bool], Judgement]:
 
 
 def _in_menu(name: str, verdict: str) -> str:
-    return text.IN_MENU.format(name=ROWS[name].name, verdict=text.VERDICTS.get(verdict, text.ERROR))
+    row = ROWS[name]
+    gloss = text.VERDICTS[verdict] if _has_no_effect(row, verdict) else row.gloss
+    return text.IN_MENU.format(mark=text.MENU_MARKS[verdict], name=row.name, gloss=gloss)
+
+
+def _has_no_effect(row: Row, verdict: str) -> bool:
+    """Whether the settings hide the mistake of a row."""
+    return row.as_printed is not None and verdict == "agrees"
 
 
 def finding(config: Config) -> str:

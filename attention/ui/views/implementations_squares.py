@@ -115,7 +115,7 @@ def _own(config: Config, found: Comparison) -> None:
         wrong = _rows_apart(found.difference[head])
     st.caption(text.OWN.format(where=text.HEAD.format(head=head, first=""), wrong=wrong))
     assert found.weights is not None
-    square, tile, seeing = _square(found.weights[head].nan_to_num(0), found.visible[head])
+    square, tile, seeing = _square(found.weights[head].nan_to_num(0), found.unmasked[head])
     _plot(heatmap.weights(square, tile, _grid_config(config, found).color_scale, [], seeing=seeing), "own")
 
 

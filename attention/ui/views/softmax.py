@@ -206,8 +206,7 @@ CHOICES = {"head": focus.head, "query": focus.query} | {
 
 def _beside(config: Config) -> str:
     """The badge beside the title: the curves of scaling are of noise, and the selected head may be random among others."""
-    noise = config.topic == "scaling" and not questions.unsaid(config)
-    return f":orange-badge[{text.NOISE}]" if noise else heads_parts.badge(config)
+    return f":orange-badge[{text.NOISE}]" if config.topic == "scaling" else heads_parts.badge(config)
 
 
 TITLE = title_part("softmax", _help, _beside)
