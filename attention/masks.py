@@ -150,7 +150,7 @@ def local(q, k, n, span):
     "Raffel et al. 2020, T5, section 3.2.1",
     "length of the prefix",
     users="PaliGemma, GLM-130B",
-    shows="a whole prompt, then earlier words",
+    shows="a prompt, and earlier words",
     purpose=JOINED,
 )
 def prefix(q, k, n, span):
@@ -174,7 +174,7 @@ def documents(q, k, n, span):
     "Beltagy et al. 2020, Longformer, sections 3.1 and 4.1",
     "visible keys, the query itself included",
     users="Longformer as a decoder, some heads",
-    shows="every second of the last words",
+    shows="every second word nearby",
     purpose=LONG,
 )
 def dilated(q, k, n, span):
@@ -186,7 +186,7 @@ def dilated(q, k, n, span):
     "Child et al. 2019, Sparse Transformers, section 4.3",
     "stride: length of the window and step beyond it",
     users="Sparse Transformer for images and audio",
-    shows="nearby words, and samples far back",
+    shows="nearby and sampled words",
     purpose=LONG,
 )
 def strided(q, k, n, span):
@@ -210,7 +210,7 @@ def global_first(q, k, n, span):
     "Xiao et al. 2023, StreamingLLM, section 3.2",
     "keys in the window, the query itself included",
     users="StreamingLLM",
-    shows="the last words and first four",
+    shows="the last and first words",
     purpose=LONG,
 )
 def sinks(q, k, n, span):

@@ -12,13 +12,14 @@ from attention.sources.providers import has_own_mask, idle, mask_in_use, mask_na
 
 
 def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:
-    """Returns what a mask's card shows: name, up to three lines, and its relation to the rule in use."""
+    """Returns what a mask's card shows: name, share of pairs, up to three lines, and its relation to the rule in use."""
     rule, single = exhibit.rule, exhibit.name in MASKS
     locked, own = bool(idle("mask", config)), has_own_mask(config.source)
     used, mark = exhibit.name == mask_name(config), "in use" if mask_in_use(config.source) else "chosen"
     joined = config.combine if single and config.combine != "none" and exhibit.name == config.second else ""
+    share, masked = format_percent(exhibit.share), f"{exhibit.blind:,} fully masked" if exhibit.blind else ""
     lines = [
-        f"{format_percent(exhibit.share)} of pairs" + (f"; {exhibit.blind:,} fully masked" if exhibit.blind else ""),
+        f"{share} of pairs" + (f"; {masked}" if masked else ""),
         _saved_text(exhibit),
         _reach_text(exhibit, config.depth),
     ]
@@ -35,6 +36,8 @@ def mask_card(config: Config, exhibit: Exhibit) -> dict[str, Any]:
         "mark": mark if used else joined or ("first" if single and exhibit.name == config.mask and not own else ""),
         "shows": rule.shows,
         "purpose": rule.purpose,
+        "share": share,
+        "masked": masked,
         "lines": lines,
         "title": "\n".join(told),
         "joins": [how for how in COMBINATIONS if how != "none"]

@@ -211,6 +211,16 @@ def test_on_a_phone_the_masks_are_one_row_that_scrolls_and_the_page_does_not(vis
 
 
 @pytest.mark.extended
+def test_all_masks_are_in_the_first_screen_of_a_laptop(visit):
+    tab = visit("masks?mask=padding", size=(1280, 800))
+    used_card(tab, mask="padding")
+    lowest = (
+        f"Math.max(...[...document.querySelectorAll('{GALLERY} li')].map((li) => li.getBoundingClientRect().bottom))"
+    )
+    assert tab.page.evaluate(lowest) <= 800
+
+
+@pytest.mark.extended
 def test_a_question_opens_on_a_click(visit):
     tab = visit("masks?predict=mask&mask=strided")
     tab.page.get_by_text("How many keys are visible to query 17?").wait_for()

@@ -278,3 +278,24 @@ def test_the_token_vectors_are_shown_with_what_they_become_row_by_row(visit):
         expect(tab.page.locator(f"{MATRICES} .where")).to_contain_text(f"of 12: {name}")
         tab.quiet()
     expect(tab.page.locator(f'{MATRICES} figure[data-name="k"] .axes')).to_have_text(re.compile("^columns 0–1 of K: 4"))
+
+
+@pytest.mark.extended
+def test_a_value_is_that_of_a_token_and_the_mask_goes_into_the_logits_only(visit):
+    tab = visit(f"steps?{SMALL}&step=V")
+    painted_matrices(tab, f"{SMALL}&step=V")
+    expect(tab.page.locator(f"{MATRICES} .cell")).to_have_text(
+        re.compile(r"^V = [−0-9.]+: token “[^”]+” \(0\), column 0")
+    )
+    tab.page.locator(f"{MATRICES} .pass button", has_text="mask").click()
+    painted_matrices(tab, f"{SMALL}&step=mask")
+    says = "Given, not computed from the scores: where it is 0, the logit becomes −∞."
+    expect(tab.page.locator(f"{MATRICES} .from")).to_have_text(says)
+    arrows = """(pass) => ["scale", "mask", "logits"].map((place) => {
+        const { left, right } = pass.querySelector(`button.at-${place}`).getBoundingClientRect();
+        const way = pass.querySelector(`.arrow.at-${place}`).getBoundingClientRect();
+        return { left, right, way: [way.left, way.right] };
+    })"""
+    scale, mask, logits = tab.page.locator(f"{MATRICES} .pass").evaluate(arrows)
+    assert scale["right"] < mask["way"][0] < mask["left"] and mask["right"] < mask["way"][1] < logits["left"]
+    assert mask["right"] < logits["way"][0] < logits["way"][1] < logits["left"]

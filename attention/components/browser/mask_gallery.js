@@ -19,12 +19,11 @@ import { channels, applyTheme } from "./theme.js";
  * @property {HTMLCanvasElement} canvas
  * @property {HTMLElement} name
  * @property {HTMLElement} shows
- * @property {HTMLElement[]} lines
+ * @property {HTMLElement} masked
  * @property {{ color: string, cells: Uint8Array } | null} painted
  */
 
-const SIDE = 64;  // length of the longer side of a picture in pixels
-const SHOWN = 1;  // lines of a card; the title has all
+const SIDE = 40;  // length of the longer side of a picture in pixels
 
 /**
  * Draws the masks at the end of an element.
@@ -125,8 +124,8 @@ function createCard(item) {
   const button = pressable(item, "picture"), canvas = button.appendChild(createElement("canvas"));
   const about = item.appendChild(createElement("div", "about")), name = about.appendChild(createElement("p", "name"));
   const shows = about.appendChild(createElement("p"));
-  const lines = Array.from({ length: SHOWN }, () => about.appendChild(createElement("p", "share")));
-  return { item, button, canvas, name, shows, lines, painted: null };
+  const masked = about.appendChild(createElement("p", "muted"));
+  return { item, button, canvas, name, shows, masked, painted: null };
 }
 
 /**
@@ -159,7 +158,7 @@ function setPurposes(list, cards, gallery) {
  * @param {string} how
  * @param {(choice: Choice) => void} send
  */
-function show({ item, button, name, shows, lines }, card, how, send) {
+function show({ item, button, name, shows, masked }, card, how, send) {
   const joins = card.joins.includes(how), pressed = joins ? card.joined === how : card.used;
   item.classList.toggle("used", card.used);
   item.classList.toggle("combined", !card.single);
@@ -174,13 +173,12 @@ function show({ item, button, name, shows, lines }, card, how, send) {
     if (!how) send({ mask: card.name, combine: "none" });
     else send(pressed ? { combine: "none" } : { combine: how, second: card.name });
   };
-  name.replaceChildren(card.name, ...(card.mark ? [createElement("small", "", card.mark)] : []));
+  const mark = card.mark ? [createElement("small", "", card.mark)] : [];
+  name.replaceChildren(card.name, ...mark, createElement("span", "share", card.share));
   shows.textContent = card.shows;
   shows.hidden = !card.shows;
-  lines.forEach((line, at) => {
-    line.textContent = card.lines[at] ?? "";
-    line.hidden = !card.lines[at];
-  });
+  masked.textContent = card.masked;
+  masked.hidden = !card.masked;
 }
 
 /**

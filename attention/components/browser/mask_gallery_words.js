@@ -2,7 +2,8 @@
 
 export const MARKUP = `
 <p class="legend"><span class="hint" role="status"></span>
-<span class="how" role="group" aria-label="How a click combines two masks"></span><span>Filled: kept.</span></p>
+<span class="how" role="group" aria-label="How a click combines two masks"></span>
+<span>Solid: pairs that are kept<i>, with their share</i>.</span></p>
 <ul aria-label="Masks">
   <li class="room"></li>
 </ul>`;

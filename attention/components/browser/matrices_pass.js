@@ -12,6 +12,7 @@ import { turnBy, turnTo } from "./matrices_transport.js";
 
 const BESIDE = ["q", "k", "v"];  // parts that are placed below each other
 const LATE = "values";  // the part in which the values are used
+const GIVEN = "mask";  // a part that is not computed from the one before
 /** @type {Record<string, number>} */
 const MOVES = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
 /** @type {Record<string, number>} */
@@ -50,6 +51,7 @@ export function drawDiagram({ root, data }) {
   if (pass.dataset.parts !== key) {
     pass.dataset.parts = key;
     pass.replaceChildren(...drawNodes(data));
+    pass.classList.toggle("masks", parts.some(({ place }) => place === GIVEN));
   }
   pass.style.gridTemplateColumns = `${columns(parts)}${data.ends ? " 24px auto" : ""}`;
   const nodes = [...pass.querySelectorAll("button")], focused = nodes.some((node) => node === document.activeElement);
@@ -77,7 +79,7 @@ function columns(parts) {
 /**
  * Returns one node per part, each with an arrow in the column before it, and a label above the first part of each group that
  * extends over all of them; if the source has no values, a last one says so. The values have an arrow of their own below the
- * weights, which are computed before they are used.
+ * weights, which are computed before they are used; the arrow before the mask goes below it, to the logits.
  * @param {Data} data
  */
 function drawNodes({ parts, ends }) {
@@ -95,6 +97,7 @@ function drawNodes({ parts, ends }) {
     Object.assign(node, { type: "button", title, ariaLabel: `${name}: ${title}` });
     Object.assign(node.dataset, { place, leads });
     const arrow = column > 1 ? [placeElement(createElement("i", `arrow at-${place}`), column - 1)] : [];
+    if (place === GIVEN) arrow[0].style.gridColumnEnd = `${column + 2}`;
     return [...arrow, ...(first && label ? [createElement("i", "line-end"), label] : []), node];
   });
   if (ends) nodes.push(placeElement(createElement("span", "absent", NO_VALUES), column + 2));

@@ -93,12 +93,14 @@ export function axesOf(matrix) {
 }
 
 /**
- * Returns the axes of the rows and the columns; rows of whole token vectors are tokens (“t”), not yet or no longer queries.
+ * Returns the axes of the rows and the columns; rows of whole token vectors are tokens (“t”), not yet or no longer queries,
+ * and so are those of values, which are not keys.
  * @param {Matrix} matrix
  */
 export function sideLetters(matrix) {
   const [rows, columns] = axesOf(matrix).slice(-2);
-  return columns === "c" && "qk".includes(rows) ? ["t", columns] : [rows, columns];
+  const token = columns === "c" && "qk".includes(rows) || rows === "k" && matrix.name.toLowerCase() === "v";
+  return [token ? "t" : rows, columns];
 }
 
 /**
@@ -284,5 +286,5 @@ export function origins(data, matrix, boxes) {
     return { name, count };
   });
   const drawn = matrix.sources.some(({ name }) => data.found.has(name));
-  return originsText({ parts, drawn, input: !matrix.sources.length, parameter: matrix.name.startsWith("W") });
+  return originsText({ name: matrix.name, parts, drawn, input: !matrix.sources.length });
 }

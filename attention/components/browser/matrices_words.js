@@ -196,10 +196,12 @@ export function maskedWeight({ at, signed }) {
 
 /**
  * What a cell was computed from.
- * @param {{ parts: { name: string, count: number }[], drawn: boolean, input: boolean, parameter: boolean }} sources
+ * @param {{ name: string, parts: { name: string, count: number }[], drawn: boolean, input: boolean }} sources
  */
-export function originsText({ parts, drawn, input, parameter }) {
-  if (input) return `${parameter ? "A parameter" : "An input"} of the pass: no step computes it.`;
+export function originsText({ name, parts, drawn, input }) {
+  if (name === "mask") return "Given, not computed from the scores: where it is 0, the logit becomes −∞.";
+  if (name === "x") return "An input: a language model looks up the row of each token in a learned table.";
+  if (input) return `${name.startsWith("W") ? "A parameter" : "An input"} of the pass: no step computes it.`;
   const nothing = drawn ? "Fully masked query: computed from no key." : "The matrices it is computed from are not shown.";
   if (!parts.length) return nothing;
   const cells = parts.map(({ name, count }) => `${count.toLocaleString("en")} ${count > 1 ? "cells" : "cell"} of ${name}`);

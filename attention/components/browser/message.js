@@ -154,8 +154,10 @@
  * @property {string} mark
  * @property {string} shows
  * @property {string} purpose
+ * @property {string} share  of pairs that are kept
+ * @property {string} masked  how many rows are fully masked, "" if none
  * @property {string[]} lines
- * @property {string} title
+ * @property {string} title  all of it
  * @property {string[]} joins
  * @property {string} joined
  */
