@@ -39,7 +39,7 @@ KEPT_BY = {  # the help of a combination, from the help of both masks
     "or": "A pair is kept if either mask keeps it: {first}, or {second}",
     "without": "A pair is kept if the first mask keeps it and the second does not: {first}, except where {second}",
 }
-BASIC, LONG, JOINED = "Basic", "For long texts", "For several texts in one sequence"  # purposes of rules
+BASIC, LONG, JOINED = "Basic", "For long texts", "For several texts"  # purposes of rules
 
 
 @dataclass(frozen=True)

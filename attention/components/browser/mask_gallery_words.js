@@ -3,7 +3,7 @@
 export const MARKUP = `
 <p class="legend"><span class="hint" role="status"></span>
 <span class="how" role="group" aria-label="How a click combines two masks"></span>
-<span>Solid: pairs that are kept<i>, with their share</i>.</span></p>
+<span>Solid: pairs kept<i>, and their share</i>.</span></p>
 <ul aria-label="Masks">
   <li class="room"></li>
 </ul>`;
